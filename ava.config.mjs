@@ -4,7 +4,7 @@ const placeOf = (spec) => (longest.includes(spec) ? longest.indexOf(spec) : long
 
 export default {
   extensions: ['ts'],
-  files: ['spec/**/*.spec.ts'],
+  files: ['{spec,bench}/**/*.spec.ts'],
   workerThreads: false,
   timeout: '5m',
   sortTestFiles: (one, other) => placeOf(one) - placeOf(other) || (one < other ? -1 : 1),

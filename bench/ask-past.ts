@@ -1,8 +1,8 @@
 // node bench/ask-past.ts: how fast a store answers, over HTTP, what 1 to 1,000 parameters were in an hour, a day, a month or a year.
 // It asks a hub on the installation that bench/prepare-store.ts has made. Exit status 1 when an answer is wrong.
 
-import { runAnyScript, tell } from './harness/script.ts';
-import { askPast, type Measured } from './prepare/ask-past.ts';
+import { runAnyScript, tell } from '../spec/trials/script.ts';
+import { askPast, type Measured } from './ask-past/ask.ts';
 
 const usage = `node bench/ask-past.ts --folder <folder> [options]
 

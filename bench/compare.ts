@@ -4,6 +4,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../lib/model/error.ts';
+import { inTemporaryFolder } from '../spec/support/temporary-folder.ts';
 import { type Judgement, judgeDifference } from './harness/judge.ts';
 import { describeMachine } from './harness/machine.ts';
 import { type Options, readOptions, usage } from './harness/options.ts';
@@ -14,7 +15,6 @@ import { summaryOf } from './harness/rounds.ts';
 import { createSourceTree, type SourceTree } from './harness/source-tree.ts';
 import type { Case, Metric, Subject } from './harness/subject.ts';
 import { chooseSubjects, runSubject } from './harness/subjects.ts';
-import { inTemporaryFolder } from './harness/temporary-folder.ts';
 
 interface Row extends Judgement {
   readonly subject: string;

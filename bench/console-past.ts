@@ -10,10 +10,10 @@ import { launchBrowser } from '../spec/support/browser/browser.ts';
 import { drawnExpression } from '../spec/support/browser/plot.ts';
 import { createLogRecorder } from '../spec/support/connection.ts';
 import { portsOf } from '../spec/support/hub.ts';
-import { tell } from './harness/script.ts';
-import { summarize } from './harness/statistics.ts';
-import { createTemporaryFolder } from './harness/temporary-folder.ts';
-import { prepareStore } from './prepare/prepare.ts';
+import { prepareStore } from '../spec/support/past/prepare.ts';
+import { summarize } from '../spec/support/statistics.ts';
+import { createTemporaryFolder } from '../spec/support/temporary-folder.ts';
+import { tell } from '../spec/trials/script.ts';
 
 const rounds = 15;
 const sizes = [

@@ -1,8 +1,8 @@
 // node bench/prepare-store.ts: an installation whose store looks as if its hub had run for days: a flow file, and beside it
 // `data/history.db` and `data/audit.db`. For measuring how fast a store answers, and for looking at it in the console.
 
-import { runAnyScript, tell } from './harness/script.ts';
-import { prepareStore } from './prepare/prepare.ts';
+import { prepareStore } from '../spec/support/past/prepare.ts';
+import { runAnyScript, tell } from '../spec/trials/script.ts';
 
 const usage = `node bench/prepare-store.ts --folder <folder> [options]
 

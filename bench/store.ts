@@ -3,11 +3,11 @@
 // disk are watched instead. Exit status 1 when a bound is broken.
 
 import { setTimeout as after } from 'node:timers/promises';
-import { startTask } from './harness/process.ts';
-import { runAnyScript, tell } from './harness/script.ts';
-import { summarize } from './harness/statistics.ts';
-import { residentBytesOf } from './load/used-memory.ts';
-import type { Latency, NeighboursResult, NeighboursTask } from './processes/loads/neighbours.ts';
+import type { Latency, NeighboursResult, NeighboursTask } from '../spec/support/load/neighbours.ts';
+import { summarize } from '../spec/support/statistics.ts';
+import { startTask } from '../spec/support/system/task-process.ts';
+import { residentBytesOf } from '../spec/support/system/used-memory.ts';
+import { runAnyScript, tell } from '../spec/trials/script.ts';
 import { besideLoad, type Load, type LoadedHub } from './store/stored-hub.ts';
 
 const usage = `node bench/store.ts [options]
@@ -75,7 +75,7 @@ async function measure(load: Load, duringMs: number): Promise<{ latency: Latency
 /** How long changes take to the other clients. */
 async function latencyOf({ hub, others }: LoadedHub, duringMs: number): Promise<Latency> {
   const task: NeighboursTask = { port: hub.port, addresses: others, beforeMs: warmUpMs, duringMs };
-  const { process: neighbours, answer } = startTask('loads/neighbours', task);
+  const { process: neighbours, answer } = startTask('spec/support/load/neighbours.ts', task);
   try {
     await answer();
     neighbours.send('go on');

@@ -1,5 +1,6 @@
 // The arrows between rooms: which of them may import which.
 
+import { globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
@@ -289,4 +290,12 @@ test('the threads that each hub with a store starts load no package', async (t) 
     for (const target of loaded) if (target.endsWith('.ts')) found.add(target);
   }
   t.true(found.has('connections/store/history/rules.ts'));
+});
+
+test('no spec and no trial imports the bench, and nothing but the bench does', async (t) => {
+  const files = globSync('{spec,install}/**/*.ts', { cwd: join(lib, '..'), exclude: ['spec/.together/**'] });
+  t.true(files.length > 400);
+  for (const file of files)
+    for (const target of await importsOf(`../${file}`))
+      t.false(target.startsWith('../bench/'), `${file} imports ${target}`);
 });

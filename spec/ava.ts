@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { dependent } from '../bench/harness/dependent.ts';
+import { dependent } from './support/system/dependent.ts';
 
 /** More files than this fail by no accident, also on a machine that does much else. */
 const repeatedFiles = 8;

@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { dependent } from '../bench/harness/dependent.ts';
+import { dependent } from './support/system/dependent.ts';
 
 /** Runs a script of the package. Its output is printed once it is over, so that no two mingle. */
 async function runBeside(script: string): Promise<number> {

@@ -1,18 +1,18 @@
 // The files of specs that take longest, the first one most. They begin first: else one of them would run alone when all others are over.
 
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 
 const names = [
   'readme',
   'package',
   'flow/programs/misbehaving-flows',
-  'bench/run',
+  '../bench/spec/run',
   'readme-pages',
   'connections/rest-api/http/guard/foreign-pages',
   'connections/keyboard/hub',
   'command/run/start',
-  'bench/fuzz',
+  'trials/fuzz',
 ];
 
 /** Their full paths. */
-export const longest: readonly string[] = names.map((name) => join(import.meta.dirname, `${name}.spec.ts`));
+export const longest: readonly string[] = names.map((name) => resolve(import.meta.dirname, `${name}.spec.ts`));

@@ -9,7 +9,9 @@ import { type ProgramName, pathOf, programs } from './support/programs.ts';
 export const root = resolve(import.meta.dirname, '..');
 
 /** The specs of some patterns and folders, each with the names of the programs that it needs. Errors: a pattern that fits no spec. */
-export function findSpecs(patterns: readonly string[] = ['spec']): ReadonlyMap<string, readonly ProgramName[]> {
+export function findSpecs(
+  patterns: readonly string[] = ['spec', 'bench'],
+): ReadonlyMap<string, readonly ProgramName[]> {
   const specs = [...new Set(patterns.flatMap(specsOf))].sort();
   return new Map(specs.map((spec) => [spec, programsOf(join(root, spec))]));
 }
@@ -27,7 +29,7 @@ export function installMissing(needed: Iterable<readonly ProgramName[]>): Readon
   return new Set(missing(names));
 }
 
-/** The names of the programs that a spec and its imports within spec/ call for. */
+/** The names of the programs that a spec and its imports outside of lib/ call for. */
 function programsOf(spec: string): ProgramName[] {
   const calls = [...modulesOf(spec).values()].flatMap((text) => [...text.matchAll(/^needs\(([^)]*)\);/gm)]);
   return calls.flatMap(([, list]) => (list!.match(/[\w-]+/g) ?? []) as ProgramName[]);

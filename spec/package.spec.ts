@@ -9,11 +9,11 @@ import { join, posix } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import test from 'ava';
-import { dependent } from '../bench/harness/dependent.ts';
 import { createFolder } from './support/folder.ts';
 import { packInto } from './support/repository/package.ts';
 import { anchorsOf, linksOf, readmes, readReadme, root } from './support/repository/readme.ts';
 import { shared } from './support/shared.ts';
+import { dependent } from './support/system/dependent.ts';
 
 const run = promisify(execFile);
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));

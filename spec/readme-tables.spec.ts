@@ -1,11 +1,9 @@
 // The tables of the READMEs name what there is: connection types and their settings, commands, requests, steps, rooms, figures.
 
 import { existsSync, globSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { drawFigures } from '../bench/figures.ts';
-import { subjects } from '../bench/harness/subjects.ts';
 import { connectionTypes } from '../lib/connections/connection-types.ts';
 import { commonSettings } from '../lib/connections/setting.ts';
 import { documentedFunctions } from '../lib/expression/functions/functions.ts';
@@ -98,23 +96,4 @@ test('each statement and decision of spec/README.md is cited by a spec, and noth
   const specs = globSync('spec/**/*.spec.ts', { cwd: root, exclude: ['spec/.together/**'] });
   const cited = new Set(specs.flatMap((spec) => readReadme(spec).match(/\b[SD]-\d\d\b/g) ?? []));
   t.deepEqual([...cited].sort(), [...new Set(stated)].sort());
-});
-
-test('bench/README.md shows the chart of its table', async (t) => {
-  const chart = await readFile(join(root, 'bench/figures.svg'), 'utf8');
-  t.is(chart, drawFigures(readReadme('bench/README.md')), 'node bench/figures.ts draws it again');
-  t.true((chart.match(/<rect/g) ?? []).length >= 10);
-});
-
-test('bench/README.md names every subject', (t) => {
-  const rows = rowsOf(readReadme('bench/README.md'));
-  for (const { name } of subjects) t.true(rows.includes(name), name);
-});
-
-test('README.md has figures of bench/README.md', (t) => {
-  const [, table = ''] = /\n## Speed\n([\s\S]*?)\n## /.exec(readReadme('README.md')) ?? [];
-  const figures = table.match(/[\d.,]+ ?(?:M\/s|\/s|ns)/g) ?? [];
-  t.true(figures.length >= 7);
-  const all = readReadme('bench/README.md');
-  for (const figure of figures) t.true(all.includes(figure), figure);
 });

@@ -2,7 +2,6 @@
 // are still missing, and runs all others; with CI=true nothing may be missing. `npm run spec -- spec/graph` runs some: files, patterns and folders.
 
 import { availableParallelism } from 'node:os';
-import { relative } from 'node:path';
 import { messageOf } from '../lib/model/error.ts';
 import { runAva } from './ava.ts';
 import { compiledModules } from './compiled-modules.ts';
@@ -46,7 +45,7 @@ async function runSpecs(): Promise<number> {
   return runAva({ folder: root, args: [atOnce, ...options, ...files], env, isCi });
 }
 
-/** `for want of chromium: client/browser, console/why; for want of git: bench/compare`. */
+/** `for want of chromium: client/browser, console/why; for want of git: bench/spec/compare`. */
 function describeLacking(): string {
   const byWant = Map.groupBy(lacking, (spec) =>
     needed
@@ -54,6 +53,6 @@ function describeLacking(): string {
       .filter((name) => stillMissing.has(name))
       .join(' and '),
   );
-  const nameOf = (spec: string) => relative('spec', spec).replace(/\.spec\.ts$/, '');
+  const nameOf = (spec: string) => spec.replace(/^spec\/|\.spec\.ts$/g, '');
   return [...byWant].map(([want, specs]) => `for want of ${want}: ${specs.map(nameOf).join(', ')}`).join('; ');
 }

@@ -2,10 +2,10 @@
 
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { AskedHub } from '../../spec/support/asked-hub.ts';
+import { untilSo } from '../../spec/support/load/deadline.ts';
+import { type ServerProcess, startHub, startProgram } from '../../spec/support/system/task-process.ts';
 import type { Options } from '../harness/options.ts';
-import { type ServerProcess, startHub, startProgram } from '../harness/process.ts';
-import { AskedHub } from '../load/asked-hub.ts';
-import { untilSo } from '../load/deadline.ts';
 
 const settleDeadlineMs = 30_000;
 const lookEveryMs = 50;

@@ -1,8 +1,8 @@
 // What the subjects of fan-outs share: a desk with one parameter, and how a contender's fan-out is measured.
 
-import type { ServerProcess } from '../harness/process.ts';
+import type { ServerProcess } from '../../spec/support/system/task-process.ts';
 import type { Contender, Measurement } from '../harness/subject.ts';
-import type { FanOutTask } from '../processes/loads/fan-out.ts';
+import type { FanOutTask } from '../load/fan-out.ts';
 import { loadContender } from './servers.ts';
 
 export const deskFlow = { connections: { desk: { type: 'dummy', parameters: ['level,F'] } } };
@@ -14,7 +14,7 @@ export function fanOutContender(
   task: Omit<FanOutTask, 'port' | 'serverPid'>,
   start: () => Promise<ServerProcess>,
 ): Contender {
-  const contender = loadContender<FanOutTask>(identity, start, 'loads/fan-out', task);
+  const contender = loadContender<FanOutTask>(identity, start, 'bench/load/fan-out.ts', task);
   const deliveriesOf = ({ rate, perBusySecond, ...figures }: Measurement): Measurement => ({
     ...figures,
     rate: rate! * task.sockets,

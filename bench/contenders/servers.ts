@@ -4,7 +4,7 @@
 import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { performTask, type ServerProcess, startProgram } from '../harness/process.ts';
+import { performTask, type ServerProcess, startProgram } from '../../spec/support/system/task-process.ts';
 import type { Contender, Measurement, Metric } from '../harness/subject.ts';
 import type { Measured } from '../load/measuring-window.ts';
 

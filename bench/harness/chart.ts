@@ -1,9 +1,9 @@
 // The chart of a benchmark, as SVG: how many times as much as its ceiling each contender does in each case, with the spread
 // of the rounds. It is read on a light page and on a dark one.
 
+import type { Summary } from '../../spec/support/statistics.ts';
 import type { MeasuredCase, SubjectResult } from './report.ts';
 import { ratioOf } from './rounds.ts';
-import type { Summary } from './statistics.ts';
 import type { Role } from './subject.ts';
 
 interface Bar {

@@ -3,7 +3,7 @@
 // rounds that is from the least to the most. A difference counts when all of the interval is on one side of 1, and its middle
 // at least 3 % away from it: less than that a machine does by itself.
 
-import { percentile, sort } from './statistics.ts';
+import { percentile, sort } from '../../spec/support/statistics.ts';
 
 export type Verdict = 'better' | 'worse' | 'no difference' | 'undecided';
 

@@ -1,9 +1,9 @@
 // The table of a benchmark, in Markdown: a row per figure, a column per contender, the ratio of the hub to its ceiling and
 // its peers, and whether what the hub is to reach was reached.
 
+import type { Summary } from '../../spec/support/statistics.ts';
 import type { Machine } from './machine.ts';
 import { type CaseResult, ratioOf, summaryOf } from './rounds.ts';
-import type { Summary } from './statistics.ts';
 import type { Metric, Target } from './subject.ts';
 
 export interface SubjectResult {

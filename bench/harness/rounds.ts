@@ -2,7 +2,7 @@
 // time, so that neither warmth nor the load of the machine favours one. What goes wrong is told, and the others go on.
 
 import { messageOf } from '../../lib/model/error.ts';
-import { type Summary, summarize } from './statistics.ts';
+import { type Summary, summarize } from '../../spec/support/statistics.ts';
 import type { Case, Contender, Measurement, Role, Started } from './subject.ts';
 
 export interface CaseResult {

@@ -1,5 +1,6 @@
 // All subjects, in the order in which they run, and how those are run that are chosen.
 
+import { inTemporaryFolder } from '../../spec/support/temporary-folder.ts';
 import { edges } from '../subjects/edge-hubs.ts';
 import { filterCost } from '../subjects/filter-cost.ts';
 import { httpRead } from '../subjects/http-read.ts';
@@ -20,7 +21,6 @@ import { writeRule } from '../subjects/write-rule.ts';
 import { type MeasuredCase, missedBy, type SubjectResult } from './report.ts';
 import { runRounds } from './rounds.ts';
 import type { Case, Subject } from './subject.ts';
-import { inTemporaryFolder } from './temporary-folder.ts';
 
 export const subjects: readonly Subject[] = [
   httpRead,

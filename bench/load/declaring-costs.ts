@@ -1,7 +1,7 @@
 // What it costs a process to make many parameters: time, and the memory that stays in use.
 
-import { busyMs } from './busy-time.ts';
-import { usedMemory } from './used-memory.ts';
+import { busyMs } from '../../spec/support/system/busy-time.ts';
+import { usedMemory } from '../../spec/support/system/used-memory.ts';
 
 export interface DeclaringCosts {
   readonly declareMs: number;

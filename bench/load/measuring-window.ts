@@ -1,6 +1,6 @@
 // The stretch of a load that is measured, once all is warm: how much was done in it, and how long the server worked for that.
 
-import { busyMsOfAll } from './busy-time.ts';
+import { busyMsOfAll } from '../../spec/support/system/busy-time.ts';
 
 export interface WindowTask {
   readonly serverPid: number;

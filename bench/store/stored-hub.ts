@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type ServerProcess, startHub, startTask } from '../harness/process.ts';
-import { inTemporaryFolder } from '../harness/temporary-folder.ts';
-import { thisTree } from '../harness/this-tree.ts';
-import type { EvenWritesTask } from '../processes/loads/even-writes.ts';
+import { thisTree } from '../../spec/support/repository/this-tree.ts';
+import { type ServerProcess, startHub, startTask } from '../../spec/support/system/task-process.ts';
+import { inTemporaryFolder } from '../../spec/support/temporary-folder.ts';
+import type { EvenWritesTask } from '../load/even-writes.ts';
 
 export interface Load {
   readonly parameters: number;
@@ -44,7 +44,7 @@ export async function besideLoad<Result>(
     const hub = await startHub({ connections: { desk, ...store } }, folder, options);
     const addresses = ids.map((id) => `desk/${id}`);
     const task = { port: hub.port, addresses, changesPerSecond } satisfies EvenWritesTask;
-    const { process: writes } = startTask('loads/even-writes', task);
+    const { process: writes } = startTask('bench/load/even-writes.ts', task);
     let isWritten = false;
     const result = await work({
       hub,

@@ -3,13 +3,13 @@
 
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { plantOf } from '../../spec/support/load/many-parameters.ts';
+import { performTask, type ServerProcess, startHub } from '../../spec/support/system/task-process.ts';
 import { type Flow, inDomain } from '../contenders/domain.ts';
 import { missingNats, waitedMetric } from '../contenders/servers.ts';
 import type { Options } from '../harness/options.ts';
-import { performTask, type ServerProcess, startHub } from '../harness/process.ts';
 import type { Measurement, Subject } from '../harness/subject.ts';
-import { plantOf } from '../load/flows/many-parameters.ts';
-import type { DashboardsResult, DashboardsTask } from '../processes/loads/dashboards.ts';
+import type { DashboardsResult, DashboardsTask } from '../load/dashboards.ts';
 
 const edgeHubs = 2;
 const oneHub = 'one hub';
@@ -70,7 +70,9 @@ async function measureAlone(count: number, dashboards: number, options: Options,
       await mkdir(own, { recursive: true });
       hubs.push(await startHub(plantOf(load.parameters), own, options));
     }
-    return figuresOf(await performTask<DashboardsResult>('loads/dashboards', taskOf(hubs, hubs, dashboards, options)));
+    return figuresOf(
+      await performTask<DashboardsResult>('bench/load/dashboards.ts', taskOf(hubs, hubs, dashboards, options)),
+    );
   } finally {
     await Promise.allSettled(hubs.map((hub) => hub.stop()));
   }
@@ -80,7 +82,9 @@ async function measureAlone(count: number, dashboards: number, options: Options,
 function measureEdges(dashboards: number, options: Options, folder: string): Promise<Measurement> {
   const flows: Flow[] = [plantOf(load.parameters), ...Array.from({ length: edgeHubs }, () => ({ connections: {} }))];
   return inDomain(options, folder, flows, async ([owner, ...hubs]) =>
-    figuresOf(await performTask<DashboardsResult>('loads/dashboards', taskOf([owner!], hubs, dashboards, options))),
+    figuresOf(
+      await performTask<DashboardsResult>('bench/load/dashboards.ts', taskOf([owner!], hubs, dashboards, options)),
+    ),
   );
 }
 

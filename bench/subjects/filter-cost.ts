@@ -1,10 +1,10 @@
 // What filters cost: changes of one parameter of 10,000, that one of 1, 100 or 1,000 different subscriptions lets through.
 
+import { connectionId, parameterIdOf, plantOf } from '../../spec/support/load/many-parameters.ts';
+import { startHub } from '../../spec/support/system/task-process.ts';
 import { fanOutContender } from '../contenders/fan-out.ts';
-import { startHub } from '../harness/process.ts';
 import type { Subject } from '../harness/subject.ts';
-import { connectionId, parameterIdOf, plantOf } from '../load/flows/many-parameters.ts';
-import type { FanOutTask } from '../processes/loads/fan-out.ts';
+import type { FanOutTask } from '../load/fan-out.ts';
 
 const parameters = 10_000;
 const flow = plantOf(parameters);

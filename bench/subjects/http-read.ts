@@ -3,12 +3,12 @@
 
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { type ServerProcess, startHub, startServer } from '../../spec/support/system/task-process.ts';
+import type { HttpAnswerTask } from '../contenders/http-answer.ts';
 import { loadContender, relayName } from '../contenders/servers.ts';
 import type { Options } from '../harness/options.ts';
-import { type ServerProcess, startHub, startServer } from '../harness/process.ts';
 import type { Contender, Subject } from '../harness/subject.ts';
-import type { HttpAnswerTask } from '../processes/ceilings/http-answer.ts';
-import type { HttpTask } from '../processes/loads/http.ts';
+import type { HttpTask } from '../load/http.ts';
 
 const value = '0.75';
 const flow = { connections: { desk: { type: 'dummy', parameters: [`level,F,${value}`] } } };
@@ -26,7 +26,7 @@ export const httpRead: Subject = {
     const answer = await askHub(options, folder);
     const task = { request, answer, connections, warmUpMs, measureMs };
     const contender = (name: string, role: Contender['role'], depth: number, start: () => Promise<ServerProcess>) =>
-      loadContender<HttpTask>({ name, role }, start, 'loads/http', { ...task, depth });
+      loadContender<HttpTask>({ name, role }, start, 'bench/load/http.ts', { ...task, depth });
     return depths.map((depth) => ({
       name: `depth ${depth}`,
       metrics: [
@@ -36,7 +36,9 @@ export const httpRead: Subject = {
       ],
       contenders: [
         contender('hub', 'hub', depth, () => startHub(flow, folder, options)),
-        contender(relayName, 'ceiling', depth, () => startServer('ceilings/http-answer', sameAnswer(answer))),
+        contender(relayName, 'ceiling', depth, () =>
+          startServer('bench/contenders/http-answer.ts', sameAnswer(answer)),
+        ),
       ],
     }));
   },

@@ -1,16 +1,16 @@
 // Many hubs: what two hubs and a NATS server do together, and what a domain costs in which nothing happens. All are processes of their own.
 
 import { setTimeout as after } from 'node:timers/promises';
+import { plantOf } from '../../spec/support/load/many-parameters.ts';
+import { busyMsOfAll } from '../../spec/support/system/busy-time.ts';
+import { performTask, type ServerProcess } from '../../spec/support/system/task-process.ts';
 import { inDomain, valuesOf, waitFor } from '../contenders/domain.ts';
 import { deskFlow, levelAddress } from '../contenders/fan-out.ts';
 import { missingNats, waitedMetric } from '../contenders/servers.ts';
 import type { Options } from '../harness/options.ts';
-import { performTask, type ServerProcess } from '../harness/process.ts';
 import type { Case, Measurement, Subject } from '../harness/subject.ts';
-import { busyMsOfAll } from '../load/busy-time.ts';
-import { plantOf } from '../load/flows/many-parameters.ts';
+import type { LatencyResult } from '../load/latency.ts';
 import type { Measured } from '../load/measuring-window.ts';
-import type { LatencyResult } from '../processes/loads/latency.ts';
 
 const mirrored = 1000;
 const idleHubs = 5;
@@ -52,7 +52,7 @@ function mirrorCase(options: Options, folder: string): Case {
     () =>
       inDomain(options, folder, [plantOf(mirrored), { connections: {} }], async ([owner, mirror]) => {
         const task = { port: owner!.port, serverPid: owner!.pid, parameters: mirrored, isById: true };
-        const load = performTask<Measured>('loads/v1-ingest', { ...task, warmUpMs, measureMs });
+        const load = performTask<Measured>('bench/load/v1-ingest.ts', { ...task, warmUpMs, measureMs });
         await after(warmUpMs + measureMs / 4);
         const changes = () => counterOf(mirror!, 'patchbay_changes_total');
         const { done, elapsedMs, serverBusyMs } = await measureFor(measureMs / 2, mirror!, changes);
@@ -85,7 +85,7 @@ function hopCase(isWrittenHere: boolean, options: Options, folder: string): Case
     ],
     () =>
       inDomain(options, folder, [deskFlow, { connections: {} }], async ([owner, mirror]) => {
-        const { p50, p99, waited } = await performTask<LatencyResult>('loads/latency', {
+        const { p50, p99, waited } = await performTask<LatencyResult>('bench/load/latency.ts', {
           port: mirror!.port,
           serverPid: mirror!.pid,
           address: levelAddress,

@@ -1,12 +1,12 @@
 // Clients that do nothing: what each costs the hub more than a socket costs raw uWebSockets.js, and how soon all are there.
 
+import { type ServerProcess, startHub, startServer } from '../../spec/support/system/task-process.ts';
+import { tellingMemory } from '../../spec/support/system/used-memory.ts';
 import { deskFlow, levelAddress } from '../contenders/fan-out.ts';
 import { measureServer } from '../contenders/servers.ts';
-import { type ServerProcess, startHub, startServer } from '../harness/process.ts';
 import type { Subject } from '../harness/subject.ts';
+import type { IdleResult, IdleTask } from '../load/idle.ts';
 import { openFilesLimit } from '../load/open-files.ts';
-import { tellingMemory } from '../load/used-memory.ts';
-import type { IdleResult, IdleTask } from '../processes/loads/idle.ts';
 
 const kibibyte = 1024;
 /** Which part of the open files that the system allows a hub gives to the connections of one address (`connectionsPerAddress`). */
@@ -24,7 +24,7 @@ export const idle: Subject = {
     const measure = (start: () => Promise<ServerProcess>, include: string | undefined) =>
       measureServer<IdleResult>(
         start,
-        'loads/idle',
+        'bench/load/idle.ts',
         ({ port, pid }): IdleTask => ({ port, serverPid: pid, clients, include }),
       );
     return [
@@ -56,7 +56,7 @@ export const idle: Subject = {
             role: 'hub',
             async measure() {
               const hub = await measure(() => startHub(deskFlow, folder, options, tellingMemory), levelAddress);
-              const raw = await measure(() => startServer('ceilings/relay', {}, tellingMemory), undefined);
+              const raw = await measure(() => startServer('bench/contenders/relay.ts', {}, tellingMemory), undefined);
               return {
                 more: (hub.residentBytes - raw.residentBytes) / kibibyte,
                 resident: hub.residentBytes / kibibyte,

@@ -2,12 +2,12 @@
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { performTask, profileOptions } from '../harness/process.ts';
+import { connectionId, defaultOf, lineOf, parameterIdOf } from '../../spec/support/load/many-parameters.ts';
+import { performTask, profileOptions } from '../../spec/support/system/task-process.ts';
+import type { MapTask } from '../contenders/memory-map.ts';
 import type { Case, Contender, Subject } from '../harness/subject.ts';
 import type { DeclaringCosts } from '../load/declaring-costs.ts';
-import { connectionId, defaultOf, lineOf, parameterIdOf } from '../load/flows/many-parameters.ts';
-import type { MapTask } from '../processes/ceilings/memory-map.ts';
-import type { MemoryTask } from '../processes/hubs/memory.ts';
+import type { MemoryTask } from '../load/flows/memory.ts';
 
 export const memory: Subject = {
   name: 'memory',
@@ -19,7 +19,11 @@ export const memory: Subject = {
       const address = `${connectionId}/${parameterIdOf(last)}`;
       const sample = hasDefault ? { address, value: defaultOf(last) } : { address };
       const task: MemoryTask = { hubFolder, file, parameters, sample };
-      return { name: 'hub', role: 'hub', measure: () => measure('hubs/memory', task, profileOptions(profileFolder)) };
+      return {
+        name: 'hub',
+        role: 'hub',
+        measure: () => measure('bench/load/flows/memory.ts', task, profileOptions(profileFolder)),
+      };
     };
     const measure = async (process: string, task: MemoryTask | MapTask, nodeOptions: readonly string[]) => {
       const result = await performTask<DeclaringCosts>(process, task, nodeOptions);
@@ -33,7 +37,7 @@ export const memory: Subject = {
     const map: Contender = {
       name: 'Map of BehaviorSubjects',
       role: 'ceiling',
-      measure: () => measure('ceilings/memory-map', { parameters }, []),
+      measure: () => measure('bench/contenders/memory-map.ts', { parameters }, []),
     };
     const cases: Case[] = [];
     for (const [name, isText, hasDefault] of [

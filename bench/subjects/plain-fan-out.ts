@@ -1,8 +1,8 @@
 // Plain fan-out: one socket writes `{"p":…,"v":…}`, all sockets hear of every change.
 
+import { startHub, startServer } from '../../spec/support/system/task-process.ts';
 import { deskFlow, fanOutContender, levelAddress } from '../contenders/fan-out.ts';
 import { missingNats, natsName, relayName, startNats } from '../contenders/servers.ts';
-import { startHub, startServer } from '../harness/process.ts';
 import type { Contender, Subject } from '../harness/subject.ts';
 
 /** At so many sockets peers are measured as well, at others they are too slow to wait for. */
@@ -19,13 +19,13 @@ export const plainFanOut: Subject = {
       const task = { dialect: 'plain', address: levelAddress, sockets: count, window, warmUpMs, measureMs } as const;
       const contenders = [
         fanOutContender({ name: 'hub', role: 'hub' }, task, () => startHub(deskFlow, folder, options)),
-        fanOutContender({ name: relayName, role: 'ceiling' }, task, () => startServer('ceilings/relay', {})),
+        fanOutContender({ name: relayName, role: 'ceiling' }, task, () => startServer('bench/contenders/relay.ts', {})),
       ];
       const hasPeers = count === peerSockets || sockets.length === 1;
       const missing = hasPeers ? missingNats() : undefined;
       if (hasPeers) {
         const peer = (name: string) => ({ name, role: 'peer', rounds: peerRounds }) as const;
-        contenders.push(fanOutContender(peer('ws'), task, () => startServer('ceilings/ws-relay', {})));
+        contenders.push(fanOutContender(peer('ws'), task, () => startServer('bench/contenders/ws-relay.ts', {})));
         if (missing === undefined)
           contenders.push(
             fanOutContender(peer(natsName), { ...task, dialect: 'nats', window: natsWindow }, () => startNats(folder)),

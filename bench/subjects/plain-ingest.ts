@@ -1,11 +1,11 @@
 // Plain ingest: one socket writes `{"p":…,"v":…}` as fast as it is taken, and hears of it or does not.
 
+import { type ServerProcess, startHub, startServer } from '../../spec/support/system/task-process.ts';
 import { levelAddress } from '../contenders/fan-out.ts';
+import type { RelayTask } from '../contenders/relay.ts';
 import { loadContender, relayName } from '../contenders/servers.ts';
-import { type ServerProcess, startHub, startServer } from '../harness/process.ts';
 import type { Contender, Subject } from '../harness/subject.ts';
-import type { RelayTask } from '../processes/ceilings/relay.ts';
-import type { IngestTask } from '../processes/loads/ingest.ts';
+import type { IngestTask } from '../load/ingest.ts';
 
 const flow = { connections: { desk: { type: 'dummy', parameters: ['level,F', 'mark,F'] } } };
 /** What a load of an ingest sets after each batch that nobody hears. */
@@ -23,7 +23,7 @@ export const plainIngest: Subject = {
       role: Contender['role'],
       target: Pick<IngestTask, 'isHeard' | 'readsBack' | 'markAddress'>,
       start: () => Promise<ServerProcess>,
-    ) => loadContender<IngestTask>({ name, role }, start, 'loads/ingest', { ...task, ...target });
+    ) => loadContender<IngestTask>({ name, role }, start, 'bench/load/ingest.ts', { ...task, ...target });
     return [true, false].map((isHeard) => ({
       name: isHeard ? 'the writer hears every change' : 'nobody hears of it',
       metrics: [
@@ -39,7 +39,7 @@ export const plainIngest: Subject = {
       contenders: [
         contender('hub', 'hub', { isHeard, readsBack: true, markAddress }, () => startHub(flow, folder, options)),
         contender(relayName, 'ceiling', { isHeard, readsBack: false }, () =>
-          startServer('ceilings/relay', { isHeard } satisfies RelayTask),
+          startServer('bench/contenders/relay.ts', { isHeard } satisfies RelayTask),
         ),
       ],
     }));

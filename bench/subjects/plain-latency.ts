@@ -1,10 +1,10 @@
 // Latency of the plain fan-out at a rate that leaves everybody time: from the write of one socket to each socket.
 
+import { startHub, startServer } from '../../spec/support/system/task-process.ts';
 import { deskFlow, levelAddress } from '../contenders/fan-out.ts';
 import { measureServer, relayName, waitedMetric } from '../contenders/servers.ts';
-import { startHub, startServer } from '../harness/process.ts';
 import type { Contender, Subject } from '../harness/subject.ts';
-import type { LatencyResult, LatencyTask } from '../processes/loads/latency.ts';
+import type { LatencyResult, LatencyTask } from '../load/latency.ts';
 
 /** The slowest hundredth of the changes is few: it is measured so many times longer than a rate. */
 const tailFactor = 4;
@@ -20,7 +20,7 @@ export const plainLatency: Subject = {
       const task = { address: levelAddress, sockets, changesPerSecond, warmUpMs, measureMs };
       const result = await measureServer<LatencyResult>(
         start,
-        'loads/latency',
+        'bench/load/latency.ts',
         ({ port, pid }): LatencyTask => ({
           port,
           serverPid: pid,
@@ -42,7 +42,7 @@ export const plainLatency: Subject = {
         {
           name: relayName,
           role: 'ceiling',
-          measure: () => measure(() => startServer('ceilings/relay', {}), sockets),
+          measure: () => measure(() => startServer('bench/contenders/relay.ts', {}), sockets),
         },
       ] satisfies Contender[],
     }));

@@ -3,12 +3,12 @@
 
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type ServerProcess, startHub } from '../../spec/support/system/task-process.ts';
 import { fanOutContender, levelAddress } from '../contenders/fan-out.ts';
 import { loadContender } from '../contenders/servers.ts';
-import { type ServerProcess, startHub } from '../harness/process.ts';
 import type { Case, Contender, Metric, Subject } from '../harness/subject.ts';
-import type { HttpTask } from '../processes/loads/http.ts';
-import type { IngestTask } from '../processes/loads/ingest.ts';
+import type { HttpTask } from '../load/http.ts';
+import type { IngestTask } from '../load/ingest.ts';
 import { askHub } from './http-read.ts';
 import { markAddress } from './plain-ingest.ts';
 
@@ -79,7 +79,7 @@ export const rightsCost: Subject = {
     };
     const readWithToken = (name: string, depth: number): Case =>
       caseOf(`HTTP read with a token, ${name}, depth ${depth}`, 'answers/s', rightsCases[name], (identity, users) =>
-        loadContender<HttpTask>(identity, start(users), 'loads/http', { ...http, request: withToken, depth }),
+        loadContender<HttpTask>(identity, start(users), 'bench/load/http.ts', { ...http, request: withToken, depth }),
       );
     return [
       ...Object.entries(rightsCases)
@@ -87,7 +87,7 @@ export const rightsCost: Subject = {
         .flatMap(([name, rights]): Case[] => [
           readWithToken(name, 1),
           caseOf(`plain writes that nobody hears, ${name}`, 'messages/s', rights, (identity, users) =>
-            loadContender<IngestTask>(identity, start(users), 'loads/ingest', {
+            loadContender<IngestTask>(identity, start(users), 'bench/load/ingest.ts', {
               ...{ ...task, address: levelAddress, isHeard: false, readsBack: true, markAddress },
             }),
           ),
@@ -99,7 +99,7 @@ export const rightsCost: Subject = {
       readWithToken(many, 16),
       caseOf(`HTTP read with a cookie, ${many}, depth 1`, 'answers/s', rightsCases[many], (identity, users) => {
         const [signedIn, sessionTask] = sessions(users);
-        return loadContender<HttpTask>(identity, signedIn, 'loads/http', sessionTask);
+        return loadContender<HttpTask>(identity, signedIn, 'bench/load/http.ts', sessionTask);
       }),
     ];
   },

@@ -1,6 +1,6 @@
 // Rules by the thousand, in every shape: whether one costs the same in a hub of 10,000 as in one of 100.
 
-import { performTask, profileOptions } from '../harness/process.ts';
+import { performTask, profileOptions } from '../../spec/support/system/task-process.ts';
 import { SharedMeasurement } from '../harness/shared-measurement.ts';
 import type { Case, Subject, Target } from '../harness/subject.ts';
 import type { RuleGrowth, RuleGrowthTask } from '../load/flows/rule-growth.ts';
@@ -21,7 +21,7 @@ export const ruleGrowth: Subject = {
         name: shape,
         metrics: metricsOf(few, isQuick),
         contenders: contendersOf(few, () =>
-          performTask<RuleGrowth>('hubs/rule-growth', task, profileOptions(profileFolder)),
+          performTask<RuleGrowth>('bench/load/flows/rule-growth.ts', task, profileOptions(profileFolder)),
         ),
       };
     });

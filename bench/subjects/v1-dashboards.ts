@@ -1,13 +1,13 @@
 // Many dashboards of many parameters that change all the time: what they cost the hub, and how old is
 // what they show. And what becomes of the others while some of them read nothing.
 
+import { plantOf } from '../../spec/support/load/many-parameters.ts';
+import { startHub } from '../../spec/support/system/task-process.ts';
+import { tellingMemory } from '../../spec/support/system/used-memory.ts';
 import { measureServer, waitedMetric } from '../contenders/servers.ts';
 import type { Options } from '../harness/options.ts';
-import { startHub } from '../harness/process.ts';
 import type { Measurement, Subject } from '../harness/subject.ts';
-import { plantOf } from '../load/flows/many-parameters.ts';
-import { tellingMemory } from '../load/used-memory.ts';
-import type { DashboardsResult, DashboardsTask } from '../processes/loads/dashboards.ts';
+import type { DashboardsResult, DashboardsTask } from '../load/dashboards.ts';
 
 const noStall = 'none stalled';
 const stalledShare = 1 / 20;
@@ -103,7 +103,7 @@ async function measure(
   const nodeOptions = task.tellsMemory ? tellingMemory : [];
   const result = await measureServer<DashboardsResult>(
     () => startHub(plantOf(task.parameters), folder, options, nodeOptions),
-    'loads/dashboards',
+    'bench/load/dashboards.ts',
     ({ port, pid }): DashboardsTask => ({ ...task, hubs: [{ port, pid }], writtenPorts: [port] }),
   );
   const { elapsedMs, serverBusyMs, loadBusyMs, waitedMs, arrival, shown, values, growth, spared } = result;

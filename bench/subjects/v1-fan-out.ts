@@ -1,9 +1,9 @@
 // Fan-out of `patchbay.v1` with the delivery `all`: one socket writes `set` messages, all sockets hear of every change. The
 // relay takes and sends one message per change, as it does in plain-fan-out; each contender has the window that suits it.
 
+import { startHub, startServer } from '../../spec/support/system/task-process.ts';
 import { deskFlow, fanOutContender, levelAddress } from '../contenders/fan-out.ts';
 import { missingNats, natsName, relayName, startNats } from '../contenders/servers.ts';
-import { startHub, startServer } from '../harness/process.ts';
 import type { Subject } from '../harness/subject.ts';
 
 export const v1FanOut: Subject = {
@@ -37,7 +37,7 @@ export const v1FanOut: Subject = {
             startHub(deskFlow, folder, options),
           ),
           fanOutContender({ name: relayName, role: 'ceiling' }, { ...task, dialect: 'plain', window }, () =>
-            startServer('ceilings/relay', {}),
+            startServer('bench/contenders/relay.ts', {}),
           ),
           ...(missing === undefined
             ? [

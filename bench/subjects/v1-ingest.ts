@@ -1,10 +1,10 @@
 // Ingest over `patchbay.v1`: one socket writes 1,000 parameters per message, one turn each, as fast as they are acknowledged.
 
+import { plantOf } from '../../spec/support/load/many-parameters.ts';
+import { startHub } from '../../spec/support/system/task-process.ts';
 import { loadContender } from '../contenders/servers.ts';
-import { startHub } from '../harness/process.ts';
 import type { Subject } from '../harness/subject.ts';
-import { plantOf } from '../load/flows/many-parameters.ts';
-import type { V1IngestTask } from '../processes/loads/v1-ingest.ts';
+import type { V1IngestTask } from '../load/v1-ingest.ts';
 
 const parameters = 1000;
 const targetPerSecond = 1_500_000;
@@ -31,7 +31,7 @@ export const v1Ingest: Subject = {
         loadContender<V1IngestTask>(
           { name: 'hub', role: 'hub' },
           () => startHub(plantOf(parameters), folder, options),
-          'loads/v1-ingest',
+          'bench/load/v1-ingest.ts',
           { parameters, isById, warmUpMs, measureMs },
         ),
       ],

@@ -1,11 +1,11 @@
 // A client whose link is killed again and again under load: after each resume its picture must equal the hub's, and what it is
 // sent depends on what changed and not on how many parameters there are.
 
+import { plantOf } from '../../spec/support/load/many-parameters.ts';
+import { startHub } from '../../spec/support/system/task-process.ts';
 import { measureServer } from '../contenders/servers.ts';
-import { startHub } from '../harness/process.ts';
 import type { Contender, Subject } from '../harness/subject.ts';
-import { plantOf } from '../load/flows/many-parameters.ts';
-import type { ResumeResult, ResumeTask } from '../processes/loads/resume.ts';
+import type { ResumeResult, ResumeTask } from '../load/resume.ts';
 
 const changesPerSecond = 5000;
 /** Up to so many parameters each resume is compared with what the hub tells over HTTP, beyond it each 25th. */
@@ -27,7 +27,7 @@ export const v1Resume: Subject = {
         const compareEvery = parameters > fewParameters ? 25 : 1;
         const result = await measureServer<ResumeResult>(
           () => startHub(plantOf(parameters), folder, options),
-          'loads/resume',
+          'bench/load/resume.ts',
           ({ port }): ResumeTask => ({ port, parameters, kills, changesPerSecond, compareEvery }),
         );
         return { ...result };

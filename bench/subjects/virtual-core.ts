@@ -3,8 +3,8 @@
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { performTask, profileOptions } from '../../spec/support/system/task-process.ts';
 import type { Options } from '../harness/options.ts';
-import { performTask, profileOptions } from '../harness/process.ts';
 import type { Case, Contender, Subject } from '../harness/subject.ts';
 import type { VirtualCoreTask } from '../load/flows/core-load.ts';
 import { type CoreShapeName, coreFlow, coreShapes } from '../load/flows/core-shapes.ts';
@@ -45,7 +45,7 @@ async function rateCase(shape: CoreShapeName, outputs: number, options: Options,
         name: bareName,
         role: 'ceiling',
         measure: async () =>
-          figures(await performTask<Measured>('ceilings/bare-turns', { changing, warmUpMs, measureMs })),
+          figures(await performTask<Measured>('bench/contenders/bare-turns.ts', { changing, warmUpMs, measureMs })),
       },
     ],
   };
@@ -85,5 +85,5 @@ async function coreMeasure(
   const file = join(folder, `${shape}-${outputs}.json5`);
   await writeFile(file, JSON.stringify(coreFlow(declared)));
   const task: VirtualCoreTask = { hubFolder, file, shape, outputs, changing, warmUpMs, measureMs };
-  return () => performTask<Measured>('hubs/virtual-core', task, profileOptions(profileFolder));
+  return () => performTask<Measured>('bench/load/flows/core-load.ts', task, profileOptions(profileFolder));
 }

@@ -2,10 +2,10 @@
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { performTask, profileOptions } from '../harness/process.ts';
+import { performTask, profileOptions } from '../../spec/support/system/task-process.ts';
 import type { Subject } from '../harness/subject.ts';
+import type { WriteRuleTask } from '../load/flows/write-rule.ts';
 import type { WriteResult, WriteTask } from '../load/writes/timed-writes.ts';
-import type { WriteRuleTask } from '../processes/hubs/write-rule.ts';
 
 const flow = {
   connections: { desk: { type: 'dummy', parameters: ['from,I', 'to,I'] } },
@@ -34,12 +34,18 @@ export const writeRule: Subject = {
             name: 'hub',
             role: 'hub',
             measure: async () =>
-              figures(await performTask<WriteResult>('hubs/write-rule', ruleTask, profileOptions(profileFolder))),
+              figures(
+                await performTask<WriteResult>(
+                  'bench/load/flows/write-rule.ts',
+                  ruleTask,
+                  profileOptions(profileFolder),
+                ),
+              ),
           },
           {
             name: 'bare rxjs',
             role: 'ceiling',
-            measure: async () => figures(await performTask<WriteResult>('ceilings/write-chain', chainTask)),
+            measure: async () => figures(await performTask<WriteResult>('bench/contenders/write-chain.ts', chainTask)),
           },
         ],
       },

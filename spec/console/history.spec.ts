@@ -5,7 +5,6 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { prepareStore } from '../../bench/prepare/prepare.ts';
 import { fieldText } from '../../lib/console/history/time/clock-text.ts';
 import { dayMs, minuteMs } from '../../lib/console/history/time/timeframe.ts';
 import { type Hub, startHub } from '../../lib/hub.ts';
@@ -16,6 +15,7 @@ import { browser } from '../support/browser/own-browser.ts';
 import { drawn } from '../support/browser/plot.ts';
 import { createLogRecorder } from '../support/connection.ts';
 import { api, portsOf, startTestHub, writer } from '../support/hub.ts';
+import { prepareStore } from '../support/past/prepare.ts';
 import { allTests, shared } from '../support/shared.ts';
 
 const wall = { columns: 1, widgets: [{ type: 'plot', addresses: ['studio-1/level'], seconds: 3600 }] };

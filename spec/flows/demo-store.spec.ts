@@ -5,12 +5,12 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test from 'ava';
-import { startKilledHub } from '../../bench/kills/killed-hub.ts';
 import { explain } from '../../lib/command/remote/why.ts';
 import { deadlineMs, eventually } from '../support/deadline.ts';
 import { createFolder } from '../support/folder.ts';
 import { root } from '../support/repository/readme.ts';
 import { call } from '../support/system/process.ts';
+import { startKilledHub } from '../trials/store/kills/killed-hub.ts';
 
 test('the demo that is killed has its red light on again, and explains it back to the client', async (t) => {
   const folder = await createFolder(t);

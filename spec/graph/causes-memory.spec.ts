@@ -2,9 +2,9 @@
 
 import test from 'ava';
 import { VirtualTimeScheduler } from 'rxjs';
-import { collectGarbage } from '../../bench/load/used-memory.ts';
 import { createLogRecorder } from '../support/connection.ts';
 import { startTestHub } from '../support/hub.ts';
+import { collectGarbage } from '../support/system/used-memory.ts';
 import '../support/own-process.ts';
 
 const changesPerRound = 40_000;

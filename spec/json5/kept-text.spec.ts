@@ -2,10 +2,10 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import test from 'ava';
-import { usedMemory } from '../../bench/load/used-memory.ts';
 import { KeptText } from '../../lib/json5/kept-text.ts';
 import { readJson5 } from '../../lib/json5/read.ts';
 import { rereadJson5 } from '../../lib/json5/reread.ts';
+import { usedMemory } from '../support/system/used-memory.ts';
 
 const usedBytes = () => usedMemory().heapBytes;
 const ruleOf = (index: number) => `    { name: 'Grüße ${index} 🎙', from: 'a/x${index}', to: 'a/y' },\n`;

@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { collectGarbage } from '../../bench/load/used-memory.ts';
 import { beginningOf, cutText } from '../../lib/model/cut-text.ts';
+import { collectGarbage } from '../support/system/used-memory.ts';
 
 test('a text that is not too long stays as it is, whatever it is', (t) => {
   for (const text of ['', 'lamp', '12345', 'a\ud83d']) {

@@ -29,7 +29,7 @@ const declarations: (() => void)[] = [];
 /** Reads files of specs by their names, `console/look`. One that cannot be read is a test that fails. */
 export async function readInTurn(names: readonly string[]): Promise<void> {
   for (const name of names) {
-    turns.push({ file: name.replaceAll('/', ' › '), tests: [] });
+    turns.push({ file: name.replace('../', '').replaceAll('/', ' › '), tests: [] });
     try {
       await import(new URL(`../${name}.spec.ts`, import.meta.url).href);
     } catch (error) {

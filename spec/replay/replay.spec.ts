@@ -1,4 +1,4 @@
-// Record and replay: what a file holds, how it is damaged, and that what changes in shadow is what then occurs. `node bench/shadow.ts`
+// Record and replay: what a file holds, how it is damaged, and that what changes in shadow is what then occurs. `npm run trial -- shadow`
 // is the full size of the last one.
 
 import { once } from 'node:events';
@@ -7,9 +7,6 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { inTemporaryFolder } from '../../bench/harness/temporary-folder.ts';
-import { compareChange, recordStudio } from '../../bench/shadow/compare.ts';
-import { changes } from '../../bench/shadow/studio.ts';
 import { record, replay } from '../../lib/command/remote/record.ts';
 import { limits } from '../../lib/connections/rest-api/limits/limits.ts';
 import { maxUnsentBytes } from '../../lib/connections/rest-api/pages/record.ts';
@@ -17,6 +14,9 @@ import { encodeLine } from '../../lib/wire/recording.ts';
 import { eventually } from '../support/deadline.ts';
 import { createFolder } from '../support/folder.ts';
 import { api, startTestHub, writer } from '../support/hub.ts';
+import { inTemporaryFolder } from '../support/temporary-folder.ts';
+import { compareChange, recordStudio } from '../trials/shadow/compare.ts';
+import { changes } from '../trials/shadow/studio.ts';
 
 test('a rule changed in shadow shows exactly the differences that then occur when it is live', async (t) => {
   await inTemporaryFolder('shadow', async (folder) => {

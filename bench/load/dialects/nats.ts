@@ -1,9 +1,9 @@
 // NATS over WebSocket (docs.nats.io "Client Protocol"): its protocol as bytes in binary frames, which the server cuts as it
 // likes. The subject is the address, the payload the value; a socket hears its own changes as well, as with the hub.
 
+import { FrameReader } from '../../../spec/support/load/frame-reader.ts';
+import { encodeClientFrame } from '../../../spec/support/load/web-socket.ts';
 import { ExpectedStream } from '../received/expected-stream.ts';
-import { FrameReader } from '../received/frame-reader.ts';
-import { encodeClientFrame } from '../sockets/web-socket.ts';
 import type { Dialect, Entry } from './dialect.ts';
 import { StreamReceiver } from './plain.ts';
 

@@ -2,11 +2,11 @@
 // the hub cuts as it likes. Each distinct frame is read in full; each socket must be sent every change once and in order.
 
 import { protocolName } from '../../../lib/wire/protocol.ts';
-import { FrameCache } from '../received/frame-cache.ts';
-import { FrameReader } from '../received/frame-reader.ts';
+import { FrameCache } from '../../../spec/support/load/frame-cache.ts';
+import { FrameReader } from '../../../spec/support/load/frame-reader.ts';
+import { readMessage } from '../../../spec/support/load/v1-socket.ts';
+import { encodeClientFrame, encodeClientText, opcodes } from '../../../spec/support/load/web-socket.ts';
 import { filteredGroup } from '../sockets/filtered-groups.ts';
-import { readMessage } from '../sockets/v1-socket.ts';
-import { encodeClientFrame, encodeClientText, opcodes } from '../sockets/web-socket.ts';
 import type { Dialect, Entry, Receiver } from './dialect.ts';
 
 const leastCycle = 4096;

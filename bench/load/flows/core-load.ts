@@ -1,9 +1,10 @@
 // Writes to an input of a Virtual Core, in the process of a hub that was started from a flow file.
 
 import type { Origin } from '../../../lib/model/parameter.ts';
+import { silentLog } from '../../../spec/support/silent-log.ts';
+import { runTask } from '../../../spec/support/system/task.ts';
+import { collectGarbage } from '../../../spec/support/system/used-memory.ts';
 import type { Measured } from '../measuring-window.ts';
-import { silentLog } from '../silent-log.ts';
-import { collectGarbage } from '../used-memory.ts';
 import { type TurnsTask, timeTurns } from '../writes/timed-turns.ts';
 import { type CoreShapeName, coreShapes } from './core-shapes.ts';
 import { importHub } from './hub-module.ts';
@@ -39,3 +40,5 @@ export async function loadCore(task: VirtualCoreTask): Promise<Measured> {
   await hub.stop();
   return measured;
 }
+
+if (import.meta.main) await runTask(loadCore);

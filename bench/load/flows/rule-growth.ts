@@ -6,9 +6,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Hub } from '../../../lib/hub.ts';
 import type { Origin } from '../../../lib/model/parameter.ts';
-import { summarize } from '../../harness/statistics.ts';
-import { inTemporaryFolder } from '../../harness/temporary-folder.ts';
-import { silentLog } from '../silent-log.ts';
+import { silentLog } from '../../../spec/support/silent-log.ts';
+import { summarize } from '../../../spec/support/statistics.ts';
+import { runTask } from '../../../spec/support/system/task.ts';
+import { inTemporaryFolder } from '../../../spec/support/temporary-folder.ts';
 import { createBareRules } from './bare-rules.ts';
 import { importHub } from './hub-module.ts';
 import { type RuleShape, type RuleShapeName, ruleShapes } from './rule-shapes.ts';
@@ -175,3 +176,5 @@ async function startRules(
     stop: () => hub.stop(),
   };
 }
+
+if (import.meta.main) await runTask(measureRuleGrowth);

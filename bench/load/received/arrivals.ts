@@ -1,6 +1,6 @@
 // When changes were sent, and how long each took to each socket; those of the warm-up do not count.
 
-import { percentile } from '../../harness/statistics.ts';
+import { percentile } from '../../../spec/support/statistics.ts';
 
 /** Latencies in milliseconds, and how many changes were sent a second. */
 export interface ArrivalFigures {

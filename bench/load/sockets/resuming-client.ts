@@ -1,9 +1,9 @@
 // A client of patchbay.v1 whose link is killed, and which resumes with each new one. It keeps the picture of all parameters.
 
-import { connectionId } from '../flows/many-parameters.ts';
-import type { PictureReader } from '../received/picture.ts';
-import type { Watch } from '../watch.ts';
-import { openV1Socket } from './v1-socket.ts';
+import { connectionId } from '../../../spec/support/load/many-parameters.ts';
+import type { PictureReader } from '../../../spec/support/load/picture.ts';
+import { openV1Socket } from '../../../spec/support/load/v1-socket.ts';
+import type { Watch } from '../../../spec/support/load/watch.ts';
 
 /** One connection to the hub. */
 export interface ClientLink {

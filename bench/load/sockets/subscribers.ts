@@ -2,9 +2,9 @@
 
 import type { Socket } from 'node:net';
 import { messageOf } from '../../../lib/model/error.ts';
+import type { Watch } from '../../../spec/support/load/watch.ts';
+import { openWebSocket } from '../../../spec/support/load/web-socket.ts';
 import type { Entry, Receiver } from '../dialects/dialect.ts';
-import type { Watch } from '../watch.ts';
-import { openWebSocket } from './web-socket.ts';
 
 export interface Subscribers {
   /** The first of the sockets, for sending. */

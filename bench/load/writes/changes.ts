@@ -1,7 +1,7 @@
 // The changes that a load makes: thousandths, one after the other, in frames as clients send them and as servers do.
 
+import { encodeClientText, encodeServerText } from '../../../spec/support/load/web-socket.ts';
 import { ExpectedStream } from '../received/expected-stream.ts';
-import { encodeClientText, encodeServerText } from '../sockets/web-socket.ts';
 
 export interface Changes {
   /** What one socket receives of them. */

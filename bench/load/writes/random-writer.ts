@@ -1,10 +1,10 @@
 // A writer of random parameters, one change after the other at an even rate, that can be held still.
 
 import { setTimeout as after } from 'node:timers/promises';
-import type { PictureReader } from '../received/picture.ts';
+import type { PictureReader } from '../../../spec/support/load/picture.ts';
+import { openV1Socket, type V1Socket } from '../../../spec/support/load/v1-socket.ts';
+import type { Watch } from '../../../spec/support/load/watch.ts';
 import type { Truth } from '../received/truth.ts';
-import { openV1Socket, type V1Socket } from '../sockets/v1-socket.ts';
-import type { Watch } from '../watch.ts';
 
 const tickMs = 1;
 /** In one message, which has a longest length; after a pause the rest comes with the next ones. */

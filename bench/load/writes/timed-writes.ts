@@ -2,7 +2,7 @@
 // come in from outside.
 
 import { setImmediate } from 'node:timers/promises';
-import { percentile, sort } from '../../harness/statistics.ts';
+import { percentile, sort } from '../../../spec/support/statistics.ts';
 
 export interface WriteTask {
   readonly writes: number;

@@ -4,10 +4,10 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import test from 'ava';
-import { dependent } from '../../../bench/harness/dependent.ts';
 import { eventually } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';
 import { needs } from '../../support/programs.ts';
+import { dependent } from '../../support/system/dependent.ts';
 import { runWithoutDescriptors } from '../../support/system/no-descriptors.ts';
 import { start } from '../../support/system/process.ts';
 

@@ -2,9 +2,9 @@
 
 import { spawn } from 'node:child_process';
 import test from 'ava';
-import { dependent } from '../../../bench/harness/dependent.ts';
 import { eventually } from '../../support/deadline.ts';
 import { needs } from '../../support/programs.ts';
+import { dependent } from '../../support/system/dependent.ts';
 import { startUnreadHub } from '../../support/system/unread-log.ts';
 
 needs('script');

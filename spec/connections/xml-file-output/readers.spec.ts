@@ -8,8 +8,8 @@ import { createInterface } from 'node:readline';
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
-import { dependent } from '../../../bench/harness/dependent.ts';
 import { startHubFrom, writer } from '../../support/hub.ts';
+import { dependent } from '../../support/system/dependent.ts';
 import { readByXmllint } from '../../support/xml/xmllint.ts';
 
 const readerPath = fileURLToPath(new URL('../../support/xml/reading-process.ts', import.meta.url));

@@ -5,19 +5,19 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { atImport } from '../../../bench/misbehave/at-import.ts';
-import { type Parts, step } from '../../../bench/misbehave/flow.ts';
-import { whileRunning } from '../../../bench/misbehave/while-running.ts';
 import type { RuleStatus } from '../../../lib/model/reports/rule-status.ts';
 import { eventually } from '../../support/deadline.ts';
 import { flow, startMisbehaving } from '../../support/flow/misbehaving.ts';
 import { shared } from '../../support/shared.ts';
 import { startHubProcessIn } from '../../support/system/hub-process.ts';
 import { messagesOf } from '../../support/system/log-messages.ts';
+import { atImport } from '../../trials/misbehave/at-import.ts';
+import { type Parts, step } from '../../trials/misbehave/flow.ts';
+import { whileRunning } from '../../trials/misbehave/while-running.ts';
 
 /** After so many that are refused, a good one is saved. */
 const goodEvery = 8;
-/** Some of them, so that it does not take long; all of them are for `node bench/misbehave.ts`. */
+/** Some of them, so that it does not take long; all of them are for `npm run trial -- misbehave`. */
 const loaded = [
   'throws',
   'throws-null',

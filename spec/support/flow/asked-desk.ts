@@ -3,7 +3,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { ExecutionContext } from 'ava';
 import { filter, Subject } from 'rxjs';
-import { step } from '../../../bench/misbehave/flow.ts';
+import { step } from '../../trials/misbehave/flow.ts';
 import { first } from '../deadline.ts';
 import type { Client, Frame } from '../sockets/socket.ts';
 import { slowness } from '../system/machine.ts';

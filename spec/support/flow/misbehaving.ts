@@ -3,7 +3,7 @@
 import { symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { ExecutionContext } from 'ava';
-import { flowOf, furtherFiles, type Parts } from '../../../bench/misbehave/flow.ts';
+import { flowOf, furtherFiles, type Parts } from '../../trials/misbehave/flow.ts';
 import { api } from '../hub.ts';
 import { openClient } from '../sockets/socket.ts';
 import { type HubProcess, startHubProcess } from '../system/hub-process.ts';

@@ -7,11 +7,11 @@ import { promisify } from 'node:util';
 import type { ExecutionContext } from 'ava';
 import { fromEvent, interval, lastValueFrom, merge, type Observable, race } from 'rxjs';
 import { exhaustMap, filter, map, mergeMap, scan, share, takeUntil } from 'rxjs/operators';
-import { dependent } from '../../../bench/harness/dependent.ts';
 import { XServer as Server } from '../../../lib/connections/keyboard/process/x11/server.ts';
 import { deadlineMs, first } from '../deadline.ts';
 import { needs } from '../programs.ts';
 import { shared } from '../shared.ts';
+import { dependent } from '../system/dependent.ts';
 
 needs('keyboard', 'xvfb', 'xdotool', 'xev', 'setxkbmap');
 

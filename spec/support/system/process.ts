@@ -5,9 +5,9 @@ import { resolve } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { BehaviorSubject, firstValueFrom } from 'rxjs';
 import { filter, map } from 'rxjs/operators';
-import { dependent } from '../../../bench/harness/dependent.ts';
 import type { PacedConsole } from '../../../lib/command/console.ts';
 import { within } from '../deadline.ts';
+import { dependent } from './dependent.ts';
 
 const main = resolve(import.meta.dirname, '../../../lib/main.ts');
 

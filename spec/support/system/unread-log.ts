@@ -4,10 +4,10 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import type { ExecutionContext } from 'ava';
-import { dependent } from '../../../bench/harness/dependent.ts';
 import { deadlineMs, eventually, within } from '../deadline.ts';
 import { createFolder } from '../folder.ts';
 import { api } from '../hub.ts';
+import { dependent } from './dependent.ts';
 import { idleTimeOf } from './machine.ts';
 import { freePort } from './port.ts';
 

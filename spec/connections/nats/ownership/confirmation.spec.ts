@@ -2,7 +2,6 @@
 
 import { setTimeout as after } from 'node:timers/promises';
 import test from 'ava';
-import { startProxy } from '../../../../bench/faults/proxy.ts';
 import { Confirmation } from '../../../../lib/connections/nats/ownership/confirmation.ts';
 import { monotonicScheduler } from '../../../../lib/hub/scheduler.ts';
 import { eventually } from '../../../support/deadline.ts';
@@ -11,6 +10,7 @@ import { startNats } from '../../../support/nats/servers.ts';
 import { needs } from '../../../support/programs.ts';
 import { connectClient } from '../../../support/sockets/client.ts';
 import { idleTimeOf } from '../../../support/system/machine.ts';
+import { startProxy } from '../../../trials/domain/proxy.ts';
 
 needs('nats');
 

@@ -6,13 +6,13 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { dependent } from '../../../../bench/harness/dependent.ts';
 import { within } from '../../../support/deadline.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { ask, openWire, request } from '../../../support/http.ts';
 import { api, type HubUnderTest, startTestHub, writer } from '../../../support/hub.ts';
 import { needs, pathOf } from '../../../support/programs.ts';
 import { handshake, opcodes, openClient, openRawClient } from '../../../support/sockets/socket.ts';
+import { dependent } from '../../../support/system/dependent.ts';
 import { freePort } from '../../../support/system/port.ts';
 
 needs('nginx');

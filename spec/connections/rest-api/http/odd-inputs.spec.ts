@@ -1,11 +1,11 @@
-// Inputs that once made an internal error, and others like them: each is answered as the mistake that it is. bench/fuzz.ts looks for
+// Inputs that once made an internal error, and others like them: each is answered as the mistake that it is. `npm run trial -- fuzz` looks for
 // more.
 
 import test from 'ava';
-import { oddOrigins } from '../../../../bench/fuzz/http-words.ts';
 import { ask } from '../../../support/http.ts';
 import { api, expectQuietLog, startTestHub } from '../../../support/hub.ts';
 import { opcodes, openRawClient } from '../../../support/sockets/socket.ts';
+import { oddOrigins } from '../../../trials/fuzz/http-words.ts';
 
 const desk = { type: 'dummy', parameters: ['lamp,B', 'text', 'count,I'] };
 const internal = 'the hub could not do that';

@@ -5,7 +5,6 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { dependent } from '../../../../bench/harness/dependent.ts';
 import type { MetricsContext } from '../../../../lib/connections/rest-api/metrics/metrics.ts';
 import { createMetricsPage } from '../../../../lib/connections/rest-api/metrics/page.ts';
 import { createLogRecorder } from '../../../support/connection.ts';
@@ -16,6 +15,7 @@ import { api, startTestHub, writer } from '../../../support/hub.ts';
 import { needs, pathOf } from '../../../support/programs.ts';
 import { openClient } from '../../../support/sockets/socket.ts';
 import { openV1 } from '../../../support/sockets/v1.ts';
+import { dependent } from '../../../support/system/dependent.ts';
 import { freePort } from '../../../support/system/port.ts';
 
 needs('prometheus');

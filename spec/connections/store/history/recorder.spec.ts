@@ -1,13 +1,13 @@
 // What the hub's thread does with each change: it puts it into columns, up to a bound.
 
 import test from 'ava';
-import { collectGarbage } from '../../../../bench/load/used-memory.ts';
 import { columnRows, maxWaitingChanges } from '../../../../lib/connections/store/history/columns.ts';
 import { Recorder } from '../../../../lib/connections/store/history/recorder.ts';
 import { historySetting, rulesOf } from '../../../../lib/connections/store/history/settings.ts';
 import { Graph } from '../../../../lib/graph/graph.ts';
 import type { Origin } from '../../../../lib/model/parameter.ts';
 import { makeHistory } from '../../../support/store/history.ts';
+import { collectGarbage } from '../../../support/system/used-memory.ts';
 import '../../../support/own-process.ts';
 
 const desk: Origin = { kind: 'connection', name: 'desk' };

@@ -1,0 +1,81 @@
+// Load of a latency measurement: the first socket makes changes at an even rate; how long each takes to every socket is
+// counted from the moment it was handed to the network.
+
+import type { Socket } from 'node:net';
+import { Watch } from '../../spec/support/load/watch.ts';
+import { openWebSocket } from '../../spec/support/load/web-socket.ts';
+import { waitedMs } from '../../spec/support/system/busy-time.ts';
+import { runTask } from '../../spec/support/system/task.ts';
+import { keepApart } from './cores.ts';
+import { createPlainDialect } from './dialects/plain.ts';
+import { type ArrivalFigures, Arrivals } from './received/arrivals.ts';
+import { countMistake, openSubscribers } from './sockets/subscribers.ts';
+
+export interface LatencyTask {
+  readonly port: number;
+  readonly serverPid: number;
+  readonly address: string;
+  /** The port of the hub where changes are made; left out: they are heard at the same one. */
+  readonly writePort?: number;
+  readonly sockets: number;
+  readonly changesPerSecond: number;
+  readonly warmUpMs: number;
+  readonly measureMs: number;
+}
+
+export interface LatencyResult extends ArrivalFigures {
+  /** How much of the time, in %, server and load waited for a core. */
+  readonly waited: number;
+}
+
+const tickMs = 1;
+const arrivalDeadlineMs = 5000;
+const silenceMs = 30;
+
+await runTask(async (task: LatencyTask): Promise<LatencyResult> => {
+  const { port, serverPid, address, sockets, changesPerSecond, warmUpMs, measureMs } = task;
+  const dialect = createPlainDialect(address, 1);
+  const watch = new Watch();
+  const warmUpChanges = Math.floor((warmUpMs * changesPerSecond) / 1000);
+  const allChanges = warmUpChanges + Math.floor((measureMs * changesPerSecond) / 1000);
+  const arrivals = new Arrivals(sockets, warmUpChanges, allChanges);
+  const subscribers = await openSubscribers(port, sockets, dialect, watch, (subscriber, changes) =>
+    arrivals.add(subscriber, changes),
+  );
+  const publisher = task.writePort === undefined ? subscribers.publisher : await openWriter(task.writePort, watch);
+  keepApart(serverPid);
+  const startedAt = performance.now();
+  const waitedBefore = waitedMs(serverPid, process.pid);
+  sendEvenly(changesPerSecond, allChanges, (change) => {
+    arrivals.sentAt[change] = performance.now();
+    publisher.write(dialect.batch(change));
+  });
+  const late = (error: Error) => {
+    throw new Error(`${error.message}: ${countMistake(subscribers, allChanges)}`);
+  };
+  await watch.within(warmUpMs + measureMs + arrivalDeadlineMs, 'all changes', arrivals.complete).catch(late);
+  const waited = waitedMs(serverPid, process.pid) - waitedBefore;
+  const elapsedMs = performance.now() - startedAt;
+  await watch.pass(silenceMs);
+  const mistake = countMistake(subscribers, allChanges);
+  if (mistake !== undefined) throw new Error(mistake);
+  return { ...arrivals.figures(), waited: (waited / elapsedMs) * 100 };
+});
+
+/** Opens a socket that hears nothing. */
+function openWriter(port: number, watch: Watch): Promise<Socket> {
+  const onBytes = () => watch.fail('expected nothing to come to who writes');
+  return openWebSocket(port, `/ws?filter=${encodeURIComponent('^$')}`, { onBytes, onClose: watch.fail });
+}
+
+/** Sends changes 0, 1, 2 …, each when it is due. */
+function sendEvenly(changesPerSecond: number, changes: number, send: (change: number) => void): void {
+  const startedAt = performance.now();
+  let sent = 0;
+  const sendDue = () => {
+    const due = Math.min(changes, Math.floor(((performance.now() - startedAt) * changesPerSecond) / 1000));
+    while (sent < due) send(sent++);
+    if (sent < changes) setTimeout(sendDue, tickMs);
+  };
+  sendDue();
+}

@@ -1,0 +1,47 @@
+import test from 'ava';
+import { Watch } from './watch.ts';
+
+const never = new Promise<never>(() => {});
+
+test('what comes is what was waited for', async (t) => {
+  const watch = new Watch();
+  t.is(await watch.wait(Promise.resolve(5)), 5);
+  t.is(await watch.within(60_000, 'five', Promise.resolve(5)), 5);
+  await watch.pass(1);
+});
+
+test('what fails anywhere ends all waiting, also that which begins later', async (t) => {
+  const watch = new Watch();
+  const waits = [watch.wait(never), watch.within(60_000, 'an answer', never), watch.pass(60_000)];
+  watch.fail('socket 3 was closed');
+  watch.fail('socket 4 was closed');
+  for (const wait of [...waits, watch.wait(never)]) await t.throwsAsync(wait, { message: 'socket 3 was closed' });
+});
+
+test('a deadline says what was expected', async (t) => {
+  await t.throwsAsync(new Watch().within(1, 'an answer', never), { message: 'expected an answer within 1 ms' });
+});
+
+test('a standstill fails; what goes on does not', async (t) => {
+  const watch = new Watch();
+  let count = 0;
+  watch.failAtStandstill(
+    20,
+    () => (count < 3 ? ++count : count),
+    () => `${count} answers came`,
+  );
+  await t.throwsAsync(watch.wait(never), { message: 'stalled for 20 ms: 3 answers came' });
+});
+
+test('what is to become so is looked at until it is so, and no longer once something has failed', async (t) => {
+  let looks = 0;
+  const times = { deadlineMs: 60_000, everyMs: 1 };
+  const watch = new Watch();
+  await watch.untilSo('three looks', () => ++looks === 3, times);
+  const endless = watch.untilSo('a fourth look', () => ++looks < 0, times);
+  watch.fail('a socket was closed');
+  await t.throwsAsync(endless, { message: 'a socket was closed' });
+  const seen = looks;
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  t.is(looks, seen);
+});

@@ -1,0 +1,36 @@
+// A temporary folder is empty at first, and gone in the end.
+
+import { existsSync } from 'node:fs';
+import { readdir, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import test from 'ava';
+import { createTemporaryFolder, inTemporaryFolder } from './temporary-folder.ts';
+
+test('work has an empty folder, whose name says what it is for, and which is gone with all that is in it', async (t) => {
+  const [path, files] = await inTemporaryFolder('spec', async (folder) => {
+    const before = await readdir(folder);
+    await writeFile(join(folder, 'file'), 'text');
+    return [folder, before] as const;
+  });
+  t.deepEqual(files, []);
+  t.regex(basename(path), /^patchbay-spec-\w+$/);
+  t.false(existsSync(path));
+});
+
+test('the folder of work that fails is gone too', async (t) => {
+  let path = '';
+  const work = inTemporaryFolder('spec', async (folder) => {
+    path = folder;
+    throw new Error('it failed');
+  });
+  await t.throwsAsync(work, { message: 'it failed' });
+  t.false(existsSync(path));
+});
+
+test('a folder stays until it is removed, which may be done twice', async (t) => {
+  const { path, remove } = await createTemporaryFolder('spec');
+  t.true(existsSync(path));
+  await remove();
+  await remove();
+  t.false(existsSync(path));
+});

@@ -1,0 +1,14 @@
+// A process that abuses a hub in one way until it is killed; it tells when it has begun.
+
+import { runTask } from '../../support/system/task.ts';
+import { scenarios } from './scenarios.ts';
+
+export interface AbuseTask {
+  readonly scenario: string;
+  readonly port: number;
+}
+
+await runTask(async ({ scenario, port }: AbuseTask) => {
+  await scenarios[scenario]!.attack(port);
+  return true;
+});

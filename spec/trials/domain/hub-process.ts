@@ -1,0 +1,123 @@
+// A hub that the script kills, stops and cuts off: a process of its own, with the load that it makes itself.
+
+import { openSync, writeSync } from 'node:fs';
+import { startHub } from '../../../lib/hub.ts';
+import { HubError, messageOf } from '../../../lib/model/error.ts';
+import type { Origin } from '../../../lib/model/parameter.ts';
+import type { Acknowledged, FromHub, HubTask, Look, ToHub } from './messages.ts';
+
+const task = JSON.parse(process.argv[2]!) as HubTask;
+const logFile = openSync(task.log, 'a');
+const write = (_data: object, message: string) => void writeSync(logFile, `${new Date().toISOString()} ${message}\n`);
+const log = { debug() {}, info: write, warn: write, error: write, child: () => log };
+const client: Origin = { kind: 'client', name: `load ${task.place}` };
+const everyMs = 20;
+/** Several writes to the other hub are under way, as they would be of a dashboard. */
+const ackEveryMs = 50;
+
+const hub = await startHub({ paths: [task.flow], log });
+const tell = (message: FromHub) => process.send?.(message);
+
+// Firings, as `<term> <first ns> <last ns> <count>` of each round of the event loop, on the clock that all processes share.
+const file = openSync(task.firings, 'a');
+let firing: { term: number; first: bigint; last: bigint; count: number } | undefined;
+const note = () => {
+  if (firing !== undefined) writeSync(file, `${firing.term} ${firing.first} ${firing.last} ${firing.count}\n`);
+  firing = undefined;
+};
+hub.changes$.subscribe(({ origin }) => {
+  if (origin.kind !== 'rule' || origin.hub !== undefined) return;
+  const now = process.hrtime.bigint();
+  const term = hub.duty.watch?.term ?? -1;
+  if (firing !== undefined && firing.term !== term) note();
+  if (firing === undefined) {
+    firing = { term, first: now, last: now, count: 0 };
+    setImmediate(note);
+  }
+  firing.last = now;
+  firing.count++;
+});
+
+let term: number | undefined;
+let isPaused = false;
+let value = task.from;
+let next = 0;
+let dueMs = performance.now();
+const acknowledged: Acknowledged[] = [];
+let underWay = 0;
+let refusal: string | undefined;
+
+setInterval(() => {
+  if (hub.duty.watch?.term !== term) {
+    term = hub.duty.watch?.term;
+    tell({ tells: 'term', term, atMs: Number(process.hrtime.bigint() / 1_000_000n) });
+  }
+  const now = performance.now();
+  if (isPaused || term === undefined) {
+    dueMs = now;
+    return;
+  }
+  dueMs = Math.max(dueMs, now - 1000); // what a stop has left out is not made up for
+  for (; dueMs < now; dueMs += 1000 / task.rate) {
+    if (hub.duty.watch === undefined || !writes(`${task.desk}/in/${next++ % task.inputs}`, ++value)) break;
+  }
+}, everyMs);
+
+setInterval(async () => {
+  const address = `${task.otherDesk}/ack/${task.place}`;
+  const parameter = hub.find(address);
+  if (isPaused || parameter?.remote === undefined) return;
+  const written = ++value;
+  underWay++;
+  const [told] = await hub.writeRemote(parameter.remote, [{ parameter, input: written }], client);
+  underWay--;
+  if (told === written) acknowledged.push([address, written]);
+  else refusal = messageOf(told);
+}, ackEveryMs);
+
+setInterval(async () => {
+  const { watch } = hub.duty;
+  if (isPaused || watch === undefined) return;
+  const written = ++value;
+  const address = `${task.desk}/own/${task.place}`;
+  if (!writes(address, written)) return;
+  underWay++;
+  const isConfirmed = (await watch.confirm?.()) ?? true;
+  underWay--;
+  if (isConfirmed) acknowledged.push([address, written]);
+}, ackEveryMs);
+
+process.on('message', ({ ask }: ToHub) => {
+  if (ask === 'look') tell({ tells: 'look', look: look() });
+  else isPaused = ask === 'pause';
+});
+process.on('disconnect', () => process.exit());
+process.once('SIGTERM', () => void hub.stop().finally(() => process.exit()));
+tell({ tells: 'ready' });
+
+/** false: this hub finds at this moment that it owns nothing any more, as one that was stopped does when it goes on. */
+function writes(address: string, written: number): boolean {
+  try {
+    hub.write(address, written, client);
+    return true;
+  } catch (error) {
+    if (error instanceof HubError && error.code === 'unavailable') return false;
+    throw error;
+  }
+}
+
+function look(): Look {
+  const own = [task.desk, task.otherDesk].map((desk) => `${desk}/`);
+  const parameters = [...hub.parameters()].filter(({ address }) => own.some((desk) => address.startsWith(desk)));
+  const stale = parameters.filter(({ remote }) => remote?.staleSince !== undefined).map(({ address }) => address);
+  const remote = parameters.filter((parameter) => parameter.remote !== undefined).length;
+  return {
+    term: hub.duty.watch?.term,
+    values: parameters.map(({ address, value }) => [address, value] as const),
+    stale: stale.slice(0, 10),
+    fresh: remote - stale.length,
+    refusal,
+    underWay,
+    acknowledged: acknowledged.splice(0),
+  };
+}

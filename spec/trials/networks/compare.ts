@@ -1,0 +1,90 @@
+// Runs a network on a hub and on the model, and tells where the two differ.
+
+import { connectionTypes } from '../../../lib/connections/connection-types.ts';
+import { checkFlowFiles } from '../../../lib/flow/check/check.ts';
+import { expandFlowFile } from '../../../lib/flow/files/instances.ts';
+import { type PlanHub, startPlan } from '../../../lib/hub/start-plan.ts';
+import { formatMistake, MistakeList } from '../../../lib/json5/mistake.ts';
+import type { Origin } from '../../../lib/model/parameter.ts';
+import { VirtualClock } from '../../../lib/testing/virtual-clock.ts';
+import { addressOf, asFlow, idOf } from './as-flow.ts';
+import { Model } from './model.ts';
+import type { Happening, Network } from './network.ts';
+import { isTrigger } from './rule.ts';
+
+export interface Compared {
+  /** How many changes the network made, and how many writes went past the limit of hops. */
+  readonly changes: number;
+  readonly dropped: number;
+  /** Whether it multiplies too much to be followed to its end. */
+  readonly isWild: boolean;
+  /** The first difference; undefined: there is none. */
+  readonly difference: string | undefined;
+}
+
+const by: Origin = { kind: 'client', name: 'network' };
+const nothing = () => {};
+const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+
+export async function compareNetwork(network: Network): Promise<Compared> {
+  const model = new Model(network);
+  const compared = { changes: 0, dropped: 0, difference: undefined };
+  if (model.isWild) return { ...compared, isWild: true };
+  const changes: string[] = [];
+  let dropped = 0;
+  const clock = new VirtualClock();
+  const hub = await startPlan(planOf(network), {
+    log: { ...silent, child: () => silent },
+    scheduler: clock,
+    prepare(graph) {
+      for (const [id, value] of network.given) graph.write(addressOf(id), value, by);
+      graph.dropped$.subscribe({ next: () => dropped++ });
+      graph.changes$.subscribe({
+        next: ({ parameter, value }) => changes.push(`${idOf(parameter.address)}=${value}`),
+      });
+    },
+  });
+  const differs = (at: string) => {
+    const index = changes.findIndex((change, place) => change !== model.changes[place]);
+    if (index < 0 && changes.length === model.changes.length)
+      return dropped === model.dropped ? undefined : `${at}: the hub dropped ${dropped}, the model ${model.dropped}`;
+    const near = (all: readonly string[]) => all.slice(Math.max(0, index < 0 ? -5 : index - 5)).slice(0, 15);
+    return `${at}: the hub ${near(changes)}, the model ${near(model.changes)}`;
+  };
+  let difference = differs('at the start');
+  for (const [index, happening] of network.happenings.entries()) {
+    if (difference !== undefined) break;
+    const isOn = inModel(model, happening);
+    if (model.isWild) break;
+    inHub(hub, clock, network, happening, isOn);
+    difference = differs(`happening ${index} ${JSON.stringify(happening)}`);
+  }
+  await hub.stop();
+  return { changes: changes.length, dropped: model.dropped, isWild: model.isWild, difference };
+}
+
+/** Whether a rule that is switched is on then. */
+function inModel(model: Model, happening: Happening): boolean {
+  if ('switch' in happening) return model.switch(happening.switch);
+  if ('waitMs' in happening) model.pass(happening.waitMs);
+  else model.set(happening.set);
+  return false;
+}
+
+function inHub(hub: PlanHub, clock: VirtualClock, { rules }: Network, happening: Happening, isOn: boolean): void {
+  if ('switch' in happening) hub.switchRule(rules[happening.switch]!.name, undefined, isOn, by);
+  else if ('waitMs' in happening) clock.advanceTo(clock.now() + happening.waitMs);
+  else
+    hub.turn(() => {
+      for (const [id, value] of happening.set) hub.write(addressOf(id), isTrigger(id) ? 1 : value, by);
+    });
+}
+
+function planOf(network: Network) {
+  const mistakes = new MistakeList();
+  const data = asFlow(network);
+  const file = { name: 'network', folder: '.', data, positionOf: () => undefined };
+  const plan = checkFlowFiles(expandFlowFile(file, JSON.stringify(data), mistakes), connectionTypes, mistakes);
+  if (mistakes.items.length > 0) throw new Error(mistakes.items.map(formatMistake).join('\n'));
+  return plan;
+}

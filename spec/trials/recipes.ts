@@ -1,0 +1,81 @@
+// npm run trial -- recipes: breaks each rule of each recipe of the cookbook, in each way that changes what it does, and looks whether a
+// test of the recipe fails. Exit status 1 and the rule where none does.
+
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import JSON5 from 'json5';
+import { findFlowFiles } from '../../lib/flow/files/find.ts';
+import { MistakeList } from '../../lib/json5/mistake.ts';
+import { runFlowTests } from '../../lib/testing/run-tests.ts';
+import { createTemporaryFolder } from '../support/temporary-folder.ts';
+import { runScript, tell } from './script.ts';
+
+const usage = `npm run trial -- recipes [options]
+
+  --most <n>  how many ways are tried (100000)
+`;
+
+interface Rule {
+  enabled?: boolean;
+  rules?: Rule[];
+  name?: string;
+  map?: string;
+  when?: string;
+  to?: unknown;
+}
+
+/** Each breaks a rule, and returns false where it has nothing to break. */
+const ways: Readonly<Record<string, (rule: Rule) => boolean>> = {
+  'without the rule': (rule) => {
+    rule.enabled = false;
+    return true;
+  },
+  'its condition turned around': (rule) => {
+    if (rule.when === undefined) return false;
+    rule.when = `!(${rule.when})`;
+    return true;
+  },
+  'its condition left out': (rule) => {
+    const had = rule.when !== undefined;
+    delete rule.when;
+    return had;
+  },
+};
+
+await runScript(usage, { most: 100_000 }, async ({ most }) => {
+  const paths = await findFlowFiles(['flows/cookbook'], new MistakeList());
+  const { path: folder, remove } = await createTemporaryFolder('recipes');
+  let tried = 0;
+  let missed = 0;
+  try {
+    for (const path of paths) {
+      const text = await readFile(path, 'utf8');
+      const { length } = rulesOf(JSON5.parse<Rule>(text).rules);
+      for (let index = 0; index < length; index++)
+        for (const [name, breakRule] of Object.entries(ways)) {
+          const flow = JSON5.parse<Rule>(text);
+          const rule = rulesOf(flow.rules)[index]!;
+          if (tried >= most || !breakRule(rule)) continue;
+          tried++;
+          if (await fails(join(folder, String(tried)), basename(path), flow)) continue;
+          missed++;
+          tell(`${path}: rule "${rule.name ?? index}", ${name}: no test fails`);
+        }
+    }
+  } finally {
+    await remove();
+  }
+  tell(`${paths.length} recipes, ${tried} broken rules, ${missed} that no test sees`);
+  return missed === 0 ? 0 : 1;
+});
+
+function rulesOf(items: Rule[] = []): Rule[] {
+  return items.flatMap((item) => (item.rules === undefined ? [item] : rulesOf(item.rules)));
+}
+
+async function fails(folder: string, name: string, flow: object): Promise<boolean> {
+  await mkdir(folder);
+  await writeFile(join(folder, name), JSON.stringify(flow));
+  for await (const { isPassed } of runFlowTests([folder])) if (!isPassed) return true;
+  return false;
+}
