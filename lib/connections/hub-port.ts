@@ -16,14 +16,9 @@ import type { Duty } from './duty.ts';
 import type { KeepingPort } from './keeping.ts';
 import type { MirroringPort } from './mirroring.ts';
 
-/** The whole graph, as gateways see it. */
-export interface HubPort {
-  readonly version: string;
-  /** Names this run of the hub; revisions of different epochs do not compare. */
-  readonly epoch: string;
+/** The parameters of a hub. */
+export interface Parameters {
   readonly revision: number;
-  /** When the hub started, in milliseconds since 1970. */
-  readonly startedAt: number;
   /** Every change in revision order. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly changes$: Observable<Change>;
   /** Parameters that a reload has added. Hot, replays nothing, synchronous, never completes, never errors. */
@@ -54,6 +49,10 @@ export interface HubPort {
   writeRemote(remote: Remote, writes: readonly RemoteWrite[], origin: Origin): Promise<readonly (Value | Error)[]>;
   /** Makes one turn of all that `work` writes. Errors: those of `work`. */
   turn(work: () => void): void;
+}
+
+/** What runs on them: connections, rules, the log, reloads; and what can be done with it. */
+export interface Operations {
   connections(): readonly ConnectionStatus[];
   /**
    * Starts, stops or restarts a connection, until a reload changes it. Errors: `not-found` with the nearest name, `conflict`
@@ -89,6 +88,15 @@ export interface HubPort {
   shadow(): ShadowReport | undefined;
   /** The last change of a parameter in shadow, where it was made there or the value is not what is live; undefined: it is the same. */
   wouldBe(address: string): Change | undefined;
+}
+
+/** The whole hub, as gateways see it. */
+export interface HubPort extends Parameters, Operations {
+  readonly version: string;
+  /** Names this run of the hub; revisions of different epochs do not compare. */
+  readonly epoch: string;
+  /** When the hub started, in milliseconds since 1970. */
+  readonly startedAt: number;
   /** What a store keeps. */
   readonly keeping: KeepingPort;
   /** The parameters of other hubs. */

@@ -21,7 +21,7 @@ interface DutyParts {
 }
 
 export class HubDuty implements Duty {
-  readonly #parts: () => DutyParts;
+  readonly #parts: DutyParts;
   readonly #tellStarted: () => void;
   #watch: Watch | undefined = always;
   #isDoneElsewhere = false;
@@ -31,7 +31,7 @@ export class HubDuty implements Duty {
   hasBegun = false;
 
   /** `tellStarted` is called once all runs for the first time, unless it goes on from before. */
-  constructor(parts: () => DutyParts, tellStarted: () => void) {
+  constructor(parts: DutyParts, tellStarted: () => void) {
     this.#parts = parts;
     this.#tellStarted = tellStarted;
   }
@@ -65,7 +65,7 @@ export class HubDuty implements Duty {
 
   begin(watch: Watch): void {
     if (this.#hasEnded) return;
-    const { graph, connections, keeping } = this.#parts();
+    const { graph, connections, keeping } = this.#parts;
     this.#watch = watch;
     this.hasBegun = true;
     graph.mayAct = watch.mayAct;
@@ -77,13 +77,13 @@ export class HubDuty implements Duty {
 
   #beginRules(watch: Watch): void {
     if (this.#watch !== watch || this.#hasEnded) return;
-    this.#parts().rules.hold(undefined, !watch.goesOn);
+    this.#parts.rules.hold(undefined, !watch.goesOn);
     this.#rulesRun = true;
     if (this.#isStarted && !watch.goesOn) this.#tellStarted();
   }
 
   end(reason: string, isDoneElsewhere = false): Promise<void> {
-    const { connections, rules } = this.#parts();
+    const { connections, rules } = this.#parts;
     this.#watch = undefined;
     this.#isDoneElsewhere = isDoneElsewhere;
     this.#rulesRun = false;
@@ -95,7 +95,7 @@ export class HubDuty implements Duty {
   }
 
   holdBack(held: HeldBack): void {
-    if (!this.#hasEnded) this.#parts().connections.holdSome(held);
+    if (!this.#hasEnded) this.#parts.connections.holdSome(held);
   }
 
   /** All that may run has been started. */

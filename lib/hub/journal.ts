@@ -10,12 +10,12 @@ import { createLogGate, timesText } from '../model/log-gate.ts';
 import {
   describeRestart,
   keptEntries,
+  type LogEntry,
   type LogLevel,
   type LogPage,
   type LogStatus,
   logLevels,
 } from '../model/reports/log-entry.ts';
-import { Entries } from './entries.ts';
 
 /** Longer sentences are cut. */
 const keptLength = 2000;
@@ -136,5 +136,37 @@ export class Journal implements HubLog {
   #keep(level: LogLevel, message: string, { connection, rule }: { connection?: string; rule?: string }): void {
     const text = cutText(message, keptLength);
     this.#entries.add({ n: this.#entries.last + 1, time: Date.now(), level, connection, rule, message: text });
+  }
+}
+
+/** The newest entries, by number. */
+class Entries {
+  /** Oldest first. */
+  readonly #all: LogEntry[];
+
+  constructor(all: readonly LogEntry[] = []) {
+    this.#all = all.slice(-keptEntries);
+  }
+
+  /** The number of the newest; 0: there is none. */
+  get last(): number {
+    return this.#all.at(-1)?.n ?? 0;
+  }
+
+  /** Adds an entry whose number is greater than all others. */
+  add(entry: LogEntry): void {
+    this.#all.push(entry);
+    if (this.#all.length > keptEntries) this.#all.shift();
+  }
+
+  /** Those with a greater number, oldest first. */
+  after(n: number): readonly LogEntry[] {
+    let [low, high] = [0, this.#all.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#all[middle]!.n > n) high = middle;
+      else low = middle + 1;
+    }
+    return this.#all.slice(low);
   }
 }

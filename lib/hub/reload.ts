@@ -1,29 +1,31 @@
 // Reloads: flow files are read again, and what has changed is swapped, one reload after another.
 
 import type { Log } from '../connections/connection.ts';
-import type { Deed } from '../connections/keeping.ts';
+import type { KeepingPort } from '../connections/keeping.ts';
 import type { FlowWatcher } from '../flow/files/watch.ts';
 import type { FlowLoader } from '../flow/load.ts';
 import type { Plan } from '../flow/plan.ts';
 import { formatDifference } from '../flow/run/difference.ts';
 import { HubError, messageOf } from '../model/error.ts';
 import type { Origin } from '../model/parameter.ts';
+import type { LoadReport } from '../model/reports/load-report.ts';
 import type { Reload } from '../model/reports/reload-report.ts';
 import type { ShadowReport } from '../model/reports/shadow-report.ts';
 import { withTrace } from '../model/trace.ts';
 
-export type { Reload } from '../model/reports/reload-report.ts';
-
-export interface ReloaderOptions {
+/** The flow files that a hub was started from. */
+export interface FlowFiles {
   readonly loader: FlowLoader;
-  /** Swaps what a plan has changed. Errors: `cannot-start`; then everything runs on as it was. */
-  readonly swap: (plan: Plan) => Reload;
-  /** Runs in shadow what a plan would change. */
-  readonly runInShadow: (plan: Plan) => ShadowReport;
-  /** Tells the store. */
-  readonly note: (deed: Deed) => void;
-  readonly log: Log;
+  /** undefined: saves are not followed. */
   readonly watcher: FlowWatcher | undefined;
+}
+
+/** What runs the plans that are read. */
+export interface ReloadTarget {
+  /** Errors: `cannot-start`; then everything runs on as it was. */
+  apply(plan: Plan): Reload;
+  applyInShadow(plan: Plan): ShadowReport;
+  readonly keeping: Pick<KeepingPort, 'note'>;
 }
 
 /** Nobody tells the hub who has saved flow files. */
@@ -31,7 +33,10 @@ const savedBy = 'flow files';
 
 /** Reloads flow files when it is asked to, and when the watcher has seen a save. */
 export class Reloader {
-  readonly #options: ReloaderOptions;
+  readonly #loader: FlowLoader;
+  readonly #watcher: FlowWatcher | undefined;
+  readonly #target: ReloadTarget;
+  readonly #log: Log;
   #last: Promise<unknown> = Promise.resolve();
   #isStopped = false;
   /** Whether what is saved goes into shadow. */
@@ -39,55 +44,67 @@ export class Reloader {
   /** Whether the files had a mistake at the last look. */
   #wasRefused = false;
 
-  constructor(options: ReloaderOptions) {
-    this.#options = options;
-    const follow = (): Promise<unknown> => (this.#isInShadow ? this.reloadInShadow() : this.reload());
-    options.watcher?.changes$.subscribe({ next: () => void follow().catch(() => {}) }); // `#load` has logged why
+  constructor({ loader, watcher }: FlowFiles, target: ReloadTarget, log: Log) {
+    this.#loader = loader;
+    this.#watcher = watcher;
+    this.#target = target;
+    this.#log = log;
   }
 
-  /** Reloads, after the reloads that it was asked for before. Errors: those of the loader and of `swap`, which are logged. */
+  /** What the last load of the flow files said. */
+  get report(): LoadReport {
+    return this.#loader.report;
+  }
+
+  /** Reloads whenever a file is saved, also when one was saved while the hub started. */
+  followSaves(): void {
+    const follow = (): Promise<unknown> => (this.#isInShadow ? this.reloadInShadow() : this.reload());
+    this.#watcher?.alsoWatch(this.#loader.furtherFiles);
+    this.#watcher?.changes$.subscribe({ next: () => void follow().catch(() => {}) }); // `#load` has logged why
+  }
+
+  /** Reloads, after the reloads that it was asked for before. Errors: those of the loader and of `apply`, which are logged. */
   reload(by?: Origin): Promise<Reload> {
     this.#isInShadow = false;
-    return this.#after(() => this.#load((plan) => this.#swap(plan, by), by));
+    return this.#after(() => this.#load((plan) => this.#apply(plan, by), by));
   }
 
   /** Runs in shadow what the files have changed, and what is saved from now on, until `reload`. Errors: as `reload`. */
   reloadInShadow(by?: Origin): Promise<ShadowReport> {
     this.#isInShadow = true;
-    return this.#after(() => this.#load((plan) => this.#runInShadow(plan), by));
+    return this.#after(() => this.#load((plan) => this.#applyInShadow(plan), by));
   }
 
   #after<Result>(load: () => Promise<Result>): Promise<Result> {
-    this.#options.loader.hurry();
+    this.#loader.hurry();
     const reloading = this.#last.then(load);
     this.#last = reloading.catch(() => {});
     return reloading;
   }
 
-  /** Swaps nothing any more. */
+  /** Reloads nothing any more. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#options.loader.close();
-    await this.#options.watcher?.close();
+    this.#loader.close();
+    await this.#watcher?.close();
   }
 
   async #load<Result>(use: (plan: Plan) => Result, by: Origin | undefined): Promise<Result> {
-    const { loader, watcher } = this.#options;
     try {
-      const plan = await loader.load();
-      for (const warning of plan.warnings ?? []) this.#options.log.warn({}, warning);
+      const plan = await this.#loader.load();
+      for (const warning of plan.warnings ?? []) this.#log.warn({}, warning);
       if (this.#isStopped) throw new HubError('cannot-start', 'the hub has been stopped');
       return use(plan);
     } catch (error) {
       if (!this.#isStopped) this.#refuse(messageOf(error), by);
       throw error;
     } finally {
-      if (!this.#isStopped) watcher?.alsoWatch(loader.furtherFiles);
+      if (!this.#isStopped) this.#watcher?.alsoWatch(this.#loader.furtherFiles);
     }
   }
 
-  #swap(plan: Plan, by: Origin | undefined): Reload {
-    const reload = this.#options.swap(plan);
+  #apply(plan: Plan, by: Origin | undefined): Reload {
+    const reload = this.#target.apply(plan);
     const parts = [
       ['connections', formatDifference(reload.connections)],
       ['rules', formatDifference(reload.rules)],
@@ -95,29 +112,34 @@ export class Reloader {
     const text = parts.map(([what, difference]) => `${what}: ${difference}`).join('; ') || 'nothing has changed';
     const isNews = parts.length > 0 || this.#wasRefused;
     this.#wasRefused = false;
-    this.#options.log[isNews ? 'info' : 'debug']({ ...reload }, `reloaded: ${text}`);
+    this.#log[isNews ? 'info' : 'debug']({ ...reload }, `reloaded: ${text}`);
     if (parts.length > 0) this.#note('reloaded', text, by);
     return reload;
   }
 
-  #runInShadow(plan: Plan): ShadowReport {
-    const report = this.#options.runInShadow(plan);
+  #applyInShadow(plan: Plan): ShadowReport {
+    const report = this.#target.applyInShadow(plan);
     const { rules, left } = report;
     const text = `${rules.length} rules, ${left.length} left out`;
-    this.#options.log.info({ rules, left }, `reloaded in shadow: ${text}; what runs live is as it was`);
+    this.#log.info({ rules, left }, `reloaded in shadow: ${text}; what runs live is as it was`);
     return report;
   }
 
   #refuse(message: string, by: Origin | undefined): void {
     this.#wasRefused = true;
-    const { loader, log } = this.#options;
-    if (loader.report.isLoaded) loader.refuse(message);
-    for (const line of message.split('\n')) log.error({}, line);
-    log.error({}, 'not reloaded: the flow files as they were before run on');
+    if (this.#loader.report.isLoaded) this.#loader.refuse(message);
+    for (const line of message.split('\n')) this.#log.error({}, line);
+    this.#log.error({}, 'not reloaded: the flow files as they were before run on');
     this.#note('refused', message, by);
   }
 
   #note(after: string, cause: string, by: Origin | undefined): void {
-    this.#options.note({ kind: 'reload', user: by?.name ?? savedBy, address: '', after, cause: withTrace(cause, by) });
+    this.#target.keeping.note({
+      kind: 'reload',
+      user: by?.name ?? savedBy,
+      address: '',
+      after,
+      cause: withTrace(cause, by),
+    });
   }
 }

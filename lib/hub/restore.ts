@@ -8,8 +8,8 @@ import type { Plan } from '../flow/plan.ts';
 import { secretLog } from '../flow/run/connections/secret-log.ts';
 import { messageOf } from '../model/error.ts';
 import type { Origin } from '../model/parameter.ts';
+import type { Engine } from './engine.ts';
 import type { Journal } from './journal.ts';
-import type { Parts } from './parts.ts';
 
 /** What a store is asked for while the hub gets ready. */
 interface Asked {
@@ -33,7 +33,11 @@ export function askStores({ connections }: Plan, log: Journal): Asked[] {
 }
 
 /** Gives the parameters what a store has kept, which are declared by now, and the journal its earlier entries as soon as they come. */
-export async function restoreFrom(asked: Asked, { graph, keeping, log }: Parts): Promise<void> {
+export async function restoreFrom(
+  asked: Asked,
+  { graph, keeping }: Pick<Engine, 'graph' | 'keeping'>,
+  log: Journal,
+): Promise<void> {
   const { id, log: logOfStore } = asked;
   const beganMs = performance.now();
   const kept = await asked.kept;

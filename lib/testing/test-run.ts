@@ -7,7 +7,7 @@ import { type Assignment, type Expectation, formatValue, type TestStep, timesFir
 import type { Graph } from '../graph/graph.ts';
 import type { ParameterNode } from '../graph/parameter-node.ts';
 import { Journal } from '../hub/journal.ts';
-import { type HubLog, type PlanHub, type StartOptions, simulated, startPlan } from '../hub.ts';
+import { Hub, type HubLog, type RunOptions, simulated } from '../hub.ts';
 import { messageOf } from '../model/error.ts';
 import type { Change, Origin } from '../model/parameter.ts';
 import type { Value } from '../model/value.ts';
@@ -37,7 +37,7 @@ export class TestRun {
   readonly #epochMs: number;
   readonly #fires = new Map<string, number>();
   #watches: Watch[] = [];
-  #hub: PlanHub | undefined;
+  #hub: Hub | undefined;
   #changes: Subscription | undefined;
 
   private constructor(plan: Plan, epochMs: number) {
@@ -48,14 +48,14 @@ export class TestRun {
   /** Starts the hub with given values, at a time of day; the time stands at 0, and nothing that is due has run. */
   static async start(plan: Plan, assignments: readonly Assignment[], epochMs = testEpochMs): Promise<TestRun> {
     const run = new TestRun(plan, epochMs);
-    const options: StartOptions = {
+    const options: RunOptions = {
       log: Journal.ungated(run.#createLog()), // a gate would measure real seconds
       scheduler: run.clock,
       now: () => epochMs + run.clock.now(),
       prepare: (graph) => run.#prepare(graph, assignments),
     };
     run.#hub = await run.clock.asDefault(() =>
-      startPlan({ ...plan, connections: plan.connections.map(simulated) }, options),
+      Hub.run({ ...plan, connections: plan.connections.map(simulated) }, options),
     );
     return run;
   }

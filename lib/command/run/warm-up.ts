@@ -5,7 +5,7 @@ import { EventEmitter, once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { connectionTypes } from '../../connections/connection-types.ts';
 import { checkFlowFiles } from '../../flow/check/check.ts';
-import { type HubLog, startPlan } from '../../hub.ts';
+import { Hub, type HubLog } from '../../hub.ts';
 import { MistakeList } from '../../json5/mistake.ts';
 
 /** Hubs run one after another: code that V8 compiles for the first one alone assumes that there is no other. */
@@ -44,7 +44,7 @@ async function runHub(signal: AbortSignal): Promise<void> {
   };
   const log: HubLog = { debug: ignore, info: noticePort, warn: ignore, error: ignore, child: () => log };
   const file = { name: 'warm-up', folder: '.', data: flow, positionOf: () => undefined };
-  const hub = await startPlan(checkFlowFiles([file], connectionTypes, new MistakeList()), { log });
+  const hub = await Hub.run(checkFlowFiles([file], connectionTypes, new MistakeList()), { log });
   const socket = connect({ host: '127.0.0.1', port, noDelay: true });
   socket.on('error', () => {}); // it may break at any time, also while nobody waits for it
   try {

@@ -9,8 +9,8 @@ import { SettleCall } from '../../graph/settle-queue.ts';
 import type { Change } from '../../model/parameter.ts';
 import { keptDeviations } from '../../model/reports/shadow-report.ts';
 import type { HubLog } from '../journal.ts';
+import { isLedToBefore, type Moment } from '../record.ts';
 import { Deviations } from '../twin/deviations.ts';
-import { isLedToBefore, type Moment } from '../twin/outside.ts';
 import { runTwin, type Twin } from '../twin/run-twin.ts';
 import { type Cone, nameOf } from './cone.ts';
 

@@ -86,14 +86,14 @@ export class Shadow {
   /** How the rules are doing that run in shadow alone. */
   statuses(): RuleStatus[] {
     const names = new Set(this.#run?.cone.changed.map(nameOf));
-    const running = this.#run?.twin.port.rules().filter((rule) => names.has(nameOf(rule))) ?? [];
+    const running = this.#run?.twin.rules.statuses().filter((rule) => names.has(nameOf(rule))) ?? [];
     return running.map((rule) => ({ ...rule, shadow: true }));
   }
 
   /** The last runs of the rules of a name that run in shadow alone. */
   runsOf(name: string): readonly RuleRuns[] {
     const isHere = this.#run?.cone.changed.some((rule) => rule.name === name) ?? false;
-    return isHere ? this.#run!.twin.port.runsOf(name) : [];
+    return isHere ? this.#run!.twin.rules.runsOf(name) : [];
   }
 
   stop(): void {

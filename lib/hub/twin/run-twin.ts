@@ -3,8 +3,8 @@
 
 import { filter, type SchedulerLike } from 'rxjs';
 import type { ConnectionEvent, ConnectionType } from '../../connections/connection.ts';
-import type { HubPort } from '../../connections/hub-port.ts';
 import type { ConnectionPlan, Plan } from '../../flow/plan.ts';
+import type { RunningRules } from '../../flow/run/rules/running-rules.ts';
 import type { Graph } from '../../graph/graph.ts';
 import type { ParameterNode } from '../../graph/parameter-node.ts';
 import { RestoredChange } from '../../graph/restored-change.ts';
@@ -12,10 +12,8 @@ import { formatAddress } from '../../model/address.ts';
 import { messageOf } from '../../model/error.ts';
 import type { Change, Origin } from '../../model/parameter.ts';
 import type { Value } from '../../model/value.ts';
-import { createDropReport } from '../dropped-write.ts';
+import { Engine } from '../engine.ts';
 import { type HubLog, Journal } from '../journal.ts';
-import { createParts } from '../parts.ts';
-import { swapPlan } from '../swap-plan.ts';
 
 export interface TwinOptions {
   readonly log: HubLog;
@@ -37,7 +35,7 @@ export interface OutsideWrite {
 
 export interface Twin {
   readonly graph: Graph;
-  readonly port: HubPort;
+  readonly rules: Pick<RunningRules, 'statuses' | 'runsOf'>;
   /** Makes one turn of writes from outside; those to parameters that it does not have are left out. */
   hear(writes: readonly OutsideWrite[]): void;
   stop(): Promise<void>;
@@ -47,27 +45,21 @@ export interface Twin {
 export function runTwin(plan: Plan, options: TwinOptions): Twin {
   const { scheduler, now, withoutTicks, prepare } = options;
   const log = Journal.ungated(options.log);
-  const parts = createParts({ log, scheduler, now, files: noReport });
-  const { graph, connections, keeping, rules, states, port } = parts;
-  const drops = graph.dropped$.subscribe({ next: createDropReport(log, states, () => undefined) });
+  const engine = new Engine({ log, scheduler, now });
+  const { graph, rules } = engine;
   const ticking = (one: ConnectionPlan) => (withoutTicks.has(one.id) ? causedAlone(one, graph) : one);
   const twinPlan = { ...plan, connections: plan.connections.map(ticking) };
-  connections.declare(twinPlan.connections);
-  keeping.plan(twinPlan);
+  engine.declare(twinPlan);
   prepare(graph);
-  swapPlan(parts, twinPlan, false);
+  engine.apply(twinPlan);
   return {
     graph,
-    port,
+    rules,
     hear: (writes) =>
       graph.turn(() => {
         for (const write of writes) hear(graph, write, log);
       }),
-    async stop() {
-      drops.unsubscribe();
-      rules.stop();
-      await connections.stop();
-    },
+    stop: () => engine.stop(),
   };
 }
 
@@ -100,5 +92,3 @@ function causedAlone(connection: ConnectionPlan, graph: Graph): ConnectionPlan {
   };
   return { ...connection, type: { ...type, run: (context) => type.run(context).pipe(filter(isCaused)) } };
 }
-
-const noReport = () => ({ time: 0, isLoaded: true, reason: '', files: [] });

@@ -3,7 +3,7 @@
 import { connectionTypes } from '../../../lib/connections/connection-types.ts';
 import { checkFlowFiles } from '../../../lib/flow/check/check.ts';
 import { expandFlowFile } from '../../../lib/flow/files/instances.ts';
-import { type PlanHub, startPlan } from '../../../lib/hub/start-plan.ts';
+import { Hub } from '../../../lib/hub.ts';
 import { formatMistake, MistakeList } from '../../../lib/json5/mistake.ts';
 import type { Origin } from '../../../lib/model/parameter.ts';
 import { VirtualClock } from '../../../lib/testing/virtual-clock.ts';
@@ -33,7 +33,7 @@ export async function compareNetwork(network: Network): Promise<Compared> {
   const changes: string[] = [];
   let dropped = 0;
   const clock = new VirtualClock();
-  const hub = await startPlan(planOf(network), {
+  const hub = await Hub.run(planOf(network), {
     log: { ...silent, child: () => silent },
     scheduler: clock,
     prepare(graph) {
@@ -71,7 +71,7 @@ function inModel(model: Model, happening: Happening): boolean {
   return false;
 }
 
-function inHub(hub: PlanHub, clock: VirtualClock, { rules }: Network, happening: Happening, isOn: boolean): void {
+function inHub(hub: Hub, clock: VirtualClock, { rules }: Network, happening: Happening, isOn: boolean): void {
   if ('switch' in happening) hub.switchRule(rules[happening.switch]!.name, undefined, isOn, by);
   else if ('waitMs' in happening) clock.advanceTo(clock.now() + happening.waitMs);
   else

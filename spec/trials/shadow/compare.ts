@@ -8,7 +8,7 @@ import type { Plan } from '../../../lib/flow/plan.ts';
 import { coneOf } from '../../../lib/hub/shadow/cone.ts';
 import { ShadowRun } from '../../../lib/hub/shadow/shadow-run.ts';
 import type { Deviations } from '../../../lib/hub/twin/deviations.ts';
-import { simulated, startPlan } from '../../../lib/hub.ts';
+import { Hub, simulated } from '../../../lib/hub.ts';
 import { formatMistake, MistakeList } from '../../../lib/json5/mistake.ts';
 import type { Change, Origin } from '../../../lib/model/parameter.ts';
 import { openRecording } from '../../../lib/replay/read-recording.ts';
@@ -38,7 +38,7 @@ export async function recordStudio(seed: number, lastsMs: number, folder: string
   const clock = new VirtualClock();
   const epochMs = startMs;
   const plan = planOf(studioWith([undefined, undefined]));
-  const hub = await startPlan(
+  const hub = await Hub.run(
     { ...plan, connections: plan.connections.map(simulated) },
     { log: silent, scheduler: clock, now: () => epochMs + clock.now() },
   );

@@ -6,7 +6,7 @@ import { type SchedulerLike, Subscription } from 'rxjs';
 import { connectionIdOf } from '../../../model/address.ts';
 import type { Change, Parameter } from '../../../model/parameter.ts';
 import { Pause } from '../../../model/time/pause.ts';
-import type { HubPort } from '../../hub-port.ts';
+import type { HubPort, Parameters } from '../../hub-port.ts';
 import { type HubName, subjectOf } from '../link/subjects.ts';
 import type { Message, Transport } from '../link/transport.ts';
 import type { Ownership } from '../ownership/ownership.ts';
@@ -27,19 +27,7 @@ const busyMessageEveryMs = 8;
 const lookAgainMs = 10;
 
 export interface SharerContext {
-  readonly hub: Pick<
-    HubPort,
-    | 'epoch'
-    | 'revision'
-    | 'changes$'
-    | 'declared$'
-    | 'removed$'
-    | 'parameters'
-    | 'changedSince'
-    | 'find'
-    | 'turn'
-    | 'mirroring'
-  >;
+  readonly hub: Parameters & Pick<HubPort, 'epoch' | 'mirroring'>;
   readonly name: HubName;
   readonly ownership: Ownership;
   readonly isSelected: (address: string) => boolean;

@@ -2,7 +2,7 @@
 // asks again with where it ended gets the next one, so the owner keeps nothing between two pages.
 
 import type { Parameter } from '../../../model/parameter.ts';
-import type { HubPort } from '../../hub-port.ts';
+import type { Parameters } from '../../hub-port.ts';
 import { tellLinks, tellOrigin } from '../wire/causes.ts';
 import { messageBytes, read, type WalkAnswer, type WalkRequest, walkRequest } from '../wire/messages.ts';
 import type { SharedParameters } from './shared-parameters.ts';
@@ -15,7 +15,7 @@ export function answerWalk(
   data: Uint8Array,
   head: Pick<WalkAnswer, 'hub' | 'epoch' | 'term' | 'rev' | 'clock'>,
   shared: SharedParameters,
-  hub: Pick<HubPort, 'changedSince'>,
+  hub: Parameters,
   fires: ReadonlyMap<Parameter, number>,
 ): string | undefined {
   let request: WalkRequest;
@@ -42,7 +42,7 @@ export function tellState({ lastChange, value }: Parameter, number: number): rea
 function changesSince(
   since: number,
   shared: SharedParameters,
-  hub: Pick<HubPort, 'changedSince'>,
+  hub: Parameters,
   fires: ReadonlyMap<Parameter, number>,
 ): string {
   const changes: string[] = [];

@@ -1,7 +1,7 @@
 // The users of a connection, as its settings have them: who has which credentials and rights.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { HubPort } from '../../hub-port.ts';
+import type { Parameters } from '../../hub-port.ts';
 import { isPassword, readPasswordText } from './password-text.ts';
 import { Rights } from './rights.ts';
 import type { RightSettings, UserSettings } from './user-settings.ts';
@@ -40,7 +40,7 @@ export function isOpen({ username, password, token, users, anonymous }: AccountS
 }
 
 /** The accounts of the settings; `username`, `password` and `token` are those of one user with all rights. */
-export function accountsOf(settings: AccountSettings, hub: Pick<HubPort, 'find'>): Account[] {
+export function accountsOf(settings: AccountSettings, hub: Parameters): Account[] {
   const { username, password, token, users } = settings;
   const hasBasic = username !== '' || password !== '';
   const owner = { ...everything, password: hasBasic ? password : undefined, token: token === '' ? undefined : token };
@@ -51,7 +51,7 @@ export function accountsOf(settings: AccountSettings, hub: Pick<HubPort, 'find'>
 export function accountOf(
   name: string,
   { password, token, ...rights }: Rights['settings'] & { password?: string | undefined; token?: string | undefined },
-  hub: Pick<HubPort, 'find'>,
+  hub: Parameters,
 ): Account {
   return {
     name,

@@ -1,6 +1,6 @@
 // What somebody may do. Rights are matched with an address once, and remembered. Deny wins.
 
-import type { HubPort } from '../../hub-port.ts';
+import type { Parameters } from '../../hub-port.ts';
 import { anyOf, type Filter, filterOf, textWork } from '../filters/filter.ts';
 import { createGlobFilter } from '../filters/glob.ts';
 import type { RightSettings, UserSettings } from './user-settings.ts';
@@ -24,11 +24,11 @@ export class Rights {
   readonly #write: Filter;
   readonly #deny: Filter;
   readonly #dashboards: Filter;
-  readonly #hub: Pick<HubPort, 'find'>;
+  readonly #hub: Parameters;
   /** By address, of parameters that there are. */
   readonly #known = new Map<string, number>();
 
-  constructor(settings: Rights['settings'], hub: Pick<HubPort, 'find'>) {
+  constructor(settings: Rights['settings'], hub: Parameters) {
     this.settings = settings;
     this.#hub = hub;
     this.key = keyOf(settings);

@@ -1,7 +1,7 @@
 // Goes through the parameters that changed while nobody recorded, in the order of their revisions.
 
 import type { Change, Parameter } from '../../../model/parameter.ts';
-import type { HubPort } from '../../hub-port.ts';
+import type { Parameters } from '../../hub-port.ts';
 
 /** How many parameters are looked at in one step. */
 export const catchUpStep = 5000;
@@ -13,7 +13,7 @@ export class CatchUp {
   place: number;
 
   /** From a revision on, up to the present one: what changes later is recorded anyway. */
-  constructor(hub: Pick<HubPort, 'changedSince' | 'revision'>, revision: number) {
+  constructor(hub: Parameters, revision: number) {
     this.#changed = hub.changedSince(revision)[Symbol.iterator]();
     this.#until = hub.revision;
     this.place = revision;

@@ -2,7 +2,7 @@
 
 import { beginningOf } from '../../../model/cut-text.ts';
 import type { Change, Parameter } from '../../../model/parameter.ts';
-import type { HubPort } from '../../hub-port.ts';
+import type { HubPort, Parameters } from '../../hub-port.ts';
 import { CatchUp, catchUpStep } from './catch-up.ts';
 import { ColumnQueue } from './column-queue.ts';
 import type { Changes } from './messages.ts';
@@ -25,7 +25,7 @@ interface Entry {
   pending: Change | undefined;
 }
 
-type Port = Pick<HubPort, 'changes$' | 'changedSince' | 'find' | 'removed$' | 'revision' | 'startedAt'>;
+type Port = Parameters & Pick<HubPort, 'startedAt'>;
 
 export class Recorder {
   readonly #hub: Port;

@@ -3,17 +3,17 @@
 
 import { globToRegExp } from '../../../model/glob.ts';
 import type { Parameter } from '../../../model/parameter.ts';
-import type { HubPort } from '../../hub-port.ts';
+import type { Parameters } from '../../hub-port.ts';
 import { createSelection, type Selection } from '../selection.ts';
 
 export class ListedParameters {
-  readonly #hub: Pick<HubPort, 'parameters'>;
+  readonly #hub: Parameters;
   readonly #placeOf: (parameter: Parameter) => number;
   readonly #places: number;
   #known: ReadonlySet<Parameter> | undefined;
 
   /** `store` is the Connection ID of the store, whose own parameters are never among them. */
-  constructor(hub: Pick<HubPort, 'parameters'>, selection: Selection, store: string) {
+  constructor(hub: Parameters, selection: Selection, store: string) {
     const globs = selection.include.map(globToRegExp);
     const isSelected = createSelection(selection);
     this.#hub = hub;

@@ -8,7 +8,7 @@ import type { Change, Origin } from '../../../model/parameter.ts';
 import type { Snapshot, SnapshotSelection } from '../../../model/reports/snapshot.ts';
 import { convert } from '../../../model/value.ts';
 import type { Log } from '../../connection.ts';
-import type { HubPort } from '../../hub-port.ts';
+import type { Parameters } from '../../hub-port.ts';
 import type { Selection } from '../selection.ts';
 import { maxNameLength, maxParameters, maxSnapshotBytes, maxSnapshots } from './bounds.ts';
 import { Difference } from './difference.ts';
@@ -25,7 +25,7 @@ export interface LiveSelectionOptions {
   readonly selection: Selection;
   /** The store, which writes what is recalled. */
   readonly store: Origin;
-  readonly hub: Pick<HubPort, 'find' | 'parameters' | 'revision' | 'writeTo'>;
+  readonly hub: Parameters;
   readonly shelf: SnapshotShelf;
   readonly log: Log;
 }

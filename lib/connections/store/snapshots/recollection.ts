@@ -4,11 +4,11 @@ import { messageOf } from '../../../model/error.ts';
 import type { Parameter } from '../../../model/parameter.ts';
 import type { Snapshot, SnapshotValue } from '../../../model/reports/snapshot.ts';
 import type { Value } from '../../../model/value.ts';
-import type { HubPort } from '../../hub-port.ts';
+import type { Parameters } from '../../hub-port.ts';
 import { expectedValue, readContents } from './saved-value.ts';
 import type { Kept } from './shelf.ts';
 
-type Find = Pick<HubPort, 'find'>;
+type Find = Parameters;
 
 export interface Recollection {
   /** What each parameter becomes, in listed order. */

@@ -2,7 +2,7 @@
 // and nothing waits in a queue.
 
 import type { Parameter } from '../../../model/parameter.ts';
-import type { HubPort } from '../../hub-port.ts';
+import type { Parameters } from '../../hub-port.ts';
 import type { ValueRow } from '../thread/values/messages.ts';
 import type { CausesWriter } from './kept-causes.ts';
 
@@ -20,7 +20,7 @@ export interface Gathered {
 
 /** Gathers the newest value of each parameter that changed after the revision with its causes, oldest change first. */
 export function gather(
-  hub: Pick<HubPort, 'changedSince' | 'revision'>,
+  hub: Parameters,
   since: number,
   isKept: (parameter: Parameter) => boolean,
   writer: CausesWriter,

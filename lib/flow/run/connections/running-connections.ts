@@ -32,7 +32,8 @@ import { Supervisor } from './supervisor.ts';
 
 export interface ConnectionRuntime {
   readonly graph: Graph;
-  readonly hub: HubPort;
+  /** What gateways see; undefined: there are none. */
+  readonly hub: HubPort | undefined;
   readonly scheduler: SchedulerLike;
   readonly keeping: Keeping;
   readonly logOf: (connectionId: string) => Log;

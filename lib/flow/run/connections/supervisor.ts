@@ -35,7 +35,8 @@ export interface SupervisorOptions {
   readonly plan: ConnectionPlan;
   readonly owner: Origin;
   readonly graph: Graph;
-  readonly hub: HubPort;
+  /** What a gateway sees; undefined: this is none. */
+  readonly hub: HubPort | undefined;
   readonly scheduler: SchedulerLike;
   readonly keeping: Keeping;
   readonly log: Log;
@@ -140,7 +141,7 @@ export class Supervisor {
     return defer(() => {
       this.#startedAt = scheduler.now();
       const context = this.#createContext();
-      return type.isGateway ? type.run(context, hub) : type.run(context);
+      return type.isGateway ? type.run(context, hub!) : type.run(context);
     }).pipe(endIsCrash(), retry({ delay: (error) => this.#backOff(error) }));
   }
 

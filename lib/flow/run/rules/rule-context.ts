@@ -4,14 +4,9 @@ import type { SchedulerLike } from 'rxjs';
 import type { Graph } from '../../../graph/graph.ts';
 import type { Value } from '../../../model/value.ts';
 import type { RulePlan } from '../../plan.ts';
+import type { RuleReports } from './rule-reports.ts';
 import type { RuleSources } from './rule-sources.ts';
 import type { RuleTrace, Traces } from './trace.ts';
-
-/** Tells that a rule failed on one value, or as a whole; it goes on with the next, or starts again. */
-export type ReportFault = (rule: RulePlan, message: string) => void;
-
-/** Tells that a rule waits for something that is unknown; `isUnknown` tells whether it still is. */
-export type ReportWaiting = (rule: RulePlan, message: string, isUnknown: () => boolean) => void;
 
 /** What all rules of a hub share. */
 export interface RuleRuntime {
@@ -19,10 +14,7 @@ export interface RuleRuntime {
   /** The clock of time-based steps and of restarts. */
   readonly scheduler: SchedulerLike;
   readonly traces: Traces;
-  readonly reportFault: ReportFault;
-  /** Tells that a step has dropped a value because it holds as many as it may. */
-  readonly reportLimit: ReportFault;
-  readonly reportWaiting: ReportWaiting;
+  readonly reports: RuleReports;
 }
 
 /** Where the values of a rule go, and its faults. */

@@ -9,7 +9,8 @@ import type { Value } from '../../../model/value.ts';
 import type { RulePlan } from '../../plan.ts';
 import { ownName } from '../../programs/flow-code.ts';
 import { formatPlace, placeIn, stackOf, wordsOf } from '../../programs/stack.ts';
-import type { ReportFault, RuleOutput, RuleRuntime } from './rule-context.ts';
+import type { RuleOutput, RuleRuntime } from './rule-context.ts';
+import type { RuleReports } from './rule-reports.ts';
 import type { RuleTrace } from './trace.ts';
 
 export class GraphOutput implements RuleOutput {
@@ -20,18 +21,18 @@ export class GraphOutput implements RuleOutput {
   readonly #destinations: readonly ParameterNode[];
   /** The destination, where there is one: a list of one would be one more place in memory to look at. */
   readonly #only: ParameterNode | undefined;
-  readonly #reportFault: ReportFault;
+  readonly #reports: RuleReports;
   /** What is to be written to parameters of other hubs. */
   #remotes: RemoteWrite[] | undefined = undefined;
 
-  constructor(plan: RulePlan, { graph, reportFault }: Pick<RuleRuntime, 'graph' | 'reportFault'>, trace: RuleTrace) {
+  constructor(plan: RulePlan, { graph, reports }: Pick<RuleRuntime, 'graph' | 'reports'>, trace: RuleTrace) {
     this.#plan = plan;
     this.#graph = graph;
     this.#trace = trace;
     this.#origin = { kind: 'rule', name: plan.name, file: plan.file };
     this.#destinations = plan.to.map((address) => graph.get(address));
     this.#only = this.#destinations.length === 1 ? this.#destinations[0] : undefined;
-    this.#reportFault = reportFault;
+    this.#reports = reports;
   }
 
   write(value: unknown): void {
@@ -60,7 +61,7 @@ export class GraphOutput implements RuleOutput {
     const message =
       'stream' in this.#plan.body && destination === undefined ? faultText(error, this.#plan) : lineOf(error);
     this.#trace.fail(message, destination);
-    this.#reportFault(this.#plan, destination === undefined ? message : refusalOf(message, destination));
+    this.#reports.failed(this.#plan, destination === undefined ? message : refusalOf(message, destination));
   }
 
   #writeAll(value: unknown): void {
@@ -77,7 +78,7 @@ export class GraphOutput implements RuleOutput {
       void this.#graph.writeRemote(remote, ofOne, this.#origin).then((results) => {
         for (const [index, result] of results.entries())
           if (result instanceof Error && !isLoop(result))
-            this.#reportFault(this.#plan, refusalOf(lineOf(result), ofOne[index]!.parameter.address));
+            this.#reports.failed(this.#plan, refusalOf(lineOf(result), ofOne[index]!.parameter.address));
       });
   }
 

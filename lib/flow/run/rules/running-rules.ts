@@ -13,7 +13,6 @@ import { type Difference, differenceOf } from '../difference.ts';
 import { followRules, goneWith } from './follow-rules.ts';
 import { type StartedRule, startRule } from './rule.ts';
 import type { RuleRuntime } from './rule-context.ts';
-import type { RuleStates } from './rule-states.ts';
 
 /** After rules that write so many parameters the next ones begin in another turn. It may hold far more writes: others follow. */
 const begunWritesPerTurn = 10_000;
@@ -36,7 +35,6 @@ interface ComingRule extends Pick<RunningRule, 'plan' | 'switchedBy'> {
 
 export class RunningRules {
   readonly #runtime: RuleRuntime;
-  readonly #states: RuleStates;
   /** Top to bottom. */
   #rules: readonly RunningRule[] = [];
   #versions: Plan['versions'] = new Map();
@@ -49,9 +47,8 @@ export class RunningRules {
   readonly #missingOfShared = new Map<readonly string[], string | undefined>();
   readonly #following = new Subscription();
 
-  constructor(runtime: RuleRuntime, states: RuleStates) {
+  constructor(runtime: RuleRuntime) {
     this.#runtime = runtime;
-    this.#states = states;
     const { removed$, mirrored$ } = runtime.graph;
     const note = ({ address, remote }: Parameter) => {
       if (remote !== undefined) this.#withdrawn.add(address);
@@ -151,7 +148,7 @@ export class RunningRules {
   #statusOf({ plan, started, switchedBy, waitsFor }: RunningRule): RuleStatus {
     const { name, file, folder, to } = plan;
     const placeOf = this.#placeOf;
-    const state = this.#states.stateOf(plan);
+    const state = this.#runtime.reports.stateOf(plan);
     const by = switchedBy === undefined ? (this.#held ?? '') : `disabled by ${switchedBy.name}`;
     return {
       name,
@@ -253,7 +250,7 @@ export class RunningRules {
     if (before?.started !== undefined) return { plan, switchedBy, started: before.started };
     const waitsFor = this.#missing(plan);
     if (waitsFor !== undefined) return { plan, switchedBy, started: undefined, waitsFor };
-    this.#states.started(plan);
+    this.#runtime.reports.started(plan);
     return { plan, switchedBy, started: startRule(plan, this.#runtime) };
   }
 }

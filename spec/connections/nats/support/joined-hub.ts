@@ -2,14 +2,15 @@
 
 import { randomUUID } from 'node:crypto';
 import { NEVER, Subject, type VirtualTimeScheduler } from 'rxjs';
-import type { HubPort } from '../../../../lib/connections/hub-port.ts';
+import type { HubPort, Parameters } from '../../../../lib/connections/hub-port.ts';
 import type { Transport } from '../../../../lib/connections/nats/link/transport.ts';
 import { Mirrors } from '../../../../lib/connections/nats/mirrors/mirrors.ts';
 import type { Ownership } from '../../../../lib/connections/nats/ownership/ownership.ts';
 import { Sharer } from '../../../../lib/connections/nats/sharing/sharer.ts';
 import type { Told } from '../../../../lib/connections/nats/wire/messages.ts';
 import { Graph } from '../../../../lib/graph/graph.ts';
-import { createPort, type Operation } from '../../../../lib/hub/port.ts';
+import type { ParameterNode } from '../../../../lib/graph/parameter-node.ts';
+import { Federation } from '../../../../lib/hub/federation.ts';
 import type { Origin, ParameterDeclaration } from '../../../../lib/model/parameter.ts';
 import { createLogRecorder } from '../../../support/connection.ts';
 
@@ -23,10 +24,41 @@ const unrivalled: Ownership = {
   changed$: NEVER,
 };
 
+/** What mirrors and sharers see of a hub. */
+type JoinedPort = Parameters & Pick<HubPort, 'epoch' | 'mirroring'>;
+
+function portOf(graph: Graph, isLocal: (connectionId: string) => boolean): JoinedPort {
+  const { changes$, declared$, removed$ } = graph;
+  return {
+    epoch: randomUUID(),
+    changes$,
+    declared$,
+    removed$,
+    get revision() {
+      return graph.revision;
+    },
+    find: (address) => graph.find(address),
+    get structure() {
+      return graph.structure;
+    },
+    get size() {
+      return graph.size;
+    },
+    turnDurations: graph.turnDurations,
+    parameters: () => graph.parameters(),
+    changedSince: (revision) => graph.changedSince(revision),
+    write: (address, input, origin) => graph.write(address, input, origin),
+    writeTo: (parameter, input, origin) => graph.writeTo(parameter as ParameterNode, input, origin),
+    writeRemote: (remote, writes, origin) => graph.writeRemote(remote, writes, origin),
+    turn: (work) => graph.turn(work),
+    mirroring: new Federation(graph, isLocal),
+  };
+}
+
 export class JoinedHub {
   readonly name: string;
   readonly graph: Graph;
-  readonly hub: HubPort;
+  readonly hub: JoinedPort;
   readonly owner: Origin;
   mirrors!: Mirrors;
   sharer!: Sharer;
@@ -37,8 +69,7 @@ export class JoinedHub {
     this.name = name;
     this.graph = new Graph(() => scheduler.now());
     this.owner = { kind: 'connection', name: connection };
-    const operation: Partial<Operation> = { isLocal: (id) => id !== connection };
-    this.hub = Object.assign(createPort(this.graph, operation as Operation), { epoch: randomUUID() });
+    this.hub = portOf(this.graph, (id) => id !== connection);
     const shared = {
       hub: this.hub,
       name: { domain: 'house', hub: name },

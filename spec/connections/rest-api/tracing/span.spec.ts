@@ -44,9 +44,10 @@ function noteSpans(): NotedSpan[] {
 
 test('a write that follows a trace has a span, which what it changes names; others have none', async (t) => {
   const spans = noteSpans();
-  const { port, ...hub } = await startTestHub(t, {
+  const hub = await startTestHub(t, {
     connections: { api, desk: { type: 'dummy', parameters: ['level,I'] } },
   });
+  const { port } = hub;
   const traceOf = () => hub.find('desk/level')!.lastChange!.origin.traceparent;
   const update = (value: string, headers = {}) =>
     ask(t, port, `GET /update?parameter=desk/level&value=${value}`, { headers });

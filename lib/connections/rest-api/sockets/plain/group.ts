@@ -2,7 +2,7 @@
 
 import type { Change, Parameter } from '../../../../model/parameter.ts';
 import { encodeText } from '../../../../net/uws.ts';
-import type { HubPort } from '../../../hub-port.ts';
+import type { Parameters } from '../../../hub-port.ts';
 import type { Filter } from '../../filters/filter.ts';
 import type { Channel, Observer, Subscriber } from '../channel.ts';
 import type { FanOut } from '../fan-out.ts';
@@ -70,14 +70,14 @@ export class PlainTopic implements Topic {
 
 /** Has the groups by the key of their filter. It keeps each of them as long as the group has members. */
 export class PlainGroups {
-  readonly #hub: Pick<HubPort, 'parameters'>;
+  readonly #hub: Parameters;
   readonly #fanOut: FanOut;
   readonly #put: Outbox['put'];
   readonly #prefixes = new WeakMap<Parameter, Uint8Array>();
   readonly #groups = new Map<string, PlainGroup>();
   #nextTopic = 1;
 
-  constructor(hub: Pick<HubPort, 'parameters'>, fanOut: FanOut, put: Outbox['put']) {
+  constructor(hub: Parameters, fanOut: FanOut, put: Outbox['put']) {
     this.#hub = hub;
     this.#fanOut = fanOut;
     this.#put = put;

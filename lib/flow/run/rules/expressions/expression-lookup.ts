@@ -45,6 +45,6 @@ export class ExpressionLookup implements ExpressionRuntime {
     if (this.#reported?.has(address)) return;
     this.#reported ??= new Set();
     this.#reported.add(address);
-    runtime.reportWaiting(plan, message, () => node.value === undefined);
+    runtime.reports.waiting(plan, message, () => node.value === undefined);
   }
 }

@@ -61,14 +61,14 @@ export class Pipe extends Subscriber<Value> implements ValueWriter {
 }
 
 function stepRuntime({ plan, runtime, trace }: RuleContext, lookup: ExpressionRuntime): StepRuntime {
-  const { graph, scheduler, reportLimit } = runtime;
+  const { graph, scheduler, reports } = runtime;
   return {
     scheduler,
     causalScheduler: createCausalScheduler(graph, scheduler),
     bind: (expression) => bindExpression(expression, lookup),
     overflow(message) {
       trace.limit(message);
-      reportLimit(plan, message);
+      reports.limited(plan, message);
     },
   };
 }

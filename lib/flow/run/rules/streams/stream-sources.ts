@@ -28,7 +28,7 @@ export function streamSources(
       const place = placeOfCaller(plan.file);
       const message = place === undefined ? tooMany : `${tooMany} (${place})`;
       trace.limit(message);
-      runtime.reportLimit(plan, message);
+      runtime.reports.limited(plan, message);
       return Subscription.EMPTY;
     }
     count++;

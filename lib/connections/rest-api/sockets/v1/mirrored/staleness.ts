@@ -2,7 +2,7 @@
 // are looked at in slices, and told as they are by then. Who does not read keeps nothing but the duty to be told all of it.
 
 import type { Parameter } from '../../../../../model/parameter.ts';
-import type { HubPort } from '../../../../hub-port.ts';
+import type { Parameters } from '../../../../hub-port.ts';
 import type { Channel, Subscriber } from '../../channel.ts';
 import type { FanOut } from '../../fan-out.ts';
 import type { Client } from '../client.ts';
@@ -19,7 +19,7 @@ const lookEvery = 64;
 type StaleGroup = Subscriber & Pick<Group, 'flush'> & { readonly members: Pick<Members, 'live' | 'apart'> };
 
 export class Staleness {
-  readonly #hub: Pick<HubPort, 'find'>;
+  readonly #hub: Parameters;
   readonly #fanOut: FanOut;
   readonly #groups: ReadonlyMap<string, StaleGroup>;
   /** The parameters that have ever been stale, and whether they are. */
@@ -29,7 +29,7 @@ export class Staleness {
   /** What is to be looked at, in order. */
   #due: Iterator<Parameter>[] = [];
 
-  constructor(hub: Pick<HubPort, 'find'>, fanOut: FanOut, groups: ReadonlyMap<string, StaleGroup>) {
+  constructor(hub: Parameters, fanOut: FanOut, groups: ReadonlyMap<string, StaleGroup>) {
     this.#hub = hub;
     this.#fanOut = fanOut;
     this.#groups = groups;

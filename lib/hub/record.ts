@@ -2,11 +2,10 @@
 // as a replay makes it again. What was under way when the recording began is recorded.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
-import type { Graph } from '../../graph/graph.ts';
-import { SettleCall } from '../../graph/settle-queue.ts';
-import type { Change } from '../../model/parameter.ts';
-import type { OutsideTurn, Recording } from '../../model/reports/recorded.ts';
-import { isLedToBefore } from './outside.ts';
+import type { Graph } from '../graph/graph.ts';
+import { SettleCall } from '../graph/settle-queue.ts';
+import type { Change } from '../model/parameter.ts';
+import type { OutsideTurn, Recording } from '../model/reports/recorded.ts';
 
 export interface RecordOptions {
   readonly graph: Graph;
@@ -36,4 +35,17 @@ export function record(next: (turn: OutsideTurn) => void, { graph, scheduler, is
   for (const heard$ of [graph.changes$, graph.repeated$])
     subscription.add(heard$.subscribe({ next: hear, error: () => {} }));
   return { time: since.time, elapsedMs, stop: () => subscription.unsubscribe() };
+}
+
+/** A moment in the life of a hub. */
+export interface Moment {
+  readonly revision: number;
+  /** In milliseconds since 1970. */
+  readonly time: number;
+}
+
+/** Whether what led to a change was before a moment. What follows from that later, nobody can do again. */
+export function isLedToBefore({ cause }: Change, { revision, time }: Moment): boolean {
+  if (cause === undefined) return false;
+  return cause.revision > 0 ? cause.revision <= revision : cause.time < time;
 }

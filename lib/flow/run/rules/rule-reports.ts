@@ -1,0 +1,197 @@
+// What rules report of themselves: it goes to the log, and to the state that clients see. A rule that fails or loops is shown as failing
+// or limited for some seconds after the last time, and a rule that loops until a write has got through to where one was dropped. No
+// rule is switched off for that.
+
+import type { Log } from '../../../connections/connection.ts';
+import { type DroppedWrite, maxHops, maxWritesPerTurn } from '../../../graph/turn-limits.ts';
+import { groupDigits } from '../../../model/digits.ts';
+import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
+import type { RuleState, RuleStatus } from '../../../model/reports/rule-status.ts';
+
+/** How long a rule is shown as limited or failing after the last time that it was. */
+const shownMs = 5000;
+
+const mostWrites = groupDigits(maxWritesPerTurn);
+
+/** What names a rule: rules of one name in one file share a state. */
+export interface RuleName {
+  readonly name: string;
+  readonly file?: string | undefined;
+}
+
+/** Why a rule is not well. */
+interface Trouble {
+  readonly reason: string;
+  readonly until: number;
+  /** Whether it still goes on after that time. */
+  readonly lasts: () => boolean;
+}
+
+/** What is known of the rules of one name in one file. */
+interface RuleRecord {
+  faults: number;
+  dropped: number;
+  failing: Trouble | undefined;
+  limited: Trouble | undefined;
+  waiting: Trouble | undefined;
+}
+
+export interface RuleReportsOptions {
+  readonly log: Log;
+  /** Returns monotonic milliseconds. */
+  readonly now: () => number;
+  /** Returns the name of this hub in its domain; undefined: it is in none. */
+  readonly ownHub: () => string | undefined;
+}
+
+export class RuleReports {
+  readonly #log: Log;
+  readonly #now: () => number;
+  readonly #ownHub: () => string | undefined;
+  readonly #records = new Map<string, RuleRecord>();
+  /** How often any rule failed, and how often a limit dropped something of one. */
+  readonly totals = { faults: 0, dropped: 0 };
+  /** The last dropped write: a turn may drop a hundred thousand of one rule, and their sentence is made once. */
+  #last: { readonly drop: DroppedWrite; readonly change: Change | undefined; report(): void } | undefined;
+
+  constructor({ log, now, ownHub }: RuleReportsOptions) {
+    this.#log = log;
+    this.#now = now;
+    this.#ownHub = ownHub;
+  }
+
+  /** A rule failed on one value, or as a whole; it goes on with the next, or starts again. */
+  failed(rule: RuleName, message: string): void {
+    const { data, text } = named(rule);
+    this.showFailed(rule, message);
+    this.#log.warn(data, `${text} failed: ${message}`, `rule ${rule.file} ${rule.name}`);
+  }
+
+  /** Shows a rule as failing whose fault is in the log already. */
+  showFailed(rule: RuleName, reason: string): void {
+    const record = this.#recordOf(rule);
+    record.faults++;
+    this.totals.faults++;
+    record.failing = { reason, until: this.#now() + shownMs, lasts: () => false };
+  }
+
+  /** A step of a rule has dropped a value because it holds as many as it may. */
+  limited(rule: RuleName, message: string): void {
+    const { data, text } = named(rule);
+    this.showLimited(rule, message, () => false);
+    this.#log.warn(data, `${text} is limited: ${message}`);
+  }
+
+  /** Shows a rule as limited whose writes a limit has dropped; `isStuck` returns whether none has got through since. */
+  showLimited(rule: RuleName, reason: string, isStuck: () => boolean): void {
+    const record = this.#recordOf(rule);
+    record.dropped++;
+    this.totals.dropped++;
+    record.limited = { reason, until: this.#now() + shownMs, lasts: isStuck };
+  }
+
+  /** A rule waits for something that is unknown; `isUnknown` returns whether it still is. */
+  waiting(rule: RuleName, message: string, isUnknown: () => boolean): void {
+    const { data, text } = named(rule);
+    this.#recordOf(rule).waiting = { reason: message, until: 0, lasts: isUnknown };
+    this.#log.info(data, `${text} ${message}`);
+  }
+
+  /** A limit of a turn has dropped a write: rules of this hub that led to it are shown as limited. */
+  dropped(drop: DroppedWrite): void {
+    const change = drop.write.parameter.lastChange;
+    if (this.#last === undefined || this.#last.change !== change || !areAlike(this.#last.drop, drop))
+      this.#last = { drop, change, report: this.#reportOf(drop) };
+    this.#last.report();
+  }
+
+  /** The rule starts, perhaps with another body: what was wrong before is over. */
+  started(rule: RuleName): void {
+    const record = this.#records.size === 0 ? undefined : this.#records.get(keyOf(rule)); // when all start there is none
+    if (record) record.failing = record.limited = record.waiting = undefined;
+  }
+
+  /** The present state of a rule that runs. */
+  stateOf(rule: RuleName): Pick<RuleStatus, 'state' | 'reason' | 'faults' | 'dropped'> {
+    const { faults = 0, dropped = 0, failing, limited, waiting } = this.#records.get(keyOf(rule)) ?? {};
+    const troubles: [RuleState, Trouble | undefined][] = [
+      ['failing', failing],
+      ['limited', limited],
+      ['waiting', waiting],
+    ];
+    const [state, trouble] = troubles.find(([, one]) => this.#isPresent(one)) ?? ['running' as const];
+    return { state, reason: trouble?.reason ?? '', faults, dropped };
+  }
+
+  /** Returns what reports a dropped write, as often as it is called. */
+  #reportOf({ limit, write, chain }: DroppedWrite): () => void {
+    const { parameter } = write;
+    const { address, lastChange } = parameter;
+    const ownHub = this.#ownHub();
+    const isStuck = () => parameter.lastChange === lastChange || isLate(parameter);
+    const isLoop = limit === 'hops';
+    const origins = isLoop ? rulesOf(chain, ownHub) : [write.origin];
+    const reason = isLoop ? 'it loops' : `it wrote past ${mostWrites} writes in one turn`;
+    const limited = origins.filter((one) => isRule(one) && (one.hub === undefined || one.hub === ownHub));
+    const rules = [...new Set(origins.map(({ name }) => name))];
+    const names = rules.map((name) => `"${name}"`).join(', ');
+    const sentence = isLoop
+      ? `rule loop: ${names} wrote past ${maxHops} hops in one turn`
+      : `${origins[0]!.kind} ${names} wrote past ${mostWrites} writes in one turn`;
+    const consequence = `a write to ${address} was dropped`;
+    return () => {
+      for (const origin of limited) this.showLimited(origin, `${reason}: ${consequence}`, isStuck);
+      this.#log.warn(
+        { rules, parameter: address },
+        `${sentence}, the write to ${address} was dropped`,
+        `${limit} ${names}`,
+      );
+    };
+  }
+
+  #isPresent(trouble: Trouble | undefined): boolean {
+    return trouble !== undefined && (this.#now() < trouble.until || trouble.lasts());
+  }
+
+  #recordOf(rule: RuleName): RuleRecord {
+    const key = keyOf(rule);
+    const known = this.#records.get(key);
+    if (known !== undefined) return known;
+    const record: RuleRecord = { faults: 0, dropped: 0, failing: undefined, limited: undefined, waiting: undefined };
+    this.#records.set(key, record);
+    return record;
+  }
+}
+
+function keyOf({ name, file = '' }: RuleName): string {
+  return `${file}\n${name}`;
+}
+
+function named({ name, file }: RuleName): { readonly data: object; readonly text: string } {
+  return { data: { rule: name, file }, text: `rule "${name}" (${file})` };
+}
+
+/** Whether the same rule has written the same parameter too often, which needs no chain to tell. */
+function areAlike(one: DroppedWrite, other: DroppedWrite): boolean {
+  const isOfOne = one.write.origin === other.write.origin && one.write.parameter === other.write.parameter;
+  return isOfOne && one.limit === 'writes' && other.limit === 'writes';
+}
+
+/** Each rule once: what other hubs have told of it, each time anew, is the same rule. */
+function rulesOf(chain: readonly Change[], ownHub: string | undefined): Origin[] {
+  const rules = new Map<string, Origin>();
+  for (const { origin } of chain) {
+    const { name, file = '', hub = ownHub } = origin;
+    if (isRule(origin)) rules.set(JSON.stringify([name, file, hub]), origin);
+  }
+  return [...rules.values()];
+}
+
+/** The last writes of a loop over two hubs are heard of when their owner tells them. */
+function isLate({ remote, lastChange }: Parameter): boolean {
+  return remote !== undefined && (lastChange?.hop ?? 0) > maxHops / 2;
+}
+
+function isRule({ kind }: Origin): boolean {
+  return kind === 'rule';
+}

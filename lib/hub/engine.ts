@@ -1,0 +1,120 @@
+// A graph with what runs on it: connections, rules, what they report, and what outlives the hub. A hub runs one; what runs in shadow
+// and what is replayed run others, which reach nothing outside of the process.
+
+import type { SchedulerLike } from 'rxjs';
+import type { HubPort } from '../connections/hub-port.ts';
+import { hubId, type Plan, startedId } from '../flow/plan.ts';
+import { Keeping } from '../flow/run/connections/keeping.ts';
+import { RunningConnections } from '../flow/run/connections/running-connections.ts';
+import { RuleReports } from '../flow/run/rules/rule-reports.ts';
+import { RunningRules } from '../flow/run/rules/running-rules.ts';
+import { createTraces } from '../flow/run/rules/trace.ts';
+import { Graph } from '../graph/graph.ts';
+import { formatAddress } from '../model/address.ts';
+import type { Origin } from '../model/parameter.ts';
+import type { OutsideTurn, Recording } from '../model/reports/recorded.ts';
+import type { Reload } from '../model/reports/reload-report.ts';
+import type { RuleStatus } from '../model/reports/rule-status.ts';
+import { withTrace } from '../model/trace.ts';
+import { HubDuty } from './duty.ts';
+import type { Journal } from './journal.ts';
+import { record } from './record.ts';
+
+export interface EngineOptions {
+  readonly log: Journal;
+  readonly scheduler: SchedulerLike;
+  /** Returns the time of changes in milliseconds since 1970; left out: the time of day. */
+  readonly now?: (() => number) | undefined;
+  /** What gateways see; left out: the plan has no gateways. */
+  readonly port?: HubPort | undefined;
+  /** Checks rules but runs none, also after a reload. */
+  readonly safe?: boolean | undefined;
+}
+
+export class Engine {
+  readonly graph: Graph;
+  readonly keeping: Keeping;
+  readonly reports: RuleReports;
+  readonly rules: RunningRules;
+  readonly connections: RunningConnections;
+  readonly duty: HubDuty;
+  readonly #log: Journal;
+  readonly #scheduler: SchedulerLike;
+  readonly #isSafe: boolean;
+
+  constructor({ log, scheduler, now, port, safe = false }: EngineOptions) {
+    const graph = new Graph(now);
+    const keeping = new Keeping(graph, () => scheduler.now(), now);
+    const ownHub = () => port?.mirroring.domain?.().hub;
+    const reports = new RuleReports({ log, now: () => scheduler.now(), ownHub });
+    const rules = new RunningRules({ graph, scheduler, traces: createTraces(graph), reports });
+    const logOf = (connection: string) => log.child({ connection });
+    const connections = new RunningConnections({ graph, hub: port, scheduler, keeping, logOf });
+    this.graph = graph;
+    this.keeping = keeping;
+    this.reports = reports;
+    this.rules = rules;
+    this.connections = connections;
+    this.duty = new HubDuty({ graph, keeping, connections, rules }, () => this.#fireStarted());
+    this.#log = log;
+    this.#scheduler = scheduler;
+    this.#isSafe = safe;
+    graph.dropped$.subscribe({ next: (drop) => reports.dropped(drop) });
+  }
+
+  /** Declares the parameters of a plan, before anything runs. */
+  declare(plan: Plan): void {
+    this.connections.declare(plan.connections);
+    this.keeping.plan(plan);
+  }
+
+  /**
+   * Makes what runs what a plan says, by stopping and starting only what has changed. Rules in shadow run elsewhere. Errors: `cannot-start`
+   * when a gateway cannot; then all runs on as it was.
+   */
+  apply(plan: Plan): Reload {
+    const { connections, rules, duty } = this;
+    // 1. Compare, before anything is stopped.
+    const change = connections.compare(plan.connections);
+    // 2. Gateways first, since one that cannot start refuses the plan. One that decides who works holds everything else back.
+    duty.swap(plan, () => connections.swapGateways(change));
+    this.keeping.plan(plan);
+    // 3. Stop rules that have changed, so that none of them hears what connections set as they start.
+    const live = plan.rules.filter(({ isShadow }) => !isShadow);
+    const planned = this.#isSafe ? live.map((rule) => ({ ...rule, isEnabled: false })) : live;
+    const startRules = rules.stopLeaving({ ...plan, rules: planned }, change.gone);
+    // 4. Swap connections, then start the new rules.
+    return { connections: connections.swapOthers(change), rules: startRules() };
+  }
+
+  /** Switches a rule, and records that in the log and in the store. Errors: as `RunningRules.switch`. */
+  switchRule(name: string, file: string | undefined, isEnabled: boolean, by: Origin): RuleStatus {
+    const status = this.rules.switch(name, file, isEnabled, by);
+    const after = isEnabled ? 'on' : 'off';
+    const text = `rule "${name}" (${status.file}) was switched ${after} by ${by.name}`;
+    this.#log.info({ rule: name, file: status.file }, withTrace(text, by));
+    const cause = withTrace(`a rule of ${status.file}`, by);
+    this.keeping.note({ kind: 'rule', user: by.name, address: name, after, cause });
+    return status;
+  }
+
+  /** Calls back with each turn in which something came from outside, until the recording is stopped. */
+  record(next: (turn: OutsideTurn) => void): Recording {
+    const isExternal = (id: string) => this.connections.isExternal(id);
+    return record(next, { graph: this.graph, scheduler: this.#scheduler, isExternal });
+  }
+
+  /** Stops rules, then connections; resolves when these have finished what they had begun. */
+  async stop(): Promise<void> {
+    this.duty.stop();
+    this.rules.stop();
+    this.keeping.note({ kind: 'stop', user: 'hub', address: '', cause: '' });
+    await this.connections.stop();
+  }
+
+  /** Fires the hub's own trigger, where a flow file names it. */
+  #fireStarted(): void {
+    const started = this.graph.find(formatAddress(hubId, startedId));
+    if (started !== undefined) this.graph.writeTo(started, true, started.owner);
+  }
+}

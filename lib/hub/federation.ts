@@ -1,0 +1,76 @@
+// What a gateway that joins hubs does with the graph: it shows parameters that another hub owns, and writes what others ask for.
+
+import { Subject } from 'rxjs';
+import type { LostFires, MirroredDeclaration, MirroringPort } from '../connections/mirroring.ts';
+import type { Graph } from '../graph/graph.ts';
+import type { ParameterNode } from '../graph/parameter-node.ts';
+import type { Change, Origin, Parameter, Remote, ToldChange } from '../model/parameter.ts';
+import type { Value } from '../model/value.ts';
+
+export class Federation implements MirroringPort {
+  readonly #graph: Graph;
+  readonly isLocal: MirroringPort['isLocal'];
+  readonly stale$ = new Subject<Iterable<Parameter>>();
+  readonly lost$ = new Subject<LostFires>();
+  readonly returned$ = new Subject<void>();
+  domain: MirroringPort['domain'] = undefined;
+  /** Those that have become stale or fresh since `tell`. */
+  #entrusted: Parameter[] = [];
+  #hasReturned = false;
+
+  constructor(graph: Graph, isLocal: MirroringPort['isLocal']) {
+    this.#graph = graph;
+    this.isLocal = isLocal;
+  }
+
+  get turnNumber(): number {
+    return this.#graph.turnNumber;
+  }
+
+  declares(parameter: Parameter): boolean {
+    return (parameter as ParameterNode).owner.hub === undefined;
+  }
+
+  declare(remote: Remote, owner: Origin, declaration: MirroredDeclaration): Parameter | undefined {
+    return this.#graph.declareMirrored(remote, owner, declaration);
+  }
+
+  withdraw(parameters: Iterable<Parameter>): void {
+    this.#graph.remove(parameters as Iterable<ParameterNode>);
+  }
+
+  tell(): void {
+    this.#graph.tellMirrored();
+    if (this.#hasReturned) {
+      this.#hasReturned = false;
+      this.returned$.next(); // some may be entrusted anew
+    }
+    if (this.#entrusted.length === 0) return;
+    const entrusted = this.#entrusted;
+    this.#entrusted = [];
+    this.stale$.next(entrusted);
+  }
+
+  tellStale(parameters: Iterable<Parameter>): void {
+    this.stale$.next(parameters);
+  }
+
+  tellLost(fires: LostFires): void {
+    this.lost$.next(fires);
+  }
+
+  mirror(parameter: Parameter, told: ToldChange): Change {
+    return this.#graph.mirror(parameter as ParameterNode, told);
+  }
+
+  entrust(parameter: Parameter, remote: Remote | undefined): void {
+    const node = parameter as ParameterNode;
+    if ((node.remote?.staleSince === undefined) !== (remote?.staleSince === undefined)) this.#entrusted.push(parameter);
+    if (node.remote !== undefined && remote === undefined) this.#hasReturned = true;
+    node.remote = remote;
+  }
+
+  writeFor(parameter: Parameter, input: unknown, origin: Origin, cause: Change | undefined, hop: number): Value {
+    return this.#graph.writeFor(parameter as ParameterNode, input, origin, cause, hop);
+  }
+}

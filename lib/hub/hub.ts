@@ -1,0 +1,353 @@
+// A hub: flow files in, a running graph out, and all that gateways may see of it and do with it.
+
+import { randomUUID } from 'node:crypto';
+import { filter, firstValueFrom, type SchedulerLike } from 'rxjs';
+import type { AnyConnectionType, Log } from '../connections/connection.ts';
+import { connectionTypes } from '../connections/connection-types.ts';
+import type { HubPort } from '../connections/hub-port.ts';
+import { watchFlowFiles } from '../flow/files/watch.ts';
+import { FlowLoader, reportOf } from '../flow/load.ts';
+import type { Plan } from '../flow/plan.ts';
+import type { FlowCode, FlowFault } from '../flow/programs/flow-code.ts';
+import type { Supervisor } from '../flow/run/connections/supervisor.ts';
+import type { Graph } from '../graph/graph.ts';
+import type { ParameterNode } from '../graph/parameter-node.ts';
+import { HubError } from '../model/error.ts';
+import type { Change, Origin, Parameter, Remote, RemoteWrite } from '../model/parameter.ts';
+import type { ConnectionAction, ConnectionStatus } from '../model/reports/connection-status.ts';
+import type { LoadReport } from '../model/reports/load-report.ts';
+import type { LogLevel, LogPage, LogStatus } from '../model/reports/log-entry.ts';
+import type { OutsideTurn, Recording } from '../model/reports/recorded.ts';
+import type { Reload } from '../model/reports/reload-report.ts';
+import type { RuleRuns } from '../model/reports/rule-run.ts';
+import type { RuleStatus } from '../model/reports/rule-status.ts';
+import type { ShadowReport } from '../model/reports/shadow-report.ts';
+import { within } from '../model/time/deadline.ts';
+import type { Value } from '../model/value.ts';
+import { Engine } from './engine.ts';
+import { Federation } from './federation.ts';
+import { type HubLog, Journal } from './journal.ts';
+import { type FlowFiles, Reloader } from './reload.ts';
+import { askStores, restoreFrom } from './restore.ts';
+import { monotonicScheduler } from './scheduler.ts';
+import { Shadow } from './shadow/shadow.ts';
+import { version } from './version.ts';
+
+export type { Reload } from '../model/reports/reload-report.ts';
+
+/** How a plan is run. */
+export interface RunOptions {
+  readonly log: HubLog;
+  /** The only clock of connections; `now()` is monotonic milliseconds. */
+  readonly scheduler?: SchedulerLike;
+  /** Checks rules but runs none, also after a reload. */
+  readonly safe?: boolean;
+  /** Returns the time of changes in milliseconds since 1970. */
+  readonly now?: () => number;
+  /** Is given the graph with all parameters, before anything runs: what it sets there fires nothing. */
+  readonly prepare?: (graph: Graph) => void;
+  /** Is awaited while stores read from the disk what they have kept. */
+  readonly warmUp?: () => Promise<void>;
+}
+
+/** How flow files are run. */
+export interface HubOptions extends RunOptions {
+  /** Flow files, and folders of them. */
+  readonly paths: readonly string[];
+  readonly types?: ReadonlyMap<string, AnyConnectionType>;
+  /** Reloads when a flow file, or a file that one names, is saved, added or deleted. */
+  readonly watch?: boolean;
+  /** Watches over flows in TypeScript: those of a process that they must not end. */
+  readonly guard?: FlowGuard;
+}
+
+/** Knows whose fault it is when nobody has caught an error, and when a thread is stuck. */
+export interface FlowGuard {
+  /** Is given all flows in TypeScript at each load, before one that is new is imported, and what reports their faults. */
+  protect(flows: readonly FlowCode[], report: (fault: FlowFault) => void): void;
+}
+
+const stopDeadlineMs = 1800;
+
+/** Reads and checks flow files. Errors: `bad-flow`, one line per error, all of them. */
+export function loadFlows(paths: readonly string[], types = connectionTypes): Promise<Plan> {
+  const loader = new FlowLoader(paths, types);
+  return loader.load().finally(() => loader.close());
+}
+
+/** Starts a hub from flow files. Errors: `bad-flow` with every error; `cannot-start` when a gateway cannot; then nothing runs. */
+export function startHub(options: HubOptions): Promise<Hub> {
+  return Hub.start(options);
+}
+
+export class Hub implements HubPort {
+  readonly version = version;
+  readonly epoch = randomUUID();
+  readonly startedAt = Date.now();
+  readonly changes$: HubPort['changes$'];
+  readonly declared$: HubPort['declared$'];
+  readonly removed$: HubPort['removed$'];
+  readonly turnDurations: HubPort['turnDurations'];
+  readonly ruleTotals: HubPort['ruleTotals'];
+  readonly keeping: HubPort['keeping'];
+  readonly mirroring: HubPort['mirroring'];
+  readonly duty: HubPort['duty'];
+  readonly #engine: Engine;
+  readonly #graph: Graph;
+  readonly #log: Journal;
+  readonly #shadow: Shadow;
+  readonly #isSafe: boolean;
+  readonly #reloader: Reloader | undefined;
+  #plan: Plan;
+
+  private constructor(plan: Plan, options: RunOptions, files: FlowFiles | undefined) {
+    const { scheduler = monotonicScheduler, safe = false, now } = options;
+    const log = Journal.of(options.log);
+    const engine = new Engine({ log, scheduler, now, safe, port: this });
+    const { graph, connections } = engine;
+    this.changes$ = graph.changes$;
+    this.declared$ = graph.declared$;
+    this.removed$ = graph.removed$;
+    this.turnDurations = graph.turnDurations;
+    this.ruleTotals = engine.reports.totals;
+    this.keeping = engine.keeping;
+    this.mirroring = new Federation(graph, (id) => connections.isLocal(id));
+    this.duty = engine.duty;
+    this.#engine = engine;
+    this.#graph = graph;
+    this.#log = log;
+    this.#shadow = new Shadow({ graph, scheduler, log });
+    this.#isSafe = safe;
+    this.#plan = plan;
+    this.#reloader = files && new Reloader(files, this, log);
+  }
+
+  /** Starts a hub from flow files. Errors: `bad-flow` with every error; `cannot-start` when a gateway cannot; then nothing runs. */
+  static async start(options: HubOptions): Promise<Hub> {
+    const { paths, types = connectionTypes, guard } = options;
+    const log = Journal.of(options.log);
+    const watcher = options.watch ? await watchFlowFiles(paths, log) : undefined;
+    let report = (fault: FlowFault) => logFault(log, fault);
+    const loader = new FlowLoader(paths, types, {
+      keepsReady: options.watch ?? false,
+      protect: (flows) => guard?.protect(flows, (fault) => report(fault)),
+      ...(guard && { tellLeftOut: (flow, reason) => logLeftOut(log, flow, reason) }),
+    });
+    try {
+      const plan = await loader.load();
+      for (const warning of plan.warnings ?? []) log.warn({}, warning);
+      const hub = await Hub.#begin(new Hub(plan, { ...options, log }, { loader, watcher }), options);
+      report = (fault) => hub.#reportFault(fault);
+      hub.#reloader!.followSaves();
+      return hub;
+    } catch (error) {
+      loader.close();
+      await watcher?.close();
+      throw error;
+    }
+  }
+
+  /** Runs a plan that no file is behind: it is not reloaded. Errors: `cannot-start` when a gateway cannot; then nothing runs. */
+  static run(plan: Plan, options: RunOptions): Promise<Hub> {
+    return Hub.#begin(new Hub(plan, options, undefined), options);
+  }
+
+  /** All of it or nothing: declares parameters, gives them what stores have kept, starts connections, then rules. */
+  static async #begin(hub: Hub, { prepare, warmUp }: RunOptions): Promise<Hub> {
+    const engine = hub.#engine;
+    const plan = hub.#plan;
+    try {
+      const stores = askStores(plan, hub.#log);
+      engine.declare(plan);
+      await warmUp?.();
+      for (const store of stores) await restoreFrom(store, engine, hub.#log);
+      prepare?.(hub.#graph);
+      engine.apply(plan);
+      const gateways = engine.connections.gateways();
+      if (gateways.length > 0) await expectGateways(gateways);
+      if (!hub.#isSafe) hub.#shadow.follow(plan);
+      engine.duty.started();
+    } catch (error) {
+      await hub.#stopRunning();
+      throw error;
+    }
+    hub.#logStart();
+    return hub;
+  }
+
+  get revision(): number {
+    return this.#graph.revision;
+  }
+
+  get structure(): number {
+    return this.#graph.structure;
+  }
+
+  get size(): number {
+    return this.#graph.size;
+  }
+
+  find(address: string): Parameter | undefined {
+    return this.#graph.find(address);
+  }
+
+  parameters(): Iterable<Parameter> {
+    return this.#graph.parameters();
+  }
+
+  changedSince(revision: number): Iterable<Parameter> {
+    return this.#graph.changedSince(revision);
+  }
+
+  write(address: string, input: unknown, origin: Origin): Value {
+    return this.#graph.write(address, input, origin);
+  }
+
+  writeTo(parameter: Parameter, input: unknown, origin: Origin): Value {
+    return this.#graph.writeTo(parameter as ParameterNode, input, origin);
+  }
+
+  writeRemote(remote: Remote, writes: readonly RemoteWrite[], origin: Origin): Promise<readonly (Value | Error)[]> {
+    return this.#graph.writeRemote(remote, writes, origin);
+  }
+
+  turn(work: () => void): void {
+    this.#graph.turn(work);
+  }
+
+  connections(): readonly ConnectionStatus[] {
+    return this.#engine.connections.statuses();
+  }
+
+  control(connectionId: string, action: ConnectionAction, by: Origin): ConnectionStatus {
+    return this.#engine.connections.control(connectionId, action, by);
+  }
+
+  /** How each of the rules is doing, top to bottom; those in shadow come last. */
+  rules(): readonly RuleStatus[] {
+    return [...this.#engine.rules.statuses(), ...this.#shadow.statuses()];
+  }
+
+  switchRule(name: string, file: string | undefined, isEnabled: boolean, by: Origin): RuleStatus {
+    if (this.#isInShadowAlone(name))
+      throw new HubError('conflict', `rule: expected one that is live, "${name}" is in shadow, as its flow file says`);
+    return this.#engine.switchRule(name, file, isEnabled, by);
+  }
+
+  runsOf(rule: string): readonly RuleRuns[] {
+    const live = this.#isInShadowAlone(rule) ? [] : this.#engine.rules.runsOf(rule);
+    return [...live, ...this.#shadow.runsOf(rule)];
+  }
+
+  files(): LoadReport {
+    return this.#reloader?.report ?? reportOf(this.#plan, []);
+  }
+
+  log(after: number, least: LogLevel): LogPage {
+    return this.#log.read(after, least);
+  }
+
+  earlierLog(): Promise<void> | undefined {
+    return this.#log.earlier;
+  }
+
+  logStatus(): LogStatus {
+    return this.#log.status();
+  }
+
+  record(next: (turn: OutsideTurn) => void): Recording {
+    return this.#engine.record(next);
+  }
+
+  shadow(): ShadowReport | undefined {
+    return this.#shadow.report();
+  }
+
+  wouldBe(address: string): Change | undefined {
+    return this.#shadow.wouldBe(address);
+  }
+
+  /**
+   * Reads the flow files again and swaps what has changed; everything else runs on undisturbed. Errors: `bad-flow` with every
+   * error, `cannot-start` when a gateway cannot start; they are logged, and all that ran before runs on. `conflict`: there are no files.
+   */
+  async reload(by?: Origin): Promise<Reload> {
+    return this.#fromFiles().reload(by);
+  }
+
+  async reloadInShadow(by?: Origin): Promise<ShadowReport> {
+    return this.#fromFiles().reloadInShadow(by);
+  }
+
+  /** Makes what runs what another plan says. Errors: `cannot-start` when a gateway cannot; then all runs on as it was. */
+  apply(plan: Plan): Reload {
+    const reload = this.#engine.apply(plan);
+    this.#plan = plan;
+    if (!this.#isSafe) this.#shadow.follow(plan);
+    return reload;
+  }
+
+  /** Runs in shadow what another plan would change, until the next `apply`. Who may come in holds at once, as ever. */
+  applyInShadow(plan: Plan): ShadowReport {
+    return this.#shadow.reload(plan, this.#engine.connections.takeOver(plan.connections));
+  }
+
+  /** Stops everything; resolves when files are written and sockets are closed, after two seconds at most. */
+  async stop(): Promise<void> {
+    await Promise.all([this.#reloader?.stop(), this.#stopRunning()]);
+  }
+
+  async #stopRunning(): Promise<void> {
+    this.#shadow.stop();
+    await within(this.#engine.stop(), stopDeadlineMs);
+  }
+
+  #fromFiles(): Reloader {
+    if (this.#reloader !== undefined) return this.#reloader;
+    throw new HubError('conflict', 'reload: expected a hub that was started from flow files');
+  }
+
+  /** Whether the only rules of a name are in shadow: their flow file says so, and nobody switches them by hand. */
+  #isInShadowAlone(name: string): boolean {
+    return this.#shadow.runsOf(name).length > 0 && !this.#engine.rules.statuses().some((rule) => rule.name === name);
+  }
+
+  /** Logs a fault of a flow outside of its rules, and shows all of them as failing. */
+  #reportFault(fault: FlowFault): void {
+    const { rules, reports } = this.#engine;
+    for (const { name, file } of rules.statuses())
+      if (file === fault.flow) reports.showFailed({ name, file }, fault.message);
+    logFault(this.#log, fault);
+  }
+
+  #logStart(): void {
+    const { length: connections } = this.#plan.connections;
+    const rules = this.#engine.rules.enabledCount;
+    const parameters = this.#graph.size;
+    const text = `patchbay ${version} runs ${connections} connections, ${rules} rules, ${parameters} parameters`;
+    this.#log.info({ connections, rules, parameters }, text);
+    if (!this.#isSafe) return;
+    const { length: planned } = this.#plan.rules.filter(({ isEnabled, isShadow }) => isEnabled && !isShadow);
+    this.#log.warn({ rules: planned }, `safe: none of the ${planned} rules runs`);
+  }
+}
+
+function logFault(log: Log, { flow, message }: FlowFault): void {
+  log.error({ file: flow }, `flow ${flow} failed: ${message}`);
+}
+
+/** Logs that a flow has stopped the hub before and is not run again. */
+function logLeftOut(log: Log, flow: string, reason: string): void {
+  const sentence = `flow ${flow} is left out, its connections run without its rules: ${reason}`;
+  log.error({ file: flow }, `${sentence}. Saved with another content it is tried again`);
+}
+
+/** Waits until each gateway has started. Errors: `cannot-start`, with a line for each that has not. */
+async function expectGateways(gateways: readonly Supervisor[]): Promise<void> {
+  const firstStatus = ({ status$ }: Supervisor) =>
+    firstValueFrom(status$.pipe(filter(({ reason }) => reason !== 'starting')));
+  const statuses = await Promise.all(gateways.map(firstStatus));
+  const failed = statuses.filter(({ state }) => state === 'failed');
+  if (failed.length === 0) return;
+  throw new HubError('cannot-start', failed.map(({ id, reason }) => `connection "${id}": ${reason}`).join('\n'));
+}
