@@ -121,9 +121,15 @@ remote('get', 'print the value of a parameter of a running hub')
 
 remote('set', 'set a parameter of a running hub, or fire a trigger')
   .argument('<address>', '<Connection ID>/<Parameter ID>')
-  .argument('[value]', 'the new value, converted to the type of the parameter', '1')
-  .action((address: string, value: string, options: RemoteOptions) =>
-    finish(import('./command/remote/values.ts').then(({ set }) => set(address, value, options, console))),
+  .argument('[value]', 'the new value, converted to the type of the parameter; left out: fire')
+  .allowUnknownOption() // a value may begin with a minus
+  .action((address: string, value: string | undefined, options: RemoteOptions) =>
+    finish(
+      import('./command/remote/values.ts').then(({ expectOperands, set }) => {
+        expectOperands([address, value], process.argv);
+        return set(address, value, options, console);
+      }),
+    ),
   );
 
 remote('watch', 'print the value of a parameter of a running hub and every change, until interrupted')

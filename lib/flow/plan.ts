@@ -5,7 +5,7 @@ import type { Observable, Subscription } from 'rxjs';
 import type { AnyConnectionType, InputTypes } from '../connections/connection.ts';
 import type { ParameterDeclaration } from '../model/parameter.ts';
 import type { FileReport } from '../model/reports/load-report.ts';
-import type { Value } from '../model/value.ts';
+import type { Value, ValueType } from '../model/value.ts';
 import type { RuleExpression } from './rule-expression.ts';
 import type { PreparedStep } from './steps/step.ts';
 import type { TestPlan } from './test-plan.ts';
@@ -100,6 +100,8 @@ export interface ExpressionBody {
   readonly when: RuleExpression | undefined;
   readonly map: RuleExpression | undefined;
   readonly pipe: readonly PreparedStep[];
+  /** The type of what comes out of the steps. T: it is still the fire of a trigger; undefined: not known before it comes. */
+  readonly result: ValueType | undefined;
   /** What each destination gets, in the order of `to`; undefined: all of them get what comes out of the steps. */
   readonly split: readonly RuleExpression[] | undefined;
   /** Whether a write that changes nothing starts the rule too. */

@@ -38,6 +38,8 @@ export class Graph extends ParameterTable {
   /** A change of an earlier turn on whose behalf work runs. */
   #earlier: Change | undefined = undefined;
   readonly #settling = new SettleQueue();
+  /** Writes of true or false that their destination has read in its own way. */
+  readonly #meant = new WeakMap<Change, boolean>();
 
   /** Every change in revision order. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly changes$: Observable<Change> = this.#changes.asObservable();
@@ -77,6 +79,11 @@ export class Graph extends ParameterTable {
   /** The cause of what is written at this moment: the change that is being told, or on whose behalf work runs. */
   get cause(): Change | undefined {
     return this.#delivering ?? this.#earlier;
+  }
+
+  /** What was written: a value, or the boolean that the destination has made it of, as another one of its address would on its own. */
+  inputOf(change: Change): Value {
+    return this.#meant.get(change) ?? change.value;
   }
 
   /** Runs work on behalf of a change of an earlier turn. Errors: those of `work`. */
@@ -152,6 +159,7 @@ export class Graph extends ParameterTable {
       return this.#writeElsewhere(node, input, origin);
     const value = isOwner || node.accept === undefined ? convert(node.type, input) : node.accept(input);
     const change = new PendingChange(node, value, origin, cause, hop, this.now());
+    if (typeof input === 'boolean' && node.accept !== undefined) this.#meant.set(change, input);
     if (!this.#isInTurn) this.#turnOf(change);
     else if (hop > maxHops || this.#writesInTurn >= maxWritesPerTurn) this.#drop(change);
     else {

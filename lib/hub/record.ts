@@ -5,7 +5,7 @@ import { type SchedulerLike, Subscription } from 'rxjs';
 import type { Graph } from '../graph/graph.ts';
 import { SettleCall } from '../graph/settle-queue.ts';
 import type { Change } from '../model/parameter.ts';
-import type { OutsideTurn, Recording } from '../model/reports/recorded.ts';
+import type { OutsideTurn, RecordedWrite, Recording } from '../model/reports/recorded.ts';
 
 export interface RecordOptions {
   readonly graph: Graph;
@@ -19,7 +19,7 @@ export function record(next: (turn: OutsideTurn) => void, { graph, scheduler, is
   const since = { revision: graph.revision, time: graph.now() };
   const startMs = scheduler.now();
   const elapsedMs = () => Math.round(scheduler.now() - startMs);
-  let writes: Change[] = [];
+  let writes: RecordedWrite[] = [];
   const task = new SettleCall({ order: Number.MAX_SAFE_INTEGER }, () => {
     next({ atMs: elapsedMs(), writes });
     writes = [];
@@ -28,7 +28,7 @@ export function record(next: (turn: OutsideTurn) => void, { graph, scheduler, is
     const { origin, cause } = change;
     const isOutside = cause === undefined ? origin.kind !== 'rule' : isLedToBefore(change, since);
     if (!isOutside && !(origin.kind === 'connection' && isExternal(origin.name))) return;
-    writes.push(change);
+    writes.push({ address: change.parameter.address, value: graph.inputOf(change), origin });
     graph.atSettle(task);
   };
   const subscription = new Subscription();

@@ -46,6 +46,17 @@ export function readNumber(text: string): number | undefined {
   return numberText.test(trimmed) ? Number(trimmed) : undefined;
 }
 
+/** What to write in the place of a number with a comma, as more to say of it; undefined: the input is none. */
+export function decimalCommaHint(input: unknown): string | undefined {
+  if (typeof input !== 'string' || input.length > 60) return undefined;
+  const text = input.trim();
+  if (/^[+-]?\d*,\d+(?:e[+-]?\d+)?$/i.test(text)) return `: write ${text.replace(',', '.')}, with a point`;
+  if (/^[+-]?\d{1,3}(?:,\d{3})+\.\d*$/.test(text)) return `: write ${text.replaceAll(',', '')}`;
+  if (/^[+-]?\d{1,3}(?:\.\d{3})+,\d*$/.test(text))
+    return `: write ${text.replaceAll('.', '').replace(',', '.')}, with a point`;
+  return undefined;
+}
+
 function toInteger(input: unknown): number {
   if (typeof input === 'number' && Number.isSafeInteger(input)) return input + 0;
   const integer = Math.trunc(toFloat(input)) + 0;
@@ -55,7 +66,8 @@ function toInteger(input: unknown): number {
 
 function toFloat(input: unknown): number {
   const number = typeof input === 'string' ? readNumber(input) : Number(scalar('a number', input));
-  if (number === undefined || !Number.isFinite(number)) throw notConvertible('a number', describe(input));
+  if (number === undefined || !Number.isFinite(number))
+    throw notConvertible('a number', `${describe(input)}${decimalCommaHint(input) ?? ''}`);
   return number + 0; // -0 becomes 0: text has no minus zero
 }
 

@@ -1,5 +1,7 @@
 // How commands ask a running hub, over its REST API.
 
+import { nearestName } from '../../json5/nearest-name.ts';
+import type { ParameterInfo } from '../../wire/http/parameters.ts';
 import type { Problem } from '../../wire/http/problem.ts';
 
 /** Where the hub is, and who asks it. */
@@ -18,6 +20,32 @@ export async function request(
   allowed: number[] = [],
 ): Promise<string> {
   return (await respond(options, path, init, allowed)).text();
+}
+
+/** Asks the hub about one parameter. Errors: as `request`; where there is none of the address, with the nearest one that there is. */
+export async function requestParameter(
+  address: string,
+  options: RemoteOptions,
+  path: string,
+  init: RequestInit,
+  allowed: number[] = [],
+): Promise<string> {
+  const response = await respond(options, path, init, [...allowed, 404]);
+  const text = await response.text();
+  if (response.status !== 404) return text;
+  const nearest = await nearestAddress(address, options).catch(() => undefined); // who may not see the list gets the sentence alone
+  throw new Error(`${sentenceOf(text)}${nearest === undefined ? '' : `, did you mean "${nearest}"?`}`);
+}
+
+/** Looks among the parameters that the asker may see; first for the connection, since a hub may have a million of parameters. */
+async function nearestAddress(address: string, options: RemoteOptions): Promise<string | undefined> {
+  const known = JSON.parse(await request(options, '/hub/parameters', {})) as ParameterInfo[];
+  const addresses = known.map(({ parameter }) => parameter);
+  const connectionOf = (one: string) => one.slice(0, one.indexOf('/') + 1);
+  const connections = [...new Set(addresses.map(connectionOf))];
+  const connection = connections.find((one) => one === connectionOf(address));
+  const inIt = connection === undefined ? [] : addresses.filter((one) => one.startsWith(connection));
+  return nearestName(address, inIt) ?? nearestName(address, addresses);
 }
 
 /** Asks the hub. Errors: the URL is none, no hub is there, or the status is neither 2xx nor one of those allowed. */
@@ -42,15 +70,15 @@ export async function respond(
     );
   }
   if (response.ok || allowed.includes(response.status)) return response;
-  const text = await response.text();
-  throw new Error(problemDetail(text) ?? text.trim());
+  throw new Error(sentenceOf(await response.text()));
 }
 
-function problemDetail(text: string): string | undefined {
+/** What is wrong, as the hub says it: in plain text, or in JSON. */
+function sentenceOf(text: string): string {
   try {
-    return (JSON.parse(text) as Partial<Problem>).detail;
+    return (JSON.parse(text) as Partial<Problem>).detail ?? text.trim();
   } catch {
-    return undefined;
+    return text.trim();
   }
 }
 

@@ -1,10 +1,11 @@
 // `patchbay get`, `set` and `watch`: talk to a running hub over its REST API.
 
-import type { Updated } from '../../wire/http/parameters.ts';
+import { decimalCommaHint, toText, type Value, type ValueType } from '../../model/value.ts';
+import type { ParameterInfo, Updated } from '../../wire/http/parameters.ts';
 import { pathOf } from '../../wire/http/path.ts';
 import type { Notification } from '../../wire/plain.ts';
 import type { Console, PacedConsole } from '../console.ts';
-import { credentials, type RemoteOptions, request } from './request.ts';
+import { credentials, type RemoteOptions, request, requestParameter } from './request.ts';
 
 /** Prints the value. Errors: the sentence of the hub, or that there is none at the URL. */
 export async function get(
@@ -14,17 +15,70 @@ export async function get(
 ): Promise<number> {
   const path = `/parameters/${pathOf(address)}`;
   const accept = options.json ? 'application/json' : 'text/plain';
-  console.print(await request(options, path, { headers: { accept } }));
+  console.print(await requestParameter(address, options, path, { headers: { accept } }));
   return 0;
 }
 
-/** Sets a parameter and prints what was written. Errors: the sentence of the hub, or that there is none at the URL. */
-export async function set(address: string, value: string, options: RemoteOptions, console: Console): Promise<number> {
-  const body = new URLSearchParams({ parameter: address, value });
-  const answer = await request(options, '/update', { method: 'POST', body, headers: { accept: 'application/json' } });
+/**
+ * Sets a parameter and prints what was written; without a value it fires a trigger, or writes what a trigger would. Errors: the
+ * sentence of the hub, or that there is none at the URL; a value that is not meant for the type of the parameter.
+ */
+export async function set(
+  address: string,
+  value: string | undefined,
+  options: RemoteOptions,
+  console: Console,
+): Promise<number> {
+  const written = readValue(address, value, await typeOf(address, options));
+  const body = JSON.stringify({ parameter: address, value: written });
+  const headers = { accept: 'application/json', 'content-type': 'application/json' };
+  const answer = await requestParameter(address, options, '/update', { method: 'POST', body, headers });
   const { p, v } = JSON.parse(answer) as Updated;
-  console.print(`${p} = ${v}`);
+  console.print(`${p} = ${toText(v)}`);
   return 0;
+}
+
+/** undefined: the hub has no such parameter, or one that may only be written. Errors: as `request`. */
+async function typeOf(address: string, options: RemoteOptions): Promise<ValueType | undefined> {
+  const list = await request(options, `/hub/parameters?${new URLSearchParams({ address })}`, {});
+  return (JSON.parse(list) as ParameterInfo[])[0]?.type;
+}
+
+/** A value may begin with a minus. Errors: what stands in its place, or in that of the address, is rather an option that is misspelt. */
+export function expectOperands(operands: readonly (string | undefined)[], argv: readonly string[]): void {
+  const option = operands.find((operand) => operand !== undefined && /^-(?:-|[a-z]$)/i.test(operand));
+  if (option === undefined || argv.includes('--')) return;
+  throw new Error(
+    `unknown option "${option}"; a value that begins so comes after --: patchbay set <address> -- ${option}`,
+  );
+}
+
+const words: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+]);
+const likeTrue = ['on', 'yes', 'y', 't'];
+const likeFalse = ['off', 'no', 'n', 'f'];
+
+/**
+ * What a person means by a text. The hub takes every text for a boolean, and most of them for false (D-02): who types one is asked.
+ * Errors: it is neither true nor false, or a number with a comma.
+ */
+function readValue(address: string, text: string | undefined, type: ValueType | undefined): Value {
+  if (text === undefined) return type === 'S' ? '1' : true;
+  if (type === 'B') {
+    const word = text.trim().toLowerCase();
+    const value = words.get(word);
+    if (value !== undefined) return value;
+    const meant = likeTrue.includes(word) ? true : likeFalse.includes(word) ? false : undefined;
+    const hint = meant === undefined ? '' : `, did you mean ${meant}?`;
+    throw new Error(`${address}: expected true or false, got "${text}"${hint}`);
+  }
+  const hint = type === 'I' || type === 'F' ? decimalCommaHint(text) : undefined;
+  if (hint !== undefined) throw new Error(`${address}: expected a number, got "${text}"${hint}`);
+  return text;
 }
 
 /**
@@ -37,7 +91,7 @@ export async function watch(
   console: PacedConsole,
   untilStopped: () => Promise<unknown>,
 ): Promise<number> {
-  await request(options, `/parameters/${pathOf(address)}`, {}, [503]);
+  await requestParameter(address, options, `/parameters/${pathOf(address)}`, {}, [503]);
   const url = new URL('/ws', options.url);
   url.protocol = url.protocol.replace('http', 'ws');
   url.search = new URLSearchParams({ snapshot: 'true', filter: `^${escapeRegex(address)}$` }).toString();

@@ -8,7 +8,7 @@ import { pathOf } from '../../wire/http/path.ts';
 import type { Console } from '../console.ts';
 import { localTime } from './local-time.ts';
 import { describeWriter, show } from './phrases.ts';
-import { type RemoteOptions, request } from './request.ts';
+import { type RemoteOptions, request, requestParameter } from './request.ts';
 
 /** Deeper links of a chain are not indented further. */
 const deepestIndent = 20;
@@ -16,7 +16,7 @@ const deepestIndent = 20;
 /** Prints the chain of changes, newest first, a line each. Errors: the sentence of the hub, or that there is none. */
 export async function explain(address: string, options: RemoteOptions, console: Console): Promise<number> {
   const path = `/hub/explain/${pathOf(address)}`;
-  const { would, ...causes } = JSON.parse(await request(options, path, {})) as Explanation;
+  const { would, ...causes } = JSON.parse(await requestParameter(address, options, path, {})) as Explanation;
   if (causes.chain.length === 0) console.print(`${address}: its state is unknown`);
   printCauses(causes, console);
   if (would === undefined) return 0;

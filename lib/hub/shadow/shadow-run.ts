@@ -109,12 +109,10 @@ export class ShadowRun {
   }
 
   #tell(): void {
-    const writes = this.#unheard.map(({ parameter: { address }, value, origin, cause }) => ({
-      address,
-      value,
-      origin,
-      cause,
-    }));
+    const writes = this.#unheard.map((change) => {
+      const { parameter, origin, cause } = change;
+      return { address: parameter.address, value: this.#live.inputOf(change), origin, cause };
+    });
     this.#unheard = [];
     this.twin.hear(writes);
   }

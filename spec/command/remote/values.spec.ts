@@ -6,6 +6,7 @@ import { filter, map } from 'rxjs/operators';
 import type { PacedConsole } from '../../../lib/command/console.ts';
 import type { RemoteOptions } from '../../../lib/command/remote/request.ts';
 import { get, set, watch } from '../../../lib/command/remote/values.ts';
+import { explain } from '../../../lib/command/remote/why.ts';
 import { first } from '../../support/deadline.ts';
 import { ask } from '../../support/http.ts';
 import { api, expectQuietLog, startTestHub } from '../../support/hub.ts';
@@ -67,6 +68,66 @@ test.serial('set converts and prints what was written, and fires triggers', asyn
   t.is(await run('desk/text', 'a&b=c + %'), 'desk/text = a&b=c + %\n');
   t.is((await runToEnd(t, ['set', 'desk/go'], { PATCHBAY_URL: url })).output, 'desk/go = 1\n');
   t.deepEqual(changed, ['desk/lamp', 'desk/a b/ü?', 'desk/text', 'desk/go']);
+});
+
+const meant: [args: string[], status: number, printed: string][] = [
+  [['desk/lamp', 'TRUE'], 0, 'desk/lamp = true'],
+  [['desk/lamp'], 0, 'desk/lamp = true'],
+  [['desk/lamp', 'on'], 1, 'desk/lamp: expected true or false, got "on", did you mean true?'],
+  [['desk/lamp', 'Off'], 1, 'desk/lamp: expected true or false, got "Off", did you mean false?'],
+  [['desk/lamp', '2'], 1, 'desk/lamp: expected true or false, got "2"'],
+  [['desk/lamp', ''], 1, 'desk/lamp: expected true or false, got ""'],
+  [['desk/level', '-12,5'], 1, 'desk/level: expected a number, got "-12,5": write -12.5, with a point'],
+  [['desk/level', '1.234,5'], 1, 'desk/level: expected a number, got "1.234,5": write 1234.5, with a point'],
+  [['desk/level', '1,234.5'], 1, 'desk/level: expected a number, got "1,234.5": write 1234.5'],
+  [['desk/level', '-12.5'], 0, 'desk/level = -12.5'],
+  [['desk/level', '-.5', '--json'], 1, "too many arguments for 'set'"],
+  [['desk/level', '-1e3'], 0, 'desk/level = -1000'],
+  [['desk/text', '-hello'], 0, 'desk/text = -hello'],
+  [
+    ['desk/text', '--hello'],
+    1,
+    'unknown option "--hello"; a value that begins so comes after --: patchbay set <address> -- --hello',
+  ],
+  [['desk/text', '--', '--hello'], 0, 'desk/text = --hello'],
+  [
+    ['desk/lamq', '1'],
+    1,
+    'desk/lamq: expected the address of a parameter, there is none with this one, did you mean "desk/lamp"?',
+  ],
+];
+test.serial('set asks where a value is probably not what is meant', async (t) => {
+  const { hub, url } = await startTestHub(t, {
+    connections: { api, desk: { type: 'dummy', parameters: ['lamp,B,false', 'level,F,7', 'text,S'] } },
+  }).then((hub) => ({ hub, url: `http://127.0.0.1:${hub.port}` }));
+  for (const [args, status, printed] of meant) {
+    const before = hub.revision;
+    const ended = await runToEnd(t, ['set', ...args], { PATCHBAY_URL: url });
+    t.is(ended.status, status, args.join(' '));
+    t.true((ended.output + ended.errors).includes(printed), `${args.join(' ')}: ${ended.output}${ended.errors}`);
+    if (status === 1) t.is(hub.revision, before, 'nothing was written');
+  }
+});
+
+test.serial('the nearest address is named, of those that the asker may see', async (t) => {
+  const { url } = await startTestHub(t, {
+    connections: {
+      api: {
+        ...api,
+        users: { ann: { token: 'YQ==', read: ['desk/**'] }, eve: { token: 'ZQ==', read: ['other/**'] } },
+      },
+      desk: { type: 'dummy', parameters: ['lamp,B,false'] },
+    },
+  }).then((hub) => ({ url: `http://127.0.0.1:${hub.port}` }));
+  for (const [token, hint] of [
+    ['YQ==', ', did you mean "desk/lamp"?'],
+    ['ZQ==', ''],
+  ] as const)
+    for (const command of [get, explain, watch])
+      await t.throwsAsync(
+        call((console) => command('desk/lmap', { ...options(url), token }, console, async () => 'SIGINT')),
+        { message: `desk/lmap: there is no parameter of this address${hint}` },
+      );
 });
 
 type Command = (options: RemoteOptions, console: PacedConsole) => Promise<number>;

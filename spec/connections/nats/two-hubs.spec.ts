@@ -60,10 +60,13 @@ test('a hub shows what another one owns, and has it written there', async (t) =>
     connections: {
       house: house(nats.urls, 'east'),
       api,
-      rack: { type: 'dummy', parameters: ['light,B'] },
+      rack: { type: 'dummy', parameters: ['light,B', 'bell,T'] },
       core: { type: 'virtual-core', inputs: { mic: 'desk/mic' }, outputs: { not: { type: 'B', expression: '!mic' } } },
     },
-    rules: [{ name: 'light follows', from: 'desk/mic', to: 'rack/light' }],
+    rules: [
+      { name: 'light follows', from: 'desk/mic', to: 'rack/light' },
+      { name: 'the bell starts the timer', from: 'rack/bell', to: 'clock/timer/1/start' },
+    ],
   });
   await eventually(() => east.rules()[0]?.reason === 'no hub has desk/mic at the moment', 'the rule waits');
   t.is(east.rules()[0]?.state, 'waiting');
@@ -118,6 +121,15 @@ test('a hub shows what another one owns, and has it written there', async (t) =>
     told[0]!.map(([target]) => target),
     ['desk/level', 'no/where', 'clock/timer/1/trigger', 'rack/none', 'desk/level'],
   );
+
+  for (const start of [
+    () => east.write('rack/bell', true, writer),
+    () => update(east, 'clock/timer/1/start', 'true'),
+  ]) {
+    west.write('clock/timer/1/start', 5, writer);
+    await start();
+    await eventually(() => west.find('clock/timer/1/start')?.value === 1000, 'for its default duration (D-07)');
+  }
 
   t.is(west.find('core/not')?.remote?.hub, 'east');
   await nats.servers[0]!.kill('SIGKILL');

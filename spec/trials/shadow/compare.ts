@@ -63,7 +63,7 @@ export async function recordStudio(seed: number, lastsMs: number, folder: string
     lines.push(
       encodeLine({
         t: atMs,
-        w: writes.map(({ parameter, value, origin: { kind, name } }) => [parameter.address, value, kind, name]),
+        w: writes.map(({ address, value, origin: { kind, name } }) => [address, value, kind, name]),
       }),
     );
   });

@@ -51,7 +51,7 @@ export function serveRecording(
 function lineOf({ atMs, writes }: OutsideTurn): RecordedTurn {
   return {
     t: atMs,
-    w: writes.map(({ parameter, value, origin: { kind, name } }) => [parameter.address, value, kind, name]),
+    w: writes.map(({ address, value, origin: { kind, name } }) => [address, value, kind, name]),
   };
 }
 

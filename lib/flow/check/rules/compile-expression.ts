@@ -23,9 +23,10 @@ export function compileRuleExpression(
 ): RuleExpression {
   const compiled = compileExpression(text, { ...variables, now: 'F' }, expects, typeOf);
   const { evaluate, type, lookedUp, names } = compiled;
+  const isFire = variables.value === 'T' && text.trim() === 'value';
   const made = known.get(compiled) ?? {
     evaluate,
-    type,
+    type: isFire ? 'T' : type,
     lookedUp,
     readsNow: names.includes('now'),
     readsPrevious: names.includes('previous'),

@@ -37,7 +37,8 @@ export function checkExpressionRule(spot: Spot, item: unknown, within: Folders, 
     spot.at('map').add('expected an expression over the names of from, got nothing');
   const mapped = rule.map === undefined ? variables.value : map?.type;
   const pipe = checkPipe(spot.at('pipe'), rule.pipe, mapped, typesAt);
-  const results = isAsItCame ? variables : { value: pipe.length === 0 ? mapped : pipe.at(-1)!.type };
+  const result = pipe.length === 0 ? mapped : pipe.at(-1)!.type;
+  const results = isAsItCame ? variables : { value: result };
   const split = splits
     ? checkSplit(spot.at('to'), rule.to as Record<string, string>, (at) => typesAt(at, results))
     : undefined;
@@ -46,6 +47,7 @@ export function checkExpressionRule(spot: Spot, item: unknown, within: Folders, 
     when,
     map,
     pipe,
+    result,
     split,
     hearsWrites,
     runsAtStart: rule.atStart,

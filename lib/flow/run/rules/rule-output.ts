@@ -5,7 +5,7 @@ import type { Graph } from '../../../graph/graph.ts';
 import type { ParameterNode } from '../../../graph/parameter-node.ts';
 import { HubError, messageOf } from '../../../model/error.ts';
 import type { Origin, RemoteWrite } from '../../../model/parameter.ts';
-import type { Value } from '../../../model/value.ts';
+import type { Value, ValueType } from '../../../model/value.ts';
 import type { RulePlan } from '../../plan.ts';
 import { ownName } from '../../programs/flow-code.ts';
 import { formatPlace, placeIn, stackOf, wordsOf } from '../../programs/stack.ts';
@@ -19,6 +19,8 @@ export class GraphOutput implements RuleOutput {
   readonly #trace: RuleTrace;
   readonly #origin: Origin;
   readonly #destinations: readonly ParameterNode[];
+  /** The type of what each destination gets, or of what all of them get. */
+  readonly #types: readonly (ValueType | undefined)[];
   /** The destination, where there is one: a list of one would be one more place in memory to look at. */
   readonly #only: ParameterNode | undefined;
   readonly #reports: RuleReports;
@@ -31,6 +33,7 @@ export class GraphOutput implements RuleOutput {
     this.#trace = trace;
     this.#origin = { kind: 'rule', name: plan.name, file: plan.file };
     this.#destinations = plan.to.map((address) => graph.get(address));
+    this.#types = typesOf(plan);
     this.#only = this.#destinations.length === 1 ? this.#destinations[0] : undefined;
     this.#reports = reports;
   }
@@ -43,7 +46,7 @@ export class GraphOutput implements RuleOutput {
     }
     if (this.#trace.isRecorded) this.#trace.result(value);
     if (this.#hasEnded()) return;
-    this.#writeTo(only, value);
+    this.#writeTo(only, value, 0);
     if (this.#remotes !== undefined) this.#sendRemotes(this.#remotes);
   }
 
@@ -52,7 +55,7 @@ export class GraphOutput implements RuleOutput {
     this.#graph.turn(() => {
       if (this.#hasEnded()) return;
       for (const [index, value] of values.entries())
-        if (value !== undefined) this.#writeTo(this.#destinations[index]!, value);
+        if (value !== undefined) this.#writeTo(this.#destinations[index]!, value, index);
       if (this.#remotes !== undefined) this.#sendRemotes(this.#remotes);
     });
   }
@@ -67,7 +70,7 @@ export class GraphOutput implements RuleOutput {
   #writeAll(value: unknown): void {
     if (this.#trace.isRecorded) this.#trace.result(value);
     if (this.#hasEnded()) return;
-    for (const destination of this.#destinations) this.#writeTo(destination, value);
+    for (const destination of this.#destinations) this.#writeTo(destination, value, 0);
     if (this.#remotes !== undefined) this.#sendRemotes(this.#remotes);
   }
 
@@ -88,17 +91,36 @@ export class GraphOutput implements RuleOutput {
     return mayAct !== undefined && !mayAct();
   }
 
-  #writeTo(destination: ParameterNode, value: unknown): void {
+  /**
+   * What a destination is written that reads writes in its own way, or that another hub owns: a fire is told as `true`, since it is 1
+   * only where a number is expected (D-07). Where the type says nothing, as in a list of sources or in a stream, the 1 of a trigger is its fire.
+   */
+  #inputFor(destination: ParameterNode, value: unknown, place: number): unknown {
+    if (value !== 1 || destination.type === 'S') return value;
+    const type = this.#types[place];
+    const isFire = type === 'T' || (type === undefined && this.#graph.cause?.parameter.type === 'T');
+    return isFire ? true : value;
+  }
+
+  #writeTo(destination: ParameterNode, value: unknown, place: number): void {
     try {
-      if (destination.remote === undefined) this.#graph.writeTo(destination, value, this.#origin);
-      else {
+      if (destination.remote === undefined) {
+        const input = destination.accept === undefined ? value : this.#inputFor(destination, value, place);
+        this.#graph.writeTo(destination, input, this.#origin);
+      } else {
         this.#remotes ??= [];
-        this.#remotes.push({ parameter: destination, input: value });
+        this.#remotes.push({ parameter: destination, input: this.#inputFor(destination, value, place) });
       }
     } catch (error) {
       this.fail(error, destination.address);
     }
   }
+}
+
+/** The types of what the destinations of a rule get: one each, or one for all of them. */
+function typesOf({ body }: RulePlan): readonly (ValueType | undefined)[] {
+  if ('stream' in body) return [undefined];
+  return body.split?.map(({ type }) => type) ?? [body.result];
 }
 
 /** Past the limit of hops a write is told as dropped, on both hubs. */

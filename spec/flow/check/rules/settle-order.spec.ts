@@ -19,6 +19,7 @@ function rule(from: readonly string[], to: readonly string[], isEnabled = true):
       when: undefined,
       map: undefined,
       pipe: [],
+      result: undefined,
       split: undefined,
       hearsWrites: false,
       runsAtStart: false,
