@@ -81,14 +81,19 @@ export class Wire {
   }
 }
 
-/** Opens a connection on which anything may be sent; with `ca`, the certificate that the server must show, TLS; `tls`: how. */
+/**
+ * Opens a connection on which anything may be sent; with `ca`, the certificate that the server must show, TLS; `tls`: how; `localAddress`:
+ * from where.
+ */
 export async function openWire(
   t: ExecutionContext,
   port: number,
   ca?: string,
   tls: ConnectionOptions = {},
+  localAddress = '127.0.0.1',
 ): Promise<Wire> {
-  const socket = ca ? connectTls({ port, host: '127.0.0.1', ca, ...tls }) : connect(port, '127.0.0.1');
+  const where = { port, host: '127.0.0.1', localAddress };
+  const socket = ca ? connectTls({ ...where, ca, ...tls } as ConnectionOptions) : connect(where);
   socket.setNoDelay(); // as browsers do
   t.teardown(() => socket.destroy());
   socket.on('error', () => {}); // a reset is seen as a close

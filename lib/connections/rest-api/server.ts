@@ -21,6 +21,7 @@ import { createRates } from './limits/rates.ts';
 import { Pace } from './pacing/pace.ts';
 import { createTaskQueue } from './pacing/work-queue.ts';
 import { ParameterReader } from './pages/parameters/read.ts';
+import { TrustedProxies } from './proxies/trusted-proxies.ts';
 import { routesOf } from './routes/routes.ts';
 import type { Settings } from './settings.ts';
 import { type Sockets, serveSockets } from './sockets/sockets.ts';
@@ -57,7 +58,9 @@ export function startServer(context: ConnectionContext<Settings>, hub: HubPort, 
   const openAnswer = createOpenAnswer(settings);
   const tasks = createTaskQueue();
   const apps = new Apps();
-  const { filter, countSocket, requesting } = createConnectionCount(settings.limits, hits, () => entrance.port);
+  const proxies = new TrustedProxies(settings.trustedProxies, settings.tls !== undefined);
+  const connections = createConnectionCount(settings.limits, hits, () => entrance.port, proxies);
+  const { filter, countSocket, requesting } = connections;
   const postponed = new PostponedRequests(pace, hits, requesting);
   const shared = { hub, settings, log, hits, writes, rates, tasks, originOf: createOrigins(id) };
   const sockets = serveSockets({ ...shared, countSocket, apps, pace });
@@ -70,7 +73,7 @@ export function startServer(context: ConnectionContext<Settings>, hub: HubPort, 
     ...{ bindIp, port, log, scheduler, apps },
     tls: tls && { certFile: resolvePath(tls.certFile), keyFile: resolvePath(tls.keyFile) },
     furnish(app) {
-      const router = createRouter({ app, guard, openAnswer, log, hits, rates, postponed });
+      const router = createRouter({ app, guard, proxies, openAnswer, log, hits, rates, postponed });
       app.filter(filter);
       for (const route of routes) router.add(route);
       return sockets.serve(app, router.admit);

@@ -1,10 +1,12 @@
 // The settings of a REST API connection (S-06, S-12, S-13).
 
 import { z } from 'zod';
+import { describe } from '../../model/error.ts';
 import { closeCodes } from '../../wire/close-codes.ts';
 import { bindIpSetting, durationSetting, integerSetting } from '../setting.ts';
 import { limitSettings } from './limits/limit-settings.ts';
 import { limits } from './limits/limits.ts';
+import { readNetwork } from './proxies/address.ts';
 import { anonymousSetting, usersSetting } from './users/user-settings.ts';
 
 export const settingsSchema = z.strictObject({
@@ -38,6 +40,16 @@ export const settingsSchema = z.strictObject({
     .default([])
     .describe(
       'Origins of other web sites, whose pages may do what pages of this hub may: read, write, frame, open sockets',
+    ),
+  trustedProxies: z
+    .array(
+      z.string().refine((text) => readNetwork(text) !== undefined, {
+        error: ({ input }) => `expected an IP address, or a network such as "10.0.0.0/8", got ${describe(input)}`,
+      }),
+    )
+    .default([])
+    .describe(
+      'Addresses and networks of proxies: the hub takes the address of a client, and whether it speaks HTTPS, from X-Forwarded-For, X-Forwarded-Proto and Forwarded of these',
     ),
   getUpdates: z.boolean().default(true).describe('false: no updates by GET, only by POST and by WebSocket'),
   maxClients: integerSetting(1, 1_000_000)

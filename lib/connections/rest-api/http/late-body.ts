@@ -2,7 +2,7 @@
 
 import type { LimitHits } from '../limits/limit-hits.ts';
 import { limits } from '../limits/limits.ts';
-import { remoteAddressOf } from '../limits/remote-address.ts';
+import { remoteAddressOf } from '../proxies/remote-address.ts';
 import type { Exchange } from './exchange.ts';
 
 /** The library cuts after 8 to 12 s. A client that leaves by itself after this time had not sent its body in time either. */

@@ -4,8 +4,8 @@
 
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
-import { remoteAddressOf } from '../limits/remote-address.ts';
 import type { Pace } from '../pacing/pace.ts';
+import { remoteAddressOf } from '../proxies/remote-address.ts';
 import { keepBody, keepRequest } from './kept-request.ts';
 
 /** For so long, within one round, requests are answered as they come. */

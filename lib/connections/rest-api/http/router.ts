@@ -2,6 +2,7 @@
 
 import { HubError } from '../../../model/error.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../../../net/uws.ts';
+import type { TrustedProxies } from '../proxies/trusted-proxies.ts';
 import type { Need } from '../users/rights.ts';
 import { Admission, type AdmissionContext, type Handler } from './admission.ts';
 import { wantsJsonErrors } from './answer/accept.ts';
@@ -40,9 +41,10 @@ type PlainHandler = (response: HttpResponse, request: HttpRequest) => void;
 interface RouterContext extends AdmissionContext {
   readonly app: TemplatedApp;
   readonly postponed: PostponedRequests;
+  readonly proxies: TrustedProxies;
 }
 
-export function createRouter({ app, postponed, ...context }: RouterContext): Router {
+export function createRouter({ app, postponed, proxies, ...context }: RouterContext): Router {
   const { guard, openAnswer } = context;
   const admission = new Admission(context);
 
@@ -50,6 +52,7 @@ export function createRouter({ app, postponed, ...context }: RouterContext): Rou
     (handler: Handler, purpose: Purpose): PlainHandler =>
     (response, request) => {
       outliveDroppedBody(response);
+      proxies.introduce(response, request);
       if (admission.isRefused(response, request, purpose.act)) return;
       if (postponed.hasTime(request)) {
         // For each read the library gathers 16 KB of answers. After that it hands every piece to the system by itself.
@@ -61,6 +64,7 @@ export function createRouter({ app, postponed, ...context }: RouterContext): Rou
   return {
     admit(response, request, purpose, handler) {
       outliveDroppedBody(response);
+      proxies.introduce(response, request);
       if (admission.isRefused(response, request, purpose.act)) return;
       admission.answer(response, request, purpose, handler, true);
     },

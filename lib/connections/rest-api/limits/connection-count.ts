@@ -2,10 +2,11 @@
 // all those of the process together, as many as there are descriptors for.
 
 import type { TemplatedApp } from '../../../net/uws.ts';
+import { peerOf } from '../proxies/remote-address.ts';
+import type { TrustedProxies } from '../proxies/trusted-proxies.ts';
 import { AddressCensus } from './address-census.ts';
 import { maxConnections } from './descriptor-shares.ts';
 import type { LimitHits } from './limit-hits.ts';
-import { remoteAddressOf } from './remote-address.ts';
 
 let openOfAll = 0;
 
@@ -23,6 +24,7 @@ export function createConnectionCount(
   { connections, connectionsPerAddress }: { readonly connections: number; readonly connectionsPerAddress: number },
   hits: LimitHits,
   portOf: () => number,
+  proxies: Pick<TrustedProxies, 'has'>,
 ): ConnectionCount {
   const mostOfAll = maxConnections();
   const most = Math.min(connections, mostOfAll);
@@ -38,9 +40,10 @@ export function createConnectionCount(
     filter(response, step) {
       count(Number(step));
       if (Number(step) < 0) return;
-      const client = remoteAddressOf(response);
+      const client = peerOf(response); // nothing has come yet that says more
       const isTooMany = open > most || openOfAll > mostOfAll;
-      const exceeded = isTooMany ? 'connections' : census.mayCome(client, open) ? undefined : 'connectionsPerAddress';
+      const mayCome = () => proxies.has(client) || census.mayCome(client, open);
+      const exceeded = isTooMany ? 'connections' : mayCome() ? undefined : 'connectionsPerAddress';
       if (exceeded === undefined) return;
       hits.add(exceeded, client);
       response.close(); // the app then tells that it has gone

@@ -10,9 +10,9 @@ import { wantsJsonErrors } from '../http/answer/accept.ts';
 import { replyJson } from '../http/answer/reply.ts';
 import { keepResponse } from '../http/exchange.ts';
 import { asHubError } from '../input/fault-gate.ts';
-import { remoteAddressOf } from '../limits/remote-address.ts';
 import { shareOf } from '../limits/share.ts';
 import type { TaskQueue } from '../pacing/work-queue.ts';
+import { remoteAddressOf } from '../proxies/remote-address.ts';
 import { expectPresent } from '../users/present.ts';
 import type { Visitor } from '../users/visitor.ts';
 

@@ -2,10 +2,10 @@
 
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { Route } from '../http/router.ts';
-import { remoteAddressOf } from '../limits/remote-address.ts';
 import { connectionsOf, connectionsPath, controlConnection } from '../pages/connections.ts';
 import { switchRule } from '../pages/rules.ts';
 import { reloadHub, shadowOf } from '../pages/shadow.ts';
+import { remoteAddressOf } from '../proxies/remote-address.ts';
 import { followTrace } from '../tracing/traceparent.ts';
 import type { Visitor } from '../users/visitor.ts';
 import { pagesOf } from './handlers.ts';

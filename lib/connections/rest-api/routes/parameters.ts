@@ -2,12 +2,12 @@
 
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { Route } from '../http/router.ts';
-import { remoteAddressOf } from '../limits/remote-address.ts';
 import { shareOf } from '../limits/share.ts';
 import { explainParameter, explainPath } from '../pages/parameters/explain.ts';
 import { listParameters } from '../pages/parameters/list.ts';
 import { parametersPath } from '../pages/parameters/read.ts';
 import { updateByGet, updateByPost } from '../pages/parameters/update.ts';
+import { remoteAddressOf } from '../proxies/remote-address.ts';
 import { followTrace } from '../tracing/traceparent.ts';
 import type { Visitor } from '../users/visitor.ts';
 import { pagesOf } from './handlers.ts';

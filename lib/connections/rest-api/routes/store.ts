@@ -4,11 +4,11 @@ import type { Recording } from '../../../model/reports/recorded.ts';
 import type { Handler } from '../http/admission.ts';
 import { createOwnerCheck } from '../http/guard/owner.ts';
 import type { Route } from '../http/router.ts';
-import { remoteAddressOf } from '../limits/remote-address.ts';
 import { serveRecording } from '../pages/record.ts';
 import { serveBackup } from '../pages/store/backup.ts';
 import { compareSnapshot, snapshotsOf, snapshotsPath } from '../pages/store/snapshots.ts';
 import { serveStore } from '../pages/store/store.ts';
+import { remoteAddressOf } from '../proxies/remote-address.ts';
 import { later, pagesOf } from './handlers.ts';
 import type { RouteContext } from './route-context.ts';
 

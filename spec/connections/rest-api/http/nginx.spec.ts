@@ -1,71 +1,47 @@
 // The hub behind nginx, with the configuration that the README of the REST API has.
 
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { within } from '../../../support/deadline.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { ask, openWire, request } from '../../../support/http.ts';
 import { api, type HubUnderTest, startTestHub, writer } from '../../../support/hub.ts';
-import { needs, pathOf } from '../../../support/programs.ts';
+import { needs } from '../../../support/programs.ts';
 import { handshake, opcodes, openClient, openRawClient } from '../../../support/sockets/socket.ts';
-import { dependent } from '../../../support/system/dependent.ts';
 import { freePort } from '../../../support/system/port.ts';
+import { runNginx } from '../../../support/system/proxy.ts';
 
 needs('nginx');
 
-const readme = join(import.meta.dirname, '../../../../lib/connections/rest-api/README.md');
 const large = randomBytes(3 * 1024 * 1024);
 const host = { host: 'hub.example' };
 
+interface Behind {
+  readonly hub: HubUnderTest;
+  readonly port: number;
+  readonly folder: string;
+}
+
 async function startBehindNginx(
   t: ExecutionContext,
-  httpVersion = '1.1',
-): Promise<{ hub: HubUnderTest; port: number }> {
+  settings: object = {},
+  replaced: readonly (readonly [string, string])[] = [],
+): Promise<Behind> {
   const folder = await createFolder(t, { 'www/a.txt': 'small' });
   await writeFile(join(folder, 'www/large.bin'), large);
   const hub = await startTestHub(t, {
     connections: {
-      api: { ...api, allowedHosts: ['hub.example'], documentRoot: join(folder, 'www') },
+      api: {
+        ...{ ...api, trustedProxies: ['127.0.0.1'], allowedHosts: ['hub.example'] },
+        ...{ documentRoot: join(folder, 'www'), ...settings },
+      },
       desk: { type: 'dummy', parameters: ['lamp,B,true', 'text'] },
     },
   });
   const port = await freePort();
-  const [, printed = ''] = /```nginx\n(.*?)```/s.exec(await readFile(readme, 'utf8')) ?? [];
-  const site = printed
-    .replace('proxy_http_version 1.1', `proxy_http_version ${httpVersion}`)
-    .replace('127.0.0.1:17011', `127.0.0.1:${hub.port}`)
-    .replace('listen 80', `listen 127.0.0.1:${port}`);
-  t.true(site.includes(`:${hub.port};`) && site.includes(`:${port};`));
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-    (kind) => `${kind}_temp_path ${folder}/${kind};`,
-  );
-  await writeFile(
-    join(folder, 'nginx.conf'),
-    `daemon off; master_process off; pid ${folder}/nginx.pid; error_log stderr notice;
-events {}
-http { access_log off; ${temporary.join(' ')}
-${site}}`,
-  );
-  const nginx = spawn(...dependent(pathOf('nginx')!, ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', 'stderr']));
-  const ended = once(nginx, 'close');
-  t.teardown(async () => {
-    nginx.kill();
-    await ended;
-  });
-  let said = '';
-  const listening = new Promise<void>((resolve, reject) => {
-    nginx.stderr.on('data', (data) => {
-      said += data;
-      if (/\bnginx\/\d/.test(said)) resolve(); // nginx says its version after it has begun to listen
-    });
-    ended.then(() => reject(new Error(said)));
-  });
-  await within(listening, 'nginx listening');
-  return { hub, port };
+  await runNginx(t, folder, hub.port, port, replaced);
+  return { hub, port, folder };
 }
 
 test('behind nginx HTTP is read, written and streamed, on connections that are kept', async (t) => {
@@ -132,7 +108,7 @@ test('behind nginx both protocols of the WebSocket hear and write', async (t) =>
 });
 
 test('nginx that speaks HTTP/1.0 gets 505', async (t) => {
-  const { port } = await startBehindNginx(t, '1.0');
+  const { port } = await startBehindNginx(t, {}, [['proxy_http_version 1.1', 'proxy_http_version 1.0']]);
   t.is((await ask(t, port, 'GET /hub/health', { headers: host })).status, 505);
 });
 
@@ -155,4 +131,29 @@ test('nginx passes on nothing that uWebSockets.js would cut at another place', a
     t.is(answers?.length, 1, `${what}: ${answers}`);
     t.is(hub.find('desk/lamp')!.value, true);
   }
+});
+
+const users = { ann: { token: 'token-of-ann', read: ['**'], write: ['**'], manage: true } };
+const ann = { ...host, authorization: 'Bearer token-of-ann' };
+
+test('behind nginx, and behind two of them, the hub knows where a client is, whatever it says itself', async (t) => {
+  const { hub, port, folder } = await startBehindNginx(t, { users });
+  const outer = await freePort();
+  await runNginx(t, folder, port, outer);
+  const said: Record<string, string>[] = [
+    {},
+    { 'x-forwarded-for': '198.51.100.1' },
+    { 'x-forwarded-for': '198.51.100.1, 127.0.0.1' },
+    { forwarded: 'for=198.51.100.1;proto=https' },
+    { 'x-forwarded-for': '198.51.100.1', forwarded: 'for=198.51.100.1' },
+    { 'x-forwarded-for': 'nonsense', forwarded: 'for="' },
+  ];
+  for (const through of [port, outer])
+    for (const headers of said) {
+      hub.write('desk/text', 'x', writer);
+      const wire = await openWire(t, through, undefined, {}, '127.0.0.77');
+      wire.send(request('GET /update?parameter=desk/text&value=y', { headers: { ...ann, ...headers } }));
+      t.is((await wire.answer()).text, 'OK');
+      t.is(hub.find('desk/text')!.lastChange!.origin.name, 'api ann 127.0.0.77', JSON.stringify(headers));
+    }
 });

@@ -6,7 +6,7 @@ import { errorCatalogue, type HubError } from '../../../../model/error.ts';
 import type { HttpResponse } from '../../../../net/uws.ts';
 import type { Problem } from '../../../../wire/http/problem.ts';
 import { LimitError } from '../../limits/limit-error.ts';
-import { remoteAddressOf } from '../../limits/remote-address.ts';
+import { remoteAddressOf } from '../../proxies/remote-address.ts';
 import { matchesTag } from './conditional.ts';
 import { begin, type Header, jsonType, textType } from './headers.ts';
 import { send } from './send.ts';

@@ -3,7 +3,7 @@
 // no further answer until it has read.
 
 import type { HttpResponse } from '../../../../net/uws.ts';
-import { remoteAddressOf } from '../../limits/remote-address.ts';
+import { remoteAddressOf } from '../../proxies/remote-address.ts';
 import { servedHits } from './served-hits.ts';
 
 /** To look costs as much as a short answer, so it is done once in so many bytes on average. An answer has its body and a head. */

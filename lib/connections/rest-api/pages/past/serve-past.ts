@@ -13,9 +13,9 @@ import { cutWith, type Exchange, keepResponse } from '../../http/exchange.ts';
 import { sendPart } from '../../http/send-part.ts';
 import { asHubError } from '../../input/fault-gate.ts';
 import type { PastShares } from '../../limits/past-shares.ts';
-import { remoteAddressOf } from '../../limits/remote-address.ts';
 import { shareOf } from '../../limits/share.ts';
 import type { TaskQueue } from '../../pacing/work-queue.ts';
+import { remoteAddressOf } from '../../proxies/remote-address.ts';
 import type { Visitor } from '../../users/visitor.ts';
 
 /** What is needed to answer. */

@@ -8,7 +8,7 @@ import type { Me, SignedIn, SignIn } from '../../../../wire/http/operation/users
 import type { Log } from '../../../connection.ts';
 import { answerPost } from '../../http/answer-post.ts';
 import type { Entry } from '../../http/guard/entry.ts';
-import { remoteAddressOf } from '../../limits/remote-address.ts';
+import { remoteAddressOf } from '../../proxies/remote-address.ts';
 import type { Visitor } from '../../users/visitor.ts';
 
 /** Who asks, and what it may do. What it is denied it is not told: that names what it may not see. */

@@ -8,7 +8,7 @@ import type { Log } from '../../../connection.ts';
 import type { Disk } from '../../files/disk.ts';
 import { answerPost } from '../../http/answer-post.ts';
 import type { Entry } from '../../http/guard/entry.ts';
-import { remoteAddressOf } from '../../limits/remote-address.ts';
+import { remoteAddressOf } from '../../proxies/remote-address.ts';
 import { expectPresent } from '../../users/present.ts';
 import type { Visitor } from '../../users/visitor.ts';
 import { hasDashboard } from '../dashboards.ts';
