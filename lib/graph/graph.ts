@@ -8,8 +8,8 @@ import { HubError } from '../model/error.ts';
 import type { Change, Origin, ParameterDeclaration, Remote, RemoteWrite, ToldChange } from '../model/parameter.ts';
 import type { Durations } from '../model/time/durations.ts';
 import { convert, type Value } from '../model/value.ts';
-import { ChangeSubject } from './change-subject.ts';
 import { createRoundClock } from './clock.ts';
+import { Emitter } from './emitter.ts';
 import { createNode, type ParameterNode, type StateNode } from './parameter-node.ts';
 import { ParameterTable } from './parameter-table.ts';
 import { PendingChange } from './pending-change.ts';
@@ -22,8 +22,8 @@ import { TurnTimer, timedEvery } from './turn-timer.ts';
 const keptQueueLength = 1024;
 
 export class Graph extends ParameterTable {
-  readonly #changes = new ChangeSubject();
-  readonly #repeated = new ChangeSubject();
+  readonly #changes = new Emitter<Change>();
+  readonly #repeated = new Emitter<Change>();
   readonly #dropped = new Subject<DroppedWrite>();
   readonly #queue: (PendingChange | undefined)[] = [];
   #queued = 0;
@@ -42,9 +42,9 @@ export class Graph extends ParameterTable {
   readonly #meant = new WeakMap<Change, boolean>();
 
   /** Every change in revision order. Hot, replays nothing, synchronous, never completes, never errors. */
-  readonly changes$: Observable<Change> = this.#changes.asObservable();
+  readonly changes$: Observable<Change> = this.#changes;
   /** Every write that changes nothing. Hot, replays nothing, synchronous, never completes, never errors. */
-  readonly repeated$: Observable<Change> = this.#repeated.asObservable();
+  readonly repeated$: Observable<Change> = this.#repeated;
   /** Writes dropped by the limits of a turn. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly dropped$: Observable<DroppedWrite> = this.#dropped.asObservable();
 
@@ -127,13 +127,13 @@ export class Graph extends ParameterTable {
   /** What others write to a parameter, converted, for the connection of the parameter. Hot, replays nothing. */
   inbox(address: string): Observable<Value> {
     const node = this.get(address);
-    node.inbox ??= new Subject<Value>();
+    node.inbox ??= new Emitter<Value>();
     return node.inbox;
   }
 
   /** Writes to a parameter that change nothing, since it has the value already. Hot, replays nothing; of a trigger there is none. */
   repeats(node: ParameterNode): Observable<Value> {
-    node.repeats ??= new Subject<Value>();
+    node.repeats ??= new Emitter<Value>();
     return node.repeats;
   }
 
@@ -228,7 +228,8 @@ export class Graph extends ParameterTable {
     const value = node.accept === undefined ? convert(node.type, restored.value) : node.accept(restored.value);
     node.lastChange = new RestoredChange(node, value, origin, ++this.#revision, restored);
     this.byRevision.touch(node);
-    node.next(value);
+    node.value = value;
+    node.emit(value);
   }
 
   /**
@@ -334,11 +335,17 @@ export class Graph extends ParameterTable {
       change.previous = node.value;
       change.revision = ++this.#revision;
       node.lastChange = change;
-      if (isState) this.byRevision.touch(node);
-      node.next(change.value);
-      this.#changes.next(change);
+      if (isState) {
+        this.byRevision.touch(node);
+        node.value = change.value;
+      }
+      if (node.only !== undefined) node.only.next(change.value);
+      else node.emit(change.value);
+      const changes = this.#changes;
+      if (changes.only !== undefined) changes.only.next(change);
+      else changes.emit(change);
     } else this.#repeat(node as StateNode, change);
-    if (node.inbox !== undefined && change.origin !== node.owner) node.inbox.next(change.value);
+    if (node.inbox !== undefined && change.origin !== node.owner) node.inbox.emit(change.value);
     this.#delivering = undefined;
   }
 
@@ -346,8 +353,8 @@ export class Graph extends ParameterTable {
   #repeat(node: StateNode, change: PendingChange): void {
     if (node.remote !== undefined) adopt(node, change);
     else {
-      node.repeats?.next(change.value);
-      this.#repeated.next(change);
+      node.repeats?.emit(change.value);
+      this.#repeated.emit(change);
     }
   }
 }

@@ -1,16 +1,16 @@
-// A parameter in the graph: a subject that keeps its value when it has state, a plain Subject when it is a trigger.
-// Both carry the same fields, so that one way of writing serves both. Only the graph writes them or calls `next`.
+// A parameter in the graph: a stream that keeps its value when it has state, as a BehaviorSubject does, and one that keeps none when
+// it is a trigger, as a Subject does. Both carry the same fields, so that one way of writing serves both. Only the graph writes them.
 
-import { Subject, type Subscriber, type Subscription } from 'rxjs';
+import type { Observable, Subscriber } from 'rxjs';
 import type { Access, Change, Origin, Parameter, ParameterDeclaration, Remote } from '../model/parameter.ts';
 import type { Value, ValueType } from '../model/value.ts';
-import { addObserver, type Observed } from './observers.ts';
-import { ValueSubject } from './value-subject.ts';
+import { Emitter, listen } from './emitter.ts';
 
 export type ParameterNode = StateNode | TriggerNode;
 
 /** A parameter with state. Hot, replays the present value (undefined: unknown), synchronous, never errors. */
-export class StateNode extends ValueSubject<Value | undefined> implements Parameter {
+export class StateNode extends Emitter<Value | undefined> implements Parameter {
+  value: Value | undefined = undefined;
   readonly address: string;
   readonly type: ValueType;
   readonly access: Access;
@@ -21,12 +21,12 @@ export class StateNode extends ValueSubject<Value | undefined> implements Parame
   newer: StateNode | undefined = undefined;
   /** The hub that owns it; undefined: this one does. */
   remote: Remote | undefined = undefined;
-  inbox: Subject<Value> | undefined = undefined;
-  /** Tells of writes that change nothing, once somebody has asked for them. */
-  repeats: Subject<Value> | undefined = undefined;
+  inbox: Emitter<Value> | undefined = undefined;
+  /** Emits writes that change nothing, once somebody has asked for them. */
+  repeats: Emitter<Value> | undefined = undefined;
 
   constructor(owner: Origin, address: string, declaration: ParameterDeclaration) {
-    super(undefined);
+    super(listenFromNow);
     this.address = address;
     this.type = declaration.type;
     this.access = declaration.access;
@@ -36,20 +36,19 @@ export class StateNode extends ValueSubject<Value | undefined> implements Parame
 }
 
 /** A trigger. Hot, replays nothing, synchronous, never errors; emits 1 each time it fires. */
-class TriggerNode extends Subject<Value> implements Parameter, Observed {
-  only: Observed['only'] = undefined;
+class TriggerNode extends Emitter<Value> implements Parameter {
+  readonly value = undefined;
   readonly address: string;
   readonly type = 'T';
   readonly access: Access;
   readonly owner: Origin;
   readonly accept = undefined;
-  readonly value = undefined;
   lastChange: Change | undefined = undefined;
   /** The hub that owns it; undefined: this one does. */
   remote: Remote | undefined = undefined;
-  inbox: Subject<Value> | undefined = undefined;
-  /** Tells of writes that change nothing, once somebody has asked for them. */
-  repeats: Subject<Value> | undefined = undefined;
+  inbox: Emitter<Value> | undefined = undefined;
+  /** Emits writes that change nothing, once somebody has asked for them. */
+  repeats: Emitter<Value> | undefined = undefined;
 
   constructor(owner: Origin, address: string, declaration: ParameterDeclaration) {
     super();
@@ -57,15 +56,17 @@ class TriggerNode extends Subject<Value> implements Parameter, Observed {
     this.access = declaration.access;
     this.owner = owner;
   }
-
-  /** Overrides that of rxjs, as `ValueSubject` does. */
-  _innerSubscribe(subscriber: Subscriber<unknown>): Subscription {
-    return addObserver(this, subscriber);
-  }
 }
 
 export function createNode(owner: Origin, address: string, declaration: ParameterDeclaration): ParameterNode {
   return declaration.type === 'T'
     ? new TriggerNode(owner, address, declaration)
     : new StateNode(owner, address, declaration);
+}
+
+/** Adds a subscriber, which gets the present value first. */
+function listenFromNow(this: Observable<Value | undefined>, subscriber: Subscriber<Value | undefined>): () => void {
+  const end = listen.call(this as Observable<unknown>, subscriber as Subscriber<unknown>);
+  subscriber.next((this as StateNode).value);
+  return end;
 }

@@ -2,10 +2,7 @@
 
 import test from 'ava';
 import fc from 'fast-check';
-import { BehaviorSubject } from 'rxjs';
 import { Graph } from '../../lib/graph/graph.ts';
-import { addListener } from '../../lib/graph/observers.ts';
-import type { StateNode } from '../../lib/graph/parameter-node.ts';
 import { SettleCall } from '../../lib/graph/settle-queue.ts';
 import { type DroppedWrite, maxHops, maxWritesPerTurn } from '../../lib/graph/turn-limits.ts';
 import type { Access, Change, Origin } from '../../lib/model/parameter.ts';
@@ -37,12 +34,6 @@ function wire(graph: Graph, from: string, to: string, map = (value: number) => v
     if (value !== undefined) graph.write(`desk/${to}`, map(value as number), origin);
   });
 }
-
-test('a parameter is a BehaviorSubject, a trigger is not', (t) => {
-  const graph = createGraph(['a'], ['go', 'T']);
-  t.true(graph.find('desk/a') instanceof BehaviorSubject);
-  t.false(graph.find('desk/go') instanceof BehaviorSubject);
-});
 
 test('S-04: a state is unknown until the first write, then holds what was written', (t) => {
   const graph = createGraph(['a']);
@@ -248,8 +239,8 @@ test('what throws while it is told or settles ends nothing else: the turn ends, 
   const fail = (what: string) => () => {
     throw new Error(what);
   };
-  addListener(graph.find('desk/a') as StateNode, { closed: false, next: fail('a is told') });
-  addListener(graph.find('desk/b') as StateNode, { closed: false, next: fail('b is told') });
+  graph.get('desk/a').addListener({ closed: false, next: fail('a is told') });
+  graph.get('desk/b').addListener({ closed: false, next: fail('b is told') });
   const causes: unknown[] = [];
   const write = (): void => {
     causes.push(graph.cause?.parameter.address);

@@ -1,6 +1,7 @@
 // Rules in shadow: what they would write is noted beside what was written, and nothing of it reaches what is live.
 
 import test, { type ExecutionContext } from 'ava';
+import type { ParameterNode } from '../../../lib/graph/parameter-node.ts';
 import type { Deviation } from '../../../lib/model/reports/deviation.ts';
 import { VirtualClock } from '../../../lib/testing/virtual-clock.ts';
 import { writer } from '../../support/hub.ts';
@@ -85,7 +86,7 @@ test('D-39: a file in shadow writes, fires and loops nowhere; its neighbours are
     hub.rules().find(({ name }) => name === 'loops'),
     { state: 'limited', shadow: true },
   );
-  const observers = (address: string) => (hub.find(address) as unknown as { observers: unknown[] }).observers.length;
+  const observers = (address: string) => (hub.find(address) as ParameterNode).listenerCount;
   t.is(observers('desk/mic'), 1);
   t.is(observers('desk/lamp'), 0);
 });

@@ -3,8 +3,8 @@
 // the others subscribe again; no change is missed, and the rules keep all that they hold.
 
 import { type Observable, Subscription, type Unsubscribable } from 'rxjs';
+import type { Listener } from '../../../graph/emitter.ts';
 import type { Graph } from '../../../graph/graph.ts';
-import { addListener, type Listener, removeListener } from '../../../graph/observers.ts';
 import type { ParameterNode } from '../../../graph/parameter-node.ts';
 import { SettleCall, type SettlePlace, type SettleTask } from '../../../graph/settle-queue.ts';
 import { unknownName } from '../../../json5/nearest-name.ts';
@@ -138,19 +138,19 @@ class HeardSource implements Unsubscribable {
 
   #end(): void {
     this.#listener.closed = true;
-    removeListener(this.#node, this.#listener);
+    this.#node.removeListener(this.#listener);
     this.#repeats?.unsubscribe();
   }
 
   #begin(): void {
     this.#listener = new ChangeListener(this.#hearer);
-    addListener(this.#node, this.#listener);
+    this.#node.addListener(this.#listener);
     this.#repeats = this.#repeats$?.subscribe({ next: (value) => this.#hearer.next(value), error: () => {} });
   }
 }
 
 /** Passes the changes of a parameter on. */
-class ChangeListener implements Listener {
+class ChangeListener implements Listener<Value | undefined> {
   closed = false;
   readonly #hearer: Hearer;
 

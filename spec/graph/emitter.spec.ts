@@ -1,0 +1,101 @@
+// A parameter with state does for rxjs what a BehaviorSubject does, a trigger what a Subject does, with nobody, one and many listening.
+
+import test from 'ava';
+import fc from 'fast-check';
+import { BehaviorSubject, type Observable, Subject, type Subscription } from 'rxjs';
+import { Emitter } from '../../lib/graph/emitter.ts';
+import { Graph } from '../../lib/graph/graph.ts';
+import type { Origin } from '../../lib/model/parameter.ts';
+import '../support/own-process.ts';
+
+/** What happens to a stream: a value, a subscriber that comes, or the oldest one that leaves. */
+const events = fc.array(
+  fc.oneof(
+    fc.record({ next: fc.integer({ min: 0, max: 3 }) }),
+    fc.constantFrom('subscribe' as const, 'unsubscribe' as const),
+  ),
+);
+
+type Step = { next: number } | 'subscribe' | 'unsubscribe';
+
+/** What the subscribers of a stream get, step by step. */
+function record(stream$: Observable<unknown>, next: (value: number) => void, steps: readonly Step[]) {
+  const heard: string[] = [];
+  const subscriptions: Subscription[] = [];
+  let count = 0;
+  for (const step of steps) {
+    if (step === 'unsubscribe') subscriptions.shift()?.unsubscribe();
+    else if (step === 'subscribe') {
+      const name = ++count;
+      subscriptions.push(stream$.subscribe((value) => heard.push(`${name}: ${value}`)));
+    } else next(step.next);
+  }
+  return heard;
+}
+
+const owner: Origin = { kind: 'connection', name: 'desk' };
+
+test('a parameter with state emits and replays as a BehaviorSubject does', (t) => {
+  fc.assert(
+    fc.property(events, (steps) => {
+      const graph = new Graph();
+      graph.declare(owner, [{ id: 'level', type: 'I', access: 'read-write' }]);
+      const level = graph.get('desk/level');
+      const subject = new BehaviorSubject<number | undefined>(undefined);
+      const next = (value: number) => value !== subject.value && subject.next(value); // an equal value is no change
+      t.deepEqual(
+        record(level as Observable<unknown>, (value) => graph.writeTo(level, value, owner), steps),
+        record(subject, next, steps),
+      );
+      t.is(level.value, subject.value);
+    }),
+  );
+});
+
+test('a trigger emits as a Subject does', (t) => {
+  fc.assert(
+    fc.property(events, (steps) => {
+      const [emitter, subject] = [new Emitter<number>(), new Subject<number>()];
+      t.deepEqual(
+        record(emitter, (value) => emitter.emit(value), steps),
+        record(subject, (value) => subject.next(value), steps),
+      );
+    }),
+  );
+});
+
+test('who comes while a value is emitted does not get it, and who leaves gets it no more', (t) => {
+  for (const others of [0, 1, 30]) {
+    const emitter = new Emitter<number>();
+    const heard: string[] = [];
+    const leaving: Subscription[] = [];
+    emitter.subscribe((value) => {
+      heard.push(`first ${value}`);
+      if (value === 1) emitter.subscribe((later) => heard.push(`come ${later}`));
+      for (const subscription of leaving) subscription.unsubscribe();
+    });
+    for (let count = 0; count < others; count++) leaving.push(emitter.subscribe(() => heard.push('left')));
+    emitter.emit(1);
+    emitter.emit(2);
+    t.deepEqual(heard, ['first 1', 'first 2', 'come 2'], `${others} others`);
+  }
+});
+
+test('50,000 listeners leave in no time, in any order, and those that stay are called in their order', (t) => {
+  const emitter = new Emitter<number>();
+  let heard: number[] = [];
+  const subscriptions = Array.from({ length: 50_000 }, (_, index) => emitter.subscribe(() => heard.push(index)));
+  const start = process.cpuUsage();
+  for (const [index, subscription] of subscriptions.entries()) if (index % 1000 !== 999) subscription.unsubscribe();
+  const { user } = process.cpuUsage(start);
+  heard = [];
+  emitter.emit(1);
+  t.deepEqual(
+    heard,
+    Array.from({ length: 50 }, (_, index) => index * 1000 + 999),
+  );
+  t.is(emitter.listenerCount, 50);
+  t.true(user < 500_000, `${user} µs`); // by searching and moving it takes seconds
+  for (const [index, subscription] of subscriptions.entries()) if (index % 1000 === 999) subscription.unsubscribe();
+  t.is(emitter.listenerCount, 0);
+});
