@@ -43,6 +43,7 @@ const furtherRoomsOfType: Readonly<Record<string, readonly string[]>> = {
 /** For each room, by the longest prefix of a file: the rooms and packages that its files may import. */
 const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] = [
   ['model/', []],
+  ['files/', ['model/']],
   ['wire/', ['model/']],
   ['backup/', ['model/', 'zod']],
   ['graph/', ['model/', 'rxjs']],
@@ -68,15 +69,26 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
     'flow/streams.ts',
     ['model/', 'json5/', 'flow/define-flow.ts', 'flow/plan.ts', 'flow/programs/flow-code.ts', 'rxjs'],
   ],
-  ['flow/programs/', ['model/', 'json5/', 'flow/streams.ts', 'rxjs', 'zod']],
+  ['flow/programs/', ['model/', 'files/', 'json5/', 'flow/streams.ts', 'rxjs', 'zod']],
   [
     'flow/files/',
-    ['model/', 'json5/', 'template/', ...contract, 'flow/programs/', 'flow/instances-schema.ts', 'rxjs', 'chokidar'],
+    [
+      'model/',
+      'files/',
+      'json5/',
+      'template/',
+      ...contract,
+      'flow/programs/',
+      'flow/instances-schema.ts',
+      'rxjs',
+      'chokidar',
+    ],
   ],
   [
     'flow/check/',
     [
       'model/',
+      'files/',
       'json5/',
       'expression/',
       ...contract,
@@ -153,7 +165,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
 function roomOf(file: string): readonly [string, readonly string[]] | undefined {
   const [typeFolder] = /^connections\/[^/]+\//.exec(file) ?? [];
   if (typeFolder !== undefined)
-    return [typeFolder, [...contract, 'model/', ...packages, ...(furtherRoomsOfType[typeFolder] ?? [])]];
+    return [typeFolder, [...contract, 'model/', 'files/', ...packages, ...(furtherRoomsOfType[typeFolder] ?? [])]];
   return arrows.filter(([room]) => file.startsWith(room)).sort(([a], [b]) => b.length - a.length)[0];
 }
 

@@ -1,9 +1,9 @@
 // The parameters of other hubs as a file tells them, so that flow files can be checked against them: `patchbay types --remote` writes it.
 
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { parseAddress } from '../../model/address.ts';
 import { messageOf } from '../../model/error.ts';
+import { decodeUtf8, FileError, nothing, readRegularFileSync } from '../../files/regular-file.ts';
 import { valueTypes } from '../../model/value.ts';
 import type { Remotes } from '../connection.ts';
 import type { ResolvePath } from '../setting.ts';
@@ -19,12 +19,16 @@ const fileSchema = z.record(
 );
 
 const setting = 'mirrors';
+/** Some 200,000 parameters. */
+const maxFileBytes = 16 * 1024 * 1024;
 
 export function readRemotes(path: string, resolvePath: ResolvePath): Remotes {
   if (path === '') return { parameters: undefined, file: undefined };
   const file = resolvePath(path);
   try {
-    const parameters = Object.entries(fileSchema.parse(JSON.parse(readFileSync(file, 'utf8'))));
+    const parameters = Object.entries(
+      fileSchema.parse(JSON.parse(decodeUtf8(readRegularFileSync(file, maxFileBytes)))),
+    );
     for (const [address] of parameters) parseAddress(address);
     return { parameters: new Map(parameters), file };
   } catch (error) {
@@ -34,7 +38,7 @@ export function readRemotes(path: string, resolvePath: ResolvePath): Remotes {
 }
 
 function reasonOf(error: unknown): string {
-  if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'there is none';
+  if (error instanceof FileError) return error.message === nothing ? 'there is none' : error.message;
   if (!(error instanceof z.ZodError)) return messageOf(error);
   const [issue] = error.issues;
   return `${issue!.path.join('.') || 'it'}: ${issue!.message}`;

@@ -1,11 +1,11 @@
 // XML File Output: writes a file from a template, each time that one of its placeholders is set (S-14, D-09).
 
-import { readFileSync, statSync } from 'node:fs';
 import { defer, EMPTY, merge, NEVER, type Observable, timer } from 'rxjs';
 import { catchError, concatMap, ignoreElements, tap } from 'rxjs/operators';
 import { z } from 'zod';
 import { HubError } from '../../model/error.ts';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
+import { asFileError, readRegularFileSync } from '../../files/regular-file.ts';
 import type { Value } from '../../model/value.ts';
 import { claimFile } from '../claim.ts';
 import { type ConnectionContext, defineConnectionType } from '../connection.ts';
@@ -99,15 +99,13 @@ function readTemplateIfAny(settings: XmlSettings, resolvePath: ResolvePath): Tem
 
 function readTemplateFile(path: string): Buffer {
   try {
-    const found = statSync(path);
-    if (found.isFile() && found.size <= maxTemplateLength) return readFileSync(path);
+    return readRegularFileSync(path, maxTemplateLength);
   } catch (error) {
-    throw new HubError('cannot-start', `templateFile: cannot read ${path}: ${reasonOf(error)}`, { cause: error });
+    const { message, cause } = asFileError(error);
+    const expected = `expected ${path} to be a file of at most ${maxTemplateLength} bytes, got ${message}`;
+    const reason = cause === undefined ? expected : `cannot read ${path}: ${reasonOf(cause)}`;
+    throw new HubError('cannot-start', `templateFile: ${reason}`, { cause: error });
   }
-  throw new HubError(
-    'cannot-start',
-    `templateFile: expected ${path} to be a file of at most ${maxTemplateLength} bytes`,
-  );
 }
 
 /** Errors: `cannot-start`, for a placeholder that a template has got since the flow file was loaded: nobody can set it. */

@@ -1,7 +1,8 @@
 // Keys: what connections and rules were made of, as text. A reload compares them to find what has changed.
 
 import { createHash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
+import { asFileError, readRegularFileSync } from '../../files/regular-file.ts';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
 
 /** The content of a larger file is not read: its size and the time of its last change stand for it. */
@@ -36,8 +37,8 @@ function contentMark(path: string): string {
   try {
     const found = statSync(path);
     if (!found.isFile() || found.size > maxHashedBytes) return `${found.size} ${found.mtimeMs}`;
-    return createHash('sha256').update(readFileSync(path)).digest('base64');
+    return createHash('sha256').update(readRegularFileSync(path, maxHashedBytes)).digest('base64');
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code ?? 'unreadable';
+    return asFileError(error).code ?? 'unreadable';
   }
 }

@@ -2,9 +2,12 @@
 
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { asFileError, nothing } from '../../files/regular-file.ts';
 import type { MistakeList } from '../../json5/mistake.ts';
-import { messageOf } from '../../model/error.ts';
+import { groupDigits } from '../../model/digits.ts';
 
+/** An installation has a few; whoever names the folder of everything is told so. */
+const maxFlowFiles = 10_000;
 /** What counts as a flow file in a folder. Any other file is read when it is named. */
 const flowFilePattern = /(?:\.json5|(?<!\.d|\.spec|\.test)\.ts)$/;
 /** Hidden files, files and folders that start with an underscore, packages, and folders of dashboards. */
@@ -25,36 +28,54 @@ export async function findFlowFiles(paths: readonly string[], mistakes: MistakeL
   const nameOfReal = new Map<string, string>();
   for (const path of paths)
     for (const name of await listFlowFiles(path, mistakes)) {
-      const real = await realpath(name);
+      const real = await realpath(name).catch(() => name); // whoever reads it says what is wrong with it
       if (!nameOfReal.has(real)) nameOfReal.set(real, name);
     }
-  return [...nameOfReal.values()];
+  const names = [...nameOfReal.values()];
+  if (names.length <= maxFlowFiles) return names;
+  mistakes.addFile(names[maxFlowFiles]!, `expected at most ${groupDigits(maxFlowFiles)} flow files, got more`);
+  return names.slice(0, maxFlowFiles);
 }
 
 async function listFlowFiles(path: string, mistakes: MistakeList): Promise<string[]> {
   try {
     if (!(await stat(path)).isDirectory()) return [path];
-    const names = (await filesBelow(path)).filter(isFlowFile).sort();
-    if (names.length === 0) mistakes.addFile(path, 'expected a folder with flow files (*.json5, *.ts), got none');
-    return names.map((name) => join(path, name));
   } catch (error) {
-    mistakes.addFile(path, cannotRead(error));
+    mistakes.addFile(path, whyNotRead(error));
     return [];
   }
+  const countBefore = mistakes.count;
+  const names = (await filesBelow(path, mistakes)).sort();
+  if (names.length === 0 && mistakes.count === countBefore)
+    mistakes.addFile(path, 'expected a folder with flow files (*.json5, *.ts), got none');
+  return names;
 }
 
-/** Lists the files below a folder, also where links lead, by their paths within it. What is skipped is not even read: it may be large. */
-async function filesBelow(folder: string, within = '', above: readonly string[] = []): Promise<string[]> {
-  const here = join(folder, within);
-  const real = await realpath(here);
-  if (above.includes(real)) return []; // a link that leads back
+/**
+ * Lists the flow files below a folder, also where links lead; each folder once. What is skipped is not even read: it may be large. A
+ * folder that cannot be read is a mistake, and its neighbours are read.
+ */
+async function filesBelow(folder: string, mistakes: MistakeList): Promise<string[]> {
   const found: string[] = [];
-  for (const entry of await readdir(here, { withFileTypes: true })) {
-    const name = join(within, entry.name);
-    if (isSkipped(name)) continue;
-    const isLinked = entry.isSymbolicLink() && (await isFolder(join(folder, name)));
-    if (entry.isDirectory() || isLinked) found.push(...(await filesBelow(folder, name, [...above, real])));
-    else found.push(name);
+  const known = new Set<string>();
+  const waiting = [''];
+  for (let within = waiting.shift(); within !== undefined; within = waiting.shift()) {
+    const here = join(folder, within);
+    try {
+      const real = await realpath(here);
+      if (known.has(real)) continue; // links may lead to it again and again
+      known.add(real);
+      const entries = await readdir(here, { withFileTypes: true });
+      for (const entry of entries.sort((one, other) => (one.name < other.name ? -1 : 1))) {
+        const name = join(within, entry.name);
+        if (isSkipped(name)) continue;
+        const isBelow = entry.isDirectory() || (entry.isSymbolicLink() && (await isFolder(join(folder, name))));
+        if (isFlowFile(name)) found.push(join(folder, name));
+        else if (isBelow) waiting.push(name);
+      }
+    } catch (error) {
+      mistakes.addFile(here, whyNotRead(error));
+    }
   }
   return found;
 }
@@ -69,9 +90,8 @@ export async function isFolder(path: string): Promise<boolean> {
 }
 
 /** Why a file or folder cannot be read, in a sentence. */
-export function cannotRead(error: unknown): string {
-  const code = (error as NodeJS.ErrnoException).code;
-  return code === 'ENOENT'
-    ? 'expected a file or folder, there is none of this name'
-    : `cannot be read: ${messageOf(error)}`;
+export function whyNotRead(error: unknown): string {
+  const { message } = asFileError(error);
+  if (message === nothing) return 'expected a file or folder, there is none of this name';
+  return `expected a file that can be read, got ${message}`;
 }

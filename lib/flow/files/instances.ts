@@ -16,22 +16,22 @@ import { readTemplate, type Template } from './template.ts';
 type Variables = Readonly<Record<string, unknown>>;
 
 /** Expands a flow file, and makes a flow file of each of its instances. */
-export function expandFlowFile(file: FlowFile, text: string, mistakes: MistakeList): FlowFile[] {
+export async function expandFlowFile(file: FlowFile, text: string, mistakes: MistakeList): Promise<FlowFile[]> {
   const budget = new Budget();
   const whole: FlowFile = { ...file, ...expand(file, text, mistakes, { budget }) };
   if (!isJsonObject(whole.data) || !('instances' in whole.data)) return [whole];
   const { instances, ...data } = whole.data;
   const templates: string[] = [];
-  const made = [instances].flat().flatMap((item, index) => {
+  const made: FlowFile[] = [];
+  for (const [index, item] of [instances].flat().entries()) {
     const path = Array.isArray(instances) ? ['instances', index] : ['instances'];
     const parsed = mistakes.parse(instancesSchema, item, whole, path);
-    if (parsed === undefined) return [];
+    if (parsed === undefined) continue;
     templates.push(resolve(file.folder, parsed.template));
-    const template = readTemplate(whole, [...path, 'template'], parsed.template, mistakes);
-    return template === undefined
-      ? []
-      : new Maker(whole, [...path, 'each'], template, budget, mistakes).make(parsed.each);
-  });
+    const template = await readTemplate(whole, [...path, 'template'], parsed.template, mistakes);
+    if (template !== undefined)
+      made.push(...new Maker(whole, [...path, 'each'], template, budget, mistakes).make(parsed.each));
+  }
   return [{ ...whole, data, templates }, ...made];
 }
 

@@ -1,16 +1,16 @@
 // Reads flow files: parses JSON5, has TypeScript imported. A file that cannot be read is a mistake, not a crash.
 
-import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { decodeUtf8, EncodingError, readRegularFile } from '../../files/regular-file.ts';
 import type { MistakeList } from '../../json5/mistake.ts';
 import { Json5Error, type Json5Text, readJson5 } from '../../json5/read.ts';
 import { rereadJson5 } from '../../json5/reread.ts';
 import { withSameParts } from '../../json5/same-parts.ts';
 import { messageOf } from '../../model/error.ts';
-import { versionOf } from '../programs/flow-code.ts';
+import { maxFlowBytes, versionOf } from '../programs/flow-code.ts';
 import type { FlowPrograms } from '../programs/flow-programs.ts';
 import { placeOfSetting } from '../programs/places.ts';
-import { cannotRead, findFlowFiles } from './find.ts';
+import { findFlowFiles, whyNotRead } from './find.ts';
 import { type FlowFile, valueAt } from './flow-file.ts';
 import { expandFlowFile } from './instances.ts';
 import { isTemplate } from './template.ts';
@@ -49,31 +49,32 @@ async function readFlowFile(
   kept: KeptFiles,
 ): Promise<FlowFile[]> {
   let content: Buffer;
+  let text: string;
   try {
-    content = await readFile(name);
+    content = await readRegularFile(name, maxFlowBytes);
+    text = decodeUtf8(content);
   } catch (error) {
-    mistakes.addFile(name, cannotRead(error));
+    mistakes.addFile(name, whyNotRead(error), error instanceof EncodingError ? error.position : undefined);
     return [];
   }
   const version = versionOf(content);
   const file = { name, folder: dirname(resolve(name)), version };
-  if (!programPattern.test(name)) return parseFlowFile(file, content, mistakes, kept);
+  if (!programPattern.test(name)) return parseFlowFile(file, content, text, mistakes, kept);
   const program = await programs.read(name, version, mistakes);
   if (program === undefined) return [];
   const { exported: data } = program;
-  const text = content.toString();
   const positionOf: FlowFile['positionOf'] = (path, offset, value = valueAt(data, path)) =>
     placeOfSetting(text, path, value, offset);
   return [{ ...file, version: program.version, data, positionOf }];
 }
 
-function parseFlowFile(
+async function parseFlowFile(
   named: Omit<FlowFile, 'data' | 'positionOf'>,
   content: Buffer,
+  text: string,
   mistakes: MistakeList,
   kept: KeptFiles,
-): FlowFile[] {
-  const text = content.toString();
+): Promise<FlowFile[]> {
   const before = kept.get(named.name);
   try {
     const json = before === undefined ? readJson5(text) : rereadJson5(text, before.json);
@@ -84,7 +85,7 @@ function parseFlowFile(
       mistakes.add(file, [], 'expected a flow file, got a template: name a file that has instances of it');
       return [];
     }
-    const files = expandFlowFile(file, text, mistakes).map((one) => withPartsOf(before, one));
+    const files = (await expandFlowFile(file, text, mistakes)).map((one) => withPartsOf(before, one));
     kept.set(named.name, { json, files: new Map(files.map((one) => [one.instance, one])) });
     void json.source.pack(content);
     return files;

@@ -1,14 +1,14 @@
 // Reads templates: flow files whose names begin with an underscore, with variables that instances give.
 
-import { readFileSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
+import { decodeUtf8, EncodingError, FileError, readRegularFile } from '../../files/regular-file.ts';
 import type { MistakeList, SettingPath } from '../../json5/mistake.ts';
 import { unknownName } from '../../json5/nearest-name.ts';
 import { Json5Error, readJson5 } from '../../json5/read.ts';
 import { describe, messageOf } from '../../model/error.ts';
 import { isJsonObject } from '../../model/json-object.ts';
-import { versionOf } from '../programs/flow-code.ts';
-import { cannotRead } from './find.ts';
+import { maxFlowBytes, versionOf } from '../programs/flow-code.ts';
+import { whyNotRead } from './find.ts';
 import type { FlowFile } from './flow-file.ts';
 
 const sections = ['$schema', 'variables', 'connections', 'rules', 'tests'];
@@ -26,12 +26,12 @@ export function isTemplate(path: string): boolean {
 }
 
 /** Reads the template that a flow file names at a path; undefined after it has added what is wrong. */
-export function readTemplate(
+export async function readTemplate(
   file: FlowFile,
   path: SettingPath,
   given: string,
   mistakes: MistakeList,
-): Template | undefined {
+): Promise<Template | undefined> {
   const name = isAbsolute(given) ? given : join(dirname(file.name), given);
   if (!isTemplate(given)) {
     mistakes.add(
@@ -42,11 +42,12 @@ export function readTemplate(
     return undefined;
   }
   try {
-    const content = readFileSync(name);
-    return parseTemplate({ name, folder: file.folder, version: versionOf(content) }, content.toString(), mistakes);
+    const content = await readRegularFile(name, maxFlowBytes);
+    return parseTemplate({ name, folder: file.folder, version: versionOf(content) }, decodeUtf8(content), mistakes);
   } catch (error) {
     if (error instanceof Json5Error) mistakes.addFile(name, error.message, error.position);
-    else mistakes.add(file, path, 'code' in (error as object) ? `${name}: ${cannotRead(error)}` : messageOf(error));
+    else if (error instanceof EncodingError) mistakes.addFile(name, whyNotRead(error), error.position);
+    else mistakes.add(file, path, error instanceof FileError ? `${name}: ${whyNotRead(error)}` : messageOf(error));
     return undefined;
   }
 }

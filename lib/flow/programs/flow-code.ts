@@ -5,6 +5,9 @@ import { createHash } from 'node:crypto';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { formatPlace, framesOf, stackOf, wordsOf } from './stack.ts';
 
+/** How long a flow file is at most, in bytes: it holds some 150,000 rules. */
+export const maxFlowBytes = 16 * 1024 * 1024;
+
 /** One file of a flow: its name as people know it, and a version that names its content. */
 export interface CodeFile {
   readonly name: string;

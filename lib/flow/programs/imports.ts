@@ -1,10 +1,11 @@
 // The author's own files that a flow in TypeScript imports. Node.js imports a file once by its URL: so the URL of each of them
 // names the content of the file and of all that it imports, and a save of any of them is imported anew.
 
-import { registerHooks } from 'node:module';
-import { extname } from 'node:path';
+import { type LoadHookSync, type ResolveHookSync, registerHooks } from 'node:module';
+import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isOwnCode, versionOf } from './flow-code.ts';
+import { asFileError, readRegularFileSync } from '../../files/regular-file.ts';
+import { isOwnCode, maxFlowBytes, versionOf } from './flow-code.ts';
 import { versionOfFile } from './left-out.ts';
 
 /** Which files a file imports, by full paths. */
@@ -36,7 +37,7 @@ export function observeImports(tell: (from: string, to: string) => void): void {
     resolve(specifier, context, nextResolve) {
       const from = ownPath(context.parentURL);
       const resolved = tryResolve(
-        () => nextResolve(specifier, context),
+        () => resolveOwn(specifier, context, nextResolve),
         (missing) => {
           const to = ownPath(missing);
           if (from !== undefined && to !== undefined) tell(from, to);
@@ -46,7 +47,38 @@ export function observeImports(tell: (from: string, to: string) => void): void {
       if (from !== undefined && to !== undefined) tell(from, to);
       return resolved;
     },
+    load: loadFile,
   });
+}
+
+// Node.js would wait for a named pipe, and read a device for ever: so what it reads for a flow is looked at before.
+
+function loadFile(...[url, context, nextLoad]: Parameters<LoadHookSync>): ReturnType<LoadHookSync> {
+  const path = ownPath(url);
+  if (path !== undefined) isThere(path);
+  return nextLoad(url, context);
+}
+
+/** To resolve an import Node.js reads the nearest `package.json` above the file. */
+function resolveOwn(...[specifier, context, nextResolve]: Parameters<ResolveHookSync>): ReturnType<ResolveHookSync> {
+  const named = /^(?:file:|\.{0,2}\/)/.test(specifier) ? URL.parse(specifier, context.parentURL) : null;
+  const path = ownPath(named?.href);
+  if (path !== undefined) isThere(path);
+  if (path !== undefined)
+    for (let at = path; at !== dirname(at); at = dirname(at)) if (isThere(join(dirname(at), 'package.json'))) break;
+  return nextResolve(specifier, context);
+}
+
+/** Whether a file can be read. Errors: when something else is there. */
+function isThere(path: string): boolean {
+  try {
+    readRegularFileSync(path, maxFlowBytes);
+    return true;
+  } catch (error) {
+    const { code, message } = asFileError(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return false; // Node.js says it
+    throw new Error(`${path}: expected a file to import, got ${message}`);
+  }
 }
 
 const present = new Map<string, string>();
@@ -62,12 +94,13 @@ export function importVersions(versions: ReadonlyMap<string, string>): void {
   isHooked = true;
   registerHooks({
     resolve(specifier, context, nextResolve) {
-      const resolved = nextResolve(specifier, context);
+      const resolved = resolveOwn(specifier, context, nextResolve);
       if (resolved.url.includes('?') || !present.has(ownPath(context.parentURL) ?? '')) return resolved;
       if (resolved.url === rxjs) return nextResolve(causalRxjs, context);
       const version = present.get(ownPath(resolved.url) ?? '');
       return version === undefined ? resolved : { ...resolved, url: `${resolved.url}?${version}` };
     },
+    load: loadFile,
   });
 }
 

@@ -1,13 +1,15 @@
 // Flows that have stopped the hub are left out. A note beside them names the content that did it, so that a changed file is
 // tried again. These notes are the only files that the hub writes beside flow files.
 
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { z } from 'zod';
-import { type FlowCode, versionOf } from './flow-code.ts';
+import { readRegularFileSync } from '../../files/regular-file.ts';
+import { type FlowCode, maxFlowBytes, versionOf } from './flow-code.ts';
 
 /** The name of the notes of a folder; no flow file has it. */
 const noteName = '.patchbay-left-out.json';
+const maxNoteBytes = 1024 * 1024;
 
 const notesSchema = z.record(
   z.string(),
@@ -40,7 +42,7 @@ export function whyLeftOut({ path }: Pick<FlowCode, 'path'>): string | undefined
 /** Names the content of a file; empty: the file cannot be read. */
 export function versionOfFile(path: string): string {
   try {
-    return versionOf(readFileSync(path));
+    return versionOf(readRegularFileSync(path, maxFlowBytes));
   } catch {
     return '';
   }
@@ -48,7 +50,7 @@ export function versionOfFile(path: string): string {
 
 function readNotes(folder: string): Notes {
   try {
-    return notesSchema.parse(JSON.parse(readFileSync(join(folder, noteName), 'utf8')));
+    return notesSchema.parse(JSON.parse(readRegularFileSync(join(folder, noteName), maxNoteBytes).toString()));
   } catch {
     return {};
   }
@@ -60,6 +62,7 @@ function writeNotes(folder: string, notes: Notes): void {
     rmSync(path, { force: true });
     return;
   }
-  writeFileSync(`${path}~`, `${JSON.stringify(notes, undefined, 2)}\n`);
+  rmSync(`${path}~`, { force: true }); // what else has the name, such as a pipe, is not written to
+  writeFileSync(`${path}~`, `${JSON.stringify(notes, undefined, 2)}\n`, { flag: 'wx' });
   renameSync(`${path}~`, path);
 }

@@ -1,15 +1,15 @@
 // Tries a flow in TypeScript in a thread of its own, before the hub imports it. There an import that never settles, a loop
 // without end, an attempt to end the process and a fault at import do no harm.
 
-import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { cpuUsage } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { readRegularFileSync } from '../../files/regular-file.ts';
 import { messageOf } from '../../model/error.ts';
 import { withinTicks } from '../../model/time/ticks.ts';
-import { ownName } from './flow-code.ts';
+import { maxFlowBytes, ownName } from './flow-code.ts';
 import type { Imports } from './imports.ts';
 import { stackOfThread } from './paused-stack.ts';
 import { placeOfThrow } from './places.ts';
@@ -60,8 +60,17 @@ function placeOfThrown(message: string, path: string, name: string): Place | und
     /^(?:cannot be loaded|rules: failed|failed as soon as it was loaded): (.*) was thrown, which is no error$/s.exec(
       message,
     ) ?? [];
-  const place = thrown === undefined ? undefined : placeOfThrow(readFileSync(path, 'utf8'), thrown);
+  const place = thrown === undefined ? undefined : placeOfThrow(textIfAny(path), thrown);
   return place && { ...place, name };
+}
+
+/** The text of a file that was imported a moment ago; empty: it can no longer be read. */
+function textIfAny(path: string): string {
+  try {
+    return readRegularFileSync(path, maxFlowBytes).toString();
+  } catch {
+    return '';
+  }
 }
 
 /** A thread that tries the flows of one load, one after another. After a fault it cannot be used any more. */

@@ -33,7 +33,7 @@ export async function compareNetwork(network: Network): Promise<Compared> {
   const changes: string[] = [];
   let dropped = 0;
   const clock = new VirtualClock();
-  const hub = await Hub.run(planOf(network), {
+  const hub = await Hub.run(await planOf(network), {
     log: { ...silent, child: () => silent },
     scheduler: clock,
     prepare(graph) {
@@ -80,11 +80,11 @@ function inHub(hub: Hub, clock: VirtualClock, { rules }: Network, happening: Hap
     });
 }
 
-function planOf(network: Network) {
+async function planOf(network: Network) {
   const mistakes = new MistakeList();
   const data = asFlow(network);
   const file = { name: 'network', folder: '.', data, positionOf: () => undefined };
-  const plan = checkFlowFiles(expandFlowFile(file, JSON.stringify(data), mistakes), connectionTypes, mistakes);
+  const plan = checkFlowFiles(await expandFlowFile(file, JSON.stringify(data), mistakes), connectionTypes, mistakes);
   if (mistakes.items.length > 0) throw new Error(mistakes.items.map(formatMistake).join('\n'));
   return plan;
 }

@@ -1,10 +1,10 @@
 // A file of credentials, as `nsc` writes it: a JWT that says who signs in, and the seed that proves it. It is read anew for each
 // session, so that a renewed one is taken.
 
-import { readFile } from 'node:fs/promises';
 import type { Authenticator } from '@nats-io/transport-node';
-import { messageOf } from '../../../model/error.ts';
+import { readRegularFile } from '../../../files/regular-file.ts';
 import type { ResolvePath } from '../../setting.ts';
+import { maxPemBytes, whyUnread } from './tls-files.ts';
 
 /** Errors: what the file is in place of what was expected; never what is in it. */
 export async function readCredentials(path: string, resolvePath: ResolvePath): Promise<Authenticator> {
@@ -12,9 +12,9 @@ export async function readCredentials(path: string, resolvePath: ResolvePath): P
   const expected = `credentials.file: expected a file of credentials, got "${path}"`;
   let text: Buffer;
   try {
-    text = await readFile(resolvePath(path));
+    text = await readRegularFile(resolvePath(path), maxPemBytes);
   } catch (error) {
-    throw new Error(`${expected} (${messageOf(error)})`);
+    throw new Error(`${expected} (${whyUnread(error)})`);
   }
   try {
     const [, seed = ''] = /-BEGIN USER NKEY SEED-+\s+(\S+)\s+-+END/.exec(text.toString()) ?? [];

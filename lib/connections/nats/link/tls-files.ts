@@ -1,10 +1,13 @@
 // The certificates and the key of a hub, read anew for each session, so that renewed ones are taken.
 
-import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import { messageOf } from '../../../model/error.ts';
+import { decodeUtf8, readRegularFile } from '../../../files/regular-file.ts';
 import type { ResolvePath } from '../../setting.ts';
 import type { NatsSettings } from '../settings.ts';
+
+/** A longer file is no PEM file, and none of credentials. */
+export const maxPemBytes = 1024 * 1024;
 
 type Files = NonNullable<NatsSettings['tls']>;
 
@@ -20,9 +23,9 @@ export async function readTlsFiles(files: Files, resolvePath: ResolvePath): Prom
   const read = async (setting: keyof Files) => {
     if (files[setting] === '') return undefined;
     try {
-      return await readFile(resolvePath(files[setting]), 'utf8');
+      return decodeUtf8(await readRegularFile(resolvePath(files[setting]), maxPemBytes));
     } catch (error) {
-      throw new Error(`tls.${setting}: expected a PEM file, got "${files[setting]}" (${messageOf(error)})`);
+      throw new Error(`tls.${setting}: expected a PEM file, got "${files[setting]}" (${whyUnread(error)})`);
     }
   };
   const [ca, cert, key] = await Promise.all([read('caFile'), read('certFile'), read('keyFile')]);
@@ -31,6 +34,11 @@ export async function readTlsFiles(files: Files, resolvePath: ResolvePath): Prom
   check('keyFile: expected a private key without a passphrase', { key });
   check('keyFile: expected the key of the certificate', { cert, key });
   return { ...(ca !== undefined && { ca }), ...(cert !== undefined && { cert }), ...(key !== undefined && { key }) };
+}
+
+/** Why a file was not read: what the system says, or what is there in place of a file. */
+export function whyUnread(error: unknown): string {
+  return messageOf((error as Error).cause ?? error);
 }
 
 function check(expected: string, texts: { [Name in keyof TlsTexts]: string | undefined }): void {

@@ -1,8 +1,8 @@
 // Reads the files of a certificate and its key. It follows links, since programs that renew a certificate swap them.
 
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { type CertificateFiles, type CertificateTexts, maxPemBytes, tooLarge, unreadable } from './certificate.ts';
+import { readRegularFileSync } from '../../../files/regular-file.ts';
+import { type CertificateFiles, type CertificateTexts, maxPemBytes, unreadable } from './certificate.ts';
 
 /** Reads both files. Errors: `cannot-start`, with the file. */
 export function readTexts({ certFile, keyFile }: CertificateFiles): CertificateTexts {
@@ -24,15 +24,9 @@ async function stampOfFile(file: string): Promise<string> {
 }
 
 function readPem(setting: keyof CertificateFiles, file: string): string {
-  let descriptor: number | undefined;
   try {
-    descriptor = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)); // else a named pipe would block the hub
-    const { size } = fstatSync(descriptor);
-    if (size > maxPemBytes) throw tooLarge(setting, file, size);
-    return readFileSync(descriptor, 'utf8');
+    return readRegularFileSync(file, maxPemBytes).toString();
   } catch (error) {
     throw unreadable(setting, file, error);
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor);
   }
 }

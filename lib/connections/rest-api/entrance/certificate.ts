@@ -3,6 +3,7 @@
 
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { HubError, messageOf } from '../../../model/error.ts';
+import { asFileError, nothing } from '../../../files/regular-file.ts';
 
 /** The paths of the two files. */
 export interface CertificateFiles {
@@ -70,22 +71,11 @@ export function noticeOf(files: CertificateFiles, { validTo }: Certificate, now:
 
 /** An error of the file system as the sentence of a mistake. */
 export function unreadable(setting: keyof CertificateFiles, file: string, error: unknown): HubError {
-  if (error instanceof HubError) return error;
-  const { code = '' } = error as NodeJS.ErrnoException;
-  return wrong(`tls.${setting}: ${file}`, 'a PEM file', reasons.get(code) ?? messageOf(error));
+  const { message, bytes } = asFileError(error);
+  if (bytes !== undefined)
+    return wrong(`tls.${setting}: ${file}`, `a PEM file of at most ${maxPemBytes} bytes`, `one of ${bytes}`);
+  return wrong(`tls.${setting}: ${file}`, 'a PEM file', message === nothing ? 'no file' : message);
 }
-
-export function tooLarge(setting: keyof CertificateFiles, file: string, bytes: number): HubError {
-  return wrong(`tls.${setting}: ${file}`, `a PEM file of at most ${maxPemBytes} bytes`, `one of ${bytes}`);
-}
-
-const reasons = new Map([
-  ['ENOENT', 'no file'],
-  ['ENOTDIR', 'no file'],
-  ['EISDIR', 'a folder'],
-  ['EACCES', 'one that the user of the hub may not read'],
-  ['EPERM', 'one that the user of the hub may not read'],
-]);
 
 function readCertificate(where: string, text: string): X509Certificate {
   if (!text.includes('-----BEGIN CERTIFICATE-----')) throw wrong(where, 'a certificate in PEM form', contentOf(text));

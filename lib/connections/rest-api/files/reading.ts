@@ -6,19 +6,18 @@ import {
   type Dirent,
   fstat,
   fstatSync,
-  lstatSync,
   open,
   openSync,
   read,
   readdirSync,
-  readFileSync,
   readSync,
   realpathSync,
   type Stats,
   statSync,
 } from 'node:fs';
-import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { readdir, realpath, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { expectRegular, readFlagsWithoutLinks } from '../../../files/regular-file.ts';
 
 interface Step {
   now(): unknown;
@@ -70,16 +69,18 @@ export const statsOf = (path: string) =>
     () => statSync(path),
     () => stat(path),
   );
-export const linkStatsOf = (path: string) =>
-  step(
-    () => lstatSync(path),
-    () => lstat(path),
-  );
-export const textOf = (path: string) =>
-  step(
-    () => readFileSync(path, 'utf8'),
-    () => readFile(path, 'utf8'),
-  );
+
+/** Reads a small file whose name is no link. Errors: `FileError`; those of the file system. */
+export function* bytesOf(path: string, maxBytes: number): Reading<Buffer> {
+  const descriptor = yield* openDescriptor(path, readFlagsWithoutLinks);
+  try {
+    const { size } = expectRegular(yield* descriptorStats(descriptor), maxBytes);
+    const buffer = Buffer.allocUnsafe(size);
+    return buffer.subarray(0, yield* readBytes(descriptor, buffer, 0));
+  } finally {
+    yield* closeDescriptor(descriptor);
+  }
+}
 
 export function entriesOf(folder: string): Reading<Dirent[]> {
   return step(

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import type { Dashboard } from '../../../dashboard/format.ts';
 import { parseDashboard } from '../../../dashboard/parse.ts';
 import { HubError } from '../../../model/error.ts';
+import { asFileError, decodeUtf8, EncodingError } from '../../../files/regular-file.ts';
 import type { DashboardList } from '../../../wire/http/dashboards.ts';
-import { entriesOf, linkStatsOf, type Reading, textOf } from '../files/reading.ts';
+import { bytesOf, entriesOf, type Reading } from '../files/reading.ts';
 import type { Visitor } from '../users/visitor.ts';
 
 const maxDashboards = 1000;
@@ -27,11 +28,24 @@ export function* readDashboard(folder: string | undefined, name: string, { right
   if (folder === undefined || !mayOpen || !(yield* hasDashboard(folder, name)))
     throw new HubError('not-found', `${name}: there is no such dashboard`);
   const file = `${name}${ending}`;
-  const path = join(folder, file);
-  const { size } = yield* linkStatsOf(path);
-  if (size > maxDashboardBytes)
-    throw new HubError('bad-dashboard', `${file}: expected at most ${maxDashboardBytes} bytes, got ${size}`);
-  return parseDashboard(file, yield* textOf(path));
+  return parseDashboard(file, yield* readText(folder, file));
+}
+
+/** Errors: `not-found`, when it has gone or is no file any more; `bad-dashboard`. */
+function* readText(folder: string, file: string): Reading<string> {
+  try {
+    return decodeUtf8(yield* bytesOf(join(folder, file), maxDashboardBytes));
+  } catch (error) {
+    const { message, bytes, cause } = asFileError(error);
+    if (bytes !== undefined)
+      throw new HubError('bad-dashboard', `${file}: expected at most ${maxDashboardBytes} bytes, got ${bytes}`);
+    if (error instanceof EncodingError)
+      throw new HubError(
+        'bad-dashboard',
+        `${file}:${error.position.line}:${error.position.column}: expected UTF-8, got ${message}`,
+      );
+    throw new HubError('not-found', `${file}: there is no such dashboard, got ${message}`, { cause });
+  }
 }
 
 export function* hasDashboard(folder: string | undefined, name: string): Reading<boolean> {

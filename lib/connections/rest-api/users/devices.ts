@@ -2,10 +2,10 @@
 // digest is kept. With a file they outlive the hub.
 
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { rename, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { describe, HubError, messageOf } from '../../../model/error.ts';
+import { FileError, readRegularFileSync } from '../../../files/regular-file.ts';
 import { type DeviceKind, type DeviceList, deviceKinds } from '../../../wire/http/operation/users.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { Log } from '../../connection.ts';
@@ -21,6 +21,7 @@ import type { Guest } from './visitor.ts';
 export const noteMs = 3_600_000;
 const browserMs = 30 * 24 * noteMs;
 const longestName = 100;
+const maxFileBytes = 16 * 1024 * 1024;
 
 const recordSchema = z.object({
   id: z.string(),
@@ -192,11 +193,12 @@ export class Devices {
 
   #load(file: string): void {
     try {
-      const { devices } = z.object({ devices: z.array(recordSchema) }).parse(JSON.parse(readFileSync(file, 'utf8')));
+      const text = readRegularFileSync(file, maxFileBytes).toString();
+      const { devices } = z.object({ devices: z.array(recordSchema) }).parse(JSON.parse(text));
       for (const device of devices) this.#byDigest.set(device.digest, device);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
-        this.#log.warn({}, `${file}: expected the devices that may come in, nobody is known: ${messageOf(error)}`);
+      if ((error as FileError).code !== 'ENOENT')
+        this.#log.warn({}, `${file}: expected the devices that may come in, nobody is known: ${reasonOf(error)}`);
     }
   }
 
@@ -209,13 +211,18 @@ export class Devices {
       this.#isDue = false;
       try {
         const text = JSON.stringify({ devices: [...this.#byDigest.values()] }, undefined, 1);
-        await writeFile(`${file}.part`, text, { mode: 0o600, flush: true });
+        await rm(`${file}.part`, { force: true }); // what else has the name, such as a pipe, is not written to
+        await writeFile(`${file}.part`, text, { mode: 0o600, flag: 'wx', flush: true });
         await rename(`${file}.part`, file);
       } catch (error) {
         this.#log.warn({}, `${file}: the devices that may come in cannot be kept: ${messageOf(error)}`, 'devices');
       }
     });
   }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof FileError ? `got ${error.message}` : messageOf(error);
 }
 
 /** A name as it is kept: no device has one that is longer. */

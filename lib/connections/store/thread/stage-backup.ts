@@ -1,11 +1,12 @@
 // Gathers what a backup has: a copy of each database as of one moment, which keeps nobody from writing, and copies of the files, so that
 // all of it stays as it is until it is sent.
 
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { maxFiles } from '../../../backup/manifest.ts';
 import type { StagedFile } from '../../../backup/write-backup.ts';
 import { messageOf } from '../../../model/error.ts';
+import { readRegularFileSync } from '../../../files/regular-file.ts';
 import type { NamedFile } from '../../installation.ts';
 import type { BackupRequest } from './backup-messages.ts';
 import { exists, filesOf, isFile } from './database/files.ts';
@@ -44,7 +45,7 @@ export function stageBackup(request: BackupRequest): StagedBackup {
     }
     files.push({ path: nameOf(path), place, size: statSync(place).size });
   };
-  for (const path of found) stage(path, (place) => copyFileSync(path, place));
+  for (const path of found) stage(path, (place) => writeFileSync(place, readRegularFileSync(path, maxFileBytes)));
   for (const path of stores) stage(path, (place) => copyDatabase(path, place));
   const absolute = [...named, { path: folder, isAbsolute: request.isAbsolute }]
     .filter((one) => one.isAbsolute)
@@ -82,7 +83,8 @@ function filesAt(path: string): string[] {
 
 /** The files that a program imports by a relative path. */
 function importsOf(path: string): string[] {
-  const imports = readFileSync(path, 'utf8').matchAll(/\b(?:from|import)\s*\(?\s*['"](\.[^'"\n]+)['"]/g);
+  const text = readRegularFileSync(path, maxFileBytes).toString();
+  const imports = text.matchAll(/\b(?:from|import)\s*\(?\s*['"](\.[^'"\n]+)['"]/g);
   return [...imports].map(([, file]) => resolve(dirname(path), file!)).filter(isFile);
 }
 

@@ -1,9 +1,9 @@
 // Texts of settings that the flow file does not have: `{ env: 'NAME' }` is in the environment, `{ file: 'path' }` in a file. They are
 // secrets: no mistake shows them.
 
-import { readFileSync, statSync } from 'node:fs';
 import { env } from 'node:process';
 import type { z } from 'zod';
+import { asFileError, decodeUtf8, nothing, readRegularFileSync } from '../../../files/regular-file.ts';
 import { type SettingPath, unreadable } from '../../../json5/mistake.ts';
 import { nearestName } from '../../../json5/nearest-name.ts';
 import { isJsonObject } from '../../../model/json-object.ts';
@@ -92,17 +92,13 @@ function readText(spot: Spot, { kind, name }: Reference, pathOf: (path: string) 
 
 function readTextFile(spot: Spot, name: string, path: string): string | undefined {
   try {
-    const found = statSync(path);
-    if (found.isFile() && found.size <= maxFileBytes) return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
-    spot.add(
-      `expected a file of at most ${maxFileBytes / 1024} kB in "${name}", got ${found.isFile() ? 'more' : 'none'}`,
-    );
+    return decodeUtf8(readRegularFileSync(path, maxFileBytes)).replace(/\r?\n$/, '');
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const { message } = asFileError(error);
     spot.add(
-      code === 'ENOENT'
+      message === nothing
         ? `expected a file "${name}", there is none`
-        : `expected a file "${name}" that can be read, got ${code}`,
+        : `expected a file with a text of at most ${maxFileBytes / 1024} kB in "${name}", got ${message}`,
     );
   }
   return undefined;

@@ -66,10 +66,13 @@ const mistakes: readonly (readonly [settings: object, told: string])[] = [
     'connections.api.password.env: expected a text in "PATCHBAY_SPEC_EMPTY", it is empty',
   ],
   [{ token: { file: 'none.txt' } }, 'connections.api.token.file: expected a file "none.txt", there is none'],
-  [{ token: { file: '.' } }, 'connections.api.token.file: expected a file of at most 64 kB in ".", got none'],
+  [
+    { token: { file: '.' } },
+    'connections.api.token.file: expected a file with a text of at most 64 kB in ".", got a folder',
+  ],
   [
     { token: { file: 'long.txt' } },
-    'connections.api.token.file: expected a file of at most 64 kB in "long.txt", got more',
+    'connections.api.token.file: expected a file with a text of at most 64 kB in "long.txt", got one of 65,537 bytes or more, at most 65,536 are read',
   ],
   [{ bindIp: { env: 'PATCHBAY_SPEC_NAME' } }, 'connections.api.bindIp: expected an IP address, got ***'],
   [

@@ -1,8 +1,8 @@
 // What a client shows to an X server to be let in: a cookie, which the file of authority keeps (Xau, Xsecurity(7)).
 
-import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { readRegularFile } from '../../../../files/regular-file.ts';
 
 /** A server, as the file names it. */
 export interface Party {
@@ -17,13 +17,14 @@ export interface Proof {
   readonly data: Buffer;
 }
 
+const maxFileBytes = 1024 * 1024;
 const anyFamily = 65535;
 const cookieProtocol = 'MIT-MAGIC-COOKIE-1';
 const nothing: Proof = { protocol: '', data: Buffer.alloc(0) };
 
 /** Finds the first cookie for a server in the file of authority, or an empty proof, which many servers take. Never errs. */
 export async function findProof(server: Party, path = join(homedir(), '.Xauthority')): Promise<Proof> {
-  const bytes = await readFile(path).catch(() => Buffer.alloc(0));
+  const bytes = await readRegularFile(path, maxFileBytes).catch(() => Buffer.alloc(0));
   for (const { party, proof } of readEntries(bytes))
     if (proof.protocol === cookieProtocol && isFor(party, server)) return proof;
   return nothing;

@@ -52,6 +52,7 @@ export function clearLog({ folder, name, path }: DatabaseFiles, now = new Date()
 /** Puts the copy of the last hour where the database was. */
 export function useCopy({ path, copy }: DatabaseFiles): void {
   const part = `${path}.part`;
+  rmSync(part, { force: true }); // what else has the name, such as a pipe, is not written to
   copyFileSync(copy, part);
   sync(part);
   for (const companion of companions) rmSync(path + companion, { force: true });

@@ -3,6 +3,7 @@
 // https://sqlite.org/walformat.html#the_wal_index_file_format
 
 import { closeSync, openSync, readSync } from 'node:fs';
+import { readFlags } from '../../../../files/regular-file.ts';
 
 /** Two copies of the header, and how much of the log the database has. */
 const headerBytes = 48;
@@ -24,7 +25,7 @@ export interface LogIndex {
 export function readLogIndex(path: string): LogIndex | undefined {
   const bytes = Buffer.alloc(readBytes);
   try {
-    const file = openSync(`${path}-shm`, 'r');
+    const file = openSync(`${path}-shm`, readFlags);
     try {
       if (readSync(file, bytes, 0, readBytes, 0) < readBytes) return undefined;
     } finally {

@@ -3,6 +3,7 @@
 // https://sqlite.org/walformat.html#the_wal_file_format
 
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { readFlags } from '../../../../files/regular-file.ts';
 import { exists } from './files.ts';
 import { OpenFile } from './store-database.ts';
 import { DamagedError } from './trouble.ts';
@@ -38,7 +39,7 @@ export class WrittenFiles {
 /** An empty one is a log too. The database itself is not opened: to close it again would end the locks of SQLite. */
 function isLog(path: string): boolean {
   const bytes = Buffer.alloc(4);
-  const file = openSync(path, 'r');
+  const file = openSync(path, readFlags);
   try {
     return readSync(file, bytes) === 0 || (bytes.readUInt32BE() & ~1) >>> 0 === logMagic;
   } finally {
