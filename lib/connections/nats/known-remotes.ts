@@ -1,9 +1,9 @@
 // The parameters of other hubs as a file tells them, so that flow files can be checked against them: `patchbay types --remote` writes it.
 
 import { z } from 'zod';
+import { decodeUtf8, FileError, nothing, readRegularFileSync } from '../../files/regular-file.ts';
 import { parseAddress } from '../../model/address.ts';
 import { messageOf } from '../../model/error.ts';
-import { decodeUtf8, FileError, nothing, readRegularFileSync } from '../../files/regular-file.ts';
 import { valueTypes } from '../../model/value.ts';
 import type { Remotes } from '../connection.ts';
 import type { ResolvePath } from '../setting.ts';

@@ -3,9 +3,9 @@
 import { defer, EMPTY, merge, NEVER, type Observable, timer } from 'rxjs';
 import { catchError, concatMap, ignoreElements, tap } from 'rxjs/operators';
 import { z } from 'zod';
+import { asFileError, readRegularFileSync } from '../../files/regular-file.ts';
 import { HubError } from '../../model/error.ts';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
-import { asFileError, readRegularFileSync } from '../../files/regular-file.ts';
 import type { Value } from '../../model/value.ts';
 import { claimFile } from '../claim.ts';
 import { type ConnectionContext, defineConnectionType } from '../connection.ts';

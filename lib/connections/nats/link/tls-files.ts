@@ -1,8 +1,8 @@
 // The certificates and the key of a hub, read anew for each session, so that renewed ones are taken.
 
 import { createSecureContext } from 'node:tls';
-import { messageOf } from '../../../model/error.ts';
 import { decodeUtf8, readRegularFile } from '../../../files/regular-file.ts';
+import { messageOf } from '../../../model/error.ts';
 import type { ResolvePath } from '../../setting.ts';
 import type { NatsSettings } from '../settings.ts';
 

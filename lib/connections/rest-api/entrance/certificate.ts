@@ -2,8 +2,8 @@
 // serves them says the same three words for everything.
 
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { HubError, messageOf } from '../../../model/error.ts';
 import { asFileError, nothing } from '../../../files/regular-file.ts';
+import { HubError, messageOf } from '../../../model/error.ts';
 
 /** The paths of the two files. */
 export interface CertificateFiles {

@@ -3,8 +3,8 @@
 import { join } from 'node:path';
 import type { Dashboard } from '../../../dashboard/format.ts';
 import { parseDashboard } from '../../../dashboard/parse.ts';
-import { HubError } from '../../../model/error.ts';
 import { asFileError, decodeUtf8, EncodingError } from '../../../files/regular-file.ts';
+import { HubError } from '../../../model/error.ts';
 import type { DashboardList } from '../../../wire/http/dashboards.ts';
 import { bytesOf, entriesOf, type Reading } from '../files/reading.ts';
 import type { Visitor } from '../users/visitor.ts';

@@ -4,8 +4,8 @@
 import { randomBytes } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { describe, HubError, messageOf } from '../../../model/error.ts';
 import { FileError, readRegularFileSync } from '../../../files/regular-file.ts';
+import { describe, HubError, messageOf } from '../../../model/error.ts';
 import { type DeviceKind, type DeviceList, deviceKinds } from '../../../wire/http/operation/users.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { Log } from '../../connection.ts';
