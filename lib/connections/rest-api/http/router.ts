@@ -54,7 +54,7 @@ export function createRouter({ app, postponed, proxies, ...context }: RouterCont
       outliveDroppedBody(response);
       proxies.introduce(response, request);
       if (admission.isRefused(response, request, purpose.act)) return;
-      if (postponed.hasTime(request)) {
+      if (postponed.hasTime()) {
         // For each read the library gathers 16 KB of answers. After that it hands every piece to the system by itself.
         if (postponed.isRoundLong) response.cork(() => admission.answer(response, request, purpose, handler));
         else admission.answer(response, request, purpose, handler);

@@ -15,8 +15,6 @@ export interface ConnectionCount {
   readonly filter: Parameters<TemplatedApp['filter']>[0];
   /** Counts a connection that has become a WebSocket (1), or a WebSocket that has gone (-1). */
   readonly countSocket: (step: 1 | -1) => void;
-  /** How many connections are open that are no WebSockets. */
-  readonly requesting: () => number;
 }
 
 /** Creates the count of a REST API. */
@@ -31,7 +29,6 @@ export function createConnectionCount(
   const mostOfOne = Math.min(connectionsPerAddress, Math.ceil(most / 2));
   const census = new AddressCensus(mostOfOne, portOf);
   let open = 0;
-  let sockets = 0;
   const count = (step: number) => {
     open += step;
     openOfAll += step;
@@ -49,9 +46,7 @@ export function createConnectionCount(
       response.close(); // the app then tells that it has gone
     },
     countSocket(step) {
-      sockets += step;
       if (step < 0) count(-1);
     },
-    requesting: () => open - sockets,
   };
 }

@@ -35,7 +35,7 @@ export const wrongInARow = 20;
  * to be kept. After the hub or its machine has stood still, all has come that clients have sent meanwhile, so `graceMessages` more may wait,
  * of all clients together, which is a second of a quick one; so many of them come back each second.
  */
-export const lateBacklog = { lateMs: 25, messages: 2000, graceMessages: 50_000, gracePerSecond: 5000 };
+export const lateBacklog = { lateMs: 10, messages: 2000, graceMessages: 50_000, gracePerSecond: 5000 };
 /** When the backlogs of all clients together are longer, any client with more than the least is closed. */
 export const backlogBytesOfAll = 64 * 1024 * 1024;
 

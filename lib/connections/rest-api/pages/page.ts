@@ -11,7 +11,7 @@ import { replyJson } from '../http/answer/reply.ts';
 import { keepResponse } from '../http/exchange.ts';
 import { asHubError } from '../input/fault-gate.ts';
 import { shareOf } from '../limits/share.ts';
-import type { TaskQueue } from '../pacing/work-queue.ts';
+import type { FairQueue } from '../pacing/fair-queue.ts';
 import { remoteAddressOf } from '../proxies/remote-address.ts';
 import { expectPresent } from '../users/present.ts';
 import type { Visitor } from '../users/visitor.ts';
@@ -31,7 +31,7 @@ export interface PageRequest {
 export type ReadPage = (request: PageRequest) => Page | Promise<Page>;
 
 /** Answers with JSON, or 304. It answers at once, unless others have used up the time of this round. */
-export function servePage(read: ReadPage, tasks: TaskQueue, log: Log): Handler {
+export function servePage(read: ReadPage, queue: FairQueue, log: Log): Handler {
   return (response, request, visitor) => {
     const path = request.getUrl();
     const query = request.getQuery() ?? '';
@@ -58,7 +58,7 @@ export function servePage(read: ReadPage, tasks: TaskQueue, log: Log): Handler {
       answer();
       return false;
     };
-    tasks.do({ share: shareOf(visitor, remoteAddressOf(response)), advance });
+    queue.do({ share: shareOf(visitor, remoteAddressOf(response)), line: undefined, advance });
   };
 }
 

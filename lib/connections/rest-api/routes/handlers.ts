@@ -14,8 +14,8 @@ import type { RouteContext } from './route-context.ts';
 type Serve = (response: HttpResponse, request: HttpRequest) => Promise<void>;
 
 /** Makes handlers of what reads pages. */
-export function pagesOf({ tasks, log }: RouteContext): (read: ReadPage) => Handler {
-  return (read) => servePage(read, tasks, log);
+export function pagesOf({ queue, log }: RouteContext): (read: ReadPage) => Handler {
+  return (read) => servePage(read, queue, log);
 }
 
 /** Has an answer that takes long cut when its visitor has to leave. */

@@ -8,8 +8,8 @@ import { historyPath, readHistoriesQuestion, readHistoryQuestion } from '../page
 import { type PastContext, servePast } from '../pages/past/serve-past.ts';
 import type { RouteContext } from './route-context.ts';
 
-export function pastRoutes({ hub, settings, tasks, log }: RouteContext): Route[] {
-  const past: PastContext = { hub, tasks, log, shares: new PastShares(), patternSteps: settings.limits.patternSteps };
+export function pastRoutes({ hub, settings, queue, log }: RouteContext): Route[] {
+  const past: PastContext = { hub, queue, log, shares: new PastShares(), patternSteps: settings.limits.patternSteps };
   return [
     { path: historyPath, need: 'entry', get: servePast(past, readHistoriesQuestion) },
     { path: `${historyPath}/*`, need: 'entry', get: servePast(past, readHistoryQuestion) },

@@ -7,7 +7,7 @@ import type { Entry } from '../http/guard/entry.ts';
 import type { WriteCounts } from '../input/write-counts.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
 import type { Rates } from '../limits/rates.ts';
-import type { TaskQueue } from '../pacing/work-queue.ts';
+import type { FairQueue } from '../pacing/fair-queue.ts';
 import type { ParameterReader } from '../pages/parameters/read.ts';
 import type { Settings } from '../settings.ts';
 import type { Sockets } from '../sockets/sockets.ts';
@@ -19,7 +19,7 @@ export interface RouteContext {
   readonly hub: HubPort;
   readonly settings: Settings;
   readonly log: Log;
-  readonly tasks: TaskQueue;
+  readonly queue: FairQueue;
   readonly hits: LimitHits;
   readonly writes: WriteCounts;
   readonly rates: Rates;

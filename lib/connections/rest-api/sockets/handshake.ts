@@ -10,7 +10,8 @@ import { acceptsJson } from '../http/answer/accept.ts';
 import { type Exchange, keepResponse } from '../http/exchange.ts';
 import { asHubError } from '../input/fault-gate.ts';
 import { shareOf } from '../limits/share.ts';
-import type { Task, TaskQueue } from '../pacing/work-queue.ts';
+
+import type { FairQueue, Task } from '../pacing/fair-queue.ts';
 import { remoteAddressOf } from '../proxies/remote-address.ts';
 import { expectPresent } from '../users/present.ts';
 import type { Visitor } from '../users/visitor.ts';
@@ -22,7 +23,7 @@ export interface HandshakeContext {
   readonly clients: ClientRegister;
   readonly plain: Protocol;
   readonly v1: Protocol;
-  readonly tasks: TaskQueue;
+  readonly queue: FairQueue;
   readonly log: Log;
   readonly originOf: (visitor: Visitor, remoteAddress: string) => Origin;
 }
@@ -42,11 +43,12 @@ export function beginHandshake(
   const remoteAddress = remoteAddressOf(response);
   context.clients.takePlace(remoteAddress, visitor);
   const comer = { visitor, origin: context.originOf(visitor, remoteAddress), remoteAddress };
-  context.tasks.do(new Handshake(context, response, request, comer, socketContext));
+  context.queue.do(new Handshake(context, response, request, comer, socketContext));
 }
 
 class Handshake implements Task {
   readonly share: string;
+  readonly line = undefined;
   readonly #context: HandshakeContext;
   readonly #exchange: Exchange;
   readonly #comer: Comer;

@@ -1,61 +1,49 @@
 // The intake takes what WebSocket clients send, and hands it to their sessions. It takes nearly everything as it comes. When a round of
-// the event loop has lasted long, it puts messages into the backlog of their client, and takes them between rounds, one client after
-// another. It closes a client whose backlog gets too long, but none that is at most 64 KiB ahead of the hub.
+// the event loop has lasted long, it puts messages into the backlog of their client, which it takes when it is the client's turn. It
+// closes a client whose backlog gets too long, but none that is at most 64 KiB ahead of the hub.
 
 import { closeCodes } from '../../../wire/close-codes.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
 import { backlogBytesOfAll, lateBacklog, limits } from '../limits/limits.ts';
 import { shareOf } from '../limits/share.ts';
 import { TokenBuckets } from '../limits/token-buckets.ts';
-import type { Pace } from '../pacing/pace.ts';
+import { atOnceMs, type FairQueue, type Task } from '../pacing/fair-queue.ts';
+import type { Round } from '../pacing/round.ts';
 import type { Settings } from '../settings.ts';
 import { Backlog, headBytes } from './backlog.ts';
 import type { Session, Socket } from './session.ts';
 
-/** For so long, within one round, messages are taken as they come. */
-const roundMs = 10;
 /** A client with a backlog of at most so many bytes is never closed. */
 const [leastBytes] = limits.backlogBytes.setting;
 /** Whose grace it is. */
 const everybody = '';
-/** A client with a backlog of at most so many bytes is no flood: it has sent a few changes, which are soon taken. */
-const littleBytes = 1024;
-/** How long the slice of a client lasts, and after how many messages the intake looks at the clock. */
-const sliceMs = 1;
+/** After so many messages of a slice the intake looks at the clock. */
 const lookEvery = 8;
 
-interface Waiting {
-  readonly socket: Socket;
-  readonly backlog: Backlog;
-  /** Whether it has answered a ping meanwhile. */
-  hasPonged: boolean;
-}
-
 export class Intake {
-  readonly #pace: Pace;
+  readonly #round: Round;
+  readonly #queue: FairQueue;
   readonly #hits: LimitHits;
   readonly #maxBytes: number;
-  /** In the order of their slices. */
   readonly #waiting = new Map<Session, Waiting>();
-  #totalBytes = 0;
+  /** How many bytes wait of all clients. */
+  totalBytes = 0;
   readonly #grace = new TokenBuckets(lateBacklog.graceMessages, lateBacklog.gracePerSecond);
   /** How many bytes of pings and pongs came in a round that had lasted long. */
   readonly #control = new Map<Session, number>();
+  #controlRound = 0;
 
-  constructor(pace: Pace, hits: LimitHits, { limits: { backlogBytes } }: Settings) {
-    this.#pace = pace;
+  constructor(round: Round, queue: FairQueue, hits: LimitHits, { limits: { backlogBytes } }: Settings) {
+    this.#round = round;
+    this.#queue = queue;
     this.#hits = hits;
     this.#maxBytes = backlogBytes;
-    pace.add((endMs) => {
-      this.#control.clear();
-      return this.#takeUntil(endMs);
-    });
   }
 
   /** Hands a message to the session of a socket, now or later. */
   message(socket: Socket, message: ArrayBuffer, isBinary: boolean): void {
     const { session } = socket.getUserData();
-    const hasTime = this.#pace.hasTime(message.byteLength, roundMs);
+    const hasTime = this.#round.hasTime(message.byteLength, atOnceMs);
     const isFirst = !session.isBusy && (this.#waiting.size === 0 || !this.#waiting.has(session));
     if (hasTime && isFirst) session.receive(message, isBinary);
     else this.#keep(socket, message, isBinary);
@@ -63,11 +51,12 @@ export class Intake {
 
   /** Counts a ping or a pong; uWebSockets.js has answered it. */
   control(socket: Socket, bytes: number): void {
-    if (this.#pace.hasTime(bytes, roundMs)) return;
+    if (this.#round.hasTime(bytes, atOnceMs)) return;
+    if (this.#controlRound !== this.#round.number) this.#control.clear();
+    this.#controlRound = this.#round.number;
     const { session } = socket.getUserData();
     const sum = (this.#control.get(session) ?? 0) + headBytes + bytes;
     this.#control.set(session, sum);
-    this.#pace.request();
     if (this.#isTooMuch(sum, sum / headBytes)) this.#end(socket);
   }
 
@@ -81,33 +70,40 @@ export class Intake {
     else waiting.hasPonged = true;
   }
 
+  /** Goes on with a session that was busy. */
+  resume(session: Session): void {
+    const waiting = this.#waiting.get(session);
+    if (waiting !== undefined) this.#queue.add(waiting);
+  }
+
   /** Forgets the backlog of a session that is over. */
   forget(session: Session): void {
     const waiting = this.#waiting.get(session);
     if (waiting === undefined) return;
     this.#waiting.delete(session);
-    this.#totalBytes -= waiting.backlog.bytes;
+    this.#queue.remove(waiting);
+    this.totalBytes -= waiting.backlog.bytes;
   }
 
   #keep(socket: Socket, message: ArrayBuffer, isBinary: boolean): void {
     const { session } = socket.getUserData();
     let waiting = this.#waiting.get(session);
     if (waiting === undefined) {
-      waiting = { socket, backlog: new Backlog(), hasPonged: false };
+      waiting = new Waiting(socket, (endMs) => this.#take(waiting!, endMs));
       this.#waiting.set(session, waiting);
-      this.#pace.request();
+      if (!session.isBusy) this.#queue.add(waiting);
     }
     const { backlog } = waiting;
     const before = backlog.bytes;
     backlog.put(message, isBinary);
-    this.#totalBytes += backlog.bytes - before;
+    this.totalBytes += backlog.bytes - before;
     if (this.#isTooMuch(backlog.bytes, backlog.length)) this.#end(socket);
   }
 
   #isTooMuch(bytes: number, messages: number): boolean {
     if (bytes <= leastBytes) return false;
-    if (bytes > this.#maxBytes || this.#totalBytes > backlogBytesOfAll) return true;
-    return messages > lateBacklog.messages && !this.#pace.hasTime(0, lateBacklog.lateMs) && !this.#hasGrace();
+    if (bytes > this.#maxBytes || this.totalBytes > backlogBytesOfAll) return true;
+    return messages > lateBacklog.messages && !this.#round.hasTime(0, lateBacklog.lateMs) && !this.#hasGrace();
   }
 
   #hasGrace(): boolean {
@@ -122,52 +118,51 @@ export class Intake {
     session.end(closeCodes.flooding, 'you send faster than the hub takes it');
   }
 
-  /** Takes what waits. Short backlogs come first, for at most half of the time. Returns whether more waits. */
-  #takeUntil(endMs: number): boolean {
-    const ready = fairly([...this.#waiting].filter(([session]) => !session.isBusy));
-    const few = ready.filter(([, { backlog }]) => backlog.bytes <= littleBytes);
-    const many = ready.filter(([, { backlog }]) => backlog.bytes > littleBytes);
-    this.#takeSlices(few, many.length === 0 ? endMs : (performance.now() + endMs) / 2);
-    this.#takeSlices(many, endMs);
-    return ready.some(([session]) => !session.isBusy && this.#waiting.has(session));
+  /** Takes messages of a client until then; returns whether there are more that can be taken. */
+  #take(waiting: Waiting, endMs: number): boolean {
+    const { session, socket } = waiting;
+    if (session.isBusy || this.#waiting.get(session) !== waiting) return false;
+    let hasMore = false;
+    socket.cork(() => {
+      hasMore = this.#takeUntil(waiting, endMs);
+    });
+    return hasMore;
   }
 
-  #takeSlices(ready: readonly (readonly [Session, Waiting])[], endMs: number): void {
-    for (const [session, waiting] of ready) {
-      this.#waiting.delete(session);
-      this.#waiting.set(session, waiting); // its next slice comes after those of all others
-      const sliceEndMs = Math.min(endMs, performance.now() + sliceMs);
-      waiting.socket.cork(() => this.#takeOf(session, waiting, sliceEndMs));
-      if (performance.now() >= endMs) break;
-    }
-  }
-
-  #takeOf(session: Session, waiting: Waiting, endMs: number): void {
-    const { backlog } = waiting;
+  #takeUntil(waiting: Waiting, endMs: number): boolean {
+    const { session, backlog } = waiting;
     for (let count = 1; ; count++) {
       const before = backlog.bytes;
       const next = backlog.take();
       if (next === undefined) break;
-      this.#totalBytes -= before - backlog.bytes;
+      this.totalBytes -= before - backlog.bytes;
       session.receive(next.message, next.isBinary);
-      if (this.#waiting.get(session) !== waiting || session.isBusy) return; // the session has ended, or its message takes long
-      if (count % lookEvery === 0 && performance.now() >= endMs) return;
+      if (this.#waiting.get(session) !== waiting || session.isBusy) return false; // the session has ended, or its message takes long
+      if (count % lookEvery === 0 && !this.#queue.hasTime(endMs)) return true;
     }
     this.#waiting.delete(session);
     if (waiting.hasPonged) session.ponged();
+    return false;
   }
 }
 
-/** One client of each share comes first, then a second one of each: who has many clients has no more slices. */
-function fairly(waiting: readonly (readonly [Session, Waiting])[]): (readonly [Session, Waiting])[] {
-  const counts = new Map<string, number>();
-  const ranked = waiting.map((one) => {
-    const { visitor, remoteAddress } = one[1].socket.getUserData();
-    const share = shareOf(visitor, remoteAddress);
-    const rank = counts.get(share) ?? 0;
-    counts.set(share, rank + 1);
-    return { one, rank };
-  });
-  if (counts.size <= 1) return [...waiting];
-  return ranked.sort((one, other) => one.rank - other.rank).map(({ one }) => one);
+/** The backlog of a client. */
+class Waiting implements Task {
+  readonly socket: Socket;
+  readonly session: Session;
+  readonly share: string;
+  readonly line: object;
+  readonly backlog = new Backlog();
+  readonly advance: Task['advance'];
+  /** Whether the client has answered a ping meanwhile. */
+  hasPonged = false;
+
+  constructor(socket: Socket, advance: Task['advance']) {
+    const { session, visitor, remoteAddress } = socket.getUserData();
+    this.socket = socket;
+    this.session = session;
+    this.share = shareOf(visitor, remoteAddress);
+    this.line = session.line;
+    this.advance = advance;
+  }
 }

@@ -7,8 +7,8 @@ import type { Filter } from '../filters/filter.ts';
 import type { WriteCounts } from '../input/write-counts.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
 import type { Rates } from '../limits/rates.ts';
-import type { Pace } from '../pacing/pace.ts';
-import type { TaskQueue } from '../pacing/work-queue.ts';
+import type { FairQueue } from '../pacing/fair-queue.ts';
+import type { Round } from '../pacing/round.ts';
 import type { Settings } from '../settings.ts';
 import type { Visitor } from '../users/visitor.ts';
 import type { FanOut } from './fan-out.ts';
@@ -48,8 +48,10 @@ export interface ProtocolContext {
   readonly hits: LimitHits;
   readonly writes: WriteCounts;
   readonly rates: Rates;
-  readonly pace: Pace;
-  readonly tasks: TaskQueue;
+  readonly round: Round;
+  readonly queue: FairQueue;
+  /** Goes on with the messages of a session that was busy. */
+  readonly resume: (session: Session) => void;
   readonly fanOut: FanOut;
   /** What a visitor may see: no client is told more. It is the filter of the settings, and that of its rights. */
   readonly boundOf: (visitor: Visitor) => Filter;

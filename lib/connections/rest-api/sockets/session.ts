@@ -15,8 +15,10 @@ export interface Session {
   /** Works until a time on what has to be done before the socket opens; returns whether there is more. */
   prepare(endMs: number): boolean;
   open(socket: Socket): void;
-  /** true: it works on its last message, or many answers are unread or wait, so the next messages wait. It tells the pace when that is over. */
+  /** true: it works on its last message, or many answers are unread or wait, so the next messages wait. The intake is told when that is over. */
   readonly isBusy: boolean;
+  /** What the hub does for it comes in this line of its share. */
+  readonly line: object;
   /** What the hub holds for it. */
   readonly unreadBytes: number;
   receive(message: ArrayBuffer, isBinary: boolean): void;

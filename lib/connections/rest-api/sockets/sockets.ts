@@ -18,7 +18,7 @@ import { Heartbeat } from './heartbeat.ts';
 import { Intake } from './intake.ts';
 import { servePlain } from './plain/protocol.ts';
 import type { ProtocolContext } from './protocol.ts';
-import type { ConnectedClient } from './session.ts';
+import type { ConnectedClient, Session } from './session.ts';
 import { UnreadWatch } from './user-shares.ts';
 import { serveV1 } from './v1/protocol.ts';
 
@@ -46,7 +46,7 @@ export interface Sockets {
   close(): boolean;
 }
 
-interface SocketsOptions extends Omit<ProtocolContext, 'fanOut' | 'boundOf'> {
+interface SocketsOptions extends Omit<ProtocolContext, 'fanOut' | 'boundOf' | 'resume'> {
   readonly originOf: (visitor: Visitor, remoteAddress: string) => Origin;
   /** Is called when a socket has come (1) or gone (-1). */
   readonly countSocket: (step: 1 | -1) => void;
@@ -54,18 +54,18 @@ interface SocketsOptions extends Omit<ProtocolContext, 'fanOut' | 'boundOf'> {
 
 /** Creates what serves `/ws`, on one app or several. */
 export function serveSockets({ originOf, countSocket, ...options }: SocketsOptions): Sockets {
-  const { settings, log, hits, pace, tasks } = options;
+  const { settings, log, hits, round, queue } = options;
   const fanOut = new FanOut();
   const configured = createConfiguredFilter(settings.webSocketFilters);
   const boundOf = ({ rights }: Visitor) => (rights === undefined ? configured : bothOf(configured, rights.reads));
-  const context = { ...options, fanOut, boundOf };
+  const intake = new Intake(round, queue, hits, settings);
+  const context = { ...options, fanOut, boundOf, resume: (session: Session) => intake.resume(session) };
   const plain = servePlain(context);
   const v1 = serveV1(context);
   const clients = new ClientRegister(settings);
   const heartbeat = new Heartbeat(clients);
   const unread = new UnreadWatch(clients, settings.limits, hits);
-  const intake = new Intake(pace, hits, settings);
-  const handshake = { clients, plain, v1, tasks, log, originOf };
+  const handshake = { clients, plain, v1, queue, log, originOf };
 
   return {
     serve(app, admit) {

@@ -4,7 +4,8 @@ import test from 'ava';
 import type { HubPort } from '../../../../lib/connections/hub-port.ts';
 import type { Disk } from '../../../../lib/connections/rest-api/files/disk.ts';
 import type { Handler } from '../../../../lib/connections/rest-api/http/admission.ts';
-import { createTaskQueue } from '../../../../lib/connections/rest-api/pacing/work-queue.ts';
+import { FairQueue } from '../../../../lib/connections/rest-api/pacing/fair-queue.ts';
+import { Round } from '../../../../lib/connections/rest-api/pacing/round.ts';
 import { type Page, servePage, servePageOfFiles } from '../../../../lib/connections/rest-api/pages/page.ts';
 import { accountOf, noRights } from '../../../../lib/connections/rest-api/users/accounts.ts';
 import { Guest } from '../../../../lib/connections/rest-api/users/visitor.ts';
@@ -15,7 +16,7 @@ import { openWire, request } from '../../../support/http.ts';
 
 const log = createLogRecorder();
 const pages: Readonly<Record<string, (page: Promise<Page>) => Handler>> = {
-  'a page': (page) => servePage(() => page, createTaskQueue(), log),
+  'a page': (page) => servePage(() => page, new FairQueue(new Round()), log),
   'a page of files': (page) => {
     const disk: Disk = { read: <T>() => page as Promise<T> };
     return servePageOfFiles(disk, () => undefined as never, log);

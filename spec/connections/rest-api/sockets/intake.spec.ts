@@ -2,11 +2,12 @@
 
 import test from 'ava';
 import type { LimitHits } from '../../../../lib/connections/rest-api/limits/limit-hits.ts';
-import type { LaterWork, Pace } from '../../../../lib/connections/rest-api/pacing/pace.ts';
+import type { FairQueue, Task } from '../../../../lib/connections/rest-api/pacing/fair-queue.ts';
+import type { Round } from '../../../../lib/connections/rest-api/pacing/round.ts';
 import type { Settings } from '../../../../lib/connections/rest-api/settings.ts';
 import { Backlog } from '../../../../lib/connections/rest-api/sockets/backlog.ts';
 import { Intake } from '../../../../lib/connections/rest-api/sockets/intake.ts';
-import { heartbeatPayload, type Socket } from '../../../../lib/connections/rest-api/sockets/session.ts';
+import { heartbeatPayload, type Session, type Socket } from '../../../../lib/connections/rest-api/sockets/session.ts';
 import '../../../support/own-process.ts';
 
 const encode = (text: string) => new TextEncoder().encode(text).buffer;
@@ -14,25 +15,23 @@ const decode = (message: ArrayBuffer) => new TextDecoder().decode(message);
 
 /** An intake in a round that has lasted long, and a client whose session notes what it is handed. */
 function startLate() {
-  let later: LaterWork | undefined;
-  const pace: Pick<Pace, 'hasTime' | 'add' | 'request'> = {
-    hasTime: () => false,
-    add: (work) => {
-      later = work;
-    },
-    request: () => {},
-  };
+  const waiting = new Set<Task>();
+  const round: Pick<Round, 'hasTime' | 'number'> = { hasTime: () => false, number: 1 };
+  const queue: Pick<FairQueue, 'add' | 'hasTime'> = { add: (task) => void waiting.add(task), hasTime: () => true };
   const settings = { limits: { backlogBytes: 1_000_000 } };
-  const intake = new Intake(pace as Pace, {} as LimitHits, settings as Settings);
+  const intake = new Intake(round as Round, queue as FairQueue, {} as LimitHits, settings as Settings);
   const handed: string[] = [];
   const session = {
     isBusy: false,
     receive: (message: ArrayBuffer) => void handed.push(decode(message)),
     ponged: () => void handed.push('pong'),
   };
+  const nextRound = () => {
+    for (const task of waiting) if (!task.advance(Number.POSITIVE_INFINITY)) waiting.delete(task);
+  };
   const user = { session, visitor: {}, remoteAddress: '127.0.0.1' };
   const socket = { getUserData: () => user, cork: (work: () => void) => work() } as unknown as Socket;
-  return { intake, socket, session, handed, nextRound: () => later!(performance.now() + 1000) };
+  return { intake, socket, session, handed, nextRound };
 }
 
 test('the answer to a ping that comes while messages wait counts once they have been received', (t) => {
@@ -62,6 +61,7 @@ test('the answer of a client whose last message takes long counts once that is d
   nextRound();
   t.deepEqual(handed, ['long']);
   session.isBusy = false;
+  intake.resume(session as unknown as Session);
   nextRound();
   t.deepEqual(handed, ['long', 'pong']);
 });

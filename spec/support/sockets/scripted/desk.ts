@@ -2,6 +2,8 @@
 
 import type { HubPort } from '../../../../lib/connections/hub-port.ts';
 import type { LimitName } from '../../../../lib/connections/rest-api/limits/limits.ts';
+import { FairQueue } from '../../../../lib/connections/rest-api/pacing/fair-queue.ts';
+import { Round } from '../../../../lib/connections/rest-api/pacing/round.ts';
 import { FanOut } from '../../../../lib/connections/rest-api/sockets/fan-out.ts';
 import type { Client } from '../../../../lib/connections/rest-api/sockets/v1/client.ts';
 import { Groups } from '../../../../lib/connections/rest-api/sockets/v1/groups.ts';
@@ -21,12 +23,11 @@ export class ScriptedDesk {
   readonly changes: { readonly address: string; readonly value: number; readonly revision: number }[] = [];
 
   constructor(declarations: readonly ParameterDeclaration[]) {
-    this.groups = new Groups(
-      this.graph as unknown as HubPort,
-      this.fanOut,
-      (client, limit) => this.#giveUp(client, limit),
-      1,
-    );
+    this.groups = new Groups(this.graph as unknown as HubPort, this.fanOut, {
+      queue: new FairQueue(new Round()),
+      giveUp: (client, limit) => this.#giveUp(client, limit),
+      newMs: 1,
+    });
     this.graph.declared$.subscribe((parameter) => this.groups.structure.declare(this.fanOut.channelOf(parameter)));
     this.graph.declare(owner, declarations);
     this.graph.changes$.subscribe((change) => {

@@ -15,7 +15,7 @@ import { asHubError } from '../../input/fault-gate.ts';
 import type { LimitHits } from '../../limits/limit-hits.ts';
 import type { Limits } from '../../limits/limit-settings.ts';
 import { shareOf } from '../../limits/share.ts';
-import type { Task, TaskQueue } from '../../pacing/work-queue.ts';
+import type { FairQueue, Task } from '../../pacing/fair-queue.ts';
 import { remoteAddressOf } from '../../proxies/remote-address.ts';
 import { expectPresent } from '../../users/present.ts';
 import type { View } from '../../users/view.ts';
@@ -26,7 +26,7 @@ const chunkLength = 16 * 1024;
 
 /** What a list needs. */
 export interface ListContext {
-  readonly tasks: TaskQueue;
+  readonly queue: FairQueue;
   /** Counts the limits for which a list is refused. */
   readonly hits: LimitHits;
   readonly log: Log;
@@ -43,11 +43,12 @@ export function listParameters(
   response: HttpResponse,
   request: HttpRequest,
 ): void {
-  context.tasks.do(new ParameterList(context, visitor, response, request));
+  context.queue.do(new ParameterList(context, visitor, response, request));
 }
 
 class ParameterList implements Task {
   readonly share: string;
+  readonly line = undefined;
   readonly #context: ListContext;
   readonly #visitor: Visitor;
   readonly #query: URLSearchParams;
@@ -116,7 +117,7 @@ class ParameterList implements Task {
       isTaken = response.write(this.#chunk);
     });
     this.#chunk = '';
-    if (!isTaken) void this.#exchange.writable().then(() => this.#context.tasks.add(this));
+    if (!isTaken) void this.#exchange.writable().then(() => this.#context.queue.add(this));
     return isTaken;
   }
 

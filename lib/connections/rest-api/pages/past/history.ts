@@ -5,7 +5,7 @@ import type { Parameter } from '../../../../model/parameter.ts';
 import { maxListPoints, maxPoints, usualPoints } from '../../../../wire/http/limits.ts';
 import type { AskedParameter, HistoryQuestion } from '../../../archive.ts';
 import { createFilter, type Filter } from '../../filters/filter.ts';
-import type { Task } from '../../pacing/work-queue.ts';
+import type { Task } from '../../pacing/fair-queue.ts';
 import { addressBelow, askedOf, readCount, readRange, sightOf } from './range.ts';
 import type { PastContext, PastRequest } from './serve-past.ts';
 
@@ -29,7 +29,7 @@ export async function readHistoriesQuestion(context: PastContext, request: PastR
   const course = readCourse(query, accept);
   const most = Math.min(maxHistories, Math.floor(maxListPoints / course.points));
   const parameters = await new Promise<AskedParameter[]>((resolve, reject) => {
-    context.tasks.do(new Search(request, context.patternSteps, most + 1, resolve, reject));
+    context.queue.do(new Search(request, context.patternSteps, most + 1, resolve, reject));
   });
   const hasMore = parameters.length > most;
   return { ask: 'history', parameters: parameters.slice(0, most), list: { hasMore }, ...course };
@@ -52,6 +52,7 @@ function readFormat(text: string | null, accept: string): HistoryQuestion['forma
 /** Looks for the parameters of a list, in slices, between which other clients have theirs. */
 class Search implements Task {
   readonly share: string;
+  readonly line = undefined;
   readonly #patterns: readonly string[];
   readonly #patternSteps: number;
   readonly #parameters: Iterator<AskedParameter | Parameter>;

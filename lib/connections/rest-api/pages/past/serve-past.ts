@@ -14,14 +14,14 @@ import { sendPart } from '../../http/send-part.ts';
 import { asHubError } from '../../input/fault-gate.ts';
 import type { PastShares } from '../../limits/past-shares.ts';
 import { shareOf } from '../../limits/share.ts';
-import type { TaskQueue } from '../../pacing/work-queue.ts';
+import type { FairQueue } from '../../pacing/fair-queue.ts';
 import { remoteAddressOf } from '../../proxies/remote-address.ts';
 import type { Visitor } from '../../users/visitor.ts';
 
 /** What is needed to answer. */
 export interface PastContext {
   readonly hub: HubPort;
-  readonly tasks: TaskQueue;
+  readonly queue: FairQueue;
   readonly shares: PastShares;
   readonly log: Log;
   /** How many steps the filters of a list may have. */

@@ -14,7 +14,7 @@ import type { WriteCounts } from '../../input/write-counts.ts';
 import type { LimitHits } from '../../limits/limit-hits.ts';
 import { newWriterId, type Rates } from '../../limits/rates.ts';
 import { shareOf } from '../../limits/share.ts';
-import type { Task, TaskQueue } from '../../pacing/work-queue.ts';
+import type { FairQueue, Task } from '../../pacing/fair-queue.ts';
 import type { View } from '../../users/view.ts';
 import type { FanOut } from '../fan-out.ts';
 import type { Comer } from '../protocol.ts';
@@ -37,7 +37,7 @@ export interface PlainContext {
   readonly hits: LimitHits;
   readonly writes: WriteCounts;
   readonly rates: Rates;
-  readonly tasks: TaskQueue;
+  readonly queue: FairQueue;
   readonly rounds: Rounds;
   /** Counts what clients that were behind were not sent. */
   readonly lost: FanOut['lost'];
@@ -64,6 +64,7 @@ export class PlainClient implements Session, Task {
   readonly #view: View;
   readonly remoteAddress: string;
   readonly share: string;
+  readonly line = this;
   readonly id = newWriterId();
   #socket!: Socket;
   /** Everything up to this revision has been sent; undefined while the client is live. */
@@ -98,7 +99,7 @@ export class PlainClient implements Session, Task {
     this.#socket = socket;
     this.#context.clients.add(this);
     if (this.#seen === undefined) this.#goLive();
-    else this.#context.tasks.do(this);
+    else this.#context.queue.do(this);
   }
 
   /** Takes a message, `{"p":"desk/lamp","v":true}`. It answers a mistake, and the socket stays open. */
@@ -155,7 +156,7 @@ export class PlainClient implements Session, Task {
     this.#context.outbox.leaving.add(this); // it cannot leave during this call: uWebSockets.js is sending to all members of the topic
     setImmediate(() => {
       this.leaveTopic();
-      if (this.#context.clients.has(this)) this.#context.tasks.add(this);
+      if (this.#context.clients.has(this)) this.#context.queue.add(this);
     });
   }
 
@@ -170,7 +171,7 @@ export class PlainClient implements Session, Task {
 
   drained(): void {
     this.#readAtMs = performance.now();
-    if (this.#socket.getBufferedAmount() < catchUpBytes / 2) this.#context.tasks.do(this);
+    if (this.#socket.getBufferedAmount() < catchUpBytes / 2) this.#context.queue.do(this);
   }
 
   /** Goes on to send what it missed; returns whether it can go on at once. */
@@ -188,7 +189,7 @@ export class PlainClient implements Session, Task {
 
   close(): void {
     this.#countLostFires();
-    this.#context.tasks.remove(this);
+    this.#context.queue.remove(this);
     this.#context.clients.delete(this);
     this.#context.outbox.leaving.delete(this);
     this.#context.groups.leave(this.#topic);

@@ -9,19 +9,20 @@ import type { FanOut } from '../fan-out.ts';
 import { Selection } from '../selection.ts';
 import { Tally } from '../tally.ts';
 import { framePrefix } from './frame.ts';
-import type { Outbox, Topic } from './outbox.ts';
+import type { Audience, Outbox, Topic } from './outbox.ts';
 
 /** What uWebSockets.js keeps for so many sockets of a topic fits into the cache of a processor. */
 const maxTopicMembers = 512;
 
 type PrefixOf = (parameter: Parameter) => Uint8Array;
 
-class PlainGroup implements Subscriber {
+class PlainGroup implements Subscriber, Audience {
   readonly key: string;
   /** The group is told changes once this is ready. */
   readonly selection: Selection;
   /** There is one at least while the group has a member. */
   readonly topics: PlainTopic[] = [];
+  members = 0;
   /** How many fires of triggers it was told. */
   fires = 0;
   readonly #prefixOf: PrefixOf;
@@ -39,17 +40,16 @@ class PlainGroup implements Subscriber {
   }
 
   observe({ parameter }: Channel): Observer {
-    const { topics } = this;
     const prefix = this.#prefixOf(parameter);
     const put = this.#put;
     if (parameter.type === 'T') {
       const tell = ({ value }: Change) => {
         this.fires++;
-        put(topics, prefix, value);
+        put(this, prefix, value);
       };
       return { subscriber: this, tell };
     }
-    return { subscriber: this, tell: ({ value }) => put(topics, prefix, value) };
+    return { subscriber: this, tell: ({ value }) => put(this, prefix, value) };
   }
 }
 
@@ -100,6 +100,7 @@ export class PlainGroups {
       group.topics.push(topic);
     }
     topic.members++;
+    group.members++;
     return topic;
   }
 
@@ -114,6 +115,7 @@ export class PlainGroups {
 
   /** Has a member of a topic leave. */
   leave(topic: PlainTopic): void {
+    topic.group.members--;
     if (--topic.members > 0) return;
     const { topics, key } = topic.group;
     topics.splice(topics.indexOf(topic), 1);

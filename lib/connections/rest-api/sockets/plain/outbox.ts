@@ -3,6 +3,8 @@
 // each frame it goes through all sockets of a topic. So topics are small, and each gets a whole run while its sockets are in the cache.
 
 import type { Value } from '../../../../model/value.ts';
+import type { FairQueue } from '../../pacing/fair-queue.ts';
+import type { Round } from '../../pacing/round.ts';
 import type { Publisher } from '../protocol.ts';
 import type { Tally } from '../tally.ts';
 import { FrameEncoder } from './frame.ts';
@@ -18,9 +20,16 @@ export interface Topic {
   readonly sent: Tally;
 }
 
+/** Who is sent a frame: each topic that there is when it leaves. */
+export interface Audience {
+  readonly topics: readonly Topic[];
+  /** How many sockets they have. */
+  readonly members: number;
+}
+
 export interface Outbox {
-  /** Puts in a frame, which will be published on each topic that there is when it leaves. `prefix` is its part before the value. */
-  put(topics: readonly Topic[], prefix: Uint8Array, value: Value): void;
+  /** Puts in a frame. `prefix` is its part before the value. */
+  put(audience: Audience, prefix: Uint8Array, value: Value): void;
   /** Publishes now what waits. */
   flush(): void;
   /** These leave their topic as soon as the frame that is being published is out. */
@@ -33,25 +42,29 @@ export interface Leaver {
 }
 
 /** Creates an outbox. The bytes that the publisher gets are valid only during its call. */
-export function createOutbox(publisher: Publisher): Outbox {
+export function createOutbox(
+  publisher: Publisher,
+  round: Pick<Round, 'willPublish' | 'hasPublished'>,
+  queue: Pick<FairQueue, 'atEnd'>,
+): Outbox {
   const leaving = new Set<Leaver>();
   const encoder = new FrameEncoder();
-  const addressees: (readonly Topic[])[] = [];
+  const audiences: Audience[] = [];
   const prefixes: Uint8Array[] = [];
   const values: Value[] = [];
   const endOfRun = (first: number) => {
-    const last = Math.min(first + maxRun, addressees.length);
+    const last = Math.min(first + maxRun, audiences.length);
     let end = first + 1;
-    while (end < last && addressees[end] === addressees[first]) end++;
+    while (end < last && audiences[end] === audiences[first]) end++;
     return end;
   };
   const flush = () => {
     let prefix: Uint8Array | undefined;
     let value: Value | undefined;
     let frame: Uint8Array | undefined;
-    for (let first = 0, end = 0; first < addressees.length; first = end) {
+    for (let first = 0, end = 0; first < audiences.length; first = end) {
       end = endOfRun(first);
-      for (const { name, sent } of addressees[first]!)
+      for (const { name, sent } of audiences[first]!.topics)
         for (let index = first; index < end; index++) {
           if (frame === undefined || prefixes[index] !== prefix || values[index] !== value) {
             prefix = prefixes[index]!;
@@ -63,15 +76,17 @@ export function createOutbox(publisher: Publisher): Outbox {
           sent.add(frame.length);
         }
     }
-    addressees.length = 0;
+    audiences.length = 0;
     prefixes.length = 0;
     values.length = 0;
+    round.hasPublished();
   };
   return {
-    put(topics, prefix, value) {
-      if (addressees.length === 0) setImmediate(flush);
-      else if (addressees.length === maxHeldFrames) flush();
-      addressees.push(topics);
+    put(audience, prefix, value) {
+      if (audiences.length === 0) queue.atEnd(flush);
+      else if (audiences.length === maxHeldFrames) flush();
+      round.willPublish(audience.members);
+      audiences.push(audience);
       prefixes.push(prefix);
       values.push(value);
     },

@@ -10,12 +10,12 @@ import { createOutbox } from './outbox.ts';
 
 /** Creates the plain protocol. */
 export function servePlain(options: ProtocolContext): Protocol {
-  const { apps, hub, settings, log, hits, writes, rates, tasks, fanOut, boundOf } = options;
+  const { apps, hub, settings, log, hits, writes, rates, round, queue, fanOut, boundOf } = options;
   const { patternSteps } = settings.limits;
-  const outbox = createOutbox(apps);
+  const outbox = createOutbox(apps, round, queue);
   const groups = new PlainGroups(hub, fanOut, outbox.put);
   const context: PlainContext = {
-    ...{ hub, log, hits, writes, rates, tasks, outbox, groups },
+    ...{ hub, log, hits, writes, rates, queue, outbox, groups },
     rounds: fanOut.rounds,
     lost: fanOut.lost,
     reader: new PlainReader(),

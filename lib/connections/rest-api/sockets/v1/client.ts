@@ -5,6 +5,7 @@ import type { CloseCode } from '../../../../wire/close-codes.ts';
 import { limits } from '../../limits/limits.ts';
 import { newWriterId } from '../../limits/rates.ts';
 import { shareOf } from '../../limits/share.ts';
+import type { Task } from '../../pacing/fair-queue.ts';
 import type { Visitor } from '../../users/visitor.ts';
 import type { Comer } from '../protocol.ts';
 import type { Socket } from '../session.ts';
@@ -50,6 +51,8 @@ export class Client {
   isNew = false;
   /** The hub works on a subscription that it has asked for. Assigned by `session.ts` alone. */
   isAsking = false;
+  /** What its group does for it while it is not live. Assigned by `groups.ts` alone. */
+  task: Task | undefined = undefined;
   definitions = allKnown;
   readonly missed = new Missed();
   /** When it was found full, in milliseconds of a monotonic clock; undefined: it is not. */

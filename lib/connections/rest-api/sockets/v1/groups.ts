@@ -3,7 +3,7 @@
 
 import type { HubPort } from '../../../hub-port.ts';
 import type { LostFires } from '../../../mirroring.ts';
-import { WorkQueue } from '../../pacing/work-queue.ts';
+import type { FairQueue, Task } from '../../pacing/fair-queue.ts';
 import type { FanOut } from '../fan-out.ts';
 import type { Client } from './client.ts';
 import { type GiveUp, Group, type GroupContext } from './group.ts';
@@ -14,9 +14,6 @@ import { createTickers } from './outboxes/ticker.ts';
 import { Structure } from './structure.ts';
 import type { Subscription } from './subscription.ts';
 
-/** How much of each round of the event loop is for clients that are not live, and as much again for the first ones when nobody waits. */
-const catchUpRoundMs = 2;
-
 /**
  * A client that has just come is told no end, and so no revision, until it answers a ping: by then all has arrived that it sent in one
  * go, and the revision must hold for that as well. It waits for no longer than this.
@@ -24,6 +21,14 @@ const catchUpRoundMs = 2;
 const moreMayComeMs = 250;
 
 const newcomer: Handover = { has: 'nothing', sinceMs: undefined, snapshots: [], ends: [] };
+
+export interface GroupsOptions {
+  readonly queue: FairQueue;
+  /** Ends a client that reads too slowly. */
+  readonly giveUp: GiveUp;
+  /** How long at most an end waits for the first subscriptions of a client. */
+  readonly newMs?: number;
+}
 
 export class Groups {
   /** Parameters that come and go. */
@@ -33,25 +38,20 @@ export class Groups {
   readonly #fanOut: FanOut;
   readonly #context: GroupContext;
   readonly #newMs: number;
-  /** Clients that are not live have slices, one after the other. */
-  readonly #queue = new WorkQueue<Client>({
-    roundMs: catchUpRoundMs,
-    atOnceMs: catchUpRoundMs,
-    advance: (client, endMs) => this.#advance(client, endMs),
-    shareOf: ({ share }) => share,
-  });
+  /** Clients that are not live have slices. */
+  readonly #queue: FairQueue;
   /** By key; bounded by the number of clients. */
   readonly #groups = new Map<string, Group>();
   readonly #groupOf = new Map<Client, Group>();
 
-  /** `giveUp` ends a client that reads too slowly; `newMs` is how long at most an end waits for the first subscriptions of a client. */
-  constructor(hub: HubPort, fanOut: FanOut, giveUp: GiveUp, newMs = moreMayComeMs) {
+  constructor(hub: HubPort, fanOut: FanOut, { queue, giveUp, newMs = moreMayComeMs }: GroupsOptions) {
     this.#newMs = newMs;
+    this.#queue = queue;
     this.#fanOut = fanOut;
     this.structure = new Structure(hub, this.#groups);
     this.staleness = new Staleness(hub, fanOut, this.#groups);
     const tellStructure = () => this.structure.tell();
-    this.#context = { hub, fanOut, tickerOf: createTickers(), giveUp, tellStructure };
+    this.#context = { hub, fanOut, tickerOf: createTickers((work) => queue.atEnd(work)), giveUp, tellStructure };
   }
 
   /**
@@ -105,7 +105,7 @@ export class Groups {
   resume(client: Client): void {
     if (!this.#groupOf.has(client)) return;
     client.sendKept(); // before a flush brings values of what it defines
-    this.#queue.do(client);
+    this.#queue.do(this.#taskOf(client));
   }
 
   /** Puts a client into the group of its subscriptions. */
@@ -131,7 +131,7 @@ export class Groups {
     group.members.enter(client, change(handover));
     this.staleness.owe(client);
     if (before === undefined) this.#awaitMore(client);
-    this.#queue.do(client);
+    this.#queue.do(this.#taskOf(client));
   }
 
   #awaitMore(client: Client): void {
@@ -139,6 +139,11 @@ export class Groups {
     client.ping();
     const settle = () => this.settle(client);
     setTimeout(() => setImmediate(settle), this.#newMs).unref(); // after the hub has read what came while it had no time
+  }
+
+  #taskOf(client: Client): Task {
+    client.task ??= { share: client.share, line: client, advance: (endMs) => this.#advance(client, endMs) };
+    return client.task;
   }
 
   /** Works for a client until then; returns whether there is more to do at once. */
@@ -157,7 +162,7 @@ export class Groups {
   readonly #tellStale = (client: Client, endMs: number) => this.staleness.goOn(client, endMs);
 
   #part(client: Client, group: Group): void {
-    this.#queue.remove(client);
+    this.#queue.remove(this.#taskOf(client));
     this.#groupOf.delete(client);
     if (!group.members.isEmpty) return;
     this.#groups.delete(group.key);

@@ -39,8 +39,8 @@ export function serveV1({
   hits,
   writes,
   rates,
-  pace,
-  tasks,
+  queue,
+  resume,
   fanOut,
   boundOf,
 }: ProtocolContext): V1Protocol {
@@ -53,14 +53,7 @@ export function serveV1({
     setImmediate(() => client.end(closeCodes.stalled, 'you did not read'));
   };
   const stalls = new StallWatch<Client>(settings.stallTimeout, (client) => giveUp(client, 'stallMs'));
-  const events: ClientEvents = {
-    full: (client) => stalls.add(client),
-    waits(client, isWaiting) {
-      if (isWaiting) hits.add('pendingAcks', client.remoteAddress);
-      else pace.request();
-    },
-  };
-  const groups = new Groups(hub, fanOut, giveUp);
+  const groups = new Groups(hub, fanOut, { queue, giveUp });
   const epochs = new Epochs();
   const shares = new SubscriptionShares(limits);
   const desk = {
@@ -77,13 +70,22 @@ export function serveV1({
   };
   const taken = limitsTold(limits);
   const greetingOf = ({ epoch }: Client) => encode({ hello: { epoch, hub: `patchbay ${hub.version}`, limits: taken } });
-  const shared = { desk, hits, pace, tasks, sessions, stalls, greetingOf };
+  const shared = { desk, hits, queue, resume, sessions, stalls, greetingOf };
 
   return {
     name: protocolName,
     subprotocol: protocolName,
     accept(comer) {
-      return new V1Session(shared, new Client(comer, epochs.of(comer.visitor), limits.unreadBytes, events));
+      const events: ClientEvents = {
+        full: (client) => stalls.add(client),
+        waits(client, isWaiting) {
+          if (isWaiting) hits.add('pendingAcks', client.remoteAddress);
+          else resume(session);
+        },
+      };
+      const client = new Client(comer, epochs.of(comer.visitor), limits.unreadBytes, events);
+      const session = new V1Session(shared, client);
+      return session;
     },
     declare: (parameter) => groups.structure.declare(fanOut.channelOf(parameter)),
     forget(parameter, channel) {

@@ -5,8 +5,7 @@ import type { Interests, SessionStatus } from '../../../../wire/http/operation/c
 import { asHubError } from '../../input/fault-gate.ts';
 import type { LimitHits } from '../../limits/limit-hits.ts';
 import { limits } from '../../limits/limits.ts';
-import type { Pace } from '../../pacing/pace.ts';
-import type { Task, TaskQueue } from '../../pacing/work-queue.ts';
+import type { FairQueue, Task } from '../../pacing/fair-queue.ts';
 import { heartbeatPayload, type Session, type Socket } from '../session.ts';
 import { costOf } from '../user-shares.ts';
 import type { Client } from './client.ts';
@@ -23,8 +22,9 @@ const maxMistakes = limits.mistakes.default;
 export interface Shared {
   readonly desk: Desk;
   readonly hits: LimitHits;
-  readonly pace: Pace;
-  readonly tasks: TaskQueue;
+  readonly queue: FairQueue;
+  /** Goes on with the messages of a session that was busy. */
+  readonly resume: (session: Session) => void;
   readonly sessions: Set<V1Session>;
   readonly stalls: StallWatch<Client>;
   /** The first message. */
@@ -65,7 +65,7 @@ export class V1Session implements Session, Task {
     if (this.#rest === undefined) this.#mistakes = 0;
     else {
       this.#client.isAsking = true;
-      this.#shared.tasks.do(this);
+      this.#shared.queue.do(this);
     }
   }
 
@@ -75,6 +75,10 @@ export class V1Session implements Session, Task {
 
   get share(): string {
     return this.#client.share;
+  }
+
+  get line(): object {
+    return this.#client;
   }
 
   get unreadBytes(): number {
@@ -87,7 +91,7 @@ export class V1Session implements Session, Task {
     if (this.#goOn(this.#rest, endMs)) return true;
     this.#rest = undefined;
     this.#client.isAsking = false;
-    this.#shared.pace.request(); // more may wait, which an end must wait for
+    this.#shared.resume(this); // more may wait, which an end must wait for
     this.#shared.desk.groups.resume(this.#client);
     return false;
   }
@@ -97,9 +101,9 @@ export class V1Session implements Session, Task {
   }
 
   drained(): void {
-    const { stalls, desk, pace } = this.#shared;
+    const { stalls, desk, resume } = this.#shared;
     if (!this.#client.isFull) return;
-    pace.request(); // its messages may have waited for that
+    resume(this); // its messages may have waited for that
     if (!this.#client.hasDrained()) return;
     stalls.delete(this.#client);
     desk.groups.resume(this.#client);
@@ -120,10 +124,10 @@ export class V1Session implements Session, Task {
   }
 
   close(): void {
-    const { sessions, stalls, tasks, desk } = this.#shared;
+    const { sessions, stalls, queue, desk } = this.#shared;
     sessions.delete(this);
     stalls.delete(this.#client);
-    tasks.remove(this);
+    queue.remove(this);
     desk.shares.change(this.share, costOf(this.#client.subscriptions), costOf([]));
     this.#client.subscriptions = [];
     desk.groups.remove(this.#client);

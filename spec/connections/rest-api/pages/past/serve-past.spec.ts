@@ -4,7 +4,8 @@ import test from 'ava';
 import type { HubPort } from '../../../../../lib/connections/hub-port.ts';
 import { limits } from '../../../../../lib/connections/rest-api/limits/limits.ts';
 import { PastShares } from '../../../../../lib/connections/rest-api/limits/past-shares.ts';
-import { createTaskQueue } from '../../../../../lib/connections/rest-api/pacing/work-queue.ts';
+import { FairQueue } from '../../../../../lib/connections/rest-api/pacing/fair-queue.ts';
+import { Round } from '../../../../../lib/connections/rest-api/pacing/round.ts';
 import { readHistoriesQuestion } from '../../../../../lib/connections/rest-api/pages/past/history.ts';
 import { servePast } from '../../../../../lib/connections/rest-api/pages/past/serve-past.ts';
 import { openVisitor } from '../../../../../lib/connections/rest-api/users/visitor.ts';
@@ -16,7 +17,7 @@ test('a question that makes no sense, of somebody who has no room for one more, 
   const archive = { past: { ask: () => new Promise<never>(() => {}) } };
   const hub = { keeping: { archive }, find: () => undefined, parameters: () => [] } as unknown as HubPort;
   const shares = new PastShares();
-  const context = { hub, tasks: createTaskQueue(), shares, log: createLogRecorder(), patternSteps: 1000 };
+  const context = { hub, queue: new FairQueue(new Round()), shares, log: createLogRecorder(), patternSteps: 1000 };
   const handler = servePast(context, readHistoriesQuestion);
   const port = serveHandler(t, '/hub/history', handler, openVisitor(hub));
   const unhandled: unknown[] = [];

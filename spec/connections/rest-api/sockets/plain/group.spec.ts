@@ -16,7 +16,7 @@ function start() {
   graph.changes$.subscribe((change) => fanOut.tell(change));
   const told: (readonly object[])[] = [];
   const compiled: string[] = [];
-  const groups = new PlainGroups(graph, fanOut, (topics) => void told.push([...topics]));
+  const groups = new PlainGroups(graph, fanOut, ({ topics }) => void told.push([...topics]));
   let value = false;
   const change = () => {
     value = !value;

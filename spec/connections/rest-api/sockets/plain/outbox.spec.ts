@@ -2,8 +2,11 @@
 
 import test from 'ava';
 import fc from 'fast-check';
+import { FairQueue } from '../../../../../lib/connections/rest-api/pacing/fair-queue.ts';
+import { Round } from '../../../../../lib/connections/rest-api/pacing/round.ts';
 import { encodeFrame, framePrefix } from '../../../../../lib/connections/rest-api/sockets/plain/frame.ts';
 import { createOutbox } from '../../../../../lib/connections/rest-api/sockets/plain/outbox.ts';
+import type { Publisher } from '../../../../../lib/connections/rest-api/sockets/protocol.ts';
 import { Tally } from '../../../../../lib/connections/rest-api/sockets/tally.ts';
 
 const createTopic = (text: string) => ({ name: new TextEncoder().encode(text).buffer, sent: new Tally() });
@@ -11,12 +14,14 @@ const createTopic = (text: string) => ({ name: new TextEncoder().encode(text).bu
 /** An outbox, and what it has published. */
 function start() {
   const published: { topic: string; frame: string }[] = [];
-  const outbox = createOutbox({
+  const publisher: Publisher = {
     publish(topic, frame) {
       published.push({ topic: Buffer.from(topic).toString(), frame: Buffer.from(frame).toString() });
     },
-  });
-  return { ...outbox, published };
+  };
+  const round = new Round();
+  const outbox = createOutbox(publisher, round, new FairQueue(round));
+  return { ...outbox, round, published };
 }
 
 const addresses = ['desk/lamp', 'desk/level', `desk/${'x'.repeat(1100)}`];
@@ -34,9 +39,10 @@ test('every topic of a group is published all that was put for the group, in ord
       fc.array(put, { maxLength: 12 }),
       fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 3 }),
       (puts, sizes) => {
-        const groups = [0, 1, 2].map((group) =>
-          Array.from({ length: sizes[group]! }, (_, topic) => createTopic(`${group}.${topic}`)),
-        );
+        const groups = [0, 1, 2].map((group) => ({
+          topics: Array.from({ length: sizes[group]! }, (_, topic) => createTopic(`${group}.${topic}`)),
+          members: sizes[group]!,
+        }));
         const expected: string[][] = [[], [], []];
         const { published, ...outbox } = start();
         for (const { group, place, value, times } of puts)
@@ -45,7 +51,7 @@ test('every topic of a group is published all that was put for the group, in ord
             expected[group]!.push(encodeFrame(addresses[place]!, value));
           }
         outbox.flush();
-        groups.forEach((topics, group) => {
+        groups.forEach(({ topics }, group) => {
           topics.forEach(({ sent }, index) => {
             const frames = published.filter(({ topic }) => topic === `${group}.${index}`).map(({ frame }) => frame);
             t.deepEqual(frames, expected[group]!);
@@ -60,8 +66,8 @@ test('every topic of a group is published all that was put for the group, in ord
 
 test('a topic is handed a run of 32 frames, then the next one is handed the same', (t) => {
   const { published, ...outbox } = start();
-  const topics = [createTopic('a'), createTopic('b')];
-  for (let value = 0; value < 70; value++) outbox.put(topics, prefixes[0]!, value);
+  const audience = { topics: [createTopic('a'), createTopic('b')], members: 2 };
+  for (let value = 0; value < 70; value++) outbox.put(audience, prefixes[0]!, value);
   outbox.flush();
   const runs = published.reduce<[topic: string, frames: number][]>((all, { topic }) => {
     const last = all.at(-1);
@@ -82,7 +88,7 @@ test('a topic is handed a run of 32 frames, then the next one is handed the same
 test('what waits leaves at the end of the round of the event loop, once, for the topics that are there by then', async (t) => {
   const { published, ...outbox } = start();
   const topics = [createTopic('a')];
-  outbox.put(topics, prefixes[0]!, 1);
+  outbox.put({ topics, members: 1 }, prefixes[0]!, 1);
   topics.push(createTopic('b'));
   t.deepEqual(published, []);
   await new Promise(setImmediate);
@@ -93,4 +99,17 @@ test('what waits leaves at the end of the round of the event loop, once, for the
   ]);
   outbox.flush();
   t.is(published.length, 2);
+});
+
+test('no more is taken in a round whose frames take long to be published, until they have been', (t) => {
+  const { round, ...outbox } = start();
+  const audience = { topics: [createTopic('a')], members: 1000 };
+  let taken = 0;
+  while (taken < 1000 && round.hasTime(0, Number.POSITIVE_INFINITY)) {
+    outbox.put(audience, prefixes[0]!, taken);
+    taken++;
+  }
+  t.is(taken, 40, 'of 0.2 µs for each socket, for 8 ms');
+  outbox.flush();
+  t.true(round.hasTime(0, Number.POSITIVE_INFINITY));
 });

@@ -51,13 +51,14 @@ export class Ticker {
   }
 }
 
-/** The tickers of a server, one per rate; a rate is one of a bounded number. */
-export function createTickers(): (rate: number) => Ticker {
+/** The tickers of a server, one per rate; a rate is one of a bounded number. `soon` works with the present round of the event loop. */
+export function createTickers(soon: TickerClock['soon']): (rate: number) => Ticker {
+  const clock = { ...realClock, soon };
   const tickers = new Map<number, Ticker>();
   return (rate) => {
     let ticker = tickers.get(rate);
     if (ticker === undefined) {
-      ticker = new Ticker(rate);
+      ticker = new Ticker(rate, clock);
       tickers.set(rate, ticker);
     }
     return ticker;

@@ -1,27 +1,25 @@
 // How long the hub has worked for clients in this round of the event loop. uWebSockets.js goes on reading a socket while that fills its
 // buffer of 512 KB. So one client could keep a round going for ever, and nothing else would run: no other client, timer or signal.
-// What comes when the time of a round is over is kept, and done between rounds.
+// What comes when the time of a round is over is kept, and waits in the fair queue.
 
 import { processorMs } from './processor-time.ts';
 
-/** After so much work, in bytes of messages, the pace looks at the clock again. */
+/** After so much work, in bytes of messages, the round looks at the clock again. */
 const lookEvery = 4096;
 /** How many bytes more a message costs than it has. */
 const messageWork = 128;
-/** After this the pace counts the time of the processor, since clients cannot help what the machine does for other programs. */
-const wallMs = 4;
-/** To ask the system for that time takes some microseconds, so the pace asks at most this often. */
+/** After this the round counts the time of the processor, since clients cannot help what the machine does for other programs. */
+const wallMs = 2;
+/** To ask the system for that time takes some microseconds, so the round asks at most this often. */
 const askEveryMs = 1;
 /** But other clients wait meanwhile, so at least this share of the time that has passed counts. */
 const leastShare = 1 / 3;
+/** So long may it take at most to publish what waits for the end of the round: then no more is taken in it. */
+const longestPublishingMs = 8;
+/** How long it takes about to publish a frame for one socket. */
+const publishingMs = 0.0002;
 
-/** Does some of the work that was put off, until a time; returns whether there is more. */
-export type LaterWork = (endMs: number) => boolean;
-
-/** How long the hub does such work between two rounds. */
-const laterMs = 8;
-
-export class Pace {
+export class Round {
   #work = lookEvery;
   /** When the round began, in milliseconds of a monotonic clock (0: it has not begun), and how long it had lasted at the last look. */
   #beganMs = 0;
@@ -30,14 +28,15 @@ export class Pace {
   /** The time of the processor at the first look in this round; undefined: there was none. */
   #usedMs: number | undefined = undefined;
   #askedMs = 0;
-  readonly #later: LaterWork[] = [];
-  #isRequested = false;
+  #publishings = 0;
+  /** Another number for each round in which the clock was looked at. */
+  number = 0;
 
   /** Counts a message of so many bytes that the hub is about to take; returns whether this round has lasted for less than `limitMs`. */
   hasTime(bytes: number, limitMs: number): boolean {
     this.#work += messageWork + bytes;
-    if (this.#work >= lookEvery) this.#look();
-    return this.#spentMs < limitMs;
+    if (this.#work >= lookEvery) this.look();
+    return this.#spentMs < limitMs && this.mayPublish;
   }
 
   /** How long this round had lasted at the last look. */
@@ -50,23 +49,29 @@ export class Pace {
     return this.#workedMs;
   }
 
-  /** Registers work that can be put off. After `request` it is done between rounds, as long as it says that there is more. */
-  add(work: LaterWork): void {
-    this.#later.push(work);
+  /** A frame for so many sockets waits until the end of the round. */
+  willPublish(sockets: number): void {
+    this.#publishings += sockets;
   }
 
-  request(): void {
-    if (this.#isRequested) return;
-    this.#isRequested = true;
-    setImmediate(() => this.#workLater());
+  /** What waited has been published. */
+  hasPublished(): void {
+    this.#publishings = 0;
   }
 
-  #look(): void {
+  /** Whether what waits is published soon enough that more may come. */
+  get mayPublish(): boolean {
+    return this.#publishings * publishingMs < longestPublishingMs;
+  }
+
+  /** Looks at the clock. */
+  look(): void {
     this.#work = 0;
     const now = performance.now();
     if (this.#beganMs === 0) {
       this.#beganMs = now;
-      setImmediate(this.#endRound);
+      this.number++;
+      setImmediate(this.#end);
     } else if (now - this.#beganMs < wallMs) this.#spentMs = this.#workedMs = now - this.#beganMs;
     else if (now - this.#askedMs >= askEveryMs) {
       this.#askedMs = now;
@@ -78,21 +83,10 @@ export class Pace {
     }
   }
 
-  readonly #endRound = () => {
+  readonly #end = () => {
     this.#beganMs = 0;
     this.#spentMs = this.#workedMs = 0;
     this.#usedMs = undefined;
     this.#work = lookEvery; // the first message of a round looks at the clock
   };
-
-  #workLater(): void {
-    this.#isRequested = false;
-    const endMs = performance.now() + laterMs;
-    let hasMore = false;
-    for (const [index, work] of this.#later.entries()) {
-      const share = (endMs - performance.now()) / (this.#later.length - index);
-      if (work(performance.now() + share)) hasMore = true;
-    }
-    if (hasMore) this.request();
-  }
 }

@@ -1,0 +1,193 @@
+// A client can ask for much work: lists of all parameters, subscriptions, messages faster than they are taken. What is not done at once
+// waits here, and is done between rounds of the event loop, some milliseconds each time. Users, or the networks of clients that are none,
+// take turns: whoever has had least comes next. So do the lines of each of them, such as its sockets.
+
+import { Heap } from '../../../model/heap.ts';
+import { processorMs } from './processor-time.ts';
+import type { Round } from './round.ts';
+
+/** How long a slice lasts at most, if the work can be divided. */
+const sliceMs = 0.5;
+/** For so long, within one round, work is done as it comes. */
+export const atOnceMs = 5;
+/** How long the hub works between two rounds on what waits. */
+export const betweenMs = 5;
+
+/** Work that a client has asked for. */
+export interface Task {
+  /** Whose slice it takes: the share of a user or a network. */
+  readonly share: string;
+  /** What of the share has slices of its own, such as a socket; undefined: all such tasks of the share are one line. */
+  readonly line: object | undefined;
+  /** Works until then, and returns whether there is more to do at once. It must not throw. */
+  advance(endMs: number): boolean;
+}
+
+/** Who waits: a share, or a line of one. */
+interface Waiting {
+  /** How long its slices have lasted; who comes begins with as much as those have that wait already. */
+  usedMs: number;
+  /** Counts who came: of equal ones the first comes first. */
+  number: number;
+}
+
+interface Line extends Waiting {
+  readonly key: object | undefined;
+  /** The one whose slice comes next is the first. */
+  readonly tasks: Set<Task>;
+}
+
+interface Share extends Waiting {
+  readonly name: string;
+  readonly lines: Queue<object | undefined, Line>;
+}
+
+/** Those who wait, by key; the one that has had least time is the first. */
+class Queue<Key, One extends Waiting> {
+  readonly #byKey = new Map<Key, One>();
+  readonly #order = new Heap<One>(isBefore);
+  /** What the one had whose slice it was last. */
+  #usedMs = 0;
+  #came = 0;
+
+  get size(): number {
+    return this.#byKey.size;
+  }
+
+  find(key: Key): One | undefined {
+    return this.#byKey.get(key);
+  }
+
+  add(key: Key, create: (waiting: Waiting) => One): One {
+    const one = create({ usedMs: this.#usedMs, number: this.#came++ });
+    this.#byKey.set(key, one);
+    this.#order.add(one);
+    return one;
+  }
+
+  /** Takes the first one from its place; its key stays until `leave`. */
+  take(): One {
+    const first = this.#order.take()!;
+    this.#usedMs = first.usedMs;
+    return first;
+  }
+
+  /** The one that was taken waits for its next slice. */
+  putBack(one: One, usedMs: number): void {
+    one.usedMs += usedMs;
+    one.number = this.#came++;
+    this.#order.add(one);
+  }
+
+  leave(key: Key): void {
+    this.#byKey.delete(key);
+    if (this.#byKey.size === 0) this.#usedMs = 0;
+  }
+}
+
+function isBefore(one: Waiting, other: Waiting): boolean {
+  return one.usedMs < other.usedMs || (one.usedMs === other.usedMs && one.number < other.number);
+}
+
+export class FairQueue {
+  readonly #round: Round;
+  /** There are at most as many lines as there are connections. Those from which all was removed stay until their slice. */
+  readonly #shares = new Queue<string, Share>();
+  #isRequested = false;
+  #isWorking = false;
+  /** The time of the processor when it was last looked at. */
+  #processorMs = 0;
+  /** What is put off until the work between two rounds is over. */
+  #atEnd: (() => void)[] = [];
+
+  constructor(round: Round) {
+    this.#round = round;
+  }
+
+  /** Does work at once if nobody of its share waits, and this round has time left. What is left of it waits for its slice. */
+  do(task: Task): void {
+    if (!this.#isWorking && this.#shares.find(task.share) === undefined) {
+      this.#round.look();
+      if (this.#round.hasTime(0, atOnceMs)) {
+        const startMs = performance.now();
+        const hasMore = task.advance(startMs + Math.max(sliceMs, atOnceMs - this.#round.spentMs));
+        this.#round.look();
+        if (!hasMore) return;
+      }
+    }
+    this.add(task);
+  }
+
+  /** Has work wait for its slice. */
+  add(task: Task): void {
+    const { share: name, line: key } = task;
+    const share =
+      this.#shares.find(name) ??
+      this.#shares.add(name, (waiting) => ({ ...waiting, name, lines: new Queue<object | undefined, Line>() }));
+    const line = share.lines.find(key) ?? share.lines.add(key, (waiting) => ({ ...waiting, key, tasks: new Set() }));
+    line.tasks.add(task);
+    this.#request();
+  }
+
+  remove(task: Task): void {
+    this.#shares.find(task.share)?.lines.find(task.line)?.tasks.delete(task);
+  }
+
+  /** Whether there is time until then, also for publishing what that makes. */
+  hasTime(endMs: number): boolean {
+    return performance.now() < endMs && this.#round.mayPublish;
+  }
+
+  /** Does something when all is done that this round has time for. */
+  atEnd(work: () => void): void {
+    if (this.#isWorking) this.#atEnd.push(work);
+    else setImmediate(work);
+  }
+
+  #request(): void {
+    if (this.#isRequested) return;
+    this.#isRequested = true;
+    setImmediate(() => this.#work());
+  }
+
+  #work(): void {
+    this.#isRequested = false;
+    this.#isWorking = true;
+    const endMs = performance.now() + betweenMs;
+    this.#processorMs = processorMs();
+    for (let isFirst = true; this.#shares.size > 0 && (isFirst || this.hasTime(endMs)); isFirst = false)
+      this.#giveSlice(endMs);
+    this.#isWorking = false;
+    const ends = this.#atEnd;
+    this.#atEnd = [];
+    for (const end of ends) end();
+    if (this.#shares.size > 0) this.#request();
+  }
+
+  /** How long a slice has lasted. Of a long one what the machine did for other programs meanwhile does not count. */
+  #usedSince(startMs: number): number {
+    const passedMs = performance.now() - startMs;
+    if (passedMs < sliceMs) return passedMs;
+    const before = this.#processorMs;
+    this.#processorMs = processorMs();
+    return Math.min(passedMs, this.#processorMs - before);
+  }
+
+  #giveSlice(endMs: number): void {
+    const share = this.#shares.take();
+    const line = share.lines.take();
+    const task = line.tasks.values().next().value;
+    const startMs = performance.now();
+    try {
+      if (task === undefined) return;
+      line.tasks.delete(task);
+      if (task.advance(Math.min(endMs, startMs + sliceMs))) line.tasks.add(task);
+    } finally {
+      const usedMs = this.#usedSince(startMs);
+      if (line.tasks.size > 0) share.lines.putBack(line, usedMs);
+      else share.lines.leave(line.key);
+      if (share.lines.size > 0) this.#shares.putBack(share, usedMs);
+      else this.#shares.leave(share.name);
+    }
+  }
+}

@@ -1,0 +1,141 @@
+// Work that waits is done in slices: whoever has had least time comes next, first among users and networks, then among the sockets of each.
+
+import { setImmediate } from 'node:timers/promises';
+import test from 'ava';
+import { betweenMs, FairQueue, type Task } from '../../../../lib/connections/rest-api/pacing/fair-queue.ts';
+import { processorMs } from '../../../../lib/connections/rest-api/pacing/processor-time.ts';
+import { Round } from '../../../../lib/connections/rest-api/pacing/round.ts';
+import { within } from '../../../support/deadline.ts';
+import '../../../support/own-process.ts';
+
+function start() {
+  const log: string[] = [];
+  /** What was done between two rounds. */
+  const rounds: string[][] = [[]];
+  const queue = new FairQueue(new Round());
+  const task = (
+    name: string,
+    { share = name, line = undefined as object | undefined, steps = 1, ms = 0.7 } = {},
+  ): Task => {
+    let left = steps;
+    return {
+      ...{ share, line },
+      advance() {
+        log.push(name);
+        rounds.at(-1)!.push(name);
+        spend(ms);
+        return --left > 0;
+      },
+    };
+  };
+  const done = async () => {
+    for (let size = -1; size < log.length; ) {
+      size = log.length;
+      await setImmediate();
+      rounds.push([]);
+    }
+  };
+  return { queue, task, log, rounds, done: () => within(done(), 'the end of the work') };
+}
+
+test('shares take queue, then what each of them asked for does', async (t) => {
+  const { queue, task, log, done } = start();
+  for (const name of ['a1', 'a2', 'a3']) queue.add(task(name, { share: 'a', steps: 2 }));
+  queue.add(task('b1', { share: 'b', steps: 3 }));
+  await done();
+  t.deepEqual(
+    log.filter((name) => name !== 'b1'),
+    ['a1', 'a2', 'a3', 'a1', 'a2', 'a3'],
+  );
+  t.true(log.lastIndexOf('b1') <= 7, log.join());
+});
+
+test('who asks for what cannot be divided waits until the others have had as much', async (t) => {
+  const { queue, task, log, done } = start();
+  for (let count = 0; count < 3; count++) queue.add(task('long', { share: 'a', ms: 20 }));
+  for (let count = 0; count < 60; count++) queue.add(task('short', { share: 'b', ms: 1 }));
+  await done();
+  const between = log.join(' ').split('long');
+  t.is(between.length, 4);
+  const shortIn = (text: string) => text.split('short').length - 1;
+  for (const texts of between.slice(1, 3)) t.true(shortIn(texts) >= 12 && shortIn(texts) <= 24, log.join(' '));
+});
+
+test('a socket that has just come has its turn before those of its share that have waited long and had much', async (t) => {
+  const { queue, task, log, done } = start();
+  const flooders = Array.from({ length: 20 }, (_, index) =>
+    task(`flooder ${index}`, { share: 'a', line: {}, steps: 40 }),
+  );
+  for (const one of flooders) queue.add(one);
+  for (let round = 0; round < 3; round++) await setImmediate();
+  const before = log.length;
+  queue.add(task('comer', { share: 'a', line: {} }));
+  await done();
+  t.true(log.indexOf('comer') - before <= flooders.length, `after ${log.indexOf('comer') - before}`);
+});
+
+test('requests of a share are one line, however many they are: they hold up none of its sockets', async (t) => {
+  const { queue, task, log, done } = start();
+  for (let count = 0; count < 100; count++) queue.add(task('request', { share: 'a' }));
+  queue.add(task('socket', { share: 'a', line: {} }));
+  await done();
+  t.true(log.indexOf('socket') <= 1, `after ${log.indexOf('socket')}`);
+});
+
+test('work is done at once when nobody of its share waits and the round has time left, else it has its turn', async (t) => {
+  const { queue, task, log, done } = start();
+  queue.do(task('first', { share: 'a' }));
+  t.deepEqual(log, ['first']);
+  for (let count = 0; count < 50; count++) queue.do(task(`more ${count}`, { share: 'a' }));
+  t.true(log.length < 20, 'the time of a round has an end');
+  await done();
+  t.is(log.length, 51);
+  queue.add(task('waits', { share: 'a' }));
+  queue.do(task('of the same', { share: 'a' }));
+  queue.do(task('of another', { share: 'b' }));
+  t.deepEqual(log.slice(51), ['of another']);
+  await done();
+});
+
+test('the time between two rounds has an end, whatever waits', async (t) => {
+  const { queue, task, rounds, done } = start();
+  for (let count = 0; count < 40; count++) queue.add(task(String(count)));
+  await done();
+  t.true(
+    rounds.every(({ length }) => length <= betweenMs / 0.7 + 1),
+    rounds.map(({ length }) => length).join(),
+  );
+  t.is(rounds.flat().length, 40);
+});
+
+test('what is put off until the end of that time is done in it, and else with the round', async (t) => {
+  const { queue, task, log, done } = start();
+  const end = () => void log.push('end');
+  queue.add({ share: 'a', line: undefined, advance: () => queue.atEnd(end) as undefined & false });
+  queue.add(task('b'));
+  await setImmediate();
+  t.deepEqual(log, ['b', 'end']);
+  queue.atEnd(end);
+  t.is(log.length, 2);
+  await done();
+  t.is(log.length, 3);
+});
+
+test('what is removed is not done', async (t) => {
+  const { queue, task, log, done } = start();
+  const gone = task('gone', { share: 'a' });
+  queue.add(gone);
+  queue.add(task('stays', { share: 'a' }));
+  queue.remove(gone);
+  queue.remove(gone);
+  await done();
+  t.deepEqual(log, ['stays']);
+  queue.remove(gone);
+});
+
+/** Takes that time, and so much of the processor: other threads of the process use it, and other programs the time. */
+function spend(ms: number): void {
+  const start = performance.now();
+  const startedAt = processorMs();
+  while (performance.now() - start < ms || processorMs() - startedAt < ms);
+}
