@@ -3,16 +3,13 @@
 
 import { closest, distance } from 'fastest-levenshtein';
 import { describe, HubError } from '../../model/error.ts';
-import { type Key, keyByName, physicalKeys } from './key-table.ts';
+import { type Key, keyByName, physicalKeys, type Side, supportOf } from './key-table.ts';
 
 /** A combination: `written` names its parameter, `keys` are the names in the order in which they are pressed. */
 export interface Combination {
   readonly written: string;
   readonly keys: readonly string[];
 }
-
-/** Whether a combination is heard or pressed. */
-export type Side = 'input' | 'output';
 
 export const maxKeys = 8;
 
@@ -82,10 +79,13 @@ function splitNames(text: string): string[] {
 function findKey(name: string, written: string, side: Side): Key {
   const key = keyByName.get(name);
   if (key === undefined) throw new HubError('bad-flow', unknownKey(name, written));
-  if (side === 'input' && key.heardAs.length === 0)
-    throw new HubError('bad-flow', `expected a key that can be heard, "${name}" can only be pressed (an output key)`);
-  if (side === 'output' && key.pressedAs === undefined)
-    throw new HubError('bad-flow', `expected a key that can be pressed, "${name}" can only be heard (an input key)`);
+  if (supportOf(name, side) === 'no')
+    throw new HubError(
+      'bad-flow',
+      side === 'input'
+        ? `expected a key that can be heard, "${name}" can only be pressed (an output key)`
+        : `expected a key that can be pressed, "${name}" can only be heard (an input key)`,
+    );
   return key;
 }
 

@@ -1,16 +1,19 @@
-// All keys. Each has one name, which flow files use, and codes by which uiohook-napi hears it and nut-js presses it; under
-// X11 it is pressed by its keysym (process/x11/keysyms.ts). Names follow the codes of W3C UI Events, in small letters. A
-// hyphen joins keys; so only the names of media and volume keys have one.
+// All keys. Each has one name, which flow files use, and on Windows and macOS codes by which uiohook-napi hears it and nut-js presses
+// it; under X11 it is heard and pressed by its keysym. Names follow the codes of W3C UI Events, in small letters. A hyphen joins
+// keys; so only the names of media and volume keys have one.
 
-/** A key. One that a library does not know has no code there: it can only be heard, or only be pressed. */
+import { isKnownToX11 } from './process/x11/keysyms.ts';
+
+/** Whether a key is heard or pressed. */
+export type Side = 'input' | 'output';
+
+/** A key. One that a library does not know has no code there: without X11 it can only be heard, or only be pressed. */
 export interface Key {
   readonly name: string;
-  /** The codes that uiohook-napi reports: a pad key has two, with and without NumLock. Empty: it cannot be heard. */
+  /** The codes that uiohook-napi reports: a pad key has two, with and without NumLock. */
   readonly heardAs: readonly number[];
-  /** Its name in the `Key` of nut-js; undefined: it cannot be pressed. */
+  /** Its name in the `Key` of nut-js. */
   readonly pressedAs: string | undefined;
-  /** The side on which it works on Windows or macOS, but not under X11. */
-  readonly x11Lacks?: 'input' | 'output';
 }
 
 /** The modifiers that match either side, each with its left and its right key. */
@@ -47,7 +50,7 @@ export const keys: readonly Key[] = [
   key('ralt', 0x0e38, 'RightAlt'),
   key('lmeta', 0x0e5b, 'LeftSuper'),
   key('rmeta', 0x0e5c, 'RightSuper'),
-  key('fn', undefined, 'Fn', 'output'),
+  key('fn', undefined, 'Fn'),
 
   ...letterCodes.map((code, index) => {
     const letter = String.fromCharCode('a'.charCodeAt(0) + index);
@@ -101,17 +104,17 @@ export const keys: readonly Key[] = [
   key('numpadequal', 0x0e0d, 'NumPadEqual'),
   key('numpadenter', 0x0e1c, 'Enter'),
 
-  key('media-play', 0xe022, 'AudioPlay', 'input'),
+  key('media-play', 0xe022, 'AudioPlay'),
   key('media-pause', undefined, 'AudioPause'),
-  key('media-stop', 0xe024, 'AudioStop', 'input'),
-  key('media-next', 0xe019, 'AudioNext', 'input'),
-  key('media-previous', 0xe010, 'AudioPrev', 'input'),
+  key('media-stop', 0xe024, 'AudioStop'),
+  key('media-next', 0xe019, 'AudioNext'),
+  key('media-previous', 0xe010, 'AudioPrev'),
   key('media-rewind', undefined, 'AudioRewind'),
   key('media-forward', undefined, 'AudioForward'),
   key('media-repeat', undefined, 'AudioRepeat'),
   key('media-random', undefined, 'AudioRandom'),
-  key('media-select', 0xe06d, undefined, 'input'),
-  key('media-eject', 0xe02c, undefined, 'input'),
+  key('media-select', 0xe06d, undefined),
+  key('media-eject', 0xe02c, undefined),
   key('volume-up', 0xe030, 'AudioVolUp'),
   key('volume-down', 0xe02e, 'AudioVolDown'),
   key('volume-mute', 0xe020, 'AudioMute'),
@@ -124,28 +127,29 @@ export function physicalKeys(name: string): readonly string[] {
   return eitherSide.get(name) ?? [name];
 }
 
-/** One row of `patchbay keys`: `{key: 'pause', input: 'yes', output: 'no'}`; `not under X11` where only X11 cannot. */
+/** Where a key works on a side. That a keyboard has it is another matter. */
+export type Support = 'yes' | 'no' | 'not under X11' | 'only under X11';
+
+/** `supportOf('pause', 'output')` → `only under X11`. Of an unknown name: no. */
+export function supportOf(name: string, side: Side): Support {
+  const key = keyByName.get(name);
+  const isKnownElsewhere = side === 'input' ? (key?.heardAs.length ?? 0) > 0 : key?.pressedAs !== undefined;
+  if (isKnownToX11(name)) return isKnownElsewhere ? 'yes' : 'only under X11';
+  return isKnownElsewhere ? 'not under X11' : 'no';
+}
+
+/** One row of `patchbay keys`: `{key: 'pause', input: 'yes', output: 'only under X11'}`. */
 export interface KeyRow {
   readonly key: string;
-  readonly input: 'yes' | 'no' | 'not under X11';
-  readonly output: 'yes' | 'no' | 'not under X11';
+  readonly input: Support;
+  readonly output: Support;
 }
 
 /** The table for people, one row per key. */
 export function keyRows(): KeyRow[] {
-  return keys.map(({ name, heardAs, pressedAs, x11Lacks }) => ({
-    key: name,
-    input: heardAs.length === 0 ? 'no' : x11Lacks === 'input' ? 'not under X11' : 'yes',
-    output: pressedAs === undefined ? 'no' : x11Lacks === 'output' ? 'not under X11' : 'yes',
-  }));
+  return keys.map(({ name }) => ({ key: name, input: supportOf(name, 'input'), output: supportOf(name, 'output') }));
 }
 
-function key(
-  name: string,
-  heardAs: number | readonly number[] | undefined,
-  pressedAs: string | undefined,
-  x11Lacks?: 'input' | 'output',
-): Key {
-  const codes = heardAs === undefined ? [] : typeof heardAs === 'number' ? [heardAs] : heardAs;
-  return { name, heardAs: codes, pressedAs, ...(x11Lacks && { x11Lacks }) };
+function key(name: string, heardAs: number | readonly number[] | undefined, pressedAs: string | undefined): Key {
+  return { name, heardAs: heardAs === undefined ? [] : [heardAs].flat(), pressedAs };
 }

@@ -1,13 +1,10 @@
 // Keyboard: global hotkeys as triggers, and simulated keystrokes (S-17, D-10). The libraries run in a process of their own.
 // Whatever ends that process, the connection is degraded and starts another one, and the hub runs on.
 
-import { platform } from 'node:os';
 import { defer, merge, type Observable, type SchedulerLike } from 'rxjs';
 import { buffer, finalize, ignoreElements, tap, throttleTime } from 'rxjs/operators';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
 import { defineConnectionType, type Log } from '../connection.ts';
-import type { Combination, Side } from './combination.ts';
-import { keyByName } from './key-table.ts';
 import { type LostPresses, PressQueue } from './press-queue.ts';
 import { releaseHeld } from './release-held.ts';
 import { restartWithBackoff } from './restart.ts';
@@ -33,7 +30,6 @@ export const keyboard = defineConnectionType({
       const requests$ = settings.outputKeys.map((combination) =>
         inbox(`output/${combination.written}`).pipe(tap(() => presses.push(combination))),
       );
-      warnOfX11(settings, log);
       return merge(
         merge(logLosses(presses.lost$, scheduler, log), ...requests$).pipe(ignoreElements()),
         restartWithBackoff(runSession({ ...context, finish }, presses), scheduler),
@@ -62,17 +58,4 @@ function logLosses(lost$: Observable<LostPresses>, scheduler: SchedulerLike, log
       if (count > 0) log.warn({ count }, `presses dropped: ${count} (${losses.at(-1)?.reason})`);
     }),
   );
-}
-
-function warnOfX11({ inputKeys, outputKeys }: KeyboardSettings, log: Log): void {
-  if (platform() === 'win32' || platform() === 'darwin') return;
-  const warn = (combinations: readonly Combination[], side: Side) => {
-    for (const { written, keys } of combinations) {
-      const key = keys.find((name) => keyByName.get(name)?.x11Lacks === side);
-      const what = side === 'input' ? 'heard' : 'pressed';
-      if (key !== undefined) log.warn({ key }, `${side}/${written}: under X11 the key "${key}" is not ${what}`);
-    }
-  };
-  warn(inputKeys, 'input');
-  warn(outputKeys, 'output');
 }

@@ -16,7 +16,7 @@ export async function releaseHeld(
 ): Promise<void> {
   if (held.length === 0) return;
   const ends: Promise<string>[] = [];
-  const first$ = of<ToProcess>({ listen: [], presses: true, release: held });
+  const first$ = of<ToProcess>({ listen: [], press: [], release: held });
   const said$ = runProcess(first$, { scheduler, finish: (end) => void ends.push(end) });
   const ready$ = said$.pipe(
     filter((said) => 'ready' in said),

@@ -6,7 +6,7 @@ import { catchError, finalize, mergeMap, startWith, switchMap } from 'rxjs/opera
 import { messageOf } from '../../model/error.ts';
 import type { ConnectionContext, ConnectionEvent } from '../connection.ts';
 import { ProcessEnded, runProcess } from './channel.ts';
-import type { FromProcess, ToProcess } from './messages.ts';
+import type { FromProcess, ToProcess, Unusable } from './messages.ts';
 import type { PressQueue } from './press-queue.ts';
 import { Interrupted } from './restart.ts';
 import type { KeyboardSettings } from './settings.ts';
@@ -36,6 +36,8 @@ class Session {
   /** The codes of keys that the process before may have left down. */
   readonly #leftDown: readonly number[];
   readonly #toProcess$ = new Subject<ToProcess>();
+  /** Why combinations cannot be used. */
+  #reasons: ReadonlyMap<string, string> = new Map();
   /** What the process is doing, in words for the operator. */
   readonly #doing$ = new BehaviorSubject('starting');
 
@@ -49,7 +51,7 @@ class Session {
     const { settings, scheduler } = this.#context;
     const first: ToProcess = {
       listen: settings.inputKeys.map(({ keys }) => keys),
-      presses: settings.outputKeys.length > 0,
+      press: settings.outputKeys.map(({ keys }) => keys),
       release: this.#leftDown,
     };
     const toProcess$ = merge(this.#toProcess$, this.#failWhenSilent()).pipe(startWith(first));
@@ -72,11 +74,26 @@ class Session {
       this.#openPresses();
       return [{ state: 'running' }];
     }
-    if ('opening' in said) this.#doing$.next(`opening the display ${said.opening}`);
+    if ('unusable' in said) this.#logUnusable(said.unusable);
+    else if ('opening' in said) this.#doing$.next(`opening the display ${said.opening}`);
     else if ('holding' in said) this.#presses.hold(said.holding);
     else if ('pressed' in said) this.#endPress(said.failure);
     else this.#toProcess$.error(new Error(said.fault));
     return [];
+  }
+
+  /** Logs each combination once that cannot be used, and once more when it can. */
+  #logUnusable(unusable: readonly Unusable[]): void {
+    const { settings, log } = this.#context;
+    const reasons = new Map<string, string>();
+    for (const { side, place, reason } of unusable) {
+      const { written } = settings[`${side}Keys`][place]!;
+      reasons.set(`${side}/${written} cannot be ${side === 'input' ? 'heard' : 'pressed'}`, reason);
+    }
+    for (const [what, reason] of reasons) if (this.#reasons.get(what) !== reason) log.warn({}, `${what}: ${reason}`);
+    for (const what of this.#reasons.keys())
+      if (!reasons.has(what)) log.info({}, `${what.replace('cannot', 'can')} again`);
+    this.#reasons = reasons;
   }
 
   #openPresses(): void {

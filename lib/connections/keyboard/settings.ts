@@ -2,7 +2,8 @@
 
 import { z } from 'zod';
 import { messageOf } from '../../model/error.ts';
-import { identityOf, readCombination, type Side } from './combination.ts';
+import { identityOf, readCombination } from './combination.ts';
+import type { Side } from './key-table.ts';
 
 export const settingsSchema = z.strictObject({
   inputKeys: combinations('input').describe('Global hotkeys, such as ctrl-f1; each is the trigger input/<combination>'),

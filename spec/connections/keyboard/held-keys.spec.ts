@@ -39,8 +39,14 @@ test.serial(
       await Promise.all([fired, changed]);
       await keysAre(x, 'up');
     }
-    const said = new Set(keyboard.lines.map(({ message }) => message.replace(/".*"/, '…')));
-    t.deepEqual([...said], ['a press failed: the keyboard layout has no key …']); // Cyrillic has no Latin letters
+    const said = keyboard.lines.map(({ message }) => message.replace(/".*"/, '…').replace(/^output.* can/, 'it can'));
+    // Cyrillic has no Latin letters
+    t.deepEqual(
+      [...new Set(said)].filter((line) => !line.startsWith('it can')),
+      ['a press failed: the keyboard layout has no key …'],
+    );
+    t.true(said.includes('it cannot be pressed: the keyboard layout has no key …'));
+    t.true(said.includes('it can be pressed again'));
 
     const keys$ = await x.keys$();
     const heard = next(keys$, 4);

@@ -7,7 +7,10 @@ import { promisify } from 'node:util';
 import type { ExecutionContext } from 'ava';
 import { fromEvent, interval, lastValueFrom, merge, type Observable, race } from 'rxjs';
 import { exhaustMap, filter, map, mergeMap, scan, share, takeUntil } from 'rxjs/operators';
+import { pressCombination } from '../../../lib/connections/keyboard/process/presser.ts';
+import { Layout } from '../../../lib/connections/keyboard/process/x11/layout.ts';
 import { XServer as Server } from '../../../lib/connections/keyboard/process/x11/server.ts';
+import { openXTest } from '../../../lib/connections/keyboard/process/x11/xtest.ts';
 import { deadlineMs, first } from '../deadline.ts';
 import { needs } from '../programs.ts';
 import { shared } from '../shared.ts';
@@ -17,6 +20,8 @@ needs('keyboard', 'xvfb', 'xdotool', 'xev', 'setxkbmap');
 
 const run = promisify(execFile);
 const queryKeymap = 44;
+const [useXkb, latchLockState] = [0, 5];
+const coreKeyboard = 0x100;
 const bits = [0, 1, 2, 3, 4, 5, 6, 7];
 /** Display numbers far from those that others choose: a killed server's number must stay free until it is back. */
 const numbers = [10_000, 59_000] as const;
@@ -27,6 +32,10 @@ export interface XServer {
   readonly pid: number;
   /** Runs setxkbmap: `['fr']`. */
   setxkbmap(...args: string[]): Promise<void>;
+  /** Presses keys by their codes and releases them in reverse. xdotool makes the first layout the active one for that. */
+  pressKeys(...keycodes: number[]): Promise<void>;
+  /** Makes another of the layouts the active one, counted from 0. */
+  activateLayout(index: number): Promise<void>;
   /** The keycodes of the keys that are down. */
   keysDown(): Promise<number[]>;
   /** Runs xdotool: `['key', 'ctrl+F1']`. */
@@ -79,8 +88,26 @@ export async function startXServer(
       bits.filter((bit) => (keymap[byte]! >> bit) & 1).map((bit) => byte * 8 + bit),
     );
   };
+  const activateLayout = async (index: number) => {
+    connection ??= Server.open(display);
+    const xkb = await connection;
+    const { opcode } = await xkb.extension('XKEYBOARD', 'no layout can be activated');
+    await xkb.ask(Buffer.from([opcode, useXkb, 0, 0, 1, 0, 0, 0]));
+    const lock = Buffer.alloc(16);
+    lock.set([opcode, latchLockState]);
+    lock.writeUInt16LE(coreKeyboard, 4);
+    lock.set([1, index], 8);
+    xkb.send(lock);
+    await keysDown(); // answered once it is done
+  };
+  const pressKeys = async (...keycodes: number[]) => {
+    connection ??= Server.open(display);
+    const presser = await openXTest(await connection, await Layout.open(await connection));
+    await pressCombination(presser, keycodes);
+  };
   const kill = () => end('SIGKILL');
-  const x = { display, pid: server.pid!, xdotool, setxkbmap: call('setxkbmap'), keysDown, kill };
+  const setxkbmap = call('setxkbmap');
+  const x = { display, pid: server.pid!, xdotool, setxkbmap, pressKeys, activateLayout, keysDown, kill };
   let heard: Promise<Observable<string>> | undefined;
   return {
     ...x,

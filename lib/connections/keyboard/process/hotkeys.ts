@@ -3,6 +3,12 @@
 
 import { modifiers, physicalKeys } from '../key-table.ts';
 
+/** Hears keys by their codes; `names` are all that the key bears as it goes down, of modifiers with their side. */
+export interface KeyListener {
+  down(code: number, names: readonly string[]): void;
+  up(code: number): void;
+}
+
 interface Hotkey {
   /** The keys of the combination, each with the physical keys that stand for it. */
   readonly places: readonly (readonly string[])[];
@@ -11,13 +17,14 @@ interface Hotkey {
 }
 
 /**
- * Follows a keyboard. Keys have their names of the key table, left and right apart (`lctrl`). A hotkey is armed when the last of
- * its keys goes down while no other modifier is held. Another modifier disarms it: releasing shift first does not turn
- * ctrl+shift+F1 into ctrl+F1. A hotkey of modifiers alone is disarmed by any other key.
+ * Follows a keyboard. Keys have their names of the key table, left and right apart (`lctrl`), and keep those that they went down
+ * with. A hotkey is armed when the last of its keys goes down while no other modifier is held. Another modifier disarms it:
+ * releasing shift first does not turn ctrl+shift+F1 into ctrl+F1. A hotkey of modifiers alone is disarmed by any other key.
  */
 export class Hotkeys {
   readonly #hotkeys: readonly Hotkey[];
-  readonly #held = new Set<string>();
+  /** The names of each key that is down, by its code. */
+  readonly #held = new Map<number, readonly string[]>();
   readonly #armed = new Set<Hotkey>();
 
   constructor(combinations: readonly (readonly string[])[]) {
@@ -28,28 +35,35 @@ export class Hotkeys {
     });
   }
 
-  /** A key goes down; a repeat of a held key changes nothing. */
-  down(key: string): void {
-    if (this.#held.has(key)) return;
-    this.#held.add(key);
+  /** A key goes down, which may bear several names; a repeat of a held key changes nothing. */
+  down(code: number, names: readonly string[]): void {
+    if (this.#held.has(code)) return;
+    this.#held.set(code, names);
+    const isModifier = names.some((name) => modifiers.has(name));
     for (const hotkey of this.#hotkeys) {
-      if (hotkey.keys.has(key)) {
+      if (isOf(hotkey, names)) {
         if (this.#isComplete(hotkey)) this.#armed.add(hotkey);
-      } else if (modifiers.has(key) || hotkey.isModifiersOnly) this.#armed.delete(hotkey);
+      } else if (isModifier || hotkey.isModifiersOnly) this.#armed.delete(hotkey);
     }
   }
 
   /** A key goes up; returns which hotkeys fire, as places in the list of combinations. */
-  up(key: string): number[] {
-    this.#held.delete(key);
-    const fired = this.#hotkeys.filter((hotkey) => hotkey.keys.has(key) && this.#armed.delete(hotkey));
+  up(code: number): number[] {
+    const names = this.#held.get(code) ?? [];
+    this.#held.delete(code);
+    const fired = this.#hotkeys.filter((hotkey) => isOf(hotkey, names) && this.#armed.delete(hotkey));
     return fired.map((hotkey) => this.#hotkeys.indexOf(hotkey));
   }
 
-  #isComplete({ places, keys }: Hotkey): boolean {
+  #isComplete(hotkey: Hotkey): boolean {
+    const held = [...this.#held.values()];
     return (
-      places.every((keysForIt) => keysForIt.some((key) => this.#held.has(key))) &&
-      [...this.#held].every((key) => keys.has(key) || !modifiers.has(key))
+      hotkey.places.every((place) => held.some((names) => names.some((name) => place.includes(name)))) &&
+      held.every((names) => isOf(hotkey, names) || !names.some((name) => modifiers.has(name)))
     );
   }
+}
+
+function isOf({ keys }: Hotkey, names: readonly string[]): boolean {
+  return names.some((name) => keys.has(name));
 }

@@ -1,5 +1,5 @@
 // The keysyms of the key table, by which a layout of X11 names its keys (X Window System Protocol, appendix A; those of media
-// keys are from XFree86). Where a key has two, the first one counts that the layout has.
+// keys are from XFree86). Where a name has several, each of them is the key, and the first one is pressed.
 
 const latin = (character: string) => character.charCodeAt(0);
 const letters = [...'abcdefghijklmnopqrstuvwxyz'];
@@ -40,6 +40,7 @@ export const keysyms: ReadonlyMap<string, readonly number[]> = new Map([
   row('right', 0xff53),
   row('printscreen', 0xff61),
   row('scrolllock', 0xff14),
+  row('pause', 0xff13),
   row('menu', 0xff67),
   row('clear', 0xff0b),
 
@@ -51,13 +52,13 @@ export const keysyms: ReadonlyMap<string, readonly number[]> = new Map([
   row('backslash', latin('\\')),
   row('semicolon', latin(';')),
   row('quote', latin("'")),
-  row('backquote', latin('`')),
+  row('backquote', latin('`'), 0xfe50), // the dead one, where there is no other
   row('bracketleft', latin('[')),
   row('bracketright', latin(']')),
 
   row('numlock', 0xff7f),
   ...digits.map((digit) => row(`numpad${digit}`, 0xffb0 + Number(digit))),
-  row('numpaddecimal', 0xffae),
+  row('numpaddecimal', 0xffae, 0xffac), // a comma, where people write one
   row('numpadadd', 0xffab),
   row('numpadsubtract', 0xffad),
   row('numpadmultiply', 0xffaa),
@@ -74,10 +75,25 @@ export const keysyms: ReadonlyMap<string, readonly number[]> = new Map([
   row('media-forward', 0x1008ff97),
   row('media-repeat', 0x1008ff98),
   row('media-random', 0x1008ff99),
+  row('media-select', 0x1008ff32),
+  row('media-eject', 0x1008ff2c),
   row('volume-up', 0x1008ff13),
   row('volume-down', 0x1008ff11),
   row('volume-mute', 0x1008ff12),
 ]);
+
+/** The key beside the left shift is named by its place, as something else stands on it in each layout. */
+export const intlBackslash = { name: 'intlbackslash', keycode: 94 } as const;
+
+/** Where F13 to F24 are. Most layouts have other keysyms there, or none: such a key can be heard, but no program takes it for F13. */
+export const functionKeycodes: ReadonlyMap<string, number> = new Map(
+  Array.from({ length: 12 }, (_, index) => [`f${index + 13}`, 191 + index]),
+);
+
+/** Whether there is a key of a name under X11; whether it is on a keyboard, the layout says. */
+export function isKnownToX11(name: string): boolean {
+  return keysyms.has(name) || name === intlBackslash.name;
+}
 
 function row(name: string, ...keysyms: readonly number[]): readonly [string, readonly number[]] {
   return [name, keysyms];

@@ -8,6 +8,7 @@ import { reachDisplay } from './display.ts';
 const maxAnswerBytes = 2 ** 20;
 const headBytes = 32;
 const littleEndian = 'l'.charCodeAt(0);
+const queryExtension = 98;
 
 /** The codes of what a server sends; all other codes are events. */
 const kind = { error: 0, reply: 1, genericEvent: 35 } as const;
@@ -19,6 +20,12 @@ interface Question {
   reject(error: Error): void;
 }
 
+/** The numbers of an extension in the protocol. */
+export interface Extension {
+  readonly opcode: number;
+  readonly firstEvent: number;
+}
+
 /** The keycodes that a server knows, both included. */
 export interface KeycodeRange {
   readonly first: number;
@@ -27,14 +34,24 @@ export interface KeycodeRange {
 
 export class XServer {
   readonly keycodes: KeycodeRange;
+  /** The window of the first screen that has all others in it. */
+  readonly root: number;
+  /** Resolves when the connection is over, with the reason. */
+  readonly ended: Promise<Error>;
   readonly #socket: Socket;
   readonly #questions: Question[] = [];
   #sequence = 0;
   #end: Error | undefined;
+  #tellEnd!: (error: Error) => void;
+  readonly #listeners: ((event: Buffer) => void)[] = [];
 
   private constructor(socket: Socket, welcome: Buffer, rest: Buffer) {
     this.#socket = socket;
     this.keycodes = { first: welcome[34]!, last: welcome[35]! };
+    this.root = rootOf(welcome);
+    this.ended = new Promise((resolve) => {
+      this.#tellEnd = resolve;
+    });
     let unread = rest;
     socket.on('data', (bytes) => {
       unread = this.#read(Buffer.concat([unread, bytes]));
@@ -67,6 +84,19 @@ export class XServer {
     return new Promise((resolve, reject) => this.#questions.push({ sequence: this.#sequence, resolve, reject }));
   }
 
+  /** Asks for an extension. Errors: the server has none, and what one cannot do `without` it. */
+  async extension(name: string, without: string): Promise<Extension> {
+    const head = Buffer.from([queryExtension, 0, 0, 0, name.length, 0, 0, 0]);
+    const answer = await this.ask(Buffer.concat([head, padded(Buffer.from(name))]));
+    if (answer[8] !== 1) throw new Error(`the X server has no extension ${name}, without which ${without}`);
+    return { opcode: answer[9]!, firstEvent: answer[10]! };
+  }
+
+  /** Passes on every event from now on. */
+  hear(listener: (event: Buffer) => void): void {
+    this.#listeners.push(listener);
+  }
+
   close(): void {
     this.#close(new Error('the connection to the X server is closed'));
   }
@@ -80,7 +110,9 @@ export class XServer {
       const length = headBytes + (hasMore ? bytes.readUInt32LE(start + 4) * 4 : 0);
       if (length > maxAnswerBytes) this.#close(new Error(`the X server sends ${length} bytes at once`));
       if (length > maxAnswerBytes || bytes.length - start < length) break;
-      if (code === kind.reply || code === kind.error) this.#take(bytes.subarray(start, start + length));
+      const message = bytes.subarray(start, start + length);
+      if (code === kind.reply || code === kind.error) this.#take(message);
+      else for (const hear of this.#listeners) hear(message);
       start += length;
     }
     return bytes.subarray(start);
@@ -100,6 +132,7 @@ export class XServer {
 
   #close(error: Error): void {
     this.#end ??= error;
+    this.#tellEnd(this.#end);
     this.#socket.destroy();
     for (const { reject } of this.#questions.splice(0)) reject(this.#end);
   }
@@ -135,6 +168,12 @@ function greet(socket: Socket, display: string, proof: Proof): Promise<{ welcome
     if (socket.destroyed) closed();
     else socket.on('data', read).on('close', closed).on('error', closed);
   });
+}
+
+/** The first screen stands behind the name of the vendor and the formats of pictures, and begins with its root window. */
+function rootOf(welcome: Buffer): number {
+  const at = 40 + Math.ceil(welcome.readUInt16LE(24) / 4) * 4 + welcome[29]! * 8;
+  return welcome.length >= at + 4 ? welcome.readUInt32LE(at) : 0;
 }
 
 /** Bytes filled up with zeros to a multiple of four. */
