@@ -11,7 +11,7 @@ const names = [
   'connections/rest-api/http/guard/foreign-pages',
   'connections/keyboard/hub',
   'command/run/start',
-  'trials/fuzz',
+  'trials/fuzz/fuzz',
 ];
 
 /** Their full paths. */

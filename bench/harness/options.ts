@@ -47,6 +47,11 @@ export interface Options {
   /** How many rules a large installation has; a small one has a hundredth of them. */
   readonly rules: number;
   readonly parameters: number;
+  /** Past: how many numbers a store has recorded, and for how many days. */
+  readonly pastLevels: number;
+  readonly pastDays: number;
+  /** Recording: changes per second. */
+  readonly recordedPerSecond: number;
 }
 
 export const usage = `npm run bench -- [subjects…] [options]
@@ -79,6 +84,9 @@ npm run bench:compare -- <git ref> [subjects…] [options]
   --writes <n>               write-rule: writes (3000000)
   --rules <n>                rule-growth: rules of a large installation (10000)
   --parameters <n>           memory: parameters (1000000)
+  --past-levels <n>          past: numbers that are asked for (100)
+  --past-days <n>            past: for how many days there is something (30)
+  --recorded-per-second <n>  recording: changes (20000)
   --help`;
 
 /** Every option that takes numbers, with its values unless said: in full, and quick. */
@@ -113,6 +121,9 @@ const numberOptions = {
   writes: [[3_000_000], [200_000]],
   rules: [[10_000], [200]],
   parameters: [[1_000_000], [20_000]],
+  'past-levels': [[100], [4]],
+  'past-days': [[30], [2]],
+  'recorded-per-second': [[20_000], [1000]],
 } satisfies Record<string, readonly [full: readonly number[], quick: readonly number[]]>;
 
 type NumberOption = keyof typeof numberOptions;
@@ -171,6 +182,9 @@ export function readOptions(args: readonly string[]): Options | undefined {
     writes: number('writes'),
     rules: number('rules'),
     parameters: number('parameters'),
+    pastLevels: number('past-levels'),
+    pastDays: number('past-days'),
+    recordedPerSecond: number('recorded-per-second'),
   };
 }
 

@@ -7,9 +7,11 @@ import { httpRead } from '../subjects/http-read.ts';
 import { manyHubs } from '../subjects/hubs.ts';
 import { idle } from '../subjects/idle.ts';
 import { memory } from '../subjects/memory.ts';
+import { past } from '../subjects/past.ts';
 import { plainFanOut } from '../subjects/plain-fan-out.ts';
 import { plainIngest } from '../subjects/plain-ingest.ts';
 import { plainLatency } from '../subjects/plain-latency.ts';
+import { recording } from '../subjects/recording.ts';
 import { rightsCost } from '../subjects/rights.ts';
 import { ruleGrowth } from '../subjects/rule-growth.ts';
 import { v1Dashboards, v1Stalled } from '../subjects/v1-dashboards.ts';
@@ -41,6 +43,8 @@ export const subjects: readonly Subject[] = [
   ruleGrowth,
   virtualCore,
   memory,
+  recording,
+  past,
 ];
 
 /** The subjects of these names, all when there is none. Errors: for a name that is none. */

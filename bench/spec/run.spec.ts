@@ -39,9 +39,10 @@ test('a quick run of subjects: right answers, a table, samples and a chart', asy
 
 test('a quick run of one case of a subject has that case alone', async (t) => {
   t.timeout(limitMs);
-  const args = ['virtual-core', '--quick', '--cases', 'latches', '--into', await createFolder(t)];
+  const args = ['virtual-core', 'past', '--quick', '--cases', 'at', '--into', await createFolder(t)];
   const { status, output, errors } = await start(t, args, { program: join(root, 'bench/run.ts') }).ended(limitMs);
   t.is(status, 0, output + errors);
+  t.regex(output, /4 numbers, a day, at once/);
   t.deepEqual([output.includes('100 latches'), output.includes('expressions')], [true, false], output);
   t.notRegex(output, /WRONG|NaN/);
 });

@@ -10,7 +10,7 @@ import { deadlineMs, eventually } from '../support/deadline.ts';
 import { createFolder } from '../support/folder.ts';
 import { root } from '../support/repository/readme.ts';
 import { call } from '../support/system/process.ts';
-import { startKilledHub } from '../trials/store/kills/killed-hub.ts';
+import { startKilledHub } from '../trials/store/killed-hub.ts';
 
 test('the demo that is killed has its red light on again, and explains it back to the client', async (t) => {
   const folder = await createFolder(t);

@@ -1,5 +1,4 @@
-// Record and replay: what a file holds, how it is damaged, and that what changes in shadow is what then occurs. `npm run trial -- shadow`
-// is the full size of the last one.
+// Record and replay: what a file holds and how it is damaged. That what changes in shadow is what then occurs is for `npm run trial -- shadow`.
 
 import { once } from 'node:events';
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
@@ -14,24 +13,6 @@ import { encodeLine } from '../../lib/wire/recording.ts';
 import { eventually } from '../support/deadline.ts';
 import { createFolder } from '../support/folder.ts';
 import { api, startTestHub, writer } from '../support/hub.ts';
-import { inTemporaryFolder } from '../support/temporary-folder.ts';
-import { compareChange, recordStudio } from '../trials/shadow/compare.ts';
-import { changes } from '../trials/shadow/studio.ts';
-
-test('a rule changed in shadow shows exactly the differences that then occur when it is live', async (t) => {
-  await inTemporaryFolder('shadow', async (folder) => {
-    const recorded = await recordStudio(7, 120_000, folder);
-    t.true(recorded.changes.length > 300);
-    let all = 0;
-    for (const [index, change] of changes.entries()) {
-      if (index % 3 !== 0) continue;
-      const { deviations, difference } = await compareChange(recorded, change);
-      t.is(difference, undefined, JSON.stringify(change));
-      all += deviations;
-    }
-    t.true(all > 100, `${all}`);
-  });
-});
 
 const desk = { type: 'dummy', parameters: ['mic,B,false', 'lamp,B,false', 'bell,T'] };
 const rule = { name: 'lamp', from: 'desk/mic', to: 'desk/lamp' };

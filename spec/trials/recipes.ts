@@ -8,12 +8,7 @@ import { findFlowFiles } from '../../lib/flow/files/find.ts';
 import { MistakeList } from '../../lib/json5/mistake.ts';
 import { runFlowTests } from '../../lib/testing/run-tests.ts';
 import { createTemporaryFolder } from '../support/temporary-folder.ts';
-import { runScript, tell } from './script.ts';
-
-const usage = `npm run trial -- recipes [options]
-
-  --most <n>  how many ways are tried (100000)
-`;
+import { defineTrial, tell } from './trial.ts';
 
 interface Rule {
   enabled?: boolean;
@@ -42,7 +37,13 @@ const ways: Readonly<Record<string, (rule: Rule) => boolean>> = {
   },
 };
 
-await runScript(usage, { most: 100_000 }, async ({ most }) => {
+export const trial = defineTrial({
+  about: 'breaks each rule of each recipe of the cookbook: a test of the recipe must fail',
+  options: { most: ['how many ways are tried', Infinity, 40] },
+  run,
+});
+
+async function run({ most }: { readonly most: number }): Promise<boolean> {
   const paths = await findFlowFiles(['flows/cookbook'], new MistakeList());
   const { path: folder, remove } = await createTemporaryFolder('recipes');
   let tried = 0;
@@ -66,8 +67,8 @@ await runScript(usage, { most: 100_000 }, async ({ most }) => {
     await remove();
   }
   tell(`${paths.length} recipes, ${tried} broken rules, ${missed} that no test sees`);
-  return missed === 0 ? 0 : 1;
-});
+  return missed === 0 && tried > 0;
+}
 
 function rulesOf(items: Rule[] = []): Rule[] {
   return items.flatMap((item) => (item.rules === undefined ? [item] : rulesOf(item.rules)));

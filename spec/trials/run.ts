@@ -1,30 +1,51 @@
-// `npm run trial -- fuzz --seed 7`: runs a trial. Without a name it lists them.
+// `npm run trial -- fuzz --seed 7` runs a trial, `npm run trial` lists them. Exit status 1 when something did not hold.
 
-import { chosenOf, tell } from './script.ts';
+import { messageOf } from '../../lib/model/error.ts';
+import { chosenOf, listOf, type Trial, tell } from './trial.ts';
 
-const trials: Readonly<Record<string, string>> = {
-  abuse: './abuse.ts',
-  backup: './store/backup.ts',
-  cuts: './store/cuts.ts',
-  due: './store/due.ts',
-  faults: './domain/faults.ts',
-  fuzz: './fuzz.ts',
-  isolation: './domain/isolated.ts',
-  kills: './store/kills.ts',
-  misbehave: './misbehave.ts',
-  networks: './networks.ts',
-  recipes: './recipes.ts',
-  resume: './resume.ts',
-  shadow: './shadow.ts',
-  soak: './soak.ts',
+/** By name. Each is read when it is run. */
+const trials: Readonly<Record<string, () => Promise<{ readonly trial: Trial }>>> = {
+  abuse: () => import('./abuse/abuse.ts'),
+  fuzz: () => import('./fuzz/fuzz.ts'),
+  misbehave: () => import('./misbehave/misbehave.ts'),
+  networks: () => import('./networks/networks.ts'),
+  recipes: () => import('./recipes.ts'),
+  resume: () => import('./resume/resume.ts'),
+  shadow: () => import('./shadow/shadow.ts'),
+  soak: () => import('./soak/soak.ts'),
+  backup: () => import('./store/backup.ts'),
+  cuts: () => import('./store/cuts.ts'),
+  due: () => import('./store/due.ts'),
+  kills: () => import('./store/kills.ts'),
+  recording: () => import('./store/recording.ts'),
+  faults: () => import('./domain/faults.ts'),
+  isolation: () => import('./domain/isolation.ts'),
 };
 
-const [name] = process.argv.splice(2, 1);
-if (name === undefined) tell(Object.keys(trials).join('\n'));
-else
-  try {
-    for (const [, path] of chosenOf(trials, [name])) await import(path);
-  } catch (error) {
-    tell(String(error));
-    process.exitCode = 1;
+const groups: Readonly<Record<string, readonly string[]>> = {
+  store: ['backup', 'cuts', 'due', 'kills', 'recording'],
+  domain: ['faults', 'isolation'],
+};
+
+const [name, ...args] = process.argv.slice(2);
+try {
+  if (name === undefined) await list();
+  else for (const one of groups[name] ?? [name]) await run(one);
+} catch (error) {
+  tell(messageOf(error));
+  process.exitCode = 1;
+}
+
+async function run(one: string): Promise<void> {
+  for (const [, read] of chosenOf(trials, [one])) {
+    const { trial } = await read();
+    if (args.includes('--help')) tell(trial.usage(one));
+    else if (!(await trial.run(args))) process.exitCode = 1;
   }
+}
+
+async function list(): Promise<void> {
+  const all = Object.entries(trials).map(async ([one, read]) => [one, (await read()).trial] as const);
+  tell(listOf(Object.fromEntries(await Promise.all(all))));
+  for (const [group, names] of Object.entries(groups)) tell(`${group}: ${names.join(', ')}`);
+}

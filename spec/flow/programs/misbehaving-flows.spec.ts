@@ -11,9 +11,8 @@ import { flow, startMisbehaving } from '../../support/flow/misbehaving.ts';
 import { shared } from '../../support/shared.ts';
 import { startHubProcessIn } from '../../support/system/hub-process.ts';
 import { messagesOf } from '../../support/system/log-messages.ts';
-import { atImport } from '../../trials/misbehave/at-import.ts';
 import { type Parts, step } from '../../trials/misbehave/flow.ts';
-import { whileRunning } from '../../trials/misbehave/while-running.ts';
+import { atImport, whileRunning } from '../../trials/misbehave/ways.ts';
 
 /** After so many that are refused, a good one is saved. */
 const goodEvery = 8;

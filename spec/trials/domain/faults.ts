@@ -3,53 +3,47 @@
 // status 1 when it is not so.
 
 import { setTimeout as after } from 'node:timers/promises';
+import { untilSo } from '../../support/load/deadline.ts';
 import { Random } from '../../support/random.ts';
-import { type Numbers, runScript, tell } from '../script.ts';
+import { chosenOf, defineTrial, tell } from '../trial.ts';
 import { checkTerms } from './check.ts';
-import { startDomain } from './domain.ts';
-import { killOfMachine, pickFault } from './fault.ts';
-import { watchPauses } from './pauses.ts';
-import { beginLoad, runRound } from './round.ts';
+import { type FaultyHub, startDomain } from './domain.ts';
+import { beginLoad, faultsOfPair, pickFault, runRound } from './round.ts';
 
-const usage = `npm run trial -- faults [options]
+const options = {
+  rounds: ['how many faults', 30, 2],
+  first: ['the number of the first one: each number of a seed is always the same fault', 1],
+  kinds: [`which faults, in turn: ${Object.keys(faultsOfPair).join(', ')}; empty: any`, '', 'end,kill'],
+  parameters: ['how many parameters the hubs have together', 3000, 60],
+  rate: ['changes per second, of all hubs together', 3000, 120],
+  longest: ['how many seconds a fault lasts at most', 20, 1],
+  equal: ['how many milliseconds it may take until all values are equal', 5000, 60_000],
+  takeover: ['how many milliseconds a takeover may take', 8000, 60_000],
+  planned: ['how many it may take after SIGTERM', 1000, 60_000],
+  servers: ['how many servers: 1 or 3', 3, 1],
+  seed: ['what faults are made of', 1],
+} as const;
 
-  --rounds <n>      how many faults (30)
-  --first <n>       the number of the first one: each number of a seed is always the same fault (1)
-  --parameters <n>  how many parameters the hubs have together (3000)
-  --rate <n>        changes per second, of all hubs together (3000)
-  --longest <s>     how long a fault lasts at most (20)
-  --equal <ms>      how long it may take until all values are equal (5000)
-  --takeover <ms>   how long a takeover may take (8000)
-  --planned <ms>    how long it may take after SIGTERM (1000)
-  --servers <n>     how many servers: 1 or 3 (3)
-  --seed <n>        what faults are made of (1)
-  --machines <n>    1: each fault is the death of the hub that runs together with the server that it asks (0)
-`;
+export const trial = defineTrial({
+  about:
+    'kills, stops and cuts off hubs and servers of a domain under load: all have the same values again, no rule runs twice',
+  options,
+  run,
+});
 
-const unless = {
-  rounds: 30,
-  first: 1,
-  parameters: 3000,
-  rate: 3000,
-  longest: 20,
-  equal: 5000,
-  takeover: 8000,
-  planned: 1000,
-  servers: 3,
-  seed: 1,
-  machines: 0,
-};
+type Options = { readonly [Name in keyof typeof options]: Name extends 'kinds' ? string : number };
+
 /** Before a machine dies, each server leads what it is meant to; it comes back after the takeover. */
 const spreadMs = 15_000;
 const machineMs = 10_000;
+const firedMs = 60_000;
 
-await runScript(usage, unless, run);
-
-async function run(options: Numbers<keyof typeof unless>): Promise<number> {
-  const isOfMachines = options.machines !== 0;
+async function run(options: Options): Promise<boolean> {
+  const kinds = options.kinds === '' ? [] : options.kinds.split(',').map((kind) => chosenOf(faultsOfPair, [kind])[0]!);
   const domain = await startDomain(options);
   const acknowledged = new Map<string, number>();
   process.once('SIGTERM', () => void domain.end().finally(() => process.exit(1)));
+  const pair = domain.hubs.slice(0, 2);
   let failed = 0;
   const equals: number[] = [];
   const takeovers: number[] = [];
@@ -58,15 +52,19 @@ async function run(options: Numbers<keyof typeof unless>): Promise<number> {
     for (let number = options.first; number < options.first + options.rounds; number++) {
       const random = new Random(options.seed, number);
       const pauses = watchPauses();
-      await after(isOfMachines ? spreadMs : 1000);
-      const forMs = isOfMachines ? machineMs : 1000 + random.below(1000 * (options.longest - 1));
-      const fault = isOfMachines ? killOfMachine(domain) : pickFault(domain, random);
+      const [kind, faultOf] = kinds[number % kinds.length] ?? [];
+      await after(kind === 'machine' ? spreadMs : 1000);
+      if (kind !== undefined) await untilFiredIn(pair, number - options.first + 1);
+      const forMs = kind === 'machine' ? machineMs : 1000 + random.below(1000 * (options.longest - 1));
+      const fault = faultOf?.(domain) ?? pickFault(domain, random);
       const result = await runRound(domain, fault, forMs, options.equal, acknowledged);
       const mistakes = [...result.mistakes];
       if (result.equalMs !== undefined) equals.push(result.equalMs);
       if (result.takeoverMs !== undefined) takeovers.push(result.takeoverMs);
       const longest = fault.isPlanned ? options.planned : options.takeover;
       if ((result.takeoverMs ?? 0) > longest) mistakes.push('the takeover took too long');
+      if (kind !== undefined && result.takeoverMs === undefined) mistakes.push('nobody took over');
+      if (result.acknowledged === 0) mistakes.push('no write was acknowledged');
       const takeover = result.takeoverMs === undefined ? '' : `, takeover after ${result.takeoverMs} ms`;
       const longestMs = pauses.end();
       const pause =
@@ -76,19 +74,49 @@ async function run(options: Numbers<keyof typeof unless>): Promise<number> {
       for (const mistake of mistakes) tell(`   ${mistake}`);
       if (mistakes.length > 0) failed++;
     }
-    const { mistakes, terms, fired } = await checkTerms(domain.hubs.slice(0, 2));
+    if (kinds.length > 0) await untilFiredIn(pair, options.rounds + 1);
+    const { mistakes, terms, fired } = await checkTerms(pair);
     for (const mistake of mistakes) tell(mistake);
     tell(
       `${options.rounds} faults, ${failed} with a mistake; ${fired} firings in ${terms} terms, ${mistakes.length} mistakes in these; slowest: equal after ${most(equals)} ms, takeover after ${most(takeovers)} ms`,
     );
     failed += mistakes.length;
-    return failed === 0 ? 0 : 1;
+    return failed === 0;
   } finally {
     await domain.end(failed > 0);
     if (failed > 0) tell(`the logs of hubs and servers are in ${domain.folder}`);
   }
 }
 
+/** Waits until rules of the pair have fired in so many terms. */
+function untilFiredIn(pair: readonly FaultyHub[], count: number): Promise<void> {
+  const haveFired = async () => (await checkTerms(pair)).terms >= count;
+  return untilSo(`rules that fire in ${count} terms`, haveFired, { deadlineMs: firedMs, everyMs: 100 });
+}
+
 function most(values: readonly number[]): string {
   return Math.max(0, ...values).toFixed(0);
+}
+
+const everyMs = 20;
+
+export interface Pauses {
+  /** The longest pause in milliseconds. */
+  end(): number;
+}
+
+export function watchPauses(): Pauses {
+  let lastMs = performance.now();
+  let longestMs = 0;
+  const timer = setInterval(() => {
+    const nowMs = performance.now();
+    longestMs = Math.max(longestMs, nowMs - lastMs);
+    lastMs = nowMs;
+  }, everyMs);
+  return {
+    end() {
+      clearInterval(timer);
+      return Math.round(longestMs);
+    },
+  };
 }

@@ -1,10 +1,65 @@
-// All servers are gone: what the hubs do meanwhile is looked at again and again, and judged at the end.
+// npm run trial -- isolation: three hubs under load, whose servers of NATS are all killed for a minute. Meanwhile what is of other hubs is
+// stale and not written, the hub that is alone does its work, a pair stops or goes on as it is told, and afterwards all of it heals by
+// itself. Exit status 1 when it is not so.
 
 import { setTimeout as after } from 'node:timers/promises';
-import { noteAcknowledged } from './check.ts';
-import type { Domain, FaultyHub } from './domain.ts';
-import { type Fault, killOfServers } from './fault.ts';
+import { chosenOf, defineTrial, tell } from '../trial.ts';
+import { checkTerms, noteAcknowledged } from './check.ts';
+import { type Domain, type FaultyHub, startDomain } from './domain.ts';
 import type { Look } from './messages.ts';
+import { beginLoad, type Fault, killOfServers, runRound } from './round.ts';
+
+const options = {
+  rounds: ['how many times', 1],
+  seconds: ['for how long the servers are gone', 60, 6],
+  parameters: ['how many parameters the hubs have together', 3000, 40],
+  rate: ['changes per second, of all hubs together', 3000, 80],
+  servers: ['how many servers: 1 or 3', 3, 1],
+  pair: ['what the pair does without servers: stop, go-on, or both, one after the other', 'stop', 'both'],
+  stale: ['how many milliseconds it may take until all values of other hubs are stale', 3000, 30_000],
+  equal: ['how many it may take afterwards until all values are equal', 5000, 60_000],
+} as const;
+
+type Options = { readonly [Name in keyof typeof options]: Name extends 'pair' ? string : number };
+
+export const trial = defineTrial({
+  about:
+    'kills all servers of a domain for a minute: values of other hubs are stale, each hub does its own work, all of it heals',
+  options,
+  async run(values) {
+    let holds = true;
+    for (const [pair] of chosenOf(pairs, values.pair === 'both' ? [] : [values.pair]))
+      if (!(await isolate(values, pair === 'go-on'))) holds = false;
+    return holds;
+  },
+});
+
+const pairs = { stop: true, 'go-on': true };
+
+async function isolate(options: Options, goesOn: boolean): Promise<boolean> {
+  const domain = await startDomain({ ...options, goesOn });
+  process.once('SIGTERM', () => void domain.end().finally(() => process.exit(1)));
+  const acknowledged = new Map<string, number>();
+  const mistakes: string[] = [];
+  try {
+    await beginLoad(domain, acknowledged);
+    for (let number = 0; number < options.rounds; number++) {
+      const isolation = isolationOf(domain, acknowledged, { goesOn, staleMs: options.stale });
+      const round = await runRound(domain, isolation.fault, options.seconds * 1000, options.equal, acknowledged);
+      for (const line of isolation.text) tell(line);
+      tell(`${round.text}: equal after ${round.equalMs?.toFixed(0) ?? 'too many'} ms`);
+      mistakes.push(...isolation.mistakes, ...round.mistakes);
+    }
+    const { mistakes: ofTerms, terms, fired } = await checkTerms(domain.hubs.slice(0, 2));
+    mistakes.push(...ofTerms);
+    tell(`${fired} firings in ${terms} terms`);
+    for (const mistake of mistakes) tell(`**${mistake}**`);
+    return mistakes.length === 0;
+  } finally {
+    await domain.end(mistakes.length > 0);
+    if (mistakes.length > 0) tell(`the logs of hubs and servers are in ${domain.folder}`);
+  }
+}
 
 const lookEveryMs = 100;
 /** What a hub that works has changed by the end, of what it has. */

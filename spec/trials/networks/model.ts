@@ -1,10 +1,18 @@
 // What a network does, by a model of its own: a Map of values, a list of writes, and a loop over all rules. It shares nothing with
 // the hub.
 
-import { createStep, ModelClock, type ModelStep } from './model-clock.ts';
 import type { Network } from './network.ts';
-import { ordersOf } from './order.ts';
-import { digits, isAsItCame, isList, isTrigger, type NetworkRule, nudge, type Term, threshold } from './rule.ts';
+import {
+  digits,
+  type GradualStep,
+  isAsItCame,
+  isList,
+  isTrigger,
+  type NetworkRule,
+  nudge,
+  type Term,
+  threshold,
+} from './rule.ts';
 
 type Scope = Readonly<Record<string, number | undefined>>;
 
@@ -210,4 +218,143 @@ export class Model {
     const [left, right] = [this.#compute(term.left, scope), this.#compute(term.right, scope)];
     return left === undefined || right === undefined ? undefined : Math.min(3, Math.max(0, left + right));
   }
+}
+
+interface Timer {
+  readonly atMs: number;
+  readonly work: () => void;
+}
+
+export class ModelClock {
+  nowMs = 0;
+  /** In the order in which they were set. */
+  #timers: Timer[] = [];
+
+  /** Returns what takes it back. */
+  set(inMs: number, work: () => void): () => void {
+    const timer = { atMs: this.nowMs + inMs, work };
+    this.#timers.push(timer);
+    return () => {
+      this.#timers = this.#timers.filter((one) => one !== timer);
+    };
+  }
+
+  pass(ms: number): void {
+    const endMs = this.nowMs + ms;
+    for (;;) {
+      const atMs = Math.min(...this.#timers.map((one) => one.atMs));
+      if (atMs > endMs) break;
+      const next = this.#timers.find((one) => one.atMs === atMs)!;
+      this.#timers = this.#timers.filter((one) => one !== next);
+      this.nowMs = atMs;
+      next.work();
+    }
+    this.nowMs = endMs;
+  }
+}
+
+/** A step of a rule that runs. */
+export interface ModelStep {
+  put(value: number): void;
+  stop(): void;
+}
+
+export function createStep(step: GradualStep, clock: ModelClock, tell: (value: number) => void): ModelStep {
+  return step.is === 'ramp' ? createRamp(step, clock, tell) : createAverage(step, clock, tell);
+}
+
+function createRamp({ overMs, everyMs = 50 }: GradualStep, clock: ModelClock, tell: (value: number) => void) {
+  let present: number | undefined;
+  let stop = () => {};
+  const go = (value: number) => {
+    present = value;
+    tell(value);
+  };
+  return {
+    stop: () => stop(),
+    put(target: number) {
+      stop();
+      if (present === undefined) return go(target);
+      if (present === target) return;
+      const [start, startMs] = [present, clock.nowMs];
+      let isOver = false;
+      const wait = () => {
+        const takeBack = clock.set(everyMs, tick);
+        stop = () => {
+          isOver = true;
+          takeBack();
+        };
+      };
+      const tick = () => {
+        const share = Math.min(1, (clock.nowMs - startMs) / overMs);
+        isOver = share === 1;
+        go(share === 1 ? target : start + (target - start) * share);
+        if (!isOver) wait();
+      };
+      wait();
+    },
+  };
+}
+
+function createAverage({ overMs, everyMs = overMs / 10 }: GradualStep, clock: ModelClock, tell: (v: number) => void) {
+  const put: { readonly atMs: number; readonly value: number }[] = [];
+  let told: number | undefined;
+  /** Whether it tells a mean from time to time, since the last value has not lasted long enough to be the mean. */
+  let isGoing = false;
+  /** How often it could tell since the last value came. */
+  let quiet = 0;
+  let stop = () => {};
+  const tellNew = (value: number) => {
+    if (value === told) return;
+    told = value;
+    tell(value);
+  };
+  const mean = () => {
+    const fromMs = Math.max(put[0]!.atMs, clock.nowMs - overMs);
+    const areas = put.map(({ atMs, value }, index) => {
+      const untilMs = put[index + 1]?.atMs ?? clock.nowMs;
+      return value * Math.max(0, untilMs - Math.max(atMs, fromMs));
+    });
+    return Number((areas.reduce((all, area) => all + area, 0) / (clock.nowMs - fromMs)).toPrecision(12));
+  };
+  const tick = () => {
+    const isReached = ++quiet > overMs / everyMs;
+    isGoing = !isReached;
+    tellNew(isReached ? put.at(-1)!.value : mean());
+    if (!isReached && isGoing) wait();
+  };
+  const wait = () => {
+    stop = clock.set(everyMs, tick);
+  };
+  return {
+    stop() {
+      isGoing = false;
+      stop();
+    },
+    put(value: number) {
+      put.push({ atMs: clock.nowMs, value });
+      quiet = 0;
+      if (told === undefined) tellNew(value);
+      if (isGoing) return;
+      isGoing = true;
+      wait();
+    },
+  };
+}
+
+/** The place of each rule: behind those that write what it reads, but for those that it leads to itself; else top to bottom. */
+export function ordersOf(rules: readonly NetworkRule[]): number[] {
+  const orders: number[] = [];
+  const met = new Set<number>();
+  let next = 0;
+  const place = (index: number) => {
+    if (met.has(index)) return;
+    met.add(index);
+    const { from } = rules[index]!;
+    for (const id of isList(from) ? from : Object.values(from))
+      for (const [writer, { to }] of rules.entries()) if (to.includes(id)) place(writer);
+    orders[index] = next++;
+  };
+  for (const index of rules.keys()) place(index);
+  return orders;
 }

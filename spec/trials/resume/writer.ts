@@ -3,7 +3,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import type { Random } from '../../support/random.ts';
-import type { WriteLog } from './write-log.ts';
 
 const tickMs = 2;
 /** So many parameters change often, the others now and then. */
@@ -95,5 +94,50 @@ export class Writer {
     this.#acks.set(ack, resolve);
     this.#socket.send(JSON.stringify({ set, ack }));
     await promise;
+  }
+}
+
+export class WriteLog {
+  readonly addresses: readonly string[];
+  /** The address of each write; the first stands for none. */
+  readonly #owners: string[] = [''];
+  /** The hub's revision before the first write. */
+  readonly #base: number;
+  /** Up to which write the client has been held against it. */
+  #checked = 0;
+
+  constructor(addresses: readonly string[], base: number) {
+    this.addresses = addresses;
+    this.#base = base;
+  }
+
+  get writes(): number {
+    return this.#owners.length - 1;
+  }
+
+  /** Notes the next write. */
+  write(address: string): readonly [address: string, value: number] {
+    return [address, this.#owners.push(address) - 1];
+  }
+
+  /** A client has dropped values: all is to be looked at again. */
+  forget(): void {
+    this.#checked = 0;
+  }
+
+  /** Says which writes up to a revision a client has not been told; its values never go back. */
+  missingAt(revision: number, values: ReadonlyMap<string, number>): string | undefined {
+    const last = Math.min(revision - this.#base, this.writes);
+    let missing = 0;
+    let first = '';
+    for (; this.#checked < last; this.#checked++) {
+      const write = this.#checked + 1;
+      const address = this.#owners[write]!;
+      const value = values.get(address);
+      if (value !== undefined && value >= write) continue;
+      missing++;
+      first ||= `${address} was set to ${write}, the client has ${value}`;
+    }
+    return missing === 0 ? undefined : `revision ${revision} was told, and ${missing} writes are missing: ${first}`;
   }
 }

@@ -2,29 +2,36 @@
 // them, and starts a hub on each. The hub has to start, to have what the database has or to say that it is lost, never to have other
 // values, and to keep what is new. It also fills the disk while a hub runs, and has the store fill it. Exit status 1 otherwise.
 
-import { type Numbers, runScript, tell } from '../script.ts';
-import { crowdDisk } from './cuts/crowded-disk.ts';
-import { type Cuts, prepareCuts } from './cuts/cuts.ts';
-import { cutAt, folderInPlace, noise, readOnly, turnBits } from './cuts/damages.ts';
-import { fillDisk } from './cuts/full-disk.ts';
-import { prepareRecords } from './cuts/records.ts';
+import { chmod, mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { Random } from '../../support/random.ts';
+import { defineTrial, tell } from '../trial.ts';
+import { prepareRecords } from './damaged-records.ts';
+import { type Cuts, prepareCuts } from './damaged-values.ts';
+import { crowdDisk, fillDisk } from './full-disk.ts';
 
-const usage = `npm run trial -- cuts [options]
+const options = {
+  parameters: ['how many values the database of the values has', 10_000, 1000],
+  changes: ['how many changes those of the history and the audit have', 10_000, 1000],
+  every: ['at which lengths it is cut, in bytes', 4096],
+  turns: ['how often bits are turned; a tenth as often bytes become noise', 200],
+  most: ['how many damages are tried of each database, evenly picked of all', Infinity, 2],
+} as const;
 
-  --parameters <n>  how many values the database of the values has (10000)
-  --changes <n>     how many changes those of the history and the audit have (10000)
-  --every <bytes>   at which lengths it is cut (4096)
-  --turns <n>       how often bits are turned; a tenth as often bytes become noise (200)
-`;
-
-await runScript(usage, { parameters: 10_000, changes: 10_000, every: 4096, turns: 200 }, run);
+export const trial = defineTrial({
+  about:
+    'damages the databases of a store in every way that a disk may, and fills the disk: the hub starts and says what is lost',
+  options,
+  run,
+});
 
 async function run({
   parameters,
   changes,
   every,
   turns,
-}: Numbers<'parameters' | 'changes' | 'every' | 'turns'>): Promise<number> {
+  most,
+}: Readonly<Record<keyof typeof options, number>>): Promise<boolean> {
   let failed = 0;
   for (const [what, work] of Object.entries({ 'a full disk': fillDisk, 'a crowded disk': crowdDisk })) {
     const done = await work();
@@ -40,19 +47,25 @@ async function run({
     audit: () => prepareRecords(['audit'], changes),
   };
   for (const [name, prepare] of Object.entries(databases))
-    failed += await damageAll(name, await prepare(), every, turns);
-  return failed === 0 ? 0 : 1;
+    failed += await damageAll(name, await prepare(), { every, turns, most });
+  return failed === 0;
 }
 
 /** Returns how many damages a hub did not bear. */
-async function damageAll(name: string, cuts: Cuts, every: number, turns: number): Promise<number> {
-  const damages = [
+async function damageAll(
+  name: string,
+  cuts: Cuts,
+  { every, turns, most }: { every: number; turns: number; most: number },
+): Promise<number> {
+  const all = [
     folderInPlace,
     ...readOnly,
     ...Array.from({ length: Math.ceil(cuts.bytes / every) }, (_, index) => cutAt(index * every)),
     ...Array.from({ length: turns }, (_, index) => turnBits(1 + (index % 8) ** 2, index)),
     ...Array.from({ length: turns / 10 }, (_, index) => noise(16 * 4 ** (index % 8), index)),
   ];
+  const step = Math.max(1, all.length / most);
+  const damages = all.filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step));
   let failed = 0;
   let slowestMs = 0;
   let costly = 0;
@@ -71,5 +84,60 @@ async function damageAll(name: string, cuts: Cuts, every: number, turns: number)
     `${name}: ${damages.length} damages, ${failed} of them with a mistake; ${costly} cost something; ` +
       `slowest start ${slowestMs.toFixed(0)} ms`,
   );
-  return failed;
+  if (costly === 0) tell(`${name}: no damage has cost anything`);
+  return costly === 0 ? failed + 1 : failed;
 }
+
+export type Damage = (path: string) => Promise<unknown>;
+
+export interface NamedDamage {
+  readonly what: string;
+  readonly damage: Damage;
+  /** What ends it while the hub runs. */
+  readonly repair?: Damage;
+}
+
+export function cutAt(length: number): NamedDamage {
+  return { what: `cut at ${length} bytes`, damage: (path) => truncate(path, length) };
+}
+
+/** Turns so many bits, anywhere. */
+export function turnBits(count: number, seed: number): NamedDamage {
+  const damage = async (path: string) => {
+    const random = new Random(seed, count);
+    const file = await readFile(path);
+    for (let turned = 0; turned < count; turned++) file[random.below(file.length)]! ^= 1 << random.below(8);
+    await writeFile(path, file);
+  };
+  return { what: `${count} bits turned (seed ${seed})`, damage };
+}
+
+/** Noise in the place of some bytes. */
+export function noise(bytes: number, seed: number): NamedDamage {
+  const damage = async (path: string) => {
+    const random = new Random(seed, 0);
+    const file = await readFile(path);
+    const from = random.below(Math.max(1, file.length - bytes));
+    for (let at = from; at < Math.min(from + bytes, file.length); at++) file[at] = random.below(256);
+    await writeFile(path, file);
+  };
+  return { what: `${bytes} bytes of noise (seed ${seed})`, damage };
+}
+
+export const folderInPlace: NamedDamage = {
+  what: 'a folder in its place',
+  damage: async (path) => {
+    await rm(path);
+    await mkdir(path);
+  },
+};
+
+/** Rights bind nobody who is the administrator. */
+export const readOnly: readonly NamedDamage[] = [
+  { what: 'a read-only file', damage: (path) => chmod(path, 0o444), repair: (path) => chmod(path, 0o644) },
+  {
+    what: 'a read-only folder',
+    damage: (path) => chmod(dirname(path), 0o555),
+    repair: (path) => chmod(dirname(path), 0o755),
+  },
+];

@@ -2,73 +2,206 @@
 // it promises: every value, and every entry of the audit, that was older than half a second. Exit status 1 when it has not. What is
 // missing after a disk has taken longer than 300 ms is told apart, since the promise is only made for disks that do not.
 
+import { once } from 'node:events';
+import { setTimeout as after } from 'node:timers/promises';
 import { Random } from '../../support/random.ts';
-import { type Numbers, runScript, tell } from '../script.ts';
-import { DiskProbe } from './kills/disk-probe.ts';
-import { createKilledFolder } from './kills/flow.ts';
-import { type KillResult, kill } from './kills/kill.ts';
+import { defineTrial, tell } from '../trial.ts';
+import {
+  createKilledFolder,
+  DiskProbe,
+  type KilledHub,
+  placeholders,
+  roundValues,
+  startKilledHub,
+} from './killed-hub.ts';
+import { checkAudit, checkRestored, type ExpectedState, type Write } from './restored.ts';
 
 /** The promise is made for disks that keep something within this. */
 const slowDiskMs = 300;
 
-const usage = `npm run trial -- kills [options]
+/** So many starts more are tried where none could be judged, as the disk was slow before each. */
+const moreStarts = 8;
 
-  --kills <n>       how often the hub is killed (1000)
-  --rate <n>        changes per second (5000)
-  --parameters <n>  how many parameters are changed (500)
-  --start <ms>      how long a start may take (2000)
-  --seed <n>        what the moments of the kills are made of (1)
-`;
+const options = {
+  kills: ['how often the hub is killed', 1000, 2],
+  rate: ['changes per second', 5000, 500],
+  parameters: ['how many parameters are changed', 500, 50],
+  start: ['how many milliseconds a start may take', 2000, 60_000],
+  seed: ['what the moments of the kills are made of', 1],
+} as const;
 
-await runScript(usage, { kills: 1000, rate: 5000, parameters: 500, start: 2000, seed: 1 }, run);
+export const trial = defineTrial({
+  about:
+    'kills a hub with a store under load: it has kept all values and entries of the audit that were older than half a second',
+  options,
+  run: (numbers, { isShort }) => run(numbers, isShort),
+});
 
-type Options = Numbers<'kills' | 'rate' | 'parameters' | 'start' | 'seed'>;
-
-async function run({ kills, rate, parameters, start, seed }: Options): Promise<number> {
+async function run(numbers: Readonly<Record<keyof typeof options, number>>, isQuick: boolean): Promise<boolean> {
+  const { kills, rate, parameters, start, seed } = numbers;
   const random = new Random(seed, 0);
   const folder = await createKilledFolder(parameters);
   const results: KillResult[] = [];
   let next: KillResult['next'] = { expected: new Map(), noted: [] };
-  const counts = { failed: 0, excused: 0 };
+  const counts = { failed: 0, excused: 0, judged: 0 };
   let isDiskSlow = false;
   const disk = await DiskProbe.start(folder.path);
   try {
-    for (let number = 1; number <= kills; number++) {
+    for (let number = 1; number <= kills || (counts.judged === 0 && number <= kills + moreStarts); number++) {
       const loadMs = 700 + random.below(1300);
-      const result = await kill({ folder: folder.path, parameters, rate, loadMs, ...next, round: number, disk });
+      const isJudged = !isDiskSlow && next.expected.size > 0 && next.noted.length > 0;
+      const result = await kill({
+        folder: folder.path,
+        parameters,
+        rate,
+        loadMs,
+        ...next,
+        round: number,
+        disk,
+        isQuick,
+      });
       results.push(result);
       ({ next } = result);
       const late = result.startMs > start ? [`it started in ${result.startMs.toFixed(0)} ms`] : [];
       if (late.length > 0 || (result.mistakes.length > 0 && !isDiskSlow)) counts.failed++;
       else if (result.mistakes.length > 0) counts.excused++;
+      if (isJudged) counts.judged++;
       const why = isDiskSlow ? ', after a disk that was slow' : '';
       for (const mistake of [...result.mistakes, ...late].slice(0, 5)) tell(`kill ${number}${why}: ${mistake}`);
       isDiskSlow = result.diskMs > slowDiskMs;
       if (number % 20 === 0) tell(summary(results, counts));
     }
     tell(summary(results, counts));
+    if (counts.judged === 0) tell('the disk was slow before each start: none could be judged');
   } finally {
     await disk.stop();
     await folder.remove();
   }
-  return counts.failed === 0 ? 0 : 1;
+  return counts.failed === 0 && counts.judged > 0;
 }
 
 interface Counts {
   readonly failed: number;
+  readonly judged: number;
   readonly excused: number;
 }
 
-function summary(results: readonly KillResult[], { failed, excused }: Counts): string {
+function summary(results: readonly KillResult[], { failed, excused, judged }: Counts): string {
   const most = (of: (result: KillResult) => number) => Math.max(...results.map(of)).toFixed(0);
   const checked = results.reduce((sum, { checked }) => sum + checked, 0);
   const noted = results.reduce((sum, { noted }) => sum + noted, 0);
   const merged = results.reduce((sum, { merged }) => sum + merged, 0);
   const changes = results.reduce((sum, { changes }) => sum + changes, 0);
   return [
-    `${results.length} kills, ${failed} of them with a mistake, ${excused} more after a disk that took over ${slowDiskMs} ms`,
+    `${results.length} kills, ${judged} starts judged, ${failed} of them with a mistake, ${excused} more after a disk that took over ${slowDiskMs} ms`,
     `${changes} changes, ${checked} values older than 500 ms were looked for`,
     `${noted} changes older than 500 ms were looked for in the audit, where ${merged} entries count several`,
     `slowest start ${most(({ startMs }) => startMs)} ms, slowest restore ${most(({ restoreMs }) => restoreMs)} ms, slowest disk ${most(({ diskMs }) => diskMs)} ms`,
   ].join('; ');
+}
+
+/** What is older than this at the kill has to be there afterwards. */
+const safeMs = 500;
+const tickMs = 5;
+/** What clears away how long an echo takes at the end; changes that it tells of later were too young. */
+const lastEchoMs = 50;
+
+/** `round` counts from 1. */
+export interface KillTask extends ExpectedState {
+  readonly rate: number;
+  readonly loadMs: number;
+  /** What the run before the last kill has written and its audit has to have. */
+  readonly noted: readonly Write[];
+  readonly disk: DiskProbe;
+  /** The hub does not warm up. */
+  readonly isQuick?: boolean;
+}
+
+export interface KillResult {
+  readonly mistakes: readonly string[];
+  readonly startMs: number;
+  readonly restoreMs: number;
+  readonly changes: number;
+  /** How many values were looked for after the start. */
+  readonly checked: number;
+  /** How many entries of the audit were looked for, and how many there counted several changes. */
+  readonly noted: number;
+  readonly merged: number;
+  /** How long the disk took to keep something at most while the hub was under load, in milliseconds. */
+  readonly diskMs: number;
+  /** What the next start has to know. */
+  readonly next: Pick<KillTask, 'expected' | 'noted'>;
+}
+
+/** Below this rate no second has so many changes that the audit counts them together. */
+const exactRate = 2500;
+
+export async function kill(task: KillTask): Promise<KillResult> {
+  const { folder, parameters, rate, loadMs, expected, noted, round, disk, isQuick } = task;
+  const hub = await startKilledHub(folder, isQuick);
+  try {
+    const mistakes = await checkRestored(hub, { folder, parameters, expected, round });
+    const audit = checkAudit(folder, noted, (round - 1) * roundValues, rate <= exactRate);
+    mistakes.push(...audit.mistakes);
+    disk.takeSlowestMs();
+    const seen = await load(hub, { parameters, rate, loadMs, first: round * roundValues });
+    const killedAt = performance.now();
+    const diskMs = disk.takeSlowestMs();
+    hub.process.kill('SIGKILL');
+    await once(hub.process, 'exit');
+    await after(lastEchoMs);
+    const kept = new Map(expected);
+    const safe: Write[] = [];
+    let changes = 0;
+    for (const [address, echoes] of seen) {
+      changes += echoes.length;
+      const old = echoes.filter(({ at }) => at < killedAt - safeMs);
+      for (const { value } of old) safe.push({ address, value });
+      if (old.length > 0) kept.set(address, old.at(-1)!.value);
+    }
+    const { startMs, restoreMs } = hub;
+    const counts = { changes, checked: expected.size, noted: noted.length, merged: audit.merged, diskMs };
+    return { mistakes, startMs, restoreMs, ...counts, next: { expected: kept, noted: safe } };
+  } finally {
+    hub.process.kill('SIGKILL');
+  }
+}
+
+/** When the hub has told that a parameter has a value. */
+interface Echo {
+  readonly value: number;
+  readonly at: number;
+}
+
+interface Load {
+  readonly parameters: number;
+  readonly rate: number;
+  readonly loadMs: number;
+  /** The first of the values, each of which is greater than the one before. */
+  readonly first: number;
+}
+
+/** Changes parameters one after another, each to a greater number. */
+async function load(hub: KilledHub, { parameters, rate, loadMs, first }: Load): Promise<Map<string, Echo[]>> {
+  const seen = new Map<string, Echo[]>();
+  const socket = new WebSocket(`ws://127.0.0.1:${hub.port}/ws?filter=${encodeURIComponent('^(desk|file)/')}`);
+  await once(socket, 'open');
+  socket.addEventListener('message', ({ data }) => {
+    const { p, v } = JSON.parse(data as string) as { p: string; v: string };
+    let echoes = seen.get(p);
+    if (echoes === undefined) {
+      echoes = [];
+      seen.set(p, echoes);
+    }
+    echoes.push({ value: Number(v), at: performance.now() });
+  });
+  for (const name of placeholders) socket.send(JSON.stringify({ p: `file/${name}`, v: String(first) }));
+  const startedAt = performance.now();
+  let sent = 0;
+  for (let elapsedMs = 0; elapsedMs < loadMs; elapsedMs = performance.now() - startedAt) {
+    for (const due = (elapsedMs * rate) / 1000; sent < due; sent++)
+      socket.send(JSON.stringify({ p: `desk/p${sent % parameters}`, v: first + sent }));
+    await after(tickMs);
+  }
+  return seen;
 }

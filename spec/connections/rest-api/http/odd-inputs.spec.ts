@@ -5,7 +5,7 @@ import test from 'ava';
 import { ask } from '../../../support/http.ts';
 import { api, expectQuietLog, startTestHub } from '../../../support/hub.ts';
 import { opcodes, openRawClient } from '../../../support/sockets/socket.ts';
-import { oddOrigins } from '../../../trials/fuzz/http-words.ts';
+import { oddOrigins } from '../../../trials/fuzz/http-input.ts';
 
 const desk = { type: 'dummy', parameters: ['lamp,B', 'text', 'count,I'] };
 const internal = 'the hub could not do that';

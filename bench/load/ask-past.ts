@@ -1,0 +1,46 @@
+// Asks a hub on a store with a past for what parameters were, one by one and all at once, and takes the time until the last byte is there.
+
+import type { History, HistoryList } from '../../lib/wire/http/past/history.ts';
+
+/** So many requests are under way, where parameters are asked for one by one. */
+const underWay = 16;
+const points = '1000';
+
+/** How what so many of `levels/<n>` were is asked for. */
+export type Way = 'one by one' | 'at once';
+
+/** Returns how many milliseconds it took. Errors: an answer that is not what was asked for. */
+export async function askPast(port: number, count: number, from: string, way: Way): Promise<number> {
+  const ask = (path: string) => fetch(`http://127.0.0.1:${port}/hub/history${path}`).then((one) => one.text());
+  const names = Array.from({ length: count }, (_, index) => `levels/${index + 1}`);
+  const query = new URLSearchParams({ from, points });
+  const startedAt = performance.now();
+  if (way === 'one by one') await askOneByOne(names, (name) => ask(`/${name}?${query}`));
+  else await askAtOnce(names, (after) => ask(`?filter=^levels/&${query}${after}`));
+  return performance.now() - startedAt;
+}
+
+async function askOneByOne(names: readonly string[], ask: (name: string) => Promise<string>): Promise<void> {
+  const waiting = names.values();
+  const work = async () => {
+    for (const name of waiting) expectHistory(JSON.parse(await ask(name)), name);
+  };
+  await Promise.all(Array.from({ length: underWay }, work));
+}
+
+/** Page by page. */
+async function askAtOnce(names: readonly string[], ask: (after: string) => Promise<string>): Promise<void> {
+  let asked = 0;
+  for (let after = ''; ; ) {
+    const { histories, more } = JSON.parse(await ask(after)) as HistoryList;
+    for (const history of histories) expectHistory(history, names[asked++]!);
+    if (more === undefined) break;
+    after = `&after=${histories.at(-1)!.address}`;
+  }
+  if (asked !== names.length) throw new Error(`expected ${names.length} histories, got ${asked}`);
+}
+
+function expectHistory(history: History, name: string): void {
+  if (history.address !== name || history.times.length === 0)
+    throw new Error(`${name}: expected a history, got ${JSON.stringify(history).slice(0, 200)}`);
+}

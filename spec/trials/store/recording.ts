@@ -1,0 +1,67 @@
+// npm run trial -- recording: a hub whose store records every change of an even load, for as long as it is told to. Its memory stays flat,
+// and its files within the room that they have.
+
+import { setTimeout as after } from 'node:timers/promises';
+import { besideLoad, type LoadedHub } from '../../support/load/stored-hub.ts';
+import { thisTree } from '../../support/repository/this-tree.ts';
+import { summarize } from '../../support/statistics.ts';
+import { residentBytesOf } from '../../support/system/used-memory.ts';
+import { defineTrial, tell } from '../trial.ts';
+
+/** The memory of the last quarter of the time may be so many times that of the quarter after the first. */
+const mostGrowth = 1.1;
+/** In a short time memory still grows to what it needs. */
+const mostShortGrowth = 2;
+
+const options = {
+  minutes: ['for how long', 10, 0.1],
+  rate: ['changes per second', 20_000, 1000],
+  parameters: ['how many parameters are changed', 1000, 50],
+  megabytes: ['how much room the store may take', 16],
+} as const;
+
+export const trial = defineTrial({
+  about: 'records every change of a load: memory stays flat, and the files of the store within their room',
+  options,
+  async run({ minutes, rate, parameters, megabytes }, { isShort }) {
+    const load = { hubFolder: thisTree, parameters, changesPerSecond: rate, maxSize: `${megabytes}MB` };
+    const { result, recorded } = await besideLoad(load, (loaded) => sampleFor(minutes * 60_000, loaded));
+    const { samples, mostBytes } = result;
+    const quarter = Math.floor(samples.length / 4);
+    const [early, late] = [samples.slice(quarter, 2 * quarter), samples.slice(-quarter)].map(
+      (part) => summarize(part).median,
+    ) as [number, number];
+    tell(
+      `memory ${mega(early)} MB in the second quarter, ${mega(late)} MB in the last; at most ${mega(mostBytes)} MB on the disk; ${recorded.rows} rows are kept, ${recorded.gaps} gaps`,
+    );
+    const mistakes = [
+      ...(late <= early * (isShort ? mostShortGrowth : mostGrowth) ? [] : ['the memory has grown']),
+      ...(mostBytes <= megabytes * 1e6 ? [] : [`expected at most ${megabytes} MB on the disk`]),
+      ...(recorded.gaps === 0 && recorded.rows > 0 ? [] : ['expected rows and no gap']),
+    ];
+    for (const mistake of mistakes) tell(mistake);
+    return mistakes.length === 0;
+  },
+});
+
+/** The memory of the hub again and again, and how much room its store took at most. */
+async function sampleFor(
+  lengthMs: number,
+  { hub, bytes }: LoadedHub,
+): Promise<{ samples: number[]; mostBytes: number }> {
+  const everyMs = Math.min(1000, lengthMs / 20);
+  const samples: number[] = [];
+  let mostBytes = 0;
+  for (const until = performance.now() + lengthMs; performance.now() < until; ) {
+    await after(everyMs);
+    samples.push(residentBytesOf(hub.pid));
+    mostBytes = Math.max(mostBytes, await bytes());
+    if (samples.length % 30 === 0)
+      tell(`${samples.length}: ${mega(samples.at(-1)!)} MB of memory, at most ${mega(mostBytes)} MB on the disk`);
+  }
+  return { samples, mostBytes };
+}
+
+function mega(bytes: number): string {
+  return (bytes / 1e6).toFixed(1);
+}
