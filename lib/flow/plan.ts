@@ -17,8 +17,6 @@ export interface Plan {
   readonly warnings?: readonly string[];
   /** What works and is probably not meant, a line each; it is looked for at each call. Left out: nothing. */
   hints?(): readonly string[];
-  /** What names the content of each file and instance, by the key that their rules have; undefined: there is no file. */
-  readonly versions: ReadonlyMap<string, string | undefined>;
   /** The flow files, each with how much it declares. */
   readonly files: readonly Omit<FileReport, 'mistakes'>[];
   readonly connections: readonly ConnectionPlan[];
@@ -145,6 +143,24 @@ export interface Sources {
 
 /** The values of named sources. A name whose value is unknown is missing; a trigger is whether it fired in the turn. */
 export type NamedValues = Record<string, Value>;
+
+/** Whether two connections have the same text, wherever their files are. */
+export function haveSameSettings({ key }: Pick<ConnectionPlan, 'key'>, other: Pick<ConnectionPlan, 'key'>): boolean {
+  return key.split(' ', 1)[0] === other.key.split(' ', 1)[0];
+}
+
+/** Whether two rules have the same text, wherever they stand. Of a stream nothing but its name, file and destinations can be seen. */
+export function haveSameText(one: RulePlan, other: RulePlan): boolean {
+  if (one.key === other.key) return true;
+  if ('stream' in one.body || 'stream' in other.body)
+    return one.name === other.name && one.fileKey === other.fileKey && `${one.to}` === `${other.to}`;
+  return ruleTextOf(one) === ruleTextOf(other);
+}
+
+/** What a flow file says of a rule: the key without the file. */
+function ruleTextOf({ key, file }: RulePlan): string {
+  return key.slice(JSON.stringify([file]).length);
+}
 
 /** The addresses whose changes start a rule. */
 export function sourcesOf({ body }: Pick<RulePlan, 'body'>): readonly string[] {

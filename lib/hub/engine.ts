@@ -6,6 +6,7 @@ import type { HubPort } from '../connections/hub-port.ts';
 import { hubId, type Plan, startedId } from '../flow/plan.ts';
 import { Keeping } from '../flow/run/connections/keeping.ts';
 import { RunningConnections } from '../flow/run/connections/running-connections.ts';
+import { HandSwitches } from '../flow/run/hand-switches.ts';
 import { RuleReports } from '../flow/run/rules/rule-reports.ts';
 import { RunningRules } from '../flow/run/rules/running-rules.ts';
 import { createTraces } from '../flow/run/rules/trace.ts';
@@ -38,6 +39,7 @@ export class Engine {
   readonly rules: RunningRules;
   readonly connections: RunningConnections;
   readonly duty: HubDuty;
+  readonly #switches: HandSwitches;
   readonly #log: Journal;
   readonly #scheduler: SchedulerLike;
   readonly #isSafe: boolean;
@@ -47,18 +49,21 @@ export class Engine {
     const keeping = new Keeping(graph, () => scheduler.now(), now);
     const ownHub = () => port?.mirroring.domain?.().hub;
     const reports = new RuleReports({ log, now: () => scheduler.now(), ownHub });
-    const rules = new RunningRules({ graph, scheduler, traces: createTraces(graph), reports });
+    const switches = new HandSwitches(log, keeping);
+    const rules = new RunningRules({ graph, scheduler, traces: createTraces(graph), reports }, switches);
     const logOf = (connection: string) => log.child({ connection });
-    const connections = new RunningConnections({ graph, hub: port, scheduler, keeping, logOf });
+    const connections = new RunningConnections({ graph, hub: port, scheduler, keeping, switches, logOf });
     this.graph = graph;
     this.keeping = keeping;
     this.reports = reports;
     this.rules = rules;
     this.connections = connections;
+    this.#switches = switches;
     this.duty = new HubDuty({ graph, keeping, connections, rules }, () => this.#fireStarted());
     this.#log = log;
     this.#scheduler = scheduler;
     this.#isSafe = safe;
+    keeping.givenBack$.subscribe({ next: () => this.recallSwitches() });
     graph.dropped$.subscribe({ next: (drop) => reports.dropped(drop) });
   }
 
@@ -98,6 +103,21 @@ export class Engine {
     return status;
   }
 
+  /** A plan with the rules and connections that were switched by hand as they are. */
+  asSwitched(plan: Plan): Plan {
+    return {
+      ...plan,
+      rules: this.rules.asSwitched(plan.rules),
+      connections: this.connections.asSwitched(plan.connections),
+    };
+  }
+
+  /** Tells which rules and connections were switched by hand in an earlier run, and are as their flow files say. */
+  recallSwitches(): void {
+    if (this.#isSafe) return; // none of them runs by its flow file: they are told at the next start
+    this.#switches.recall((what) => (what.kind === 'rule' ? this.rules.isOn(what) : this.connections.isOn(what)));
+  }
+
   /** Calls back with each turn in which something came from outside, until the recording is stopped. */
   record(next: (turn: OutsideTurn) => void): Recording {
     const isExternal = (id: string) => this.connections.isExternal(id);
@@ -107,6 +127,7 @@ export class Engine {
   /** Stops rules, then connections; resolves when these have finished what they had begun. */
   async stop(): Promise<void> {
     this.duty.stop();
+    this.#switches.end();
     this.rules.stop();
     this.keeping.note({ kind: 'stop', user: 'hub', address: '', cause: '' });
     await this.connections.stop();

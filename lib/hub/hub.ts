@@ -116,7 +116,7 @@ export class Hub implements HubPort {
     this.#engine = engine;
     this.#graph = graph;
     this.#log = log;
-    this.#shadow = new Shadow({ graph, scheduler, log });
+    this.#shadow = new Shadow({ graph, scheduler, log, asSwitched: (plan) => engine.asSwitched(plan) });
     this.#isSafe = safe;
     this.#plan = plan;
     this.#reloader = files && new Reloader(files, this, log);
@@ -163,6 +163,7 @@ export class Hub implements HubPort {
       for (const store of stores) await restoreFrom(store, engine, hub.#log);
       prepare?.(hub.#graph);
       engine.apply(plan);
+      engine.recallSwitches();
       const gateways = engine.connections.gateways();
       if (gateways.length > 0) await expectGateways(gateways);
       if (!hub.#isSafe) hub.#shadow.follow(plan);
@@ -220,7 +221,9 @@ export class Hub implements HubPort {
   }
 
   control(connectionId: string, action: ConnectionAction, by: Origin): ConnectionStatus {
-    return this.#engine.connections.control(connectionId, action, by);
+    const status = this.#engine.connections.control(connectionId, action, by);
+    this.#shadow.followSwitches();
+    return status;
   }
 
   /** How each of the rules is doing, top to bottom; those in shadow come last. */
@@ -231,7 +234,9 @@ export class Hub implements HubPort {
   switchRule(name: string, file: string | undefined, isEnabled: boolean, by: Origin): RuleStatus {
     if (this.#isInShadowAlone(name))
       throw new HubError('conflict', `rule: expected one that is live, "${name}" is in shadow, as its flow file says`);
-    return this.#engine.switchRule(name, file, isEnabled, by);
+    const status = this.#engine.switchRule(name, file, isEnabled, by);
+    this.#shadow.followSwitches();
+    return status;
   }
 
   runsOf(rule: string): readonly RuleRuns[] {

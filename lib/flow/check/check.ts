@@ -3,7 +3,7 @@
 
 import type { AnyConnectionType } from '../../connections/connection.ts';
 import type { MistakeList } from '../../json5/mistake.ts';
-import { type FlowFile, keyOfFile } from '../files/flow-file.ts';
+import type { FlowFile } from '../files/flow-file.ts';
 import type { ConnectionPlan, Plan, RulePlan } from '../plan.ts';
 import { ConnectionCheck } from './connections/connections.ts';
 import { hubConnection } from './connections/hub-connection.ts';
@@ -67,11 +67,10 @@ export class FlowCheck {
     const reports = reportFiles(files, connections, rules);
     const templates = files.flatMap((file) => file.templates ?? []);
     const furtherFiles = [...templates, ...connectionCheck.namedFiles];
-    const versions = new Map(files.map((file) => [keyOfFile(file), file.version]));
     const { warnings } = mistakes;
     const hints = () => connectionCheck.hints();
     const placeOf = ruleCheck.placesOf(rules);
-    return { warnings, hints, versions, files: reports, connections, rules, placeOf, tests, templates, furtherFiles };
+    return { warnings, hints, files: reports, connections, rules, placeOf, tests, templates, furtherFiles };
   }
 }
 

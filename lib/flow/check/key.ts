@@ -10,21 +10,25 @@ const maxHashedBytes = 4 * 1024 * 1024;
 /** To hash the text of many at once costs a tenth; that of a million at once would be too long. */
 const parametersPerUpdate = 1000;
 
-/** The key of a connection: its settings as the file has them, but for `description`, their folder, its parameters and the files they name. */
+/**
+ * The key of a connection: its text, a space, and what it is made of: that text, its folder, its parameters and the files that its
+ * settings name. The text is its settings as the file has them, but for `description`.
+ */
 export function connectionKey(
   settings: unknown,
   { folder, parameters }: { folder: string; parameters: readonly ParameterDeclaration[] },
   files: readonly string[],
 ): string {
   const { description: _, ...others } = settings as Readonly<Record<string, unknown>>;
+  const text = createHash('sha256').update(JSON.stringify(others)).digest('base64');
   const hash = createHash('sha256').update(
-    JSON.stringify([folder, others, files.map((path) => [path, contentMark(path)])]),
+    JSON.stringify([folder, text, files.map((path) => [path, contentMark(path)])]),
   );
   for (let first = 0; first < parameters.length; first += parametersPerUpdate) {
     const some = parameters.slice(first, first + parametersPerUpdate);
     hash.update(some.map(({ id, type, access }) => `${id}\n${type}${access}\n`).join(''));
   }
-  return hash.digest('base64');
+  return `${text} ${hash.digest('base64')}`;
 }
 
 /** The key of a rule: its file and `item`, what the file says of it. A rule of a program has its version and place instead. */

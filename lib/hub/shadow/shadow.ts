@@ -13,8 +13,17 @@ import { monotonicScheduler } from '../scheduler.ts';
 import { type Cone, coneOf, nameOf } from './cone.ts';
 import { ShadowRun } from './shadow-run.ts';
 
+export interface ShadowOptions {
+  readonly graph: Graph;
+  readonly scheduler: SchedulerLike;
+  readonly log: Journal;
+  /** A plan with what was switched by hand as it is. */
+  readonly asSwitched: (plan: Plan) => Plan;
+}
+
 export class Shadow {
   readonly #graph: Graph;
+  readonly #asSwitched: ShadowOptions['asSwitched'];
   readonly #scheduler: SchedulerLike;
   readonly #log: HubLog;
   #plan: Plan | undefined;
@@ -24,8 +33,9 @@ export class Shadow {
   #next: Plan | undefined;
   #run: ShadowRun | undefined;
 
-  constructor({ graph, scheduler, log }: { graph: Graph; scheduler: SchedulerLike; log: Journal }) {
+  constructor({ graph, scheduler, log, asSwitched }: ShadowOptions) {
     this.#graph = graph;
+    this.#asSwitched = asSwitched;
     this.#scheduler = scheduler;
     this.#isVirtual = scheduler !== monotonicScheduler;
     this.#log = shadowLog(log);
@@ -101,8 +111,13 @@ export class Shadow {
     this.#run = undefined;
   }
 
+  /** Takes over what was switched by hand. */
+  followSwitches(): void {
+    if (this.#plan !== undefined) this.#renew();
+  }
+
   #renew(): void {
-    const cone = coneOf(this.#plan!, this.#next);
+    const cone = coneOf(this.#asSwitched(this.#plan!), this.#next && this.#asSwitched(this.#next));
     if (cone !== undefined && this.#run !== undefined && isSame(cone, this.#run.cone)) return;
     this.stop();
     if (cone === undefined) return;

@@ -9,7 +9,7 @@ import { connectionIdOf, formatAddress } from '../../../model/address.ts';
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import { within } from '../../../model/time/deadline.ts';
 import type { Value } from '../../../model/value.ts';
-import type { ConnectionPlan, Plan } from '../../plan.ts';
+import { type ConnectionPlan, hubId, type Plan } from '../../plan.ts';
 import { installationOf } from './installation.ts';
 
 const nothing: ReadonlyMap<string, Value> = new Map();
@@ -30,6 +30,9 @@ export class Keeping implements KeepingPort {
   #outside: ReadonlySet<string> = new Set();
   readonly #deeds = new Subject<Deed>();
   readonly deeds$: Observable<Deed> = this.#deeds.asObservable();
+  readonly #givenBack = new Subject<void>();
+  /** A store has given back what another hub had open before. Hot, replays nothing, synchronous, never completes, never errors. */
+  readonly givenBack$: Observable<void> = this.#givenBack.asObservable();
   #hasStore = false;
   #installation = installationOf({ connections: [], files: [], templates: [] });
   /** By parts of the store, the newest last. */
@@ -84,7 +87,7 @@ export class Keeping implements KeepingPort {
   /** Takes over what was under way when the hub ended; that of connections which are no more is forgotten. */
   recall(memories: readonly KeptMemory[]): void {
     for (const { connection, name, memory } of memories) {
-      if (!this.#connections.has(connection)) {
+      if (connection !== hubId && !this.#connections.has(connection)) {
         this.#change(connection, name, () => undefined);
         continue;
       }
@@ -118,6 +121,7 @@ export class Keeping implements KeepingPort {
       for (const value of values) this.#giveBack(value, origin);
     });
     this.recall(memories);
+    this.#givenBack.next();
     this.#given();
     this.#given = undefined;
     return true;
@@ -187,6 +191,18 @@ export class Keeping implements KeepingPort {
       timeOf: (clockMs) => clockMs + this.#offset(),
       clockOf: (timeMs) => timeMs - this.#offset(),
     };
+  }
+
+  /** Remembers something of the hub itself, by name; undefined forgets it. */
+  remember(name: string, read: Read): void {
+    if (this.#hasStore) this.#change(hubId, name, read);
+  }
+
+  /** What an earlier run of the hub has remembered of itself; it is told once. */
+  takeRemembered(): ReadonlyMap<string, unknown> {
+    const recalled = this.#recalled.get(hubId);
+    this.#recalled.delete(hubId);
+    return recalled ?? nothing;
   }
 
   takeMemories(): readonly KeptMemory[] {

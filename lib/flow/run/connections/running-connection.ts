@@ -3,7 +3,8 @@
 import { resolve } from 'node:path';
 import { type Claim, claimsClash } from '../../../connections/claim.ts';
 import type { ConnectionStatus } from '../../../model/reports/connection-status.ts';
-import type { ConnectionPlan } from '../../plan.ts';
+import { type ConnectionPlan, haveSameSettings } from '../../plan.ts';
+import type { HandSwitch } from '../hand-switches.ts';
 import type { Hold } from './hold.ts';
 import type { Supervisor } from './supervisor.ts';
 
@@ -12,6 +13,8 @@ export interface RunningConnection {
   readonly plan: ConnectionPlan;
   /** As its settings say. */
   readonly enabled: boolean;
+  /** How it was switched by hand; undefined: it is as its settings say. */
+  readonly switched?: HandSwitch | undefined;
   /** How many parameters it has. */
   readonly parameters: number;
   readonly supervisor: Supervisor;
@@ -26,6 +29,20 @@ export type ComingConnection = Omit<RunningConnection, 'supervisor' | 'hold'>;
 export function toRun(plan: ConnectionPlan): ComingConnection {
   const kept = isGateway(plan) ? plan : withoutDeclarations(plan);
   return { plan: kept, enabled: plan.enabled, parameters: plan.parameters.length };
+}
+
+/** A plan that takes the place of a connection: what was switched by hand stays so as long as its settings are the same. */
+export function toRunAfter(before: RunningConnection | undefined, plan: ConnectionPlan): ComingConnection {
+  if (before?.plan === plan) return before; // what was to take its place could not start
+  const next = toRun(plan);
+  if (before?.switched === undefined || !haveSameSettings(before.plan, plan)) return next;
+  const { switched } = before;
+  return { ...next, plan: { ...next.plan, enabled: switched.isOn }, switched };
+}
+
+/** Why a connection does not run that somebody has stopped. */
+export function whyStopped({ by }: HandSwitch): string {
+  return `stopped by ${by.name}`;
 }
 
 /** The plan without what only declares parameters: they are in the graph, and need not be kept a second time. */

@@ -12,8 +12,9 @@ import type { Origin } from '../../../model/parameter.ts';
 import type { ConnectionAction, ConnectionStatus } from '../../../model/reports/connection-status.ts';
 import { within } from '../../../model/time/deadline.ts';
 import { describeTrace } from '../../../model/trace.ts';
-import { type ConnectionPlan, hubId } from '../../plan.ts';
+import { type ConnectionPlan, haveSameSettings, hubId } from '../../plan.ts';
 import type { Difference } from '../difference.ts';
+import type { HandSwitches, Switchable } from '../hand-switches.ts';
 import { type ConnectionSwap, compareConnections, type Exchange, takeableOf } from './connection-swap.ts';
 import { DeclaredParameters } from './declared-parameters.ts';
 import { goesFirst, Holds, isSame, isWork } from './hold.ts';
@@ -26,6 +27,8 @@ import {
   type RunningConnection,
   statusOf,
   toRun,
+  toRunAfter,
+  whyStopped,
   withoutDeclarations,
 } from './running-connection.ts';
 import { Supervisor } from './supervisor.ts';
@@ -36,6 +39,7 @@ export interface ConnectionRuntime {
   readonly hub: HubPort | undefined;
   readonly scheduler: SchedulerLike;
   readonly keeping: Keeping;
+  readonly switches: HandSwitches;
   readonly logOf: (connectionId: string) => Log;
 }
 
@@ -84,7 +88,7 @@ export class RunningConnections {
   }
 
   /**
-   * Starts, stops or restarts a connection, until a reload changes it. Errors: `not-found` with the nearest name, `conflict`
+   * Starts, stops or restarts a connection, until a reload changes its settings. Errors: `not-found` with the nearest name, `conflict`
    * when that makes no sense.
    */
   control(id: string, action: ConnectionAction, by: Origin): ConnectionStatus {
@@ -104,14 +108,18 @@ export class RunningConnections {
         'conflict',
         `${action}: expected a connection that is ${isStopped ? 'not ' : ''}disabled, "${id}" is ${state}`,
       );
-    const changed = { ...connection, plan: { ...connection.plan, enabled: action !== 'stop' }, hold: undefined };
+    const isOn = action !== 'stop';
+    const switched =
+      action === 'restart' ? connection.switched : isOn === connection.enabled ? undefined : { isOn, by };
+    const changed = { ...connection, plan: { ...connection.plan, enabled: isOn }, switched, hold: undefined };
     if (isStopped) this.#assertFree(changed.plan);
     // a store hears of its own start after it, and of its own end before
     const deed = { kind: 'connection', user: by.name, address: id, after: action, cause: describeTrace(by) } as const;
     const note = () => this.#runtime.keeping.note(deed);
     if (!isStopped) note();
+    this.#runtime.switches.note(switchableOf(connection.plan), switched);
     if (action === 'stop') {
-      this.#stop(connection, `stopped by ${by.name}`);
+      this.#stop(connection, whyStopped({ isOn, by }));
       this.#running = new Map(this.#running).set(id, changed);
     } else this.#start([changed], this.#stopAll([connection]));
     if (isStopped) note();
@@ -171,13 +179,15 @@ export class RunningConnections {
     const started = this.#exchange(gateways);
     const failed = started.map(({ supervisor }) => supervisor.status).filter(({ state }) => state === 'failed');
     if (failed.length === 0) return;
-    this.#exchange({ leaving: started, coming: gateways.leaving.map(({ plan }) => plan) });
+    this.#exchange({ leaving: started, coming: gateways.leaving.map(({ plan }) => plan) }, gateways.leaving);
     throw new HubError('cannot-start', failed.map(({ id, reason }) => `connection "${id}": ${reason}`).join('\n'));
   }
 
   /** Swaps all other connections; to be called after `swapGateways`. */
-  swapOthers({ plans, others, takenOver, difference }: ConnectionSwap): Difference {
+  swapOthers({ plans, gateways, others, takenOver, difference }: ConnectionSwap): Difference {
     this.#exchange(others);
+    this.#releaseChanged(gateways);
+    this.#releaseChanged(others);
     for (const plan of takenOver) this.#running.get(plan.id)!.supervisor.takeOver(withoutDeclarations(plan));
     for (const plan of plans) {
       const { supervisor } = this.#running.get(plan.id)!;
@@ -200,9 +210,33 @@ export class RunningConnections {
 
   /** A connection that runs, by another plan. */
   #runningBy(plan: ConnectionPlan): RunningConnection {
-    const { supervisor, hold, plan: before } = this.#running.get(plan.id)!;
+    const { supervisor, hold, switched, plan: before } = this.#running.get(plan.id)!;
     const next = toRun(plan);
-    return { ...next, supervisor, hold, plan: { ...next.plan, enabled: before.enabled } };
+    return { ...next, supervisor, hold, switched, plan: { ...next.plan, enabled: before.enabled } };
+  }
+
+  /** Plans as they would be after a reload: `enabled` of those that were switched by hand is as they are. */
+  asSwitched(plans: readonly ConnectionPlan[]): readonly ConnectionPlan[] {
+    return plans.map((plan) => {
+      const { enabled } = toRunAfter(this.#running.get(plan.id), plan).plan;
+      return enabled === plan.enabled ? plan : { ...plan, enabled };
+    });
+  }
+
+  /** Whether a connection is started; undefined: there is none of the name. */
+  isOn({ name }: Pick<Switchable, 'name'>): boolean | undefined {
+    return this.#running.get(name)?.plan.enabled;
+  }
+
+  /** Tells which connections are as their settings say again, since these have changed. */
+  #releaseChanged({ leaving, coming }: Exchange): void {
+    const { switches } = this.#runtime;
+    const after = new Map(coming.map((plan) => [plan.id, plan]));
+    for (const { plan, switched } of leaving) {
+      const next = switched && after.get(plan.id);
+      if (switched === undefined || (next !== undefined && haveSameSettings(plan, next))) continue;
+      switches.release(switchableOf(plan), switched, next?.enabled ?? switched.isOn, 'its settings have changed');
+    }
   }
 
   /** Stops all; resolves when they have finished what they had begun. */
@@ -212,15 +246,19 @@ export class RunningConnections {
     await Promise.all(this.#stopping);
   }
 
-  /** Stops connections, makes their parameters those of the plans, and starts the plans in one turn. */
-  #exchange({ leaving, coming }: Exchange): RunningConnection[] {
+  /** Stops connections, makes their parameters those of the plans, and starts the plans in one turn, in the place of those `before`. */
+  #exchange({ leaving, coming }: Exchange, before = leaving): RunningConnection[] {
     const ready = this.#stopAll(leaving);
     const after = new Map(coming.map((plan) => [plan.id, plan]));
     for (const { plan } of leaving) this.#parameters.removeLeaving(plan, after.get(plan.id));
     this.declare(coming);
     const left = new Set(leaving.map(({ plan }) => plan.id));
     this.#running = new Map([...this.#running].filter(([id]) => !left.has(id)));
-    return this.#start(coming.map(toRun), ready);
+    const earlier = new Map(before.map((connection) => [connection.plan.id, connection]));
+    return this.#start(
+      coming.map((plan) => toRunAfter(earlier.get(plan.id), plan)),
+      ready,
+    );
   }
 
   /** Starts connections whose parameters are declared, in one turn; those that claim something once `ready` resolves. */
@@ -231,9 +269,10 @@ export class RunningConnections {
       hold: this.#holds.of(connection.plan),
     }));
     this.#runtime.graph.turn(() => {
-      for (const { plan, supervisor, hold } of started) {
+      for (const { plan, supervisor, hold, switched } of started) {
         const missing = this.#missing.waitedForBy(plan);
-        if (hold !== undefined) supervisor.hold(hold);
+        if (switched?.isOn === false) supervisor.hold({ state: 'disabled', reason: whyStopped(switched) });
+        else if (hold !== undefined) supervisor.hold(hold);
         else if (missing !== undefined)
           supervisor.hold({ state: 'degraded', reason: `no hub has ${missing} at the moment` });
         else supervisor.start(this.#readyFor(plan, ready));
@@ -298,4 +337,8 @@ export class RunningConnections {
       resolvePath: (path) => resolve(plan.folder, path),
     });
   }
+}
+
+function switchableOf({ id, file }: ConnectionPlan): Switchable {
+  return { kind: 'connection', name: id, file };
 }

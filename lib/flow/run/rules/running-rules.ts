@@ -1,6 +1,6 @@
 // The rules that run, and those that are switched off. A swap stops and starts only those that a reload has changed. All
 // others keep their subscriptions and what they hold, and rules that share a source go on in the order of the flow files.
-// What was switched by hand stays so until its flow file is another.
+// What was switched by hand stays so until its text is another.
 
 import { Subscription } from 'rxjs';
 import { unknownName } from '../../../json5/nearest-name.ts';
@@ -8,8 +8,9 @@ import { HubError } from '../../../model/error.ts';
 import type { Origin, Parameter } from '../../../model/parameter.ts';
 import type { RuleRuns } from '../../../model/reports/rule-run.ts';
 import type { RuleStatus } from '../../../model/reports/rule-status.ts';
-import { type Plan, type RulePlan, sourcesOf } from '../../plan.ts';
+import { haveSameText, type Plan, type RulePlan, sourcesOf } from '../../plan.ts';
 import { type Difference, differenceOf } from '../difference.ts';
+import type { HandSwitch, HandSwitches, Switchable } from '../hand-switches.ts';
 import { followRules, goneWith } from './follow-rules.ts';
 import { type StartedRule, startRule } from './rule.ts';
 import type { RuleRuntime } from './rule-context.ts';
@@ -23,21 +24,24 @@ interface RunningRule {
   readonly started: StartedRule | undefined;
   /** An address of another hub that is not there, for which the rule waits. */
   readonly waitsFor?: string | undefined;
-  /** Who has switched it otherwise than its flow file says. */
-  readonly switchedBy: Origin | undefined;
+  /** How it was switched by hand; undefined: it is as its flow file says. */
+  readonly switched: HandSwitch | undefined;
 }
 
 /** A rule as it shall be. */
-interface ComingRule extends Pick<RunningRule, 'plan' | 'switchedBy'> {
+interface ComingRule extends Pick<RunningRule, 'plan' | 'switched'> {
   /** The rule that it goes on from. */
   readonly before: RunningRule | undefined;
 }
 
+/** How many switched rules are remembered that no flow file has at the moment, such as one that is moved from file to file. */
+const maxAbsent = 1000;
+
 export class RunningRules {
   readonly #runtime: RuleRuntime;
+  readonly #switches: HandSwitches;
   /** Top to bottom. */
   #rules: readonly RunningRule[] = [];
-  #versions: Plan['versions'] = new Map();
   #placeOf: Plan['placeOf'];
   /** Why none of them runs; undefined: they run. */
   #held: string | undefined = undefined;
@@ -45,10 +49,13 @@ export class RunningRules {
   readonly #withdrawn = new Set<string>();
   /** What is missing of lists that many rules share, found out once each time that rules start. */
   readonly #missingOfShared = new Map<readonly string[], string | undefined>();
+  /** Rules that were switched, and that no flow file has at the moment. */
+  #absent: readonly Pick<RunningRule, 'plan' | 'switched'>[] = [];
   readonly #following = new Subscription();
 
-  constructor(runtime: RuleRuntime) {
+  constructor(runtime: RuleRuntime, switches: HandSwitches) {
     this.#runtime = runtime;
+    this.#switches = switches;
     const { removed$, mirrored$ } = runtime.graph;
     const note = ({ address, remote }: Parameter) => {
       if (remote !== undefined) this.#withdrawn.add(address);
@@ -78,34 +85,90 @@ export class RunningRules {
   }
 
   /** Stops the rules that the plan lacks, or whose parameters `gone` has; returns what starts the others of the plan. */
-  stopLeaving(plan: Pick<Plan, 'rules' | 'versions' | 'placeOf'>, gone: ReadonlySet<string>): () => Difference {
-    const isSameFile = ({ fileKey }: RulePlan) => this.#versions.get(fileKey) === plan.versions.get(fileKey);
-    const coming = followRules(this.#rules, plan.rules, new Set([...gone, ...this.#withdrawn])).map(
-      (before, index): ComingRule => ({
-        plan: plan.rules[index]!,
-        before,
-        switchedBy: before !== undefined && isSameFile(before.plan) ? before.switchedBy : undefined,
-      }),
-    );
-    this.#versions = plan.versions;
+  stopLeaving(plan: Pick<Plan, 'rules' | 'placeOf'>, gone: ReadonlySet<string>): () => Difference {
+    const followed = followRules(this.#rules, plan.rules, new Set([...gone, ...this.#withdrawn]));
+    const { switched, released, absent, others } = this.#keepSwitched(plan.rules, followed);
+    const coming = plan.rules.map((rule, index) => ({
+      plan: rule,
+      before: followed[index],
+      switched: switched.get(rule) ?? followed[index]?.switched,
+    }));
+    for (const { plan: rule } of others) this.#switches.note(switchableOf(rule), undefined);
+    for (const [rule, one] of switched) this.#switches.note(switchableOf(rule), one);
+    for (const [before, rule] of released)
+      this.#switches.release(switchableOf(before.plan), before.switched!, rule.isEnabled, 'its text has changed');
+    this.#absent = absent.slice(-maxAbsent);
     this.#placeOf = plan.placeOf;
     return this.#stopFor(coming);
   }
 
+  /** Rules of a plan as they would be after a reload: `isEnabled` of those that were switched by hand is as they are. */
+  asSwitched(rules: readonly RulePlan[]): readonly RulePlan[] {
+    if (this.#absent.length === 0 && this.#rules.every(({ switched }) => switched === undefined)) return rules;
+    const live = rules.filter(({ isShadow }) => !isShadow);
+    const followed = followRules(this.#rules, live, new Set());
+    const { switched } = this.#keepSwitched(live, followed);
+    for (const [index, rule] of live.entries()) {
+      const before = followed[index]?.switched;
+      if (before !== undefined) switched.set(rule, before);
+    }
+    return rules.map((rule) => ({ ...rule, isEnabled: switched.get(rule)?.isOn ?? rule.isEnabled }));
+  }
+
   /**
-   * Switches a rule on or off, until it is switched again or its flow file is another. Errors: `not-found` with the nearest
-   * name, `conflict` when there are several of the name.
+   * Finds rules that were switched and are not followed, such as one that was moved to another file, among those of a plan. `released`
+   * are those of which the text is another, with the rule of their name; `absent` those of which there is none.
+   */
+  #keepSwitched(rules: readonly RulePlan[], followed: readonly (RunningRule | undefined)[]) {
+    const switched = new Map<RulePlan, HandSwitch>();
+    const released: [before: Pick<RunningRule, 'plan' | 'switched'>, after: RulePlan][] = [];
+    const absent: Pick<RunningRule, 'plan' | 'switched'>[] = [];
+    const isFollowed = new Set(followed);
+    const lost = this.#rules.filter((rule) => rule.switched !== undefined && !isFollowed.has(rule));
+    const others = [...this.#absent, ...lost];
+    if (others.length === 0) return { switched, released, absent, others };
+    const free = new Set(rules.filter((_, index) => followed[index] === undefined));
+    const take = (isMeant: (rule: RulePlan) => boolean) => {
+      const found = [...free].find(isMeant);
+      if (found !== undefined) free.delete(found);
+      return found;
+    };
+    for (const before of others) {
+      const same = take((rule) => haveSameText(before.plan, rule));
+      if (same !== undefined) {
+        switched.set(same, before.switched!);
+        continue;
+      }
+      const { name, file } = before.plan;
+      const after = take((rule) => rule.name === name && rule.file === file) ?? take((rule) => rule.name === name);
+      if (after === undefined) absent.push(before);
+      else released.push([before, after]);
+    }
+    return { switched, released, absent, others };
+  }
+
+  /**
+   * Switches a rule on or off, until it is switched again or its text is another. Errors: `not-found` with the nearest name,
+   * `conflict` when there are several of the name.
    */
   switch(name: string, file: string | undefined, isEnabled: boolean, by: Origin): RuleStatus {
     const found = this.#find(name, file);
-    const switchedBy = isEnabled === found.plan.isEnabled ? undefined : by;
+    const switched = isEnabled === found.plan.isEnabled ? undefined : { isOn: isEnabled, by };
     const coming = this.#rules.map((before) => ({
       plan: before.plan,
       before,
-      switchedBy: before === found ? switchedBy : before.switchedBy,
+      switched: before === found ? switched : before.switched,
     }));
+    this.#switches.note(switchableOf(found.plan), switched);
     this.#stopFor(coming)();
     return this.#statusOf(this.#rules.find(({ plan }) => plan === found.plan)!);
+  }
+
+  /** Whether a rule shall run; undefined: there is none of the name. One of the file comes before one of another. */
+  isOn({ name, file }: Pick<Switchable, 'name' | 'file'>): boolean | undefined {
+    const named = this.#rules.filter(({ plan }) => plan.name === name);
+    const found = named.find(({ plan }) => plan.file === file) ?? named[0];
+    return found && isWanted(found);
   }
 
   /** Has no rule run, for a reason, or all that shall run; `begins`: those that run at the start do so now. */
@@ -125,8 +188,8 @@ export class RunningRules {
         : isGone(plan.addresses) || isGone(plan.sharedAddresses);
     if (!this.#rules.some(isTouched)) return;
     const coming = this.#rules.map((rule): ComingRule => {
-      const { plan, switchedBy } = rule;
-      return { plan, switchedBy, before: isTouched(rule) ? undefined : rule };
+      const { plan, switched } = rule;
+      return { plan, switched, before: isTouched(rule) ? undefined : rule };
     });
     this.#stopFor(coming)();
   }
@@ -145,11 +208,11 @@ export class RunningRules {
     this.#rules = [];
   }
 
-  #statusOf({ plan, started, switchedBy, waitsFor }: RunningRule): RuleStatus {
+  #statusOf({ plan, started, switched, waitsFor }: RunningRule): RuleStatus {
     const { name, file, folder, to } = plan;
     const placeOf = this.#placeOf;
     const state = this.#runtime.reports.stateOf(plan);
-    const by = switchedBy === undefined ? (this.#held ?? '') : `disabled by ${switchedBy.name}`;
+    const by = switched?.isOn === false ? `disabled by ${switched.by.name}` : (this.#held ?? '');
     return {
       name,
       file,
@@ -244,14 +307,14 @@ export class RunningRules {
 
   /** The same rule where it runs on, else one that is started or switched off. */
   #run(coming: ComingRule): RunningRule {
-    const { plan, switchedBy, before } = coming;
-    if (!this.#shallRun(coming)) return { plan, switchedBy, started: undefined };
-    if (before?.plan === plan && before.switchedBy === switchedBy && before.started !== undefined) return before;
-    if (before?.started !== undefined) return { plan, switchedBy, started: before.started };
+    const { plan, switched, before } = coming;
+    if (!this.#shallRun(coming)) return { plan, switched, started: undefined };
+    if (before?.plan === plan && before.switched === switched && before.started !== undefined) return before;
+    if (before?.started !== undefined) return { plan, switched, started: before.started };
     const waitsFor = this.#missing(plan);
-    if (waitsFor !== undefined) return { plan, switchedBy, started: undefined, waitsFor };
+    if (waitsFor !== undefined) return { plan, switched, started: undefined, waitsFor };
     this.#runtime.reports.started(plan);
-    return { plan, switchedBy, started: startRule(plan, this.#runtime) };
+    return { plan, switched, started: startRule(plan, this.#runtime) };
   }
 }
 
@@ -259,7 +322,11 @@ function isEnabled({ started, waitsFor }: Pick<RunningRule, 'started' | 'waitsFo
   return started !== undefined || waitsFor !== undefined;
 }
 
-/** Whether a rule shall run: as its flow file says, or the other way round when it was switched. */
-function isWanted({ plan, switchedBy }: ComingRule): boolean {
-  return plan.isEnabled === (switchedBy === undefined);
+/** Whether a rule shall run: as it was switched, else as its flow file says. */
+function isWanted({ plan, switched }: Pick<RunningRule, 'plan' | 'switched'>): boolean {
+  return switched?.isOn ?? plan.isEnabled;
+}
+
+function switchableOf({ name, file }: RulePlan): Switchable {
+  return { kind: 'rule', name, file };
 }

@@ -68,7 +68,7 @@ test('rules that their file has off are listed with their folders, and can be sw
   t.deepEqual([value('desk/b'), value('desk/c')], [1, undefined]);
 });
 
-test('what was switched stays so over reloads until its file is another', async (t) => {
+test('what was switched stays so over reloads until its text is another', async (t) => {
   const files = { 'a.json5': { connections: { desk }, rules: [copy] }, 'b.json5': { rules: [] } };
   const { hub, reload, write, value } = await startReloading(t, files);
   const isOn = () => hub.rules()[0]!.enabled;
@@ -78,8 +78,10 @@ test('what was switched stays so over reloads until its file is another', async 
   t.false(isOn());
   write('desk/a', 1);
   t.deepEqual([value('desk/b'), value('desk/c')], [undefined, 1]);
-  const { rules } = await reload('a.json5', { ...files['a.json5'], tests: [] });
-  t.deepEqual(rules, { added: ['copy'], removed: [], changed: [] });
+  await reload('a.json5', { connections: { desk }, rules: [{ ...copy, name: 'other' }, copy] });
+  t.false(hub.rules()[1]!.enabled);
+  const { rules } = await reload('a.json5', { connections: { desk }, rules: [{ ...copy, map: 'value' }] });
+  t.deepEqual(rules, { added: ['copy'], removed: ['other'], changed: [] });
   t.true(isOn());
   write('desk/a', 2);
   t.is(value('desk/b'), 2);
