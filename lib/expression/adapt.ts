@@ -3,10 +3,12 @@
 
 import type { Environment } from '@marcbachmann/cel-js';
 import { nearestName } from '../json5/nearest-name.ts';
+import { describe } from '../model/error.ts';
 import { isZone, zoneNames } from '../model/time/zone-time.ts';
 import type { ValueType } from '../model/value.ts';
 import { foreignNames, functionTypes, macroNames } from './functions/functions.ts';
 import { isRegex } from './functions/regex.ts';
+import { isPointInTime, pointInTimeForm } from './functions/times.ts';
 import { declareVariable, itemText, ownName } from './language.ts';
 import { ExpressionMistake } from './mistakes/expression-mistake.ts';
 import { type Part, partsOf, replacePart } from './syntax-tree.ts';
@@ -82,6 +84,7 @@ export class Adaptation {
       args.unshift(this.#environment.parse('now').ast as unknown as Part);
     }
     if (name === 'matches') checkPattern(args[1]);
+    if (name === 'timestamp') checkTimestamp(args[0]);
     part.args = [ownName(name), args];
   }
 
@@ -92,6 +95,7 @@ export class Adaptation {
     const type = functionTypes.get(name);
     if (type === undefined || type.readsNow) throw this.#unknown(part, name, args.length);
     if (name === 'matches') checkPattern(args[0]);
+    if (name === 'timestamp') checkTimestamp(receiver);
     part.args = [ownName(name), receiver, args];
   }
 
@@ -179,6 +183,12 @@ function checkZone(name: string, [zone]: Part[]): void {
   const nearest = nearestName(zone.args, zoneNames());
   const hint = nearest === undefined ? "expected one such as 'Europe/Berlin'" : `did you mean "${nearest}"?`;
   throw new ExpressionMistake(`unknown time zone "${zone.args}", ${hint}`, zone.start + 1);
+}
+
+/** A point in time that stands in the expression is found wrong at load. */
+function checkTimestamp(text: Part | undefined): void {
+  if (text?.op !== 'value' || typeof text.args !== 'string' || isPointInTime(text.args)) return;
+  throw new ExpressionMistake(`expected ${pointInTimeForm}, got ${describe(text.args)}`, text.start);
 }
 
 function checkPattern(pattern: Part | undefined): void {

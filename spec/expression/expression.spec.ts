@@ -45,6 +45,8 @@ const results: [string, Value][] = [
   ['int(value) / 2', 1.5],
   ['text.indexOf(",") / 2', 0.5],
   ['duration("1h") > duration("5m")', true],
+  ['timestamp("2026-11-22T03:00:00.5+01:00").getHours()', 2],
+  ['timestamp(0).getFullYear()', 1970],
 ];
 
 for (const [expression, expected] of results)
@@ -58,6 +60,13 @@ const refused: [expression: string, offset: number, message: RegExp][] = [
   ['flag + 1', 0, /^true\/false \+ number: use \(flag \? 1 : 0\)$/],
   ['null', 0, /^expected a text, a number or true\/false as the result, got null$/],
   ['[value]', 0, /got a list of numbers$/],
+  [
+    "value > 1 && timestamp('Studio 7').getHours() > 2",
+    23,
+    /^expected a point in time such as "2026-11-22T03:00:00Z", got "Studio 7"/,
+  ],
+  ["timestamp('2026-02-30T00:00:00Z').getHours()", 10, /^expected a point in time/],
+  ["'2026-11-22'.timestamp().getHours()", 0, /^expected a point in time/],
   ['x'.repeat(20_000), 0, /./],
   [`${'('.repeat(60)}1${')'.repeat(60)}`, 0, /^expected a shorter expression: it may have 50 levels of brackets$/],
   [Array(2000).fill('1').join('+'), 0, /^expected a shorter expression: it may have 1000 names, values and operators$/],
@@ -229,6 +238,11 @@ test('a result has to fit the type that is expected', (t) => {
 for (const [expression, message] of [
   ["double('0x10')", /^double: expected a number in text, got "0x10"/],
   ["int('0b11')", /^int: expected a number in text, got "0b11"/],
+  [
+    "timestamp('Studio ' + '7').getHours()",
+    /^timestamp: expected a point in time such as "2026-11-22T03:00:00Z", got "Studio 7" \(string\)$/,
+  ],
+  ['timestamp(1e15).getHours()', /^timestamp: expected a point in time/],
   ["double('Infinity')", /^double: expected a number in text/],
   ["double('1e400')", /^double: expected a number in text/],
   ['shiftLeft(1, 32)', /^shiftLeft: expected a place of 0 to 31, got 32/],

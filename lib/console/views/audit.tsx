@@ -1,6 +1,7 @@
 // Audit: who did what, newest first, live; by text, address, user, kind and time.
 
 import { createMemo, For, Show } from 'solid-js';
+import { readIsoTime } from '../../model/time/iso-time.ts';
 import { type AuditEntry, auditKinds } from '../../wire/http/past/audit.ts';
 import { maxHeld } from '../audit/audit-pages.ts';
 import { useAudit } from '../audit/use-audit.ts';
@@ -88,10 +89,7 @@ function Text(props: { readonly name: string; readonly label: string; readonly e
 }
 
 function Time(props: { readonly name: 'from' | 'to'; readonly label: string }) {
-  const time = () => {
-    const known = Date.parse(route().params[props.name] ?? '');
-    return Number.isNaN(known) ? undefined : known;
-  };
+  const time = () => readIsoTime(route().params[props.name] ?? '');
   return (
     <TimeField
       label={props.label}

@@ -1,7 +1,9 @@
 // Functions of the time, by the clock of the hub, which in a test stands still until it is moved. CEL's own points in time have
 // methods that take what `timestamp` gives.
 
+import { describe } from '../../model/error.ts';
 import { dayMs } from '../../model/time/calendar-day.ts';
+import { readTimestamp } from '../../model/time/iso-time.ts';
 import { localTime } from '../../model/time/zone-time.ts';
 import { define, type FunctionType } from './function-type.ts';
 
@@ -19,7 +21,7 @@ export const timeFunctions: readonly FunctionType[] = [
 export const pointInTimeFunctions: readonly FunctionType[] = [
   define(['timestamp(seconds)', 'timestamp(text)'], 'a point in time', {
     [`double: ${pointInTime}`]: (seconds: number) => dateOf(seconds * 1000, seconds),
-    [`string: ${pointInTime}`]: (text: string) => dateOf(Date.parse(text), text),
+    [`string: ${pointInTime}`]: (text: string) => dateOf(readTimestamp(text), text),
   }),
   ofPoint('getFullYear', (date) => date.getUTCFullYear()),
   ofPoint('getMonth', (date) => date.getUTCMonth()),
@@ -55,8 +57,20 @@ function ofPoint(name: string, read: (date: Date) => number): FunctionType {
   });
 }
 
-function dateOf(timeMs: number, input: unknown): Date {
-  const date = new Date(timeMs);
-  if (Number.isNaN(date.getTime())) throw new Error(`timestamp: expected a point in time, got ${String(input)}`);
-  return date;
+/** Points in time are those of the years 1 to 9999. */
+const firstMs = Date.parse('0001-01-01T00:00:00Z');
+const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
+
+export const pointInTimeForm = 'a point in time such as "2026-11-22T03:00:00Z"';
+
+/** Whether `timestamp` reads a text. */
+export function isPointInTime(text: string): boolean {
+  const timeMs = readTimestamp(text);
+  return timeMs !== undefined && timeMs >= firstMs && timeMs <= lastMs;
+}
+
+/** Errors: it is none. */
+function dateOf(timeMs: number | undefined, input: unknown): Date {
+  if (timeMs !== undefined && timeMs >= firstMs && timeMs <= lastMs) return new Date(timeMs);
+  throw new Error(`timestamp: expected ${pointInTimeForm}, got ${describe(input)}`);
 }

@@ -1,10 +1,8 @@
 // Points in time as clients ask for them.
 
 import { describe, HubError } from '../../../model/error.ts';
-import { isCalendarDay } from '../../../model/time/calendar-day.ts';
 import { readLongDurationMs } from '../../../model/time/duration.ts';
-
-const iso = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$/;
+import { readIsoTime } from '../../../model/time/iso-time.ts';
 
 /**
  * Reads the parameter `name` of a query as milliseconds since 1970: `2026-11-22T03:00Z`, `1795316400000`, or before now, `-1h`, `-1y`.
@@ -23,6 +21,5 @@ function readText(text: string, now: number): number | undefined {
     return agoMs === undefined ? undefined : now - agoMs;
   }
   if (/^(0|\d{5,16})$/.test(text)) return Number(text); // four digits are more like a year
-  if (!iso.test(text) || !isCalendarDay(text.slice(0, 10))) return undefined;
-  return Date.parse(text.length === 10 ? `${text}T00:00` : text);
+  return readIsoTime(text);
 }

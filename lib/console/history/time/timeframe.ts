@@ -1,6 +1,8 @@
 // Which time people look at: the last so much, which goes with the clock, or from one time to another. The address of the page
 // says it the way the hub does: `from=-1h`, or `from=2026-11-22T03:00:00.000Z&to=2026-11-22T04:00:00.000Z`.
 
+import { readIsoTime } from '../../../model/time/iso-time.ts';
+
 /** Milliseconds since 1970. */
 export interface TimeRange {
   readonly from: number;
@@ -79,6 +81,6 @@ export function timeframeOf({
   const [, amount, unit] = /^-(\d{1,9})([dhms])$/.exec(from) ?? [];
   if (amount !== undefined && to === '')
     return { lastMs: Math.min(mostMs, Math.max(leastMs, Number(amount) * unitsMs[unit as keyof typeof unitsMs])) };
-  const range = { from: Date.parse(from), to: Date.parse(to) };
+  const range = { from: readIsoTime(from) ?? Number.NaN, to: readIsoTime(to) ?? Number.NaN };
   return range.from < range.to && range.to - range.from <= mostMs ? range : undefined;
 }

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { addressShape } from '../../../model/address.ts';
 import { describe } from '../../../model/error.ts';
 import { durationPattern } from '../../../model/time/duration.ts';
+import { readIsoTime } from '../../../model/time/iso-time.ts';
 
 const values = (error: string) => z.record(z.string().meta({ pattern: addressShape }), z.unknown(), { error });
 const duration = z.union([z.number().meta({ minimum: 0 }), z.string().meta({ pattern: durationPattern })], {
@@ -28,8 +29,8 @@ const start = z
   .string({ error: startExpected })
   .meta({ pattern: startPattern })
   .transform((text, context) => {
-    const startMs = new RegExp(startPattern).test(text) ? Date.parse(text) : Number.NaN;
-    if (!Number.isNaN(startMs)) return startMs;
+    const startMs = new RegExp(startPattern).test(text) ? readIsoTime(text) : undefined;
+    if (startMs !== undefined) return startMs;
     context.addIssue({ code: 'custom', message: `expected ${startExpected}, got ${describe(text)}` });
     return z.NEVER;
   });

@@ -54,6 +54,10 @@ const rows: Record<string, [test: unknown, mistakes: RegExp[]]> = {
       /tests\[0\]\.start: expected a time such as "2026-03-28T23:00\+01:00" or "2026-03-28T22:00Z", got "2026-03-28T22:00"/,
     ],
   ],
+  'a start on 30 February': [
+    { name: 'a', start: '2026-02-30T22:00Z', steps: [{ expect }] },
+    [/tests\[0\]\.start: expected a time such as .*, got "2026-02-30T22:00Z"/],
+  ],
   'bad times': [
     {
       name: 'a',

@@ -26,7 +26,15 @@ test('RFC 9110 section 13: ETag and Last-Modified spare a client what it has', a
     [{ 'if-modified-since': modified }, 304],
     [{ 'if-modified-since': 'Tue, 14 Nov 2023 22:13:19 GMT' }, 200],
     [{ 'if-modified-since': 'Fri, 14 Nov 2025 22:13:20 GMT' }, 304],
+    [{ 'if-modified-since': 'Friday, 14-Nov-25 22:13:20 GMT' }, 304],
+    [{ 'if-modified-since': 'Sunday, 06-Nov-94 08:49:37 GMT' }, 200],
+    [{ 'if-modified-since': 'Fri Nov 14 22:13:20 2025' }, 304],
+    [{ 'if-modified-since': 'Sat Nov  1 22:13:20 2025' }, 304],
     [{ 'if-modified-since': 'yesterday' }, 200],
+    [{ 'if-modified-since': 'Studio 2099' }, 200],
+    [{ 'if-modified-since': '2099-01-01' }, 200],
+    [{ 'if-modified-since': 'Fri, 31 Nov 2029 22:13:20 GMT' }, 200],
+    [{ 'if-modified-since': 'Fri, 14 Nov 2029 24:13:20 GMT' }, 200],
     [{ 'if-none-match': '"other"', 'if-modified-since': modified }, 200],
   ];
   for (const [headers, status] of rows) {
