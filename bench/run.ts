@@ -1,20 +1,27 @@
-// npm run bench: runs the subjects one after the other, prints a Markdown table and keeps it, every sample as JSON and a chart.
+// npm run bench: runs the subjects one after the other, prints a Markdown table and keeps it, every sample as JSON and a chart. With --keep
+// it writes RESULTS.md and the chart of it anew, with --mark-stale it measures nothing and marks what has changed there.
 // Exit status 1 when any round of any contender delivered wrong answers, or a subject has not reached what it must.
 
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { messageOf } from '../lib/model/error.ts';
 import { drawChart } from './harness/chart.ts';
+import { drawFigures } from './harness/figures.ts';
+import { changedPaths, markStale, withSections } from './harness/kept-results.ts';
 import { describeMachine } from './harness/machine.ts';
 import { type Options, readOptions, usage } from './harness/options.ts';
 import { formatMachine, formatReport, type SubjectResult } from './harness/report.ts';
 import { keepResults, stampOf } from './harness/results.ts';
 import type { Subject } from './harness/subject.ts';
-import { chooseSubjects, hasMistakes, runSubject } from './harness/subjects.ts';
+import { chooseSubjects, hasMistakes, runSubject, subjects } from './harness/subjects.ts';
 
+const resultsFile = join(import.meta.dirname, 'RESULTS.md');
 const tell = (line: string) => void process.stderr.write(`${line}\n`);
 
 try {
   const options = readOptions(process.argv.slice(2));
   if (options === undefined) process.stdout.write(`${usage}\n`);
+  else if (options.marksStale) writeResults(readFileSync(resultsFile, 'utf8'));
   else process.exitCode = await run(options, chooseSubjects(options.subjects));
 } catch (error) {
   tell(messageOf(error));
@@ -38,5 +45,19 @@ async function run(options: Options, chosen: readonly Subject[]): Promise<number
   });
   process.stdout.write(report);
   tell(`kept: ${path}.md, .json (every sample) and .svg`);
+  if (options.keeps) {
+    if (hasMistakes(results) || machine.commit.includes('+')) tell('RESULTS.md stays: it has right figures of commits');
+    else writeResults(withSections(readFileSync(resultsFile, 'utf8'), results, machine, date));
+  }
   return hasMistakes(results) ? 1 : 0;
+}
+
+/** Writes RESULTS.md, with marks on what is stale, and its chart. */
+function writeResults(text: string): void {
+  const measuredBy = new Map(subjects.map(({ name, measures }) => [name, measures]));
+  writeFileSync(
+    resultsFile,
+    markStale(text, (name, commit) => changedPaths(measuredBy.get(name) ?? [], commit)),
+  );
+  writeFileSync(join(import.meta.dirname, 'figures.svg'), drawFigures(text));
 }

@@ -12,6 +12,9 @@ export interface Options {
   /** The folder of the source tree whose hub is measured. */
   readonly hubFolder: string;
   readonly isQuick: boolean;
+  /** Whether RESULTS.md gets what is measured, and whether it is only marked. */
+  readonly keeps: boolean;
+  readonly marksStale: boolean;
   /** Rounds per contender; undefined: what each subject sets for itself. */
   readonly rounds: number | undefined;
   /** Where results are kept. */
@@ -62,6 +65,8 @@ npm run bench:compare -- <git ref> [subjects…] [options]
   --quick                    one short round of everything, small: shows that all of it works, measures nothing
   --hub <folder>             the source tree whose hub is measured (this one)
   --into <folder>            where results are kept (bench/results)
+  --keep                     writes what is measured into bench/RESULTS.md
+  --mark-stale               measures nothing: marks in bench/RESULTS.md what has changed since it was measured
   --profile                  CPU profiles of the hub's processes, into profiles/ below that
   --measure <ms>             how long a rate or a latency is measured (1200)
   --connections <n>          http-read: connections (64)
@@ -141,7 +146,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
   const texts = [...Object.keys(numberOptions), 'rounds', 'cases', 'hub', 'into'].map(
     (name) => [name, { type: 'string' }] as const,
   );
-  const flags = ['help', 'quick', 'profile'].map((name) => [name, { type: 'boolean' }] as const);
+  const flags = ['help', 'quick', 'keep', 'mark-stale', 'profile'].map((name) => [name, { type: 'boolean' }] as const);
   const options: NonNullable<ParseArgsConfig['options']> = Object.fromEntries([...texts, ...flags]);
   const parsed = parseArgs({ args: [...args], allowPositionals: true, options });
   const values = parsed.values as Readonly<Record<string, string | boolean | undefined>>;
@@ -157,6 +162,8 @@ export function readOptions(args: readonly string[]): Options | undefined {
     cases: (values.cases as string | undefined) ?? '',
     hubFolder: resolve((values.hub as string | undefined) ?? thisTree),
     isQuick,
+    keeps: values.keep === true && !isQuick,
+    marksStale: values['mark-stale'] === true,
     rounds: read('rounds')?.[0] ?? (isQuick ? 1 : undefined),
     resultsFolder,
     profileFolder: values.profile ? join(resultsFolder, 'profiles') : undefined,

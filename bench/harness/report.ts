@@ -27,16 +27,21 @@ export function formatReport(machine: Machine, date: string, results: readonly S
 }
 
 export function formatMachine(machine: Machine, date: string): string {
-  const { processor, cores, memoryBytes, system, node, commit } = machine;
-  const gibibytes = Math.round(memoryBytes / 2 ** 30);
-  return `${cores} cores of ${processor}, ${gibibytes} GiB, ${system}, Node ${node}, commit ${commit}, ${date.slice(0, 10)}.`;
+  return `${describe(machine)}, commit ${machine.commit}, ${date.slice(0, 10)}.`;
 }
 
-function formatSubject({ name, about, cases }: SubjectResult): string[] {
+/** `2 cores of AMD EPYC, 8 GiB, Linux 6.1, Node v22.23.0`. */
+export function describe({ processor, cores, memoryBytes, system, node }: Omit<Machine, 'commit'>): string {
+  return `${cores} cores of ${processor}, ${Math.round(memoryBytes / 2 ** 30)} GiB, ${system}, Node ${node}`;
+}
+
+function formatSubject(result: SubjectResult): string[] {
+  return ['', `**${result.name}**: ${result.about}`, '', ...formatCases(result)];
+}
+
+/** The table of a subject, its notes, and what was wrong. */
+export function formatCases({ cases }: SubjectResult): string[] {
   return [
-    '',
-    `**${name}**: ${about}`,
-    '',
     '| case | figure | hub | against | ratio | target |',
     '|---|---|---:|---:|---:|---|',
     ...cases.flatMap((result) => result.metrics.flatMap((metric) => formatMetric(result, metric))),

@@ -7,6 +7,8 @@ export interface Subject {
   readonly name: string;
   /** One sentence for the reader of the table. */
   readonly about: string;
+  /** What of this source tree it measures: when that has changed, kept figures are stale. */
+  readonly measures: readonly string[];
   /** How many rounds each contender runs unless said. */
   readonly rounds: number;
   /** Whether a target that is missed fails the run, as a wrong answer does; left out: it is told. */

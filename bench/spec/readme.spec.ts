@@ -1,33 +1,45 @@
-// The README of the bench: its chart, its subjects, and the figures that README.md has of it.
+// What the READMEs say of the bench is so: every subject is named, RESULTS.md has the figures of README.md.
 
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { readReadme, root } from '../../spec/support/repository/readme.ts';
-import { drawFigures } from '../figures.ts';
+import { readXml } from '../../spec/support/xml/saxes.ts';
+import { drawFigures } from '../harness/figures.ts';
 import { subjects } from '../harness/subjects.ts';
 
-/** The names in backticks in the first cells of all tables of a text. */
-const rowsOf = (text: string) =>
-  [...text.matchAll(/^\| ((?:[^|\\]|\\\|)*) \|/gm)].flatMap(([, cell]) =>
-    [...cell!.matchAll(/`([^`]*)`/g)].map(([, name]) => name!),
+const results = readFileSync(join(root, 'bench/RESULTS.md'), 'utf8');
+
+test('bench/README.md names every subject, and every result is that of a subject', (t) => {
+  const readme = readReadme('bench/README.md');
+  for (const { name } of subjects) t.true(readme.includes(`| \`${name}\` |`), name);
+  const measured = [...results.matchAll(/^## (.*)\n\nMeasured on \d{4}-\d\d-\d\d at `\w+`: /gm)].map(
+    ([, name]) => name!,
   );
-
-test('bench/README.md shows the chart of its table', async (t) => {
-  const chart = await readFile(join(root, 'bench/figures.svg'), 'utf8');
-  t.is(chart, drawFigures(readReadme('bench/README.md')), 'node bench/figures.ts draws it again');
-  t.true((chart.match(/<rect/g) ?? []).length >= 10);
+  t.true(measured.length > 10);
+  for (const name of measured)
+    t.true(
+      subjects.some((subject) => subject.name === name),
+      name,
+    );
 });
 
-test('bench/README.md names every subject', (t) => {
-  const rows = rowsOf(readReadme('bench/README.md'));
-  for (const { name } of subjects) t.true(rows.includes(name), name);
-});
-
-test('README.md has figures of bench/README.md', (t) => {
+test('the figures of README.md are those of bench/RESULTS.md, rounded', (t) => {
   const [, table = ''] = /\n## Speed\n([\s\S]*?)\n## /.exec(readReadme('README.md')) ?? [];
-  const figures = table.match(/[\d.,]+ ?(?:M\/s|\/s|ns)/g) ?? [];
+  const figures = [...table.matchAll(/([\d.,]+) ?(M\/s|\/s|ns)/g)];
   t.true(figures.length >= 7);
-  const all = readReadme('bench/README.md');
-  for (const figure of figures) t.true(all.includes(figure), figure);
+  const numbers = (results.match(/[\d,.]*\d/g) ?? []).map((text) => Number(text.replaceAll(',', '')));
+  for (const [figure, text, unit] of figures) {
+    const value = Number(text!.replaceAll(',', '')) * (unit === 'M/s' ? 1e6 : 1);
+    t.true(
+      numbers.some((number) => Math.abs(number / value - 1) < 0.005),
+      figure,
+    );
+  }
+});
+
+test('the chart has a bar for the hub and for each of what it is held against', (t) => {
+  const bars = readXml(drawFigures(results)).filter((word) => /^@class=(hub|peer)$/.test(word));
+  t.true(bars.filter((bar) => bar.endsWith('hub')).length >= 5);
+  t.true(bars.filter((bar) => bar.endsWith('peer')).length >= 5);
 });

@@ -22,6 +22,7 @@ const load = { parameters: 1000, changesPerSecond: 10, rate: 30 };
 export const edges: Subject = {
   name: 'edge-hubs',
   about: 'dashboards on two edge hubs, which mirror a third one over a NATS server, beside all of them on one hub',
+  measures: ['lib/connections/nats', 'lib/connections/rest-api/sockets', 'lib/graph', 'lib/net'],
   rounds: 3,
   async cases(options, folder) {
     const dashboards = options.dashboards * dashboardsFactor;

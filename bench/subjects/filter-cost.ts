@@ -13,6 +13,7 @@ export const filterCost: Subject = {
   name: 'filter-cost',
   about:
     'processor time of the hub per change of one parameter of 10,000, which one of so many different subscriptions hears',
+  measures: ['lib/connections/rest-api/sockets', 'lib/graph', 'lib/net', 'lib/connections/rest-api/filters'],
   rounds: 5,
   async cases(options, folder) {
     const { filters, window, v1Window, warmUpMs, measureMs } = options;

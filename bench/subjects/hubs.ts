@@ -25,6 +25,7 @@ export const manyHubs: Subject = {
   name: 'hubs',
   about:
     'hubs that share a domain on one NATS server: changes to a mirror, a write to another hub, and a domain that is idle',
+  measures: ['lib/connections/nats', 'lib/graph'],
   rounds: 3,
   async cases(options, folder) {
     const missing = missingNats();

@@ -19,6 +19,7 @@ const drawnMs = 60_000;
 export const past: Subject = {
   name: 'past',
   about: 'what parameters were, asked of a store that has recorded them for days',
+  measures: ['lib/connections/store', 'lib/console/history'],
   rounds: 5,
   async cases(options, folder) {
     const { pastLevels, pastDays } = options;

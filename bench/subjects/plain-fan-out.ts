@@ -12,6 +12,7 @@ const peerRounds = 3;
 export const plainFanOut: Subject = {
   name: 'plain-fan-out',
   about: 'one socket writes, all sockets receive every change; the ceiling is a relay in raw uWebSockets.js',
+  measures: ['lib/connections/rest-api/sockets', 'lib/graph', 'lib/net'],
   rounds: 5,
   async cases(options, folder) {
     const { sockets, window, natsWindow, warmUpMs, measureMs } = options;

@@ -10,6 +10,7 @@ export const ruleGrowth: Subject = {
   name: 'rule-growth',
   about:
     'a run of a rule in a hub of many, and how many times as much it costs as in a hub of few; as many rules in many small hubs, and in bare rxjs',
+  measures: ['lib/flow/run', 'lib/graph', 'lib/expression'],
   rounds: 3,
   mustReach: true,
   async cases({ rules: many, isQuick, profileFolder, hubFolder }) {

@@ -10,6 +10,7 @@ export const v1FanOut: Subject = {
   name: 'v1-fan-out',
   about:
     'patchbay.v1, every change to all sockets; one socket writes batches with ids. The relay and NATS: a message per change',
+  measures: ['lib/connections/rest-api/sockets', 'lib/graph', 'lib/net'],
   rounds: 5,
   async cases(options, folder) {
     const { v1Sockets, window, v1Window, natsWindow, warmUpMs, measureMs } = options;

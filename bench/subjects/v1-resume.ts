@@ -15,6 +15,7 @@ export const v1Resume: Subject = {
   name: 'v1-resume',
   about:
     'patchbay.v1, a client whose link is killed at random moments while 5,000 random changes a second go on; each picture is checked',
+  measures: ['lib/connections/rest-api/sockets', 'lib/graph', 'lib/net'],
   rounds: 1,
   async cases(options, folder) {
     const { kills, resumeParameters } = options;

@@ -16,6 +16,7 @@ export const writeRule: Subject = {
   name: 'write-rule',
   about:
     'one write through one from-to rule; the ceiling is BehaviorSubject → subscribe → BehaviorSubject in bare rxjs',
+  measures: ['lib/flow/run', 'lib/graph', 'lib/expression'],
   rounds: 5,
   async cases({ writes, profileFolder, hubFolder }, folder) {
     const file = join(folder, 'flow.json5');

@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import test from 'ava';
-import { startTask } from '../../../spec/support/system/task-process.ts';
+import { startTask } from './task-process.ts';
 
 test('a process that ends without an answer is not waited for, before its end and afterwards', async (t) => {
   const { process: child, answer } = startTask('spec/support/system/tell-memory.ts', {});
