@@ -4,11 +4,12 @@
 import type { SchedulerLike } from 'rxjs';
 import type { HubPort } from '../connections/hub-port.ts';
 import { hubId, type Plan, startedId } from '../flow/plan.ts';
+import type { ConnectionChange } from '../flow/run/connections/connection-change.ts';
 import { Keeping } from '../flow/run/connections/keeping.ts';
 import { RunningConnections } from '../flow/run/connections/running-connections.ts';
 import { HandSwitches } from '../flow/run/hand-switches.ts';
 import { RuleReports } from '../flow/run/rules/rule-reports.ts';
-import { RunningRules } from '../flow/run/rules/running-rules.ts';
+import { type RuleChange, RunningRules } from '../flow/run/rules/running-rules.ts';
 import { createTraces } from '../flow/run/rules/trace.ts';
 import { Graph } from '../graph/graph.ts';
 import { formatAddress } from '../model/address.ts';
@@ -30,6 +31,12 @@ export interface EngineOptions {
   readonly port?: HubPort | undefined;
   /** Checks rules but runs none, also after a reload. */
   readonly safe?: boolean | undefined;
+}
+
+/** What a plan changes in what runs, compared before anything is stopped. */
+interface PlanChange {
+  readonly connections: ConnectionChange;
+  readonly rules: RuleChange;
 }
 
 export class Engine {
@@ -78,18 +85,22 @@ export class Engine {
    * when a gateway cannot; then all runs on as it was.
    */
   apply(plan: Plan): Reload {
-    const { connections, rules, duty } = this;
-    // 1. Compare, before anything is stopped.
-    const change = connections.compare(plan.connections);
-    // 2. Gateways first, since one that cannot start refuses the plan. One that decides who works holds everything else back.
-    duty.swap(plan, () => connections.swapGateways(change));
+    const change = this.#diff(plan);
+    // 1. Gateways first, since one that cannot start refuses the plan. One that decides who works holds everything else back.
+    this.duty.swap(plan, () => this.connections.swapGateways(change.connections));
     this.keeping.plan(plan);
-    // 3. Stop rules that have changed, so that none of them hears what connections set as they start.
+    // 2. Stop rules that leave, so that none of them hears what connections set as they start.
+    this.rules.stopLeaving(change.rules);
+    // 3. Swap all other connections, then start the rules that come.
+    const connections = this.connections.swapOthers(change.connections);
+    return { connections, rules: this.rules.start(change.rules) };
+  }
+
+  #diff(plan: Plan): PlanChange {
+    const connections = this.connections.diff(plan.connections);
     const live = plan.rules.filter(({ isShadow }) => !isShadow);
-    const planned = this.#isSafe ? live.map((rule) => ({ ...rule, isEnabled: false })) : live;
-    const startRules = rules.stopLeaving({ ...plan, rules: planned }, change.gone);
-    // 4. Swap connections, then start the new rules.
-    return { connections: connections.swapOthers(change), rules: startRules() };
+    const rules = this.#isSafe ? live.map((rule) => ({ ...rule, isEnabled: false })) : live;
+    return { connections, rules: this.rules.diff({ ...plan, rules }, connections.gone) };
   }
 
   /** Switches a rule, and records that in the log and in the store. Errors: as `RunningRules.switch`. */

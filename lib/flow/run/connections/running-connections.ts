@@ -15,7 +15,7 @@ import { describeTrace } from '../../../model/trace.ts';
 import { type ConnectionPlan, haveSameSettings, hubId } from '../../plan.ts';
 import type { Difference } from '../difference.ts';
 import type { HandSwitches, Switchable } from '../hand-switches.ts';
-import { type ConnectionSwap, compareConnections, type Exchange, takeableOf } from './connection-swap.ts';
+import { type ConnectionChange, diffConnections, type Exchange, takeableOf } from './connection-change.ts';
 import { DeclaredParameters } from './declared-parameters.ts';
 import { goesFirst, Holds, isSame, isWork } from './hold.ts';
 import type { Keeping } from './keeping.ts';
@@ -170,12 +170,12 @@ export class RunningConnections {
   }
 
   /** Compares plans with what runs. */
-  compare(plans: readonly ConnectionPlan[]): ConnectionSwap {
-    return compareConnections(this.#running, plans, this.#parameters);
+  diff(plans: readonly ConnectionPlan[]): ConnectionChange {
+    return diffConnections(this.#running, plans, this.#parameters);
   }
 
   /** Swaps gateways. Errors: `cannot-start` when one cannot start; then those before it run again. */
-  swapGateways({ gateways }: ConnectionSwap): void {
+  swapGateways({ gateways }: ConnectionChange): void {
     const started = this.#exchange(gateways);
     const failed = started.map(({ supervisor }) => supervisor.status).filter(({ state }) => state === 'failed');
     if (failed.length === 0) return;
@@ -184,7 +184,7 @@ export class RunningConnections {
   }
 
   /** Swaps all other connections; to be called after `swapGateways`. */
-  swapOthers({ plans, gateways, others, takenOver, difference }: ConnectionSwap): Difference {
+  swapOthers({ plans, gateways, others, takenOver, difference }: ConnectionChange): Difference {
     this.#exchange(others);
     this.#releaseChanged(gateways);
     this.#releaseChanged(others);

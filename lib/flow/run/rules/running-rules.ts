@@ -18,21 +18,46 @@ import type { RuleRuntime } from './rule-context.ts';
 /** After rules that write so many parameters the next ones begin in another turn. It may hold far more writes: others follow. */
 const begunWritesPerTurn = 10_000;
 
+/** A rule from its first plan on; a reload that leaves its text as it is gives it another plan. */
 interface RunningRule {
-  readonly plan: RulePlan;
+  plan: RulePlan;
   /** undefined: it is switched off, or waits. */
-  readonly started: StartedRule | undefined;
+  started: StartedRule | undefined;
   /** An address of another hub that is not there, for which the rule waits. */
-  readonly waitsFor?: string | undefined;
+  waitsFor: string | undefined;
   /** How it was switched by hand; undefined: it is as its flow file says. */
-  readonly switched: HandSwitch | undefined;
+  switched: HandSwitch | undefined;
 }
 
 /** A rule as it shall be. */
-interface ComingRule extends Pick<RunningRule, 'plan' | 'switched'> {
+interface ComingRule extends Readonly<Pick<RunningRule, 'plan' | 'switched'>> {
   /** The rule that it goes on from. */
   readonly before: RunningRule | undefined;
 }
+
+/** What a plan changes, compared before anything is stopped. */
+export interface RuleChange {
+  /** Top to bottom. */
+  readonly coming: readonly ComingRule[];
+  /** Those that run and do not run on. */
+  readonly leaving: readonly RunningRule[];
+  readonly switches: KeptSwitches;
+  readonly placeOf: Plan['placeOf'];
+}
+
+/** Rules that were switched and are not followed, such as one that was moved to another file. */
+interface KeptSwitches {
+  /** Among the rules of the plan, by their text. */
+  readonly switched: ReadonlyMap<RulePlan, HandSwitch>;
+  /** Those of which the text is another, with the rule of their name. */
+  readonly released: readonly (readonly [before: SwitchedRule, after: RulePlan])[];
+  /** Those of which there is none. */
+  readonly absent: readonly SwitchedRule[];
+  /** All that were looked for. */
+  readonly others: readonly SwitchedRule[];
+}
+
+type SwitchedRule = Readonly<Pick<RunningRule, 'plan' | 'switched'>>;
 
 /** How many switched rules are remembered that no flow file has at the moment, such as one that is moved from file to file. */
 const maxAbsent = 1000;
@@ -50,7 +75,7 @@ export class RunningRules {
   /** What is missing of lists that many rules share, found out once each time that rules start. */
   readonly #missingOfShared = new Map<readonly string[], string | undefined>();
   /** Rules that were switched, and that no flow file has at the moment. */
-  #absent: readonly Pick<RunningRule, 'plan' | 'switched'>[] = [];
+  #absent: readonly SwitchedRule[] = [];
   readonly #following = new Subscription();
 
   constructor(runtime: RuleRuntime, switches: HandSwitches) {
@@ -84,22 +109,33 @@ export class RunningRules {
     ];
   }
 
-  /** Stops the rules that the plan lacks, or whose parameters `gone` has; returns what starts the others of the plan. */
-  stopLeaving(plan: Pick<Plan, 'rules' | 'placeOf'>, gone: ReadonlySet<string>): () => Difference {
-    const followed = followRules(this.#rules, plan.rules, new Set([...gone, ...this.#withdrawn]));
-    const { switched, released, absent, others } = this.#keepSwitched(plan.rules, followed);
-    const coming = plan.rules.map((rule, index) => ({
-      plan: rule,
+  /** Compares a plan with what runs; `gone` has the addresses of parameters that it replaces or takes out. */
+  diff({ rules, placeOf }: Pick<Plan, 'rules' | 'placeOf'>, gone: ReadonlySet<string>): RuleChange {
+    const followed = followRules(this.#rules, rules, new Set([...gone, ...this.#withdrawn]));
+    const switches = this.#keepSwitched(rules, followed);
+    const coming = rules.map((plan, index) => ({
+      plan,
       before: followed[index],
-      switched: switched.get(rule) ?? followed[index]?.switched,
+      switched: switches.switched.get(plan) ?? followed[index]?.switched,
     }));
+    return { coming, leaving: this.#leaving(coming), switches, placeOf };
+  }
+
+  /** Stops the rules that leave. */
+  stopLeaving({ leaving }: RuleChange): void {
+    for (const rule of leaving) stopRule(rule);
+  }
+
+  /** Starts the rules that come; to be called after `stopLeaving`. */
+  start({ coming, leaving, switches, placeOf }: RuleChange): Difference {
+    const { switched, released, absent, others } = switches;
     for (const { plan: rule } of others) this.#switches.note(switchableOf(rule), undefined);
     for (const [rule, one] of switched) this.#switches.note(switchableOf(rule), one);
     for (const [before, rule] of released)
       this.#switches.release(switchableOf(before.plan), before.switched!, rule.isEnabled, 'its text has changed');
     this.#absent = absent.slice(-maxAbsent);
-    this.#placeOf = plan.placeOf;
-    return this.#stopFor(coming);
+    this.#placeOf = placeOf;
+    return this.#start(coming, leaving, true);
   }
 
   /** Rules of a plan as they would be after a reload: `isEnabled` of those that were switched by hand is as they are. */
@@ -115,14 +151,10 @@ export class RunningRules {
     return rules.map((rule) => ({ ...rule, isEnabled: switched.get(rule)?.isOn ?? rule.isEnabled }));
   }
 
-  /**
-   * Finds rules that were switched and are not followed, such as one that was moved to another file, among those of a plan. `released`
-   * are those of which the text is another, with the rule of their name; `absent` those of which there is none.
-   */
   #keepSwitched(rules: readonly RulePlan[], followed: readonly (RunningRule | undefined)[]) {
     const switched = new Map<RulePlan, HandSwitch>();
-    const released: [before: Pick<RunningRule, 'plan' | 'switched'>, after: RulePlan][] = [];
-    const absent: Pick<RunningRule, 'plan' | 'switched'>[] = [];
+    const released: (readonly [SwitchedRule, RulePlan])[] = [];
+    const absent: SwitchedRule[] = [];
     const isFollowed = new Set(followed);
     const lost = this.#rules.filter((rule) => rule.switched !== undefined && !isFollowed.has(rule));
     const others = [...this.#absent, ...lost];
@@ -160,8 +192,8 @@ export class RunningRules {
       switched: before === found ? switched : before.switched,
     }));
     this.#switches.note(switchableOf(found.plan), switched);
-    this.#stopFor(coming)();
-    return this.#statusOf(this.#rules.find(({ plan }) => plan === found.plan)!);
+    this.#swap(coming);
+    return this.#statusOf(found);
   }
 
   /** Whether a rule shall run; undefined: there is none of the name. One of the file comes before one of another. */
@@ -174,7 +206,10 @@ export class RunningRules {
   /** Has no rule run, for a reason, or all that shall run; `begins`: those that run at the start do so now. */
   hold(reason: string | undefined, begins: boolean): void {
     this.#held = reason;
-    this.#stopFor(this.#rules.map((before) => ({ ...before, before })))(begins);
+    this.#swap(
+      this.#rules.map((before) => ({ ...before, before })),
+      begins,
+    );
   }
 
   /** Rules whose parameters another hub has withdrawn wait, and those that waited start once all are there. */
@@ -191,7 +226,7 @@ export class RunningRules {
       const { plan, switched } = rule;
       return { plan, switched, before: isTouched(rule) ? undefined : rule };
     });
-    this.#stopFor(coming)();
+    this.#swap(coming);
   }
 
   /** An address of the rule that is not there; undefined: all are. */
@@ -252,12 +287,16 @@ export class RunningRules {
     throw new HubError('not-found', unknownName('rule', name, [...new Set(this.#rules.map(({ plan }) => plan.name))]));
   }
 
-  /** Stops what does not run on; returns what starts the rest. */
-  #stopFor(coming: readonly ComingRule[]): (begins?: boolean) => Difference {
+  /** Stops what does not run on, and starts the rest. */
+  #swap(coming: readonly ComingRule[], begins = true): void {
+    const leaving = this.#leaving(coming);
+    for (const rule of leaving) stopRule(rule);
+    this.#start(coming, leaving, begins);
+  }
+
+  #leaving(coming: readonly ComingRule[]): RunningRule[] {
     const runOn = new Set(coming.filter((rule) => this.#shallRun(rule)).map(({ before }) => before));
-    const leaving = this.#rules.filter((rule) => rule.started !== undefined && !runOn.has(rule));
-    for (const { started } of leaving) started!.stop();
-    return (begins = true) => this.#start(coming, leaving, begins);
+    return this.#rules.filter((rule) => rule.started !== undefined && !runOn.has(rule));
   }
 
   #start(coming: readonly ComingRule[], left: readonly RunningRule[], begins: boolean): Difference {
@@ -268,12 +307,13 @@ export class RunningRules {
       ({ plan, before: rule }, place) =>
         rule?.started !== undefined && rule === before[place] && rule.plan.settleOrder === plan.settleOrder,
     );
+    const come = wanted.filter(({ before: rule }) => rule?.started === undefined);
+    const isNew = coming.map(({ before: rule }) => rule?.started === undefined);
     this.#startInTurns(() => {
       this.#rules = coming.map((rule) => this.#run(rule));
       if (!isOrderKept) for (const { plan, started } of this.#rules) started?.moveLast(plan.settleOrder);
-      return begins ? this.#rules.filter((_, place) => coming[place]!.before?.started === undefined) : [];
+      return begins ? this.#rules.filter((_, place) => isNew[place]) : [];
     });
-    const come = wanted.filter(({ before: rule }) => rule?.started === undefined);
     const names = (rules: readonly { plan: RulePlan }[]) => rules.map(({ plan }) => plan.name);
     return differenceOf(names(left), names(come));
   }
@@ -308,14 +348,22 @@ export class RunningRules {
   /** The same rule where it runs on, else one that is started or switched off. */
   #run(coming: ComingRule): RunningRule {
     const { plan, switched, before } = coming;
-    if (!this.#shallRun(coming)) return { plan, switched, started: undefined };
-    if (before?.plan === plan && before.switched === switched && before.started !== undefined) return before;
-    if (before?.started !== undefined) return { plan, switched, started: before.started };
-    const waitsFor = this.#missing(plan);
-    if (waitsFor !== undefined) return { plan, switched, started: undefined, waitsFor };
+    const rule = before ?? { plan, switched, started: undefined, waitsFor: undefined };
+    rule.plan = plan;
+    rule.switched = switched;
+    rule.waitsFor = undefined;
+    if (rule.started !== undefined || !this.#shallRun(coming)) return rule;
+    rule.waitsFor = this.#missing(plan);
+    if (rule.waitsFor !== undefined) return rule;
     this.#runtime.reports.started(plan);
-    return { plan, switched, started: startRule(plan, this.#runtime) };
+    rule.started = startRule(plan, this.#runtime);
+    return rule;
   }
+}
+
+function stopRule(rule: RunningRule): void {
+  rule.started!.stop();
+  rule.started = undefined;
 }
 
 function isEnabled({ started, waitsFor }: Pick<RunningRule, 'started' | 'waitsFor'>): boolean {

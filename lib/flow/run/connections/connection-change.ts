@@ -13,7 +13,7 @@ export interface Exchange {
   readonly coming: readonly ConnectionPlan[];
 }
 
-export interface ConnectionSwap {
+export interface ConnectionChange {
   /** All connections as they shall be, in the order of the flow files. */
   readonly plans: readonly ConnectionPlan[];
   readonly gateways: Exchange;
@@ -26,11 +26,11 @@ export interface ConnectionSwap {
 }
 
 /** Compares plans with what runs. A connection that listens to a parameter that is replaced changes with it. */
-export function compareConnections(
+export function diffConnections(
   running: ReadonlyMap<string, RunningConnection>,
   plans: readonly ConnectionPlan[],
   parameters: DeclaredParameters,
-): ConnectionSwap {
+): ConnectionChange {
   const next = new Map(plans.map((plan) => [plan.id, plan]));
   const gone = new Set<string>();
   for (const { plan } of running.values()) {
