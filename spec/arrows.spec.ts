@@ -43,6 +43,7 @@ const furtherRoomsOfType: Readonly<Record<string, readonly string[]>> = {
 /** For each room, by the longest prefix of a file: the rooms and packages that its files may import. */
 const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] = [
   ['model/', []],
+  ['model/record-schema.ts', ['zod']],
   ['files/', ['model/']],
   ['wire/', ['model/']],
   ['backup/', ['model/', 'zod']],
@@ -57,7 +58,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
   ['connections/connection-types.ts', ['connections/', 'zod']],
   // The stages of flow: files and programs, check, run. The check makes a plan, run takes it; neither knows the other.
   ['flow/define-flow.ts', ['model/', 'flow/check/tests/test-schema.ts', 'rxjs']],
-  ['flow/instances-schema.ts', ['zod']],
+  ['flow/instances-schema.ts', ['model/record-schema.ts', 'zod']],
   ['flow/test-plan.ts', ['model/']],
   ['flow/rule-expression.ts', ['model/', 'expression/']],
   ['flow/steps/', ['model/', 'flow/rule-expression.ts', 'rxjs', 'zod']],

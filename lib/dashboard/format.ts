@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { parseAddress } from '../model/address.ts';
 import { messageOf } from '../model/error.ts';
+import { record } from '../model/record-schema.ts';
 
 /** How many columns and rows a grid has at most, how many widgets a dashboard, and how many lines a plot. */
 export const maxLines = 48;
@@ -68,8 +69,7 @@ export const widgetSchemas = {
     ...place,
     address,
     ...formatting,
-    texts: z
-      .record(z.string(), text(), { error: 'an object of texts by value' })
+    texts: record(z.string(), text(), { error: 'an object of texts by value' })
       .default({})
       .describe('What is shown instead of a value: { true: "ON AIR", false: "off" }'),
     zones,

@@ -1,8 +1,9 @@
 // The shape of `instances`.
 
 import { z } from 'zod';
+import { record } from '../model/record-schema.ts';
 
-const variables = z.record(z.string(), z.unknown(), { error: "an object of variables, such as { host: '10.0.0.1' }" });
+const variables = record(z.string(), z.unknown(), { error: "an object of variables, such as { host: '10.0.0.1' }" });
 
 /** Instances of one template. */
 export const instancesSchema = z.strictObject(
@@ -10,9 +11,9 @@ export const instancesSchema = z.strictObject(
     template: z
       .string({ error: "the path of a template, such as './_studio.json5'" })
       .describe('The template, a file whose name begins with _'),
-    each: z
-      .record(z.string(), variables, { error: "an object of instances, such as { s1: { host: '10.0.0.1' } }" })
-      .describe('The variables of each instance, by its name, which is ${instance}'),
+    each: record(z.string(), variables, {
+      error: "an object of instances, such as { s1: { host: '10.0.0.1' } }",
+    }).describe('The variables of each instance, by its name, which is ${instance}'),
   },
   { error: "an object such as { template: './_studio.json5', each: { s1: { … } } }" },
 );

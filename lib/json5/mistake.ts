@@ -241,7 +241,9 @@ function deleteAt(data: unknown, path: readonly PropertyKey[]): void {
 function settingsAt(schema: z.ZodType, path: SettingPath, data: unknown): string[] {
   let place: z.core.JSONSchema.BaseSchema = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   for (const part of path) {
-    const next = typeof part === 'number' ? place.items : (place.properties?.[part] ?? place.additionalProperties);
+    const { items, properties = {}, additionalProperties } = place;
+    const next =
+      typeof part === 'number' ? items : Object.hasOwn(properties, part) ? properties[part] : additionalProperties;
     if (typeof next !== 'object' || Array.isArray(next)) return [];
     place = next;
   }

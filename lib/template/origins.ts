@@ -57,7 +57,7 @@ function writtenKey(value: object, part: string | number, scope: Scope): string 
 }
 
 function step(data: unknown, part: string | number): unknown {
-  return isContainer(data) ? (data as Record<string | number, unknown>)[part] : undefined;
+  return isContainer(data) && Object.hasOwn(data, part) ? (data as Record<string | number, unknown>)[part] : undefined;
 }
 
 function isContainer(data: unknown): data is object {

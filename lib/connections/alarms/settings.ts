@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { addressShape, parameterIdMistake } from '../../model/address.ts';
+import { record } from '../../model/record-schema.ts';
 import { durationSetting, integerSetting } from '../setting.ts';
 
 /** 1 is the most urgent. */
@@ -25,8 +26,7 @@ const alarm = z.strictObject(
 );
 
 export const settingsSchema = z.strictObject({
-  alarms: z
-    .record(z.string().superRefine(checkName), alarm, { error: 'an object of alarms by name' })
+  alarms: record(z.string().superRefine(checkName), alarm, { error: 'an object of alarms by name' })
     .refine((alarms) => Object.keys(alarms).length <= maxAlarms, {
       error: ({ input }) => `expected at most ${maxAlarms} alarms, got ${Object.keys(input as object).length}`,
     })

@@ -4,12 +4,13 @@ import { z } from 'zod';
 import { decodeUtf8, FileError, nothing, readRegularFileSync } from '../../files/regular-file.ts';
 import { parseAddress } from '../../model/address.ts';
 import { messageOf } from '../../model/error.ts';
+import { record } from '../../model/record-schema.ts';
 import { valueTypes } from '../../model/value.ts';
 import type { Remotes } from '../connection.ts';
 import type { ResolvePath } from '../setting.ts';
 
 /** `{"desk/lamp":{"type":"B","access":"read-write","hub":"west"}}` */
-const fileSchema = z.record(
+const fileSchema = record(
   z.string(),
   z.strictObject({
     type: z.enum(valueTypes),

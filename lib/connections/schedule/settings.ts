@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { parameterIdMistake } from '../../model/address.ts';
 import { describe } from '../../model/error.ts';
+import { record } from '../../model/record-schema.ts';
 import { isZone } from '../../model/time/zone-time.ts';
 import { datePattern, daysPattern, readDate, readDays } from './days.ts';
 import { clockPattern, readClock, readTimes, timesPattern } from './times.ts';
@@ -47,8 +48,7 @@ export const settingsSchema = z.strictObject({
     .string({ error: 'a time zone such as "Europe/Berlin"' })
     .refine(isZone, { error: ({ input }) => `expected a time zone such as "Europe/Berlin", got ${describe(input)}` })
     .describe('Time zone whose clocks count'),
-  entries: z
-    .record(z.string().superRefine(checkName), entrySetting, { error: 'an object of entries by name' })
+  entries: record(z.string().superRefine(checkName), entrySetting, { error: 'an object of entries by name' })
     .refine((entries) => Object.keys(entries).length <= maxEntries, {
       error: ({ input }) => `expected at most ${maxEntries} entries, got ${Object.keys(input as object).length}`,
     })

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { expressionPattern } from '../../expression/pattern.ts';
 import { addressShape } from '../../model/address.ts';
+import { record } from '../../model/record-schema.ts';
 import { type ValueType, valueTypes } from '../../model/value.ts';
 import { blockTypes } from './blocks/blocks.ts';
 import { maxRanks } from './rank-set.ts';
@@ -55,19 +56,17 @@ const output = z.discriminatedUnion('block', [...blockOutputs, expressionOutput]
 }) as unknown as z.ZodType<Output>;
 
 export const settingsSchema = z.strictObject({
-  inputs: z
-    .record(
-      z.string(),
-      z.string({ error: 'an address <Connection ID>/<Parameter ID>' }).meta({ pattern: addressShape }),
-      {
-        error: 'an object of addresses by name',
-      },
-    )
+  inputs: record(
+    z.string(),
+    z.string({ error: 'an address <Connection ID>/<Parameter ID>' }).meta({ pattern: addressShape }),
+    {
+      error: 'an object of addresses by name',
+    },
+  )
     .refine((inputs) => Object.keys(inputs).length <= maxInputs, { error: `expected at most ${maxInputs} inputs` })
     .default({})
     .describe('What the core listens to: name → address'),
-  outputs: z
-    .record(z.string(), output, { error: 'an object of outputs by name' })
+  outputs: record(z.string(), output, { error: 'an object of outputs by name' })
     .refine((outputs) => Object.keys(outputs).length <= maxOutputs, { error: `expected at most ${maxOutputs} outputs` })
     .default({})
     .describe('Read-only parameters by name, each computed by an expression or a function block'),

@@ -6,6 +6,7 @@ import type { AnyConnectionType } from '../../connections/connection.ts';
 import { commonSettings } from '../../connections/setting.ts';
 import { addressShape, connectionIdShape } from '../../model/address.ts';
 import { describe } from '../../model/error.ts';
+import { record } from '../../model/record-schema.ts';
 import { allowVariables } from '../../template/allow-variables.ts';
 import { eachSchema } from '../../template/each-schema.ts';
 import type { On } from '../define-flow.ts';
@@ -22,8 +23,7 @@ const otherNames = ['value', 'previous', 'now', 'sum', 'param', 'true', 'false',
 const variable = z.string().meta({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$', not: { enum: otherNames } });
 /** An object with one entry at least: sources by name, or what is written by address. */
 const byName = <Key extends z.core.$ZodRecordKey, Item extends z.ZodType>(key: Key, item: Item) =>
-  z
-    .record(key, item)
+  record(key, item)
     .refine((entries) => Object.keys(entries).length > 0, { error: 'expected at least one address' })
     .meta({ minProperties: 1 });
 
@@ -74,8 +74,7 @@ export const folderSchema = z.strictObject({
 export const flowFileSchema = z.strictObject(
   {
     $schema: z.string().optional().describe('The JSON Schema of flow files, for editors'),
-    connections: z
-      .record(z.string(), z.unknown(), { error: 'an object of connections by Connection ID' })
+    connections: record(z.string(), z.unknown(), { error: 'an object of connections by Connection ID' })
       .default({})
       .describe('Connections by Connection ID'),
     rules: z.array(z.unknown(), { error: 'a list of rules and folders' }).default([]).describe('Rules, top to bottom'),
@@ -151,13 +150,11 @@ export function flowFileJsonSchema(types: ReadonlyMap<string, AnyConnectionType>
     ],
   );
   const schema = flowFileSchema.extend({
-    connections: z
-      .record(z.string().meta({ pattern: connectionIdShape, not: { const: hubId } }), connection)
-      .default({}),
+    connections: record(z.string().meta({ pattern: connectionIdShape, not: { const: hubId } }), connection).default({}),
     rules: z.array(rule).default([]),
     tests: z.array(test).default([]),
     instances: z.union([instancesSchema, z.array(instancesSchema)]).optional(),
-    variables: z.record(z.string(), z.unknown()).optional().describe('Of a template: what instances need not give'),
+    variables: record(z.string(), z.unknown()).optional().describe('Of a template: what instances need not give'),
   });
   return allowVariables(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }));
 }

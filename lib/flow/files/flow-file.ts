@@ -19,7 +19,11 @@ export interface FlowFile extends CheckedFile {
 
 /** What stands at a path of data. */
 export function valueAt(data: unknown, path: SettingPath): unknown {
-  return path.reduce<unknown>((at, part) => (at as Record<string | number, unknown> | undefined)?.[part], data);
+  const step = (at: unknown, part: string | number) =>
+    typeof at === 'object' && at !== null && Object.hasOwn(at, part)
+      ? (at as Record<string | number, unknown>)[part]
+      : undefined;
+  return path.reduce(step, data);
 }
 
 /** Names a file, or an instance of it, among all that are read. */

@@ -5,15 +5,16 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { z } from 'zod';
 import { readRegularFileSync } from '../../files/regular-file.ts';
+import { record } from '../../model/record-schema.ts';
 import { type FlowCode, maxFlowBytes, versionOf } from './flow-code.ts';
 
 /** The name of the notes of a folder; no flow file has it. */
 const noteName = '.patchbay-left-out.json';
 const maxNoteBytes = 1024 * 1024;
 
-const notesSchema = z.record(
+const notesSchema = record(
   z.string(),
-  z.strictObject({ reason: z.string(), time: z.string(), files: z.record(z.string(), z.string()) }),
+  z.strictObject({ reason: z.string(), time: z.string(), files: record(z.string(), z.string()) }),
 );
 
 type Notes = z.output<typeof notesSchema>;

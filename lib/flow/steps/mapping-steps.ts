@@ -1,6 +1,7 @@
 // Steps that make another value of each value, without an expression.
 
 import { z } from 'zod';
+import { record } from '../../model/record-schema.ts';
 import { toText } from '../../model/value.ts';
 import { define, type NamedStep, ofNumbers, scalar, typeOfScalar } from './define-step.ts';
 import { computeEach } from './each-value.ts';
@@ -30,7 +31,7 @@ export const mappingSteps: readonly NamedStep[] = [
     'lookup',
     'replaces values by those of a table: { table: { "1": "on" }, otherwise: "off" }; without otherwise others are dropped',
     z.strictObject(
-      { table: z.record(z.string(), scalar), otherwise: scalar.optional() },
+      { table: record(z.string(), scalar), otherwise: scalar.optional() },
       { error: '{ table: { "1": "on" }, otherwise: "off" }' },
     ),
     ({ table, otherwise }) => {

@@ -4,6 +4,7 @@
 
 import { BehaviorSubject, type Observable, type SchedulerLike } from 'rxjs';
 import { z } from 'zod';
+import { record } from '../../../model/record-schema.ts';
 import { Pause } from '../../../model/time/pause.ts';
 import type { Cell } from '../lease/cell.ts';
 import type { LeaseRecord } from '../lease/record.ts';
@@ -24,7 +25,7 @@ const maxClaims = 5000;
 const tooManyClaims = `expected at most ${maxClaims} connections in the domain, this is one more`;
 
 /** What the cell of a domain holds: hub by Connection ID. */
-const claimList = z.record(z.string(), z.string());
+const claimList = record(z.string(), z.string());
 export type ClaimList = z.infer<typeof claimList>;
 
 /** Reads what the cell holds. Errors: what it is not. */

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { describe } from '../../../model/error.ts';
+import { record } from '../../../model/record-schema.ts';
 import { readPasswordText } from './password-text.ts';
 
 const addressGlob = z
@@ -58,8 +59,7 @@ const userName = z.string().refine((name) => /^[\p{L}\p{N}._@-]{1,64}$/u.test(na
   error: ({ input }) => `expected a name of 1 to 64 letters, digits and . _ @ -, got ${describe(input)}`,
 });
 
-export const usersSetting = z
-  .record(userName, userSettings)
+export const usersSetting = record(userName, userSettings)
   .default({})
   .describe('Users by name, each with what it may do; once there is one, nothing is open that is not granted');
 

@@ -77,7 +77,7 @@ function wantsText(issue: z.core.$ZodIssue, path: SettingPath): boolean {
 
 /** Undefined after it has added the mistake. */
 function readText(spot: Spot, { kind, name }: Reference, pathOf: (path: string) => string): string | undefined {
-  const text = kind === 'env' ? env[name] : readTextFile(spot.at('file'), name, pathOf(name));
+  const text = kind === 'env' ? textOfEnvironment(name) : readTextFile(spot.at('file'), name, pathOf(name));
   if (text === undefined && kind === 'env') {
     const nearest = nearestName(name, Object.keys(env));
     const hint = nearest === undefined ? '' : `, did you mean "${nearest}"?`;
@@ -88,6 +88,11 @@ function readText(spot: Spot, { kind, name }: Reference, pathOf: (path: string) 
     .at(kind)
     .add(kind === 'env' ? `expected a text in "${name}", it is empty` : 'expected a file with a text, it is empty');
   return undefined;
+}
+
+/** Of the environment itself, which knows `constructor` as every object does. */
+function textOfEnvironment(name: string): string | undefined {
+  return Object.hasOwn(env, name) ? env[name] : undefined;
 }
 
 function readTextFile(spot: Spot, name: string, path: string): string | undefined {

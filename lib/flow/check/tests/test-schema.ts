@@ -3,10 +3,11 @@
 import { z } from 'zod';
 import { addressShape } from '../../../model/address.ts';
 import { describe } from '../../../model/error.ts';
+import { record } from '../../../model/record-schema.ts';
 import { durationPattern } from '../../../model/time/duration.ts';
 import { readIsoTime } from '../../../model/time/iso-time.ts';
 
-const values = (error: string) => z.record(z.string().meta({ pattern: addressShape }), z.unknown(), { error });
+const values = (error: string) => record(z.string().meta({ pattern: addressShape }), z.unknown(), { error });
 const duration = z.union([z.number().meta({ minimum: 0 }), z.string().meta({ pattern: durationPattern })], {
   error: "milliseconds or a duration such as '1m30s'",
 });

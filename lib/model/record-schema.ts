@@ -1,0 +1,52 @@
+// Objects whose keys are texts of people: users, outputs, texts of a dashboard. `z.record` leaves the key `__proto__` out, without a word.
+
+import { z } from 'zod';
+
+const unsafeKey = '__proto__';
+
+type Key = z.core.$ZodRecordKey;
+
+const Record: new (def: z.core.$ZodRecordDef) => z.ZodRecord = z.core.$constructor('Record', (inst, def) => {
+  z.ZodRecord.init(inst as never, def as never);
+  const { keyType, valueType } = def as z.core.$ZodRecordDef;
+  const parse = inst._zod.parse as typeof inst._zod.parse;
+  inst._zod.parse = (payload: z.core.ParsePayload, context: z.core.ParseContextInternal) => {
+    const input = payload.value;
+    const result = parse(payload, context) as z.core.ParsePayload;
+    if (typeof input !== 'object' || input === null || !Object.hasOwn(input, unsafeKey)) return result;
+    const key = keyType._zod.run({ value: unsafeKey, issues: [] }, context) as z.core.ParsePayload;
+    const value = valueType._zod.run(
+      { value: (input as Record<string, unknown>)[unsafeKey], issues: [] },
+      context,
+    ) as z.core.ParsePayload;
+    if (key.issues.length > 0)
+      result.issues.push({
+        code: 'invalid_key',
+        origin: 'record',
+        issues: key.issues.map((issue) => z.core.util.finalizeIssue(issue, context, z.core.config())),
+        input: unsafeKey,
+        path: [unsafeKey],
+        inst,
+      } as never);
+    else result.issues.push(...z.core.util.prefixIssues(unsafeKey, value.issues));
+    Object.defineProperty(result.value, unsafeKey, {
+      value: value.value,
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    });
+    return result;
+  };
+}) as never;
+
+/**
+ * `z.record` that takes every key. Whoever looks a text up in the result asks `Object.hasOwn` first: it knows `constructor` as every
+ * object does.
+ */
+export function record<K extends Key, Value extends z.ZodType>(
+  keyType: K,
+  valueType: Value,
+  params?: { error: string },
+): z.ZodRecord<K, Value> {
+  return new Record({ type: 'record', keyType, valueType, ...z.core.util.normalizeParams(params) }) as never;
+}
