@@ -39,8 +39,17 @@ interface ConnectionTypeBasics<Settings> {
   follows?(settings: Settings): (parameterId: string) => Iterable<string>;
   /** Tells what is wrong with settings whose shape is right, such as an input of the wrong value type; pure. */
   mistakes?(settings: Settings, inputTypes: InputTypes): readonly SettingMistake[];
-  /** Tells what works in the settings and is probably not meant, such as a right to parameters that there are none of; pure. */
-  hints?(settings: Settings, declared: DeclaredAddresses): readonly SettingHint[];
+  /** Tells what works in the settings and is probably not meant, such as a right to parameters that there are none of, or a missing folder. */
+  hints?(settings: Settings, declared: DeclaredAddresses, resolvePath: ResolvePath): readonly SettingHint[];
+  /**
+   * Tells what is wrong in files that people write and that it reads while it runs, a line each with its place; `whyUnknown` tells
+   * what is wrong with an address, undefined: nothing. Only `patchbay check` asks.
+   */
+  furtherMistakes?(
+    settings: Settings,
+    resolvePath: ResolvePath,
+    whyUnknown: (address: string) => string | undefined,
+  ): readonly string[];
   /** Tells which files it reads once, when it starts; a change of one of them starts the connection anew; pure. */
   files?(settings: Settings, resolvePath: ResolvePath): readonly string[];
   /** Tells which files and folders belong to it beside those of `files`, so that a backup has them; pure. */

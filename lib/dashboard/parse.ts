@@ -1,7 +1,7 @@
 // Reads a dashboard: its text, every widget by the schema of its type, and the place of each widget. It finds all mistakes at once,
 // each with line, column and the nearest name.
 
-import { formatMistake, MistakeList, type SettingPath } from '../json5/mistake.ts';
+import { type CheckedFile, formatMistake, MistakeList, type SettingPath } from '../json5/mistake.ts';
 import { unknownName } from '../json5/nearest-name.ts';
 import { Json5Error, readJson5 } from '../json5/read.ts';
 import { describe, HubError } from '../model/error.ts';
@@ -10,16 +10,22 @@ import { expand } from '../template/expand.ts';
 import { type Dashboard, dashboardSchema, maxWidgets, type Pair, type WidgetType, widgetSchemas } from './format.ts';
 import { placeItems } from './place.ts';
 
-/** Reads and checks the text of a file. Errors: `bad-dashboard`, whose message has a line per mistake. */
-export function parseDashboard(file: string, text: string): Dashboard {
+/** Tells what is wrong with an address; undefined: nothing. */
+type WhyUnknown = (address: string) => string | undefined;
+
+/**
+ * Reads and checks the text of a file; without `whyUnknown` any address will do. Errors: `bad-dashboard`, whose message has a line per
+ * mistake.
+ */
+export function parseDashboard(file: string, text: string, whyUnknown: WhyUnknown = () => undefined): Dashboard {
   const mistakes = new MistakeList();
-  const dashboard = read(file, text, mistakes);
+  const dashboard = read(file, text, mistakes, whyUnknown);
   if (dashboard === undefined || mistakes.items.length > 0)
     throw new HubError('bad-dashboard', mistakes.items.map(formatMistake).join('\n'), { where: file });
   return dashboard;
 }
 
-function read(name: string, text: string, mistakes: MistakeList): Dashboard | undefined {
+function read(name: string, text: string, mistakes: MistakeList, whyUnknown: WhyUnknown): Dashboard | undefined {
   try {
     const { data, duplicates, positionOf } = readJson5(text);
     const whole = { name, data, positionOf };
@@ -28,7 +34,7 @@ function read(name: string, text: string, mistakes: MistakeList): Dashboard | un
     const found = mistakes.parse(dashboardSchema, file.data, file, []);
     if (found === undefined) return undefined;
     const { title, columns } = found;
-    const check = createCheck(mistakes, file);
+    const check = createCheck(mistakes, file, whyUnknown);
     return { title, columns, ...check(found.widgets, ['widgets'], columns, found.rows, true) } as unknown as Dashboard;
   } catch (error) {
     if (!(error instanceof Json5Error)) throw error;
@@ -46,7 +52,7 @@ interface Grid {
 type Loose = Record<string, unknown> & { size: Pair; at?: Pair };
 
 /** Creates a function that checks a list of widgets and gives each its place. It counts all widgets of the dashboard. */
-function createCheck(mistakes: MistakeList, file: Parameters<MistakeList['add']>[0]) {
+function createCheck(mistakes: MistakeList, file: CheckedFile, whyUnknown: WhyUnknown) {
   let count = 0;
 
   const checkOne = (input: unknown, path: SettingPath, isOuter: boolean): Loose | undefined => {
@@ -72,6 +78,10 @@ function createCheck(mistakes: MistakeList, file: Parameters<MistakeList['add']>
     const widget = mistakes.parse(widgetSchemas[type as WidgetType], input, file, path) as Loose | undefined;
     if (widget === undefined) return undefined;
     for (const message of mistakesIn(widget)) mistakes.add(file, [...path, message.key], message.text);
+    for (const [key, address] of addressesIn(widget)) {
+      const message = whyUnknown(address);
+      if (message !== undefined) mistakes.add(file, [...path, ...key], message);
+    }
     if (widget.type !== 'group') return widget;
     const columns = (widget.columns as number | undefined) ?? widget.size[0];
     const rows = (widget.rows as number | undefined) ?? widget.size[1];
@@ -96,6 +106,15 @@ function createCheck(mistakes: MistakeList, file: Parameters<MistakeList['add']>
     return { rows: placed.rows, widgets: widgets.map((widget, index) => ({ ...widget, at: placed.at[index]! })) };
   };
   return check;
+}
+
+/** The addresses of a widget, and where they stand in it. */
+function addressesIn({ address, lamp, addresses = [] }: Loose): [SettingPath, string][] {
+  const single = Object.entries({ address, lamp }).filter((pair): pair is [string, string] => pair[1] !== undefined);
+  return [
+    ...single.map(([key, one]): [SettingPath, string] => [[key], one]),
+    ...(addresses as string[]).map((one, index): [SettingPath, string] => [['addresses', index], one]),
+  ];
 }
 
 /** Finds settings of one widget that do not go together, which a schema cannot say. */

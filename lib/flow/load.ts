@@ -35,18 +35,28 @@ export class FlowLoader {
     return this.#report;
   }
 
+  /** Reads and checks the files, and those that connections read while they run, such as dashboards: a line per mistake, all of them. */
+  async check(): Promise<{ readonly plan: Plan; readonly mistakes: readonly string[] }> {
+    const { plan, mistakes } = await this.#read();
+    return { plan, mistakes: [...mistakes.items.map(formatMistake), ...(plan.furtherMistakes?.() ?? [])] };
+  }
+
   /** Reads and checks the files. Errors: `bad-flow`, one line per mistake, all of them. */
   async load(): Promise<Plan> {
-    const mistakes = new MistakeList();
-    const reading = readFlowFiles(this.#paths, this.#programs, mistakes, this.#kept);
-    const files = await reading.finally(() => this.#programs.rest());
-    const plan = this.#check.check(files, mistakes);
+    const { plan, mistakes } = await this.#read();
     this.#report = reportOf(plan, mistakes.items);
     const isLoaded = mistakes.items.length === 0;
     this.#namedFiles = plan.furtherFiles;
     if (isLoaded) this.#runningFiles = plan.furtherFiles;
     if (!isLoaded) throw new HubError('bad-flow', mistakes.items.map(formatMistake).join('\n'));
     return { ...plan, paths: this.#paths };
+  }
+
+  async #read(): Promise<{ plan: Plan; mistakes: MistakeList }> {
+    const mistakes = new MistakeList();
+    const reading = readFlowFiles(this.#paths, this.#programs, mistakes, this.#kept);
+    const files = await reading.finally(() => this.#programs.rest());
+    return { plan: this.#check.check(files, mistakes), mistakes };
   }
 
   /** Files have been saved again while they are loaded: a flow that takes long is not waited for. */

@@ -17,6 +17,8 @@ export interface Plan {
   readonly warnings?: readonly string[];
   /** What works and is probably not meant, a line each; it is looked for at each call. Left out: nothing. */
   hints?(): readonly string[];
+  /** What is wrong in files that connections read while they run, a line each; it is looked for at each call. Left out: nothing. */
+  furtherMistakes?(): readonly string[];
   /** The flow files, each with how much it declares. */
   readonly files: readonly Omit<FileReport, 'mistakes'>[];
   readonly connections: readonly ConnectionPlan[];

@@ -207,3 +207,82 @@ test('what works and is probably not meant is said by check alone, each in a lin
   ]);
   t.deepEqual((await loadFlows([folder])).warnings, [], 'a hub that starts says nothing of it');
 });
+
+/** A hub with a folder of dashboards; `widgets` are those of the file `wall.json5`, on a line each from the third line on. */
+const withDashboard = (widgets: readonly string[], more: Readonly<Record<string, unknown>> = {}) => ({
+  'flow.json5': {
+    connections: {
+      api: { type: 'rest-api', port: 0, dashboards: 'dashboards' },
+      desk: { type: 'dummy', parameters: ['lamp,B', 'level,F'] },
+    },
+  },
+  'dashboards/wall.json5': `{\n  widgets: [\n    ${widgets.join(',\n    ')}\n  ] }`,
+  ...more,
+});
+
+test('D-20: mistakes in dashboards are named with file, line and column, and unknown addresses with the nearest', async (t) => {
+  const folder = await createFolder(
+    t,
+    withDashboard(
+      [
+        `{ type: 'lamp', address: 'desk/lmap' }`,
+        `{ type: 'lamp', adress: 'desk/lamp' }`,
+        `{ type: 'button', address: 'desk/lamp', lamp: 'dekc/lamp' }`,
+        `{ type: 'plot', addresses: ['desk/level', 'desk/levle'] }`,
+        `{ type: 'group', size: [2, 1], widgets: [{ type: 'value', address: 'desk' }, { type: 'meter', address: 'hub/start' }] }`,
+        `{ each: { n: ['lamp', 'lamb'] }, type: 'value', address: 'desk/\${n}' }`,
+      ],
+      {
+        'dashboards/broken.json5': '{ widgets: [',
+        'dashboards/_note.json5': 'no dashboard',
+        'dashboards/note.txt': 'none either',
+      },
+    ),
+  );
+  const { status, output, errors } = await runToEnd(t, ['check', join(folder, 'flow.json5')]);
+  t.deepEqual([status, output], [1, '']);
+  t.deepEqual(errors.trimEnd().replaceAll(`${folder}/`, '').split('\n'), [
+    'dashboards/broken.json5:1:12: expected ] that closes [, got the end of the file',
+    'dashboards/wall.json5:3:21: widgets[0].address: unknown parameter "desk/lmap", did you mean "desk/lamp"?',
+    'dashboards/wall.json5:4:21: widgets[1].adress: unknown setting "adress", did you mean "address"?',
+    'dashboards/wall.json5:5:45: widgets[2].lamp: unknown connection "dekc", did you mean "desk"? (address "dekc/lamp")',
+    'dashboards/wall.json5:6:47: widgets[3].addresses[1]: unknown parameter "desk/levle", did you mean "desk/level"?',
+    'dashboards/wall.json5:7:63: widgets[4].widgets[0].address: expected <Connection ID>/<Parameter ID>, got "desk" (string)',
+    'dashboards/wall.json5:7:99: widgets[4].widgets[1].address: unknown parameter "hub/start", did you mean "hub/started"?',
+    'dashboards/wall.json5:8:53: widgets[5].address: unknown parameter "desk/lamb", did you mean "desk/lamp"? (n = "lamb")',
+    '8 mistakes',
+  ]);
+});
+
+test('mistakes in dashboards are told beside those in flow files, and none keeps a hub from starting', async (t) => {
+  const files = withDashboard([`{ type: 'lamp', address: 'desk/lmap' }`]);
+  const folder = await createFolder(t, files);
+  await t.notThrowsAsync(loadFlows([folder]));
+  const both = await createFolder(t, { ...files, 'rules.json5': { rules: [{ from: 'desk/level', to: 'desk/lmap' }] } });
+  const { status, errors } = await call((console) => check([both], console));
+  t.is(status, 1);
+  const lines = errors.trimEnd().split('\n');
+  t.is(lines.length, 3);
+  t.regex(lines[0]!, /rules\.json5:.*unknown parameter "desk\/lmap", did you mean "desk\/lamp"\?$/);
+  t.regex(lines[1]!, /dashboards\/wall\.json5:3:21: widgets\[0\]\.address: unknown parameter/);
+});
+
+test('an address of another hub is none that check can know, and good dashboards are said nothing of', async (t) => {
+  const files = withDashboard([
+    `{ type: 'lamp', address: 'desk/lamp' }`,
+    `{ type: 'lamp', address: 'west-desk/lamp' }`,
+  ]);
+  const nats = { type: 'nats', servers: ['nats://127.0.0.1:1'], domain: 'house', hub: 'east' };
+  const folder = await createFolder(t, { ...files, 'nats.json5': { connections: { nats } } });
+  const { status, output, errors } = await call((console) => check([folder], console));
+  t.deepEqual([status, output, errors], [0, 'ok: 3 connections, 0 rules\n', '']);
+});
+
+test('a folder of dashboards that is not there is probably not meant', async (t) => {
+  const { 'flow.json5': flow } = withDashboard([]);
+  const folder = await createFolder(t, { 'flow.json5': flow });
+  const { status, errors } = await call((console) => check([folder], console));
+  t.is(status, 0);
+  const expected = `: connections.api.dashboards: expected a folder of dashboards at ${join(folder, 'dashboards')}, there is none\n`;
+  t.true(errors.endsWith(expected), errors);
+});

@@ -33,8 +33,10 @@ export async function requestParameter(
   const response = await respond(options, path, init, [...allowed, 404]);
   const text = await response.text();
   if (response.status !== 404) return text;
+  const sentence = sentenceOf(text);
+  if (sentence.includes('did you mean')) throw new Error(sentence);
   const nearest = await nearestAddress(address, options).catch(() => undefined); // who may not see the list gets the sentence alone
-  throw new Error(`${sentenceOf(text)}${nearest === undefined ? '' : `, did you mean "${nearest}"?`}`);
+  throw new Error(`${sentence}${nearest === undefined ? '' : `, did you mean "${nearest}"?`}`);
 }
 
 /** Looks among the parameters that the asker may see; first for the connection, since a hub may have a million of parameters. */

@@ -3,7 +3,9 @@
 import { Observable } from 'rxjs';
 import { claimFile, claimTcpPort } from '../claim.ts';
 import { type ConnectionEvent, defineGatewayType } from '../connection.ts';
+import { readNow } from './files/reading.ts';
 import { builtConsole } from './pages/browser/console.ts';
+import { hintsAboutFolder, mistakesInDashboards } from './pages/dashboards.ts';
 import { startServer } from './server.ts';
 import { type Settings, settingsSchema } from './settings.ts';
 import { accountMistakes } from './users/account-mistakes.ts';
@@ -31,7 +33,12 @@ export function createRestApi(consoleFolder: string) {
       ...(deviceFile === '' ? [] : claimFile(resolvePath(deviceFile))),
     ],
     mistakes: accountMistakes,
-    hints: rightHints,
+    hints: (settings, declared, resolvePath) => [
+      ...rightHints(settings, declared),
+      ...(settings.dashboards === '' ? [] : readNow(hintsAboutFolder(resolvePath(settings.dashboards)))),
+    ],
+    furtherMistakes: ({ dashboards }, resolvePath, whyUnknown) =>
+      dashboards === '' ? [] : readNow(mistakesInDashboards(resolvePath(dashboards), whyUnknown)),
     takesOver,
     belongings: ({ dashboards, deviceFile }, resolvePath) =>
       [dashboards, deviceFile].filter((path) => path !== '').map(resolvePath),

@@ -1,11 +1,13 @@
 // What all widgets share: their properties, how they write, and how they say what is wrong.
 
-import { createSignal, Show } from 'solid-js';
+import { createEffect, createSignal, Show } from 'solid-js';
 import type { SingleWidget, WidgetOf } from '../../dashboard/format.ts';
 import { messageOf } from '../../model/error.ts';
+import { pathOf } from '../../wire/http/path.ts';
 import { hub } from '../hub/hub.ts';
 import type { LiveParameter } from '../hub/live-cells.ts';
 import type { LiveValues } from '../hub/live-values.ts';
+import { request } from '../hub/request.ts';
 import { useDelay } from '../page/timers.ts';
 
 /** How long a widget shows that a write has failed. */
@@ -16,20 +18,30 @@ export interface WidgetProps<Type extends SingleWidget['type']> {
   readonly values: LiveValues;
 }
 
-/** Says that the parameter does not exist, or why the last write has failed. */
+/** Says that the parameter does not exist, and which one may be meant, or why the last write has failed. */
 export function Trouble(props: {
+  readonly address: string;
   readonly parameter: LiveParameter;
   readonly values: LiveValues;
   readonly failure?: string;
 }) {
-  const text = () => props.failure || (props.values.isComplete() && !props.parameter.kind() ? 'no such parameter' : '');
+  const isMissing = () => props.values.isComplete() && !props.parameter.kind();
+  const [hint, setHint] = createSignal('');
+  createEffect(() => isMissing() && void nearestTo(props.address).then(setHint));
+  const text = () => props.failure || (isMissing() ? `no such parameter${hint()}` : '');
   return (
     <Show when={text()}>
-      <p class="trouble" role="alert">
+      <p class="trouble" role="alert" title={text()}>
         {text()}
       </p>
     </Show>
   );
+}
+
+/** What the hub says of an address that has no parameter: `, did you mean "desk/lamp"?`; empty: nothing is near. */
+async function nearestTo(address: string): Promise<string> {
+  const refusal = await request(`/hub/explain/${pathOf(address)}`).catch((error: unknown) => error);
+  return /, did you mean ".*"\?$/.exec(messageOf(refusal))?.[0] ?? '';
 }
 
 export type Writes = ReturnType<typeof useWrites>;

@@ -69,8 +69,10 @@ export class FlowCheck {
     const furtherFiles = [...templates, ...connectionCheck.namedFiles];
     const { warnings } = mistakes;
     const hints = () => connectionCheck.hints();
+    const furtherMistakes = () => connectionCheck.furtherMistakes();
     const placeOf = ruleCheck.placesOf(rules);
-    return { warnings, hints, files: reports, connections, rules, placeOf, tests, templates, furtherFiles };
+    const looks = { hints, furtherMistakes, placeOf };
+    return { warnings, ...looks, files: reports, connections, rules, tests, templates, furtherFiles };
   }
 }
 

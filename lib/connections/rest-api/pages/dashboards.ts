@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import type { Dashboard } from '../../../dashboard/format.ts';
 import { parseDashboard } from '../../../dashboard/parse.ts';
 import { asFileError, decodeUtf8, EncodingError } from '../../../files/regular-file.ts';
-import { HubError } from '../../../model/error.ts';
+import { nearestName } from '../../../json5/nearest-name.ts';
+import { HubError, messageOf } from '../../../model/error.ts';
 import type { DashboardList } from '../../../wire/http/dashboards.ts';
+import type { SettingHint } from '../../setting.ts';
 import { bytesOf, entriesOf, type Reading } from '../files/reading.ts';
 import type { Visitor } from '../users/visitor.ts';
 
@@ -20,31 +22,67 @@ export function* listDashboards(folder: string | undefined, { rights }: Visitor)
 }
 
 /**
- * A dashboard, checked, and with all that was left out filled in. Errors: `not-found`; `bad-dashboard` with every mistake, each
+ * A dashboard, checked, and with all that was left out filled in. Errors: `not-found` with the nearest name; `bad-dashboard` with every mistake, each
  * with line and column.
  */
 export function* readDashboard(folder: string | undefined, name: string, { rights }: Visitor): Reading<Dashboard> {
-  const mayOpen = rights?.mayOpen(name) ?? true;
-  if (folder === undefined || !mayOpen || !(yield* hasDashboard(folder, name)))
-    throw new HubError('not-found', `${name}: there is no such dashboard`);
+  const known = (yield* namesIn(folder)).filter((one) => rights?.mayOpen(one) ?? true);
+  if (folder === undefined || !known.includes(name)) {
+    const nearest = nearestName(name, known);
+    const hint = nearest === undefined ? '' : `, did you mean "${nearest}"?`;
+    throw new HubError('not-found', `${name}: there is no such dashboard${hint}`);
+  }
   const file = `${name}${ending}`;
   return parseDashboard(file, yield* readText(folder, file));
 }
 
 /** Errors: `not-found`, when it has gone or is no file any more; `bad-dashboard`. */
-function* readText(folder: string, file: string): Reading<string> {
+function* readText(folder: string, file: string, shown = file): Reading<string> {
   try {
     return decodeUtf8(yield* bytesOf(join(folder, file), maxDashboardBytes));
   } catch (error) {
     const { message, bytes, cause } = asFileError(error);
     if (bytes !== undefined)
-      throw new HubError('bad-dashboard', `${file}: expected at most ${maxDashboardBytes} bytes, got ${bytes}`);
+      throw new HubError('bad-dashboard', `${shown}: expected at most ${maxDashboardBytes} bytes, got ${bytes}`);
     if (error instanceof EncodingError)
       throw new HubError(
         'bad-dashboard',
-        `${file}:${error.position.line}:${error.position.column}: expected UTF-8, got ${message}`,
+        `${shown}:${error.position.line}:${error.position.column}: expected UTF-8, got ${message}`,
       );
-    throw new HubError('not-found', `${file}: there is no such dashboard, got ${message}`, { cause });
+    throw new HubError('not-found', `${shown}: there is no such dashboard, got ${message}`, { cause });
+  }
+}
+
+/** What is wrong with all of them, a line each; `whyUnknown` tells what is wrong with an address. */
+export function* mistakesInDashboards(
+  folder: string,
+  whyUnknown: (address: string) => string | undefined,
+): Reading<string[]> {
+  const lines: string[] = [];
+  let names: readonly string[] = [];
+  try {
+    names = yield* namesIn(folder);
+  } catch {} // a hint says so
+  for (const name of names) {
+    const path = join(folder, `${name}${ending}`);
+    try {
+      parseDashboard(path, yield* readText(folder, `${name}${ending}`, path), whyUnknown);
+    } catch (error) {
+      lines.push(...messageOf(error).split('\n'));
+    }
+  }
+  return lines;
+}
+
+/** Says that there is no folder of dashboards, or that it cannot be read. */
+export function* hintsAboutFolder(folder: string): Reading<SettingHint[]> {
+  try {
+    yield* entriesOf(folder);
+    return [];
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const got = code === 'ENOENT' ? 'there is none' : code === 'ENOTDIR' ? 'it is none' : `got ${code}`;
+    return [{ path: ['dashboards'], message: `expected a folder of dashboards at ${folder}, ${got}` }];
   }
 }
 

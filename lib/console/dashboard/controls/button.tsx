@@ -54,7 +54,8 @@ export function ButtonWidget(props: WidgetProps<'button'>) {
       <Show when={readOnly()}>
         <span class="word">read-only</span>
       </Show>
-      <Trouble parameter={parameter} values={props.values} failure={trouble()} />
+      <Trouble address={address} parameter={parameter} values={props.values} failure={trouble()} />
+      <Show when={lamp}>{(one) => <Trouble address={one()} parameter={light} values={props.values} />}</Show>
     </button>
   );
 }

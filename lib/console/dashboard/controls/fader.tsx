@@ -61,7 +61,7 @@ export function FaderWidget(props: WidgetProps<'fader'>) {
       <Show when={readOnly()}>
         <small class="word">read-only</small>
       </Show>
-      <Trouble parameter={parameter} values={props.values} failure={writes.failure()} />
+      <Trouble address={address} parameter={parameter} values={props.values} failure={writes.failure()} />
     </>
   );
 }

@@ -68,7 +68,9 @@ export default function Plot(props: WidgetProps<'plot'>) {
         </For>
       </p>
       <div class="drawing" ref={box} aria-hidden="true" />
-      <For each={parameters}>{(parameter) => <Trouble parameter={parameter} values={props.values} />}</For>
+      <For each={parameters}>
+        {(parameter, index) => <Trouble address={addresses[index()]!} parameter={parameter} values={props.values} />}
+      </For>
     </>
   );
 }

@@ -35,7 +35,7 @@ export function Reading(props: WidgetProps<'value'>) {
         sizedFor={sizedFor()}
         isLive
       />
-      <Trouble parameter={parameter} values={props.values} />
+      <Trouble address={address} parameter={parameter} values={props.values} />
     </>
   );
 }
@@ -52,7 +52,7 @@ export function Lamp(props: WidgetProps<'lamp'>) {
     <div class="light" classList={{ lit: lit(), blink: blink && lit() }} data-tone={tone} data-state={state()}>
       <FitText text={label ?? address} />
       <span class="word">{state()}</span>
-      <Trouble parameter={parameter} values={props.values} />
+      <Trouble address={address} parameter={parameter} values={props.values} />
     </div>
   );
 }
@@ -73,7 +73,7 @@ export function Meter(props: WidgetProps<'meter'>) {
       <output class="amount">
         {showValue(parameter.value(), digits)} {unit}
       </output>
-      <Trouble parameter={parameter} values={props.values} />
+      <Trouble address={address} parameter={parameter} values={props.values} />
     </>
   );
 }

@@ -1,6 +1,8 @@
 // Checks the connections of all flow files: IDs, types, settings, claims, and then what they listen to.
 
+import { dirname, isAbsolute, join } from 'node:path';
 import type { AnyConnectionType } from '../../../connections/connection.ts';
+import { MistakeList } from '../../../json5/mistake.ts';
 import { unknownName } from '../../../json5/nearest-name.ts';
 import { connectionIdMistake } from '../../../model/address.ts';
 import { describe } from '../../../model/error.ts';
@@ -9,7 +11,7 @@ import type { ParameterDeclaration } from '../../../model/parameter.ts';
 import { type ConnectionPlan, hubId, startedId, statusParameterId } from '../../plan.ts';
 import { connectionKey } from '../key.ts';
 import { connectionSchema } from '../schema.ts';
-import type { FindDeclaration, Spot } from '../spot.ts';
+import { type FindDeclaration, Spot } from '../spot.ts';
 import { ClaimCheck } from './claims.ts';
 import { Declarations, Declared } from './declarations.ts';
 import { type FoundConnection, resolver } from './found-connection.ts';
@@ -111,6 +113,20 @@ export class ConnectionCheck {
   /** What works in the settings and is probably not meant, a line each. */
   hints(): string[] {
     return this.#found.flatMap((found) => hintsOf(found, (connectionId) => this.#declarations.addresses(connectionId)));
+  }
+
+  /** What is wrong in files that they read while they run, a line each. Paths are shown as those of flow files are. */
+  furtherMistakes(): string[] {
+    return this.#found.flatMap(({ spot, type, settings }) => {
+      const { file } = spot;
+      const whyUnknown = (address: string) => {
+        const found = new MistakeList();
+        this.find(new Spot(file, found), address);
+        return found.items[0]?.message;
+      };
+      const shownPath = (path: string) => (isAbsolute(path) ? path : join(dirname(file.name), path));
+      return type.furtherMistakes?.(settings, shownPath, whyUnknown) ?? [];
+    });
   }
 
   /** Whether they declare the same parameters as those of the earlier check. */

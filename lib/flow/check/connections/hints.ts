@@ -22,7 +22,7 @@ export function hintsOf(connection: FoundConnection, declared: DeclaredAddresses
   const hints = [
     ...plain.map(({ path }) => ({ path, message: plainPassword })),
     ...open.map(({ path, file }) => ({ path, message: fileForAll(file) })),
-    ...(type.hints?.(settings, declared) ?? []),
+    ...(type.hints?.(settings, declared, resolver(folder)) ?? []),
   ];
   return hints.map(({ path, message }) => spot.at(...path).line(message));
 }

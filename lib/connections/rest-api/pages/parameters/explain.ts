@@ -1,5 +1,6 @@
 // GET /hub/explain/<address>: why a parameter is as it is, from its last change back to what happened outside.
 
+import { nearestName } from '../../../../json5/nearest-name.ts';
 import { HubError } from '../../../../model/error.ts';
 import type { Change, Parameter } from '../../../../model/parameter.ts';
 import type { CausedChange, Causes, Explanation } from '../../../../wire/http/explanation.ts';
@@ -11,18 +12,33 @@ import type { View } from '../../users/view.ts';
 
 export const explainPath = '/hub/explain/';
 
-/** Errors: `bad-address`, `unknown-parameter`; `state-unknown`, also before a trigger has fired. */
+/** In a larger hub nothing is compared: a look for the nearest address takes some milliseconds at most. */
+const mostCompared = 10_000;
+
+/** Errors: `bad-address`; `unknown-parameter` with the nearest address; `state-unknown`, also before a trigger has fired. */
 export function explainParameter(hub: Pick<HubPort, 'wouldBe'>, view: View, path: string): Explanation {
   const address = decodePath(path.slice(explainPath.length));
   const parameter = view.find(address);
-  if (parameter === undefined)
-    throw new HubError('unknown-parameter', `${address}: there is no parameter of this address`);
+  if (parameter === undefined) {
+    const nearest = nearestAddress(address, view);
+    const hint = nearest === undefined ? '' : `, did you mean "${nearest}"?`;
+    throw new HubError('unknown-parameter', `${address}: there is no parameter of this address${hint}`);
+  }
   const { lastChange } = parameter;
   const wouldBe = hub.wouldBe(address);
   if (lastChange === undefined && wouldBe === undefined)
     throw new HubError('state-unknown', `${address}: the state is unknown`);
   const would = wouldBe && causesOf(wouldBe.parameter, wouldBe, view);
   return { parameter: address, ...causesOf(parameter, lastChange, view), would };
+}
+
+/** The nearest of those that may be read, first in the same connection; undefined: none is near. */
+function nearestAddress(address: string, view: View): string | undefined {
+  const known: string[] = [];
+  for (const parameter of view.parameters()) if (known.push(parameter.address) > mostCompared) return undefined;
+  const connection = address.slice(0, address.indexOf('/') + 1);
+  const sisters = known.filter((one) => one.startsWith(connection));
+  return nearestName(address, sisters) ?? nearestName(address, known);
 }
 
 /** The first link is of a parameter that may be read. */
