@@ -4,12 +4,12 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../lib/model/error.ts';
-import { inTemporaryFolder } from '../spec/support/temporary-folder.ts';
+import { inTemporaryFolder } from '../spec/support/folder.ts';
 import { type Judgement, judgeDifference } from './harness/judge.ts';
+import { keepResults, stampOf } from './harness/kept-results.ts';
 import { describeMachine } from './harness/machine.ts';
 import { type Options, readOptions, usage } from './harness/options.ts';
 import { formatMachine, type MeasuredCase, type SubjectResult } from './harness/report.ts';
-import { keepResults, stampOf } from './harness/results.ts';
 import type { ContenderResult } from './harness/rounds.ts';
 import { summaryOf } from './harness/rounds.ts';
 import { createSourceTree, type SourceTree } from './harness/source-tree.ts';

@@ -7,11 +7,10 @@ import { join } from 'node:path';
 import { messageOf } from '../lib/model/error.ts';
 import { drawChart } from './harness/chart.ts';
 import { drawFigures } from './harness/figures.ts';
-import { changedPaths, markStale, withSections } from './harness/kept-results.ts';
+import { changedPaths, keepResults, markStale, stampOf, withSections } from './harness/kept-results.ts';
 import { describeMachine } from './harness/machine.ts';
 import { type Options, readOptions, usage } from './harness/options.ts';
 import { formatMachine, formatReport, type SubjectResult } from './harness/report.ts';
-import { keepResults, stampOf } from './harness/results.ts';
 import type { Subject } from './harness/subject.ts';
 import { chooseSubjects, hasMistakes, runSubject, subjects } from './harness/subjects.ts';
 

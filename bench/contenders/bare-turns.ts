@@ -3,7 +3,7 @@
 import { Graph } from '../../lib/graph/graph.ts';
 import type { Origin } from '../../lib/model/parameter.ts';
 import { runTask } from '../../spec/support/system/task.ts';
-import { type TurnsTask, timeTurns } from '../load/writes/timed-turns.ts';
+import { type TurnsTask, timeTurns } from '../load/writes/timed.ts';
 
 const owner: Origin = { kind: 'connection', name: 'bare' };
 

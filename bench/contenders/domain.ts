@@ -3,7 +3,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AskedHub } from '../../spec/support/asked-hub.ts';
-import { untilSo } from '../../spec/support/load/deadline.ts';
+import { untilSo } from '../../spec/support/deadline.ts';
 import { type ServerProcess, startHub, startProgram } from '../../spec/support/system/task-process.ts';
 import type { Options } from '../harness/options.ts';
 

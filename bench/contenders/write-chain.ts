@@ -2,7 +2,7 @@
 
 import { BehaviorSubject } from 'rxjs';
 import { runTask } from '../../spec/support/system/task.ts';
-import { timeWrites, type WriteTask } from '../load/writes/timed-writes.ts';
+import { timeWrites, type WriteTask } from '../load/writes/timed.ts';
 
 await runTask(async (task: WriteTask) => {
   const from = new BehaviorSubject(0);

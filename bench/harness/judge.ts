@@ -5,7 +5,7 @@
 
 import { percentile, sort } from '../../spec/support/statistics.ts';
 
-export type Verdict = 'better' | 'worse' | 'no difference' | 'undecided';
+type Verdict = 'better' | 'worse' | 'no difference' | 'undecided';
 
 export interface Judgement {
   readonly verdict: Verdict;

@@ -2,7 +2,9 @@
 // that people add, and marks a section as stale when what it measures has changed since its commit.
 
 import { execFileSync } from 'node:child_process';
-import { thisTree } from '../../spec/support/repository/this-tree.ts';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { thisTree } from '../../spec/support/folder.ts';
 import type { Machine } from './machine.ts';
 import { describe, formatCases, type SubjectResult } from './report.ts';
 
@@ -64,4 +66,21 @@ function sectionsOf(text: string): string[] {
 
 function nameOf(section: string): string {
   return /^## (.*)$/m.exec(section)?.[1] ?? '';
+}
+
+/** `2026-11-21T10-05-30Z`, for file names. */
+export function stampOf(date: string): string {
+  return date.replaceAll(':', '-').replace(/\.\d+/, '');
+}
+
+/** Writes `<name>.<extension>` for each content; returns their common path without the extension. */
+export async function keepResults(
+  folder: string,
+  name: string,
+  contents: Readonly<Record<string, string>>,
+): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  const path = join(folder, name);
+  for (const [extension, content] of Object.entries(contents)) await writeFile(`${path}.${extension}`, content);
+  return path;
 }

@@ -2,7 +2,7 @@
 
 import { join, resolve } from 'node:path';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { thisTree } from '../../spec/support/repository/this-tree.ts';
+import { thisTree } from '../../spec/support/folder.ts';
 
 export interface Options {
   /** Names of subjects; empty: all. */

@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, symlinkSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { thisTree } from '../../spec/support/repository/this-tree.ts';
+import { thisTree } from '../../spec/support/folder.ts';
 
 export interface SourceTree {
   readonly folder: string;

@@ -1,6 +1,6 @@
 // All subjects, in the order in which they run, and how those are run that are chosen.
 
-import { inTemporaryFolder } from '../../spec/support/temporary-folder.ts';
+import { inTemporaryFolder } from '../../spec/support/folder.ts';
 import { edges } from '../subjects/edge-hubs.ts';
 import { filterCost } from '../subjects/filter-cost.ts';
 import { httpRead } from '../subjects/http-read.ts';

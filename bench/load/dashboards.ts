@@ -6,7 +6,7 @@ import { EvenWriter, type Written } from '../../spec/support/load/even-writer.ts
 import { Histogram } from '../../spec/support/load/histogram.ts';
 import { PictureReader } from '../../spec/support/load/picture.ts';
 import { Watch } from '../../spec/support/load/watch.ts';
-import { busyMsOfAll, waitedMs } from '../../spec/support/system/busy-time.ts';
+import { busyMsOfAll, waitedMs } from '../../spec/support/system/process-usage.ts';
 import { runTask } from '../../spec/support/system/task.ts';
 import { memoryOf, type UsedMemory } from '../../spec/support/system/used-memory.ts';
 import { keepApart } from './cores.ts';
@@ -106,7 +106,7 @@ async function openDashboards(
       const { port } = task.hubs[(all.length + index) % task.hubs.length]!;
       return Dashboard.open(port, readers.get(port)!, settings, watch.fail);
     });
-    all.push(...(await watch.within(deadlineMs, 'dashboards to be complete', Promise.all(opening))));
+    all.push(...(await watch.within(Promise.all(opening), 'dashboards to be complete', deadlineMs)));
   }
   return all;
 }

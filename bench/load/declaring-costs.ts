@@ -1,6 +1,6 @@
 // What it costs a process to make many parameters: time, and the memory that stays in use.
 
-import { busyMs } from '../../spec/support/system/busy-time.ts';
+import { busyMs } from '../../spec/support/system/process-usage.ts';
 import { usedMemory } from '../../spec/support/system/used-memory.ts';
 
 export interface DeclaringCosts {

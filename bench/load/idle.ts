@@ -52,7 +52,7 @@ await runTask(async ({ port, serverPid, clients, include }: IdleTask): Promise<I
 async function openAll(count: number, open: (client: number) => Promise<void>, watch: Watch): Promise<void> {
   for (let opened = 0; opened < count; opened += openAtOnce) {
     const opening = Array.from({ length: Math.min(openAtOnce, count - opened) }, (_, index) => open(opened + index));
-    await watch.within(deadlineMs, 'sockets to open', Promise.all(opening));
+    await watch.within(Promise.all(opening), 'sockets to open', deadlineMs);
   }
 }
 

@@ -4,11 +4,10 @@
 import { Watch } from '../../spec/support/load/watch.ts';
 import { runTask } from '../../spec/support/system/task.ts';
 import { keepApart } from './cores.ts';
-import { StreamReceiver } from './dialects/plain.ts';
+import { type Changes, createChanges, StreamReceiver } from './dialects/plain.ts';
 import { type Measured, MeasuringWindow, type WindowTask } from './measuring-window.ts';
 import { ExpectedStream } from './received/expected-stream.ts';
 import { countMistake, openSubscribers } from './sockets/subscribers.ts';
-import { type Changes, createChanges } from './writes/changes.ts';
 
 export interface IngestTask extends WindowTask {
   readonly port: number;

@@ -4,11 +4,11 @@
 import type { Socket } from 'node:net';
 import { Watch } from '../../spec/support/load/watch.ts';
 import { openWebSocket } from '../../spec/support/load/web-socket.ts';
-import { waitedMs } from '../../spec/support/system/busy-time.ts';
+import { percentile } from '../../spec/support/statistics.ts';
+import { waitedMs } from '../../spec/support/system/process-usage.ts';
 import { runTask } from '../../spec/support/system/task.ts';
 import { keepApart } from './cores.ts';
 import { createPlainDialect } from './dialects/plain.ts';
-import { type ArrivalFigures, Arrivals } from './received/arrivals.ts';
 import { countMistake, openSubscribers } from './sockets/subscribers.ts';
 
 export interface LatencyTask {
@@ -32,6 +32,72 @@ const tickMs = 1;
 const arrivalDeadlineMs = 5000;
 const silenceMs = 30;
 
+/** Opens a socket that hears nothing. */
+function openWriter(port: number, watch: Watch): Promise<Socket> {
+  const onBytes = () => watch.fail('expected nothing to come to who writes');
+  return openWebSocket(port, `/ws?filter=${encodeURIComponent('^$')}`, { onBytes, onClose: watch.fail });
+}
+
+/** Sends changes 0, 1, 2 …, each when it is due. */
+function sendEvenly(changesPerSecond: number, changes: number, send: (change: number) => void): void {
+  const startedAt = performance.now();
+  let sent = 0;
+  const sendDue = () => {
+    const due = Math.min(changes, Math.floor(((performance.now() - startedAt) * changesPerSecond) / 1000));
+    while (sent < due) send(sent++);
+    if (sent < changes) setTimeout(sendDue, tickMs);
+  };
+  sendDue();
+}
+
+/** Latencies in milliseconds, and how many changes were sent a second. */
+interface ArrivalFigures {
+  readonly p50: number;
+  readonly p99: number;
+  readonly changesPerSecond: number;
+}
+
+class Arrivals {
+  readonly sentAt: Float64Array;
+  readonly #done = Promise.withResolvers<void>();
+  readonly #warmUp: number;
+  readonly #received: Uint32Array;
+  readonly #latenciesMs: Float64Array;
+  #counted = 0;
+  #completeSockets = 0;
+
+  constructor(sockets: number, warmUp: number, changes: number) {
+    this.sentAt = new Float64Array(changes);
+    this.#warmUp = warmUp;
+    this.#received = new Uint32Array(sockets);
+    this.#latenciesMs = new Float64Array((changes - warmUp) * sockets);
+  }
+
+  /** Resolves when all sockets have received all changes. */
+  get complete(): Promise<void> {
+    return this.#done.promise;
+  }
+
+  /** A socket has received so many changes by now. */
+  add(socket: number, changes: number): void {
+    const now = performance.now();
+    for (let change = Math.max(this.#warmUp, this.#received[socket]!); change < changes; change++)
+      this.#latenciesMs[this.#counted++] = now - this.sentAt[change]!;
+    this.#received[socket] = changes;
+    if (changes === this.sentAt.length && ++this.#completeSockets === this.#received.length) this.#done.resolve();
+  }
+
+  figures(): ArrivalFigures {
+    const sorted = this.#latenciesMs.sort();
+    const spanMs = this.sentAt.at(-1)! - this.sentAt[this.#warmUp]!;
+    return {
+      p50: percentile(sorted, 0.5),
+      p99: percentile(sorted, 0.99),
+      changesPerSecond: ((this.sentAt.length - this.#warmUp - 1) * 1000) / spanMs,
+    };
+  }
+}
+
 await runTask(async (task: LatencyTask): Promise<LatencyResult> => {
   const { port, serverPid, address, sockets, changesPerSecond, warmUpMs, measureMs } = task;
   const dialect = createPlainDialect(address, 1);
@@ -53,7 +119,7 @@ await runTask(async (task: LatencyTask): Promise<LatencyResult> => {
   const late = (error: Error) => {
     throw new Error(`${error.message}: ${countMistake(subscribers, allChanges)}`);
   };
-  await watch.within(warmUpMs + measureMs + arrivalDeadlineMs, 'all changes', arrivals.complete).catch(late);
+  await watch.within(arrivals.complete, 'all changes', warmUpMs + measureMs + arrivalDeadlineMs).catch(late);
   const waited = waitedMs(serverPid, process.pid) - waitedBefore;
   const elapsedMs = performance.now() - startedAt;
   await watch.pass(silenceMs);
@@ -61,21 +127,3 @@ await runTask(async (task: LatencyTask): Promise<LatencyResult> => {
   if (mistake !== undefined) throw new Error(mistake);
   return { ...arrivals.figures(), waited: (waited / elapsedMs) * 100 };
 });
-
-/** Opens a socket that hears nothing. */
-function openWriter(port: number, watch: Watch): Promise<Socket> {
-  const onBytes = () => watch.fail('expected nothing to come to who writes');
-  return openWebSocket(port, `/ws?filter=${encodeURIComponent('^$')}`, { onBytes, onClose: watch.fail });
-}
-
-/** Sends changes 0, 1, 2 …, each when it is due. */
-function sendEvenly(changesPerSecond: number, changes: number, send: (change: number) => void): void {
-  const startedAt = performance.now();
-  let sent = 0;
-  const sendDue = () => {
-    const due = Math.min(changes, Math.floor(((performance.now() - startedAt) * changesPerSecond) / 1000));
-    while (sent < due) send(sent++);
-    if (sent < changes) setTimeout(sendDue, tickMs);
-  };
-  sendDue();
-}

@@ -1,6 +1,6 @@
 // The stretch of a load that is measured, once all is warm: how much was done in it, and how long the server worked for that.
 
-import { busyMsOfAll } from '../../spec/support/system/busy-time.ts';
+import { busyMsOfAll } from '../../spec/support/system/process-usage.ts';
 
 export interface WindowTask {
   readonly serverPid: number;
@@ -15,7 +15,7 @@ export interface Measured {
   readonly serverBusyMs: number;
 }
 
-export interface WindowClock {
+interface WindowClock {
   nowMs(): number;
   /** How long the server has worked so far. */
   busyMs(): number;

@@ -54,7 +54,7 @@ await runTask(async (task: ResumeTask): Promise<ResumeResult> => {
   const reader = new PictureReader();
   const client = new ResumingClient(port, parameters, reader, watch);
   const link = await client.connect();
-  const snapshotBytes = await watch.within(deadlineMs, 'the first picture', link.complete);
+  const snapshotBytes = await watch.within(link.complete, 'the first picture', deadlineMs);
   const truth = new Truth(parameters, client.known!.rev);
   client.judge = (revision, picture) => truth.differenceAt(revision, picture);
   const writer = await RandomWriter.open(port, parameters, reader, truth, watch);
@@ -92,7 +92,7 @@ async function killAndResume(
         continue;
       }
     }
-    const bytes = await watch.within(deadlineMs, 'the end of a resume', link.complete);
+    const bytes = await watch.within(link.complete, 'the end of a resume', deadlineMs);
     resumes.push({ bytes, changed: truth.changedBetween(from, link.completeAt), ms: link.completeMs - startedAt });
     if (resumes.length % compareEvery === 0 || resumes.length === kills) await compareAtRest();
   }

@@ -67,7 +67,7 @@ async function sendMessages(
   keepApart(serverPid);
   const window = new MeasuringWindow(task);
   send();
-  const measured = await watch.within(warmUpMs + measureMs + deadlineMs, 'all acknowledgements', done);
+  const measured = await watch.within(done, 'all acknowledgements', warmUpMs + measureMs + deadlineMs);
   return { measured, messages: sent };
 }
 
@@ -98,7 +98,7 @@ async function takePicture(
   };
   const { socket, send } = await openV1Socket(port, onText, watch.fail);
   send({ sub: 1, include: [`${connectionId}/**`] });
-  const revision = await watch.within(deadlineMs, 'a picture', complete);
+  const revision = await watch.within(complete, 'a picture', deadlineMs);
   socket.destroy();
   return { revision, values };
 }

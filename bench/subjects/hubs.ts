@@ -2,7 +2,7 @@
 
 import { setTimeout as after } from 'node:timers/promises';
 import { plantOf } from '../../spec/support/load/many-parameters.ts';
-import { busyMsOfAll } from '../../spec/support/system/busy-time.ts';
+import { busyMsOfAll } from '../../spec/support/system/process-usage.ts';
 import { performTask, type ServerProcess } from '../../spec/support/system/task-process.ts';
 import { inDomain, valuesOf, waitFor } from '../contenders/domain.ts';
 import { deskFlow, levelAddress } from '../contenders/fan-out.ts';

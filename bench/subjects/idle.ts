@@ -1,12 +1,12 @@
 // Clients that do nothing: what each costs the hub more than a socket costs raw uWebSockets.js, and how soon all are there.
 
+import { readFileSync } from 'node:fs';
 import { type ServerProcess, startHub, startServer } from '../../spec/support/system/task-process.ts';
 import { tellingMemory } from '../../spec/support/system/used-memory.ts';
 import { deskFlow, levelAddress } from '../contenders/fan-out.ts';
 import { measureServer } from '../contenders/servers.ts';
 import type { Subject } from '../harness/subject.ts';
 import type { IdleResult, IdleTask } from '../load/idle.ts';
-import { openFilesLimit } from '../load/open-files.ts';
 
 const kibibyte = 1024;
 /** Which part of the open files that the system allows a hub gives to the connections of one address (`connectionsPerAddress`). */
@@ -78,3 +78,13 @@ export const idle: Subject = {
     ];
   },
 };
+
+/** The hard limit of open files, up to which Node raises its own; infinite where it is not told. */
+function openFilesLimit(): number {
+  try {
+    const line = /^Max open files\s+\S+\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8'));
+    return Number(line?.[1] === 'unlimited' ? Number.POSITIVE_INFINITY : line?.[1]);
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}

@@ -50,7 +50,7 @@ function caseOf(name: string, options: Options, flow: string, measure: (port: nu
     try {
       return await work(hub);
     } finally {
-      await hub.stop();
+      await hub.stop(true);
     }
   };
   const hub: Contender = {

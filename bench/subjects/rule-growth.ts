@@ -1,7 +1,6 @@
 // Rules by the thousand, in every shape: whether one costs the same in a hub of 10,000 as in one of 100.
 
 import { performTask, profileOptions } from '../../spec/support/system/task-process.ts';
-import { SharedMeasurement } from '../harness/shared-measurement.ts';
 import type { Case, Subject, Target } from '../harness/subject.ts';
 import type { RuleGrowth, RuleGrowthTask } from '../load/flows/rule-growth.ts';
 import { type RuleShapeName, ruleShapes } from '../load/flows/rule-shapes.ts';
@@ -91,4 +90,23 @@ function contendersOf(few: number, measure: () => Promise<RuleGrowth>): Case['co
       },
     },
   ];
+}
+
+export class SharedMeasurement<T> {
+  readonly #measure: () => Promise<T>;
+  readonly #takers = new Set<string>();
+  #measured: Promise<T> | undefined;
+
+  constructor(measure: () => Promise<T>) {
+    this.#measure = measure;
+  }
+
+  take(taker: string): Promise<T> {
+    if (this.#measured === undefined || this.#takers.has(taker)) {
+      this.#takers.clear();
+      this.#measured = this.#measure();
+    }
+    this.#takers.add(taker);
+    return this.#measured;
+  }
 }

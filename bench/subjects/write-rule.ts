@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { performTask, profileOptions } from '../../spec/support/system/task-process.ts';
 import type { Subject } from '../harness/subject.ts';
 import type { WriteRuleTask } from '../load/flows/write-rule.ts';
-import type { WriteResult, WriteTask } from '../load/writes/timed-writes.ts';
+import type { WriteResult, WriteTask } from '../load/writes/timed.ts';
 
 const flow = {
   connections: { desk: { type: 'dummy', parameters: ['from,I', 'to,I'] } },

@@ -13,7 +13,7 @@ const lookAgainMs = { min: 5, max: 100 };
 export async function within<T>(promise: Promise<T>, what: string, limitMs = deadlineMs): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what}: not within ${limitMs} ms`)), limitMs);
+    timer = setTimeout(() => reject(new Error(`expected ${what} within ${limitMs} ms`)), limitMs);
   });
   try {
     return await Promise.race([promise, late]);
@@ -32,7 +32,31 @@ export async function eventually(isSo: () => boolean | Promise<boolean>, what = 
   const startMs = performance.now();
   while (!(await isSo())) {
     const takenMs = performance.now() - startMs;
-    if (takenMs > deadlineMs) throw new Error(`${what}: not within ${deadlineMs} ms`);
+    if (takenMs > deadlineMs) throw new Error(`expected ${what} within ${deadlineMs} ms`);
     await after(Math.min(Math.max(takenMs / 10, lookAgainMs.min), lookAgainMs.max));
   }
+}
+
+/** When a thing that is waited for is looked at. */
+export interface Looks {
+  readonly deadlineMs: number;
+  readonly everyMs: number;
+}
+
+/** Resolves once something is so, such as what a file or another process holds. Errors: that it was expected within the time. */
+export async function untilSo(expected: string, isSo: () => boolean | Promise<boolean>, looks: Looks): Promise<void> {
+  if (!(await becomesSo(isSo, looks))) throw new Error(`expected ${expected} within ${looks.deadlineMs} ms`);
+}
+
+/** Whether something becomes so within the time; it is looked at again and again. */
+export async function becomesSo(
+  isSo: () => boolean | Promise<boolean>,
+  { deadlineMs, everyMs }: Looks,
+): Promise<boolean> {
+  const endMs = performance.now() + deadlineMs;
+  while (!(await isSo())) {
+    if (performance.now() > endMs) return false;
+    await after(everyMs);
+  }
+  return true;
 }

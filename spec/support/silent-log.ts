@@ -1,4 +1,4 @@
-// A log for hubs whose figures are measured in their own process.
+// A log for hubs that run in this process and whose log nobody reads.
 
 import type { HubLog } from '../../lib/hub.ts';
 

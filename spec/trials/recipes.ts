@@ -7,7 +7,7 @@ import JSON5 from 'json5';
 import { findFlowFiles } from '../../lib/flow/files/find.ts';
 import { MistakeList } from '../../lib/json5/mistake.ts';
 import { runFlowTests } from '../../lib/testing/run-tests.ts';
-import { createTemporaryFolder } from '../support/temporary-folder.ts';
+import { createTemporaryFolder } from '../support/folder.ts';
 import { defineTrial, tell } from './trial.ts';
 
 interface Rule {

@@ -24,7 +24,7 @@ interface Parts<Item extends Part> {
   readonly short: readonly string[];
 }
 
-export interface Size<Item extends Part = Part> {
+interface Size<Item extends Part = Part> {
   readonly isShort: boolean;
   /** The parts that are tried, by name. */
   readonly parts: readonly (readonly [name: string, part: Item])[];

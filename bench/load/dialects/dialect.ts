@@ -1,6 +1,8 @@
 // How the load of a fan-out talks to one kind of server: what its sockets ask for, what makes changes, and what must come of
 // them. Changes go out in batches; a receiver counts those that have come whole.
 
+import { connectionId } from '../../../spec/support/load/many-parameters.ts';
+
 /** How a socket asks for changes. */
 export interface Entry {
   /** Path and query. */
@@ -31,4 +33,10 @@ export interface Receiver {
   read(chunk: Buffer, length: number): Buffer | undefined;
   /** Says what is missing or too much when so many batches were sent; undefined: nothing. */
   countMistake(batches: number): string | undefined;
+}
+
+/** The pattern of a subscription, as a regular expression and as a glob, for 0..9999. */
+export function filteredGroup(index: number): { readonly regex: string; readonly glob: string } {
+  const start = `${connectionId}/group-${index % 10}/sensor-${Math.floor(index / 10)}`;
+  return { regex: `^${start}`, glob: `${start}*` };
 }

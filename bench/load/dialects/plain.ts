@@ -1,9 +1,8 @@
 // The plain socket of the hub, and relays: a text frame per change in, the same out. What comes is known to the byte.
 
-import type { ExpectedStream } from '../received/expected-stream.ts';
-import { filteredGroup } from '../sockets/filtered-groups.ts';
-import { createChanges } from '../writes/changes.ts';
-import type { Dialect, Receiver } from './dialect.ts';
+import { encodeClientText, encodeServerText } from '../../../spec/support/load/web-socket.ts';
+import { ExpectedStream } from '../received/expected-stream.ts';
+import { type Dialect, filteredGroup, type Receiver } from './dialect.ts';
 
 /** Creates the dialect for changes of a parameter in batches; a socket hears of all there is, or of what a filter lets through. */
 export function createPlainDialect(address: string, batch: number, isFiltered = false): Dialect {
@@ -55,4 +54,30 @@ export class StreamReceiver implements Receiver {
   protected difference(chunk: Buffer, length: number): Error {
     return new Error(this.#stream.differenceAt(this.#position, chunk, length));
   }
+}
+
+export interface Changes {
+  /** What one socket receives of them. */
+  readonly received: ExpectedStream;
+  /** The frames that make the changes, of `count` changes from `first` on; `first` is a multiple of `count`. */
+  frames(first: number, count: number): Buffer;
+  /** The value that a change sets. */
+  valueOf(change: number): string;
+}
+
+const leastCycle = 4096;
+
+/** Creates changes of a parameter, sent in batches of `batch`; no two that follow one another are equal. */
+export function createChanges(address: string, batch: number): Changes {
+  const batches = Math.ceil(leastCycle / batch);
+  const values = Array.from({ length: batches * batch }, (_, index) => String(index / 1000));
+  const texts = values.map((v) => JSON.stringify({ p: address, v }));
+  const sent = Array.from({ length: batches }, (_, index) =>
+    Buffer.concat(texts.slice(index * batch, (index + 1) * batch).map(encodeClientText)),
+  );
+  return {
+    received: new ExpectedStream(texts.map(encodeServerText)),
+    frames: (first, count) => sent[(first / count) % batches]!,
+    valueOf: (change) => values[change % values.length]!,
+  };
 }

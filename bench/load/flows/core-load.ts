@@ -5,7 +5,7 @@ import { silentLog } from '../../../spec/support/silent-log.ts';
 import { runTask } from '../../../spec/support/system/task.ts';
 import { collectGarbage } from '../../../spec/support/system/used-memory.ts';
 import type { Measured } from '../measuring-window.ts';
-import { type TurnsTask, timeTurns } from '../writes/timed-turns.ts';
+import { type TurnsTask, timeTurns } from '../writes/timed.ts';
 import { type CoreShapeName, coreShapes } from './core-shapes.ts';
 import { importHub } from './hub-module.ts';
 

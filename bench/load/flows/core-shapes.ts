@@ -2,7 +2,7 @@
 
 type Outputs = Readonly<Record<string, object>>;
 
-export interface CoreShape {
+interface CoreShape {
   readonly name: string;
   readonly outputs: Outputs;
   /** How many outputs change with every write of x. */

@@ -4,15 +4,15 @@
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { BehaviorSubject, scan } from 'rxjs';
 import type { Hub } from '../../../lib/hub.ts';
 import type { Origin } from '../../../lib/model/parameter.ts';
+import { inTemporaryFolder } from '../../../spec/support/folder.ts';
 import { silentLog } from '../../../spec/support/silent-log.ts';
 import { summarize } from '../../../spec/support/statistics.ts';
 import { runTask } from '../../../spec/support/system/task.ts';
-import { inTemporaryFolder } from '../../../spec/support/temporary-folder.ts';
-import { createBareRules } from './bare-rules.ts';
 import { importHub } from './hub-module.ts';
-import { type RuleShape, type RuleShapeName, ruleShapes } from './rule-shapes.ts';
+import { type Rule, type RuleShape, type RuleShapeName, ruleShapes } from './rule-shapes.ts';
 
 export interface RuleGrowthTask {
   readonly hubFolder: string;
@@ -175,6 +175,37 @@ async function startRules(
     },
     stop: () => hub.stop(),
   };
+}
+
+type Subjects = (address: string) => BehaviorSubject<number>;
+
+/** Returns what writes to an address. */
+function createBareRules({ rules }: RuleShape): (address: string, value: number) => void {
+  const subjects = new Map<string, BehaviorSubject<number>>();
+  const subjectOf: Subjects = (address) => {
+    const known = subjects.get(address) ?? new BehaviorSubject(1);
+    subjects.set(address, known);
+    return known;
+  };
+  for (const rule of rules) start(rule, subjectOf);
+  return (address, value) => subjects.get(address)!.next(value);
+}
+
+function start({ from, when, map = '', pipe, to }: Rule, subjectOf: Subjects): void {
+  const sources = (typeof from === 'string' ? [from] : Object.values<string>(from)).map(subjectOf);
+  const destinations = (typeof to === 'string' ? [to] : to).map(subjectOf);
+  const hasNames = !(typeof from === 'string' || Array.isArray(from));
+  const read = hasNames
+    ? sources
+    : Array.from(map.matchAll(/param\('([^']+)'\)/g), ([, address]) => subjectOf(address!));
+  const hasSum = pipe !== undefined;
+  const run = (value: number) => {
+    if (when !== undefined && value <= 0) return;
+    let result = value + 1;
+    for (const { value: other } of read) result += other;
+    for (const destination of destinations) destination.next(result);
+  };
+  for (const source of sources) (hasSum ? source.pipe(scan((sum, value) => sum + value, 0)) : source).subscribe(run);
 }
 
 if (import.meta.main) await runTask(measureRuleGrowth);

@@ -3,7 +3,7 @@
 import type { Origin } from '../../../lib/model/parameter.ts';
 import { silentLog } from '../../../spec/support/silent-log.ts';
 import { runTask } from '../../../spec/support/system/task.ts';
-import { timeWrites, type WriteTask } from '../writes/timed-writes.ts';
+import { timeWrites, type WriteTask } from '../writes/timed.ts';
 import { importHub } from './hub-module.ts';
 
 export interface WriteRuleTask extends WriteTask {

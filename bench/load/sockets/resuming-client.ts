@@ -6,7 +6,7 @@ import { openV1Socket } from '../../../spec/support/load/v1-socket.ts';
 import type { Watch } from '../../../spec/support/load/watch.ts';
 
 /** One connection to the hub. */
-export interface ClientLink {
+interface ClientLink {
   /** Resolves with the bytes that came until the picture was complete. */
   readonly complete: Promise<number>;
   isComplete: boolean;

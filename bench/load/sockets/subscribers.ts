@@ -14,7 +14,7 @@ export interface Subscribers {
 }
 
 /** What sockets do when they are open, and what checks what they receive. */
-export interface Listening {
+interface Listening {
   readonly entry: Entry;
   createReceiver(): Receiver;
 }

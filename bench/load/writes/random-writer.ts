@@ -66,7 +66,7 @@ export class RandomWriter {
     this.#acknowledged = resolve;
     this.#isResting = true;
     this.#socket.send({ set: [], ack: this.#truth.writes });
-    await this.#watch.within(deadlineMs, 'an acknowledgement', taken);
+    await this.#watch.within(taken, 'an acknowledgement', deadlineMs);
     await work();
     this.#isResting = false;
   }

@@ -1,7 +1,7 @@
 // What one measurement says of several contenders is told to each once; a comparison asks the hub alone, round by round.
 
 import test from 'ava';
-import { SharedMeasurement } from '../../harness/shared-measurement.ts';
+import { SharedMeasurement } from '../../subjects/rule-growth.ts';
 
 test('each round is measured once for all who take it, in whatever order', async (t) => {
   let count = 0;

@@ -63,7 +63,7 @@ export class EvenWriter {
     clearTimeout(this.#timer);
     for (const { socket } of this.#desks) socket.send({ set: [], ack: 1 });
     const written = Promise.all(this.#desks.map((desk) => desk.written));
-    await this.#watch.within(deadlineMs, 'an acknowledgement', written);
+    await this.#watch.within(written, 'an acknowledgement', deadlineMs);
     return this.#newest;
   }
 

@@ -3,8 +3,8 @@
 
 import { once } from 'node:events';
 import { setTimeout as after } from 'node:timers/promises';
+import { becomesSo } from '../deadline.ts';
 import { runTask } from '../system/task.ts';
-import { becomesSo } from './deadline.ts';
 import { FrameReader } from './frame-reader.ts';
 import { Histogram } from './histogram.ts';
 import { openV1Socket, readMessage } from './v1-socket.ts';

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { inTemporaryFolder } from '../folder.ts';
 import { type ServerProcess, startHub, startTask } from '../system/task-process.ts';
-import { inTemporaryFolder } from '../temporary-folder.ts';
 import type { EvenWritesTask } from './even-writes.ts';
 
 /** A hub, and what records. */

@@ -6,20 +6,20 @@ const never = new Promise<never>(() => {});
 test('what comes is what was waited for', async (t) => {
   const watch = new Watch();
   t.is(await watch.wait(Promise.resolve(5)), 5);
-  t.is(await watch.within(60_000, 'five', Promise.resolve(5)), 5);
+  t.is(await watch.within(Promise.resolve(5), 'five', 60_000), 5);
   await watch.pass(1);
 });
 
 test('what fails anywhere ends all waiting, also that which begins later', async (t) => {
   const watch = new Watch();
-  const waits = [watch.wait(never), watch.within(60_000, 'an answer', never), watch.pass(60_000)];
+  const waits = [watch.wait(never), watch.within(never, 'an answer', 60_000), watch.pass(60_000)];
   watch.fail('socket 3 was closed');
   watch.fail('socket 4 was closed');
   for (const wait of [...waits, watch.wait(never)]) await t.throwsAsync(wait, { message: 'socket 3 was closed' });
 });
 
 test('a deadline says what was expected', async (t) => {
-  await t.throwsAsync(new Watch().within(1, 'an answer', never), { message: 'expected an answer within 1 ms' });
+  await t.throwsAsync(new Watch().within(never, 'an answer', 1), { message: 'expected an answer within 1 ms' });
 });
 
 test('a standstill fails; what goes on does not', async (t) => {

@@ -1,7 +1,7 @@
 // Waiting within a load: whatever goes wrong anywhere meanwhile ends the waiting, and so do a deadline and a standstill.
 
 import { setTimeout as after } from 'node:timers/promises';
-import { type Looks, untilSo, within } from './deadline.ts';
+import { type Looks, untilSo, within } from '../deadline.ts';
 
 export class Watch {
   readonly #failure = Promise.withResolvers<never>();
@@ -28,8 +28,8 @@ export class Watch {
   }
 
   /** Resolves as `work` does. Errors: what has failed, or that this was expected within the time. */
-  within<Result>(deadlineMs: number, expected: string, work: Promise<Result>): Promise<Result> {
-    return this.wait(within(deadlineMs, expected, work));
+  within<Result>(work: Promise<Result>, expected: string, deadlineMs: number): Promise<Result> {
+    return this.wait(within(work, expected, deadlineMs));
   }
 
   /** Resolves once something is so, which is looked at again and again. Errors: the same. */

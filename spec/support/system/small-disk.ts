@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../../lib/model/error.ts';
-import { createTemporaryFolder } from '../temporary-folder.ts';
+import { createTemporaryFolder } from '../folder.ts';
 
 export const diskBytes = 4 * 1024 * 1024;
 

@@ -5,12 +5,13 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { thisTree } from '../repository/this-tree.ts';
+import { thisTree } from '../folder.ts';
 import { dependent } from './dependent.ts';
 import type { Answer } from './task.ts';
 
 /** A server that is measured, in a process of its own. */
 export interface ServerProcess {
+  readonly process: ChildProcess;
   readonly pid: number;
   readonly port: number;
   /**
@@ -32,7 +33,10 @@ export interface TaskProcess {
 
 /** A line of the hub's log; what else it has depends on what it says. */
 export interface LogEntry {
+  readonly level: number;
   readonly msg: string;
+  readonly err?: unknown;
+  readonly ms?: number;
   readonly port?: number;
   readonly rules?: number;
   /** A limit that a client went past, and the client's address. */
@@ -45,6 +49,8 @@ interface HubOptions {
   readonly hubFolder: string;
   readonly profileFolder?: string | undefined;
   readonly isQuick?: boolean | undefined;
+  /** Further options of `patchbay run`. */
+  readonly args?: readonly string[];
 }
 
 const taskDeadlineMs = 120_000;
@@ -92,7 +98,7 @@ export async function startServer(
 ): Promise<ServerProcess> {
   const { process: child, answer } = startTask(program, task, nodeOptions);
   const port = await answer<number>(startDeadlineMs);
-  return { pid: child.pid!, port, stop: () => stopProcess(program, child) };
+  return { process: child, pid: child.pid!, port, stop: () => stopProcess(program, child) };
 }
 
 /**
@@ -113,21 +119,21 @@ export async function startHub(
 }
 
 /**
- * Starts the hub as its users do, `patchbay run`, on a flow file that is there. `onEntry` hears of each entry of its log. Errors:
+ * Starts the hub as its users do, `patchbay run`, on a flow file or a folder that is there. `onEntry` hears of each entry of its log. Errors:
  * when it does not start.
  */
 export async function startHubOn(
   file: string,
-  { hubFolder, profileFolder, isQuick = false }: HubOptions,
+  { hubFolder, profileFolder, isQuick = false, args: further = [] }: HubOptions,
   nodeOptions: readonly string[] = [],
   onEntry: (entry: LogEntry) => void = () => {},
 ): Promise<ServerProcess> {
   const main = join(hubFolder, 'lib', 'main.ts');
-  const settings = ['--log-format', 'json', ...(isQuick ? ['--no-warm-up'] : [])];
+  const settings = ['--log-format', 'json', ...(isQuick ? ['--no-warm-up'] : []), ...further];
   const args = [...profileOptions(profileFolder), ...nodeOptions, main, 'run', file, ...settings];
   const child = spawn(...dependent(process.execPath, args), { stdio: ['ignore', 'pipe', 'inherit'] });
   const port = await withDeadline('the hub to start', startDeadlineMs, child, readPort(child, onEntry));
-  return { pid: child.pid!, port, stop: (orLeaves) => stopProcess('the hub', child, 0, orLeaves) };
+  return { process: child, pid: child.pid!, port, stop: (orLeaves) => stopProcess('the hub', child, 0, orLeaves) };
 }
 
 /** Starts another program that is measured; its port is what the pattern captures of what it writes to stderr. */
@@ -138,7 +144,7 @@ export async function startProgram(
 ): Promise<ServerProcess> {
   const child = spawn(...dependent(command, args), { stdio: ['ignore', 'ignore', 'pipe'] });
   const port = await withDeadline(`${command} to start`, startDeadlineMs, child, readLoggedPort(child, portPattern));
-  return { pid: child.pid!, port, stop: () => stopProcess(command, child) };
+  return { process: child, pid: child.pid!, port, stop: () => stopProcess(command, child) };
 }
 
 /** The options of Node that write a CPU profile at the end of a process. */

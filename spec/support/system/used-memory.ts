@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { untilSo } from '../load/deadline.ts';
+import { untilSo } from '../deadline.ts';
 
 export interface UsedMemory {
   readonly heapBytes: number;

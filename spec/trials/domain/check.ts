@@ -2,13 +2,13 @@
 // ever run in two hubs at once.
 
 import { readFile } from 'node:fs/promises';
-import { becomesSo } from '../../support/load/deadline.ts';
+import { becomesSo } from '../../support/deadline.ts';
 import type { FaultyHub } from './domain.ts';
 import type { Look } from './messages.ts';
 
 const lookEveryMs = 100;
 
-export interface Mirrored {
+interface Mirrored {
   /** How long it took until all were equal; undefined: they were not by then. */
   readonly equalMs: number | undefined;
   readonly mistakes: readonly string[];

@@ -6,8 +6,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { within } from '../../../lib/model/time/deadline.ts';
+import { createTemporaryFolder } from '../../support/folder.ts';
 import { type NatsServers, startNats } from '../../support/nats/servers.ts';
-import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 import type { FromHub, HubTask, Look } from './messages.ts';
 import { type LinkProxy, startProxy } from './proxy.ts';
 
@@ -16,12 +16,12 @@ const lookDeadlineMs = 60_000;
 /** Each run of a hub writes greater values than all before it. */
 const valuesPerRun = 10_000_000;
 
-export interface Term {
+interface Term {
   readonly term: number | undefined;
   readonly atMs: number;
 }
 
-export interface DomainOptions {
+interface DomainOptions {
   readonly parameters: number;
   readonly rate: number;
   readonly servers: number;
@@ -173,7 +173,7 @@ export async function startDomain({
   };
 }
 
-export interface FaultsFlow {
+interface FaultsFlow {
   readonly servers: readonly string[];
   readonly hub: string;
   readonly isPair: boolean;
@@ -186,9 +186,9 @@ export interface FaultsFlow {
 }
 
 /** How many hubs write and wait for the answer: each has a parameter `ack` of its own at the other desk, and one `own` at its desk. */
-export const writers = 3;
+const writers = 3;
 
-export function flowOf({ servers, hub, isPair, goesOn, desk, inputs }: FaultsFlow): object {
+function flowOf({ servers, hub, isPair, goesOn, desk, inputs }: FaultsFlow): object {
   const ids = Array.from({ length: inputs }, (_, index) => index);
   const acknowledged = Array.from({ length: writers }, (_, index) => [`ack/${index},I,0`, `own/${index},I,0`]).flat();
   return {

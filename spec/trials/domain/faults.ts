@@ -3,7 +3,7 @@
 // status 1 when it is not so.
 
 import { setTimeout as after } from 'node:timers/promises';
-import { untilSo } from '../../support/load/deadline.ts';
+import { untilSo } from '../../support/deadline.ts';
 import { Random } from '../../support/random.ts';
 import { chosenOf, defineTrial, tell } from '../trial.ts';
 import { checkTerms } from './check.ts';

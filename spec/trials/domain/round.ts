@@ -10,7 +10,7 @@ import type { Direction, LinkProxy } from './proxy.ts';
 const loadAfterMs = 2000;
 const startMs = 60_000;
 
-export interface RoundResult {
+interface RoundResult {
   readonly text: string;
   /** How long after the end of the fault all values were equal; undefined: too long. */
   readonly equalMs: number | undefined;
@@ -75,12 +75,12 @@ export interface Fault {
 const ways: readonly (readonly Direction[])[] = [['out'], ['in'], ['out', 'in']];
 
 /** `kill -9`, and a new start. */
-export function killOf(hub: FaultyHub): Fault {
+function killOf(hub: FaultyHub): Fault {
   return { text: `kill ${hub.name}`, killed: hub, begin: () => hub.kill(), end: () => hub.start() };
 }
 
 /** SIGTERM, and a new start. */
-export function endOf(hub: FaultyHub): Fault {
+function endOf(hub: FaultyHub): Fault {
   const begin = () => hub.kill('SIGTERM');
   return { text: `end ${hub.name}`, killed: hub, isPlanned: true, begin, end: () => hub.start() };
 }
@@ -179,7 +179,7 @@ export function pickFault(domain: Domain, random: Random): Fault {
   return pick(others.length > 0 ? faults : faults.slice(0, -2))();
 }
 
-export async function happen(fault: Fault, forMs: number): Promise<void> {
+async function happen(fault: Fault, forMs: number): Promise<void> {
   await fault.begin();
   await after(forMs);
   await fault.end();

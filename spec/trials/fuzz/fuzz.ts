@@ -5,7 +5,7 @@
 
 import { setTimeout as after } from 'node:timers/promises';
 import { messageOf } from '../../../lib/model/error.ts';
-import { untilSo } from '../../support/load/deadline.ts';
+import { untilSo } from '../../support/deadline.ts';
 import { Random } from '../../support/random.ts';
 import { defineTrial, tell } from '../trial.ts';
 import { type Counts, type Input, Sender } from './deliver.ts';

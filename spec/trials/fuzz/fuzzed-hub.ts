@@ -4,13 +4,12 @@ import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../../lib/model/error.ts';
-import { within } from '../../support/load/deadline.ts';
+import { within } from '../../support/deadline.ts';
+import { createTemporaryFolder, thisTree } from '../../support/folder.ts';
 import { encodeClientText, openWebSocket } from '../../support/load/web-socket.ts';
-import { thisTree } from '../../support/repository/this-tree.ts';
-import { openDescriptorsOf } from '../../support/system/open-descriptors.ts';
+import { openDescriptorsOf } from '../../support/system/process-usage.ts';
 import { type LogEntry, startHub } from '../../support/system/task-process.ts';
 import { memoryOf, tellingMemory, type UsedMemory } from '../../support/system/used-memory.ts';
-import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 import type { Ports } from './deliver.ts';
 
 const deadlineMs = 20_000;
@@ -85,12 +84,12 @@ export async function startFuzzedHub(): Promise<FuzzedHub> {
   const ports: number[] = [];
   const complaints: string[] = [];
   let logged = 0;
-  const hear = (entry: LogEntry & { level?: number; err?: unknown }) => {
+  const hear = (entry: LogEntry) => {
     logged++;
     if (entry.port !== undefined) ports.push(entry.port);
-    if (entry.level! >= 50 || 'err' in entry) complaints.push(JSON.stringify(entry).slice(0, 3000));
+    if (entry.level >= 50 || 'err' in entry) complaints.push(JSON.stringify(entry).slice(0, 3000));
   };
-  const options = { hubFolder: thisTree, profileFolder: undefined, isQuick: true };
+  const options = { hubFolder: thisTree, isQuick: true };
   const hub = await startHub(flow, folder, options, tellingMemory, hear);
   const [open, locked] = ports as [number, number];
   const probe = await openProbe(open, () => complaints.push('the socket of an ordinary client has ended'));
@@ -158,7 +157,7 @@ async function openProbe(port: number, onClose: () => void) {
       const arrival = (async () => {
         while (!text.includes(`"probe/value","v":"${v}"`)) await once(seen, 'change');
       })();
-      await within(deadlineMs, 'an ordinary client to get its change', arrival);
+      await within(arrival, 'an ordinary client to get its change', deadlineMs);
     },
     end: () => socket.destroy(),
   };

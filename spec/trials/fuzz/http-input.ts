@@ -137,9 +137,9 @@ function breakOne(random: Random, pieces: readonly string[]): string[] {
 const words = (text: string): readonly string[] => text.split(' ');
 const phrases = (text: string): readonly string[] => text.split(' | ');
 
-export const methods = words('OPTIONS PUT DELETE PATCH TRACE CONNECT FOO get');
+const methods = words('OPTIONS PUT DELETE PATCH TRACE CONNECT FOO get');
 
-export const plainPaths = [
+const plainPaths = [
   ...words(
     '/ /index.html /empty.txt /folder /folder/ /folder/page.html /.hidden /loop /größe.txt /ws /update /parameters',
   ),
@@ -147,16 +147,14 @@ export const plainPaths = [
   ...words('/hub/dashboards/panel /hub/openapi.json /hub/health /hub/parameters /hub/trace /hub/console/'),
 ];
 
-export const folders = words(
-  '/parameters/ /hub/explain/ /hub/connections/ /hub/dashboards/ /hub/console/ / /folder/ /hub/',
-);
+const folders = words('/parameters/ /hub/explain/ /hub/connections/ /hub/dashboards/ /hub/console/ / /folder/ /hub/');
 
 /** Not the connection that others come by. */
-export const connections = [...words('desk clock core onair loop nobody desk/'), ''];
-export const rules = ['text to number', ...words('share there back nobody'), ''];
-export const levels = [...words('debug info warn error loud'), ''];
+const connections = [...words('desk clock core onair loop nobody desk/'), ''];
+const rules = ['text to number', ...words('share there back nobody'), ''];
+const levels = [...words('debug info warn error loud'), ''];
 
-export const hosts = [
+const hosts = [
   ...words('127.0.0.1 localhost [::1] 127.0.0.1:99999 evil.example LOCALHOST. [ ::1 127.0.0.1:80:80'),
   'a b',
   '',
@@ -173,14 +171,14 @@ export const oddOrigins = [
   'http://a b',
   `http://${'a'.repeat(300)}`,
 ];
-export const origins = ['http://127.0.0.1', 'https://localhost', ...oddOrigins];
+const origins = ['http://127.0.0.1', 'https://localhost', ...oddOrigins];
 
-export const accepts = [
+const accepts = [
   ...words('application/json text/plain */* application/json;q=x ,;,;q= a/b/c'),
   'application/json;q=-1, text/plain;q=2',
 ];
 
-export const types = [
+const types = [
   ...words('application/json application/json application/x-www-form-urlencoded application/json;charset="UTF-8"'),
   ...phrases(
     'application/json; charset=utf-8 | application/json; charset=latin1 | multipart/form-data | text/plain | ;',
@@ -188,20 +186,20 @@ export const types = [
   '',
 ];
 
-export const ranges = words(
+const ranges = words(
   'bytes=0- bytes=-1 bytes=0-0 bytes=5-2 bytes=99999999999999999999- bytes=-0 bytes=0-1,3-4 bytes=- items=0-1',
 );
 
-export const dates = phrases(
+const dates = phrases(
   'Thu, 01 Jan 1970 00:00:00 GMT | never | 0 | 99999999999999999999 | Thu, 31 Feb 2999 25:61:61 GMT',
 );
 
-export const authorizations = [
+const authorizations = [
   ...phrases('Bearer YQ== | Bearer b | Basic YTpi | Basic Og== | Basic = | Basic | Bearer | basic  YTpi  '),
   ...phrases('Negotiate x | Basic \u00ff'),
 ];
 
-export const otherHeaders = [
+const otherHeaders = [
   ...phrases(
     'Connection: close | Connection: keep-alive | Expect: 100-continue | Upgrade: h2c | Accept-Encoding: gzip',
   ),
@@ -218,13 +216,13 @@ export const otherHeaders = [
 ];
 
 /** Headers that make the end of a request doubtful, or are none. */
-export const brokenHeaders = [
+const brokenHeaders = [
   ...phrases('Content-Length: 99999 | Content-Length: -1 | Content-Length: 5 | Transfer-Encoding: x | a'),
   ': ',
 ];
 
 /** First lines that are not those of a request to a hub. */
-export const brokenFirstLines = [
+const brokenFirstLines = [
   ...phrases('GET / HTTP/1.0 | GET http://127.0.0.1/ HTTP/1.1 | GET / | PRI * HTTP/2.0'),
   ' ',
   '\u0000',

@@ -1,7 +1,7 @@
 // The load beside a flow that misbehaves: a neighbour whose every change must come back in order, and the changes that the flow
 // itself hears.
 
-import { becomesSo, within } from '../../support/load/deadline.ts';
+import { becomesSo, within } from '../../support/deadline.ts';
 import { FrameReader } from '../../support/load/frame-reader.ts';
 import { encodeClientFrame, encodeClientText, opcodes, openWebSocket } from '../../support/load/web-socket.ts';
 import { step } from './flow.ts';
@@ -60,7 +60,7 @@ export class Load {
     const added = new Promise<void>((resolve) => {
       this.#awaited = { plus, resolve };
     });
-    return within(deadlineMs, 'the saved flow to take effect', added);
+    return within(added, 'the saved flow to take effect', deadlineMs);
   }
 
   /** Resolves once all that the neighbour was sent by now has come back. Errors: when something is lost or out of order. */
@@ -113,7 +113,7 @@ async function openClient(port: number, hear: (value: number) => void): Promise<
     onBytes: (chunk, length) => frames.read(chunk, length),
     onClose: () => {},
   });
-  const socket = await within(deadlineMs, 'a WebSocket', opening);
+  const socket = await within(opening, 'a WebSocket', deadlineMs);
   return {
     write: (p, v) => void (socket.writable && socket.write(encodeClientText(JSON.stringify({ p, v })))),
     close: () => void socket.destroy(),

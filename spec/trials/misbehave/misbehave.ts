@@ -2,15 +2,16 @@
 // neighbour of 2,000 changes a second, and prints a Markdown table. Exit status 1 when the neighbour lost a change, the log did
 // not name the flow, or the next good save did not take effect in time.
 
+import { once } from 'node:events';
 import { symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { messageOf } from '../../../lib/model/error.ts';
-import { thisTree } from '../../support/repository/this-tree.ts';
-import { createTemporaryFolder } from '../../support/temporary-folder.ts';
+import { within } from '../../support/deadline.ts';
+import { createTemporaryFolder, thisTree } from '../../support/folder.ts';
+import { type LogEntry, startHubOn } from '../../support/system/task-process.ts';
 import { defineTrial, tell } from '../trial.ts';
 import { desk, flowOf, furtherFiles, type Parts, step } from './flow.ts';
-import { type LoggingHub, startLoggingHub } from './hub.ts';
 import { Load } from './load.ts';
 import { type Way, ways } from './ways.ts';
 
@@ -190,4 +191,61 @@ export class Misbehaviour {
     const { folder, hubFolder } = this.#options;
     await writeFile(join(folder, 'flow.ts'), flowOf(parts, this.#plus, join(hubFolder, 'lib/index.ts')));
   }
+}
+
+const deadlineMs = 60_000;
+
+interface LoggingHub {
+  /** Of its REST API connections, in the order of the flow file. */
+  readonly ports: readonly number[];
+  /** Resolves with the first message that matches since the last call of `forget`. Errors: when the hub ends without it. */
+  said(pattern: RegExp): Promise<string>;
+  forget(): void;
+  /** Resolves when the process has ended, with its status or the name of the signal. */
+  ended(): Promise<number | string>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+/** Runs the flow files of a folder. Errors: when it does not come to run. */
+async function startLoggingHub(folder: string, hubFolder: string): Promise<LoggingHub> {
+  const messages: string[] = [];
+  const ports: number[] = [];
+  const looking = new Set<() => void>();
+  const look = () => {
+    for (const one of looking) one();
+  };
+  const onEntry = ({ msg, port }: LogEntry) => {
+    if (port !== undefined) ports.push(port);
+    messages.push(msg.replaceAll(`${folder}/`, ''));
+    look();
+  };
+  const { process: child } = await startHubOn(folder, { hubFolder }, [], onEntry);
+  const exited = once(child, 'close').then(([status, signal]) => (signal ?? status) as number | string);
+  const said = (pattern: RegExp) => {
+    const found = new Promise<string>((resolve) => {
+      const find = () => {
+        const message = messages.find((one) => pattern.test(one.replace(/ \(\d+ times within a second\)$/, '')));
+        if (message === undefined) return;
+        looking.delete(find);
+        resolve(message);
+      };
+      looking.add(find);
+      find();
+    });
+    const over = exited.then((status): Promise<string> => {
+      look();
+      return Promise.race([
+        found,
+        Promise.reject(new Error(`the hub ended with ${status}, and never said ${pattern}; last: ${messages.at(-1)}`)),
+      ]);
+    });
+    return within(Promise.race([found, over]), `the log to say ${pattern}, last ${messages.at(-1)}`, deadlineMs);
+  };
+  return {
+    ports,
+    said,
+    forget: () => void messages.splice(0),
+    ended: () => within(exited, 'the hub to end', deadlineMs),
+    kill: (signal) => void child.kill(signal),
+  };
 }

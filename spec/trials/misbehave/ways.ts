@@ -309,7 +309,7 @@ export const whileRunning: Readonly<Record<string, Way>> = {
 };
 
 /** The hub cannot go on: a thread says who it was, and ends the process. */
-export const endless: Readonly<Record<string, Way>> = {
+const endless: Readonly<Record<string, Way>> = {
   'loops-in-the-stream': {
     about: 'loops without end in its stream',
     flow: { pipe: 'tap(() => { for (;;); })' },

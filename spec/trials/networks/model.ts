@@ -225,7 +225,7 @@ interface Timer {
   readonly work: () => void;
 }
 
-export class ModelClock {
+class ModelClock {
   nowMs = 0;
   /** In the order in which they were set. */
   #timers: Timer[] = [];
@@ -254,12 +254,12 @@ export class ModelClock {
 }
 
 /** A step of a rule that runs. */
-export interface ModelStep {
+interface ModelStep {
   put(value: number): void;
   stop(): void;
 }
 
-export function createStep(step: GradualStep, clock: ModelClock, tell: (value: number) => void): ModelStep {
+function createStep(step: GradualStep, clock: ModelClock, tell: (value: number) => void): ModelStep {
   return step.is === 'ramp' ? createRamp(step, clock, tell) : createAverage(step, clock, tell);
 }
 
@@ -343,7 +343,7 @@ function createAverage({ overMs, everyMs = overMs / 10 }: GradualStep, clock: Mo
 }
 
 /** The place of each rule: behind those that write what it reads, but for those that it leads to itself; else top to bottom. */
-export function ordersOf(rules: readonly NetworkRule[]): number[] {
+function ordersOf(rules: readonly NetworkRule[]): number[] {
   const orders: number[] = [];
   const met = new Set<number>();
   let next = 0;

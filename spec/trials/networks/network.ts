@@ -71,12 +71,12 @@ function someStudios(
   };
 }
 
-export interface Studio {
+interface Studio {
   readonly n: number;
   readonly k: number;
 }
 
-export interface StudioRules {
+interface StudioRules {
   readonly studios: readonly Studio[];
   /** `each` stands in each rule, and not in a list of them. */
   readonly isByRule: boolean;
@@ -84,12 +84,12 @@ export interface StudioRules {
 }
 
 /** A parameter as a template has it. */
-export function inStudio(id: string): string {
+function inStudio(id: string): string {
   return `${id}@$`;
 }
 
 /** The rules that a template makes, in their order. */
-export function expand({ studios, isByRule, rules }: StudioRules): NetworkRule[] {
+function expand({ studios, isByRule, rules }: StudioRules): NetworkRule[] {
   if (isByRule) return rules.flatMap((rule) => studios.map((studio) => ruleOf(rule, studio)));
   return studios.flatMap((studio) => rules.map((rule) => ruleOf(rule, studio)));
 }

@@ -10,6 +10,7 @@ import { formatMistake, MistakeList } from '../../../lib/json5/mistake.ts';
 import type { Origin } from '../../../lib/model/parameter.ts';
 import { VirtualClock } from '../../../lib/testing/virtual-clock.ts';
 import { Random } from '../../support/random.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import { defineTrial, tell } from '../trial.ts';
 import { addressOf, asFlow, idOf } from './as-flow.ts';
 import { Model } from './model.ts';
@@ -53,8 +54,6 @@ export interface Compared {
 }
 
 const by: Origin = { kind: 'client', name: 'network' };
-const nothing = () => {};
-const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
 export async function compareNetwork(network: Network): Promise<Compared> {
   const model = new Model(network);
@@ -64,7 +63,7 @@ export async function compareNetwork(network: Network): Promise<Compared> {
   let dropped = 0;
   const clock = new VirtualClock();
   const hub = await Hub.run(await planOf(network), {
-    log: { ...silent, child: () => silent },
+    log: silentLog,
     scheduler: clock,
     prepare(graph) {
       for (const [id, value] of network.given) graph.write(addressOf(id), value, by);

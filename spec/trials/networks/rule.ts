@@ -58,7 +58,7 @@ export function isAsItCame({ map, startWith, step }: Pick<NetworkRule, 'map' | '
   return map === undefined && startWith === undefined && step === undefined;
 }
 
-export interface RuleOptions {
+interface RuleOptions {
   readonly name: string;
   /** What it may read and write. */
   readonly ids: readonly string[];

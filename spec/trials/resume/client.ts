@@ -15,7 +15,7 @@ export interface Wish {
 }
 
 /** What is told of the client. */
-export interface Listener {
+interface Listener {
   /** A message has been taken in. */
   took(isEnd: boolean): void;
   /** The client would resume from another revision now. */

@@ -5,11 +5,10 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { messageOf } from '../../../lib/model/error.ts';
 import { AskedHub } from '../../support/asked-hub.ts';
-import { becomesSo, untilSo, within } from '../../support/load/deadline.ts';
+import { becomesSo, untilSo, within } from '../../support/deadline.ts';
+import { inTemporaryFolder, thisTree } from '../../support/folder.ts';
 import { Random } from '../../support/random.ts';
-import { thisTree } from '../../support/repository/this-tree.ts';
 import { startHub } from '../../support/system/task-process.ts';
-import { inTemporaryFolder } from '../../support/temporary-folder.ts';
 import { chosenOf, defineTrial, tell } from '../trial.ts';
 import { Client, type Wish } from './client.ts';
 import { WriteLog, Writer } from './writer.ts';
@@ -145,7 +144,7 @@ export class Cutting {
       resolve();
     });
     this.#subscribe();
-    await this.#soon(within(deadlineMs, 'a cut', isCut));
+    await this.#soon(within(isCut, 'a cut', deadlineMs));
   }
 
   /** Both at once; or the second one when the first has come to its end, if the client knows what it may keep then. */
@@ -161,7 +160,7 @@ export class Cutting {
 
   /** Nothing is written: the client must have what the hub has. */
   async #compare(cut: number): Promise<void> {
-    await this.#soon(within(deadlineMs, 'an answer', this.#client.sync()));
+    await this.#soon(within(this.#client.sync(), 'an answer', deadlineMs));
     const told = await new AskedHub(this.#port).parameters();
     const differing = () => told.filter(({ parameter, value }) => this.#client.values.get(parameter) !== value);
     await this.#soon(becomesSo(() => differing().length === 0, { deadlineMs: settledMs, everyMs: 10 }));

@@ -16,8 +16,9 @@ import { openRecording } from '../../../lib/replay/read-recording.ts';
 import { hear, replay, startSide } from '../../../lib/replay/replay.ts';
 import { VirtualClock } from '../../../lib/testing/virtual-clock.ts';
 import { encodeLine } from '../../../lib/wire/recording.ts';
+import { inTemporaryFolder } from '../../support/folder.ts';
 import { Random } from '../../support/random.ts';
-import { inTemporaryFolder } from '../../support/temporary-folder.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import { defineTrial, tell } from '../trial.ts';
 import { changes, nextWrites, studioWith } from './studio.ts';
 
@@ -60,9 +61,6 @@ function run({ minutes, seed, each }: Options): Promise<boolean> {
 }
 
 const by: Origin = { kind: 'client', name: 'studio' };
-const nothing = () => {};
-const entries = { debug: nothing, info: nothing, warn: nothing, error: nothing };
-const silent = { ...entries, child: () => entries };
 /** So long after its start the studio is at rest, and the recording begins. */
 const restedMs = 180_000;
 /** The studio starts before its schedule opens. */
@@ -81,7 +79,7 @@ export async function recordStudio(seed: number, lastsMs: number, folder: string
   const plan = planOf(studioWith([undefined, undefined]));
   const hub = await Hub.run(
     { ...plan, connections: plan.connections.map(simulated) },
-    { log: silent, scheduler: clock, now: () => epochMs + clock.now() },
+    { log: silentLog, scheduler: clock, now: () => epochMs + clock.now() },
   );
   const random = new Random(seed, 0);
   const happen = (untilMs: number) => {
@@ -160,7 +158,7 @@ async function replayInShadow(
   const cone = coneOf(flows, changed)!;
   const run = new ShadowRun(
     cone,
-    { graph: side.twin.graph, scheduler: side.clock, log: silent, isVirtual: true },
+    { graph: side.twin.graph, scheduler: side.clock, log: silentLog, isVirtual: true },
     1_000_000,
   );
   for await (const turn of turns) hear(side, turn);

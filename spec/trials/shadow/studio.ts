@@ -29,7 +29,7 @@ const connections = {
   week: { type: 'schedule', zone: 'Europe/Berlin', entries: { open: { from: '06:00', to: '06:30' } } },
 };
 
-export const rules = [
+const rules = [
   { name: 'on air', from: { a: 'desk/mic1', b: 'desk/mic2' }, map: 'a || b', to: 'desk/on-air' },
   { name: 'red', from: 'core/held', to: 'lamps/red' },
   { name: 'green', from: 'desk/on-air', map: '!value', to: 'lamps/green' },

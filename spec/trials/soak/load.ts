@@ -48,7 +48,7 @@ await runTask(async (task: SoakTask): Promise<Record<string, never>> => {
     const count = Math.min(openAtOnce, task.dashboards - dashboards.length);
     const settings = { parameters, rate, arrival, nowMs };
     const opening = Array.from({ length: count }, () => Dashboard.open(task.port, reader, settings, watch.fail));
-    dashboards.push(...(await watch.within(openMs, 'dashboards to be complete', Promise.all(opening))));
+    dashboards.push(...(await watch.within(Promise.all(opening), 'dashboards to be complete', openMs)));
   }
   const writer = await EvenWriter.open([{ port: task.port, reader }], { ...task, nowMs }, watch);
   const ending = new AbortController();

@@ -9,12 +9,11 @@ import { once } from 'node:events';
 import { setTimeout as after } from 'node:timers/promises';
 import { messageOf } from '../../../lib/model/error.ts';
 import { AskedHub } from '../../support/asked-hub.ts';
-import { becomesSo } from '../../support/load/deadline.ts';
-import { thisTree } from '../../support/repository/this-tree.ts';
+import { becomesSo } from '../../support/deadline.ts';
+import { inTemporaryFolder, thisTree } from '../../support/folder.ts';
 import { summarize } from '../../support/statistics.ts';
-import { busyMsOfAll, waitedMs } from '../../support/system/busy-time.ts';
 import { dependent } from '../../support/system/dependent.ts';
-import { openDescriptorsOf } from '../../support/system/open-descriptors.ts';
+import { busyMsOfAll, openDescriptorsOf, waitedMs } from '../../support/system/process-usage.ts';
 import { onSmallDisk } from '../../support/system/small-disk.ts';
 import {
   type LogEntry,
@@ -24,7 +23,6 @@ import {
   type TaskProcess,
 } from '../../support/system/task-process.ts';
 import { memoryOf, tellingMemory } from '../../support/system/used-memory.ts';
-import { inTemporaryFolder } from '../../support/temporary-folder.ts';
 import { defineTrial, tell } from '../trial.ts';
 import type { SoakLook, SoakTask } from './load.ts';
 import { copies, factors, type SoakedFlow, soakedFlow, type TroubleCounts, Troubles } from './troubles.ts';

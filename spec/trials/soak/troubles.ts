@@ -7,10 +7,10 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import type { AskedHub } from '../../support/asked-hub.ts';
-import { becomesSo } from '../../support/load/deadline.ts';
+import { becomesSo } from '../../support/deadline.ts';
 import { parameterIdOf, plantOf } from '../../support/load/many-parameters.ts';
 
-export interface TroubleOptions {
+interface TroubleOptions {
   readonly hub: AskedHub;
   readonly pid: number;
   readonly folder: string;

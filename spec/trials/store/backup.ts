@@ -8,8 +8,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as after } from 'node:timers/promises';
 import { backup, restore } from '../../../lib/command/remote/backup.ts';
 import { AskedHub } from '../../support/asked-hub.ts';
+import { createTemporaryFolder } from '../../support/folder.ts';
 import { Random } from '../../support/random.ts';
-import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 import { defineTrial, tell } from '../trial.ts';
 import { startKilledHub } from './killed-hub.ts';
 

@@ -9,11 +9,11 @@ import { type Hub, type HubLog, startHub } from '../../../lib/hub.ts';
 import type { Origin } from '../../../lib/model/parameter.ts';
 import type { AuditPage } from '../../../lib/wire/http/past/audit.ts';
 import type { History } from '../../../lib/wire/http/past/history.ts';
-import { becomesSo, untilSo } from '../../support/load/deadline.ts';
-import { createTemporaryFolder } from '../../support/temporary-folder.ts';
+import { becomesSo, untilSo } from '../../support/deadline.ts';
+import { createTemporaryFolder } from '../../support/folder.ts';
 import type { Cuts, Started } from './damaged-values.ts';
 
-export type RecordsName = 'history' | 'audit';
+type RecordsName = 'history' | 'audit';
 
 const client: Origin = { kind: 'client', name: 'cuts' };
 const parameters = 100;
@@ -162,7 +162,7 @@ function countIn(path: string, name: RecordsName): number | undefined {
 const looks = { deadlineMs: 60_000, everyMs: 10 };
 
 /** Resolves once these databases of a folder are open: SQLite has a log beside each. */
-export function whenOpen(folder: string, databases: readonly string[]): Promise<void> {
+function whenOpen(folder: string, databases: readonly string[]): Promise<void> {
   const areOpen = async () => {
     const logs = await logsIn(folder);
     return databases.every((name) => logs.includes(`${name}.db-wal`));

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { type Hub, startHub } from '../../../lib/hub.ts';
 import type { Origin } from '../../../lib/model/parameter.ts';
 import type { Value } from '../../../lib/model/value.ts';
-import { becomesSo } from '../../support/load/deadline.ts';
+import { becomesSo } from '../../support/deadline.ts';
+import { createTemporaryFolder } from '../../support/folder.ts';
 import { silentLog } from '../../support/silent-log.ts';
-import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 import { whenClosed } from './damaged-records.ts';
 
 const client: Origin = { kind: 'client', name: 'cuts' };

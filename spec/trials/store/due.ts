@@ -6,9 +6,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { AskedHub } from '../../support/asked-hub.ts';
-import { untilSo } from '../../support/load/deadline.ts';
+import { untilSo } from '../../support/deadline.ts';
+import { createTemporaryFolder } from '../../support/folder.ts';
 import { Random } from '../../support/random.ts';
-import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 import { defineTrial, tell } from '../trial.ts';
 import { type KilledHub, startKilledHub } from './killed-hub.ts';
 

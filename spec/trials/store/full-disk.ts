@@ -9,7 +9,7 @@ import { setTimeout as after } from 'node:timers/promises';
 import { type Hub, startHub } from '../../../lib/hub.ts';
 import type { Origin } from '../../../lib/model/parameter.ts';
 import { AskedHub } from '../../support/asked-hub.ts';
-import { becomesSo } from '../../support/load/deadline.ts';
+import { becomesSo } from '../../support/deadline.ts';
 import { silentLog } from '../../support/silent-log.ts';
 import { diskBytes, type OnSmallDisk, onSmallDisk } from '../../support/system/small-disk.ts';
 import { type KilledHub, startKilledHub } from './killed-hub.ts';

@@ -1,17 +1,11 @@
 // A hub that is going to be killed, as its users run it.
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { type FileHandle, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as after } from 'node:timers/promises';
-import { within } from '../../support/load/deadline.ts';
-import { thisTree } from '../../support/repository/this-tree.ts';
-import { dependent } from '../../support/system/dependent.ts';
-import { createTemporaryFolder, type TemporaryFolder } from '../../support/temporary-folder.ts';
-
-const main = join(thisTree, 'lib', 'main.ts');
-const deadlineMs = 60_000;
+import { createTemporaryFolder, type TemporaryFolder, thisTree } from '../../support/folder.ts';
+import { type LogEntry, startHubOn } from '../../support/system/task-process.ts';
 
 export interface KilledHub {
   readonly process: ChildProcess;
@@ -24,13 +18,6 @@ export interface KilledHub {
   readonly complaints: readonly string[];
 }
 
-interface Entry {
-  readonly level: number;
-  readonly msg: string;
-  readonly port?: number;
-  readonly ms?: number;
-}
-
 const warning = 40;
 /** What the log of a hub with a store begins with after a kill. */
 const afterKill = 'the hub was restarted: ';
@@ -39,24 +26,15 @@ const ofSlowDisk = ': the disk is slow';
 /** Starts the flow of a folder; a hub that is quick does not warm up. Errors: when it does not come to run. */
 export async function startKilledHub(folder: string, isQuick = false): Promise<KilledHub> {
   const startedAt = performance.now();
-  const settings = ['--log-format', 'json', '--no-watch', ...(isQuick ? ['--no-warm-up'] : [])];
-  const args = [main, 'run', join(folder, 'flow.json5'), ...settings];
-  const child = spawn(...dependent(process.execPath, args), { stdio: ['ignore', 'pipe', 'inherit'] });
   const complaints: string[] = [];
-  let port = 0;
   let restoreMs = Number.NaN;
-  const running = Promise.withResolvers<number>();
-  child.once('exit', (status, signal) => running.reject(new Error(`the hub ended with ${status ?? signal}`)));
-  createInterface(child.stdout!).on('line', (line) => {
-    const entry = JSON.parse(line) as Entry;
-    const isExpected = entry.msg.startsWith(afterKill) || entry.msg.endsWith(ofSlowDisk);
-    if (entry.level >= warning && !isExpected) complaints.push(entry.msg);
-    if (entry.msg.startsWith('listens on ')) port = entry.port!;
-    else if (entry.msg.startsWith('restored ')) restoreMs = entry.ms!;
-    else if (/^patchbay \S+ runs /.test(entry.msg)) running.resolve(performance.now() - startedAt);
-  });
-  const startMs = await within(deadlineMs, 'the hub to run', running.promise);
-  return { process: child, port, startMs, restoreMs, complaints };
+  const onEntry = ({ level, msg, ms }: LogEntry) => {
+    if (level >= warning && !msg.startsWith(afterKill) && !msg.endsWith(ofSlowDisk)) complaints.push(msg);
+    if (msg.startsWith('restored ')) restoreMs = ms!;
+  };
+  const options = { hubFolder: thisTree, isQuick, args: ['--no-watch'] };
+  const { process, port } = await startHubOn(join(folder, 'flow.json5'), options, [], onEntry);
+  return { process, port, startMs: performance.now() - startedAt, restoreMs, complaints };
 }
 
 /** A round of load has so many values of its own. */

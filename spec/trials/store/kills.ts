@@ -26,6 +26,7 @@ const options = {
   kills: ['how often the hub is killed', 1000, 2],
   rate: ['changes per second', 5000, 500],
   parameters: ['how many parameters are changed', 500, 50],
+  safe: ['how many milliseconds before the kill a change must have been made to be there', 500, 1500],
   start: ['how many milliseconds a start may take', 2000, 60_000],
   seed: ['what the moments of the kills are made of', 1],
 } as const;
@@ -38,7 +39,7 @@ export const trial = defineTrial({
 });
 
 async function run(numbers: Readonly<Record<keyof typeof options, number>>, isQuick: boolean): Promise<boolean> {
-  const { kills, rate, parameters, start, seed } = numbers;
+  const { kills, rate, parameters, safe: safeMs, start, seed } = numbers;
   const random = new Random(seed, 0);
   const folder = await createKilledFolder(parameters);
   const results: KillResult[] = [];
@@ -48,13 +49,14 @@ async function run(numbers: Readonly<Record<keyof typeof options, number>>, isQu
   const disk = await DiskProbe.start(folder.path);
   try {
     for (let number = 1; number <= kills || (counts.judged === 0 && number <= kills + moreStarts); number++) {
-      const loadMs = 700 + random.below(1300);
+      const loadMs = safeMs + 200 + random.below(1300);
       const isJudged = !isDiskSlow && next.expected.size > 0 && next.noted.length > 0;
       const result = await kill({
         folder: folder.path,
         parameters,
         rate,
         loadMs,
+        safeMs,
         ...next,
         round: number,
         disk,
@@ -94,14 +96,12 @@ function summary(results: readonly KillResult[], { failed, excused, judged }: Co
   const changes = results.reduce((sum, { changes }) => sum + changes, 0);
   return [
     `${results.length} kills, ${judged} starts judged, ${failed} of them with a mistake, ${excused} more after a disk that took over ${slowDiskMs} ms`,
-    `${changes} changes, ${checked} values older than 500 ms were looked for`,
-    `${noted} changes older than 500 ms were looked for in the audit, where ${merged} entries count several`,
+    `${changes} changes, ${checked} old values were looked for`,
+    `${noted} old changes were looked for in the audit, where ${merged} entries count several`,
     `slowest start ${most(({ startMs }) => startMs)} ms, slowest restore ${most(({ restoreMs }) => restoreMs)} ms, slowest disk ${most(({ diskMs }) => diskMs)} ms`,
   ].join('; ');
 }
 
-/** What is older than this at the kill has to be there afterwards. */
-const safeMs = 500;
 const tickMs = 5;
 /** What clears away how long an echo takes at the end; changes that it tells of later were too young. */
 const lastEchoMs = 50;
@@ -110,6 +110,8 @@ const lastEchoMs = 50;
 export interface KillTask extends ExpectedState {
   readonly rate: number;
   readonly loadMs: number;
+  /** What is older than this at the kill has to be there afterwards. */
+  readonly safeMs: number;
   /** What the run before the last kill has written and its audit has to have. */
   readonly noted: readonly Write[];
   readonly disk: DiskProbe;
@@ -137,7 +139,7 @@ export interface KillResult {
 const exactRate = 2500;
 
 export async function kill(task: KillTask): Promise<KillResult> {
-  const { folder, parameters, rate, loadMs, expected, noted, round, disk, isQuick } = task;
+  const { folder, parameters, rate, loadMs, safeMs, expected, noted, round, disk, isQuick } = task;
   const hub = await startKilledHub(folder, isQuick);
   try {
     const mistakes = await checkRestored(hub, { folder, parameters, expected, round });

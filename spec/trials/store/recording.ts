@@ -2,8 +2,8 @@
 // and its files within the room that they have.
 
 import { setTimeout as after } from 'node:timers/promises';
+import { thisTree } from '../../support/folder.ts';
 import { besideLoad, type LoadedHub } from '../../support/load/stored-hub.ts';
-import { thisTree } from '../../support/repository/this-tree.ts';
 import { summarize } from '../../support/statistics.ts';
 import { residentBytesOf } from '../../support/system/used-memory.ts';
 import { defineTrial, tell } from '../trial.ts';

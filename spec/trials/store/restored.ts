@@ -4,12 +4,13 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { messageOf } from '../../../lib/model/error.ts';
 import type { Value } from '../../../lib/model/value.ts';
 import type { ParameterInfo } from '../../../lib/wire/http/parameters.ts';
 import type { Since } from '../../../lib/wire/v1/client-messages.ts';
 import type { ReceivedMessage } from '../../../lib/wire/v1/hub-messages.ts';
 import { AskedHub } from '../../support/asked-hub.ts';
-import { becomesSo, within } from '../../support/load/deadline.ts';
+import { becomesSo, within } from '../../support/deadline.ts';
 import { openV1Socket } from '../../support/load/v1-socket.ts';
 import type { KilledHub } from './killed-hub.ts';
 import { placeholders, roundValues } from './killed-hub.ts';
@@ -60,7 +61,12 @@ function isWritten(address: string, value: number, parameters: number): boolean 
 async function checkCauses({ port }: KilledHub, addresses: readonly string[]): Promise<string[]> {
   const mistakes: string[] = [];
   for (const address of addresses) {
-    const { value, chain } = await new AskedHub(port).explain(address);
+    const explained = await new AskedHub(port).explain(address).catch(messageOf);
+    if (typeof explained === 'string') {
+      mistakes.push(`${address}: ${explained}`);
+      continue;
+    }
+    const { value, chain } = explained;
     const [restored, set] = chain;
     if (chain.length !== 2 || set!.origin.kind !== 'client' || set!.value !== value || set!.time !== restored!.time)
       mistakes.push(`${address}: expected to be explained back to the client, got ${JSON.stringify(chain)}`);
@@ -99,7 +105,7 @@ async function checkFile(
   const expected = `<all>${text(first, set)}${rest}</all>`;
   let file = '';
   const isAsExpected = async () => {
-    file = await readFile(join(folder, 'out.xml'), 'utf8');
+    file = await readFile(join(folder, 'out.xml'), 'utf8').catch(() => 'nothing');
     return file === expected;
   };
   if (await becomesSo(isAsExpected, { deadlineMs: fileDeadlineMs, everyMs: lookEveryMs })) return [];
@@ -120,7 +126,7 @@ interface Row {
 }
 
 /** What is told of the audit of one run. */
-export interface AuditCheck {
+interface AuditCheck {
   readonly mistakes: string[];
   /** How many entries count several changes. */
   readonly merged: number;
@@ -162,14 +168,14 @@ function rowsOf(folder: string, least: number): Map<string, Row[]> {
 
 const deadlineMs = 10_000;
 
-export interface TakenPicture {
+interface TakenPicture {
   readonly epoch: string;
   readonly mode: string;
   readonly values: ReadonlyMap<string, Value>;
 }
 
 /** Takes a snapshot, or resumes since a revision. */
-export async function takePicture(port: number, since?: Since): Promise<TakenPicture> {
+async function takePicture(port: number, since?: Since): Promise<TakenPicture> {
   const addresses = new Map<number, string>();
   const values = new Map<string, Value>();
   const ended = Promise.withResolvers<void>();
@@ -188,7 +194,7 @@ export async function takePicture(port: number, since?: Since): Promise<TakenPic
     (reason) => ended.reject(new Error(reason)),
   );
   socket.send({ sub: 1, include: ['**'], ...(since && { since }) });
-  await within(deadlineMs, 'the end of the picture', ended.promise);
+  await within(ended.promise, 'the end of the picture', deadlineMs);
   socket.socket.destroy();
   await once(socket.socket, 'close');
   return { epoch, mode, values };

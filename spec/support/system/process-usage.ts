@@ -33,3 +33,8 @@ function readMs(file: string, column = 0): number {
     return Number.NaN;
   }
 }
+
+/** Errors: where the system does not tell (it is Linux that does), or when there is no such process. */
+export function openDescriptorsOf(pid: number): number {
+  return readdirSync(`/proc/${pid}/fd`).length;
+}

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import test from 'ava';
-import { createTemporaryFolder, inTemporaryFolder } from './temporary-folder.ts';
+import { createTemporaryFolder, inTemporaryFolder } from './folder.ts';
 
 test('work has an empty folder, whose name says what it is for, and which is gone with all that is in it', async (t) => {
   const [path, files] = await inTemporaryFolder('spec', async (folder) => {
