@@ -17,6 +17,8 @@ export class FlowLoader {
   /** The files that flow files named at the last load that succeeded, and at the last one. */
   #runningFiles: readonly string[] = [];
   #namedFiles: readonly string[] = [];
+  #links: string[] = [];
+  #begunAt = 0;
   #report: LoadReport = { time: Date.now(), isLoaded: false, reason: '', files: [] };
 
   constructor(paths: readonly string[], types: ReadonlyMap<string, AnyConnectionType>, programs: ProgramOptions = {}) {
@@ -25,9 +27,17 @@ export class FlowLoader {
     this.#programs = new FlowPrograms(programs);
   }
 
-  /** The files that are to be watched beside flow files: those that they name or import. A load that fails drops none. */
+  /**
+   * The files that are to be watched beside flow files: those that they name or import, and links that lead to flow files. A load that
+   * fails drops none.
+   */
   get furtherFiles(): readonly string[] {
-    return [...new Set([...this.#runningFiles, ...this.#namedFiles, ...this.#programs.furtherFiles])];
+    return [...new Set([...this.#links, ...this.#runningFiles, ...this.#namedFiles, ...this.#programs.furtherFiles])];
+  }
+
+  /** When the last load began, in milliseconds since 1970. */
+  get begunAt(): number {
+    return this.#begunAt;
   }
 
   /** What the last load said. */
@@ -54,7 +64,9 @@ export class FlowLoader {
 
   async #read(): Promise<{ plan: Plan; mistakes: MistakeList }> {
     const mistakes = new MistakeList();
-    const reading = readFlowFiles(this.#paths, this.#programs, mistakes, this.#kept);
+    this.#begunAt = Date.now();
+    this.#links = [];
+    const reading = readFlowFiles(this.#paths, this.#programs, mistakes, this.#kept, this.#links);
     const files = await reading.finally(() => this.#programs.rest());
     return { plan: this.#check.check(files, mistakes), mistakes };
   }

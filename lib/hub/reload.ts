@@ -59,7 +59,7 @@ export class Reloader {
   /** Reloads whenever a file is saved, also when one was saved while the hub started. */
   followSaves(): void {
     const follow = (): Promise<unknown> => (this.#isInShadow ? this.reloadInShadow() : this.reload());
-    this.#watcher?.alsoWatch(this.#loader.furtherFiles);
+    this.#watcher?.alsoWatch(this.#loader.furtherFiles, this.#loader.begunAt);
     this.#watcher?.changes$.subscribe({ next: () => void follow().catch(() => {}) }); // `#load` has logged why
   }
 
@@ -99,7 +99,7 @@ export class Reloader {
       if (!this.#isStopped) this.#refuse(messageOf(error), by);
       throw error;
     } finally {
-      if (!this.#isStopped) this.#watcher?.alsoWatch(this.#loader.furtherFiles);
+      if (!this.#isStopped) this.#watcher?.alsoWatch(this.#loader.furtherFiles, this.#loader.begunAt);
     }
   }
 

@@ -23,11 +23,18 @@ export function isFlowFile(path: string): boolean {
   return flowFilePattern.test(path);
 }
 
-/** Finds the flow files of the paths, each file once, in the order given; a folder stands for all flow files below it. */
-export async function findFlowFiles(paths: readonly string[], mistakes: MistakeList): Promise<string[]> {
+/**
+ * Finds the flow files of the paths, each file once, in the order given; a folder stands for all flow files below it. The links to flow
+ * files and folders that it comes by are added to `links`.
+ */
+export async function findFlowFiles(
+  paths: readonly string[],
+  mistakes: MistakeList,
+  links: string[] = [],
+): Promise<string[]> {
   const nameOfReal = new Map<string, string>();
   for (const path of paths)
-    for (const name of await listFlowFiles(path, mistakes)) {
+    for (const name of await listFlowFiles(path, mistakes, links)) {
       const real = await realpath(name).catch(() => name); // whoever reads it says what is wrong with it
       if (!nameOfReal.has(real)) nameOfReal.set(real, name);
     }
@@ -37,7 +44,7 @@ export async function findFlowFiles(paths: readonly string[], mistakes: MistakeL
   return names.slice(0, maxFlowFiles);
 }
 
-async function listFlowFiles(path: string, mistakes: MistakeList): Promise<string[]> {
+async function listFlowFiles(path: string, mistakes: MistakeList, links: string[]): Promise<string[]> {
   try {
     if (!(await stat(path)).isDirectory()) return [path];
   } catch (error) {
@@ -45,7 +52,7 @@ async function listFlowFiles(path: string, mistakes: MistakeList): Promise<strin
     return [];
   }
   const countBefore = mistakes.count;
-  const names = (await filesBelow(path, mistakes)).sort();
+  const names = (await filesBelow(path, mistakes, links)).sort();
   if (names.length === 0 && mistakes.count === countBefore)
     mistakes.addFile(path, 'expected a folder with flow files (*.json5, *.ts), got none');
   return names;
@@ -55,7 +62,7 @@ async function listFlowFiles(path: string, mistakes: MistakeList): Promise<strin
  * Lists the flow files below a folder, also where links lead; each folder once. What is skipped is not even read: it may be large. A
  * folder that cannot be read is a mistake, and its neighbours are read.
  */
-async function filesBelow(folder: string, mistakes: MistakeList): Promise<string[]> {
+async function filesBelow(folder: string, mistakes: MistakeList, links: string[]): Promise<string[]> {
   const found: string[] = [];
   const known = new Set<string>();
   const waiting = [''];
@@ -69,7 +76,9 @@ async function filesBelow(folder: string, mistakes: MistakeList): Promise<string
       for (const entry of entries.sort((one, other) => (one.name < other.name ? -1 : 1))) {
         const name = join(within, entry.name);
         if (isSkipped(name)) continue;
-        const isBelow = entry.isDirectory() || (entry.isSymbolicLink() && (await isFolder(join(folder, name))));
+        const isLink = entry.isSymbolicLink();
+        const isBelow = entry.isDirectory() || (isLink && (await isFolder(join(folder, name))));
+        if (isLink && (isBelow || isFlowFile(name))) links.push(join(folder, name));
         if (isFlowFile(name)) found.push(join(folder, name));
         else if (isBelow) waiting.push(name);
       }

@@ -33,8 +33,9 @@ export async function readFlowFiles(
   programs: FlowPrograms,
   mistakes: MistakeList,
   kept: KeptFiles = new Map(),
+  links: string[] = [],
 ): Promise<FlowFile[]> {
-  const names = await findFlowFiles(paths, mistakes);
+  const names = await findFlowFiles(paths, mistakes, links);
   for (const name of kept.keys()) if (!names.includes(name)) kept.delete(name);
   const files: FlowFile[] = [];
   for (const name of names) files.push(...(await readFlowFile(name, programs, mistakes, kept)));

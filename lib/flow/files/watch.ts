@@ -1,70 +1,94 @@
 // Watches flow files, and the files that they name. A single file is watched through its folder, since editors save by
-// renaming. A save makes a burst of events, which is told once.
+// renaming. A save makes a burst of events, which is told once. Where a name leads elsewhere, what is there now is watched.
 
 import { dirname, relative, resolve, sep } from 'node:path';
-import { watch } from 'chokidar';
+import { type FSWatcher, watch } from 'chokidar';
 import { auditTime, type Observable, ReplaySubject, Subject } from 'rxjs';
 import type { Log } from '../../connections/connection.ts';
 import { messageOf } from '../../model/error.ts';
 import { isFlowFile, isFolder, isSkipped } from './find.ts';
+import { FollowedPlaces } from './places.ts';
 
 /** How long after the first event of a burst the files are read; the watcher itself merges events within 50 ms. */
 const settleMs = 60;
 
 export interface FlowWatcher {
   /**
-   * Emits when something was saved, added or deleted, since it is watched: who subscribes later hears of the last save at once. Never
-   * errors; completes when closed.
+   * Emits when something was saved, added or deleted, or a name leads elsewhere, since it is watched: who subscribes later hears of the
+   * last save at once. Never errors; completes when closed.
    */
   readonly changes$: Observable<unknown>;
-  /** Sets the further files to watch, in place of those of the call before. */
-  alsoWatch(files: readonly string[]): void;
+  /** Sets the further files to watch, in place of those of the call before; they were read after a time. */
+  alsoWatch(files: readonly string[], since: number): void;
   close(): Promise<void>;
 }
 
 /** Watches flow files, and all flow files below folders; resolves once no save can be missed. */
 export async function watchFlowFiles(paths: readonly string[], log: Log): Promise<FlowWatcher> {
-  const watched = await WatchedPaths.of(paths);
-  const watcher = watch([...watched.roots], {
-    ignoreInitial: true,
-    atomic: false,
-    ignored: (path, stats) => watched.isIgnored(path, stats?.isFile() === true),
-  });
-  const events = new Subject<string>();
-  const tell = (path: string) => {
-    if (watched.isWanted(path)) events.next(path);
-  };
-  watcher.on('all', (_, path) => tell(path));
-  // A file deleted twice within 100 ms, and there again, gets no event but these, which say what a folder has heard.
-  watcher.on('raw', (_, name: string | null, details) => {
-    if (name !== null) tell(resolve((details as { watchedPath: string }).watchedPath, name));
-  });
-  watcher.on('error', (error) => log.warn({}, `flow files are not watched as they should be: ${messageOf(error)}`));
-  await new Promise<void>((resolve) => watcher.once('ready', resolve));
+  const events = new Subject<void>();
   const changes$ = new ReplaySubject<unknown>(1);
   events.pipe(auditTime(settleMs)).subscribe(changes$);
+  const tell = () => events.next();
+  let watcher = await watchPaths(paths, tell, log);
+  let turning: Promise<void> = Promise.resolve();
+  let isClosed = false;
+  /** Watches what is there now. */
+  const turn = async () => {
+    if (isClosed) return;
+    await watcher.close(); // first: the library gives what it watches at a path to all that watch the path
+    watcher = await watchPaths(paths, tell, log);
+    tell();
+  };
+  const moved = () => {
+    turning = turning.then(turn);
+  };
+  const places = new FollowedPlaces({ moved, saved: tell });
+  await places.follow(paths);
   return {
     changes$,
-    alsoWatch: (files) => void watcher.add(watched.setFurther(files)),
+    alsoWatch: (files, since) => void places.follow([...paths, ...files], since),
     async close() {
+      isClosed = true;
       events.complete();
+      places.close();
+      await turning;
       await watcher.close();
     },
   };
 }
 
-/** Which paths are watched: flow files, those in folders, and further files. */
+/** Watches flow files and folders of them as they are; resolves once no save can be missed. */
+async function watchPaths(paths: readonly string[], tell: () => void, log: Log): Promise<FSWatcher> {
+  const watched = await WatchedPaths.of(paths);
+  const watcher = watch(watched.roots, {
+    ignoreInitial: true,
+    atomic: false,
+    ignored: (path, stats) => watched.isIgnored(path, stats?.isFile() === true),
+  });
+  const hear = (path: string) => {
+    if (watched.isWanted(path)) tell();
+  };
+  watcher.on('all', (_, path) => hear(path));
+  // A file deleted twice within 100 ms, and there again, gets no event but these, which say what a folder has heard.
+  watcher.on('raw', (_, name: string | null, details) => {
+    if (name !== null) hear(resolve((details as { watchedPath: string }).watchedPath, name));
+  });
+  watcher.on('error', (error) => log.warn({}, `flow files are not watched as they should be: ${messageOf(error)}`));
+  await new Promise<void>((resolve) => watcher.once('ready', resolve));
+  return watcher;
+}
+
+/** Which paths are watched: flow files, and those in folders. */
 class WatchedPaths {
   /** The folders that the watcher is given. */
-  readonly roots: Set<string>;
+  readonly roots: string[];
   readonly #folders: readonly string[];
   readonly #files: readonly string[];
-  #further: ReadonlySet<string> = new Set();
 
   private constructor(folders: readonly string[], files: readonly string[]) {
     this.#folders = folders;
     this.#files = files;
-    this.roots = new Set([...folders, ...files.map(dirname)]);
+    this.roots = [...new Set([...folders, ...files.map(dirname)])];
   }
 
   static async of(paths: readonly string[]): Promise<WatchedPaths> {
@@ -74,20 +98,12 @@ class WatchedPaths {
     return new WatchedPaths(folders, files);
   }
 
-  /** Sets the further files; returns the folders that were no roots before. */
-  setFurther(files: readonly string[]): string[] {
-    this.#further = new Set(files);
-    const more = [...new Set(files.map(dirname))].filter((folder) => !this.roots.has(folder));
-    for (const folder of more) this.roots.add(folder);
-    return more;
-  }
-
   isWanted(path: string): boolean {
-    return this.#files.includes(path) || this.#further.has(path) || (isFlowFile(path) && this.#isVisible(path));
+    return this.#files.includes(path) || (isFlowFile(path) && this.#isVisible(path));
   }
 
   isIgnored(path: string, isFile: boolean): boolean {
-    if (this.roots.has(path) || this.isWanted(path)) return false;
+    if (this.roots.includes(path) || this.isWanted(path)) return false;
     return isFile || !this.#isVisible(path);
   }
 

@@ -1,5 +1,6 @@
 // Flow files in TypeScript: each is tried in a thread of its own and then imported, again whenever its content has changed.
 
+import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { MistakeList } from '../../json5/mistake.ts';
@@ -55,7 +56,7 @@ export class FlowPrograms {
 
   /** Tries and imports a flow file that has this content; undefined after it has added the mistake. */
   async read(name: string, content: string, mistakes: MistakeList): Promise<ReadProgram | undefined> {
-    const path = resolve(name);
+    const path = await realpath(name).catch(() => resolve(name)); // as Node.js names what it has imported
     const key = `${path}?${content}`;
     let code = imported.get(key);
     try {
