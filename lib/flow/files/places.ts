@@ -2,12 +2,14 @@
 // a rename, by an orchestrator that renews a mounted volume. A watcher of files stays with those that it found: so each name on the way
 // is watched in its folder.
 
-import { type FSWatcher, watch } from 'node:fs';
-import { lstat, readlink, realpath, stat } from 'node:fs/promises';
+import { type FSWatcher, type Stats, watch } from 'node:fs';
+import { lstat, readlink } from 'node:fs/promises';
 import { basename, dirname, join, parse, resolve, sep } from 'node:path';
 
 /** More links than this in a row lead in a circle, as Linux has it. */
 const maxLinks = 40;
+/** So often it looks again because something has moved while it looked. */
+const maxRounds = 5;
 /** The times of files are so much older than the clock. */
 const clockMs = 10;
 
@@ -76,11 +78,21 @@ export class FollowedPlaces {
     return this.#looking;
   }
 
-  /** Watches the folder of each name on the way of each path, and then finds where they lead. */
+  /** Watches the folder of each name on the way of each path, and then finds where they lead: what moves meanwhile is looked for again. */
   async #watchAll(): Promise<Map<string, Place>> {
+    const paths = this.#paths;
+    let ways: readonly Way[] = [];
+    for (let round = 0, hasNew = true; hasNew && round < maxRounds; round++) {
+      ways = await Promise.all(paths.map(wayOf));
+      hasNew = this.#watchNames(ways.flatMap(({ names }) => names));
+    }
+    return new Map(ways.map(({ place }, index) => [paths[index]!, place]));
+  }
+
+  /** Whether some of the names were not watched before. */
+  #watchNames(all: readonly string[]): boolean {
     const wanted = new Map<string, Set<string>>();
-    const ways = await Promise.all(this.#paths.map(wayOf));
-    for (const name of ways.flatMap(({ names }) => names)) {
+    for (const name of all) {
       const names = wanted.get(dirname(name)) ?? new Set();
       wanted.set(dirname(name), names.add(basename(name)));
     }
@@ -89,15 +101,17 @@ export class FollowedPlaces {
         watcher.close();
         this.#folders.delete(folder);
       }
-    for (const [folder, names] of wanted) this.#watchFolder(folder, names);
-    const places = ways.map(async (way) => [way.path, await placeOf(way)] as const);
-    return new Map(await Promise.all(places));
+    return [...wanted].map(([folder, names]) => this.#watchFolder(folder, names)).includes(true);
   }
 
-  #watchFolder(folder: string, names: ReadonlySet<string>): void {
-    const before = this.#folders.get(folder);
-    if (before !== undefined) before.names = names;
-    if (before !== undefined || this.#isClosed) return;
+  #watchFolder(folder: string, names: ReadonlySet<string>): boolean {
+    const known = this.#folders.get(folder);
+    if (known !== undefined) {
+      const before = known.names;
+      known.names = names;
+      return [...names].some((name) => !before.has(name));
+    }
+    if (this.#isClosed) return false;
     try {
       const watcher = watch(folder, (_, name) => {
         if (name === null || watched.names.has(name) || name === basename(folder)) this.#hear(join(folder, name ?? ''));
@@ -105,7 +119,10 @@ export class FollowedPlaces {
       const watched: WatchedFolder = { watcher, names };
       watcher.on('error', () => this.#folders.delete(folder)); // it has gone, which the folder above tells
       this.#folders.set(folder, watched);
-    } catch {} // a folder that may not be read: nothing tells what moves in it
+      return true;
+    } catch {
+      return false; // a folder that may not be read: nothing tells what moves in it
+    }
   }
 
   #hear(name: string): void {
@@ -117,19 +134,17 @@ export class FollowedPlaces {
 /** Where a path leads. */
 interface Place {
   readonly id: string;
-  /** The file there; undefined: it is a folder, or nothing. */
+  /** The file there; undefined: it is a folder, or there is nothing. */
   readonly file: string | undefined;
   /** When the file, or a link that it is behind, was written last. */
   readonly changedAt: number;
 }
 
-/** How to come to the place of a path. */
+/** How to come to the place of a path, step by step: what moves meanwhile is heard of, as each step is watched. */
 interface Way {
-  readonly path: string;
-  /** Every name that decides where it leads: its folders, links, and what they lead through. */
+  /** Every name that decides where the path leads: its folders, links, and what they lead through. */
   readonly names: readonly string[];
-  /** When one of the links was made last. */
-  readonly changedAt: number;
+  readonly place: Place;
 }
 
 async function wayOf(path: string): Promise<Way> {
@@ -138,39 +153,36 @@ async function wayOf(path: string): Promise<Way> {
   let changedAt = 0;
   let links = 0;
   let at = parse(resolve(path)).root;
-  for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) {
+  let folder: Stats | undefined;
+  let found = await statIfAny(at);
+  for (let part = waiting.shift(); part !== undefined && links < maxLinks; part = waiting.shift()) {
     const name = join(at, part);
     names.push(name);
-    const found = await lstat(name).catch(() => undefined);
-    const target = found?.isSymbolicLink() ? await readlink(name).catch(() => undefined) : undefined;
+    const next = await statIfAny(name);
+    const target = next?.isSymbolicLink() ? await readlink(name).catch(() => undefined) : undefined;
     if (target === undefined) {
-      at = name;
+      [at, folder, found] = [name, found, next];
       continue;
     }
-    if (++links > maxLinks) break;
-    changedAt = Math.max(changedAt, found!.ctimeMs);
-    const next = resolve(at, target);
-    at = parse(next).root;
-    waiting = [...partsOf(next), ...waiting];
+    links++;
+    changedAt = Math.max(changedAt, next!.ctimeMs);
+    const full = resolve(at, target);
+    at = parse(full).root;
+    waiting = [...partsOf(full), ...waiting];
   }
-  return { path, names, changedAt };
+  if (found === undefined || links === maxLinks)
+    return { names, place: { id: `${path} leads nowhere`, file: undefined, changedAt } };
+  if (found.isDirectory())
+    return { names, place: { id: `${at} ${found.dev} ${found.ino}`, file: undefined, changedAt } };
+  const { dev, ino } = links === 0 ? folder! : found; // a save often makes another file
+  return { names, place: { id: `${at} ${dev} ${ino}`, file: at, changedAt: Math.max(changedAt, found.ctimeMs) } };
+}
+
+function statIfAny(path: string): Promise<Stats | undefined> {
+  return lstat(path).catch(() => undefined);
 }
 
 function partsOf(path: string): string[] {
   const full = resolve(path);
   return full.slice(parse(full).root.length).split(sep).filter(Boolean);
-}
-
-/** A file without links is named by its folder, since a save often makes another file. */
-async function placeOf({ path, changedAt }: Way): Promise<Place> {
-  const full = resolve(path);
-  try {
-    const real = await realpath(path);
-    const found = await stat(real);
-    if (found.isDirectory()) return { id: `${real} ${found.dev} ${found.ino}`, file: undefined, changedAt };
-    const { dev, ino } = real === full ? await stat(dirname(real)) : found;
-    return { id: `${real} ${dev} ${ino}`, file: real, changedAt: Math.max(changedAt, found.ctimeMs) };
-  } catch {
-    return { id: `${full} leads nowhere`, file: full, changedAt };
-  }
 }
