@@ -258,28 +258,6 @@ test('every floor of the REST API knows only those that it may know', async (t) 
   t.deepEqual(mistakes, []);
 });
 
-test('the README of the REST API has its floors in their order: each knows only those above it', async (t) => {
-  const readme = await readLib('connections/rest-api/README.md');
-  const rows = [
-    ...readme
-      .split('### Floors')[1]!
-      .split('\n### ')[0]!
-      .matchAll(/^\| (`.*?) \|/gm),
-  ].map(([, names]) => [...names!.matchAll(/`(\S+?)`/g)].map(([, name]) => name!));
-  const rowOf = (floor: string) => rows.findIndex((names) => names.includes(floor));
-  const folders = floorsOfRestApi.filter(([floor]) => floor.endsWith('/'));
-  t.deepEqual(
-    rows.flat().sort(),
-    folders
-      .map(([floor]) => floor)
-      .filter((floor) => floor !== 'pages/openapi/')
-      .sort(),
-  );
-  for (const [floor, allowed] of folders.filter(([floor]) => rowOf(floor) >= 0))
-    for (const other of allowed.filter((name) => name.endsWith('/')))
-      t.true(rowOf(other) <= rowOf(floor), `${floor} knows ${other}, which is not above it`);
-});
-
 test('only lib/net/uws.ts names uWebSockets.js', async (t) => {
   for (const file of await libFiles()) if ((await readLib(file)).includes('uws-')) t.is(file, 'net/uws.ts');
 });

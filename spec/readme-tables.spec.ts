@@ -1,4 +1,4 @@
-// The tables of the READMEs name what there is: connection types and their settings, commands, requests, steps, rooms, figures.
+// The READMEs name what there is: connection types and their settings, commands, requests, steps, functions, rooms.
 
 import { existsSync, globSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -33,22 +33,17 @@ for (const [name, type] of connectionTypes)
     t.deepEqual(unnamedSettings(readReadme(`lib/connections/${name}/README.md`), type), []);
   });
 
-test('flows/README.md names the settings of all connections, and the steps as they are', (t) => {
+test('flows/README.md names the settings of all connections, and all steps', (t) => {
   const readme = readReadme('flows/README.md');
   const rows = rowsOf(readme);
   for (const setting of Object.keys(commonSettings)) t.true(rows.includes(setting), setting);
-  for (const [name, { summary }] of stepTypes) t.true(readme.includes(`| \`${name}\` | ${summary} |`), name);
+  for (const [name] of stepTypes) t.true(rows.includes(name), name);
 });
 
-test('flows/README.md names every function of expressions as it is, and no other', (t) => {
+test('flows/README.md names every function of expressions, and no other', (t) => {
   const [, table = ''] = /\| function \| \|\n\|---\|---\|\n([\s\S]*?)\n\n/.exec(readReadme('flows/README.md')) ?? [];
-  const cells = documentedFunctions.map(
-    ({ usages, summary }) => [usages.map((usage) => `\`${usage}\``), summary] as const,
-  );
-  t.deepEqual(
-    table.split('\n'),
-    cells.map(([usages, summary]) => `| ${usages.join(', ')} | ${summary} |`),
-  );
+  const named = rowsOf(table).map((usage) => usage.replaceAll('\\|', '|'));
+  t.deepEqual(named.sort(), documentedFunctions.flatMap(({ usages }) => [...usages]).sort());
 });
 
 test('lib/command/README.md names every command', async (t) => {

@@ -104,9 +104,8 @@ async function hold(t: ExecutionContext, { url }: Clone, { text }: Block): Promi
   client.close();
 }
 
-test('README.md: installs and starts as its commands say, and is short', (t) => {
+test('README.md: it installs and starts as its commands say', (t) => {
   const readme = readReadme('README.md');
-  t.true(readme.split('\n').length <= 285);
   t.is(scripts.start, 'node lib/main.ts run flows/demo.json5');
   const [older, install] = blocksOf(readme).filter(({ language }) => language === 'sh');
   t.is(install!.text, 'git clone <URL of this repository> patchbay\ncd patchbay\nnpm install\nnpm start\n');

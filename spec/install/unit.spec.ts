@@ -72,7 +72,7 @@ test('the changelog has the version of the package, with the versions of the flo
   const versionOf = (what: string) => new RegExp(`^\\| ${what} \\| (\\d+\\.\\d+\\.\\d+) \\|`, 'm').exec(changelog)?.[1];
   t.is(versionOf('the package `patchbay-hub`'), version);
   const [, flows, protocol] = ['', versionOf('the flow format'), versionOf('the protocol `patchbay\\.v1`')];
-  const [newest = ''] = /^## [\s\S]*?(?=\n## |$(?![\s\S]))/m.exec(changelog) ?? [];
+  const [newest = ''] = /^## (?!Unreleased)[\s\S]*?(?=\n## |$(?![\s\S]))/m.exec(changelog) ?? [];
   t.true(newest.startsWith(`## ${version}\n`), newest);
   t.regex(newest, new RegExp(`flow format ${flows}, \`patchbay\\.v1\` ${protocol}\\b`));
 });
