@@ -1,5 +1,5 @@
 // A run of AVA, and in CI a second one, alone, of what failed beside all others: a machine that is busy for a moment breaks
-// no build, a fault does, for it fails twice. Both runs are in the output.
+// no build, a fault does, for it fails twice. Both runs are in the output, and so are the names of tests that needed the second one.
 
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -23,12 +23,17 @@ export interface AvaRun {
 /** Runs AVA and returns its status. */
 export async function runAva(run: AvaRun): Promise<number> {
   const { folder, isCi } = run;
-  const { status, output } = await runOnce(run);
-  const failed = isCi && status !== 0 && isPlain(output) ? failedFiles(folder) : [];
-  if (failed.length === 0 || failed.length > repeatedFiles) return status;
-  console.log(`\nFailed beside all others, runs again alone: ${failed.join(', ')}\n`);
+  const first = await runOnce(run);
+  const files = isCi && first.status !== 0 && isPlain(first.output) ? failedFiles(folder) : [];
+  if (files.length === 0 || files.length > repeatedFiles) return first.status;
+  console.log(`\nFailed beside all others, runs again alone: ${files.join(', ')}\n`);
   const options = run.args.filter((arg) => arg.startsWith('-') && !arg.startsWith('--concurrency'));
-  return (await runOnce({ ...run, args: [...options, '--concurrency=1', ...failed] })).status;
+  const second = await runOnce({ ...run, args: [...options, '--concurrency=1', ...files] });
+  const stillFailed = failedTests(second.output);
+  const late = failedTests(first.output).filter((name) => !stillFailed.includes(name));
+  console.log(`\nTests that passed at the second try only, to be mended: ${late.length}`);
+  for (const name of late) console.log(`  ${name}`);
+  return second.status;
 }
 
 async function runOnce({ folder, args, env, isCi }: AvaRun): Promise<{ status: number; output: string }> {
@@ -57,4 +62,14 @@ const isPlain = (output: string) =>
 function failedFiles(folder: string): string[] {
   const kept = JSON.parse(readFileSync(join(folder, 'node_modules/.cache/ava/failing-tests.json'), 'utf8')) as string[];
   return kept.map((path) => relative(folder, path));
+}
+
+/** The titles of failed tests: each stands in a line of its own in the summary, and before the message where it failed. */
+function failedTests(output: string): string[] {
+  const lines = new Set(output.split('\n').map((line) => line.trim()));
+  return [...output.matchAll(/✘ \[fail\]: (.*)/g)].map(([, text]) => {
+    const words = text!.split(' ');
+    const ends = Array.from(words, (_, index) => words.slice(0, words.length - index).join(' '));
+    return ends.find((title) => lines.has(title)) ?? text!;
+  });
 }

@@ -1,27 +1,13 @@
-// `npm run check`: format, lint and types, and then the specs, if nothing is wrong. What the specs need is installed meanwhile: one of
-// the two waits for the network, the other has one processor to do.
+// `npm test`, `npm run check`: format, lint and types, and then the specs, if nothing is wrong. It installs nothing.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
 import { dependent } from './support/system/dependent.ts';
 
-/** Runs a script of the package. Its output is printed once it is over, so that no two mingle. */
-async function runBeside(script: string): Promise<number> {
-  const child = spawn(...dependent('npm', ['run', script]), { stdio: ['ignore', 'pipe', 'pipe'] });
-  const [output, errors, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-  process.stdout.write(output);
-  process.stderr.write(errors);
-  return (status as number | null) ?? 1;
+for (const script of ['lint', 'types', 'spec']) {
+  const child = spawn(...dependent('npm', ['run', script]), { stdio: 'inherit' });
+  const [status] = await once(child, 'close');
+  if (status === 0) continue;
+  process.exitCode = (status as number | null) ?? 1;
+  break;
 }
-
-async function lintAndTypes(): Promise<number> {
-  return (await runBeside('lint')) || (await runBeside('types'));
-}
-
-const [status] = await Promise.all([lintAndTypes(), runBeside('spec:install')]);
-if (status === 0) {
-  const child = spawn(...dependent('npm', ['run', 'spec']), { stdio: 'inherit' });
-  const [specs] = await once(child, 'close');
-  process.exitCode = (specs as number | null) ?? 1;
-} else process.exitCode = status;

@@ -1,11 +1,10 @@
-// `npm run spec`: installs the programs that specs need (Debian, as root or with sudo), leaves out the specs whose programs
-// are still missing, and runs all others; with CI=true nothing may be missing. `npm run spec -- spec/graph` runs some: files, patterns and folders.
+// `npm run spec`: runs the specs, but for those whose programs are missing, which it names; with CI=true nothing may be missing. `npm run spec -- spec/graph` runs some: files, patterns and folders.
 
 import { availableParallelism } from 'node:os';
 import { messageOf } from '../lib/model/error.ts';
 import { runAva } from './ava.ts';
 import { compiledModules } from './compiled-modules.ts';
-import { findSpecs, installMissing, root } from './needed-programs.ts';
+import { findSpecs, missingOf, root } from './needed-programs.ts';
 import { group } from './prepared/groups.ts';
 import { prepare } from './prepared/prepare.ts';
 
@@ -15,13 +14,16 @@ const options = args.filter((arg) => arg.startsWith('-'));
 const patterns = args.filter((arg) => !arg.startsWith('-'));
 
 const needed = findOrExit();
-const stillMissing = installMissing(needed.values());
+const missing = new Set(missingOf(needed.values()));
 const [lacking, runnable] = [true, false].map((isLacking) =>
-  [...needed.keys()].filter((spec) => needed.get(spec)!.some((name) => stillMissing.has(name)) === isLacking),
+  [...needed.keys()].filter((spec) => needed.get(spec)!.some((name) => missing.has(name)) === isLacking),
 ) as [string[], string[]];
 
 const status = isCi && lacking.length > 0 ? 1 : await runSpecs();
-if (lacking.length > 0) console.log(`\nNot run${isCi ? ', which fails with CI=true' : ''}: ${describeLacking()}`);
+if (lacking.length > 0)
+  console.log(
+    `\nNot run${isCi ? ', which fails with CI=true' : ''}: ${describeLacking()}\nnpm run spec:install installs what they need, on Debian; spec/README.md names it`,
+  );
 process.exitCode = status;
 
 function findOrExit(): ReturnType<typeof findSpecs> {
@@ -50,7 +52,7 @@ function describeLacking(): string {
   const byWant = Map.groupBy(lacking, (spec) =>
     needed
       .get(spec)!
-      .filter((name) => stillMissing.has(name))
+      .filter((name) => missing.has(name))
       .join(' and '),
   );
   const nameOf = (spec: string) => spec.replace(/^spec\/|\.spec\.ts$/g, '');

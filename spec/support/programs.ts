@@ -1,5 +1,5 @@
-// The programs that specs use and npm does not bring, and Debian's packages that bring them. `npm run spec` installs what is
-// missing where it may, and leaves out the specs whose programs are not there; spec/run.ts finds them by their call of `needs`.
+// The programs that specs use and npm does not bring, and Debian's packages that bring them. `npm run spec:install`
+// installs what is missing, `npm run spec` leaves out the specs whose programs are not there: it finds them by their call of `needs`.
 
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
