@@ -6,6 +6,7 @@ import { type ConnectionEvent, defineGatewayType } from '../connection.ts';
 import { readNow } from './files/reading.ts';
 import { builtConsole } from './pages/browser/console.ts';
 import { hintsAboutFolder, mistakesInDashboards } from './pages/dashboards.ts';
+import { trustHints } from './proxies/trusted-proxies.ts';
 import { startServer } from './server.ts';
 import { type Settings, settingsSchema } from './settings.ts';
 import { accountMistakes } from './users/account-mistakes.ts';
@@ -35,6 +36,7 @@ export function createRestApi(consoleFolder: string) {
     mistakes: accountMistakes,
     hints: (settings, declared, resolvePath) => [
       ...rightHints(settings, declared),
+      ...trustHints(settings.trustedProxies),
       ...(settings.dashboards === '' ? [] : readNow(hintsAboutFolder(resolvePath(settings.dashboards)))),
     ],
     furtherMistakes: ({ dashboards }, resolvePath, whyUnknown) =>

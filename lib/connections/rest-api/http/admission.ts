@@ -9,7 +9,7 @@ import type { LimitHits } from '../limits/limit-hits.ts';
 import { networkOf } from '../limits/network.ts';
 import type { Rates } from '../limits/rates.ts';
 import { shareOf } from '../limits/share.ts';
-import { remoteAddressOf } from '../proxies/remote-address.ts';
+import { hasGone, noteGone, remoteAddressOf } from '../proxies/remote-address.ts';
 import type { Visitor } from '../users/visitor.ts';
 import { wantsJsonErrors } from './answer/accept.ts';
 import { begin, type OpenAnswer } from './answer/headers.ts';
@@ -57,7 +57,7 @@ export class Admission {
     serveFor(hits);
     let isIn = false;
     try {
-      const visitor = guard.check(request, purpose, () => remoteAddressOf(response));
+      const visitor = guard.check(request, purpose, response);
       isIn = true;
       if (visitor instanceof Promise) this.#answerLater(response, request, visitor, purpose, handler, isHandshake);
       else this.#serve(response, request, visitor, purpose, handler);
@@ -94,12 +94,9 @@ export class Admission {
   ): void {
     const kept = keepRequest(request);
     const endBody = keepBody(response);
-    let isAborted = false;
-    response.onAborted(() => {
-      isAborted = true;
-    });
+    response.onAborted(() => noteGone(response));
     const go = (work: () => void) => {
-      if (isAborted) return;
+      if (hasGone(response)) return;
       serveFor(this.#context.hits);
       response.cork(() => {
         try {

@@ -4,6 +4,7 @@
 import type { HubError } from '../../../model/error.ts';
 import { corkUpgrade } from '../../../net/late-upgrade.ts';
 import type { HttpResponse } from '../../../net/uws.ts';
+import { noteGone } from '../proxies/remote-address.ts';
 import type { Visitor } from '../users/visitor.ts';
 import { replyError } from './answer/reply.ts';
 import { servedHits, serveFor } from './answer/served-hits.ts';
@@ -43,6 +44,7 @@ export function keepResponse(response: HttpResponse): Exchange {
   let act: (() => void) | undefined;
   response.onAborted(() => {
     isAborted = true;
+    noteGone(response);
     wake?.();
     act?.();
   });

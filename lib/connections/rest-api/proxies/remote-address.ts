@@ -1,4 +1,4 @@
-// Who a client is: the address that its requests come from, and whether it speaks HTTPS.
+// Who a client is: the address that its requests come from, and whether it speaks HTTPS; and whether it has gone.
 
 import type { HttpResponse } from '../../../net/uws.ts';
 import type { Scheme } from './forwarded.ts';
@@ -24,4 +24,14 @@ export function peerOf(response: HttpResponse): string {
         .slice(1)
         .map((byte) => Number.parseInt(byte, 16))
         .join('.');
+}
+
+/** Whether the client has gone, as far as somebody who kept the response has noted it. */
+export function hasGone(response: HttpResponse): boolean {
+  return response.hasGone === true;
+}
+
+/** Notes that the client has gone. */
+export function noteGone(response: HttpResponse): void {
+  response.hasGone = true;
 }

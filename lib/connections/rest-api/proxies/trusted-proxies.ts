@@ -2,8 +2,9 @@
 // asks where a client is: for limits, in the log, in the audit, among the clients, and in what has led to a change.
 
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
+import type { SettingHint } from '../../setting.ts';
 import { joinedHeaders } from '../input/joined-headers.ts';
-import { Networks } from './address.ts';
+import { Networks, readNetwork } from './address.ts';
 import { type Hop, hopsOfForwarded, hopsOfOlder, type Scheme } from './forwarded.ts';
 import { peerOf } from './remote-address.ts';
 
@@ -76,6 +77,14 @@ export class TrustedProxies {
     }
     return client;
   }
+}
+
+/** Networks of everybody work, and are probably not meant: then each client says where it is. */
+export function trustHints(networks: readonly string[]): SettingHint[] {
+  const message = 'expected the networks of proxies, this one is everybody';
+  return [...networks.entries()]
+    .filter(([, text]) => readNetwork(text)?.prefix === 0)
+    .map(([index]) => ({ path: ['trustedProxies', index], message }));
 }
 
 interface Client {

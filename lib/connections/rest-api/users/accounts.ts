@@ -1,8 +1,8 @@
 // The users of a connection, as its settings have them: who has which credentials and rights.
 
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { Parameters } from '../../hub-port.ts';
-import { isPassword, readPasswordText } from './password-text.ts';
+import { createPasswordCheck, type PasswordCheck } from './password-text.ts';
 import { Rights } from './rights.ts';
 import type { RightSettings, UserSettings } from './user-settings.ts';
 
@@ -10,10 +10,8 @@ import type { RightSettings, UserSettings } from './user-settings.ts';
 export interface Account {
   readonly name: string;
   readonly rights: Rights;
-  /** Whether it has this password; undefined: it has none. */
-  readonly hasPassword: ((password: string, network: string) => boolean | Promise<boolean>) | undefined;
-  /** Whether it takes long to compare its password. */
-  readonly isHashed: boolean;
+  /** undefined: it has none. */
+  readonly password: PasswordCheck | undefined;
   readonly tokenDigest: string | undefined;
   readonly credentialsKey: string;
   /** Equal for the same password, whatever token there is beside it. */
@@ -56,8 +54,7 @@ export function accountOf(
   return {
     name,
     rights: new Rights(rights, hub),
-    hasPassword: password === undefined ? undefined : passwordCheck(password),
-    isHashed: password !== undefined && readPasswordText(password).scrypt !== undefined,
+    password: password === undefined ? undefined : createPasswordCheck(password),
     tokenDigest: token === undefined ? undefined : digestOf(token),
     credentialsKey: digestOf(JSON.stringify([password, token])),
     passwordKey: digestOf(JSON.stringify([password, undefined])),
@@ -68,15 +65,4 @@ export function accountOf(
 /** Digests have the same length, and do not tell what they are of. */
 export function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('base64url');
-}
-
-function passwordCheck(password: string): NonNullable<Account['hasPassword']> {
-  const { scrypt } = readPasswordText(password);
-  if (scrypt !== undefined) return (given, network) => isPassword(given, scrypt, network);
-  const expected = digest(password.normalize('NFC'));
-  return (given) => timingSafeEqual(digest(given.normalize('NFC')), expected);
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

@@ -3,7 +3,12 @@
 import type { HubPort } from '../../hub-port.ts';
 import { type Account, type AccountSettings, accountOf, accountsOf, digestOf, isOpen, noRights } from './accounts.ts';
 import { KnownHeaders } from './known-headers.ts';
+import type { Asker } from './password-queue.ts';
+import { type PasswordCheck, whenItsTurn } from './password-text.ts';
 import { Guest, openVisitor, type Visitor } from './visitor.ts';
+
+/** Of shorter ones somebody may try all. */
+const leastTokenLength = 16;
 
 /** Who must leave, and why: its rights have changed, or it may not come in any more. */
 export interface Departure {
@@ -50,7 +55,7 @@ export class Directory {
   hasUsers = false;
 
   get hasPasswords(): boolean {
-    return [...this.#accounts.values()].some(({ hasPassword }) => hasPassword !== undefined);
+    return [...this.#accounts.values()].some(({ password }) => password !== undefined);
   }
 
   get hasTokens(): boolean {
@@ -71,25 +76,32 @@ export class Directory {
     (isToken ? this.knownByToken : this.#knownByPassword).add(authorization, guest);
   }
 
-  /** Whose token it is. */
-  withToken(token: string): Guest | undefined {
-    const account = this.#byToken.get(digestOf(token));
-    return account && this.guestOf(account, undefined);
+  /** Whose token it is; undefined: nobody's. A short one may have to wait. Errors: `unavailable`. */
+  withToken(token: string, asker: Asker): Guest | undefined | Promise<Guest | undefined> {
+    const find = () => {
+      const account = this.#byToken.get(digestOf(token));
+      return account && this.guestOf(account, undefined);
+    };
+    const isGuessable = token.length < leastTokenLength;
+    return (isGuessable ? whenItsTurn(asker) : undefined)?.then(find) ?? find();
   }
 
   /**
-   * Whose password it is, which comes from a network; undefined: it is wrong. That takes as long whether or not anybody has the name, and
-   * whatever it has, if all passwords in scrypt form have the same parameters.
+   * Whose password it is; undefined: it is wrong. That takes as long whether or not anybody has the name, and whatever it has, if all
+   * passwords in scrypt form have the same parameters.
    */
-  withPassword(user: string, password: string, network: string): Guest | undefined | Promise<Guest | undefined> {
+  withPassword(user: string, password: string, asker: Asker): Guest | undefined | Promise<Guest | undefined> {
     const account = this.#accounts.get(user);
-    const isRight = account?.hasPassword?.(password, network) ?? false;
-    const guestIf = (isIt: boolean) =>
-      isIt && this.#accounts.get(user) === account ? this.guestOf(account!, undefined) : undefined;
-    if (isRight instanceof Promise) return isRight.then(guestIf);
-    if (isRight) return guestIf(true);
-    const another = this.#slowCheck?.(password, network);
-    return another === undefined ? undefined : Promise.resolve(another).then(() => undefined);
+    const check = account?.password;
+    const slowest = this.#slowestCheck;
+    const letIn = () => (this.#accounts.get(user) === account ? this.guestOf(account!, undefined) : undefined);
+    const refuse = () =>
+      check?.isHashed === slowest?.isHashed
+        ? undefined
+        : slowest?.takeAsLong(password, asker)?.then((): undefined => undefined);
+    const isRight = check?.isRight(password, asker) ?? false;
+    if (isRight instanceof Promise) return isRight.then((isIt) => (isIt ? letIn() : refuse()));
+    return isRight ? letIn() : refuse();
   }
 
   /** The guest that an account, or a device of it, is. */
@@ -164,9 +176,10 @@ export class Directory {
         : sameOr(accountOf('', { ...noRights, ...anonymous }, this.#hub), this.#anonymous);
   }
 
-  /** Takes as long as to compare a password does. */
-  get #slowCheck(): Account['hasPassword'] {
-    return [...this.#accounts.values()].find(({ isHashed }) => isHashed)?.hasPassword;
+  /** The check of some password, which takes longest to be wrong. */
+  get #slowestCheck(): PasswordCheck | undefined {
+    const checks = [...this.#accounts.values()].flatMap(({ password }) => password ?? []);
+    return checks.find(({ isHashed }) => isHashed) ?? checks[0];
   }
 }
 
@@ -197,8 +210,8 @@ function byWhoItIs(accounts: Accounts): Map<string, Account> {
 }
 
 /** One user with all rights may have a password or a token, and no name. */
-function whoIs({ name, hasPassword, tokenDigest }: Account): string {
+function whoIs({ name, password, tokenDigest }: Account): string {
   if (name !== '') return `user "${name}"`;
-  const hasCredentials = hasPassword !== undefined || tokenDigest !== undefined;
+  const hasCredentials = password !== undefined || tokenDigest !== undefined;
   return hasCredentials ? 'the user without a name' : 'whoever has no credentials';
 }

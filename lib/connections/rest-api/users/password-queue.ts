@@ -1,68 +1,123 @@
-// Passwords that wait to be compared: one is at a time, which leaves the threads of the process to others. Networks take turns, so whoever
-// sends many does not hold up those who sign in elsewhere.
+// Passwords that wait to be compared: one is at a time, which leaves the threads of the process to others. Who guesses does not hold up
+// those who sign in: whoever was wrong lately comes after those who were not, networks take turns, and of one network the newest password
+// comes first. Whoever guesses sends the next one when one is answered, and the next to be compared is chosen before that has come.
 
 import { LimitError } from '../limits/limit-error.ts';
 import { limits } from '../limits/limits.ts';
 
 const maxWaiting = limits.passwords.default;
 
+/** Who wants to have a password compared. */
+export interface Asker {
+  readonly network: string;
+  /** How likely it guesses, as things are: who has less comes first. */
+  suspicion(): number;
+  /** Whether it has to wait even where a password is compared in no time. */
+  isSlowed(): boolean;
+  /** Whether nobody waits for the answer any more. */
+  isGone(): boolean;
+}
+
 interface Waiting {
-  compare(): Promise<void>;
+  readonly asker: Asker;
+  /** Resolves to what tells the result. */
+  compare(): Promise<() => void>;
   refuse(): void;
 }
 
+/** A network that has passwords in the queue. */
+interface Network {
+  waiting: number;
+  /** The number of its last turn; 0: it has had none. */
+  turn: number;
+}
+
 export class PasswordQueue {
-  /** By network; the one whose turn it was comes last. There are at most `maxWaiting` in all, with the one that is compared. */
-  readonly #waiting = new Map<string, Waiting[]>();
-  #count = 0;
-  #isComparing = false;
+  /** In the order in which they came. There are at most `maxWaiting`. */
+  readonly #waiting = new Set<Waiting>();
+  readonly #networks = new Map<string, Network>();
+  /** How suspect those are that are being compared: one, and one more that is less so. */
+  readonly #comparing: number[] = [];
+  #turn = 0;
 
   /**
-   * Compares a password when its turn comes. When too many wait, the last one of the network that has most has to go. Errors: `unavailable`
-   * when it is this one, or is later; those of `compare`.
+   * Compares a password when its turn comes. When too many wait, one of the most suspect has to go. Errors: `unavailable` when it is this one,
+   * or is later; those of `compare`.
    */
-  add(network: string, compare: () => Promise<boolean>): Promise<boolean> {
-    if (this.#count >= maxWaiting && !this.#makeRoom(network)) return Promise.reject(tooMany());
+  add(asker: Asker, compare: () => Promise<boolean>): Promise<boolean> {
     const { promise, resolve, reject } = Promise.withResolvers<boolean>();
-    const waiting = { compare: () => compare().then(resolve, reject), refuse: () => reject(tooMany()) };
-    const others = this.#waiting.get(network);
-    if (others === undefined) this.#waiting.set(network, [waiting]);
-    else others.push(waiting);
-    this.#count++;
-    if (!this.#isComparing) void this.#compareAll();
+    const waiting: Waiting = {
+      asker,
+      compare: () =>
+        compare().then(
+          (isRight) => () => resolve(isRight),
+          (error) => () => reject(error),
+        ),
+      refuse: () => reject(tooMany()),
+    };
+    this.#waiting.add(waiting);
+    const network = this.#networks.get(asker.network) ?? { waiting: 0, turn: 0 };
+    network.waiting++;
+    this.#networks.set(asker.network, network);
+    if (this.#waiting.size > maxWaiting) this.#forgetGone();
+    if (this.#waiting.size > maxWaiting) this.#take(this.#most(rankToGo)).refuse();
+    this.#advance();
     return promise;
   }
 
-  /** Refuses one of the network that has most, if that is more than this network would have; returns whether it did. */
-  #makeRoom(network: string): boolean {
-    const [first, ...rest] = this.#waiting.values();
-    if (first === undefined) return false;
-    const most = rest.reduce((one, other) => (other.length > one.length ? other : one), first);
-    if (most.length <= (this.#waiting.get(network)?.length ?? 0) + 1) return false;
-    most.pop()!.refuse();
-    this.#count--;
-    return true;
+  /** Compares the next one, unless two are being compared, or one that is as little suspect. */
+  #advance(): void {
+    if (this.#comparing.length > 1) return;
+    this.#forgetGone();
+    if (this.#waiting.size === 0) return;
+    const next = this.#most(rankToCompare);
+    const suspicion = next.asker.suspicion();
+    if (this.#comparing.length > 0 && suspicion >= this.#comparing[0]!) return;
+    this.#networks.get(next.asker.network)!.turn = ++this.#turn;
+    this.#take(next);
+    this.#comparing.push(suspicion);
+    void next.compare().then((tell) => {
+      this.#comparing.splice(this.#comparing.indexOf(suspicion), 1);
+      this.#advance();
+      tell();
+    });
   }
 
-  async #compareAll(): Promise<void> {
-    this.#isComparing = true;
-    for (let next = this.#next(); next !== undefined; next = this.#next()) {
-      await next.compare();
-      this.#count--;
+  /** Whoever has gone has nothing compared: else somebody who guesses need not wait for answers. */
+  #forgetGone(): void {
+    for (const waiting of this.#waiting) if (waiting.asker.isGone()) this.#take(waiting).refuse();
+  }
+
+  #take(waiting: Waiting): Waiting {
+    this.#waiting.delete(waiting);
+    const network = this.#networks.get(waiting.asker.network)!;
+    network.waiting--;
+    if (network.waiting === 0) this.#networks.delete(waiting.asker.network);
+    return waiting;
+  }
+
+  /** The one of which a rank says most; of several the first one, or with `isLast` the last one. */
+  #most({ rankOf, isLast }: Rank): Waiting {
+    let most: { readonly waiting: Waiting; readonly rank: readonly [number, number] } | undefined;
+    for (const waiting of this.#waiting) {
+      const rank = rankOf(waiting.asker.suspicion(), this.#networks.get(waiting.asker.network)!);
+      const difference = most === undefined ? 1 : rank[0] - most.rank[0] || rank[1] - most.rank[1];
+      if (difference > 0 || (difference === 0 && isLast)) most = { waiting, rank };
     }
-    this.#isComparing = false;
-  }
-
-  #next(): Waiting | undefined {
-    const [turn] = this.#waiting;
-    if (turn === undefined) return undefined;
-    const [network, waiting] = turn;
-    const next = waiting.shift();
-    this.#waiting.delete(network);
-    if (waiting.length > 0) this.#waiting.set(network, waiting);
-    return next;
+    return most!.waiting;
   }
 }
+
+interface Rank {
+  /** Two numbers, of which the first counts more. */
+  readonly rankOf: (suspicion: number, network: Network) => readonly [number, number];
+  readonly isLast: boolean;
+}
+
+/** The least suspect, whose network had its turn longest ago; the newest of these. */
+const rankToCompare: Rank = { rankOf: (suspicion, { turn }) => [-suspicion, -turn], isLast: true };
+/** The most suspect, whose network has most; the oldest of these. */
+const rankToGo: Rank = { rankOf: (suspicion, { waiting }) => [suspicion, waiting], isLast: false };
 
 function tooMany(): LimitError {
   return new LimitError(

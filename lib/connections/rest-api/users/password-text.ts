@@ -1,14 +1,17 @@
 // Passwords as texts that do not tell them: `$scrypt$ln=15,r=8,p=3$<salt>$<hash>`, the PHC string format, with scrypt (RFC 7914).
 
-import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { setTimeout as after } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { describe } from '../../../model/error.ts';
-import { PasswordQueue } from './password-queue.ts';
+import { type Asker, PasswordQueue } from './password-queue.ts';
 
 /** What a password costs whoever guesses: about 0.2 s, and 32 MB. */
 const usual = { ln: 15, r: 8, p: 3 };
 const saltBytes = 16;
 const hashBytes = 32;
+/** What a password costs whoever was wrong too often, however soon it is compared. */
+const slowedMs = 20;
 /** What a text may ask for. */
 const mostMemoryBytes = 256 * 1024 * 1024;
 
@@ -57,10 +60,70 @@ export function readPasswordText(text: string): { readonly scrypt?: Scrypt; read
 /** Of all REST API connections. */
 const queue = new PasswordQueue();
 
-/** Whether a password, which comes from a network, is that of a text. Errors: `unavailable` when too many are being compared. */
-export function isPassword(password: string, wanted: Scrypt, network: string): Promise<boolean> {
-  return queue.add(network, async () => timingSafeEqual(await hashOf(password, wanted), wanted.hash));
+/** Compares a password with that of a setting. Errors, of both: `unavailable` when too many are being compared. */
+export interface PasswordCheck {
+  /** Whether it takes long. */
+  readonly isHashed: boolean;
+  /** Whether it is the right one; later where it has to wait. */
+  isRight(password: string, asker: Asker): boolean | Promise<boolean>;
+  /** Takes as long as to compare a wrong one; undefined: no time. */
+  takeAsLong(password: string, asker: Asker): Promise<unknown> | undefined;
 }
+
+/** Creates the check of a password in the form of a text, or of one that is itself the setting. */
+export function createPasswordCheck(setting: string): PasswordCheck {
+  const { scrypt: wanted } = readPasswordText(setting);
+  return wanted === undefined ? checkPlain(setting) : checkHashed(wanted);
+}
+
+/** What was right once is known by its digest, so it does not wait again: nobody who guesses holds up who has come in before. */
+function checkHashed(wanted: Scrypt): PasswordCheck {
+  let known: Buffer | undefined;
+  const compare = (password: string, asker: Asker) =>
+    queue.add(asker, async () => {
+      const [hash] = await Promise.all([hashOf(password, wanted), asker.isSlowed() && after(slowedMs)]);
+      return timingSafeEqual(hash, wanted.hash);
+    });
+  return {
+    isHashed: true,
+    isRight(password, asker) {
+      const given = digestOf(password);
+      if (known !== undefined && timingSafeEqual(given, known)) return true;
+      return compare(password, asker).then((isRight) => {
+        if (isRight) known = given;
+        return isRight;
+      });
+    },
+    takeAsLong: compare,
+  };
+}
+
+function checkPlain(expected: string): PasswordCheck {
+  const wanted = digestOf(expected);
+  return {
+    isHashed: false,
+    isRight(password, asker) {
+      const isRight = timingSafeEqual(digestOf(password), wanted);
+      return whenItsTurn(asker)?.then(() => isRight) ?? isRight;
+    },
+    takeAsLong: (_, asker) => whenItsTurn(asker),
+  };
+}
+
+/**
+ * Who was wrong too often waits for its turn, also with what takes no time to compare, and whether or not it is right: else nothing would
+ * bound how many somebody tries. undefined: it need not. Errors: `unavailable` when too many are being compared.
+ */
+export function whenItsTurn(asker: Asker): Promise<unknown> | undefined {
+  return asker.isSlowed() ? queue.add(asker, () => after(slowedMs, true)) : undefined;
+}
+
+/** Digests have the same length. Their key is that of this process, so they are good for nothing elsewhere. */
+function digestOf(password: string): Buffer {
+  return createHmac('sha256', processKey).update(password.normalize('NFC')).digest();
+}
+
+const processKey = randomBytes(32);
 
 function hashOf(password: string, { ln, r, p, salt, hash }: Scrypt): Promise<Buffer> {
   const options = { N: 2 ** ln, r, p, maxmem: 2 * mostMemoryBytes };

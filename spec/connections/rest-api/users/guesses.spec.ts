@@ -186,17 +186,18 @@ test('a wrong password takes as long for a name that nobody has as for one with 
   };
   const hub = { find: () => undefined } as unknown as HubPort;
   const directory = new Directory({ username: '', password: '', token: '', users }, hub);
+  const asker = { network: '10.0.0.1', suspicion: () => 1, isSlowed: () => false, isGone: () => false };
   const costs = new Map<string, number>();
   const areAlike = () => [...costs.values()].every((cost) => cost > costs.get('hashed')! / 3);
   for (let round = 0; round < 3 || (round < 50 && !areAlike()); round++)
     for (const name of ['hashed', 'plain', 'device', 'nobody']) {
       const before = cpuUsage();
-      t.is(await directory.withPassword(name, 'wrong', '10.0.0.1'), undefined);
+      t.is(await directory.withPassword(name, round % 2 === 0 ? 'wrong' : 'plain', asker), undefined);
       costs.set(name, Math.min(costs.get(name) ?? Number.POSITIVE_INFINITY, cpuUsage(before).user)); // whatever else runs only adds
     }
   t.true(areAlike(), `${[...costs]} µs`);
-  for (const name of ['hashed', 'plain']) t.is((await directory.withPassword(name, 'geheim', '10.0.0.1'))?.name, name);
-  t.is(await directory.withPassword('device', '', '10.0.0.1'), undefined);
+  for (const name of ['hashed', 'plain']) t.is((await directory.withPassword(name, 'geheim', asker))?.name, name);
+  t.is(await directory.withPassword('device', '', asker), undefined);
 });
 
 test('what is under way ends with the right to it: a recording is cut, and requests whose bodies come later do nothing', async (t) => {

@@ -1,6 +1,7 @@
 // Whose password is compared next.
 
 import test from 'ava';
+import fc from 'fast-check';
 import type { LimitError } from '../../../../lib/connections/rest-api/limits/limit-error.ts';
 import { limits } from '../../../../lib/connections/rest-api/limits/limits.ts';
 import { PasswordQueue } from '../../../../lib/connections/rest-api/users/password-queue.ts';
@@ -12,10 +13,10 @@ function createQueue() {
   const queue = new PasswordQueue();
   const order: string[] = [];
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
-  const add = (network: string) =>
-    queue.add(network, async () => {
+  const add = (network: string, suspicion = 1, name = network, isGone = () => false) =>
+    queue.add({ network, suspicion: () => suspicion, isSlowed: () => false, isGone }, async () => {
       await begun;
-      order.push(network);
+      order.push(name);
       return true;
     });
   return { add, order, begin };
@@ -23,32 +24,119 @@ function createQueue() {
 
 test('networks take turns, so one that sends many holds up nobody else for longer than one of its own', async (t) => {
   const { add, order, begin } = createQueue();
-  const all = [...'aaaaaa'].map(add);
+  const all = Array.from({ length: 6 }, () => add('a'));
   all.push(add('b'), add('c'), add('b'));
   begin();
   t.true((await Promise.all(all)).every(Boolean));
-  t.is(order.join(''), 'aabcabaaa'); // the first one was being compared already
+  t.is(order.join(''), 'abcabaaaa'); // the first one was being compared already
 });
 
-test('when too many wait, the network that has most loses its last one', async (t) => {
+test('of one network the newest comes first', async (t) => {
   const { add, order, begin } = createQueue();
-  const greedy = Array.from({ length: most }, () => add('a'));
-  const neighbour = add('b');
-  const error = await t.throwsAsync<LimitError>(greedy.at(-1)!);
-  t.is(error.limit, 'passwords');
-  await t.throwsAsync<LimitError>(add('a'), { message: error.message });
+  const all = [...'01234'].map((name) => add('a', 1, name));
   begin();
-  t.true(await neighbour);
-  t.deepEqual(order.slice(0, 3).toSorted(), ['a', 'a', 'b']);
-  t.is((await Promise.all(greedy.slice(0, -1))).length, most - 1);
+  await Promise.all(all);
+  t.is(order.join(''), '04321'); // 0 was being compared
+});
+
+test('whoever sends the next one as soon as one is answered holds up nobody of its network for longer than one takes', async (t) => {
+  const queue = new PasswordQueue();
+  const asker = { network: 'a', suspicion: () => 3, isSlowed: () => false, isGone: () => false };
+  let guesses = 0;
+  let isIn = false;
+  const guess = async () => {
+    while (!isIn)
+      await queue.add(asker, async () => {
+        guesses++;
+        await new Promise(setImmediate);
+        return false;
+      });
+  };
+  const guessers = Array.from({ length: 30 }, guess);
+  while (guesses < 100) await new Promise(setImmediate);
+  const before = guesses;
+  await queue.add(asker, async () => true);
+  t.true(guesses - before <= 1, `${guesses - before}`);
+  isIn = true;
+  await Promise.all(guessers);
+});
+
+test('who was not wrong lately comes before who was, and does not wait for what is being compared', async (t) => {
+  const { add, order, begin } = createQueue();
+  const all = Array.from({ length: 100 }, (_, index) => add(`guesser ${index}`, 3));
+  all.push(add('b', 2), add('c', 1), add('d', 0));
+  begin();
+  await Promise.all(all);
+  t.deepEqual(order.slice(0, 4).toSorted(), ['b', 'c', 'd', 'guesser 0']);
+  t.is(order.length, 103);
+});
+
+test('of any number that wait at most two are compared at once, and all of them in the end', async (t) => {
+  const waiting = fc.array(fc.record({ network: fc.constantFrom(...'abc'), suspicion: fc.nat(4) }), { maxLength: 40 });
+  await fc.assert(
+    fc.asyncProperty(waiting, async (all) => {
+      const queue = new PasswordQueue();
+      let comparing = 0;
+      let compared = 0;
+      const results = all.map(({ network, suspicion }) =>
+        queue.add({ network, suspicion: () => suspicion, isSlowed: () => false, isGone: () => false }, async () => {
+          comparing++;
+          if (comparing > 2) throw new Error(`${comparing} at once`);
+          await Promise.resolve();
+          comparing--;
+          compared++;
+          return true;
+        }),
+      );
+      t.true((await Promise.all(results)).every(Boolean));
+      t.is(compared, all.length);
+    }),
+  );
+});
+
+test('when too many wait, the most suspect network that has most loses its oldest one', async (t) => {
+  const { add, order, begin } = createQueue();
+  const first = add('first');
+  const others = Array.from({ length: most - 2 }, (_, index) => add(`${index}`, 2));
+  const greedy = [add('a', 3, 'a0'), add('a', 3, 'a1')];
+  const neighbour = add('b', 2);
+  const error = await t.throwsAsync<LimitError>(greedy[0]!);
+  t.is(error.limit, 'passwords');
+  await t.throwsAsync<LimitError>(add('c', 4), { message: error.message }, 'who is more suspect than all others');
+  begin();
+  t.true((await Promise.all([first, ...others, greedy[1]!, neighbour])).every(Boolean));
+  t.is(order.length, most + 1);
   t.true(await add('a'), 'then there is room again');
+});
+
+test('of as many networks as there is room for, one more that is as good as they are takes the place of the oldest', async (t) => {
+  const { add, begin } = createQueue();
+  const all = Array.from({ length: most + 1 }, (_, index) => add(`${index}`)); // 0 is being compared
+  const newcomer = add('newcomer');
+  await t.throwsAsync<LimitError>(all[1]!);
+  begin();
+  t.true(await newcomer);
+});
+
+test('whoever has gone before its turn has nothing compared', async (t) => {
+  const { add, order, begin } = createQueue();
+  let hasGone = false;
+  const first = add('a');
+  const gone = add('gone', 1, 'gone', () => hasGone);
+  const last = add('b');
+  hasGone = true;
+  begin();
+  await t.throwsAsync<LimitError>(gone);
+  await Promise.all([first, last]);
+  t.deepEqual(order, ['a', 'b']);
 });
 
 test('an error in one of them is told, and the next one is compared', async (t) => {
   const queue = new PasswordQueue();
+  const asker = { network: 'a', suspicion: () => 1, isSlowed: () => false, isGone: () => false };
   await t.throwsAsync(
-    queue.add('a', () => Promise.reject(new Error('broken'))),
+    queue.add(asker, () => Promise.reject(new Error('broken'))),
     { message: 'broken' },
   );
-  t.true(await queue.add('a', () => Promise.resolve(true)));
+  t.true(await queue.add(asker, () => Promise.resolve(true)));
 });

@@ -3,7 +3,6 @@
 import { HubError } from '../../../../model/error.ts';
 import type { DeviceKind } from '../../../../wire/http/operation/users.ts';
 import type { LimitHits } from '../../limits/limit-hits.ts';
-import { networkOf } from '../../limits/network.ts';
 import type { Devices } from '../../users/devices.ts';
 import type { Directory } from '../../users/directory.ts';
 import type { Invitation } from '../../users/kiosk-links.ts';
@@ -46,31 +45,28 @@ export class Entry {
     return this.#options.witness;
   }
 
-  /** Compares a password. Errors: `unauthorized`, `too-many-attempts`, `unavailable`. */
-  async check(user: string, password: string, address: string): Promise<void> {
+  /** Compares a password; not when whoever sent it has gone before its turn. Errors: `unauthorized`, `too-many-attempts`, `unavailable`. */
+  async check(user: string, password: string, address: string, isGone: () => boolean): Promise<void> {
     const { attempts, witness, directory } = this.#options;
-    const attempt = attempts.begin(address, user);
-    const comparing = Promise.resolve(directory.withPassword(user, password, networkOf(address)));
-    const guest = await comparing.catch((error: unknown) => {
-      attempt.end('not compared');
-      throw error;
-    });
-    attempt.end(guest === undefined ? 'wrong' : 'right');
-    if (guest === undefined) {
-      witness.note(user, address, 'refused', 'by the page to sign in');
-      throw new HubError('unauthorized', 'user, password: expected those of a user of this hub');
-    }
+    const guest = await directory.withPassword(user, password, attempts.asker(address, user, isGone));
+    if (guest !== undefined) return attempts.right(address, user);
+    witness.note(user, address, 'refused', 'by the page to sign in');
+    throw (
+      attempts.wrong(address, user) ??
+      new HubError('unauthorized', 'user, password: expected those of a user of this hub')
+    );
   }
 
   /** What a code is good for. Errors: `unauthorized`, `too-many-attempts`. */
   exchange(code: string, address: string): Invitation {
     const { attempts, witness, devices } = this.#options;
-    const attempt = attempts.begin(address);
     const invitation = devices.exchange(code);
-    attempt.end(invitation === undefined ? 'wrong' : 'right');
     if (invitation !== undefined) return invitation;
     witness.note('', address, 'refused', 'by a link that is good for nothing');
-    throw new HubError('unauthorized', 'code: expected that of a link which nobody has opened yet; each is good once');
+    throw (
+      attempts.wrong(address, '') ??
+      new HubError('unauthorized', 'code: expected that of a link which nobody has opened yet; each is good once')
+    );
   }
 
   /** Lets a device in; it is known by the cookie from then on. Errors: `unauthorized` when there is no such user any more. */

@@ -1,7 +1,7 @@
 // The guard decides who may ask at all (D-15): the page that asks must be ours, and the credentials must be right.
 
 import { HubError } from '../../../../model/error.ts';
-import { encodeText, type HttpRequest } from '../../../../net/uws.ts';
+import { encodeText, type HttpRequest, type HttpResponse } from '../../../../net/uws.ts';
 import { credentialsPrefix } from '../../../../wire/protocol.ts';
 import type { Settings } from '../../settings.ts';
 import { notLetIn } from '../../users/present.ts';
@@ -20,7 +20,7 @@ export interface Guard {
    * Returns who asks, if it may come in and has the right that is needed; later, if it takes long to find out. Errors: `foreign-host`,
    * `foreign-origin`, `unauthorized`, `forbidden`, `too-many-attempts`.
    */
-  check(request: HttpRequest, purpose: Purpose, addressOf: () => string): Visitor | Promise<Visitor>;
+  check(request: HttpRequest, purpose: Purpose, response: HttpResponse): Visitor | Promise<Visitor>;
   /** Whether a browser asks what a page of allowedOrigins may send. It sends no credentials yet. */
   isPreflight(request: HttpRequest): boolean;
   /**
@@ -45,12 +45,12 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
     { act, need }: Purpose,
     host: string,
     authorization: string,
-    addressOf: () => string,
+    response: HttpResponse,
   ): Guest | Promise<Guest> => {
-    const known = act === 'read' && attempts.isQuiet ? directory.knownByToken.find(authorization) : undefined;
+    const known = act === 'read' ? directory.knownByToken.find(authorization) : undefined;
     if (known !== undefined) return withRight(known, need, request);
     if (act !== 'read' || !isOfToken(authorization)) sites.checkOrigin(request, act, host);
-    const visitor = identification.byCredentials(authorization, addressOf);
+    const visitor = identification.byCredentials(authorization, response);
     if (!(visitor instanceof Promise)) return withRight(visitor, need, request);
     const url = request.getUrl();
     return visitor.then((one) => withRight(one, need, { getUrl: () => url }));
@@ -77,7 +77,7 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
       ...(directory.hasTokens || directory.hasUsers ? ['Bearer realm="Patchbay"'] : []),
     ],
     isPreflight: (request) => sites.isPreflight(request),
-    check(request, purpose, addressOf) {
+    check(request, purpose, response) {
       const host = sites.checkHost(request);
       if (directory.everybody !== undefined) {
         sites.checkOrigin(request, purpose.act, host);
@@ -86,7 +86,7 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
       const authorization = authorizationOf(request, purpose.act);
       return authorization === ''
         ? withoutCredentials(request, purpose, host)
-        : withCredentials(request, purpose, host, authorization, addressOf);
+        : withCredentials(request, purpose, host, authorization, response);
     },
   };
 }

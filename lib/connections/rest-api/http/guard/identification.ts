@@ -1,10 +1,10 @@
 // Finds out who asks: by credentials, which are compared once at a time, or by the cookie of who has signed in.
 
-import { encodeText, type HttpRequest } from '../../../../net/uws.ts';
-import { networkOf } from '../../limits/network.ts';
+import { encodeText, type HttpRequest, type HttpResponse } from '../../../../net/uws.ts';
+import { hasGone, remoteAddressOf } from '../../proxies/remote-address.ts';
 import { notLetIn } from '../../users/present.ts';
 import type { Guest } from '../../users/visitor.ts';
-import type { Attempt, Attempts } from './attempts.ts';
+import type { Attempts } from './attempts.ts';
 import { type Credentials, readCredentials } from './credentials.ts';
 import type { Entry } from './entry.ts';
 import type { Purpose } from './purpose.ts';
@@ -14,38 +14,38 @@ const cookieHeader = encodeText('cookie');
 export class Identification {
   readonly #entry: Entry;
   readonly #attempts: Attempts;
-  /** Credentials that are being compared. */
-  readonly #comparing = new Map<string, Promise<Guest>>();
+  /** Credentials that are being compared, by address, and who waits for that. There are at most as many as there are connections. */
+  readonly #comparing = new Map<string, { readonly found: Promise<Guest>; readonly responses: HttpResponse[] }>();
 
   constructor(entry: Entry, attempts: Attempts) {
     this.#entry = entry;
     this.#attempts = attempts;
   }
 
-  /** Who comes with these credentials. Errors: `unauthorized`, `too-many-attempts`. */
-  byCredentials(authorization: string, addressOf: () => string): Guest | Promise<Guest> {
+  /** Who comes with these credentials. Errors: `unauthorized`, `too-many-attempts`, `unavailable`. */
+  byCredentials(authorization: string, response: HttpResponse): Guest | Promise<Guest> {
     const { directory } = this.#entry;
-    if (!this.#attempts.isQuiet) this.#attempts.check(addressOf, readCredentials(authorization)?.user); // before anything is compared
     const known = directory.known(authorization);
     if (known !== undefined) return known;
     const claimed = readCredentials(authorization);
-    const under = this.#comparing.get(authorization);
-    if (under !== undefined) return under;
-    const address = addressOf();
-    const attempt = this.#attempts.begin(address, claimed?.user);
-    const letIn = (guest: Guest | undefined) => this.#letIn(guest, attempt, authorization, address, claimed);
+    const address = remoteAddressOf(response);
+    const letIn = (guest: Guest | undefined) => this.#letIn(guest, authorization, address, claimed);
     if (claimed === undefined) return letIn(undefined);
-    if ('token' in claimed) return letIn(directory.withToken(claimed.token));
-    const guest = directory.withPassword(claimed.user, claimed.password, networkOf(address));
+    const key = `${address} ${authorization}`; // whoever guesses elsewhere waits longer
+    const under = this.#comparing.get(key);
+    if (under !== undefined) {
+      under.responses.push(response);
+      return under.found;
+    }
+    const responses = [response];
+    const asker = this.#attempts.asker(address, claimed.user, () => responses.every(hasGone));
+    const guest =
+      'token' in claimed
+        ? directory.withToken(claimed.token, asker)
+        : directory.withPassword(claimed.user, claimed.password, asker);
     if (!(guest instanceof Promise)) return letIn(guest);
-    const found = guest
-      .catch((error: unknown) => {
-        attempt.end('not compared');
-        throw error;
-      })
-      .then(letIn)
-      .finally(() => this.#comparing.delete(authorization));
-    this.#comparing.set(authorization, found);
+    const found = guest.then(letIn).finally(() => this.#comparing.delete(key));
+    this.#comparing.set(key, { found, responses });
     return found;
   }
 
@@ -63,20 +63,14 @@ export class Identification {
     return nobody;
   }
 
-  #letIn(
-    guest: Guest | undefined,
-    attempt: Attempt,
-    authorization: string,
-    address: string,
-    claimed: Credentials | undefined,
-  ): Guest {
+  #letIn(guest: Guest | undefined, authorization: string, address: string, claimed: Credentials | undefined): Guest {
     const { directory, witness } = this.#entry;
+    const user = claimed?.user ?? '';
     if (claimed === undefined || guest === undefined || guest.hasLeft) {
-      attempt.end('wrong');
-      witness.note(claimed?.user ?? '', address, 'refused', 'by credentials');
-      throw notLetIn();
+      witness.note(user, address, 'refused', 'by credentials');
+      throw this.#attempts.wrong(address, user) ?? notLetIn();
     }
-    attempt.end('right');
+    this.#attempts.right(address, user);
     directory.remember(authorization, guest, 'token' in claimed);
     witness.note(guest.name, address, 'in', 'by credentials');
     return guest;

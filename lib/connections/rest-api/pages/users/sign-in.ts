@@ -8,7 +8,7 @@ import type { Me, SignedIn, SignIn } from '../../../../wire/http/operation/users
 import type { Log } from '../../../connection.ts';
 import { answerPost } from '../../http/answer-post.ts';
 import type { Entry } from '../../http/guard/entry.ts';
-import { remoteAddressOf } from '../../proxies/remote-address.ts';
+import { hasGone, remoteAddressOf } from '../../proxies/remote-address.ts';
 import type { Visitor } from '../../users/visitor.ts';
 
 /** Who asks, and what it may do. What it is denied it is not told: that names what it may not see. */
@@ -21,10 +21,17 @@ export function meOf({ directory }: Pick<Entry, 'directory'>, { name, rights }: 
   return { user: name, isOpen: rights === undefined, maySignIn, read, write, dashboards, manage, metrics };
 }
 
+/** What waits to be compared is kept, so it may not be longer than what a header can have. */
+const text = (what: string) => {
+  const error = `${what} of at most ${longestText} characters`;
+  return z.string({ error }).max(longestText, { error }).optional();
+};
+const longestText = 4096;
+
 const signInSchema = z.strictObject({
-  user: z.string({ error: 'the name of a user' }).optional(),
-  password: z.string({ error: 'a password' }).optional(),
-  code: z.string({ error: 'the code of a link' }).optional(),
+  user: text('the name of a user'),
+  password: text('a password'),
+  code: text('the code of a link'),
 }) satisfies z.ZodType<SignIn>;
 
 /** Errors: `unauthorized`, `too-many-attempts`. */
@@ -33,7 +40,7 @@ export function signIn(entry: Entry, log: Log, visitor: Visitor, response: HttpR
   const browser = nameOf(request.getHeader('user-agent'));
   answerPost({ response, request, visitor, log }, signInSchema, async ({ user = '', password = '', code }) => {
     if (code === undefined) {
-      await entry.check(user, password, address);
+      await entry.check(user, password, address, () => hasGone(response));
       return come(entry.admit(user, 'browser', browser, address));
     }
     const { user: invited, name, dashboard } = entry.exchange(code, address);

@@ -14,10 +14,10 @@ import type { Visitor } from '../../users/visitor.ts';
 import { hasDashboard } from '../dashboards.ts';
 
 export function usersOf({ directory, devices }: Entry): UserList {
-  const users = [...directory.accounts].map(({ name, rights: { settings }, hasPassword, tokenDigest }) => {
+  const users = [...directory.accounts].map(({ name, rights: { settings }, password, tokenDigest }) => {
     const { read, write, deny, dashboards, manage, metrics } = settings;
     const grants = { read, write, deny, dashboards, manage, metrics };
-    return { name, ...grants, hasPassword: hasPassword !== undefined, hasToken: tokenDigest !== undefined };
+    return { name, ...grants, hasPassword: password !== undefined, hasToken: tokenDigest !== undefined };
   });
   return { users, ...devices.list() };
 }
