@@ -5,7 +5,7 @@ import { join, posix } from 'node:path';
 import test from 'ava';
 import { linksOf, readmes, readReadme, root } from './support/repository/readme.ts';
 
-test('each README is linked from another one', (t) => {
+test('each README, and each page of docs, is linked from another one', (t) => {
   const linked = new Set(
     readmes.flatMap((readme) =>
       linksOf(readReadme(readme)).map((link) => posix.join(posix.dirname(readme), link.split('#')[0]!)),
@@ -19,10 +19,10 @@ test('each connection type has a README', (t) => {
     t.true(existsSync(join(root, folder, 'README.md')), folder);
 });
 
-test('what specs and code cite is in spec/README.md, and no file that is not in the repository is cited', (t) => {
-  const known = new Set(readReadme('spec/README.md').match(/(?<=^\| )[SD]-\d\d(?= \|)/gm));
+test('what specs and code cite is in docs/specification.md, and no file that is not in the repository is cited', (t) => {
+  const known = new Set(readReadme('docs/specification.md').match(/(?<=^\| )[SD]-\d\d(?= \|)/gm));
   t.true(known.size >= 50);
-  for (const file of globSync('{lib,spec,bench,flows}/**/*.{ts,tsx,json5,md}', { cwd: root })) {
+  for (const file of globSync('{lib,spec,bench,flows,docs}/**/*.{ts,tsx,json5,md}', { cwd: root })) {
     const text = readFileSync(join(root, file), 'utf8');
     for (const [number] of text.matchAll(/\b[SD]-\d\d\b/g)) t.true(known.has(number), `${file} cites ${number}`);
     t.notRegex(text, /\b(spec|design)[.]md\b/, file);

@@ -86,8 +86,8 @@ test('lib/README.md names files and folders that there are', (t) => {
   for (const path of paths) t.true(existsSync(join(root, 'lib', path)) || existsSync(join(root, path)), path);
 });
 
-test('each statement and decision of spec/README.md is cited by a spec, and nothing else is cited', (t) => {
-  const stated = [...readReadme('spec/README.md').matchAll(/^\| ([SD]-\d\d) \|/gm)].map(([, number]) => number!);
+test('each statement and decision of docs/specification.md is cited by a spec, and nothing else is cited', (t) => {
+  const stated = [...readReadme('docs/specification.md').matchAll(/^\| ([SD]-\d\d) \|/gm)].map(([, number]) => number!);
   const specs = globSync('spec/**/*.spec.ts', { cwd: root, exclude: ['spec/.together/**'] });
   const cited = new Set(specs.flatMap((spec) => readReadme(spec).match(/\b[SD]-\d\d\b/g) ?? []));
   t.deepEqual([...cited].sort(), [...new Set(stated)].sort());

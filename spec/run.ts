@@ -22,7 +22,7 @@ const [lacking, runnable] = [true, false].map((isLacking) =>
 const status = isCi && lacking.length > 0 ? 1 : await runSpecs();
 if (lacking.length > 0)
   console.log(
-    `\nNot run${isCi ? ', which fails with CI=true' : ''}: ${describeLacking()}\nnpm run spec:install installs what they need, on Debian; spec/README.md names it`,
+    `\nNot run${isCi ? ', which fails with CI=true' : ''}: ${describeLacking()}\nnpm run spec:install installs what they need, on Debian`,
   );
 process.exitCode = status;
 
