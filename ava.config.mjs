@@ -1,4 +1,4 @@
-import { longest } from './spec/longest.ts';
+import { longest } from './spec/prepared/groups.ts';
 
 const placeOf = (spec) => (longest.includes(spec) ? longest.indexOf(spec) : longest.length);
 

@@ -3,7 +3,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { findSpecs, missingOf } from './needed-programs.ts';
+import { findSpecs, missingOf } from './find-specs.ts';
 import { type ProgramName, pathOf, programs } from './support/programs.ts';
 
 const needed = [...findSpecs().values()];

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { mkdir, readdir, symlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { modulesOf } from './modules-of.ts';
+import { modulesOf } from './find-specs.ts';
 import { createFolder } from './support/folder.ts';
 import { start } from './support/system/process.ts';
 

@@ -1,12 +1,12 @@
-// `npm run spec`: runs the specs, but for those whose programs are missing, which it names; with CI=true nothing may be missing. `npm run spec -- spec/graph` runs some: files, patterns and folders.
+// `npm run spec`: runs the specs, but for those whose programs are missing, which it names; with CI=true nothing may be missing.
+// `npm run spec -- spec/graph` runs some: files, patterns and folders.
 
 import { availableParallelism } from 'node:os';
 import { messageOf } from '../lib/model/error.ts';
 import { runAva } from './ava.ts';
-import { compiledModules } from './compiled-modules.ts';
-import { findSpecs, missingOf, root } from './needed-programs.ts';
+import { findSpecs, missingOf, root } from './find-specs.ts';
 import { group } from './prepared/groups.ts';
-import { prepare } from './prepared/prepare.ts';
+import { compiledModules, prepare } from './prepared/prepare.ts';
 
 const isCi = ['true', '1'].includes(process.env.CI ?? '');
 const args = process.argv.slice(2);

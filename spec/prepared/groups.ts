@@ -2,14 +2,26 @@
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { longest } from '../longest.ts';
-import { modulesOf } from '../modules-of.ts';
+import { modulesOf, root } from '../find-specs.ts';
+
+/** The specs that take longest, the first one most. They begin first: else one of them would run alone when all others are over. */
+export const longest: readonly string[] = [
+  'spec/readme',
+  'spec/package',
+  'spec/flow/programs/misbehaving-flows',
+  'bench/spec/run',
+  'spec/trials/store/cuts',
+  'spec/readme-pages',
+  'spec/connections/rest-api/http/guard/foreign-pages',
+  'spec/connections/keyboard/hub',
+  'spec/command/run/start',
+  'spec/trials/fuzz/fuzz',
+].map((name) => join(root, `${name}.spec.ts`));
 
 /** As many as a process gets at most: one of them that takes long is to keep few waiting. */
 const most = 32;
 /** Those that look at pages share with their own kind: a process of theirs has a Chromium. They take longer. */
 const mostWithPages = 9;
-const root = join(import.meta.dirname, '../..');
 const folder = join(root, 'spec/.together');
 const ownProcess = join(root, 'spec/support/own-process.ts');
 const ownBrowser = join(root, 'spec/support/browser/own-browser.ts');

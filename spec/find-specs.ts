@@ -1,8 +1,7 @@
 // The specs, and the programs that they need beside npm.
 
-import { globSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { modulesOf } from './modules-of.ts';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { type ProgramName, programs } from './support/programs.ts';
 
 export const root = resolve(import.meta.dirname, '..');
@@ -30,4 +29,16 @@ export function missingOf(needed: Iterable<readonly ProgramName[]>): ProgramName
 function programsOf(spec: string): ProgramName[] {
   const calls = [...modulesOf(spec).values()].flatMap((text) => [...text.matchAll(/^needs\(([^)]*)\);/gm)]);
   return calls.flatMap(([, list]) => (list!.match(/[\w-]+/g) ?? []) as ProgramName[]);
+}
+
+/** A module and all that it imports but for lib/, by full path, with their texts. */
+export function modulesOf(path: string, found = new Map<string, string>()): ReadonlyMap<string, string> {
+  if (found.has(path)) return found;
+  const text = readFileSync(path, 'utf8');
+  found.set(path, text);
+  for (const [, name] of text.matchAll(/^(?:(?:import|export|}).* from|import) '(\.[^']*)';$/gm)) {
+    const module = join(dirname(path), name!);
+    if (!module.startsWith(join(root, 'lib'))) modulesOf(module, found);
+  }
+  return found;
 }
