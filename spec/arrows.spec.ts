@@ -14,6 +14,7 @@ const hinge = [
   'define-flow',
   'instances-schema',
   'plan',
+  'private-files',
   'programs/flow-code',
   'programs/stack',
   'rule-expression',
@@ -60,6 +61,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
   ['flow/define-flow.ts', ['model/', 'flow/check/tests/test-schema.ts', 'rxjs']],
   ['flow/instances-schema.ts', ['model/record-schema.ts', 'zod']],
   ['flow/test-plan.ts', ['model/']],
+  ['flow/private-files.ts', [...contract, 'flow/plan.ts']],
   ['flow/rule-expression.ts', ['model/', 'expression/']],
   ['flow/steps/', ['model/', 'flow/rule-expression.ts', 'rxjs', 'zod']],
   [

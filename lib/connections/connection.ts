@@ -7,6 +7,7 @@ import type { Change, Parameter, ParameterDeclaration } from '../model/parameter
 import type { Value, ValueType } from '../model/value.ts';
 import type { Claim } from './claim.ts';
 import type { HubPort } from './hub-port.ts';
+import type { PrivateFiles } from './installation.ts';
 import type { Kept, Memory } from './keeping.ts';
 import type { ResolvePath, SettingHint, SettingMistake } from './setting.ts';
 
@@ -54,6 +55,10 @@ interface ConnectionTypeBasics<Settings> {
   files?(settings: Settings, resolvePath: ResolvePath): readonly string[];
   /** Tells which files and folders belong to it beside those of `files`, so that a backup has them; pure. */
   belongings?(settings: Settings, resolvePath: ResolvePath): readonly string[];
+  /** Tells which files nobody may be served, such as keys and databases, beside those of `files` and `belongings`; pure. */
+  privateFiles?(settings: Settings, resolvePath: ResolvePath): readonly PrivateFiles[];
+  /** Tells which folders it serves, by the settings that name them; pure. */
+  servedFolders?(settings: Settings, resolvePath: ResolvePath): readonly ServedFolder[];
   /**
    * Tells which settings a running connection can go to by itself where others are wanted: it is told them by `settings$`. Where these
    * are the others, it is not started anew; undefined: it cannot go anywhere; pure. Only for a type without `files`, and settings of
@@ -79,6 +84,13 @@ interface ConnectionTypeBasics<Settings> {
   readonly isKept?: boolean;
   /** Settings that only `parameters` reads; `run` does not get them, so that long lists are not kept twice. */
   readonly declaring?: readonly string[];
+}
+
+/** A folder whose files clients get. */
+export interface ServedFolder {
+  readonly setting: SettingMistake['path'];
+  /** Its full path. */
+  readonly path: string;
 }
 
 /** The addresses of a connection, or of all; undefined: they may be those of another hub, and are not all known. */

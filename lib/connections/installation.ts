@@ -1,4 +1,4 @@
-// What a hub was made of, as files: what a backup has beside the databases.
+// What a hub was made of, as files: what a backup has beside the databases, and what nobody is served.
 
 /** Flow files, and what their settings name. */
 export interface Installation {
@@ -7,6 +7,15 @@ export interface Installation {
   /** Flow files and folders, as they were given at the start. */
   readonly paths: readonly string[];
   readonly files: readonly NamedFile[];
+  /** What is never served, by its full path. */
+  readonly privateFiles: readonly PrivateFiles[];
+}
+
+/** A file; with `names` the files in a folder whose names match, and where it `isDeep`, those in folders below it. */
+export interface PrivateFiles {
+  readonly path: string;
+  readonly names?: RegExp;
+  readonly isDeep?: boolean;
 }
 
 /** A file, or a folder whose files are meant; there may be none. */

@@ -59,7 +59,8 @@ export class FlowLoader {
     this.#namedFiles = plan.furtherFiles;
     if (isLoaded) this.#runningFiles = plan.furtherFiles;
     if (!isLoaded) throw new HubError('bad-flow', mistakes.items.map(formatMistake).join('\n'));
-    return { ...plan, paths: this.#paths };
+    const furtherFiles = [...new Set([...plan.furtherFiles, ...this.#programs.furtherFiles])];
+    return { ...plan, paths: this.#paths, furtherFiles };
   }
 
   async #read(): Promise<{ plan: Plan; mistakes: MistakeList }> {

@@ -22,6 +22,8 @@ export const nats = defineGatewayType({
   parameters: () => [],
   permissions: permissionsOf,
   remotes: ({ mirrors }, resolvePath) => readRemotes(mirrors, resolvePath),
+  privateFiles: ({ credentials, tls }, resolvePath) =>
+    [credentials.file, tls?.keyFile ?? ''].filter((path) => path !== '').map((path) => ({ path: resolvePath(path) })),
   belongings: ({ mirrors }, resolvePath) => (mirrors === '' ? [] : [resolvePath(mirrors)]),
   claims: () => [{ kind: 'domain', name: 'the domain of the hub', scope: '*' }],
   holdsBack: ({ domain, hub }) => `waits for word of hub "${hub}" in domain "${domain}"`,

@@ -44,6 +44,13 @@ export function createRestApi(consoleFolder: string) {
     takesOver,
     belongings: ({ dashboards, deviceFile }, resolvePath) =>
       [dashboards, deviceFile].filter((path) => path !== '').map(resolvePath),
+    privateFiles: ({ dashboards, deviceFile, tls }, resolvePath) => [
+      ...(tls === undefined ? [] : [{ path: resolvePath(tls.keyFile) }]),
+      ...(deviceFile === '' ? [] : [{ path: resolvePath(deviceFile) }]),
+      ...(dashboards === '' ? [] : [{ path: resolvePath(dashboards), names: /\.json5/i }]),
+    ],
+    servedFolders: ({ documentRoot }, resolvePath) =>
+      documentRoot === '' ? [] : [{ setting: ['documentRoot'], path: resolvePath(documentRoot) }],
     run: (context, hub) =>
       new Observable<ConnectionEvent>((subscriber) => {
         const { sockets, state$, adopt, forget, stop } = startServer(context, hub, consoleFolder);

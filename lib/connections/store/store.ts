@@ -18,7 +18,7 @@ import { type StoreSettings, settingsSchema } from './settings.ts';
 import { maxBytesOfAll } from './snapshots/bounds.ts';
 import { declareSnapshots, keepSnapshots } from './snapshots/keep-snapshots.ts';
 import { SnapshotShelf } from './snapshots/shelf.ts';
-import { filesOf } from './thread/database/files.ts';
+import { filesOf, privateFilesOf } from './thread/database/files.ts';
 import type { Opened, ValueRow } from './thread/values/messages.ts';
 import { createGiveBack } from './values/give-back.ts';
 import { keepValues } from './values/keep-values.ts';
@@ -47,6 +47,7 @@ export const store = defineGatewayType({
   settingsSchema,
   parameters: ({ snapshots }) => declareSnapshots(snapshots),
   followsWork: ({ shared }) => shared,
+  privateFiles: ({ folder }, resolvePath) => privateFilesOf(resolvePath(folder)),
   claims: () => [{ kind: 'store', name: 'the store of the hub', scope: '*' }],
   async restore({ settings, resolvePath }) {
     const writer = new ValuesWriter();

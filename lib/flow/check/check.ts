@@ -5,6 +5,7 @@ import type { AnyConnectionType } from '../../connections/connection.ts';
 import type { MistakeList } from '../../json5/mistake.ts';
 import type { FlowFile } from '../files/flow-file.ts';
 import type { ConnectionPlan, Plan, RulePlan } from '../plan.ts';
+import { privateFilesOf } from '../private-files.ts';
 import { ConnectionCheck } from './connections/connections.ts';
 import { hubConnection } from './connections/hub-connection.ts';
 import type { KnownConnections } from './connections/known-connections.ts';
@@ -68,7 +69,7 @@ export class FlowCheck {
     const templates = files.flatMap((file) => file.templates ?? []);
     const furtherFiles = [...templates, ...connectionCheck.namedFiles];
     const { warnings } = mistakes;
-    const hints = () => connectionCheck.hints();
+    const hints = () => connectionCheck.hints(privateFilesOf({ files: reports, connections, furtherFiles }));
     const furtherMistakes = () => connectionCheck.furtherMistakes();
     const placeOf = ruleCheck.placesOf(rules);
     const looks = { hints, furtherMistakes, placeOf };

@@ -1,11 +1,12 @@
-// The files below the Document Root (S-12, D-16): index.html for a folder, never a file whose name starts with a dot, and never a file
-// outside of the root, also not by a symbolic link.
+// The files below the Document Root (S-12, D-16): index.html for a folder, never a file whose name starts with a dot, never a file
+// outside of the root, also not by a symbolic link, and never one of the installation itself.
 
 import { join, sep } from 'node:path';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { Log } from '../../connection.ts';
 import { decodePath } from '../http/path.ts';
 import type { Disk } from './disk.ts';
+import { type PrivateFileCheck, placeOfOpened } from './opened-file.ts';
 import { type Reading, realPathOf, statsOf } from './reading.ts';
 import { noSuchFile, type Place, replyFile } from './static-file.ts';
 
@@ -16,13 +17,14 @@ const builtIn = new Set(['hub', 'parameters', 'update', 'ws']);
 export function serveFile(
   root: string,
   disk: Disk,
+  hidden: PrivateFileCheck,
   response: HttpResponse,
   request: HttpRequest,
   log: Log,
 ): Promise<void> {
   return replyFile(response, request, log, disk, (path, query) => {
     if (builtIn.has(decodePath(path).split('/', 2)[1]!)) throw noSuchFile(path);
-    return findFile(root, path, path, query);
+    return findFile(root, path, path, query, hidden);
   });
 }
 
@@ -30,7 +32,13 @@ export function serveFile(
  * Finds the real file of a path `below` a root; the client asked for it as `path`. The file of a folder is its index.html, and its path ends
  * with a slash. Errors: `not-found`, `bad-address`.
  */
-export function* findFile(root: string, path: string, below: string, query: string): Reading<Place> {
+export function* findFile(
+  root: string,
+  path: string,
+  below: string,
+  query: string,
+  hidden?: PrivateFileCheck,
+): Reading<Place> {
   const segments = decodePath(below).split('/').slice(1);
   if (segments.some((segment) => segment.startsWith('.') || /[\\\0]/.test(segment))) throw noSuchFile(path);
   if (segments.slice(0, -1).includes('')) throw noSuchFile(path);
@@ -40,7 +48,7 @@ export function* findFile(root: string, path: string, below: string, query: stri
   assertInside(realRoot, asked, path);
   if (!(yield* statsOf(asked)).isDirectory()) {
     if (isSlashed) throw noSuchFile(path);
-    return { file: asked };
+    return placeBelow(realRoot, asked, path, hidden);
   }
   if (!isSlashed) return { location: `${path}/${query ? `?${query}` : ''}` };
   const index = yield* indexOf(asked);
@@ -49,7 +57,20 @@ export function* findFile(root: string, path: string, below: string, query: stri
     throw noSuchFile(path);
   }
   assertInside(realRoot, index, path);
-  return { file: index };
+  return placeBelow(realRoot, index, path, hidden);
+}
+
+/** A file that was found below a root. Once it is open it has to be there still, and it must not be hidden. */
+function placeBelow(root: string, file: string, path: string, hidden: PrivateFileCheck | undefined): Place {
+  return {
+    file,
+    *check(descriptor, stats) {
+      const place = yield* placeOfOpened(descriptor, stats, file);
+      if (place === undefined) throw noSuchFile(path);
+      assertInside(root, place, path);
+      if (hidden !== undefined && (yield* hidden.holds(place, stats))) throw noSuchFile(path);
+    },
+  };
 }
 
 function* indexOf(folder: string): Reading<string | undefined> {

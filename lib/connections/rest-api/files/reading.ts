@@ -10,12 +10,13 @@ import {
   openSync,
   read,
   readdirSync,
+  readlinkSync,
   readSync,
   realpathSync,
   type Stats,
   statSync,
 } from 'node:fs';
-import { readdir, realpath, stat } from 'node:fs/promises';
+import { readdir, readlink, realpath, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { expectRegular, readFlagsWithoutLinks } from '../../../files/regular-file.ts';
 
@@ -68,6 +69,11 @@ export const statsOf = (path: string) =>
   step(
     () => statSync(path),
     () => stat(path),
+  );
+export const linkOf = (path: string) =>
+  step(
+    () => readlinkSync(path),
+    () => readlink(path),
   );
 
 /** Reads a small file whose name is no link. Errors: `FileError`; those of the file system. */

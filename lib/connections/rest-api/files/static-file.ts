@@ -1,9 +1,10 @@
 // A file as an answer, with conditional and range requests (RFC 9110 sections 13 and 14). A short part is read and answered in one piece,
 // before the handler returns if the disk allows it. A long part is sent as fast as the client reads.
 
-import { constants } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { basename } from 'node:path';
 import { contentType } from 'mime-types';
+import { readFlags } from '../../../files/regular-file.ts';
 import { HubError } from '../../../model/error.ts';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { Log } from '../../connection.ts';
@@ -25,8 +26,10 @@ const atOnceBytes = 256 * 1024;
 /** The file system answers these for a file that does not exist, or that the hub may not read. */
 const missingCodes = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EACCES', 'EPERM', 'ENXIO']);
 
-/** The answer to a path is a file, or another path. */
-export type Place = { readonly file: string } | { readonly location: string };
+/** The answer to a path is a file, or another path. `check` looks at the file once it is open. Errors: `not-found`. */
+export type Place =
+  | { readonly file: string; check?(descriptor: number, stats: Stats): Reading<void> }
+  | { readonly location: string };
 
 interface StaticFile {
   readonly bytes: number;
@@ -90,12 +93,12 @@ function* findAnswer(
 ): Reading<Answer> {
   const place = yield* locating;
   if ('location' in place) return { kind: 'elsewhere', location: place.location };
-  // Without O_NONBLOCK a named pipe would block the hub.
-  const descriptor = yield* openDescriptor(place.file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  const descriptor = yield* openDescriptor(place.file, readFlags);
   let staysOpen = false;
   try {
     const stats = yield* descriptorStats(descriptor);
     if (!stats.isFile()) throw noSuchFile(path);
+    yield* place.check?.(descriptor, stats) ?? [];
     const file = {
       bytes: stats.size,
       etag: `"${stats.size.toString(36)}-${stats.mtimeMs.toString(36)}"`,

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { createDisk } from '../files/disk.ts';
 import { serveFile } from '../files/document-root.ts';
+import { PrivateFileCheck } from '../files/opened-file.ts';
 import type { Route } from '../http/router.ts';
 import { serveClientScript } from '../pages/browser/client-script.ts';
 import { consolePath, replyContents, serveConsoleFile, serveConsolePage } from '../pages/browser/console.ts';
@@ -33,7 +34,7 @@ export function browserRoutes({ hub, settings, log, consoleFolder: folder }: Rou
 }
 
 /** The files of the Document Root; without one, `/` leads to the console. */
-export function documentRoutes({ settings, log, resolvePath }: RouteContext): Route[] {
+export function documentRoutes({ hub, settings, log, resolvePath }: RouteContext): Route[] {
   const root = settings.documentRoot && resolvePath(settings.documentRoot);
   if (root === '')
     return [
@@ -42,11 +43,12 @@ export function documentRoutes({ settings, log, resolvePath }: RouteContext): Ro
     ];
   if (!existsSync(root)) log.warn({}, `documentRoot: expected a folder, there is none at ${root}`);
   const disk = createDisk(root);
+  const hidden = new PrivateFileCheck(() => hub.keeping.installation());
   return [
     {
       path: '/*',
       need: 'entry',
-      get: later((response, request) => serveFile(root, disk, response, request, log), log),
+      get: later((response, request) => serveFile(root, disk, hidden, response, request, log), log),
     },
   ];
 }

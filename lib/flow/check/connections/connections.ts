@@ -1,7 +1,8 @@
 // Checks the connections of all flow files: IDs, types, settings, claims, and then what they listen to.
 
 import { dirname, isAbsolute, join } from 'node:path';
-import type { AnyConnectionType } from '../../../connections/connection.ts';
+import type { AnyConnectionType, DeclaredAddresses } from '../../../connections/connection.ts';
+import type { PrivateFiles } from '../../../connections/installation.ts';
 import { MistakeList } from '../../../json5/mistake.ts';
 import { unknownName } from '../../../json5/nearest-name.ts';
 import { connectionIdMistake } from '../../../model/address.ts';
@@ -111,8 +112,9 @@ export class ConnectionCheck {
   }
 
   /** What works in the settings and is probably not meant, a line each. */
-  hints(): string[] {
-    return this.#found.flatMap((found) => hintsOf(found, (connectionId) => this.#declarations.addresses(connectionId)));
+  hints(privateFiles: readonly PrivateFiles[]): string[] {
+    const declared: DeclaredAddresses = (connectionId) => this.#declarations.addresses(connectionId);
+    return this.#found.flatMap((found) => hintsOf(found, declared, privateFiles));
   }
 
   /** What is wrong in files that they read while they run, a line each. Paths are shown as those of flow files are. */

@@ -3,16 +3,20 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { Installation, NamedFile } from '../../../connections/installation.ts';
 import type { ConnectionPlan, Plan } from '../../plan.ts';
+import { privateFilesOf } from '../../private-files.ts';
 
-export function installationOf({
-  files,
-  connections,
-  templates,
-  paths,
-}: Pick<Plan, 'files' | 'connections' | 'templates' | 'paths'>): Installation {
+type Parts = Pick<Plan, 'files' | 'connections' | 'templates' | 'paths' | 'furtherFiles'>;
+
+export function installationOf(plan: Parts): Installation {
+  const { files, connections, templates, paths } = plan;
   const flows = files.map(({ path }) => path);
   const named = [...flows, ...templates].map((path) => ({ path: resolve(path), isAbsolute: false }));
-  return { startedIn: resolve('.'), paths: paths ?? flows, files: [...named, ...connections.flatMap(filesOf)] };
+  return {
+    startedIn: resolve('.'),
+    paths: paths ?? flows,
+    files: [...named, ...connections.flatMap(filesOf)],
+    privateFiles: privateFilesOf(plan),
+  };
 }
 
 function filesOf({ type, settings, folder }: ConnectionPlan): NamedFile[] {

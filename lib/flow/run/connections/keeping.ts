@@ -34,7 +34,7 @@ export class Keeping implements KeepingPort {
   /** A store has given back what another hub had open before. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly givenBack$: Observable<void> = this.#givenBack.asObservable();
   #hasStore = false;
-  #installation = installationOf({ connections: [], files: [], templates: [] });
+  #installation = installationOf({ connections: [], files: [], templates: [], furtherFiles: [] });
   /** By parts of the store, the newest last. */
   readonly #offered = new Set<Archive>();
   #archive: Archive | undefined;
@@ -57,7 +57,7 @@ export class Keeping implements KeepingPort {
   }
 
   /** Takes over which connections and files there are. */
-  plan(plan: Pick<Plan, 'connections' | 'files' | 'templates' | 'paths'>): void {
+  plan(plan: Pick<Plan, 'connections' | 'files' | 'templates' | 'paths' | 'furtherFiles'>): void {
     const { connections } = plan;
     this.#installation = installationOf(plan);
     this.#connections = new Set(connections.map(({ id }) => id));

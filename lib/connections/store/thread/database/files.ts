@@ -2,6 +2,7 @@
 
 import { closeSync, copyFileSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { PrivateFiles } from '../../../installation.ts';
 
 /** Damaged files that are set aside: the newest so many stay. */
 const keptAside = 5;
@@ -19,6 +20,14 @@ export interface DatabaseFiles {
   readonly name: string;
   readonly path: string;
   readonly copy: string;
+}
+
+/** All that a store may leave in its folder: databases, what belongs to them, copies, those set aside, locks, a backup that is made. */
+export function privateFilesOf(folder: string): PrivateFiles[] {
+  return [
+    { path: folder, names: /^(values|history|audit|hub)\.|\.lock$/ },
+    { path: join(folder, backupWork), names: /^/ },
+  ];
 }
 
 export function filesOf(folder: string, name: string): DatabaseFiles {

@@ -1,0 +1,155 @@
+// What was opened: where it is, whatever its path led to before and leads to now. A folder that is swapped for a link between a look and
+// the opening would else lead out of the Document Root. And whether it is a file of the installation itself, which nobody is served.
+
+import type { Stats } from 'node:fs';
+import { basename, dirname, join, sep } from 'node:path';
+import type { Installation, PrivateFiles } from '../../installation.ts';
+import { entriesOf, linkOf, type Reading, realPathOf, statsOf } from './reading.ts';
+
+/** Linux says here where an open file is, of a file that was deleted since with a word behind it. */
+const descriptors = '/proc/self/fd';
+const deleted = / \(deleted\)$/;
+/** How long it holds what the files of the installation are. Names tell at once, also of one that has just been saved. */
+const knownMs = 1000;
+/** What editors leave beside a file: `token.txt~`, `#token.txt#`, `token.txt.bak`. */
+const copyPattern = /^(?:~|\.(?:bak|new|old|orig|part|rej|save|swp|tmp|~?\d+~?))$/i;
+
+/**
+ * The real path of an open file. Undefined: nobody can tell, as where its path leads to another file by now. Only Linux tells of the file
+ * itself; elsewhere it has to be the one that its path leads to, without a link on the way.
+ */
+export function* placeOfOpened(
+  descriptor: number,
+  stats: Stats,
+  path: string,
+  folder = descriptors,
+): Reading<string | undefined> {
+  let place: string | undefined;
+  try {
+    place = yield* linkOf(join(folder, `${descriptor}`));
+  } catch {} // another system, or no /proc
+  if (place !== undefined) return stats.nlink === 0 ? place.replace(deleted, '') : place;
+  const real = yield* realPathOf(path);
+  return idOf(yield* statsOf(real)) === idOf(stats) ? real : undefined;
+}
+
+interface KnownFiles {
+  readonly installation: Installation;
+  readonly until: number;
+  readonly ids: ReadonlySet<string>;
+  /** Their names, by the real paths of their folders. */
+  readonly names: ReadonlyMap<string, readonly string[]>;
+  readonly folders: readonly KnownFolder[];
+}
+
+interface KnownFolder {
+  readonly id: string;
+  readonly real: string;
+  readonly names: RegExp;
+  readonly isDeep: boolean;
+}
+
+/** Knows the files of the installation: by what they are, so that no link, no other name and no mount shows them, and by their names. */
+export class PrivateFileCheck {
+  readonly #installation: () => Installation;
+  readonly #now: () => number;
+  #known: KnownFiles | undefined;
+
+  /** `now` tells milliseconds of a monotonic clock. */
+  constructor(installation: () => Installation, now = () => performance.now()) {
+    this.#installation = installation;
+    this.#now = now;
+  }
+
+  /** Whether an open file at a real path is one of them. */
+  *holds(real: string, stats: Stats): Reading<boolean> {
+    const { ids, names, folders } = yield* this.#knownFiles();
+    if (ids.has(idOf(stats))) return true;
+    const [folder, name] = [dirname(real), basename(real)];
+    if (names.get(folder)?.some((one) => isNamedAs(name, one))) return true;
+    const matching = folders.filter((one) => one.names.test(name));
+    if (matching.some((one) => one.real === folder || (one.isDeep && folder.startsWith(withSeparator(one.real)))))
+      return true;
+    if (matching.length === 0) return false;
+    const found = yield* statsIfAny(folder);
+    return found !== undefined && matching.some(({ id }) => id === idOf(found));
+  }
+
+  *#knownFiles(): Reading<KnownFiles> {
+    const installation = this.#installation();
+    const known = this.#known;
+    if (known?.installation === installation && this.#now() < known.until) return known;
+    const ids = new Set<string>();
+    const names = new Map<string, string[]>();
+    const folders: KnownFolder[] = [];
+    for (const one of installation.privateFiles) {
+      const found = yield* lookAt(one);
+      for (const id of found.ids) ids.add(id);
+      for (const path of found.paths) names.set(dirname(path), [...(names.get(dirname(path)) ?? []), basename(path)]);
+      if (found.folder !== undefined) folders.push(found.folder);
+    }
+    this.#known = { installation, until: this.#now() + knownMs, ids, names, folders };
+    return this.#known;
+  }
+}
+
+interface Found {
+  readonly ids: readonly string[];
+  /** The full and the real path of a file. */
+  readonly paths: readonly string[];
+  readonly folder: KnownFolder | undefined;
+}
+
+function* lookAt({ path, names, isDeep = false }: PrivateFiles): Reading<Found> {
+  const real = yield* realPathOrName(path);
+  const stats = yield* statsIfAny(real);
+  const id = stats === undefined ? '' : idOf(stats);
+  if (names === undefined) return { ids: [id], paths: [path, real], folder: undefined };
+  const ids: string[] = [];
+  // of flow files each is known by itself
+  if (!isDeep)
+    for (const name of yield* namesIn(real)) {
+      const found = names.test(name) ? yield* statsIfAny(join(real, name)) : undefined;
+      if (found !== undefined) ids.push(idOf(found));
+    }
+  return { ids, paths: [], folder: { id, real, names, isDeep } };
+}
+
+/** Of what is not there, where it will be. */
+function* realPathOrName(path: string): Reading<string> {
+  try {
+    return yield* realPathOf(path);
+  } catch {
+    return dirname(path) === path ? path : join(yield* realPathOrName(dirname(path)), basename(path));
+  }
+}
+
+function* namesIn(folder: string): Reading<string[]> {
+  try {
+    return (yield* entriesOf(folder)).map(({ name }) => name);
+  } catch {
+    return []; // there is none, or it cannot be read
+  }
+}
+
+function* statsIfAny(path: string): Reading<Stats | undefined> {
+  try {
+    return yield* statsOf(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function idOf({ dev, ino }: Stats): string {
+  return `${dev} ${ino}`;
+}
+
+function withSeparator(folder: string): string {
+  return folder.endsWith(sep) ? folder : folder + sep;
+}
+
+/** Whether a name is that of a file, or of a copy of it. */
+function isNamedAs(name: string, file: string): boolean {
+  if (name.startsWith(file)) return name === file || copyPattern.test(name.slice(file.length));
+  return name === `#${file}#`;
+}
