@@ -75,8 +75,9 @@ export interface KeepingPort {
   /** Whether a value of the parameter may be kept: others write it, and nothing outside of the hub knows better. */
   isKept(parameter: Parameter): boolean;
   /**
-   * Whether a change came from outside of the hub: from a client, or from a connection such as a keyboard. What a device tells of
-   * itself first, default, computed and restored values and what timers do are not.
+   * Whether a change came from outside of the hub: from a client, from a connection such as a keyboard, or from another hub that had
+   * a parameter of this one written, also by its rules. What a device tells of itself first, default, computed and restored values and
+   * what timers do are not.
    */
   isFromOutside(change: Change): boolean;
   /** What is done with the hub itself. Hot, replays nothing, synchronous, never completes, never errors. */

@@ -8,6 +8,7 @@ import { HubError } from '../model/error.ts';
 import type { Change, Origin, ParameterDeclaration, Remote, RemoteWrite, ToldChange } from '../model/parameter.ts';
 import type { Durations } from '../model/time/durations.ts';
 import { convert, type Value } from '../model/value.ts';
+import { isSameWriter } from '../model/writer.ts';
 import { createRoundClock } from './clock.ts';
 import { Emitter } from './emitter.ts';
 import { createNode, type ParameterNode, type StateNode } from './parameter-node.ts';
@@ -365,17 +366,10 @@ export class Graph extends ParameterTable {
  */
 function adopt(node: StateNode, change: PendingChange): void {
   const { origin, time, revision, previous } = node.lastChange!;
-  if (time === change.time && isSameOrigin(origin, change.origin)) return;
+  if (time === change.time && isSameWriter(origin, change.origin)) return;
   change.previous = previous;
   change.revision = revision;
   node.lastChange = change;
-}
-
-function isSameOrigin(one: Origin, other: Origin): boolean {
-  return (
-    one === other ||
-    (one.kind === other.kind && one.name === other.name && one.file === other.file && one.hub === other.hub)
-  );
 }
 
 function readOnly({ address }: ParameterNode): HubError {

@@ -26,7 +26,8 @@ export function record(next: (turn: OutsideTurn) => void, { graph, scheduler, is
   });
   const hear = (change: Change) => {
     const { origin, cause } = change;
-    const isOutside = cause === undefined ? origin.kind !== 'rule' : isLedToBefore(change, since);
+    const isOutside =
+      origin.reportedBy !== undefined || (cause === undefined ? origin.kind !== 'rule' : isLedToBefore(change, since));
     if (!isOutside && !(origin.kind === 'connection' && isExternal(origin.name))) return;
     writes.push({ address: change.parameter.address, value: graph.inputOf(change), origin });
     graph.atSettle(task);

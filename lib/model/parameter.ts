@@ -25,6 +25,8 @@ export interface Origin {
   readonly file?: string;
   /** The hub where it wrote; left out: this one. */
   readonly hub?: string;
+  /** The hub that reports it: what it says of a writer, this hub cannot check. Left out: this hub knows the writer itself. */
+  readonly reportedBy?: string;
   /** Which trace it follows, as W3C Trace Context writes it: `00-4bf9…-00f0…-01`; left out: none. Such an origin is of one request. */
   readonly traceparent?: string;
 }

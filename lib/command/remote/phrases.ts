@@ -12,10 +12,16 @@ export function show(value: Value | null | undefined): string {
   return text.length > shownLength ? `${text.slice(0, shownLength - 1)}…` : text;
 }
 
-/** `set by rule "lamp off" (demo.json5)`, `set by client api 10.0.0.3`, `restored by store` */
-export function describeWriter({ kind, name, file, hub }: Origin): string {
+/**
+ * `set by rule "lamp off" (demo.json5)`, `set by client api 10.0.0.3`, `restored by store`; as another hub reports it
+ * `set by client "api alice" on hub "west", as it reports`.
+ */
+export function describeWriter({ kind, name, file, hub, reportedBy }: Origin): string {
   const verb = kind === 'restored' ? 'restored by' : `set by ${kind}`;
   if (name === something) return `${verb} that you may not see`;
   const where = hub === undefined ? '' : ` on hub "${hub}"`;
-  return `${verb} ${kind === 'rule' ? `"${name}"${file && ` (${file})`}` : name}${where}`;
+  const who = kind === 'rule' || reportedBy !== undefined ? JSON.stringify(name) : name;
+  const sentence = `${verb} ${who}${kind === 'rule' && file !== undefined ? ` (${file})` : ''}${where}`;
+  if (reportedBy === undefined) return sentence;
+  return `${sentence}, as ${hub === reportedBy ? 'it' : `hub "${reportedBy}"`} reports`;
 }

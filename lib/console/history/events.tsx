@@ -3,6 +3,7 @@
 import { createSignal, For, Show } from 'solid-js';
 import type { ValueType } from '../../client/index.ts';
 import type { Origin } from '../../model/parameter.ts';
+import { isSameWriter, writerName } from '../../model/writer.ts';
 import { formatCount, formatDate, formatMoment, formatValue } from '../page/units.ts';
 import { type Cause, Chain } from '../why/chain.tsx';
 import { type ListedEvent, maxListed } from './event-pages.ts';
@@ -60,7 +61,7 @@ function Row(props: {
   readonly isOpened: boolean;
   toggle(): void;
 }) {
-  const isDirect = () => sameOrigin(props.event.writer, props.event.source);
+  const isDirect = () => isSameWriter(props.event.writer, props.event.source);
   return (
     <li>
       <button type="button" class="event" aria-expanded={props.isOpened} onClick={() => props.toggle()}>
@@ -101,13 +102,10 @@ function causesOf({ time, value, previous, writer, chain }: ListedEvent, paramet
 
 /** Whether the chain leads to what began it all. */
 function isWhole({ writer, source, chain }: ListedEvent): boolean {
-  return sameOrigin(chain.at(-1)?.writer ?? writer, source);
+  return isSameWriter(chain.at(-1)?.writer ?? writer, source);
 }
 
-function sameOrigin(one: Origin, other: Origin): boolean {
-  return one.kind === other.kind && one.name === other.name && one.file === other.file;
-}
-
-function textOf({ kind, name }: Origin): string {
-  return kind === 'restored' ? `restored by ${name}` : `${kind} ${name}`;
+function textOf(origin: Origin): string {
+  const name = writerName(origin);
+  return origin.kind === 'restored' ? `restored by ${name}` : `${origin.kind} ${name}`;
 }

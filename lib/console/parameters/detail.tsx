@@ -3,6 +3,7 @@
 import { createSignal, lazy, Show, Suspense } from 'solid-js';
 import type { Value, ValueType } from '../../client/index.ts';
 import type { Access } from '../../model/parameter.ts';
+import { writerName } from '../../model/writer.ts';
 import type { ParameterInfo } from '../../wire/http/parameters.ts';
 import { hourMs, paramsOf, type Timeframe } from '../history/time/timeframe.ts';
 import { readableRate } from '../hub/hub.ts';
@@ -122,7 +123,7 @@ function LastChange(props: { readonly time: string; readonly origin: ParameterIn
         {formatClock(props.time)}
       </time>{' '}
       {props.origin?.kind === 'restored' ? 'restored by' : `by ${props.origin?.kind}`}{' '}
-      <strong>{props.origin?.name}</strong>
+      <strong>{props.origin && writerName(props.origin)}</strong>
     </p>
   );
 }

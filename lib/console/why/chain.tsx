@@ -1,6 +1,7 @@
 // The chain of causes of a value, newest first, with the times between, back to what happened outside.
 
 import { Index, Show } from 'solid-js';
+import { writerName } from '../../model/writer.ts';
 import type { CausedChange } from '../../wire/http/explanation.ts';
 import { something } from '../../wire/http/hidden.ts';
 import { mayManage } from '../hub/me.ts';
@@ -78,7 +79,7 @@ function WhatHappened(props: { readonly change: Cause }) {
   );
 }
 
-/** Shows a rule, a connection or a client, as a link to its view for those who may see that. */
+/** Shows a rule, a connection or a client, as a link to its view for those who may see that. What another hub reports has none here. */
 function Author(props: { readonly origin: CausedChange['origin'] }) {
   const link = () => {
     const { kind, name, file } = props.origin;
@@ -88,14 +89,13 @@ function Author(props: { readonly origin: CausedChange['origin'] }) {
   return (
     <>
       {props.origin.kind === 'restored' ? 'restored by' : `by ${props.origin.kind}`}{' '}
-      <Show when={mayManage()} fallback={props.origin.name}>
+      <Show when={mayManage() && props.origin.reportedBy === undefined} fallback={writerName(props.origin)}>
         <a href={link()}>{props.origin.name}</a>
       </Show>
       <Show when={props.origin.file}>
         {' '}
         <span class="muted">{props.origin.file}</span>
       </Show>
-      <Show when={props.origin.hub}> on hub {props.origin.hub}</Show>
     </>
   );
 }

@@ -51,7 +51,7 @@ export class ShadowRun {
   /** Whether a change was made in shadow, rather than heard from what is live. */
   isOwn(change: Change): boolean {
     const { origin, cause } = change;
-    if (change instanceof RestoredChange) return false;
+    if (change instanceof RestoredChange || origin.reportedBy !== undefined) return false;
     if (origin.kind === 'rule') return this.cone.rules.has(nameOf(origin));
     return origin.kind === 'connection' && this.cone.connections.has(origin.name) && cause !== undefined;
   }
@@ -98,7 +98,8 @@ export class ShadowRun {
 
   /** Whether the twin does not do the same by itself. */
   #isNews(change: Change): boolean {
-    const { kind, name } = change.origin;
+    const { kind, name, reportedBy } = change.origin;
+    if (reportedBy !== undefined) return true;
     const { rules, left, connections, changedConnections } = this.cone;
     if (kind === 'rule') {
       const rule = nameOf(change.origin);

@@ -7,5 +7,7 @@ export const something = 'something';
 
 /** A writer as those are told who may not see everything: rules are often named after what they read and write. */
 export function originWithoutRule(origin: Origin): Origin {
-  return origin.kind === 'rule' ? { kind: 'rule', name: something } : origin;
+  if (origin.kind !== 'rule') return origin;
+  const { hub, reportedBy } = origin;
+  return { kind: 'rule', name: something, ...(hub && { hub }), ...(reportedBy && { reportedBy }) };
 }

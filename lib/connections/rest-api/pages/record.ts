@@ -1,6 +1,7 @@
 // GET /hub/record: what comes from outside of the hub, from now on, as lines, until the client goes.
 
 import type { OutsideTurn, Recording } from '../../../model/reports/recorded.ts';
+import { writerName } from '../../../model/writer.ts';
 import type { HttpResponse } from '../../../net/uws.ts';
 import { encodeLine, type RecordedTurn } from '../../../wire/recording.ts';
 import type { Log } from '../../connection.ts';
@@ -51,7 +52,7 @@ export function serveRecording(
 function lineOf({ atMs, writes }: OutsideTurn): RecordedTurn {
   return {
     t: atMs,
-    w: writes.map(({ address, value, origin: { kind, name } }) => [address, value, kind, name]),
+    w: writes.map(({ address, value, origin }) => [address, value, origin.kind, writerName(origin)]),
   };
 }
 

@@ -1,10 +1,11 @@
 // What the entries of the audit say.
 
 import { beginningOf } from '../../../model/cut-text.ts';
-import type { Change } from '../../../model/parameter.ts';
+import type { Change, Origin } from '../../../model/parameter.ts';
 import { describeEnd } from '../../../model/reports/log-entry.ts';
 import { describeTrace } from '../../../model/trace.ts';
 import type { Value } from '../../../model/value.ts';
+import { writerName } from '../../../model/writer.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { Deed } from '../../keeping.ts';
 import type { Cell } from '../packed-rows.ts';
@@ -15,7 +16,7 @@ const nothing = { address: '', type: '', before: undefined, after: undefined } a
 
 /** A change of a value, or a fire of a trigger. */
 export function rowOf({ parameter: { address, type }, time, origin, previous, value }: Change): AuditRow {
-  const user = origin.name;
+  const user = userOf(origin);
   const cause = describeTrace(origin);
   if (type === 'T')
     return { n: 0, time, kind: 'fire', user, address, type, before: undefined, after: undefined, count: 1, cause };
@@ -31,6 +32,13 @@ export function rowOf({ parameter: { address, type }, time, origin, previous, va
     count: 1,
     cause,
   };
+}
+
+/** Clients and connections by their names; of another hub also rules, which it says are what wrote here. */
+function userOf(origin: Origin): string {
+  const { kind, name, reportedBy } = origin;
+  if (reportedBy === undefined || kind === 'client' || kind === 'connection') return writerName(origin);
+  return writerName({ ...origin, name: `${kind} ${name}` });
 }
 
 /** Something that was done with the hub itself. */
@@ -66,6 +74,21 @@ export function rowOfStart(
 export function rowOfLost(time: number, count: number): AuditRow {
   const cause = 'more came than could be written';
   return { ...nothing, n: 0, time, kind: 'lost', user: 'hub', count, cause };
+}
+
+/** The first of many changes of a parameter within a second that a hub reports; empty: one of many hubs. */
+export function rowOfReported(change: Change, hub: string): AuditRow {
+  return { ...rowOf(change), user: reporterOf(hub), cause: 'of one or more users, counted together' };
+}
+
+/** Too much came from a hub within a second to be noted one by one. */
+export function rowOfReportedLost(time: number, hub: string): AuditRow {
+  const cause = 'more came from there within a second than is kept';
+  return { ...nothing, n: 0, time, kind: 'lost', user: reporterOf(hub), count: 1, cause };
+}
+
+function reporterOf(hub: string): string {
+  return hub === '' ? 'further hubs' : `hub ${hub}`;
 }
 
 /** An entry as cells, to be handed to another thread. */

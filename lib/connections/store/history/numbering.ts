@@ -1,6 +1,7 @@
 // The numbers that stand for parameters and writers in columns, and what the thread has yet to be told of them.
 
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
+import { writerName } from '../../../model/writer.ts';
 import type { Changes, ParameterRow, WriterRow } from './messages.ts';
 
 /** A chain of causes is longer than this only when something is wrong with it; the graph keeps fewer. */
@@ -50,7 +51,7 @@ export class Numbering {
   }
 
   #nameWriter(origin: Origin): number {
-    const number = this.#writerRows.push([origin.kind, origin.name, origin.file ?? '']);
+    const number = this.#writerRows.push([origin.kind, writerName(origin), origin.file ?? '']);
     this.#writers.set(origin, number);
     return number;
   }

@@ -42,6 +42,6 @@ export function gather(
 
 /** A default is not kept: when its author changes it, the new one holds. */
 function isDefault({ address, lastChange }: Parameter): boolean {
-  const { kind, name } = lastChange!.origin;
-  return kind === 'connection' && address.startsWith(`${name}/`);
+  const { kind, name, reportedBy } = lastChange!.origin;
+  return kind === 'connection' && reportedBy === undefined && address.startsWith(`${name}/`);
 }

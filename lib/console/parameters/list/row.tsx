@@ -1,6 +1,7 @@
 // One line of the list of parameters: a folder, or a parameter with its live value and its last change.
 
 import { Show } from 'solid-js';
+import { writerName } from '../../../model/writer.ts';
 import { ownAccess } from '../../hub/me.ts';
 import { formatClock, formatCount, formatValue } from '../../page/units.ts';
 import { LiveText } from '../../parts/live-text.tsx';
@@ -25,6 +26,10 @@ export interface ParameterRowProps {
 export function ParameterRow(props: ParameterRowProps) {
   const isFolder = () => props.row.index < 0;
   const type = () => props.catalogue.typeOf(props.row.index);
+  const writer = () => {
+    const origin = props.live?.info()?.origin;
+    return origin && writerName(origin);
+  };
   return (
     <div
       id={rowId(props.place)}
@@ -66,8 +71,8 @@ export function ParameterRow(props: ParameterRowProps) {
         <span role="gridcell" class="muted time">
           {props.live?.info()?.time ? formatClock(props.live.info()!.time!) : ''}
         </span>
-        <span role="gridcell" class="muted origin truncate" title={props.live?.info()?.origin?.name}>
-          {props.live?.info()?.origin?.name}
+        <span role="gridcell" class="muted origin truncate" title={writer()}>
+          {writer()}
         </span>
       </Show>
     </div>

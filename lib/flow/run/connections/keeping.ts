@@ -154,8 +154,10 @@ export class Keeping implements KeepingPort {
     return type !== 'T' && access !== 'read-only' && this.#kept.has(connectionIdOf(address));
   }
 
-  isFromOutside({ depth, origin: { kind, name }, previous, parameter: { type } }: Change): boolean {
+  isFromOutside({ depth, origin: { kind, name, reportedBy }, previous, parameter: { type, remote } }: Change): boolean {
+    if (reportedBy !== undefined && remote === undefined) return true; // another hub had it written, whoever it says did so, and why
     if (depth > 0) return false;
+    if (reportedBy !== undefined) return kind === 'client';
     return (
       kind === 'client' ||
       (kind === 'connection' && this.#outside.has(name) && (type === 'T' || previous !== undefined))

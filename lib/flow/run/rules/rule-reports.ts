@@ -8,6 +8,8 @@ import { groupDigits } from '../../../model/digits.ts';
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import type { RuleState, RuleStatus } from '../../../model/reports/rule-status.ts';
 
+/** Other hubs may name any rule as one of this hub that loops: of so many at most it is shown. */
+const maxReported = 1000;
 /** How long a rule is shown as limited or failing after the last time that it was. */
 const shownMs = 5000;
 
@@ -140,7 +142,9 @@ export class RuleReports {
       : `${origins[0]!.kind} ${names} wrote past ${mostWrites} writes in one turn`;
     const consequence = `a write to ${address} was dropped`;
     return () => {
-      for (const origin of limited) this.showLimited(origin, `${reason}: ${consequence}`, isStuck);
+      for (const origin of limited)
+        if (origin.reportedBy === undefined || this.#records.has(keyOf(origin)) || this.#records.size < maxReported)
+          this.showLimited(origin, `${reason}: ${consequence}`, isStuck);
       this.#log.warn(
         { rules, parameter: address },
         `${sentence}, the write to ${address} was dropped`,

@@ -15,5 +15,10 @@ export const valueType = oneOf(valueTypes, 'text, boolean, integer, float, trigg
 export const value = schema<Value>({ type: ['string', 'number', 'boolean'] });
 export const origin = object<Origin>(
   { kind: oneOf(['connection', 'rule', 'client', 'restored']), name: text },
-  { file: text, hub: text, traceparent: describe(text, 'The trace of the request, as W3C Trace Context writes it') },
+  {
+    file: text,
+    hub: describe(text, 'The hub where it wrote; left out: this one'),
+    reportedBy: describe(text, 'The hub that says so, which this one cannot check; left out: this hub knows it itself'),
+    traceparent: describe(text, 'The trace of the request, as W3C Trace Context writes it'),
+  },
 );

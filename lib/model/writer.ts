@@ -1,0 +1,17 @@
+// The name of a writer as people read it, in the audit, the history, the log and the console. What another hub reports of its users is
+// marked as such, so that it never reads like a user of this one.
+
+import type { Origin } from './parameter.ts';
+
+/** `api alice`; as another hub reports it `hub west: api alice`. No writer of this hub has such a name: `hub` is no Connection ID. */
+export function writerName({ name, hub, reportedBy }: Origin): string {
+  if (reportedBy === undefined) return name;
+  return `hub ${reportedBy}: ${name}${hub === undefined || hub === reportedBy ? '' : ` of hub ${hub}`}`;
+}
+
+/** Whether two writers are the same. */
+export function isSameWriter(one: Origin, other: Origin): boolean {
+  if (one === other) return true;
+  const hasSameName = one.kind === other.kind && one.name === other.name && one.file === other.file;
+  return hasSameName && one.hub === other.hub && one.reportedBy === other.reportedBy;
+}
