@@ -3,6 +3,7 @@
 import { describe, HubError } from '../../../model/error.ts';
 import { readLongDurationMs } from '../../../model/time/duration.ts';
 import { readIsoTime } from '../../../model/time/iso-time.ts';
+import { lastTimeMs } from '../../../model/time/point-in-time.ts';
 
 /**
  * Reads the parameter `name` of a query as milliseconds since 1970: `2026-11-22T03:00Z`, `1795316400000`, or before now, `-1h`, `-1y`.
@@ -10,7 +11,7 @@ import { readIsoTime } from '../../../model/time/iso-time.ts';
  */
 export function readMoment(name: string, text: string, now: number): number {
   const timeMs = readText(text, now);
-  if (timeMs !== undefined && Number.isFinite(timeMs) && Math.abs(timeMs) <= 8.64e15) return timeMs;
+  if (timeMs !== undefined && Number.isFinite(timeMs) && Math.abs(timeMs) <= lastTimeMs) return timeMs;
   const expected = 'a time such as 2026-11-22T03:00Z, milliseconds since 1970, or -1h for an hour before now';
   throw new HubError('bad-request', `${name}: expected ${expected}, got ${describe(text)}`);
 }

@@ -5,6 +5,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { LogEntry, LogLevel } from '../../../model/reports/log-entry.ts';
 import type { Value, ValueType } from '../../../model/value.ts';
 import { expectRoom } from '../thread/database/free-room.ts';
+import { LeftOutRows } from '../thread/database/left-out-rows.ts';
 import {
   checkDatabase,
   checkSmallDatabase,
@@ -47,6 +48,7 @@ export class AuditDatabase {
   readonly #putLog: StatementSync;
   readonly #putRun: StatementSync;
   #prunedAt = Number.NEGATIVE_INFINITY;
+  readonly leftOut = new LeftOutRows();
 
   /** Opens a database that is there. Errors: those of SQLite; nothing is open then. */
   constructor(path: string, maxBytes: number, keepMs: number) {
@@ -81,7 +83,10 @@ export class AuditDatabase {
     }
   }
 
-  /** Writes a batch as a whole or not at all; once it returns, it is on the disk. Errors: those of SQLite, `DamagedError`. */
+  /**
+   * Writes a batch as a whole or not at all, but for rows that cannot be; once it returns, it is on the disk. Errors: those of SQLite,
+   * `DamagedError`.
+   */
   write(batch: AuditBatch): void {
     this.#files.expectWhole();
     expectRoom(this.#folder, 'audit', bytesOf(batch));
@@ -113,13 +118,22 @@ export class AuditDatabase {
   }
 
   #put({ rows, log, run }: AuditBatch): void {
+    this.leftOut.forget();
     inTransaction(this.#database, () => {
       for (const row of rows) {
         giveWay();
-        this.#putRow(row);
+        try {
+          this.#putRow(row);
+        } catch (error) {
+          this.leftOut.note(`${row.kind} of ${row.address || row.user}`, error);
+        }
       }
       for (const { n, time, level, connection = null, rule = null, message } of log)
-        this.#putLog.run(BigInt(n), BigInt(Math.trunc(time)), level, connection, rule, message);
+        try {
+          this.#putLog.run(BigInt(n), BigInt(Math.trunc(time)), level, connection, rule, message);
+        } catch (error) {
+          this.leftOut.note('an entry of the log', error);
+        }
       this.#putRun.run(BigInt(Math.trunc(run.seen)), run.isClean ? 1n : 0n, run.count);
     });
   }

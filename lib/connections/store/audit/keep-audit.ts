@@ -10,6 +10,7 @@ import type { ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { afterNext } from '../after-next.ts';
 import type { HourlyCopy } from '../hourly-copy.ts';
+import { LeftOutCount } from '../left-out.ts';
 import { RowRate } from '../row-rate.ts';
 import { againTimes, flushDeadlineMs, SlowDisk } from '../slow-disk.ts';
 import { ToldState } from '../told-state.ts';
@@ -67,6 +68,7 @@ class AuditKeeper implements RecordedArchive {
   #pending: readonly AuditRow[] = [];
   /** What was lost; shown until the connection is started anew. */
   #losses: readonly string[] = [];
+  readonly #leftOut = new LeftOutCount('entries');
   /** Why nothing is written at the moment. */
   #trouble: string | undefined;
   #seenAt = 0;
@@ -104,7 +106,7 @@ class AuditKeeper implements RecordedArchive {
     return {
       perSecond: this.#rate.perSecond(this.#options.scheduler.now()),
       lagMs: waiting === undefined ? 0 : Math.max(0, Date.now() - waiting),
-      lost: this.#queue.lost,
+      lost: this.#queue.lost + this.#leftOut.count,
       oldest: this.#oldest,
     };
   }
@@ -207,6 +209,7 @@ class AuditKeeper implements RecordedArchive {
       return false;
     }
     this.#backoff.reset();
+    this.#leftOut.add(written.leftOut);
     this.#rate.add(this.#options.scheduler.now(), batch.rows.length);
     this.#oldest = oldest;
     this.#pending = [];
@@ -220,6 +223,6 @@ class AuditKeeper implements RecordedArchive {
     const { lost } = this.#queue;
     const losing = lost > 0 ? `${lost} entries were lost: more came than could be written` : undefined;
     const lag = this.#disk.describeLag('entries');
-    this.#state.set(this.#trouble, lag, losing, this.#options.copy.trouble, ...this.#losses);
+    this.#state.set(this.#trouble, lag, losing, this.#leftOut.text, this.#options.copy.trouble, ...this.#losses);
   }
 }

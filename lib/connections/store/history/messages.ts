@@ -1,6 +1,7 @@
 // What the hub's thread asks of the thread that writes the history, and what it is answered: one question at a time.
 
 import type { ValueType } from '../../../model/value.ts';
+import type { LeftOut } from '../thread/values/messages.ts';
 import type { HandedColumns } from './columns.ts';
 import type { HistoryRule } from './rules.ts';
 
@@ -55,6 +56,8 @@ export interface HistoryAnswer {
   readonly trouble: { readonly state: 'full' | 'closed'; readonly reason: string } | undefined;
   /** Everything before was recorded when it was opened; undefined: there was nothing. */
   readonly seen: number | undefined;
+  /** Rows that could not be written, and why the first one; undefined: all could. */
+  readonly leftOut: LeftOut | undefined;
   /** How many rows were written. */
   readonly rows: number;
   /** The beginning of the oldest hour of which changes are kept; undefined: there are none. */

@@ -8,6 +8,7 @@ import { Pause } from '../../../model/time/pause.ts';
 import type { RecordedArchive, WritingStatus } from '../../archive.ts';
 import type { ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
+import { LeftOutCount } from '../left-out.ts';
 import { RowRate } from '../row-rate.ts';
 import { againTimes, flushDeadlineMs } from '../slow-disk.ts';
 import { ToldState } from '../told-state.ts';
@@ -63,6 +64,7 @@ class HistoryKeeper implements RecordedArchive {
   #flushing: (() => void)[] = [];
   /** What was lost; shown until the connection is started anew. */
   #losses: readonly string[] = [];
+  readonly #leftOut = new LeftOutCount('changes');
   #trouble: HistoryAnswer['trouble'] = { state: 'closed', reason: 'it is being opened' };
   /** When the oldest change was made that the thread has and has not written. */
   #underWay: number | undefined;
@@ -84,7 +86,7 @@ class HistoryKeeper implements RecordedArchive {
     const oldest = this.#underWay ?? this.#recorder.queue.oldest;
     const lagMs = oldest === undefined ? 0 : Math.max(0, Date.now() - oldest);
     const perSecond = this.#rate.perSecond(this.#options.scheduler.now());
-    return { perSecond, lagMs, lost: this.#recorder.queue.lost, oldest: this.#oldest };
+    return { perSecond, lagMs, lost: this.#recorder.queue.lost + this.#leftOut.count, oldest: this.#oldest };
   }
 
   async flush(): Promise<void> {
@@ -156,8 +158,9 @@ class HistoryKeeper implements RecordedArchive {
     for (const resolve of flushing) resolve();
   }
 
-  #take({ losses, trouble, rows, oldest, buffers }: HistoryAnswer): void {
+  #take({ losses, trouble, leftOut, rows, oldest, buffers }: HistoryAnswer): void {
     this.#losses = [...this.#losses, ...losses].slice(-keptLosses);
+    this.#leftOut.add(leftOut);
     this.#trouble = trouble;
     this.#oldest = oldest;
     this.#recorder.queue.giveBack(buffers);
@@ -172,7 +175,7 @@ class HistoryKeeper implements RecordedArchive {
     if (this.#isEnding) return;
     const trouble = this.#trouble && `nothing is recorded: ${this.#trouble.reason}`;
     const losing = this.#recorder.queue.isLosing ? 'changes are lost until there is room again' : undefined;
-    this.#state.set(trouble, losing, ...this.#losses);
+    this.#state.set(trouble, losing, this.#leftOut.text, ...this.#losses);
   }
 
   #pauseMs(): number {

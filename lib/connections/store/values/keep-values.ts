@@ -10,6 +10,7 @@ import type { ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { afterNext } from '../after-next.ts';
 import type { HourlyCopy } from '../hourly-copy.ts';
+import { LeftOutCount } from '../left-out.ts';
 import { againTimes, SlowDisk } from '../slow-disk.ts';
 import type { SnapshotShelf } from '../snapshots/shelf.ts';
 import type { Batch, Opened, Written } from '../thread/values/messages.ts';
@@ -65,6 +66,7 @@ class ValuesKeeper {
   readonly #disk: SlowDisk;
   /** What was lost; shown until the connection is started anew. */
   #losses: readonly string[] = [];
+  readonly #leftOut = new LeftOutCount('values');
   /** Why nothing is written at the moment. */
   #trouble: string | undefined;
   /** All changes up to this revision are on the disk. */
@@ -86,7 +88,11 @@ class ValuesKeeper {
     this.#memories = new Memories(options.hub.keeping);
     this.#pause = new Pause(options.scheduler);
     this.#written = options.hub.revision;
-    this.#progress = new Progress(options.hub, () => options.scheduler.now());
+    this.#progress = new Progress(
+      options.hub,
+      () => options.scheduler.now(),
+      () => this.#leftOut.count,
+    );
     this.#removals = options.hub.removed$.subscribe(() => {
       this.#hasMadeRoom = false;
     });
@@ -191,6 +197,7 @@ class ValuesKeeper {
     this.#progress.flushDurations.add((scheduler.now() - startedAt) / 1000);
     this.#trouble = written.state === 'written' ? undefined : `values are not written: ${written.reason}`;
     if (written.state === 'written') {
+      this.#leftOut.add(written.leftOut);
       this.#backoff.reset();
       this.#hasMadeRoom = false;
       return true;
@@ -212,7 +219,8 @@ class ValuesKeeper {
 
   #tellState(): void {
     if (this.#isEnding) return;
-    this.#state.set(this.#trouble, this.#disk.describeLag('values'), this.#options.copy.trouble, ...this.#losses);
+    const lag = this.#disk.describeLag('values');
+    this.#state.set(this.#trouble, lag, this.#leftOut.text, this.#options.copy.trouble, ...this.#losses);
   }
 
   #isWanted(parameter: Parameter): boolean {

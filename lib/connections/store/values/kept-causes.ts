@@ -1,9 +1,11 @@
 // The change that set a value and what had led to it, as text beside the value: JSON that people can query. So `explain` goes on
 // where the hub that ended has stopped.
 
+import { z } from 'zod';
 import { cutText } from '../../../model/cut-text.ts';
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
-import type { Value, ValueType } from '../../../model/value.ts';
+import { isTime } from '../../../model/time/point-in-time.ts';
+import { type Value, type ValueType, valueTypes } from '../../../model/value.ts';
 
 /** How many changes are kept with a value, the newest ones. */
 export const maxKeptCauses = 16;
@@ -68,26 +70,57 @@ export class CausesWriter {
   #origin(origin: Origin): string {
     let text = this.#origins.get(origin);
     if (text === undefined) {
-      const { kind, name, file, traceparent } = origin;
-      text = JSON.stringify({ kind, name, file, traceparent }).slice(1, -1);
+      const { kind, name, file, hub, reportedBy, traceparent } = origin;
+      text = JSON.stringify({ kind, name, file, hub, reportedBy, traceparent }).slice(1, -1);
       this.#origins.set(origin, text);
     }
     return text;
   }
 }
 
-/** Reads what `CausesWriter` has written; undefined: nothing is known. */
+const text = z.string();
+const anyValue = z.union([z.string(), z.number(), z.boolean()]);
+const endSchema = z.object({
+  kind: z.enum(['connection', 'rule', 'client', 'restored']),
+  name: text,
+  file: text.optional(),
+  hub: text.optional(),
+  reportedBy: text.optional(),
+  traceparent: text.optional(),
+  previous: anyValue.optional(),
+  revision: z.int().min(0).optional(),
+  forgotten: z.int().min(0).optional(),
+});
+const leaf = { address: text, type: z.enum(valueTypes), value: anyValue, time: z.int().refine(isTime) };
+const linksSchema = z.tuple([endSchema], endSchema.extend(leaf));
+
+/** Reads what `CausesWriter` has written; undefined: nothing is known, or somebody has edited it to what it cannot be. */
 export function readCauses(leaf: KeptLeaf, text: string): Change | undefined {
   if (text === '') return undefined;
-  const links = JSON.parse(text) as readonly Link[];
-  return links.reduceRight<Change | undefined>((cause, link) => toChange({ ...leaf, ...link }, cause), undefined);
+  const links = readLinks(text);
+  return links?.reduceRight<Change | undefined>((cause, link) => toChange({ ...leaf, ...link }, cause), undefined);
+}
+
+function readLinks(text: string): readonly Link[] | undefined {
+  try {
+    return linksSchema.parse(JSON.parse(text)) as readonly Link[];
+  } catch {
+    return undefined;
+  }
 }
 
 function toChange(link: Link & KeptLeaf, cause: Change | undefined): Change {
   const { address, type, value, time, previous, revision = 0, forgotten = 0 } = link;
   const parameter: Parameter = { address, type, access: 'read-only', value: undefined, lastChange: undefined };
-  const { kind, name, file, traceparent } = link;
-  const origin: Origin = { kind, name, ...(file !== undefined && { file }), ...(traceparent && { traceparent }) };
+  const { kind, name, file, hub, reportedBy, traceparent } = link;
+  const origin: Origin = {
+    kind,
+    name,
+    ...(file !== undefined && { file }),
+    ...(hub && { hub }),
+    ...(reportedBy && { reportedBy }),
+    ...(traceparent && { traceparent }),
+  };
   const depth = cause === undefined ? forgotten : cause.depth + 1;
   return { parameter, value, previous, origin, cause, depth, hop: 0, revision, time };
 }

@@ -10,13 +10,15 @@ export class Progress implements ValuesArchive {
   readonly flushDurations = new Durations();
   readonly #hub: { readonly revision: number };
   readonly #now: () => number;
+  readonly #lost: () => number;
   readonly #rate = new RowRate();
   readonly #waiting = new Set<{ readonly revision: number; readonly resolve: () => void }>();
   #written: number;
   #writtenAt: number;
 
-  /** `now` is in milliseconds of a monotonic clock. */
-  constructor(hub: { readonly revision: number }, now: () => number) {
+  /** `now` is in milliseconds of a monotonic clock; `lost` tells how many values could not be written. */
+  constructor(hub: { readonly revision: number }, now: () => number, lost: () => number) {
+    this.#lost = lost;
     this.#hub = hub;
     this.#now = now;
     this.#written = hub.revision;
@@ -34,7 +36,7 @@ export class Progress implements ValuesArchive {
   status(): WritingStatus {
     const isBehind = this.#hub.revision > this.#written;
     const now = this.#now();
-    return { perSecond: this.#rate.perSecond(now), lagMs: isBehind ? now - this.#writtenAt : 0, lost: 0 };
+    return { perSecond: this.#rate.perSecond(now), lagMs: isBehind ? now - this.#writtenAt : 0, lost: this.#lost() };
   }
 
   async flush(): Promise<void> {

@@ -1,5 +1,6 @@
 // Changes that were handed over, until they are written: in the order of the table, so that each page of it is written once.
 
+import { isTime } from '../../../../model/time/point-in-time.ts';
 import type { ValueType } from '../../../../model/value.ts';
 import { storedText } from '../../thread/database/stored-text.ts';
 import { giveWay } from '../../thread/give-way.ts';
@@ -76,7 +77,11 @@ export class Batch {
       const row = place % columnRows;
       if (columns.parameter[row] !== parameter && ++met > parameters) return;
       parameter = columns.parameter[row]!;
-      this.#write(database, columns, row);
+      try {
+        this.#write(database, columns, row);
+      } catch (error) {
+        database.leftOut.note(this.#parameters[parameter]!.address, error);
+      }
     }
   }
 
@@ -87,7 +92,9 @@ export class Batch {
   ): void {
     for (let row = 0; row < length; row++) {
       giveWay();
-      const { id, type, rule } = this.#parameters[parameter[row]!]!;
+      const known = this.#parameters[parameter[row]!];
+      if (known === undefined || !isTime(Math.floor(time[row]!))) continue;
+      const { id, type, rule } = known;
       add(rule, id, Math.floor(time[row]!), type === 'S' || type === 'T' ? Number.NaN : value[row]!);
     }
   }
@@ -100,7 +107,11 @@ export class Batch {
       for (let row = 0, place = index * columnRows; row < length; row++, place++) {
         giveWay();
         const known = this.#named(parameter[row]!, database);
-        if (cause[row] !== 0) this.#named(cause[row]!, database);
+        if (cause[row] !== 0 && this.#named(cause[row]!, database) === undefined) cause[row] = 0;
+        if (known === undefined || !isTime(Math.floor(time[row]!))) {
+          database.leftOut.note(known?.address ?? 'a parameter', new RangeError(`a change at ${time[row]}`));
+          continue;
+        }
         if (!this.#isKept(known.rule)) continue;
         const key = Math.floor(time[row]! / hourMs) * mostParameters + known.id;
         const same = places.get(key);
@@ -111,9 +122,10 @@ export class Batch {
     return Uint32Array.from(keys.flatMap((key) => places.get(key)!));
   }
 
-  #named(number: number, database: HistoryDatabase): KnownParameter {
-    const known = this.#parameters[number]!;
-    if (known.id === 0) known.id = database.parameterId(known.address, known.type);
+  /** undefined: nobody has named it. */
+  #named(number: number, database: HistoryDatabase): KnownParameter | undefined {
+    const known = this.#parameters[number];
+    if (known?.id === 0) known.id = database.parameterId(known.address, known.type);
     return known;
   }
 

@@ -1,6 +1,7 @@
 // The database of the history, `history.db`, as the thread writes it.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { LeftOutRows } from '../../thread/database/left-out-rows.ts';
 import {
   checkSmallDatabase,
   createDatabase,
@@ -39,6 +40,8 @@ export class HistoryDatabase {
   /** The keys that rows were given, of parameters since it was opened, of writers while somebody watches. */
   readonly #givenParameters = new Set<number>();
   #givenWriters: Set<number> | undefined;
+  /** Rows that cannot be written. */
+  readonly leftOut = new LeftOutRows();
 
   /** Opens a database, which is created when there is none. Errors: those of SQLite and the file system, `DamagedError`; nothing is open then. */
   constructor(path: string, { databaseBytes, logBytes }: HistoryRoom) {
@@ -134,7 +137,11 @@ export class HistoryDatabase {
   }
 
   putSpan(table: SpanTable, { parameter, time, min, mean, max, last, count }: SpanRow): void {
-    this.#putSpan[table].run(parameter, time, min ?? null, mean ?? null, max ?? null, last ?? null, count);
+    try {
+      this.#putSpan[table].run(parameter, time, min ?? null, mean ?? null, max ?? null, last ?? null, count);
+    } catch (error) {
+      this.leftOut.note(`a row of ${table}`, error);
+    }
   }
 
   /** Within a transaction. */

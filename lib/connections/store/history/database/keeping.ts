@@ -117,7 +117,8 @@ export class HistoryKeeping {
     this.#losses = [];
     this.#rows = 0;
     this.#buffers = [];
-    return { losses, trouble, seen, rows, oldest: this.#oldest(), buffers };
+    const leftOut = this.#open?.database.leftOut.take();
+    return { losses, trouble, seen, leftOut, rows, oldest: this.#oldest(), buffers };
   }
 
   #attempt(work: () => void): HistoryAnswer['trouble'] {

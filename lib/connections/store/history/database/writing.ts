@@ -83,6 +83,7 @@ export class Writing {
         });
       } catch (error) {
         batch.goBack(before);
+        this.#database.leftOut.forget();
         if (troubleOf(error) !== 'full' || this.#rows === leastRows) throw error;
         this.#rows = Math.max(leastRows, this.#rows >> 2);
         continue;
@@ -102,8 +103,8 @@ export class Writing {
       const { gap } = columns;
       if (gap !== undefined) for (const spans of this.#spans) spans.interrupt(gap.start, gap.end, false);
       batch.tell(columns, (rule, parameter, time, value) => {
-        if (time >= this.#seenBefore) this.#spans[rule]!.add(parameter, time, value);
-        else this.#spans[rule]!.begin(parameter, time, value);
+        if (time >= this.#seenBefore) this.#spans[rule]?.add(parameter, time, value);
+        else this.#spans[rule]?.begin(parameter, time, value);
       });
     }
   }

@@ -2,12 +2,15 @@
 
 import { messageOf } from '../../../../model/error.ts';
 import type { OpenedStored, Written } from '../values/messages.ts';
+import type { LeftOutRows } from './left-out-rows.ts';
 import type { Stored } from './open-stored.ts';
 import { troubleOf } from './trouble.ts';
 
 interface Database {
   /** Takes what is written out of the log before the database, so that there is room again. Errors: those of SQLite. */
   emptyLog(): void;
+  /** Rows of what was written last that it cannot take. */
+  readonly leftOut: LeftOutRows;
   close(): void;
 }
 
@@ -29,7 +32,7 @@ export class WrittenDatabase<Held, Kind extends Database> {
   write(work: (database: Kind) => void): Written {
     try {
       this.#writeInRoom(work);
-      return { state: 'written' };
+      return { state: 'written', leftOut: this.database?.leftOut.take() };
     } catch (error) {
       const trouble = troubleOf(error);
       if (trouble === 'full' || trouble === 'busy') return { state: 'full', reason: messageOf(error) };

@@ -82,9 +82,15 @@ export interface OpenedStored<Held> {
 
 export type Opened = OpenedStored<Held>;
 
+/** Rows that the database cannot take, and why the first one. */
+export interface LeftOut {
+  readonly count: number;
+  readonly first: string;
+}
+
 /** What writing came to. After `damaged` and `closed` the database has to be opened again. */
 export type Written =
-  | { readonly state: 'written' }
+  | { readonly state: 'written'; readonly leftOut?: LeftOut | undefined }
   | { readonly state: 'full' | 'damaged' | 'closed'; readonly reason: string };
 
 /** What copying came to. */

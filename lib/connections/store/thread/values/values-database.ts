@@ -1,6 +1,7 @@
 // The database of values, `values.db`: tables that people read with any tool, and one transaction per batch.
 
 import type { DatabaseSync } from 'node:sqlite';
+import { LeftOutRows } from '../database/left-out-rows.ts';
 import {
   checkDatabase,
   createDatabase,
@@ -30,6 +31,7 @@ export class ValuesDatabase {
   readonly #files: WrittenFiles;
   readonly #database: DatabaseSync;
   readonly #rows: RowWriter;
+  readonly leftOut = new LeftOutRows();
 
   /**
    * Opens a database that was checked. One of an earlier version becomes one of this, and damaged rows are dropped. Errors: those
@@ -40,7 +42,7 @@ export class ValuesDatabase {
     try {
       this.#files = new WrittenFiles(path);
       if (hasDamagedRows || !isOfThisVersion(this.#database)) writeAnew(this.#database);
-      this.#rows = new RowWriter(this.#database);
+      this.#rows = new RowWriter(this.#database, this.leftOut);
     } catch (error) {
       this.#database.close();
       throw error;
@@ -66,9 +68,13 @@ export class ValuesDatabase {
     }
   }
 
-  /** Writes a batch as a whole or not at all; once it returns, it is on the disk. Errors: those of SQLite, `DamagedError`. */
+  /**
+   * Writes a batch as a whole or not at all, but for rows that cannot be; once it returns, it is on the disk. Errors: those of SQLite,
+   * `DamagedError`.
+   */
   write(batch: Batch): void {
     this.#files.expectWhole();
+    this.leftOut.forget();
     inTransaction(this.#database, () => this.#rows.write(batch));
   }
 
@@ -108,7 +114,7 @@ function writeAnew(database: DatabaseSync): void {
   const { values, memories, snapshots } = read(database, true);
   inTransaction(database, () => {
     database.exec(`DROP TABLE parameter; DROP TABLE under_way; ${dropSnapshotTables}; ${tables}`);
-    new RowWriter(database).write({
+    new RowWriter(database, new LeftOutRows()).write({
       values,
       memories: memories.map(({ connection, name, memory }) => [connection, name, JSON.stringify(memory)]),
       snapshots: { ...snapshots, isAnew: true, forgotten: [] },
