@@ -18,6 +18,8 @@ export interface MirroringPort {
   readonly turnNumber: number;
   /** Whether a connection of this hub is a gateway, or the hub itself: what is theirs is not shared. */
   isLocal(connectionId: string): boolean;
+  /** Whether this hub has a connection of this ID, which may be a gateway or one that does not run; `hub` is one. */
+  hasConnection(connectionId: string): boolean;
   /** Whether this hub declares a parameter itself, whoever owns it at the moment. */
   declares(parameter: Parameter): boolean;
   /** Shows a parameter of another hub; undefined when there is one of its address already. To be called between turns. */

@@ -10,6 +10,7 @@ import type { Value } from '../model/value.ts';
 export class Federation implements MirroringPort {
   readonly #graph: Graph;
   readonly isLocal: MirroringPort['isLocal'];
+  readonly hasConnection: MirroringPort['hasConnection'];
   readonly stale$ = new Subject<Iterable<Parameter>>();
   readonly lost$ = new Subject<LostFires>();
   readonly returned$ = new Subject<void>();
@@ -18,9 +19,10 @@ export class Federation implements MirroringPort {
   #entrusted: Parameter[] = [];
   #hasReturned = false;
 
-  constructor(graph: Graph, isLocal: MirroringPort['isLocal']) {
+  constructor(graph: Graph, { isLocal, hasConnection }: Pick<MirroringPort, 'isLocal' | 'hasConnection'>) {
     this.#graph = graph;
     this.isLocal = isLocal;
+    this.hasConnection = hasConnection;
   }
 
   get turnNumber(): number {

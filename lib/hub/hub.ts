@@ -117,7 +117,10 @@ export class Hub implements HubPort {
     this.turnDurations = graph.turnDurations;
     this.ruleTotals = engine.reports.totals;
     this.keeping = engine.keeping;
-    this.mirroring = new Federation(graph, (id) => connections.isLocal(id));
+    this.mirroring = new Federation(graph, {
+      isLocal: (id) => connections.isLocal(id),
+      hasConnection: (id) => connections.has(id),
+    });
     this.duty = engine.duty;
     this.#engine = engine;
     this.#graph = graph;

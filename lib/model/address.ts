@@ -35,6 +35,15 @@ export function parseAddress(address: string): { connectionId: string; parameter
   return { connectionId, parameterId };
 }
 
+/** Whether something is an address. */
+export function isAddress(text: unknown): text is string {
+  if (typeof text !== 'string') return false;
+  const slash = text.indexOf('/');
+  return (
+    connectionIdPattern.test(text.slice(0, Math.max(0, slash))) && mistakeInParts(text.slice(slash + 1)) === undefined
+  );
+}
+
 /** The Connection ID of an address that is known to be one. */
 export function connectionIdOf(address: string): string {
   return address.slice(0, address.indexOf('/'));

@@ -35,6 +35,22 @@ export function convert(type: ValueType, input: unknown): Value {
   }
 }
 
+/** Whether something is a value of the type, as a conversion to it would have made it; of a trigger that is 1. */
+export function isValueOf(type: ValueType, value: unknown): value is Value {
+  switch (type) {
+    case 'I':
+      return Number.isSafeInteger(value) && !Object.is(value, -0);
+    case 'F':
+      return Number.isFinite(value) && !Object.is(value, -0);
+    case 'B':
+      return typeof value === 'boolean';
+    case 'S':
+      return typeof value === 'string' && value.length <= maxTextLength && value.isWellFormed();
+    case 'T':
+      return value === 1;
+  }
+}
+
 /** The value as text: `true`, `-3.5`, `lamp`; a number in the shortest form that reads back. */
 export function toText(value: Value): string {
   return typeof value === 'string' ? value : String(value);

@@ -6,6 +6,7 @@ import { type ConnectionEvent, defineGatewayType } from '../connection.ts';
 import { DomainReport } from './domain-report.ts';
 import { selectBy } from './globs.ts';
 import { readRemotes } from './known-remotes.ts';
+import { Intake } from './link/intake.ts';
 import { openLink } from './link/link.ts';
 import { Mirrors } from './mirrors/mirrors.ts';
 import { goneMs } from './ownership/claims.ts';
@@ -31,7 +32,8 @@ export const nats = defineGatewayType({
     new Observable<ConnectionEvent>((subscriber) => {
       const { settings, scheduler, timeOfDay, log, finish } = context;
       const isShared = selectBy(settings.share);
-      const link = openLink(context);
+      const intake = new Intake({ soon: setImmediate, log });
+      const link = openLink({ ...context, intake });
       const namesake$ = new Subject<NamesakeTold>();
       const ownership = decideOwnership({
         context,
@@ -45,7 +47,10 @@ export const nats = defineGatewayType({
         fail: (reason) => subscriber.error(new HubError('cannot-start', reason)),
       });
       const shared = { hub, name: settings, ownership, scheduler };
-      const mirrors = new Mirrors({ ...shared, isSelected: selectBy(settings.mirror), namesake$, timeOfDay, log });
+      const isMirrored = selectBy(settings.mirror);
+      const { maxParameters } = settings;
+      const mirroring = { isSelected: isMirrored, maxParameters, intake, namesake$, timeOfDay, log };
+      const mirrors = new Mirrors({ ...shared, ...mirroring });
       const sharer = new Sharer({ ...shared, isSelected: isShared, soon: setImmediate });
       const report = new DomainReport({ id: context.id, settings, link, ownership, mirrors, sharer, timeOfDay });
       const status = () => report.status();

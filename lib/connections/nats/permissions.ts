@@ -1,28 +1,32 @@
 // The least that a NATS server has to permit a hub, as a part of its configuration.
 
-import { claimsPlace } from './lease/names.ts';
-import { subjectOf, subjectOfAll } from './link/subjects.ts';
+import { claimsPlace, leasePlace, pairParts } from './lease/names.ts';
+import { inboxPrefixOf, subjectOf, subjectOfAll, subjectOfWrites } from './link/subjects.ts';
 import type { NatsSettings } from './settings.ts';
 
 /**
- * A hub sends what is its own, asks others, and answers them. A stream is one token of a subject, so leases and claims take the whole
- * of these two parts of JetStream.
+ * A hub sends what is its own, asks others in its own name, and answers them. A stream is one token of a subject: it has those created
+ * that it writes, and reads all.
  */
-export function permissionsOf({ domain, hub, credentials, pair }: NatsSettings): string {
+export function permissionsOf(settings: NatsSettings): string {
+  const { domain, hub, credentials, pair } = settings;
   const own = `${subjectOf({ domain, hub }, 'turns').slice(0, -'turns'.length)}>`;
-  const claims = claimsPlace(domain).subject;
-  const answers = `${subjectOfAll(domain, 'turns').slice(0, -'turns'.length)}inbox.>`;
+  const everybody = { domain, hub: '*' };
+  const claims = claimsPlace(domain);
+  const leases = (pair ? pairParts : [1]).map((part) => leasePlace(settings, part).stream);
   const publish = [
     own,
     subjectOfAll(domain, 'walk'),
-    subjectOfAll(domain, 'write'),
-    answers,
-    claims,
-    '$JS.API.STREAM.CREATE.*',
+    subjectOfWrites(everybody, hub),
+    `${inboxPrefixOf(everybody)}.>`,
+    claims.subject,
+    ...[...leases, claims.stream].map((stream) => `$JS.API.STREAM.CREATE.${stream}`),
     '$JS.API.STREAM.MSG.GET.*',
-    ...(pair ? ['$JS.API.STREAM.INFO.*', '$JS.API.STREAM.LEADER.STEPDOWN.*'] : []),
+    ...(pair
+      ? leases.flatMap((stream) => [`$JS.API.STREAM.INFO.${stream}`, `$JS.API.STREAM.LEADER.STEPDOWN.${stream}`])
+      : []),
   ];
-  const subscribe = [own, subjectOfAll(domain, 'turns'), claims];
+  const subscribe = [own, subjectOfAll(domain, 'turns'), claims.subject];
   const list = (subjects: readonly string[]) => subjects.map((one) => `"${one}"`).join(', ');
   const who = credentials.nkey === '' ? `user: ${credentials.user || hub}` : 'nkey: "…"';
   return `# hub "${hub}" of domain "${domain}", to be put into authorization { users: [ … ] }

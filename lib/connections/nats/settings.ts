@@ -2,6 +2,8 @@
 
 import { z } from 'zod';
 import { describe } from '../../model/error.ts';
+import { integerSetting } from '../setting.ts';
+import { maxMirroredInAll } from './mirrors/bounds.ts';
 
 /** What names a domain or a hub: one token of a subject of NATS. */
 const nameShape = '^[A-Za-z0-9_-]{1,64}$';
@@ -46,6 +48,9 @@ export const settingsSchema = z.strictObject({
     .string({ error: 'the path of a file' })
     .default('')
     .describe('A file with the parameters of other hubs, which `patchbay types --remote` writes; empty: none'),
+  maxParameters: integerSetting(1, maxMirroredInAll)
+    .default(100_000)
+    .describe('How many parameters of each other hub this hub shows; what comes beyond is left out, and logged'),
   pair: z.boolean().default(false).describe('true: this hub is one of two that stand in for each other'),
   isolated: z
     .enum(['stop', 'go-on'], { error: "'stop' or 'go-on'" })

@@ -22,7 +22,7 @@ function printed(domain: string, hub: string, lacking?: number): string {
 
 test('hubs work with the permissions that are printed, and are refused something without any one of them', async (t) => {
   const permissions = printed('d', 'west').match(subject)!;
-  t.is(permissions.length, 10);
+  t.is(permissions.length, 11);
   const lackings = [undefined, ...permissions.keys()]; // a domain for each
   const users = lackings.flatMap((lacking) => [
     printed(`d${lacking}`, 'west', lacking),

@@ -16,5 +16,11 @@ export interface Cell<T> {
   replace(value: T, sequence: number): Promise<number | undefined>;
 }
 
+/** A cell of somebody else, which is only read, and not created where there is none: then it holds nothing. */
+export interface ForeignCell<T> {
+  /** Rejects when the servers do not answer. */
+  peek(): Promise<Held<T>>;
+}
+
 /** It is certain that a value was not replaced, and will not be. */
 export class NotReplaced extends Error {}

@@ -6,7 +6,7 @@
 import { BehaviorSubject, combineLatest, type Observable, type SchedulerLike } from 'rxjs';
 import { distinctUntilChanged, map } from 'rxjs/operators';
 import { within } from '../../../model/time/deadline.ts';
-import type { Cell } from './cell.ts';
+import type { Cell, ForeignCell } from './cell.ts';
 import { Lease, type LeaseState } from './lease.ts';
 import type { Holder, Rivals, Terms, Whole } from './parties.ts';
 import type { LeaseRecord } from './record.ts';
@@ -14,6 +14,8 @@ import type { LeaseRecord } from './record.ts';
 /** Confirmations may come a hundred times a second: so many parts are renewed for one, and all others if none has succeeded by then. */
 const confirmedFirst = 3;
 const allAfterMs = 200;
+/** What is heard has the cells looked at so often at most. */
+const hurryEveryMs = 20;
 
 export class JointLease {
   readonly #me: Holder;
@@ -27,6 +29,7 @@ export class JointLease {
   #term = 0;
   readonly #terms: Terms = { greatest: 0 };
   #hasEnded = false;
+  #hurriedMs = Number.NEGATIVE_INFINITY;
 
   constructor(cells: readonly Cell<LeaseRecord>[], me: Holder, clock: SchedulerLike, rivals: Rivals) {
     this.#me = me;
@@ -37,6 +40,7 @@ export class JointLease {
       isWanted: () => this.#wants(index),
       hasRunOut: () => this.#parts.some((part, place) => place !== index && (part.isHeld() || part.hasRunOut)),
       hasBegun: () => this.#kept.size > 0,
+      begunIn: () => (this.#kept.size > 0 ? this.#term : undefined),
       nextTerm: () => this.#nextTerm(index),
     });
     this.#parts = cells.map((cell, index) => new Lease(cell, own, clock, rivals, wholeOf(index)));
@@ -89,7 +93,10 @@ export class JointLease {
   /** Hears of a record that somebody has asked to write into one of the cells, which are counted from 0. */
   overheard(record: LeaseRecord, part: number): void {
     this.#parts[part]!.overheard(record);
-    if (record.isReleased) this.hurry();
+    const nowMs = this.#clock.now();
+    if (!record.isReleased || nowMs - this.#hurriedMs < hurryEveryMs) return;
+    this.#hurriedMs = nowMs;
+    this.hurry();
   }
 
   /** Hears of a term: the next holder's is greater, also when the servers have lost the lease. */
@@ -214,17 +221,32 @@ export class JointLease {
 }
 
 /** What is known of the lease of another hub: of the first cell alone, unless that says that there are more. It is only read. */
-export function readJointly(cells: readonly Cell<LeaseRecord>[]): Pick<Cell<LeaseRecord>, 'read'> {
+export function readJointly(cells: readonly ForeignCell<LeaseRecord>[]): Pick<Cell<LeaseRecord>, 'read'> {
   return {
     async read() {
       const [first, ...others] = cells;
-      const one = await first!.read();
-      const rest = await Promise.all(others.slice(0, (one.value?.parts ?? 1) - 1).map((cell) => cell.read()));
+      const one = await first!.peek();
+      const rest = await Promise.all(others.slice(0, (one.value?.parts ?? 1) - 1).map((cell) => cell.peek()));
       const all = [one, ...rest];
       const value = all.find((held) => held.value?.isReleased === false)?.value ?? one.value;
       return { sequence: all.reduce((sum, { sequence }) => sum + sequence, 0), value };
     },
   };
+}
+
+/**
+ * The terms in which the lease of another hub is held: of its cells that can be read, which are more than one only if the first says so.
+ * Errors: none of them can be read.
+ */
+export async function readTerms(cells: readonly ForeignCell<LeaseRecord>[]): Promise<ReadonlySet<number>> {
+  const [first, ...others] = cells;
+  const one = await first!.peek().catch(() => undefined);
+  const parts = one?.sequence === 0 ? 1 : one?.value === undefined ? cells.length : (one.value.parts ?? 1);
+  const asked = await Promise.allSettled(others.slice(0, parts - 1).map((cell) => cell.peek()));
+  const read = [one, ...asked.map((answer) => (answer.status === 'fulfilled' ? answer.value : undefined))];
+  if (read.every((held) => held === undefined)) throw new Error('nobody can read the lease');
+  const records = read.flatMap((held) => held?.value ?? []).filter(({ isReleased }) => !isReleased);
+  return new Set(records.map(({ term, begun = term }) => begun));
 }
 
 /** Whether any of them was renewed. */

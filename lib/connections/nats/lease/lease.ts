@@ -7,7 +7,7 @@ import { messageOf } from '../../../model/error.ts';
 import { Pause } from '../../../model/time/pause.ts';
 import { type Cell, NotReplaced } from './cell.ts';
 import { type Holder, ofOneCell, unknownRivals, type Whole } from './parties.ts';
-import type { LeaseRecord } from './record.ts';
+import { type LeaseRecord, maxTerm } from './record.ts';
 import { Sighting } from './sighting.ts';
 import { Succession } from './succession.ts';
 import { leaseTimes } from './times.ts';
@@ -258,7 +258,10 @@ export class Lease {
 
   #nextTerm(value: LeaseRecord | undefined): number {
     const { terms, nextTerm } = this.#whole;
-    return Math.max(nextTerm?.() ?? terms.greatest + 1, (value?.term ?? 0) + 1);
+    const next = Math.max(nextTerm?.() ?? terms.greatest + 1, (value?.term ?? 0) + 1);
+    if (next <= maxTerm) return next;
+    terms.greatest = 0; // somebody has written the last term there is: terms begin anew
+    return 1;
   }
 
   async #take(term: number, before: LeaseRecord['before']): Promise<number> {
@@ -300,6 +303,7 @@ export class Lease {
 
   #record(term: number): LeaseRecord {
     const { id, name, parts } = this.#me;
+    const begun = this.#whole.begunIn?.();
     return {
       term,
       holder: id,
@@ -307,6 +311,7 @@ export class Lease {
       isReleased: false,
       renewal: this.#records++,
       ...(parts !== undefined && { parts }),
+      ...(begun !== undefined && begun !== term && { begun }),
       ...(this.#before !== undefined && { before: this.#before }),
     };
   }

@@ -12,7 +12,10 @@ function subjectOfLife({ domain, hub }: HubName, id: string): string {
 
 /** Answers for as long as this hub is there; returns what ends that. */
 export function answerForLife(transport: Transport, name: HubName, id: string): () => void {
-  return transport.subscribe(subjectOfLife(name, id), (message) => message.reply(''));
+  return transport.subscribe(subjectOfLife(name, id), (message) => {
+    message.reply('');
+    return undefined;
+  });
 }
 
 /** *there*: it answers; *gone*: nobody listens; *silent*: it is stopped for a while, cut off, or too busy. */

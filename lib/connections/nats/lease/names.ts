@@ -2,7 +2,7 @@
 
 import type { HubName } from '../link/subjects.ts';
 
-interface Place {
+export interface Place {
   readonly stream: string;
   readonly subject: string;
 }

@@ -32,6 +32,8 @@ export interface Whole {
   hasRunOut?(): boolean;
   /** Whether this hub has begun, and may go on. */
   hasBegun?(): boolean;
+  /** The term in which this hub has begun; left out, undefined: it has not. */
+  begunIn?(): number | undefined;
   /** The term to take it in, or a greater one; left out: one that is greater than all that was heard of. */
   nextTerm?(): number | undefined;
 }

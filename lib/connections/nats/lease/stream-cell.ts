@@ -2,11 +2,19 @@
 // writers win who expect one of a subject. It is read by STREAM.MSG.GET, as direct gets may be stale.
 
 import { setTimeout as after } from 'node:timers/promises';
-import type { DiscardPolicy, JetStreamClient, RetentionPolicy, StorageType, StreamAPI } from '@nats-io/jetstream';
+import type {
+  DiscardPolicy,
+  JetStreamClient,
+  RetentionPolicy,
+  StorageType,
+  StoredMsg,
+  StreamAPI,
+} from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { messageOf } from '../../../model/error.ts';
 import { within } from '../../../model/time/deadline.ts';
 import { askAgain } from './ask-again.ts';
-import { type Cell, type Held, NotReplaced } from './cell.ts';
+import { type Cell, type ForeignCell, type Held, NotReplaced } from './cell.ts';
 
 /** A server that needs longer than this counts as one that does not answer. */
 const answerMs = 1000;
@@ -48,6 +56,8 @@ export interface StreamCellOptions<T> {
   readonly creations: Creations;
   /** Reads what was stored. Errors: what it is not. */
   readonly parse: (data: unknown) => T;
+  /** Is told that something else is stored, which counts as nothing, and is replaced by the next value. */
+  readonly tellSenseless: (reason: string) => void;
 }
 
 interface Opened {
@@ -65,7 +75,7 @@ interface Opened {
  * leader while the cluster, which creates streams, has none. A server alone is asked to create it first: Debian 12 has one that crashes
  * when it is asked for a message of a stream that somebody else is having created at this moment.
  */
-export class StreamCell<T> implements Cell<T> {
+export class StreamCell<T> implements Cell<T>, ForeignCell<T> {
   readonly #options: StreamCellOptions<T>;
   #last: Opened | undefined;
   #isCreating = false;
@@ -75,19 +85,43 @@ export class StreamCell<T> implements Cell<T> {
   }
 
   async read(): Promise<Held<T>> {
-    const { stream, subject, parse } = this.#options;
+    const { stream, subject } = this.#options;
     const session = await this.#opened();
     const isAlone = session.connection.info?.cluster === undefined;
     if (isAlone && !session.isThere && (await create(session, stream, subject)) === 0) return nothing;
     try {
       const message = await insist(session, (ms) => this.#newest(session, ms));
       session.isThere = message !== null;
-      return message === null ? nothing : { sequence: message.seq, value: parse(message.json()) };
+      return this.#held(message);
     } catch (error) {
       if (session.codeOf(error) !== isNotThere) throw error;
       session.isThere = false;
       await this.#createInTurn(session);
       return nothing;
+    }
+  }
+
+  async peek(): Promise<Held<T>> {
+    const session = await this.#opened();
+    try {
+      return this.#held(await insist(session, (ms) => this.#newest(session, ms)));
+    } catch (error) {
+      if (session.codeOf(error) !== isNotThere) throw error;
+      return nothing;
+    }
+  }
+
+  #held(message: StoredMsg | null): Held<T> {
+    return message === null ? nothing : { sequence: message.seq, value: this.#parse(message) };
+  }
+
+  /** undefined: it is no such value. Whatever writes there, somebody can go on. */
+  #parse(message: StoredMsg): T | undefined {
+    try {
+      return this.#options.parse(message.json());
+    } catch (error) {
+      this.#options.tellSenseless(messageOf(error));
+      return undefined;
     }
   }
 

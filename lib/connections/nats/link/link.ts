@@ -10,6 +10,7 @@ import type { NatsSettings } from '../settings.ts';
 import { attemptAll } from './attempts.ts';
 import { readCredentials } from './credentials-file.ts';
 import { hearGreeting } from './greeting.ts';
+import type { Intake } from './intake.ts';
 import { createTransport } from './nats-transport.ts';
 import { inboxPrefixOf } from './subjects.ts';
 import { readTlsFiles } from './tls-files.ts';
@@ -35,6 +36,7 @@ export interface Link {
 }
 
 export interface LinkContext {
+  readonly intake: Intake;
   readonly settings: NatsSettings;
   readonly scheduler: SchedulerLike;
   readonly log: Log;
@@ -50,7 +52,7 @@ const pingIntervalMs = 1000;
 const maxPingsOut = 2;
 
 export function openLink(context: LinkContext): Link {
-  const { settings, scheduler, log } = context;
+  const { settings, scheduler, log, intake } = context;
   const state$ = new BehaviorSubject<LinkState>({ session: undefined, reason: '' });
   let place = Math.floor(Math.random() * settings.servers.length); // so that hubs are spread over the servers
   let attempts = Subscription.EMPTY;
@@ -78,7 +80,13 @@ export function openLink(context: LinkContext): Link {
     const server = opened.getServer();
     void opened.closed().then((error) => lose(`lost ${server}${error ? `: ${messageOf(error)}` : ''}`));
     log.info({ server }, `is connected to ${server}`);
-    state$.next({ session: { connection: opened, transport: createTransport(opened, log), server } });
+    state$.next({
+      session: {
+        connection: opened,
+        transport: createTransport(opened, { domain: settings.domain, intake, log }),
+        server,
+      },
+    });
   };
   connect(0);
   return {

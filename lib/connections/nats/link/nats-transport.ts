@@ -3,6 +3,8 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { messageOf } from '../../../model/error.ts';
 import type { Log } from '../../connection.ts';
+import type { Intake } from './intake.ts';
+import { askerOf, hubOf, hubOfInbox } from './subjects.ts';
 import type { Transport } from './transport.ts';
 
 /** How much may be on its way to the server; what comes beyond is not sent. */
@@ -10,7 +12,17 @@ const maxUnsentBytes = 32 * 1024 * 1024;
 /** The server is asked so often whether it has all. */
 const askedEveryBytes = 1024 * 1024;
 
-export function createTransport(connection: NatsConnection, log: Log): Transport {
+export interface TransportContext {
+  readonly domain: string;
+  readonly intake: Intake;
+  readonly log: Log;
+}
+
+/**
+ * What comes is taken in turns, by the hub that has sent it. Who asks is answered in an inbox alone: another subject could be one of this
+ * hub, where only this hub may send.
+ */
+export function createTransport(connection: NatsConnection, { domain, intake, log }: TransportContext): Transport {
   let sent = 0;
   let asked = 0;
   let arrived = 0;
@@ -40,17 +52,23 @@ export function createTransport(connection: NatsConnection, log: Log): Transport
     publish: (subject, data) => send(data.length, () => connection.publish(subject, data)),
     subscribe(subject, take) {
       if (connection.isClosed()) return () => {};
+      let isSubscribed = true;
       const subscription = connection.subscribe(subject, {
         callback: (error, message) => {
           if (error !== null) return;
-          take({
-            subject: message.subject,
-            data: message.data,
-            reply: (data) => send(data.length, () => message.respond(data)),
-          });
+          const { subject, data } = message;
+          const inbox = message.reply === undefined ? undefined : hubOfInbox(domain, message.reply);
+          const sender = askerOf(subject) ?? (inbox || hubOf(subject));
+          const reply = (answer: Uint8Array | string) => {
+            if (inbox !== undefined) send(answer.length, () => message.respond(answer));
+          };
+          intake.take(sender, data.length, () => (isSubscribed ? take({ subject, data, reply }) : undefined));
         },
       });
-      return () => subscription.unsubscribe();
+      return () => {
+        isSubscribed = false;
+        subscription.unsubscribe();
+      };
     },
     async request(subject, data, timeoutMs) {
       if (isFull()) throw new Error('too much is on its way to the server');

@@ -36,7 +36,8 @@ export class FireCounts {
       const [number, count] = [fires[index]!, fires[index + 1]!];
       const parameter = this.#parameterOf(number);
       const missing = count - (this.#counts.get(number) ?? 0);
-      if (shown.has(number) && parameter !== undefined && missing > 0) lost.set(parameter, missing);
+      if (parameter === undefined) continue;
+      if (shown.has(number) && missing > 0) lost.set(parameter, missing);
       this.#counts.set(number, count);
     }
     return lost;

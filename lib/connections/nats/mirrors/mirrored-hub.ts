@@ -7,28 +7,46 @@ import type { Parameter, Remote, RemoteCause, RemoteWrite } from '../../../model
 import { Backoff } from '../../../model/time/backoff.ts';
 import type { Value } from '../../../model/value.ts';
 import type { Log } from '../../connection.ts';
+import type { Intake, MadeSteps, Steps } from '../link/intake.ts';
 import type { HubName } from '../link/subjects.ts';
 import type { Transport } from '../link/transport.ts';
-import type { Receipt, Told } from '../wire/messages.ts';
+import { printable } from '../wire/causes.ts';
+import { maxStep, type Receipt, sizeOf, type Told, type WalkAnswer } from '../wire/messages.ts';
+import type { Bounds } from './bounds.ts';
 import { FireCounts } from './fire-counts.ts';
-import { fetchMending, type Mending, type Position } from './mend.ts';
+import { type Mended, mend, type Position, SenselessAnswer } from './mend.ts';
 import { MirroredParameters, type MirrorPort } from './mirrored-parameters.ts';
 import { OwnerClock } from './owner-clock.ts';
 import type { RemoteWrites } from './remote-writes.ts';
 
 /** After this long without its owner a mirror is stale. */
 const staleAfterMs = 3000;
-/** How many messages are kept while something is asked for; beyond, all of them are let go, and it is asked again. */
+/** How much is kept while something is asked for; beyond, all of it is let go, and it is asked again. */
 const maxKeptMessages = 4096;
-/** After what makes no sense it is asked again so soon, and later each time, until all made sense for a minute. */
+const maxKeptBytes = 8 * 1024 * 1024;
+/** What is missing is asked for at once; again so soon, and later each time, while nothing comes of it. */
+const fruitless = { firstMs: 20, longestMs: 1000 };
+/** The lease is looked at again so soon, and later each time, while it does not say what is told. */
+const disbelief = { firstMs: 100, longestMs: 1000 };
+/**
+ * After what makes no sense it is asked again so soon, and later each time, until all made sense for a minute. Answers are its own; what is
+ * told may be sent by others where servers permit that, so the mirror is fresh again before it is stale.
+ */
 const distrust = { firstMs: 100, longestMs: 30_000, provenMs: 60_000 };
+const longestDoubtMs = 1000;
 
 export interface MirroredHubContext {
   readonly hub: MirrorPort;
   readonly owner: HubName;
   readonly isOwn: boolean;
   readonly isSelected: (address: string) => boolean;
+  /** Whether what it tells of a connection is shown as its own. */
+  readonly mayShow: (connectionId: string) => boolean;
+  /** The terms in which the lease of a hub is held; undefined: nobody can say at the moment. Never rejects. */
+  readonly termsOf: (hub: string) => Promise<ReadonlySet<number> | undefined>;
   readonly writes: RemoteWrites;
+  readonly bounds: Bounds;
+  readonly intake: Intake;
   readonly scheduler: SchedulerLike;
   /** Milliseconds since 1970. */
   readonly timeOfDay: () => number;
@@ -51,12 +69,21 @@ export class MirroredHub implements Remote {
   #transport: Transport | undefined;
   #position: Position | undefined;
   #term = 0;
+  /** Those in which the lease of the owner was held when it was looked at last. */
+  #termsOfLease: ReadonlySet<number> = new Set();
+  #isLooking = false;
+  /** Before, it is not looked at again, and what seems to be missing is not asked for again. */
+  #lookAfterMs = Number.NEGATIVE_INFINITY;
+  #mendAfterMs = Number.NEGATIVE_INFINITY;
+  readonly #lookBackoff = new Backoff(disbelief);
+  readonly #fruitless = new Backoff(fruitless);
   /** When this hub last had all that its owner had told, on the monotonic clock. */
   #freshAtMs: number;
   /** Since when nothing has come that was taken, though it could have. */
   #listensSinceMs: number;
   /** What has come since something was asked for. */
-  #kept: Told[] = [];
+  #kept: { readonly told: Told; readonly bytes: number }[] = [];
+  #keptBytes = 0;
   /** Counts what is asked for, so that an answer to an earlier question is known as such. */
   #asking = 0;
   #isMending = false;
@@ -64,19 +91,31 @@ export class MirroredHub implements Remote {
   #isAsked = false;
   /** Whether it was heard of since there is the present network: before that, nobody could answer. */
   #isHeard = false;
+  /** Whether something was taken over as it was told since all of it was asked for: what is behind that comes from somebody else. */
+  #hasFollowed = false;
+  /** Whether something is being taken over at this moment. */
+  #isStepping = false;
+  /** Whether another parameter may be shown, or one is to be shown no longer, since something was asked for. */
+  #isOutdated = false;
   #waiting = Subscription.EMPTY;
   readonly #fires: FireCounts;
   /** What happened since the hub started, for those who look. */
   readonly counts = { turns: 0, gaps: 0, snapshots: 0, lostFires: 0, refused: 0 };
 
   constructor(context: MirroredHubContext) {
-    const { hub, owner, isSelected, isOwn } = context;
+    const { owner, log } = context;
     this.#context = context;
     this.hub = owner.hub;
     this.clock = new OwnerClock(context.scheduler);
     this.staleSince = context.timeOfDay();
     this.#freshAtMs = this.#listensSinceMs = context.scheduler.now();
-    this.#parameters = new MirroredParameters({ hub, owner: owner.hub, remote: this, isSelected, isOwn });
+    const refuse = (what: string) =>
+      log.warn(
+        { hub: owner.hub },
+        `hub "${owner.hub}" shares ${what}: what is beyond is not shown here`,
+        'shares too much',
+      );
+    this.#parameters = new MirroredParameters({ ...context, owner: owner.hub, remote: this, refuse });
     this.#fires = new FireCounts((number) => this.#parameters.at(number));
   }
 
@@ -91,6 +130,11 @@ export class MirroredHub implements Remote {
   /** The present network; undefined: there is none. */
   get transport(): Transport | undefined {
     return this.#transport;
+  }
+
+  get isThere(): boolean {
+    if (this.staleSince === undefined) return true;
+    return this.#isHeard && this.#context.scheduler.now() - this.#listensSinceMs < staleAfterMs;
   }
 
   get epoch(): string | undefined {
@@ -119,26 +163,61 @@ export class MirroredHub implements Remote {
     return this.#context.writes.send(this, writes, by);
   }
 
-  /** Takes over what the owner tells. */
-  take(told: Told): void {
-    if (told.term < this.#term && !this.#isAnew(told)) {
-      this.counts.refused++;
-      return;
+  /** Takes over what the owner tells; returns the steps that are left to do so. */
+  take(told: Told, bytes: number): Steps | undefined {
+    if (!this.#believes(told)) {
+      if (told.term < this.#term) this.counts.refused++;
+      return undefined;
     }
+    const isBack = !this.#isHeard;
+    this.#hear(told);
+    if (told.machine !== undefined) this.heartbeat = { term: told.term, machine: printable(told.machine) };
+    if (this.#isMending && !this.#isAsked && isBack) this.#mend();
+    else if (this.#isMending) this.#keep(told, bytes);
+    else return this.#follow(told);
+    return undefined;
+  }
+
+  #hear(told: Pick<Told, 'term' | 'epoch' | 'clock'>): void {
     this.#listensSinceMs = this.#context.scheduler.now();
     this.#term = told.term;
     this.clock.hear(told);
-    if (told.machine !== undefined) this.heartbeat = told;
-    const isBack = !this.#isHeard;
     this.#isHeard = true;
-    if (this.#isMending && !this.#isAsked && isBack) this.#mend();
-    else if (this.#isMending) this.#keep(told);
-    else this.#follow(told);
+  }
+
+  /**
+   * Whether what is told in a term is that of who runs the hub. A message may name any term: the lease says who has it in which one.
+   * While that cannot be read, no other term is believed than the one before.
+   */
+  #believes({ term, epoch }: Pick<Told, 'term' | 'epoch'>): boolean {
+    if (term === this.#term || (term < this.#term && this.#isAnew(epoch))) return true;
+    if (this.#termsOfLease.has(term)) return true;
+    if (!this.#isLooking && this.#context.scheduler.now() >= this.#lookAfterMs) void this.#lookAtLease(term);
+    return false;
   }
 
   /** Whether a lesser term is that of another run, and nobody else is heard of: servers have lost the leases, or cannot read them. */
-  #isAnew({ epoch }: Told): boolean {
+  #isAnew(epoch: string): boolean {
     return epoch !== this.epoch && this.#context.scheduler.now() - this.#listensSinceMs >= staleAfterMs;
+  }
+
+  /** Looks which terms the lease of the owner is in, as it is told in another one. */
+  async #lookAtLease(told: number): Promise<void> {
+    const { termsOf, scheduler, owner, log } = this.#context;
+    this.#isLooking = true;
+    const terms = await termsOf(owner.hub);
+    this.#isLooking = false;
+    if (terms !== undefined) this.#termsOfLease = terms;
+    if (terms?.has(told)) {
+      this.#lookBackoff.reset();
+      if (!this.#isMending || !this.#isAsked) this.#mend(); // who has the lease by now knows what there is
+      return;
+    }
+    this.#lookAfterMs = scheduler.now() + this.#lookBackoff.next();
+    if (terms === undefined || told < this.#term) return; // the late word of who had it before
+    this.counts.refused++;
+    const message = `what is sent as hub "${owner.hub}" in term ${told} is not believed: its lease is in no such term`;
+    log.warn({ hub: owner.hub, term: told }, message, 'not its term');
   }
 
   /** When it becomes stale if its owner is not heard of by then, on the monotonic clock; infinite: it is stale. */
@@ -173,7 +252,7 @@ export class MirroredHub implements Remote {
   }
 
   /** Something that it told was not understood: what it has is asked for again. */
-  mistrust(reason: string): void {
+  #mistrust(reason: string, longestMs: number): void {
     this.#context.log.warn({ hub: this.hub }, `what hub "${this.hub}" tells makes no sense: ${reason}`, 'senseless');
     this.#position = undefined;
     if (this.staleSince !== undefined) this.#context.hub.mirroring.tellStale(this.#parameters.all());
@@ -181,17 +260,27 @@ export class MirroredHub implements Remote {
     const nowMs = this.#context.scheduler.now();
     this.#distrust.ran(nowMs - this.#senselessAtMs);
     this.#senselessAtMs = nowMs;
-    this.#mendAfter(this.#distrust.next());
+    this.#mendAfter(Math.min(this.#distrust.next(), longestMs));
   }
 
-  /**
-   * Parameters that could not be shown before may be shown with the next message, or one that was shown is no longer. What is taken
-   * out here, while something is taken over, does not count: where this mirror is, is known after that.
-   */
+  /** Other hubs have other connections by now: what may not be shown any more is not, and what may be comes. */
+  placeAnew(): void {
+    const parameters = this.#parameters;
+    if (parameters.lacksAny()) this.lookAgain();
+    if (!parameters.hasMisplaced()) return;
+    const steps = parameters.hideMisplaced();
+    void this.#context.intake.goThrough(this.hub, { next: () => this.#step(steps) });
+  }
+
+  /** A parameter that it has shown is taken out, since this hub or a third one has come to have it. */
+  lose({ address }: Parameter): void {
+    if (!this.#isStepping) this.#parameters.noteGone(address); // else it is this mirror that takes it out
+  }
+
+  /** Parameters that could not be shown before may be shown: all are asked for with the next message, or as soon as the present answer is taken. */
   lookAgain(): void {
-    if (this.#position === undefined) return;
-    this.#position = undefined;
-    if (this.#isMending) this.#mend(); // the answer that is awaited goes on from before
+    if (this.#isMending && this.#isAsked) this.#isOutdated = true;
+    else this.#position = undefined;
   }
 
   /** Shows its parameters no longer. */
@@ -202,35 +291,52 @@ export class MirroredHub implements Remote {
     this.#parameters.clear();
   }
 
-  #follow(told: Told): void {
+  #follow(told: Told): Steps | undefined {
     const position = this.#position;
-    if (position === undefined || told.epoch !== position.epoch) {
-      this.#position = undefined;
+    if (position === undefined) {
       this.#mend();
-    } else if (told.rev < position.rev || (told.rev === position.rev && told.structure <= position.structure)) {
-      if (told.rev === position.rev && told.structure === position.structure) this.#refresh();
-    } else if (told.prev !== position.rev || told.turns.length === 0) {
+      return undefined;
+    }
+    if (told.epoch !== position.epoch) this.#mendAnew();
+    else if (isBehind(told, position)) {
+      if (this.#hasFollowed) this.#doubt();
+    } else if (told.rev === position.rev && told.structure === position.structure) this.#refresh();
+    else if (!follows(told, position)) {
       this.counts.gaps++;
-      this.#mend();
-    } else this.#takeOver(told, position);
+      this.#mendAnew();
+    } else return this.#takeOver(told, position);
+    return undefined;
   }
 
-  #takeOver({ turns, rev, structure }: Told, { epoch, structure: known }: Position): void {
-    const changed = turns.filter((turn) => !Array.isArray(turn)).length;
-    if (known + changed !== structure) {
-      this.counts.gaps++;
-      this.#mend();
-      return;
-    }
+  *#takeOver({ turns, rev, structure }: Told, { epoch }: Position): MadeSteps {
+    const transport = this.#transport;
+    const isCurrent = () => this.#position?.epoch === epoch && this.#transport === transport && !this.#isMending;
     try {
-      this.#parameters.take(turns, this.#fires.add);
+      for (const steps = this.#parameters.take(turns, this.#fires.add); ; ) {
+        const { done } = this.#step(steps);
+        if (!isCurrent()) return; // it is asked for anew, with what was taken of this
+        if (done) break;
+        yield;
+      }
     } catch (error) {
-      this.mistrust(messageOf(error).split('\n', 1)[0]!);
+      this.#mistrust(messageOf(error), longestDoubtMs);
       return;
     }
     this.counts.turns += turns.length;
+    this.#hasFollowed = true;
+    this.#fruitless.reset();
     this.#position = { epoch, structure, rev };
     this.#refresh();
+  }
+
+  /** What is taken out by the step itself does not count as what others take out (`lookAgain`). */
+  #step(steps: Steps): IteratorResult<undefined, void> {
+    this.#isStepping = true;
+    try {
+      return steps.next();
+    } finally {
+      this.#isStepping = false;
+    }
   }
 
   #refresh(): void {
@@ -242,10 +348,33 @@ export class MirroredHub implements Remote {
     hub.mirroring.tellStale(this.#parameters.all());
   }
 
-  #keep(told: Told): void {
+  #keep(told: Told, bytes: number): void {
     if (!this.#isAsked) return; // the answer will have it
-    if (this.#kept.length >= maxKeptMessages) this.#kept = [];
-    this.#kept.push(told);
+    if (this.#kept.length >= maxKeptMessages || this.#keptBytes + bytes > maxKeptBytes) this.#forgetKept();
+    this.#kept.push({ told, bytes });
+    this.#keptBytes += bytes;
+  }
+
+  #forgetKept(): void {
+    this.#kept = [];
+    this.#keptBytes = 0;
+  }
+
+  /** Something is missing, or seems to be: who tells what is not so has it asked for less and less often. */
+  #mendAnew(): void {
+    const nowMs = this.#context.scheduler.now();
+    if (nowMs < this.#mendAfterMs) return;
+    this.#mendAfterMs = nowMs + this.#fruitless.next();
+    this.#mend();
+  }
+
+  /** What it tells contradicts what was told in its name before: what there is of it is asked for as a whole. */
+  #doubt(): void {
+    if (this.#context.scheduler.now() < this.#mendAfterMs) return;
+    const message = `what is sent as hub "${this.hub}" contradicts itself: another one may send in its name`;
+    this.#context.log.warn({ hub: this.hub }, message, 'contradicts itself');
+    this.#position = undefined;
+    this.#mendAnew();
   }
 
   #mend(): void {
@@ -254,14 +383,32 @@ export class MirroredHub implements Remote {
     this.#waiting.unsubscribe();
     this.#isMending = true;
     this.#isAsked = true;
+    this.#isOutdated = false;
     const asking = ++this.#asking;
-    const isCurrent = () => asking === this.#asking;
-    fetchMending(transport, this.#context.owner, this.#position).then(
-      (mending) => {
-        if (isCurrent()) this.#takeMending(mending);
+    const isWanted = () => asking === this.#asking;
+    const { owner, intake } = this.#context;
+    const parameters = this.#parameters;
+    const believes = (answer: WalkAnswer) => {
+      const isBelieved = this.#believes(answer);
+      if (isBelieved) this.#hear(answer);
+      return isBelieved;
+    };
+    const goThrough = (hub: string, steps: Steps) => intake.goThrough(hub, { next: () => this.#step(steps) });
+    const ways = { run: <T>(hub: string, work: () => T) => intake.run(hub, work), goThrough };
+    const from = this.#position;
+    const begin = () => {
+      this.#position = undefined; // the numbers of before are in use for others from now on
+    };
+    mend({ transport, owner, intake: ways, parameters, believes, isWanted, begin }, from).then(
+      (mended) => {
+        if (isWanted()) this.#takeMended(mended, from);
       },
-      () => {
-        if (isCurrent()) this.#mendAfter(this.#backoff.next());
+      (error) => {
+        if (!isWanted()) return;
+        if (error instanceof SenselessAnswer) {
+          this.#isMending = false;
+          this.#mistrust(messageOf(error.cause ?? error), distrust.longestMs);
+        } else this.#mendAfter(this.#backoff.next());
       },
     );
   }
@@ -269,41 +416,48 @@ export class MirroredHub implements Remote {
   #mendAfter(pauseMs: number): void {
     this.#isMending = true;
     this.#isAsked = false;
-    this.#kept = [];
+    this.#forgetKept();
     this.#waiting = this.#context.scheduler.schedule(() => this.#mend(), pauseMs);
   }
 
-  #takeMending({ definitions, changes, fires, epoch, structure, rev, term, clock }: Mending): void {
+  #takeMended({ fires, epoch, structure, rev, isSnapshot }: Mended, from: Position | undefined): void {
     this.#stopMending(false);
     this.#backoff.reset();
-    if (term < this.#term) return; // who has answered holds no longer
-    const shown = this.#fires.shownOf(fires, epoch);
-    try {
-      if (definitions !== undefined) {
-        this.counts.snapshots++;
-        this.#parameters.replace(definitions, changes);
-      }
-      this.#parameters.takeTurn(changes);
-    } catch (error) {
-      this.mistrust(messageOf(error).split('\n', 1)[0]!);
-      return;
+    if (isSnapshot) this.counts.snapshots++;
+    const hasMore = from !== undefined && (epoch !== from.epoch || structure !== from.structure || rev > from.rev);
+    if (hasMore) {
+      this.#fruitless.reset();
+      this.#mendAfterMs = Number.NEGATIVE_INFINITY;
     }
+    const shown = this.#fires.shownOf(fires, epoch);
     this.#tellLost(this.#fires.takeOver(fires, shown));
-    this.#term = term;
-    this.clock.hear({ epoch, clock });
     this.hasMirrored = true;
+    this.#hasFollowed = false;
     this.#position = { epoch, structure, rev };
     this.#refresh();
+    if (this.#isOutdated) {
+      this.#position = undefined;
+      this.#mend();
+      return;
+    }
     const kept = this.#kept;
-    this.#kept = [];
-    for (const told of kept) this.take(told);
+    this.#forgetKept();
+    if (kept.length > 0) void this.#context.intake.goThrough(this.hub, this.#takeKept(kept));
+  }
+
+  *#takeKept(kept: readonly { readonly told: Told; readonly bytes: number }[]): MadeSteps {
+    for (const { told, bytes } of kept) {
+      const steps = this.take(told, bytes);
+      while (steps !== undefined && !steps.next().done) yield;
+      yield;
+    }
   }
 
   #stopMending(forgets = true): void {
     this.#asking++;
     this.#isMending = false;
     this.#waiting.unsubscribe();
-    if (forgets) this.#kept = [];
+    if (forgets) this.#forgetKept();
   }
 
   #tellLost(lostFires: ReadonlyMap<Parameter, number>): void {
@@ -314,4 +468,16 @@ export class MirroredHub implements Remote {
     log.warn({ hub: this.hub, lost }, `${lost} fires of hub "${this.hub}" were lost`, 'fires lost');
     hub.mirroring.tellLost(lostFires);
   }
+}
+
+/** Whether it goes on right where a mirror is, in steps that are not too long. */
+function follows({ prev, turns, structure }: Told, position: Position): boolean {
+  if (prev !== position.rev || turns.length === 0 || turns.some((turn) => sizeOf(turn) > maxStep)) return false;
+  return position.structure + turns.filter((turn) => !Array.isArray(turn)).length === structure;
+}
+
+/** Whether a mirror has what is told already, and more. */
+function isBehind({ rev, structure, turns }: Told, position: Position): boolean {
+  if (rev !== position.rev) return rev < position.rev;
+  return structure < position.structure || (structure === position.structure && turns.length > 0);
 }

@@ -1,24 +1,39 @@
-// The parameters of one other hub, as this hub shows them, by the numbers of their owner.
+// The parameters of one other hub, as this hub shows them, by the numbers of their owner. Nothing that it tells goes in unchecked, and
+// what is long is taken in steps.
 
 import { connectionIdOf } from '../../../model/address.ts';
 import { describe } from '../../../model/error.ts';
 import type { Change, Origin, Parameter, Remote } from '../../../model/parameter.ts';
-import type { Value } from '../../../model/value.ts';
+import { isValueOf, type Value } from '../../../model/value.ts';
 import type { HubPort } from '../../hub-port.ts';
-import { readLinks, readOrigin, type ToldLinks, type ToldOrigin } from '../wire/causes.ts';
+import type { MadeSteps } from '../link/intake.ts';
+import { lengthOfLinks, readLinks, readOrigin, type ToldOrigin } from '../wire/causes.ts';
 import {
   type Context,
   type Definition,
+  maxStep,
   readContext,
   readStructure,
   type Told,
   type ToldTurn,
 } from '../wire/messages.ts';
+import { type Bounds, Holdings, maxMirroredInAll } from './bounds.ts';
 
-/** How many parameters of one hub are shown; what comes beyond is not. */
-export const maxMirrored = 1_000_000;
-/** How many writers of a hub are told apart; beyond, they are learnt anew. */
-const maxOrigins = 10_000;
+/** Numbers of an owner are less: it gives them anew when half of them are out of use. */
+const maxNumber = 2 * maxMirroredInAll;
+/** How many writers of a hub are told apart, and how long they are together; beyond, they are learnt anew. */
+const maxOrigins = 1000;
+const maxOriginsLength = 200_000;
+/** A name that is longer counts as what led to a change. */
+const usualOriginLength = 100;
+/** How many connections of a hub are told apart of which nothing is selected. */
+const maxOthers = 10_000;
+/** The clocks of two hubs may differ by so much; a time that is later than that is now. */
+const maxAheadMs = 86_400_000;
+/** So many parameters come or go in one step. */
+const stepParameters = 200;
+/** So many numbers are looked at in one step. */
+const stepNumbers = 5000;
 
 export type MirrorPort = Pick<HubPort, 'find' | 'turn' | 'mirroring'>;
 
@@ -28,8 +43,21 @@ export interface MirroredContext {
   readonly owner: string;
   readonly remote: Remote;
   readonly isSelected: (address: string) => boolean;
+  /** Whether what the hub tells of a connection is shown: no other one has that connection, as far as is known. */
+  readonly mayShow: (connectionId: string) => boolean;
   /** Whether this hub declares the same parameters, and stands by. */
   readonly isOwn: boolean;
+  readonly bounds: Bounds;
+  /** Milliseconds since 1970. */
+  readonly timeOfDay: () => number;
+  /** Is told what is left out as it is beyond a bound. */
+  readonly refuse: (what: string) => void;
+}
+
+/** A writer, and how long it is beyond what is usual. */
+interface KnownOrigin {
+  readonly origin: Origin;
+  readonly extra: number;
 }
 
 export class MirroredParameters {
@@ -37,19 +65,35 @@ export class MirroredParameters {
   /** By the number of the owner; undefined: it is not shown here. */
   #byNumber: (Parameter | undefined)[] = [];
   #size = 0;
-  /** The numbers of those that another hub or this one has, by address: as many as one hub may have at most. */
+  /** Those that were shown when all began to be told anew, by address: whether they still are comes out before the values. */
+  #before = new Map<string, Parameter>();
+  /** What is told anew. */
+  #next = new Map<string, Definition>();
+  #numbers = new Set<number>();
+  /** The numbers of those that another hub or this one has, by address. */
   readonly #hidden = new Map<string, number>();
   /** The IDs of the connections of what is not shown since it is not selected, also of what was withdrawn since all was told. */
   readonly #others = new Set<string>();
-  readonly #origins = new Map<string, Origin>();
+  readonly #origins = new Map<string, KnownOrigin>();
+  #originsLength = 0;
+  /** The addresses of what was taken out by others since all was looked through. */
+  readonly #gone = new Set<string>();
   readonly #connections = new Map<string, Origin>();
+  /** Characters of addresses and texts, and of causes. */
+  readonly #texts: Holdings;
+  readonly #causes: Holdings;
+  /** The numbers of what holds more than it may: it is shown no longer after the turn. */
+  #excess: number[] = [];
   /** Who writes, and when, unless a context says otherwise. */
-  #by: Origin;
+  #by: KnownOrigin;
   #at = 0;
 
   constructor(context: MirroredContext) {
+    const { bounds, owner } = context;
     this.#context = context;
-    this.#by = { kind: 'connection', name: '', hub: context.owner };
+    this.#by = { origin: { kind: 'connection', name: '', hub: owner, reportedBy: owner }, extra: 0 };
+    this.#texts = new Holdings(bounds.characters, owner);
+    this.#causes = new Holdings(bounds.causes, owner);
   }
 
   get size(): number {
@@ -58,11 +102,12 @@ export class MirroredParameters {
 
   /** Whether its owner has this address, and something else is shown there. */
   hides(address: string): boolean {
-    return this.#hidden.has(address);
+    return this.#hidden.has(address) || this.#gone.has(address);
   }
 
   /** The addresses that its owner has, and where something else is shown. */
   hidden(): Iterable<string> {
+    this.#dropGone();
     return this.#hidden.keys();
   }
 
@@ -74,47 +119,133 @@ export class MirroredParameters {
     return ids;
   }
 
-  /**
-   * Takes over all definitions of an owner, before all values that it has; what is none of them any more is withdrawn. What has no
-   * value any more is shown anew: in place, a value that is known never becomes unknown.
-   */
-  replace(definitions: readonly Definition[], changes: ToldTurn): void {
-    const { mirroring } = this.#context.hub;
-    const valued = valuedIn(changes);
-    const next = new Map(definitions.map((one) => [one[1], one]));
-    const leaving: Parameter[] = [];
-    for (const parameter of this.#byNumber) {
-      if (parameter === undefined) continue;
-      const definition = next.get(parameter.address);
-      const isSame = definition?.[2] === parameter.type && definition[3] === parameter.access;
-      const isUnknown = parameter.value !== undefined && !valued.has(definition?.[0]);
-      if (
-        !isSame ||
-        (isUnknown && !this.#isEntrusted(parameter)) ||
-        this.#context.hub.find(parameter.address) !== parameter
-      )
-        leaving.push(parameter);
+  /** Something of it was taken out: it is not to be written any more. */
+  noteGone(address: string): void {
+    this.#gone.add(address);
+  }
+
+  /** Whether something is not shown that may be, and where nothing else is. */
+  lacksAny(): boolean {
+    this.#dropGone();
+    const { hub, mayShow } = this.#context;
+    for (const address of this.#hidden.keys())
+      if (mayShow(connectionIdOf(address)) && hub.find(address) === undefined) return true;
+    return false;
+  }
+
+  /** Whether something may be shown that is another hub's by now. */
+  hasMisplaced(): boolean {
+    for (const id of this.#connections.keys()) if (!this.#context.mayShow(id)) return true;
+    return false;
+  }
+
+  /** Shows no longer what is another hub's by now. */
+  *hideMisplaced(): MadeSteps {
+    const { hub, mayShow } = this.#context;
+    const byNumber = this.#byNumber;
+    let looked = 0;
+    for (const [number, parameter] of byNumber.entries()) {
+      if (++looked % stepParameters === 0) yield;
+      if (byNumber !== this.#byNumber) return; // all of it is told anew
+      if (parameter === undefined || this.#isEntrusted(parameter) || mayShow(connectionIdOf(parameter.address)))
+        continue;
+      this.#hide(number, parameter);
+      this.#release([parameter]);
     }
-    const before = this.#known();
-    for (const { address } of leaving) before.delete(address);
-    this.#empty();
-    this.#release(leaving);
-    for (const definition of definitions) this.#add(definition, before.get(definition[1]));
-    mirroring.tell();
+    for (const id of this.#connections.keys()) if (!mayShow(id)) this.#connections.delete(id);
+    hub.mirroring.tell();
+  }
+
+  /** All definitions of the owner are to come: `define`, then `swap`, then all values that there are by `takeAll`, then `settle`. */
+  beginAnew(): void {
+    this.#next.clear();
+    this.#numbers.clear();
+  }
+
+  /** Takes further definitions. Errors: they make no sense. */
+  *define(definitions: readonly Definition[]): MadeSteps {
+    const { isSelected, bounds, refuse } = this.#context;
+    for (const [index, definition] of definitions.entries()) {
+      if (index % stepNumbers === stepNumbers - 1) yield;
+      const [number, address] = definition;
+      if (this.#numbers.has(number) || this.#next.has(address))
+        throw new Error(`${address}: expected each address and each number once`);
+      if (!isSelected(address)) this.#noteOther(address);
+      else if (this.#next.size >= bounds.maxParameters || number >= maxNumber)
+        refuse(`more than ${bounds.maxParameters} parameters`);
+      else {
+        this.#numbers.add(number);
+        this.#next.set(address, definition);
+      }
+    }
+  }
+
+  /** Shows what was defined, as it was shown before where it is the same; what is not defined any more is withdrawn. */
+  *swap(): MadeSteps {
+    const { hub } = this.#context;
+    this.#numbers.clear();
+    yield* this.#keepAside();
+    this.#others.clear();
+    const leaving: Parameter[] = [];
+    let looked = 0;
+    for (const [address, parameter] of this.#before) {
+      const [, , type, access] = this.#next.get(address) ?? [];
+      if (type !== parameter.type || access !== parameter.access) leaving.push(parameter);
+      if (++looked % stepNumbers === 0) yield;
+    }
+    yield* this.#releaseAll(leaving);
+    const definitions = this.#next;
+    this.#next = new Map();
+    let added = 0;
+    for (const [address, definition] of definitions) {
+      const before = this.#before.get(address);
+      this.#before.delete(address);
+      this.#add(definition, before !== undefined && hub.find(address) === before ? before : undefined);
+      if (++added % stepParameters === 0) yield;
+    }
+    hub.mirroring.tell();
+  }
+
+  /** Takes over changes, a turn for so many of them at most; `valued` gets the numbers of what has a value. Errors: they make no sense. */
+  *takeAll(changes: ToldTurn, valued?: Set<number>): MadeSteps {
+    for (let place = 0; place < changes.length; ) {
+      this.#context.hub.turn(() => {
+        place = this.#takeChanges(changes, place, maxStep, undefined, valued);
+      });
+      this.#dropExcess();
+      yield;
+    }
+  }
+
+  /** What has no value any more is shown anew, once all values have come: in place, a value that is known never becomes unknown. */
+  *settle(valued: ReadonlySet<number>): MadeSteps {
+    const unknown: Definition[] = [];
+    const byNumber = this.#byNumber;
+    let looked = 0;
+    for (const [number, parameter] of byNumber.entries()) {
+      if (++looked % stepNumbers === 0) yield;
+      if (parameter?.value === undefined || valued.has(number) || this.#isEntrusted(parameter)) continue;
+      unknown.push([number, parameter.address, parameter.type, parameter.access]);
+    }
+    for (const [index, definition] of unknown.entries()) {
+      const [number] = definition;
+      const parameter = byNumber[number];
+      if (parameter === undefined) continue;
+      this.#forgetNumber(number);
+      this.#release([parameter]);
+      this.#add(definition, undefined);
+      if (index % stepParameters === stepParameters - 1) yield;
+    }
+    if (unknown.length > 0) this.#context.hub.mirroring.tell();
   }
 
   /** Takes over turns, each as one turn of this hub; `fired` hears of each fire in them. Errors: what was told makes no sense. */
-  take(turns: Told['turns'], fired: (number: number) => void): void {
+  *take(turns: Told['turns'], fired: (number: number) => void): MadeSteps {
     for (const turn of turns) {
-      if (Array.isArray(turn)) this.takeTurn(turn, fired);
+      if (Array.isArray(turn)) this.#takeTurn(turn, fired);
       else this.#restructure(turn);
+      yield;
     }
-  }
-
-  /** Takes over changes as one turn. Errors: what was told makes no sense. */
-  takeTurn(turn: ToldTurn, fired?: (number: number) => void): void {
-    const { hub } = this.#context;
-    hub.turn(() => this.#takeChanges(turn, fired));
   }
 
   /** The parameter of a number of the owner. */
@@ -130,119 +261,210 @@ export class MirroredParameters {
 
   /** Shows none of them any more; those that this hub declares itself are its own again. */
   clear(): void {
-    const all = [...this.#known().values()];
+    const all = [...shown(this.#byNumber), ...this.#before.values()];
     this.#empty();
+    this.#before.clear();
+    this.#next.clear();
+    this.#others.clear();
     this.#release(all);
     this.#context.hub.mirroring.tell();
   }
 
+  /** Has no numbers any more; what was shown goes on for now. */
+  *#keepAside(): MadeSteps {
+    let looked = 0;
+    for (const parameter of shown(this.#byNumber)) {
+      this.#before.set(parameter.address, parameter);
+      if (++looked % stepNumbers === 0) yield;
+    }
+    this.#empty();
+  }
+
   #empty(): void {
+    const { bounds, owner } = this.#context;
+    bounds.parameters.give(owner, this.#size + this.#hidden.size);
+    this.#texts.clear();
+    this.#causes.clear();
     this.#byNumber = [];
     this.#size = 0;
     this.#hidden.clear();
-    this.#others.clear();
+    this.#gone.clear();
+    this.#connections.clear();
   }
 
-  #takeChanges(turn: ToldTurn, fired: ((number: number) => void) | undefined): void {
+  #takeTurn(turn: ToldTurn, fired?: (number: number) => void): void {
+    this.#context.hub.turn(() => this.#takeChanges(turn, 0, turn.length, fired, undefined));
+    this.#dropExcess();
+  }
+
+  /** Takes over changes from a place on, so many at most; returns the place of the next one. */
+  #takeChanges(
+    turn: ToldTurn,
+    from: number,
+    most: number,
+    fired: ((number: number) => void) | undefined,
+    valued: Set<number> | undefined,
+  ): number {
+    this.#dropGone();
     const { mirroring } = this.#context.hub;
     const changes: (Change | undefined)[] = [];
+    /** How long each of them is, with what led to it. */
+    const lengths: number[] = [];
     let why: Change | undefined;
+    let whyLength = 0;
     let hop = 0;
-    for (let index = 0; index < turn.length; index++) {
+    let index = from;
+    for (; index < turn.length && changes.length < most; index++) {
       const item = turn[index];
       if (typeof item === 'object') {
         const context = readContext(item);
-        why = this.#whyOf(context, changes);
+        [why, whyLength] = this.#whyOf(context, changes, lengths);
         hop = (context.hop ?? 0) + 1;
         continue;
       }
       if (typeof item !== 'number') throw new Error(`expected the number of a parameter, got ${describe(item)}`);
       const value = turn[++index];
+      valued?.add(item);
       const parameter = this.#byNumber[item];
-      if (parameter === undefined) changes.push(undefined);
-      else {
-        if (!fits(parameter, value))
-          throw new Error(`${parameter.address}: expected a value of type ${parameter.type}`);
-        const told = { value: value as Value, origin: this.#by, cause: why, hop, time: this.#at };
-        changes.push(mirroring.mirror(parameter, told));
+      if (parameter === undefined) {
+        changes.push(undefined);
+        lengths.push(0);
+      } else {
+        if (!isValueOf(parameter.type, value))
+          throw new Error(`${parameter.address}: expected a value of type ${parameter.type}, got ${describe(value)}`);
+        const length = typeof value === 'string' ? value.length : 0;
+        const causes = whyLength + this.#by.extra;
+        lengths.push(length + causes);
+        const isKept = this.#texts.set(item, parameter.address.length + length);
+        if (!isKept) this.#excess.push(item);
+        changes.push(isKept ? mirroring.mirror(parameter, this.#toldOf(item, value, why, causes, hop)) : undefined);
         if (parameter.type === 'T') fired?.(item);
       }
       why = undefined;
+      whyLength = 0;
       hop = 1;
     }
+    return index;
   }
 
-  #whyOf({ by, at, why }: Context, changes: readonly (Change | undefined)[]): Change | undefined {
-    if (by !== undefined) this.#by = this.#originOf(by as ToldOrigin);
-    if (at !== undefined) this.#at = at;
-    if (why === undefined) return undefined;
-    if (typeof why === 'number') return changes[why];
-    return readLinks(why as ToldLinks, this.#context.owner, (address) => this.#context.hub.find(address));
+  /** The change as it is told; where too much has led to changes of this hub already, what led to this one is left out. */
+  #toldOf(number: number, value: Value, why: Change | undefined, length: number, hop: number) {
+    const { origin, extra } = this.#by;
+    const time = this.#at;
+    if (this.#causes.set(number, length)) return { value, origin, cause: why, hop, time };
+    const { owner, refuse } = this.#context;
+    refuse('more of what led to changes than is kept');
+    this.#causes.set(number, 0);
+    const { kind } = origin;
+    return {
+      value,
+      origin: extra > 0 ? { kind, name: '…', hub: owner, reportedBy: owner } : origin,
+      cause: undefined,
+      hop,
+      time,
+    };
   }
 
-  #originOf(by: ToldOrigin): Origin {
-    if (by.length > 4) return readOrigin(by, this.#context.owner); // one with a trace comes once
+  #whyOf(
+    { by, at, why }: Context,
+    changes: readonly (Change | undefined)[],
+    lengths: readonly number[],
+  ): [Change | undefined, number] {
+    if (by !== undefined) this.#by = this.#originOf(by);
+    if (at !== undefined) this.#at = this.#timeOf(at);
+    if (why === undefined) return [undefined, 0];
+    if (typeof why === 'number') return [changes[why], lengths[why] ?? 0];
+    return [readLinks(why, this.#context.owner, (address) => this.#context.hub.find(address)), lengthOfLinks(why)];
+  }
+
+  /** A time that may be: no clock of an honest hub is a day ahead, and what is kept goes by the times of changes. */
+  #timeOf(at: number): number {
+    const now = this.#context.timeOfDay();
+    return at > now + maxAheadMs ? now : Math.max(0, at);
+  }
+
+  #originOf(by: ToldOrigin): KnownOrigin {
     const key = by.join('\n');
     const known = this.#origins.get(key);
     if (known !== undefined) return known;
-    if (this.#origins.size >= maxOrigins) this.#origins.clear();
     const origin = readOrigin(by, this.#context.owner);
-    this.#origins.set(key, origin);
-    return origin;
+    const read = { origin, extra: Math.max(0, key.length - usualOriginLength) };
+    if (by.length > 4) return read; // one with a trace comes once
+    if (this.#origins.size >= maxOrigins || this.#originsLength >= maxOriginsLength) {
+      this.#origins.clear();
+      this.#originsLength = 0;
+    }
+    this.#origins.set(key, read);
+    this.#originsLength += key.length;
+    return read;
   }
 
-  #restructure(item: unknown): void {
+  #restructure(item: object): void {
     const structure = readStructure(item);
     if ('withdrawn' in structure) {
-      const gone = structure.withdrawn.flatMap((number) => this.#byNumber[number] ?? []);
-      this.#forget(new Set(structure.withdrawn));
-      this.#release(gone);
+      const gone = new Map(structure.withdrawn.map((number) => [number, this.#byNumber[number]]));
+      for (const [number, parameter] of gone) if (parameter !== undefined) this.#forgetNumber(number);
+      for (const [address, number] of this.#hidden) if (gone.has(number)) this.#forgetHidden(address);
+      this.#release([...gone.values()].filter((one) => one !== undefined));
       this.#context.hub.mirroring.tell();
       return;
     }
-    for (const definition of structure.declared) this.#add(definition, undefined);
-    this.#context.hub.mirroring.tell();
-    this.takeTurn(structure.changes);
-  }
-
-  #forget(numbers: ReadonlySet<number>): void {
-    for (const number of numbers) {
-      if (this.#byNumber[number] === undefined) continue;
-      this.#size--;
-      this.#byNumber[number] = undefined;
+    for (const definition of structure.declared) {
+      const [number, address] = definition;
+      if (this.#byNumber[number] !== undefined) throw new Error(`${address}: expected a number that is not in use`);
+      this.#add(definition, undefined);
     }
-    for (const [address, number] of this.#hidden) if (numbers.has(number)) this.#hidden.delete(address);
+    this.#context.hub.mirroring.tell();
+    this.#takeTurn(structure.changes);
   }
 
   /** Shows a parameter: one that is shown already, or a new one, unless this hub or another one that is there has its address. */
-  #add([number, address, type, access]: Definition, known: Parameter | undefined): void {
-    const { hub, remote, isSelected } = this.#context;
-    if (number >= 2 * maxMirrored || this.#size >= maxMirrored) return;
+  #add(definition: Definition, known: Parameter | undefined): void {
+    const [number, address, type, access] = definition;
+    const { hub, remote, owner, isSelected, mayShow, bounds, refuse } = this.#context;
     if (!isSelected(address)) {
-      if (this.#others.size < maxOrigins) this.#others.add(connectionIdOf(address));
+      this.#noteOther(address);
+      return;
+    }
+    const length = address.length + (typeof known?.value === 'string' ? known.value.length : 0);
+    const isTaken = number < maxNumber && bounds.parameters.take(owner, 1);
+    const isKept = isTaken && this.#texts.set(number, length);
+    if (isTaken && !isKept) bounds.parameters.give(owner, 1);
+    if (!isKept) {
+      refuse(
+        isTaken
+          ? 'more texts than are kept'
+          : `more than ${bounds.maxParameters} parameters, or than all hubs may have`,
+      );
+      if (known !== undefined) this.#release([known]);
       return;
     }
     const parameter =
       known ??
       this.#ownOf(address, type, access) ??
-      hub.mirroring.declare(remote, this.#connectionOf(address), { address, type, access });
+      (mayShow(connectionIdOf(address))
+        ? hub.mirroring.declare(remote, this.#connectionOf(address), { address, type, access })
+        : undefined);
     if (parameter === undefined) {
-      if (this.#hidden.size < maxMirrored) this.#hidden.set(address, number);
+      if (this.#hidden.has(address)) this.#forgetHidden(address);
+      this.#hidden.set(address, number);
       return;
     }
     if (this.#isEntrusted(parameter)) hub.mirroring.entrust(parameter, remote);
+    this.#connectionOf(address);
     this.#byNumber[number] = parameter;
     this.#size++;
   }
 
   /** What this hub declares itself and stands by for. What a hub has that is not heard of any more makes room. */
   #ownOf(address: string, type: Parameter['type'], access: Parameter['access']): Parameter | undefined {
-    const { hub, remote } = this.#context;
+    const { hub, remote, mayShow } = this.#context;
     const found = hub.find(address);
     if (found === undefined) return undefined;
     if (this.#isEntrusted(found)) return found.type === type && found.access === access ? found : undefined;
-    const isStale = found.remote !== undefined && found.remote !== remote && found.remote.staleSince !== undefined;
-    if (isStale && !hub.mirroring.declares(found)) hub.mirroring.withdraw([found]);
+    const isOfAnother = found.remote !== undefined && found.remote !== remote && !hub.mirroring.declares(found);
+    if (isOfAnother && found.remote.staleSince !== undefined && mayShow(connectionIdOf(address)))
+      hub.mirroring.withdraw([found]);
     return undefined;
   }
 
@@ -251,17 +473,72 @@ export class MirroredParameters {
   }
 
   #connectionOf(address: string): Origin {
+    const { owner } = this.#context;
     const name = connectionIdOf(address);
-    const known = this.#connections.get(name);
-    if (known !== undefined) return known;
-    if (this.#connections.size >= maxOrigins) this.#connections.clear();
-    const connection: Origin = { kind: 'connection', name, hub: this.#context.owner };
-    this.#connections.set(name, connection);
-    return connection;
+    let known = this.#connections.get(name);
+    if (known === undefined) {
+      known = { kind: 'connection', name, hub: owner };
+      this.#connections.set(name, known);
+    }
+    return known;
   }
 
-  #known(): Map<string, Parameter> {
-    return new Map(this.#byNumber.flatMap((one) => (one === undefined ? [] : [[one.address, one] as const])));
+  #noteOther(address: string): void {
+    if (this.#others.size < maxOthers) this.#others.add(connectionIdOf(address));
+  }
+
+  #dropGone(): void {
+    if (this.#gone.size === 0) return;
+    for (const [number, parameter] of this.#byNumber.entries())
+      if (parameter !== undefined && this.#gone.has(parameter.address)) this.#hide(number, parameter);
+    this.#gone.clear();
+  }
+
+  /** Its owner has it still, and something else is shown there. */
+  #hide(number: number, { address }: Parameter): void {
+    this.#byNumber[number] = undefined;
+    this.#size--;
+    this.#hidden.set(address, number);
+  }
+
+  #forgetNumber(number: number): void {
+    const { bounds, owner } = this.#context;
+    this.#byNumber[number] = undefined;
+    this.#size--;
+    bounds.parameters.give(owner, 1);
+    this.#texts.set(number, 0);
+    this.#causes.set(number, 0);
+  }
+
+  #forgetHidden(address: string): void {
+    const { bounds, owner } = this.#context;
+    this.#texts.set(this.#hidden.get(address)!, 0);
+    bounds.parameters.give(owner, 1);
+    this.#hidden.delete(address);
+  }
+
+  /** Shows what holds more than it may no longer: its value here would be a wrong one. */
+  #dropExcess(): void {
+    if (this.#excess.length === 0) return;
+    const gone = this.#excess.flatMap((number) => {
+      const parameter = this.#byNumber[number];
+      if (parameter === undefined) return [];
+      this.#forgetNumber(number);
+      return parameter;
+    });
+    this.#excess = [];
+    this.#context.refuse('more texts than are kept');
+    this.#release(gone);
+    this.#context.hub.mirroring.tell();
+  }
+
+  *#releaseAll(parameters: readonly Parameter[]): MadeSteps {
+    for (let place = 0; place < parameters.length; place += stepParameters) {
+      const some = parameters.slice(place, place + stepParameters);
+      for (const { address } of some) this.#before.delete(address);
+      this.#release(some);
+      yield;
+    }
   }
 
   #release(parameters: readonly Parameter[]): void {
@@ -275,17 +552,4 @@ export class MirroredParameters {
 
 function* shown(byNumber: readonly (Parameter | undefined)[]): Generator<Parameter, void, void> {
   for (const parameter of byNumber) if (parameter !== undefined) yield parameter;
-}
-
-function fits({ type }: Parameter, value: unknown): boolean {
-  if (type === 'B') return typeof value === 'boolean';
-  if (type === 'S') return typeof value === 'string';
-  return Number.isFinite(value);
-}
-
-/** The numbers of those parameters that a turn gives a value. */
-function valuedIn(turn: ToldTurn): ReadonlySet<unknown> {
-  const numbers = new Set<unknown>();
-  for (let index = 0; index < turn.length; index++) if (typeof turn[index] !== 'object') numbers.add(turn[index++]);
-  return numbers;
 }

@@ -1,13 +1,17 @@
 // All other hubs of the domain, as this one mirrors them.
 
 import { type SchedulerLike, type Subject, Subscription } from 'rxjs';
+import { messageOf } from '../../../model/error.ts';
 import type { Parameter } from '../../../model/parameter.ts';
 import type { Log } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
+import type { Intake, Steps } from '../link/intake.ts';
 import { type HubName, hubOf, subjectOfAll } from '../link/subjects.ts';
 import type { Message, Transport } from '../link/transport.ts';
 import type { Ownership } from '../ownership/ownership.ts';
+import { isHubName } from '../wire/causes.ts';
 import { readTold, type Told } from '../wire/messages.ts';
+import { Bounds } from './bounds.ts';
 import { MirroredHub } from './mirrored-hub.ts';
 import { RemoteWrites } from './remote-writes.ts';
 import { tellReceipts } from './stand-by.ts';
@@ -22,6 +26,9 @@ export interface MirrorsContext {
   readonly name: HubName;
   readonly ownership: Ownership;
   readonly isSelected: (address: string) => boolean;
+  /** How many parameters of each other hub are shown. */
+  readonly maxParameters: number;
+  readonly intake: Intake;
   /** Is told when another hub of the name of this one is heard of, also one that this one does not mirror. */
   readonly namesake$: Pick<Subject<Told>, 'next'>;
   readonly scheduler: SchedulerLike;
@@ -32,6 +39,7 @@ export interface MirrorsContext {
 export class Mirrors {
   readonly #context: MirrorsContext;
   readonly #writes: RemoteWrites;
+  readonly #bounds: Bounds;
   readonly #hubs = new Map<string, MirroredHub>();
   readonly #running = new Subscription();
   #transport: Transport | undefined;
@@ -40,8 +48,9 @@ export class Mirrors {
   #heardAtMs = 0;
 
   constructor(context: MirrorsContext) {
-    const { scheduler, name, ownership, hub } = context;
+    const { scheduler, name, ownership, hub, maxParameters } = context;
     this.#context = context;
+    this.#bounds = new Bounds(maxParameters);
     this.#writes = new RemoteWrites(name, scheduler);
     const look = () => this.#look();
     this.#running.add(
@@ -51,6 +60,7 @@ export class Mirrors {
     );
     const follow = { next: () => this.#own(), error: () => {} };
     this.#running.add(ownership.changed$.subscribe(follow));
+    this.#running.add(ownership.claimed$.subscribe({ next: () => this.#replaceMisplaced(), error: () => {} }));
     this.#running.add(hub.removed$.subscribe({ next: (parameter) => this.#makeRoom(parameter), error: () => {} }));
     this.#running.add(hub.declared$.subscribe({ next: (parameter) => this.#entrust(parameter), error: () => {} }));
   }
@@ -96,31 +106,36 @@ export class Mirrors {
     this.#unsubscribe = transport.subscribe(subject, (message) => this.#take(message));
   }
 
-  #take({ data, subject }: Message): void {
+  #take({ data, subject }: Message): Steps | undefined {
     this.#heardAtMs = this.#context.scheduler.now();
     const teller = hubOf(subject);
+    if (!isHubName(teller)) return undefined;
     let told: Told;
     try {
       told = readTold(data);
-    } catch {
-      this.#hubs.get(teller)?.mistrust('a message is no JSON of the right shape');
-      return;
-    }
-    if (told.hub !== teller) {
       // what servers permit a hub is its own subject: nothing else tells whose a message is
-      this.#hubs.get(teller)?.mistrust(`a message is said to be of hub "${told.hub}"`);
-      return;
+      if (told.hub !== teller) throw new Error(`a message is said to be of hub "${told.hub}"`);
+    } catch (error) {
+      this.#refuse(teller, messageOf(error));
+      return undefined;
     }
     const { hub, name, namesake$ } = this.#context;
-    if (told.epoch.startsWith(hub.epoch)) return;
+    if (told.epoch.startsWith(hub.epoch)) return undefined;
     if (teller === name.hub) namesake$.next(told);
-    this.#hubOf(teller)?.take(told);
+    return this.#hubOf(teller)?.take(told, data.length);
+  }
+
+  /** Leaves out what is no message of a hub. Where it is in the place of one, what comes next does not follow, and is mended. */
+  #refuse(teller: string, reason: string): void {
+    const known = this.#hubs.get(teller);
+    if (known !== undefined) known.counts.refused++;
+    this.#context.log.warn({ hub: teller }, `what hub "${teller}" sends makes no sense: ${reason}`, 'senseless');
   }
 
   #hubOf(name: string): MirroredHub | undefined {
     const known = this.#hubs.get(name);
     if (known !== undefined) return known;
-    const { name: own, ownership, hub, isSelected, scheduler, timeOfDay, log } = this.#context;
+    const { name: own, ownership, hub, isSelected, intake, scheduler, timeOfDay, log } = this.#context;
     const isOwn = name === own.hub;
     if (isOwn && ownership.isHolder) return undefined;
     if (this.#hubs.size >= maxHubs && !this.#forgetStalest()) {
@@ -132,7 +147,11 @@ export class Mirrors {
       owner: { domain: own.domain, hub: name },
       isOwn,
       isSelected: isOwn ? () => true : isSelected,
+      mayShow: (connectionId) => this.#mayShow(connectionId, name),
+      termsOf: (hub) => ownership.termsOf(hub),
       writes: this.#writes,
+      bounds: this.#bounds,
+      intake,
       scheduler,
       timeOfDay,
       log,
@@ -142,10 +161,28 @@ export class Mirrors {
     return mirrored;
   }
 
+  /**
+   * Whether what a hub tells of a connection is shown: the claims give the connection to no other one, and this hub has none of the ID that
+   * they do not give away.
+   */
+  #mayShow(connectionId: string, teller: string): boolean {
+    const { hub, ownership } = this.#context;
+    const isOwn = hub.mirroring.hasConnection(connectionId);
+    if (isOwn && hub.mirroring.isLocal(connectionId)) return false;
+    const owner = ownership.ownerOf(connectionId);
+    return owner === undefined ? !isOwn || teller === this.#context.name.hub : owner === teller;
+  }
+
+  /** Claims have changed: what is shown of a hub another one may have by now. */
+  #replaceMisplaced(): void {
+    for (const hub of this.#hubs.values()) hub.placeAnew();
+  }
+
+  /** First those that have never told all that they have, which may be no hubs at all. */
   #forgetStalest(): boolean {
     const [stalest] = [...this.#hubs.values()]
       .filter(({ staleSince }) => staleSince !== undefined)
-      .sort((one, other) => one.staleSince! - other.staleSince!);
+      .sort((one, other) => Number(one.hasMirrored) - Number(other.hasMirrored) || one.staleSince! - other.staleSince!);
     if (stalest === undefined) return false;
     stalest.end();
     return this.#hubs.delete(stalest.hub);
@@ -163,8 +200,9 @@ export class Mirrors {
    * A parameter is gone: that of another hub may be shown in its place. Of its own hub it may be shown no longer, since this hub has come
    * to have it for itself, or a third one has.
    */
-  #makeRoom({ address, remote }: Parameter): void {
-    if (remote instanceof MirroredHub) remote.lookAgain();
+  #makeRoom(parameter: Parameter): void {
+    const { address, remote } = parameter;
+    if (remote instanceof MirroredHub) remote.lose(parameter);
     for (const hub of this.#hubs.values()) if (hub.hides(address)) hub.lookAgain();
   }
 

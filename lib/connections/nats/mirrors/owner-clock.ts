@@ -4,6 +4,9 @@
 import type { SchedulerLike } from 'rxjs';
 import type { Told } from '../wire/messages.ts';
 
+/** Nothing that an owner tells is under way for so long. */
+const strangeMs = 10_000;
+
 export class OwnerClock {
   readonly #scheduler: SchedulerLike;
   #epoch = '';
@@ -25,9 +28,10 @@ export class OwnerClock {
     return Math.floor(this.#shownMs + this.#scheduler.now() - this.#heardAtMs);
   }
 
-  /** What is taken again, or later, was heard before. */
+  /** What is taken again, or later, was heard before. What is far from what was expected is believed, so that no lie lasts. */
   hear({ epoch, clock }: Pick<Told, 'epoch' | 'clock'>): void {
-    if (epoch === this.#epoch && clock <= this.#shownMs) return;
+    const isExpected = epoch === this.#epoch && Math.abs(clock - this.now()) < strangeMs;
+    if (isExpected && clock <= this.#shownMs) return;
     this.#epoch = epoch;
     this.#shownMs = clock;
     this.#heardAtMs = this.#scheduler.now();

@@ -3,15 +3,23 @@
 
 import { randomUUID } from 'node:crypto';
 import type { SchedulerLike } from 'rxjs';
-import { HubError } from '../../../model/error.ts';
-import type { Remote, RemoteCause, RemoteWrite } from '../../../model/parameter.ts';
+import { describe, HubError } from '../../../model/error.ts';
+import type { Parameter, Remote, RemoteCause, RemoteWrite } from '../../../model/parameter.ts';
 import { Pause } from '../../../model/time/pause.ts';
-import type { Value } from '../../../model/value.ts';
-import { type HubName, subjectOf } from '../link/subjects.ts';
+import { isValueOf, type Value } from '../../../model/value.ts';
+import { type HubName, subjectOfWrites } from '../link/subjects.ts';
 import type { Transport } from '../link/transport.ts';
-import { tellLinks, tellOrigin } from '../wire/causes.ts';
+import { printable, tellLinks, tellOrigin } from '../wire/causes.ts';
 import { tellInput } from '../wire/inputs.ts';
-import { isTooLong, maxMessageBytes, read, writeAnswer, writeTimeoutMs } from '../wire/messages.ts';
+import {
+  isTooLong,
+  maxItems,
+  maxMessageBytes,
+  read,
+  type ToldResult,
+  writeAnswer,
+  writeTimeoutMs,
+} from '../wire/messages.ts';
 import type { OwnerClock } from './owner-clock.ts';
 
 /** After how long a write is sent again. */
@@ -22,11 +30,11 @@ const leastTryMs = 100;
 const maxWaiting = 10_000;
 /** How long these requests are together. */
 const maxWaitingLength = 32 * 1024 * 1024;
-/** How many writes one request has at most. */
-const maxItems = 10_000;
 
 /** The hub that is asked. */
-export interface AskedHub extends Pick<Remote, 'hub' | 'staleSince'> {
+export interface AskedHub extends Pick<Remote, 'hub'> {
+  /** Whether it has been heard of lately: it may be asked to write before all that it has is here. */
+  readonly isThere: boolean;
   /** The network at this moment; undefined: there is none. */
   readonly transport: Transport | undefined;
   readonly clock: Pick<OwnerClock, 'epoch' | 'now'>;
@@ -49,7 +57,7 @@ export class RemoteWrites {
   /** Never rejects. */
   async send(remote: AskedHub, writes: readonly RemoteWrite[], by: RemoteCause): Promise<readonly (Value | Error)[]> {
     const refuse = (why: string) => writes.map(({ parameter }) => unavailable(`${parameter.address}: ${why}`));
-    if (remote.transport === undefined || remote.staleSince !== undefined)
+    if (remote.transport === undefined || !remote.isThere)
       return refuse(`expected hub "${remote.hub}" to be there, nothing is heard of it`);
     const isFull = this.#waiting >= maxWaiting || this.#waitingLength >= maxWaitingLength;
     if (isFull || writes.length > maxItems) return refuse(`expected fewer writes to hub "${remote.hub}" at a time`);
@@ -61,7 +69,7 @@ export class RemoteWrites {
     try {
       const answer = await this.#ask(remote, request);
       if (answer.results.length !== writes.length) throw new Error('the answer is that of another request');
-      return answer.results.map((result) => ('v' in result ? result.v : new HubError(result.code, result.message)));
+      return answer.results.map((result, index) => resultOf(result, writes[index]!.parameter));
     } catch {
       return refuse(`not confirmed by hub "${remote.hub}"; it may have taken effect`);
     } finally {
@@ -77,7 +85,6 @@ export class RemoteWrites {
     { origin, cause, hop }: RemoteCause,
   ): string | undefined {
     const request = {
-      hub: this.#name.hub,
       run: this.#run,
       number: this.#number++,
       epoch: clock.epoch,
@@ -96,7 +103,7 @@ export class RemoteWrites {
 
   /** Errors: no try was answered. One that fails at once, since nobody listens, is no answer: the owner may be back soon. */
   async #ask(remote: AskedHub, request: string) {
-    const subject = subjectOf({ ...this.#name, hub: remote.hub }, 'write');
+    const subject = subjectOfWrites({ ...this.#name, hub: remote.hub }, this.#name.hub);
     const scheduler = this.#scheduler;
     const endMs = scheduler.now() + writeTimeoutMs;
     for (;;) {
@@ -112,6 +119,15 @@ export class RemoteWrites {
       }
     }
   }
+}
+
+/** What a write has come to, as the owner says, which may be none that the parameter can have. */
+function resultOf(result: ToldResult, { address, type, remote }: Parameter): Value | Error {
+  if (!('v' in result)) return new HubError(result.code, printable(result.message));
+  if (isValueOf(type, result.v)) return result.v;
+  return unavailable(
+    `${address}: expected hub "${remote?.hub}" to answer with a value of type ${type}, got ${describe(result.v)}`,
+  );
 }
 
 function unavailable(message: string): HubError {

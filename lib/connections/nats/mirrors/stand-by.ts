@@ -17,7 +17,10 @@ export function tellReceipts(
     end();
     end = ownership.isHolder
       ? () => {}
-      : transport.subscribe(subjectOf(name, 'receipt'), (message) => message.reply(JSON.stringify(receiptOf())));
+      : transport.subscribe(subjectOf(name, 'receipt'), (message) => {
+          message.reply(JSON.stringify(receiptOf()));
+          return undefined;
+        });
   };
   follow();
   const following = ownership.changed$.subscribe({ next: follow, error: () => {} });

@@ -2,13 +2,15 @@
 // again, and gets it when that hub has given it up, ended, or is not heard of any more. While the list cannot be read, a hub goes by what
 // it said last; of what is not in it, it has what no other hub is heard to have.
 
-import { BehaviorSubject, type Observable, type SchedulerLike } from 'rxjs';
-import { z } from 'zod';
-import { record } from '../../../model/record-schema.ts';
+import { BehaviorSubject, type Observable, type SchedulerLike, Subject } from 'rxjs';
+import { connectionIdMistake } from '../../../model/address.ts';
+import { describe } from '../../../model/error.ts';
+import { isJsonObject } from '../../../model/json-object.ts';
 import { Pause } from '../../../model/time/pause.ts';
 import type { Cell } from '../lease/cell.ts';
 import type { LeaseRecord } from '../lease/record.ts';
 import { leaseTimes } from '../lease/times.ts';
+import { isHubName } from '../wire/causes.ts';
 
 /** How often a hub looks that wants what it does not have, or does not know. */
 const lookMs = 1000;
@@ -16,6 +18,9 @@ const lookMs = 1000;
 const calmLookMs = 5000;
 /** How soon it looks again while it knows nothing yet. */
 const retryMs = 200;
+/** How often a second it looks at once when it hears of a change; beyond, after a pause. */
+const freeHurries = 20;
+const hurryPauseMs = 50;
 /** A list that could not be read for so long is not waited for. */
 export const longestWaitMs = 2000;
 /** A hub whose lease nobody has renewed for this long has nothing any more; a standby has taken it by then. */
@@ -25,12 +30,17 @@ const maxClaims = 5000;
 const tooManyClaims = `expected at most ${maxClaims} connections in the domain, this is one more`;
 
 /** What the cell of a domain holds: hub by Connection ID. */
-const claimList = record(z.string(), z.string());
-export type ClaimList = z.infer<typeof claimList>;
+export type ClaimList = Readonly<Record<string, string>>;
 
-/** Reads what the cell holds. Errors: what it is not. */
+/** Reads what the cell holds. Errors: it is no list of claims. */
 export function parseClaims(data: unknown): ClaimList {
-  return claimList.parse(data);
+  if (!isJsonObject(data)) throw new Error('expected an object of hubs by Connection ID');
+  const claims = Object.entries(data);
+  if (claims.length > maxClaims) throw new Error(`expected at most ${maxClaims} connections, got ${claims.length}`);
+  for (const [id, hub] of claims)
+    if (connectionIdMistake(id) !== undefined || !isHubName(hub))
+      throw new Error(`expected the name of a hub for each Connection ID, got ${describe(hub)} for ${describe(id)}`);
+  return data as ClaimList;
 }
 
 /** Which hub has a connection, or would have it, and why this one does not. */
@@ -56,6 +66,8 @@ export interface ClaimsOptions {
   readonly mayClaim: () => boolean;
   /** Which other hub is heard to have each Connection ID. */
   readonly heard: () => ReadonlyMap<string, string>;
+  /** Whether this hub holds the lease on its name at this moment: then nobody else may have taken what it has. */
+  readonly holdsLease: () => boolean;
 }
 
 /** What was last seen of the lease of a hub. */
@@ -77,16 +89,33 @@ export class Claims {
   #knownMs: number;
   /** Why this hub may not have what the list says it has; undefined: it may. */
   #yields: string | undefined;
-  /** Which hub had each Connection ID when the list was read last, and has what is not in it as far as this hub knows. */
-  owners: ReadonlyMap<string, string> = new Map();
+  #owners: ReadonlyMap<string, string> = new Map();
+  readonly #claimed = new Subject<void>();
+  /** Emits after `owners` are others. Hot, replays nothing, synchronous, never completes, never errors. */
+  readonly claimed$: Observable<void> = this.#claimed.asObservable();
   readonly #pause: Pause;
   #working: Promise<void> | undefined;
   #hasEnded = false;
+  /** How often it has looked without a pause, and since when that is counted. */
+  #hurries = 0;
+  #hurriesSinceMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: ClaimsOptions) {
     this.#options = options;
     this.#pause = new Pause(options.clock);
     this.#knownMs = options.clock.now();
+  }
+
+  /** Which hub had each Connection ID when the list was read last, and has what is not in it as far as this hub knows. */
+  get owners(): ReadonlyMap<string, string> {
+    return this.#owners;
+  }
+
+  #setOwners(owners: ReadonlyMap<string, string>): void {
+    const before = this.#owners;
+    this.#owners = owners;
+    const isSame = owners.size === before.size && [...owners].every(([id, hub]) => before.get(id) === hub);
+    if (!isSame) this.#claimed.next();
   }
 
   /** Emits also when this hub has got more. Undefined: nobody knows yet. Hot, replays last, synchronous, never completes, never errors. */
@@ -139,7 +168,7 @@ export class Claims {
     this.#yields = reason;
     try {
       const { value: list = {} } = await this.#options.cell.read();
-      this.owners = new Map(Object.entries(list));
+      this.#setOwners(new Map(Object.entries(list)));
       if (!this.#hasEnded) this.#refusals.next(this.expectedRefusals());
     } catch {} // then nobody knows what the other one has
   }
@@ -180,11 +209,25 @@ export class Claims {
       const claimed = await this.#claim().catch(() => 'unknown' as const);
       if (claimed === 'unknown') this.#presume();
       else this.#knownMs = this.#options.clock.now();
-      if (claimed === 'outrun' || this.#pause.isWoken || this.#hasEnded) continue;
+      if (claimed === 'outrun' || this.#pause.isWoken || this.#hasEnded) {
+        await this.#breathe();
+        continue;
+      }
       const isCalm = claimed === 'read' || (claimed === 'claimed' && this.refusals?.size === 0);
       const isNew = this.refusals === undefined && !this.#isUnanswered;
       await this.#pause.for(isCalm ? calmLookMs : isNew ? retryMs : lookMs);
     }
+  }
+
+  /** Whoever changes the list all the time has this hub look only so often. */
+  async #breathe(): Promise<void> {
+    const { clock } = this.#options;
+    const nowMs = clock.now();
+    if (nowMs - this.#hurriesSinceMs >= lookMs) {
+      this.#hurriesSinceMs = nowMs;
+      this.#hurries = 0;
+    }
+    if (++this.#hurries > freeHurries && !this.#hasEnded) await new Pause(clock).for(hurryPauseMs);
   }
 
   get #isUnanswered(): boolean {
@@ -205,7 +248,7 @@ export class Claims {
     const ownerOf = (id: string) => this.#list?.get(id) ?? (isOwn(id) ? hub : (others?.get(id) ?? hub));
     const owners = new Map(ids.map((id) => [id, ownerOf(id)] as const));
     const hasMore = [...owners].some(([id, owner]) => owner === hub && !isOwn(id));
-    this.owners = new Map([...this.owners, ...owners]);
+    this.#setOwners(new Map([...this.owners, ...owners]));
     const refusals = this.#wantedBy((id) => this.#takenOf(id));
     if (hasMore || !areSame(refusals, this.refusals)) this.#refusals.next(refusals);
   }
@@ -217,14 +260,18 @@ export class Claims {
   /** Reads the list and writes what this hub wants; *read*: it may not; *outrun*: somebody else has written meanwhile. */
   async #claim(): Promise<'claimed' | 'read' | 'outrun'> {
     const { cell, hub, wanted } = this.#options;
-    const { sequence, value: list = {} } = await cell.read();
+    const { sequence, value } = await cell.read();
+    // where something is stored that makes no sense, it goes by what it knows
+    const list = value ?? (sequence === 0 ? {} : Object.fromEntries(this.#list ?? []));
+    const own = this.#ownOf(this.#list);
     this.#list = new Map(Object.entries(list));
     if (!this.#mayClaim()) {
-      this.owners = this.#list;
+      this.#setOwners(this.#list);
       return 'read';
     }
     const owners = new Map(this.#list);
     const ids = new Set(wanted());
+    for (const id of own) if (ids.has(id)) owners.set(id, hub);
     const refusals = new Map<string, Refusal>();
     for (const [id, owner] of owners) if (owner === hub && !ids.has(id)) owners.delete(id);
     const rivals = new Set([...ids].flatMap((id) => owners.get(id) ?? hub).filter((owner) => owner !== hub));
@@ -235,13 +282,25 @@ export class Claims {
       else if (owners.has(id) || owners.size < maxClaims) owners.set(id, hub);
       else refusals.set(id, { holder: hub, reason: tooManyClaims });
     }
-    const isSame = owners.size === Object.keys(list).length && [...owners].every(([id, owner]) => list[id] === owner);
+    const held = value ?? {};
+    const isSame = owners.size === Object.keys(held).length && [...owners].every(([id, owner]) => held[id] === owner);
     if (!this.#mayClaim()) return 'outrun';
     if (!isSame && (await cell.replace(Object.fromEntries(owners), sequence)) === undefined) return 'outrun';
     const hasMore = [...ids].some((id) => owners.get(id) === hub && this.owners.get(id) !== hub);
-    this.#list = this.owners = owners;
+    this.#list = owners;
+    this.#setOwners(owners);
     if (!this.#hasEnded && (hasMore || !areSame(refusals, this.refusals))) this.#refusals.next(refusals);
     return 'claimed';
+  }
+
+  /**
+   * What this hub had when it last knew: nobody may take that from who has renewed its lease since, and has not been away for as long as others
+   * wait. Whoever has written otherwise is not believed.
+   */
+  #ownOf(list: ReadonlyMap<string, string> | undefined): string[] {
+    const { hub, holdsLease, clock } = this.#options;
+    if (list === undefined || !holdsLease() || clock.now() - this.#knownMs >= goneMs) return [];
+    return [...list].filter(([, owner]) => owner === hub).map(([id]) => id);
   }
 
   /** Those hubs that have ended, or are not heard of any more. */

@@ -5,9 +5,9 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { BehaviorSubject, type Observable, Subject, Subscription } from 'rxjs';
-import { JointLease, readJointly } from '../lease/joint-lease.ts';
+import { JointLease, readJointly, readTerms } from '../lease/joint-lease.ts';
 import { answerForLife, lifeOf } from '../lease/life.ts';
-import { claimsPlace, leasePlace, pairParts } from '../lease/names.ts';
+import { claimsPlace, leasePlace, type Place, pairParts } from '../lease/names.ts';
 import type { Holder } from '../lease/parties.ts';
 import { parseLease } from '../lease/record.ts';
 import { spreadLeaders } from '../lease/spread-leaders.ts';
@@ -46,7 +46,12 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
   const connection = () => link.state.session?.connection;
   const isHolder = () => standing.isHolder && (!mustHold || lease.isHeld());
   const me = { id: randomUUID(), name: hostname() };
-  const { lease, namesake, wanted, claims, standing, changed$ } = createParts(deciding, me, connection, isHolder);
+  const { lease, namesake, wanted, claims, standing, changed$, termsOf } = createParts(
+    deciding,
+    me,
+    connection,
+    isHolder,
+  );
   const trouble$ = new BehaviorSubject(isPair ? '' : undefined);
   const running = new Subscription();
   const confirmation = new Confirmation(lease, deciding.tellAll, clock);
@@ -75,6 +80,9 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
     },
     confirm,
     owns: (id) => knowsItsOwn() && claims.owners.get(id) === settings.hub,
+    ownerOf: (id) => claims.owners.get(id),
+    claimed$: claims.claimed$,
+    termsOf,
     changed$,
     trouble$,
     lease,
@@ -98,11 +106,17 @@ function createParts(
   connection: () => NatsConnection | undefined,
   isHolder: () => boolean,
 ) {
-  const { settings, scheduler: clock } = context;
+  const { settings, scheduler: clock, log } = context;
   const { domain, pair: isPair } = settings;
   const creations = new Creations();
+  const placed = <T>(place: Place, what: string, parse: (data: unknown) => T) => {
+    const tellSenseless = (reason: string) =>
+      log.warn({}, `what is stored as ${what} makes no sense and is not believed: ${reason}`, 'senseless in a stream');
+    return new StreamCell({ connection, creations, ...place, parse, tellSenseless });
+  };
   const cellOf = (name: string, part: number) =>
-    new StreamCell({ connection, creations, ...leasePlace({ domain, hub: name }, part), parse: parseLease });
+    placed(leasePlace({ domain, hub: name }, part), `the lease of hub "${name}"`, parseLease);
+  const cellsOf = (name: string) => pairParts.map((part) => cellOf(name, part));
   const cells = partsOf(settings).map((part) => cellOf(settings.hub, part));
   const lease = new JointLease(cells, me, clock, {
     async lifeOf(id) {
@@ -117,8 +131,9 @@ function createParts(
   const wanted = createWanted(hub, isShared, () => claims.hurry());
   const claims = new Claims({
     hub: settings.hub,
-    cell: new StreamCell({ connection, creations, ...claimsPlace(domain), parse: parseClaims }),
-    leaseOf: (name) => readJointly(pairParts.map((part) => cellOf(name, part))),
+    cell: placed(claimsPlace(domain), `the claims of domain "${domain}"`, parseClaims),
+    leaseOf: (name) => readJointly(cellsOf(name)),
+    holdsLease: () => lease.isHeld(),
     clock,
     wanted: wanted.ids,
     mayClaim: () => isHolder() && standing.hasName,
@@ -131,7 +146,8 @@ function createParts(
     term: 0,
     tell: () => changed$.next(),
   };
-  return { lease, namesake, wanted, claims, standing, changed$ };
+  const termsOf = (name: string) => readTerms(cellsOf(name)).catch(() => undefined);
+  return { lease, namesake, wanted, claims, standing, changed$, termsOf };
 }
 
 /** Asks for the lease and the claims in each session of the link, and listens in it. Returns what ends that. */
@@ -175,6 +191,11 @@ function listen(
         } catch {} // the look finds it
       }),
     );
-  session.add(transport.subscribe(claimsPlace(settings.domain).subject, () => claims.hurry()));
+  session.add(
+    transport.subscribe(claimsPlace(settings.domain).subject, () => {
+      claims.hurry();
+      return undefined;
+    }),
+  );
   return session;
 }

@@ -4,6 +4,9 @@ import type { SchedulerLike } from 'rxjs';
 import type { Told } from '../wire/messages.ts';
 import { longestWaitMs } from './claims.ts';
 
+/** So long one that waits for the lease has to take it; then it is none that can. */
+const patienceMs = 10_000;
+
 /** What is looked at of what it tells. */
 export type NamesakeTold = Pick<Told, 'term' | 'epoch'>;
 
@@ -11,14 +14,18 @@ export class Namesake {
   readonly #clock: SchedulerLike;
   #last: NamesakeTold | undefined;
   #heardMs = 0;
+  /** Since when one is heard of that is in no term. */
+  #waitsSinceMs = 0;
 
   constructor(clock: SchedulerLike) {
     this.#clock = clock;
   }
 
   hear(told: NamesakeTold): void {
+    const isGoingOn = this.isHeard && this.#last!.term === 0;
     this.#last = told;
     this.#heardMs = this.#clock.now();
+    if (!isGoingOn) this.#waitsSinceMs = this.#heardMs;
   }
 
   /** Whether one is there: they tell something each half a second. */
@@ -28,6 +35,6 @@ export class Namesake {
 
   /** Whether it goes by the name though nobody says who has the lease: once somebody does, it is to have it. */
   get waitsForLease(): boolean {
-    return this.isHeard && this.#last!.term === 0;
+    return this.isHeard && this.#last!.term === 0 && this.#clock.now() - this.#waitsSinceMs < patienceMs;
   }
 }

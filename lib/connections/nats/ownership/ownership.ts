@@ -27,6 +27,12 @@ export interface Ownership {
   readonly confirm: (() => Promise<boolean>) | undefined;
   /** Whether the claim on a Connection ID is held, so that its parameters may be shared. */
   owns(connectionId: string): boolean;
+  /** The hub that has a Connection ID by the claims, as they were read last; undefined: they name none. */
+  ownerOf(connectionId: string): string | undefined;
+  /** Emits after claims have changed, also those of other hubs. Hot, replays nothing, synchronous, never completes, never errors. */
+  readonly claimed$: Observable<void>;
+  /** The terms in which the lease of a hub is held; undefined: no server can say at the moment. Never rejects. */
+  termsOf(hub: string): Promise<ReadonlySet<number> | undefined>;
   /** Emits after any of it has changed. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly changed$: Observable<void>;
 }

@@ -7,7 +7,7 @@ import { connectionIdOf } from '../../../model/address.ts';
 import type { Change, Parameter } from '../../../model/parameter.ts';
 import { Pause } from '../../../model/time/pause.ts';
 import type { HubPort, Parameters } from '../../hub-port.ts';
-import { type HubName, subjectOf } from '../link/subjects.ts';
+import { type HubName, subjectOf, subjectOfWrites } from '../link/subjects.ts';
 import type { Message, Transport } from '../link/transport.ts';
 import type { Ownership } from '../ownership/ownership.ts';
 import { Receipts } from './receipts.ts';
@@ -93,14 +93,20 @@ export class Sharer {
     this.#transport = transport;
     this.#told = hub.revision;
     this.#session = new Subscription();
-    this.#session.add(transport.subscribe(subjectOf(name, 'walk'), (message) => this.#answer(message)));
     this.#session.add(
-      transport.subscribe(subjectOf(name, 'write'), (message) => {
-        if (!this.#context.ownership.tells) return;
-        this.#addCome();
-        this.#desk.take(message);
+      transport.subscribe(subjectOf(name, 'walk'), (message) => {
+        this.#answer(message);
+        return undefined;
       }),
     );
+    const take = (message: Message) => {
+      if (!this.#context.ownership.tells) return undefined;
+      this.#addCome();
+      this.#desk.take(message);
+      return undefined;
+    };
+    for (const subject of [subjectOfWrites(name, '*'), subjectOf(name, 'write')])
+      this.#session.add(transport.subscribe(subject, take));
     const beat = () => this.#beat();
     beat();
     this.#session.add(

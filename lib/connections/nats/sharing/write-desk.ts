@@ -3,19 +3,33 @@
 // that comes after its hub has stopped waiting for the answer writes nothing.
 
 import type { SchedulerLike } from 'rxjs';
+import { cutText } from '../../../model/cut-text.ts';
 import { HubError, messageOf } from '../../../model/error.ts';
 import type { Parameter } from '../../../model/parameter.ts';
 import type { HubPort } from '../../hub-port.ts';
+import { askerOf } from '../link/subjects.ts';
 import type { Message } from '../link/transport.ts';
-import { readLinks, readOrigin } from '../wire/causes.ts';
+import { isHubName, readLinks, readOrigin } from '../wire/causes.ts';
 import { readInput } from '../wire/inputs.ts';
-import { read, type WriteAnswer, type WriteRequest, writeRequest, writeTimeoutMs } from '../wire/messages.ts';
+import {
+  read,
+  type ToldResult,
+  type WriteAnswer,
+  type WriteRequest,
+  writeRequest,
+  writeTimeoutMs,
+} from '../wire/messages.ts';
 
 /** How long a request is known, and how many are: beyond, the oldest are forgotten. */
 const knownMs = 60_000;
 const maxKnown = 100_000;
+/** No clock runs so far ahead of that of the owner which it was told. */
+const strangeMs = 1000;
 /** How long their answers are together; beyond, the oldest are forgotten, and who asks again is told that it may have taken effect. */
 export const maxAnswerLength = 32 * 1024 * 1024;
+
+/** Of a longer sentence the beginning is told. */
+const maxSentence = 999;
 
 interface Known {
   readonly atMs: number;
@@ -39,6 +53,7 @@ export interface WriteDeskContext {
 
 /** Which request of which run of a hub has written a parameter last. */
 interface Writer {
+  readonly hub: string;
   readonly run: string;
   readonly number: number;
 }
@@ -69,13 +84,16 @@ export class WriteDesk {
     }
     const nowMs = this.#context.scheduler.now();
     this.#forget(nowMs);
-    const key = `${request.hub} ${request.run} ${request.number}`;
+    const hub = askerOf(message.subject) ?? request.hub;
+    if (!isHubName(hub)) return;
+    const key = `${hub} ${request.run} ${request.number}`;
     let known = this.#known.get(key);
-    if (known === undefined && nowMs - request.asked > writeTimeoutMs) {
+    const waitedMs = nowMs - request.asked;
+    if (known === undefined && (waitedMs > writeTimeoutMs || waitedMs < -strangeMs)) {
       message.reply(JSON.stringify(refuse(request, 'not written, it came too late')));
       return;
     }
-    known ??= this.#answer(key, nowMs, request);
+    known ??= this.#answer(key, nowMs, request, hub);
     const reply = () =>
       message.reply(known.answer ?? JSON.stringify(lose(request, 'its hub knows the answer no longer')));
     if (known.confirmed === undefined) reply();
@@ -86,8 +104,8 @@ export class WriteDesk {
       });
   }
 
-  #answer(key: string, atMs: number, request: WriteRequest): Known {
-    const answer = JSON.stringify(this.#write(request));
+  #answer(key: string, atMs: number, request: WriteRequest, teller: string): Known {
+    const answer = JSON.stringify(this.#write(request, teller));
     const known = { atMs, answer, confirmed: this.#context.confirm?.() };
     this.#known.set(key, known);
     this.#answered.add(known);
@@ -96,11 +114,12 @@ export class WriteDesk {
     return known;
   }
 
-  #write({ hub: teller, run, number, by, why, hop, items }: WriteRequest): WriteAnswer {
+  /** Whoever the request says has asked for it, `teller` is the hub that has sent it. */
+  #write({ run, number, by, why, hop, items }: WriteRequest, teller: string): WriteAnswer {
     const { hub } = this.#context;
-    const origin = readOrigin(by as [(typeof by)[0], string], teller);
-    const cause = readLinks(why as never, teller, (address) => hub.find(address));
-    const results: WriteAnswer['results'] = [];
+    const origin = readOrigin(by, teller);
+    const cause = readLinks(why, teller, (address) => hub.find(address));
+    const results: ToldResult[] = [];
     hub.turn(() => {
       for (const item of items) {
         const [address] = item;
@@ -112,12 +131,13 @@ export class WriteDesk {
             throw new HubError('unavailable', `${address}: the hub that was asked does not own it any more`);
           if (!this.#context.isShared(parameter))
             throw new HubError('unknown-parameter', `${address}: its hub does not share it`);
-          this.#expectInOrder(parameter, { run, number }, teller);
+          this.#expectInOrder(parameter, { hub: teller, run, number });
           const v = hub.mirroring.writeFor(parameter, readInput(item), origin, cause, hop);
-          this.#writers.set(parameter, { run, number });
+          this.#writers.set(parameter, { hub: teller, run, number });
           results.push({ v });
         } catch (error) {
-          results.push({ code: error instanceof HubError ? error.code : 'internal', message: messageOf(error) });
+          const message = cutText(messageOf(error), maxSentence);
+          results.push({ code: error instanceof HubError ? error.code : 'internal', message });
         }
       }
     });
@@ -125,10 +145,10 @@ export class WriteDesk {
   }
 
   /** A fire is a fire also when it is late. Errors: a later request of the hub has written the parameter already. */
-  #expectInOrder(parameter: Parameter, { run, number }: Writer, hub: string): void {
+  #expectInOrder(parameter: Parameter, { hub, run, number }: Writer): void {
     if (parameter.type === 'T') return;
     const last = this.#writers.get(parameter);
-    if (last?.run === run && last.number > number)
+    if (last?.hub === hub && last.run === run && last.number > number)
       throw new HubError(
         'unavailable',
         `${parameter.address}: not written, a later write of hub "${hub}" has come first`,

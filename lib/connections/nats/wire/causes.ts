@@ -1,53 +1,71 @@
 // What led to a change, as hubs tell it to one another: the newest links of the chain, each with who wrote and on which hub.
+// Lists are looked at by hand up to their first mistake: a schema would note each of a hundred thousand.
 
 import { z } from 'zod';
+import { isAddress } from '../../../model/address.ts';
 import { cutText } from '../../../model/cut-text.ts';
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
-import { type Value, valueTypes } from '../../../model/value.ts';
+import { isTime } from '../../../model/time/point-in-time.ts';
+import { maxTextLength, type Value, type ValueType, valueTypes } from '../../../model/value.ts';
 
 /** How many of the changes that led to a change are told. */
 const maxLinks = 16;
 const maxNameLength = 1000;
 /** Of a longer text only the beginning is told, with `…` at its end: it says what led to a change, and is no value of a parameter. */
 const maxCauseText = 1000;
-
-export const name = z.string().max(maxNameLength);
-/** The last point in time that a date can be, and as long before 1970 the first one. */
-const lastTimeMs = 8.64e15;
-/** Milliseconds since 1970. */
-export const time = z.int().min(-lastTimeMs).max(lastTimeMs);
 const kinds = ['connection', 'rule', 'client', 'restored'] as const satisfies readonly Origin['kind'][];
+const hubShape = /^[A-Za-z0-9_-]{1,64}$/;
+const traceShape = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+const unprintable = /\p{Cc}/gu;
 
 /** `["rule","lamp follows","flows/a.json5","east"]`: kind, name, file, hub, traceparent; what is not known at the end is left out. */
-export const toldOrigin = z.tuple([z.enum(kinds), name], name);
 export type ToldOrigin = readonly [Origin['kind'], string, ...string[]];
+const mostOfOrigin = 5;
 
-/** `[address, type, value, origin, time, hop]`. */
-const toldLink = z.tuple([
-  name,
-  z.enum(valueTypes),
-  z.union([z.string(), z.number(), z.boolean()]),
-  toldOrigin,
-  time,
-  z.int().min(0),
-]);
-/** From the newest to the oldest. */
-export const toldLinks = z.array(toldLink).max(maxLinks);
+/** From the newest to the oldest, `[address, type, value, origin, time, hop]` each. */
 export type ToldLinks = readonly (readonly [string, Parameter['type'], Value, ToldOrigin, number, number])[];
 
-/** Whether a text is a `name`. */
-export function isName(text: unknown): boolean {
+export const toldLinks = z.custom<ToldLinks>(isToldLinks);
+
+/** Whether a text may name a run, an epoch or a machine, as they are made by hubs. */
+export function isName(text: unknown): text is string {
   return typeof text === 'string' && text.length <= maxNameLength;
 }
 
-/** Whether something is a `time`. */
-export function isTime(at: unknown): at is number {
-  return Number.isSafeInteger(at) && Math.abs(at as number) <= lastTimeMs;
+/** Whether a text names a hub or a domain: one token of a subject of NATS. */
+export function isHubName(text: unknown): text is string {
+  return typeof text === 'string' && hubShape.test(text);
 }
 
-/** Whether something is a `toldOrigin`. */
+export function isCount(number: unknown): number is number {
+  return Number.isSafeInteger(number) && (number as number) >= 0;
+}
+
+export function isValueType(type: unknown): type is ValueType {
+  return valueTypes.includes(type as ValueType);
+}
+
+/** Whether something is a `ToldOrigin`. */
 export function isToldOrigin(by: unknown): by is ToldOrigin {
-  return Array.isArray(by) && by.length >= 2 && kinds.includes(by[0]) && by.every(isName);
+  if (!Array.isArray(by) || by.length < 2 || by.length > mostOfOrigin) return false;
+  return kinds.includes(by[0]) && by.every(isName);
+}
+
+/** Whether something is `ToldLinks`. */
+export function isToldLinks(links: unknown): links is ToldLinks {
+  return Array.isArray(links) && links.length <= maxLinks && links.every(isToldLink);
+}
+
+function isToldLink(link: unknown): boolean {
+  if (!Array.isArray(link) || link.length !== 6) return false;
+  const [address, type, value, by, at, hop] = link;
+  return isAddress(address) && isValueType(type) && isScalar(value) && isToldOrigin(by) && isTime(at) && isCount(hop);
+}
+
+/** A value of any type: that of a cause is only shown. */
+function isScalar(value: unknown): value is Value {
+  if (typeof value === 'string') return value.length <= maxTextLength;
+  return typeof value === 'boolean' || Number.isFinite(value);
 }
 
 /** Of a longer name only the beginning is told, with `…` at its end: a rule without one is called after all that it listens to. */
@@ -59,9 +77,24 @@ export function tellOrigin({ kind, name, file, hub, traceparent }: Origin): Told
   return file === undefined ? [kind, told] : [kind, told, toldFile];
 }
 
-/** The origin, on the hub that tells it unless it names another. */
-export function readOrigin([kind, name, file = '', hub = '', traceparent]: ToldOrigin, teller: string): Origin {
-  return { kind, name, ...(file !== '' && { file }), hub: hub || teller, ...(traceparent && { traceparent }) };
+/**
+ * The origin, on the hub that tells it unless it names another. That hub alone vouches for it. A name has no control characters here,
+ * which could move a cursor or begin a line of their own wherever it is shown.
+ */
+export function readOrigin([kind, name, file = '', hub, traceparent]: ToldOrigin, teller: string): Origin {
+  return {
+    kind,
+    name: printable(name),
+    ...(file !== '' && { file: printable(file) }),
+    hub: isHubName(hub) ? hub : teller,
+    reportedBy: teller,
+    ...(traceparent !== undefined && traceShape.test(traceparent) && { traceparent }),
+  };
+}
+
+/** A text in which each control character, and each half of a character, is `�`. */
+export function printable(text: string): string {
+  return text.toWellFormed().replace(unprintable, '\ufffd');
 }
 
 /** Tells a change and what led to it. */
@@ -69,7 +102,7 @@ export function tellLinks(newest: Change | undefined): ToldLinks {
   const links: ToldLinks[number][] = [];
   for (let link = newest; link !== undefined && links.length < maxLinks; link = link.cause) {
     const { parameter, value, origin, time, hop } = link;
-    links.push([parameter.address, parameter.type, shortened(value), tellOrigin(origin), time, hop]);
+    links.push([parameter.address, parameter.type, shortened(value), tellOrigin(origin), Math.trunc(time), hop]);
   }
   return links;
 }
@@ -99,4 +132,19 @@ export function readLinks(
       time,
     };
   }, undefined);
+}
+
+/** About how many characters causes take that are kept. */
+export function lengthOfLinks(links: ToldLinks): number {
+  return links.reduce(
+    (sum, [address, , value, by]) => sum + linkLength + address.length + lengthOf(value) + lengthOf(...by),
+    0,
+  );
+}
+
+/** What a link takes beside its texts. */
+const linkLength = 200;
+
+function lengthOf(...values: readonly Value[]): number {
+  return values.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
 }

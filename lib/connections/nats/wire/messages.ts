@@ -1,16 +1,38 @@
 // What hubs tell and ask one another, JSON in every direction. What comes from others is checked before it is used.
 
 import { z } from 'zod';
+import { isAddress } from '../../../model/address.ts';
 import { type ErrorCode, errorCatalogue } from '../../../model/error.ts';
-import { valueTypes } from '../../../model/value.ts';
-import { isName, isTime, isToldOrigin, name, time, toldLinks, toldOrigin } from './causes.ts';
+import type { Access } from '../../../model/parameter.ts';
+import { isTime } from '../../../model/time/point-in-time.ts';
+import { maxTextLength, type Value, type ValueType } from '../../../model/value.ts';
+import { maxTerm } from '../lease/record.ts';
+import {
+  isCount,
+  isHubName,
+  isName,
+  isToldLinks,
+  isToldOrigin,
+  isValueType,
+  type ToldLinks,
+  type ToldOrigin,
+  toldLinks,
+} from './causes.ts';
+import type { ToldInput } from './inputs.ts';
 
 /** A message is ended when it has grown this long: at the end of a turn, or of a value in a page that answers a walk. */
 export const messageBytes = 200_000;
-/** What is longer is not sent: NATS takes a megabyte. Other hubs then ask for a walk. */
+/** What is longer is neither sent nor read: NATS takes a megabyte. Other hubs then ask for a walk. */
 export const maxMessageBytes = 900_000;
 /** A character is three bytes at most, so a text that is not longer needs no count of its bytes. */
 const maxCharacters = maxMessageBytes / 3;
+/**
+ * A turn, or parameters that come or go together, of more than so many are not taken over as they are told: the walk that a mirror then
+ * asks for is taken in parts, so that nothing else waits for all of it.
+ */
+export const maxStep = 5000;
+/** How many writes one request has at most. */
+export const maxItems = 10_000;
 
 export function isTooLong(text: string): boolean {
   return text.length > maxMessageBytes || (text.length > maxCharacters && Buffer.byteLength(text) > maxMessageBytes);
@@ -19,34 +41,33 @@ export function isTooLong(text: string): boolean {
 /** How long a write waits for its answer. What its owner takes up later it does not write. */
 export const writeTimeoutMs = 2000;
 
-const count = z.int().min(0);
+const count = z.custom<number>(isCount);
+const name = z.custom<string>(isName);
+const hub = z.custom<string>(isHubName);
+const term = z.custom<number>(isTerm);
 
 /** Which run of which hub tells something, in which term, up to which revision, and what its clock shows, as in `Told`. */
-const head = { hub: name, epoch: name, term: count, rev: count, clock: count };
+const head = { hub, epoch: name, term, rev: count, clock: count };
 
 /** A number of the owner, address, type and access. */
-export const definition = z.tuple([count, name, z.enum(valueTypes), z.enum(['read-only', 'write-only', 'read-write'])]);
-export type Definition = z.output<typeof definition>;
+export type Definition = readonly [number: number, address: string, type: ValueType, access: Access];
 
 /** What stands in front of changes: who and when for all that follow, why and at which hop for the next alone. */
-const context = z.strictObject({
-  by: toldOrigin.optional(),
-  at: time.optional(),
+export interface Context {
+  readonly by?: ToldOrigin;
+  readonly at?: number;
   /** Why: a change of this turn, by its place, or what led to it. */
-  why: z.union([count, toldLinks]).optional(),
-  hop: count.optional(),
-});
-export type Context = z.output<typeof context>;
+  readonly why?: number | ToldLinks;
+  readonly hop?: number;
+}
 
 /** A turn: a number and a value for each change, with contexts in between. It is read by hand. */
 export type ToldTurn = readonly unknown[];
 
 /** Parameters that have come, with their values, or that have gone. */
-const structure = z.union([
-  z.strictObject({ declared: z.array(definition), changes: z.array(z.unknown()) }),
-  z.strictObject({ withdrawn: z.array(count) }),
-]);
-export type ToldStructure = z.output<typeof structure>;
+export type ToldStructure =
+  | { readonly declared: readonly Definition[]; readonly changes: ToldTurn }
+  | { readonly withdrawn: readonly number[] };
 
 /**
  * `{"hub":"west","epoch":"…","term":1,"structure":2,"clock":5000,"prev":3,"rev":9,"turns":[…]}`; a heartbeat has no turns, and the
@@ -65,7 +86,7 @@ export interface Told {
   /** The machine of who tells it; heartbeats have it. */
   readonly machine?: string | undefined;
 }
-const numbersOfTold = ['term', 'structure', 'clock', 'prev', 'rev'] as const;
+const numbersOfTold = ['structure', 'clock', 'prev', 'rev'] as const;
 
 /** Asks the owner for definitions from a place on, or for what changed since a revision. */
 export const walkRequest = z.union([
@@ -82,11 +103,11 @@ export type WalkRequest = z.output<typeof walkRequest>;
 export const walkAnswer = z.strictObject({
   ...head,
   structure: count,
-  definitions: z.array(definition).optional(),
+  definitions: z.custom<readonly Definition[]>(isListOf(isDefinition)).optional(),
   next: count.optional(),
-  changes: z.array(z.unknown()).optional(),
+  changes: z.custom<ToldTurn>(Array.isArray).optional(),
   to: count.optional(),
-  fires: z.array(count).optional(),
+  fires: z.custom<readonly number[]>(isListOf(isCount)).optional(),
 });
 export type WalkAnswer = z.output<typeof walkAnswer>;
 
@@ -99,66 +120,128 @@ export type Receipt = z.output<typeof receipt>;
  * the owner has not joined anew.
  */
 export const writeRequest = z.strictObject({
-  hub: name,
-  run: name,
+  /** Who asks, where the subject does not say so; else that holds, whatever is said here. */
+  hub: hub.optional(),
+  run: z.string().max(64),
   number: count,
   /** Of the owner, when it was first asked. */
   epoch: name,
   /** When it was first asked, on the clock of the owner as it has been heard of, so it may show too little. */
   asked: count,
-  by: toldOrigin,
+  /** What is restored is not asked for. */
+  by: z.custom<ToldOrigin>((by) => isToldOrigin(by) && by[0] !== 'restored'),
   hop: count,
   why: toldLinks,
-  /** Each a `ToldInput`. */
-  items: z.array(z.tuple([name, z.unknown(), name.optional()])).min(1),
+  items: z.custom<readonly ToldInput[]>(
+    (items) => isListOf(isToldInput)(items) && items.length > 0 && items.length <= maxItems,
+  ),
 });
 export type WriteRequest = z.output<typeof writeRequest>;
 
 const errorCodes = Object.keys(errorCatalogue) as ErrorCode[];
 
 /** For each item the value that it has become, or the code and the sentence of its error. */
-export const writeAnswer = z.strictObject({
-  results: z.array(
-    z.union([
-      z.strictObject({ v: z.union([z.string(), z.number(), z.boolean()]) }),
-      z.strictObject({ code: z.enum(errorCodes), message: z.string() }),
-    ]),
-  ),
-});
+export type ToldResult = { readonly v: Value } | { readonly code: ErrorCode; readonly message: string };
+export const writeAnswer = z.strictObject({ results: z.custom<readonly ToldResult[]>(isListOf(isResult)) });
 export type WriteAnswer = z.output<typeof writeAnswer>;
 
 const decoder = new TextDecoder();
 
-/** Reads a message. Errors: it is none. */
+/** Reads a message. Errors: it is none, in a few words. */
 export function read<Schema extends z.ZodType>(schema: Schema, data: Uint8Array): z.output<Schema> {
-  return schema.parse(JSON.parse(decoder.decode(data)));
+  const result = schema.safeParse(parse(data));
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  throw new Error(`expected another shape at "${issue!.path.join('.')}"`);
 }
 
 /** Reads what an owner tells; its turns are looked at when they are taken over. By hand, as there are many. Errors: it is none. */
 export function readTold(data: Uint8Array): Told {
-  const told = JSON.parse(decoder.decode(data)) as Told;
+  const told = parse(data) as Told;
   const isTold =
-    isName(told.hub) &&
+    isHubName(told.hub) &&
     isName(told.epoch) &&
-    numbersOfTold.every((key) => Number.isSafeInteger(told[key]) && told[key] >= 0) &&
+    isTerm(told.term) &&
+    numbersOfTold.every((key) => isCount(told[key])) &&
+    told.prev <= told.rev &&
     Array.isArray(told.turns) &&
     (told.machine === undefined || isName(told.machine));
   if (!isTold) throw new Error('expected whole turns of a hub');
   return told;
 }
 
-/** Reads what stands in front of changes; most only say when, and who. Errors: it is none. */
-export function readContext(item: unknown): Context {
-  return isWhoAndWhen(item) ? item : context.parse(item);
+/** What is longer than hubs send is not even read: to parse it would hold up everything else. */
+function parse(data: Uint8Array): unknown {
+  if (data.length > maxMessageBytes) throw new Error(`expected at most ${maxMessageBytes} bytes, got ${data.length}`);
+  return JSON.parse(decoder.decode(data));
 }
 
-function isWhoAndWhen(item: unknown): item is Context {
-  for (const key in item as object) if (key !== 'at' && key !== 'by') return false;
-  const { at, by } = (item ?? {}) as Context;
-  return isTime(at) && (by === undefined || isToldOrigin(by));
+const keysOfContext: ReadonlySet<string> = new Set(['by', 'at', 'why', 'hop'] satisfies (keyof Context)[]);
+
+/** Reads what stands in front of changes. Errors: it is none. */
+export function readContext(item: object | null): Context {
+  for (const key in item) if (!keysOfContext.has(key)) throw new Error('expected by, at, why and hop of changes alone');
+  const { by, at, why, hop } = (item ?? {}) as Context;
+  const isContext =
+    !Array.isArray(item) &&
+    (by === undefined || isToldOrigin(by)) &&
+    (at === undefined || isTime(at)) &&
+    (why === undefined || isCount(why) || isToldLinks(why)) &&
+    (hop === undefined || isCount(hop));
+  if (!isContext) throw new Error('expected who wrote changes, when and why');
+  return item as Context;
 }
 
 /** Reads parameters that come or go. Errors: it is none. */
-export function readStructure(item: unknown): ToldStructure {
-  return structure.parse(item);
+export function readStructure(item: object): ToldStructure {
+  const { declared, changes, withdrawn, ...others } = item as Record<string, unknown>;
+  const isStructure =
+    Object.keys(others).length === 0 &&
+    (withdrawn === undefined
+      ? isListOf(isDefinition)(declared) && Array.isArray(changes)
+      : isListOf(isCount)(withdrawn) && declared === undefined && changes === undefined);
+  if (!isStructure) throw new Error('expected parameters that come with their values, or that go');
+  return item as ToldStructure;
+}
+
+/** How many parameters a turn, or what comes and goes together, is about at most. */
+export function sizeOf(told: ToldTurn | ToldStructure): number {
+  if (Array.isArray(told)) return told.length / 2;
+  const { declared, changes, withdrawn } = told as Record<string, unknown>;
+  return [declared, changes, withdrawn].reduce<number>((sum, one) => sum + (Array.isArray(one) ? one.length : 0), 0);
+}
+
+function isListOf<T>(isItem: (item: unknown) => item is T): (list: unknown) => list is readonly T[] {
+  return (list): list is readonly T[] => Array.isArray(list) && list.every(isItem);
+}
+
+function isTerm(term: unknown): term is number {
+  return isCount(term) && term <= maxTerm;
+}
+
+const accesses: readonly unknown[] = ['read-only', 'write-only', 'read-write'] satisfies Access[];
+
+function isDefinition(item: unknown): item is Definition {
+  if (!Array.isArray(item) || item.length !== 4) return false;
+  const [number, address, type, access] = item;
+  return isCount(number) && isAddress(address) && isValueType(type) && accesses.includes(access);
+}
+
+function isToldInput(item: unknown): item is ToldInput {
+  if (!Array.isArray(item) || item.length < 2 || item.length > 3) return false;
+  const [address, , shown] = item;
+  return isAddress(address) && (shown === undefined || isName(shown));
+}
+
+function isResult(result: unknown): result is ToldResult {
+  if (typeof result !== 'object' || result === null) return false;
+  const { v, code, message, ...others } = result as Record<string, unknown>;
+  if (Object.keys(others).length > 0) return false;
+  if (v !== undefined) return code === undefined && message === undefined && isScalar(v);
+  return errorCodes.includes(code as ErrorCode) && isName(message);
+}
+
+function isScalar(value: unknown): boolean {
+  if (typeof value === 'string') return value.length <= maxTextLength;
+  return typeof value === 'boolean' || Number.isFinite(value);
 }

@@ -77,6 +77,11 @@ export class RunningConnections {
     return found === undefined || id === hubId || isGateway(found.plan);
   }
 
+  /** Whether there is a connection of this ID; the hub itself is one. */
+  has(id: string): boolean {
+    return id === hubId || this.#running.has(id);
+  }
+
   /** Whether a connection reaches out of the process; one that there is not does not. */
   isExternal(id: string): boolean {
     return this.#running.get(id)?.plan.type.isExternal ?? false;

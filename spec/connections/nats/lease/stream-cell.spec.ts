@@ -27,6 +27,7 @@ test('of hubs that ask a real server at once one gets it, and the next one as so
         stream: 'lease',
         subject: 'some.lease',
         parse: parseLease,
+        tellSenseless: () => {},
       }),
   );
   for (let race = 0; race < 30; race++) {
@@ -58,6 +59,7 @@ test('the holder of a lease whose stream is gone has it again, in a new stream',
     stream: 'lease',
     subject: 'some.lease',
     parse: parseLease,
+    tellSenseless: () => {},
     creations: new Creations(),
   };
   const [one, other] = ['one', 'other'].map(
@@ -97,6 +99,7 @@ test('a cell has its stream created where there is none, and asks for that at no
     creations: new Creations(),
     ...place,
     parse: parseLease,
+    tellSenseless: () => {},
   });
   const value = { term: 1, holder: 'x', name: 'x', isReleased: true };
   t.deepEqual(await cell.read(), { sequence: 0, value: undefined });
@@ -139,7 +142,13 @@ test('a server survives that many ask at once for what nobody has had created ye
     const place = { stream: `race-${race}`, subject: `race.${race}` };
     const cells = connections.map(
       (connection) =>
-        new StreamCell({ connection: () => connection, creations: new Creations(), ...place, parse: parseLease }),
+        new StreamCell({
+          connection: () => connection,
+          creations: new Creations(),
+          ...place,
+          parse: parseLease,
+          tellSenseless: () => {},
+        }),
     );
     const held = await Promise.all(cells.map((cell) => cell.read()));
     t.true(held.every(({ sequence }) => sequence === 0));

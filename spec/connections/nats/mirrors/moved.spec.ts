@@ -11,7 +11,7 @@ const lamp = { id: 'lamp', type: 'I', access: 'read-write' } as const;
 async function startThree() {
   const time = new Time();
   const network = new LossyNetwork(time, () => 0.5);
-  const start = (name: string) => new JoinedHub(name, time, network.transportOf(name), 1, 'desk');
+  const start = (name: string) => new JoinedHub(name, time, network.transportOf(name), 1, { connection: 'desk' });
   const [west, east, edge] = [start('west'), start('east'), start('edge')];
   west.graph.declare(desk, [{ ...lamp, defaultValue: 1 }]);
   await time.run(2000);

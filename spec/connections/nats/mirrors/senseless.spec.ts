@@ -19,7 +19,8 @@ async function startRaw(changes: unknown) {
     const definitions = [[5, 'west/lamp', 'F', 'read-write']];
     reply(JSON.stringify({ ...head, structure: 0, ...(from === undefined ? { changes } : { definitions }) }));
   });
-  const east = new JoinedHub('east', time, network.transportOf('east'));
+  const ownership = { termsOf: async () => new Set([head.term]) };
+  const east = new JoinedHub('east', time, network.transportOf('east'), 1, { ownership });
   const tell = (rev: number, turns: string) => {
     const { hub, epoch, term } = head;
     const told = { hub, epoch, term, structure: 0, clock: 0, prev: rev - 1, rev };

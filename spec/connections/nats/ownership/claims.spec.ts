@@ -46,6 +46,7 @@ function domain(time: Time, servers = willing) {
       wanted,
       mayClaim,
       heard: () => new Map(Object.entries(heard)),
+      holdsLease: () => servers.renewLeases,
     });
     return { claims, counts };
   };

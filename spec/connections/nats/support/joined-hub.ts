@@ -3,6 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import { NEVER, Subject, type VirtualTimeScheduler } from 'rxjs';
 import type { HubPort, Parameters } from '../../../../lib/connections/hub-port.ts';
+import type { MirroringPort } from '../../../../lib/connections/mirroring.ts';
+import { Intake } from '../../../../lib/connections/nats/link/intake.ts';
 import type { Transport } from '../../../../lib/connections/nats/link/transport.ts';
 import { Mirrors } from '../../../../lib/connections/nats/mirrors/mirrors.ts';
 import type { Ownership } from '../../../../lib/connections/nats/ownership/ownership.ts';
@@ -11,23 +13,25 @@ import type { Told } from '../../../../lib/connections/nats/wire/messages.ts';
 import { Graph } from '../../../../lib/graph/graph.ts';
 import type { ParameterNode } from '../../../../lib/graph/parameter-node.ts';
 import { Federation } from '../../../../lib/hub/federation.ts';
-import type { Origin, ParameterDeclaration } from '../../../../lib/model/parameter.ts';
+import { connectionIdOf } from '../../../../lib/model/address.ts';
+import type { Origin, Parameter, ParameterDeclaration } from '../../../../lib/model/parameter.ts';
 import { createLogRecorder } from '../../../support/connection.ts';
 
-const unrivalled: Ownership = {
-  term: 1,
+const unrivalled: Omit<Ownership, 'term' | 'termsOf'> = {
   isHolder: true,
   tells: true,
   answers: true,
   confirm: undefined,
   owns: () => true,
+  ownerOf: () => undefined,
   changed$: NEVER,
+  claimed$: NEVER,
 };
 
 /** What mirrors and sharers see of a hub. */
 type JoinedPort = Parameters & Pick<HubPort, 'epoch' | 'mirroring'>;
 
-function portOf(graph: Graph, isLocal: (connectionId: string) => boolean): JoinedPort {
+function portOf(graph: Graph, connections: Pick<MirroringPort, 'isLocal' | 'hasConnection'>): JoinedPort {
   const { changes$, declared$, removed$ } = graph;
   return {
     epoch: randomUUID(),
@@ -51,8 +55,19 @@ function portOf(graph: Graph, isLocal: (connectionId: string) => boolean): Joine
     writeTo: (parameter, input, origin) => graph.writeTo(parameter as ParameterNode, input, origin),
     writeRemote: (remote, writes, origin) => graph.writeRemote(remote, writes, origin),
     turn: (work) => graph.turn(work),
-    mirroring: new Federation(graph, isLocal),
+    mirroring: new Federation(graph, connections),
   };
+}
+
+/** The greatest term in which a hub of a name was started, in each simulated time: its lease says that. */
+const leases = new WeakMap<VirtualTimeScheduler, Map<string, number>>();
+
+export interface JoinedHubOptions {
+  /** The Connection ID of its parameters; left out: the name of the hub. */
+  readonly connection?: string;
+  readonly maxParameters?: number;
+  /** What leases and claims say, where it is not that all is as it should be. */
+  readonly ownership?: Partial<Ownership>;
 }
 
 export class JoinedHub {
@@ -60,27 +75,45 @@ export class JoinedHub {
   readonly graph: Graph;
   readonly hub: JoinedPort;
   readonly owner: Origin;
+  readonly log = createLogRecorder();
   mirrors!: Mirrors;
   sharer!: Sharer;
   readonly #join: (isSelected: (address: string) => boolean) => void;
 
-  /** Its parameters are those of one connection, which has the name of the hub unless it is told. */
-  constructor(name: string, scheduler: VirtualTimeScheduler, transport: Transport, term = 1, connection = name) {
+  constructor(
+    name: string,
+    scheduler: VirtualTimeScheduler,
+    transport: Transport,
+    term = 1,
+    { connection = name, maxParameters = 100_000, ownership = {} }: JoinedHubOptions = {},
+  ) {
     this.name = name;
     this.graph = new Graph(() => scheduler.now());
     this.owner = { kind: 'connection', name: connection };
-    this.hub = portOf(this.graph, (id) => id !== connection);
+    const terms = leases.get(scheduler) ?? new Map<string, number>();
+    leases.set(scheduler, terms.set(name, Math.max(terms.get(name) ?? 0, term)));
+    /** How many parameters of its own it has, by Connection ID. */
+    const own = new Map<string, number>();
+    const count = (by: number) => (parameter: Parameter) => {
+      const id = connectionIdOf(parameter.address);
+      if ((parameter as ParameterNode).owner.hub === undefined) own.set(id, (own.get(id) ?? 0) + by);
+    };
+    this.graph.declared$.subscribe(count(1));
+    this.graph.removed$.subscribe(count(-1));
+    const hasConnection = (id: string) => (own.get(id) ?? 0) > 0;
+    this.hub = portOf(this.graph, { isLocal: (id) => id !== connection, hasConnection });
     const shared = {
       hub: this.hub,
       name: { domain: 'house', hub: name },
-      ownership: { ...unrivalled, term },
+      ownership: { ...unrivalled, term, termsOf: async (hub: string) => new Set([terms.get(hub) ?? 0]), ...ownership },
       scheduler,
     };
     const timeOfDay = () => scheduler.now();
     const soon = (work: () => void) => void scheduler.schedule(work, 1);
     this.#join = (isSelected) => {
-      const mirroring = { isSelected: () => true, namesake$: new Subject<Told>(), timeOfDay, log: createLogRecorder() };
-      this.mirrors = new Mirrors({ ...shared, ...mirroring });
+      const intake = new Intake({ soon: setImmediate, log: this.log, now: () => 0 });
+      const mirroring = { isSelected: () => true, namesake$: new Subject<Told>(), timeOfDay, maxParameters, intake };
+      this.mirrors = new Mirrors({ ...shared, ...mirroring, log: this.log });
       this.sharer = new Sharer({ ...shared, isSelected, soon });
       this.mirrors.attach(transport);
       this.sharer.attach(transport);

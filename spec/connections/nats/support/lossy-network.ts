@@ -31,7 +31,10 @@ export class LossyNetwork {
   /** The network as one hub has it. */
   transportOf(owner: string): Transport {
     const subscribe: Transport['subscribe'] = (subject, take) => {
-      const own: Take = (message) => take(message);
+      const own: Take = (message) => {
+        const steps = take(message);
+        while (steps !== undefined && !steps.next().done);
+      };
       const pattern = new RegExp(`^${subject.replaceAll('.', '\\.').replaceAll('*', '[^.]+')}$`);
       this.#subscriptions.set(own, { owner, pattern });
       return () => this.#subscriptions.delete(own);
@@ -46,6 +49,7 @@ export class LossyNetwork {
           const unsubscribe = subscribe(inbox, (message) => {
             unsubscribe();
             resolve(message.data);
+            return undefined;
           });
           this.#scheduler.schedule(() => {
             unsubscribe();

@@ -1,0 +1,194 @@
+// What comes from other hubs is worked through in turns: the hub serves everybody else in between, however much a hub sends, and what one
+// sends keeps no other one waiting. What a hub sends beyond a bound is refused, which its mirror finds and mends.
+
+import { messageOf } from '../../../model/error.ts';
+import type { Log } from '../../connection.ts';
+import { Shares } from './shares.ts';
+
+/** Work that is done in steps, each of some milliseconds at most. */
+export type Steps = Iterator<undefined, void, undefined>;
+/** The same, as a generator makes it. */
+export type MadeSteps = Generator<undefined, void, undefined>;
+
+/** How long all of it takes at most in one round of the event loop, but for the step that is under way then. */
+export const roundMs = 8;
+/** How many bytes of one hub wait at most, and of all together; some of what a message takes beside its bytes. */
+export const maxWaitingBytes = 8 * 1024 * 1024;
+export const maxWaitingBytesInAll = 32 * 1024 * 1024;
+const messageBytes = 256;
+/** Of a long queue those that were begun are forgotten by so many. */
+const forgottenJobs = 1024;
+/** So many hubs have their own turns; further ones share one. */
+const maxSenders = 300;
+const others = '';
+
+interface Job {
+  readonly bytes: number;
+  begin(): Steps | undefined;
+}
+
+/** What waits of one hub, oldest first. */
+interface Queue {
+  readonly jobs: Job[];
+  /** How many of them were begun. */
+  begun: number;
+  /** What was begun and has steps left. */
+  steps: Steps | undefined;
+}
+
+export interface IntakeContext {
+  /** Runs work after this round of the event loop. */
+  readonly soon: (work: () => void) => void;
+  readonly log: Log;
+  /** What measures how long something takes, in milliseconds. */
+  readonly now?: () => number;
+}
+
+export class Intake {
+  readonly #soon: IntakeContext['soon'];
+  readonly #log: Log;
+  readonly #now: () => number;
+  /** By hub, the one whose turn it is first. */
+  readonly #queues = new Map<string, Queue>();
+  readonly #waiting = new Shares(maxWaitingBytes, maxWaitingBytesInAll);
+  /** When this round is over; undefined: nothing has been done in it. */
+  #endMs: number | undefined;
+  /** How many messages of each hub were refused. */
+  readonly #refused = new Map<string, number>();
+
+  constructor({ soon, log, now = () => performance.now() }: IntakeContext) {
+    this.#now = now;
+    this.#soon = soon;
+    this.#log = log;
+  }
+
+  /** How many messages of a hub were refused since the start. */
+  refusedOf(hub: string): number {
+    return this.#refused.get(hub) ?? 0;
+  }
+
+  /** Takes a message of a hub: at once, if there is time and nothing of that hub waits. */
+  take(hub: string, bytes: number, begin: () => Steps | undefined): void {
+    const key = this.#queues.has(hub) || this.#queues.size < maxSenders ? hub : others;
+    const waiting = this.#queues.get(key);
+    if (waiting === undefined && this.#hasTime()) {
+      const steps = this.#run(begin);
+      if (steps !== undefined) this.#queues.set(key, { jobs: [], begun: 0, steps });
+      return;
+    }
+    const job = { bytes: bytes + messageBytes, begin };
+    if (!this.#waiting.take(key, job.bytes)) this.#refuse(hub);
+    else if (waiting === undefined) this.#queues.set(key, { jobs: [job], begun: 0, steps: undefined });
+    else waiting.jobs.push(job);
+  }
+
+  /** Does something for a hub when its turn comes, before what waits of it, or at once. Errors: those of the work. */
+  async run<T>(hub: string, work: () => T): Promise<T> {
+    let result: T;
+    await this.goThrough(hub, {
+      next() {
+        result = work();
+        return { done: true, value: undefined };
+      },
+    });
+    return result!;
+  }
+
+  /** Goes through steps for a hub when its turn comes, before what waits of it. Errors: those of the steps. */
+  goThrough(hub: string, steps: Steps): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const own: Steps = {
+      next() {
+        try {
+          const result = steps.next();
+          if (result.done) resolve();
+          return result;
+        } catch (error) {
+          reject(error);
+          return { done: true, value: undefined };
+        }
+      },
+    };
+    const waiting = this.#queues.get(hub);
+    if (waiting !== undefined) waiting.steps = waiting.steps === undefined ? own : both(own, waiting.steps);
+    else {
+      const steps = this.#hasTime() ? this.#run(() => own) : own;
+      if (steps !== undefined) this.#queues.set(hub, { jobs: [], begun: 0, steps });
+    }
+    return promise;
+  }
+
+  /** Looks whether there is time left in this round. */
+  #hasTime(): boolean {
+    const nowMs = this.#now();
+    if (this.#endMs === undefined) {
+      this.#endMs = nowMs + roundMs;
+      this.#soon(this.#goOn);
+    }
+    return nowMs < this.#endMs;
+  }
+
+  /** Begins a round: each hub has a turn, until the time is over. */
+  readonly #goOn = (): void => {
+    this.#endMs = undefined;
+    for (const [hub, queue] of this.#queues) {
+      if (!this.#hasTime()) return;
+      const hasMore = this.#advance(hub, queue);
+      this.#queues.delete(hub);
+      if (hasMore) this.#queues.set(hub, queue); // behind all others, whose turns come before its next one
+    }
+  };
+
+  /** Does the next thing of a hub; returns whether more of it waits. */
+  #advance(hub: string, queue: Queue): boolean {
+    const { steps, jobs } = queue;
+    if (steps !== undefined) {
+      queue.steps = undefined;
+      if (this.#step(steps)) queue.steps = queue.steps === undefined ? steps : both(queue.steps, steps);
+    } else {
+      const job = jobs[queue.begun++]!;
+      this.#waiting.give(hub, job.bytes);
+      queue.steps = this.#run(job.begin);
+      if (queue.begun === jobs.length || queue.begun >= forgottenJobs) {
+        jobs.splice(0, queue.begun);
+        queue.begun = 0;
+      }
+    }
+    return queue.steps !== undefined || jobs.length > 0;
+  }
+
+  /** Begins work and goes through its steps for as long as there is time; returns those that are left. */
+  #run(begin: Job['begin']): Steps | undefined {
+    try {
+      const steps = begin();
+      while (steps !== undefined && this.#step(steps)) if (!this.#hasTime()) return steps;
+    } catch (error) {
+      this.#fail(error);
+    }
+    return undefined;
+  }
+
+  /** Does a step; returns whether there are more. */
+  #step(steps: Steps): boolean {
+    try {
+      return !steps.next().done;
+    } catch (error) {
+      this.#fail(error);
+      return false;
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.#log.error({}, `what another hub has sent could not be worked through: ${messageOf(error)}`, 'intake failed');
+  }
+
+  #refuse(hub: string): void {
+    if (this.#refused.has(hub) || this.#refused.size < maxSenders) this.#refused.set(hub, this.refusedOf(hub) + 1);
+    const message = `hub "${hub}" sends more than this hub works through: what it sends beyond is left out, and mended later`;
+    this.#log.warn({ hub, limitBytes: maxWaitingBytes }, message, 'sends too much');
+  }
+}
+
+function* both(first: Steps, second: Steps): MadeSteps {
+  for (const steps of [first, second]) while (!steps.next().done) yield;
+}
