@@ -124,8 +124,8 @@ function createReception(
   const devices = new Devices(directory, deviceFile, log, dismiss);
   const entry = new Entry({
     ...{ directory, devices, attempts, witness: new Witness({ id, log, withoutSecrets }, hub), hits },
-    cookieName: () => `${settings.tls ? '__Host-' : ''}patchbay-${portOf()}`,
-    isSecure: settings.tls !== undefined,
+    cookieName: () => `patchbay-${portOf()}`,
+    hasTls: settings.tls !== undefined,
   });
   return { directory, devices, entry, guard: createGuard(settings, entry, attempts) };
 }

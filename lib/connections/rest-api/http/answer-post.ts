@@ -39,7 +39,7 @@ export function answerPost<Schema extends z.ZodObject>(
   const reply = (answer: Answer) =>
     exchange.reply(() => {
       beginValue(response, true);
-      if (response.cookie !== undefined) response.writeHeader('Set-Cookie', response.cookie as string);
+      for (const cookie of (response.cookies as string[] | undefined) ?? []) response.writeHeader('Set-Cookie', cookie);
       send(response, `${JSON.stringify(answer)}\n`);
     });
   const fail = (error: unknown) => exchange.fail(asHubError(error, log), asJson);

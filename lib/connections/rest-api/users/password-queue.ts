@@ -1,11 +1,14 @@
 // Passwords that wait to be compared: one is at a time, which leaves the threads of the process to others. Who guesses does not hold up
-// those who sign in: whoever was wrong lately comes after those who were not, networks take turns, and of one network the newest password
-// comes first. Whoever guesses sends the next one when one is answered, and the next to be compared is chosen before that has come.
+// those who sign in: whoever was wrong lately comes after those who were not, and networks take turns, that which came last first. Of a
+// network that was wrong lately the newest password comes first: whoever guesses sends the next one when one is answered, and the next to
+// be compared is chosen before that has come.
 
 import { LimitError } from '../limits/limit-error.ts';
 import { limits } from '../limits/limits.ts';
 
 const maxWaiting = limits.passwords.default;
+/** Who is more suspect was wrong lately, or somebody was for the same user. */
+const mostTrusted = 1;
 
 /** Who wants to have a password compared. */
 export interface Asker {
@@ -60,7 +63,7 @@ export class PasswordQueue {
     network.waiting++;
     this.#networks.set(asker.network, network);
     if (this.#waiting.size > maxWaiting) this.#forgetGone();
-    if (this.#waiting.size > maxWaiting) this.#take(this.#most(rankToGo)).refuse();
+    if (this.#waiting.size > maxWaiting) this.#take(this.#last()).refuse();
     this.#advance();
     return promise;
   }
@@ -70,7 +73,7 @@ export class PasswordQueue {
     if (this.#comparing.length > 1) return;
     this.#forgetGone();
     if (this.#waiting.size === 0) return;
-    const next = this.#most(rankToCompare);
+    const next = this.#next();
     const suspicion = next.asker.suspicion();
     if (this.#comparing.length > 0 && suspicion >= this.#comparing[0]!) return;
     this.#networks.get(next.asker.network)!.turn = ++this.#turn;
@@ -96,28 +99,28 @@ export class PasswordQueue {
     return waiting;
   }
 
-  /** The one of which a rank says most; of several the first one, or with `isLast` the last one. */
-  #most({ rankOf, isLast }: Rank): Waiting {
-    let most: { readonly waiting: Waiting; readonly rank: readonly [number, number] } | undefined;
-    for (const waiting of this.#waiting) {
-      const rank = rankOf(waiting.asker.suspicion(), this.#networks.get(waiting.asker.network)!);
-      const difference = most === undefined ? 1 : rank[0] - most.rank[0] || rank[1] - most.rank[1];
-      if (difference > 0 || (difference === 0 && isLast)) most = { waiting, rank };
-    }
-    return most!.waiting;
+  /** One of the least suspect; of these one of the networks that had their turn longest ago; of these one of the network that came last. */
+  #next(): Waiting {
+    const least = leastOf([...this.#waiting], ({ asker }) => asker.suspicion());
+    const longestAgo = leastOf(least, ({ asker }) => this.#networks.get(asker.network)!.turn);
+    const { network } = longestAgo.at(-1)!.asker;
+    const ofNetwork = longestAgo.filter(({ asker }) => asker.network === network);
+    return ofNetwork.at(ofNetwork[0]!.asker.suspicion() > mostTrusted ? -1 : 0)!;
+  }
+
+  /** The oldest one of the most suspect of the network that has most. */
+  #last(): Waiting {
+    const most = leastOf([...this.#waiting], ({ asker }) => -asker.suspicion());
+    return leastOf(most, ({ asker }) => -this.#networks.get(asker.network)!.waiting)[0]!;
   }
 }
 
-interface Rank {
-  /** Two numbers, of which the first counts more. */
-  readonly rankOf: (suspicion: number, network: Network) => readonly [number, number];
-  readonly isLast: boolean;
+/** Those of which a function says least. */
+function leastOf(all: readonly Waiting[], rankOf: (one: Waiting) => number): Waiting[] {
+  const ranks = all.map(rankOf);
+  const least = Math.min(...ranks);
+  return all.filter((_, index) => ranks[index] === least);
 }
-
-/** The least suspect, whose network had its turn longest ago; the newest of these. */
-const rankToCompare: Rank = { rankOf: (suspicion, { turn }) => [-suspicion, -turn], isLast: true };
-/** The most suspect, whose network has most; the oldest of these. */
-const rankToGo: Rank = { rankOf: (suspicion, { waiting }) => [suspicion, waiting], isLast: false };
 
 function tooMany(): LimitError {
   return new LimitError(

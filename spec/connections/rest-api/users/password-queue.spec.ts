@@ -31,12 +31,24 @@ test('networks take turns, so one that sends many holds up nobody else for longe
   t.is(order.join(''), 'abcabaaaa'); // the first one was being compared already
 });
 
-test('of one network the newest comes first', async (t) => {
+for (const [suspicion, expected] of [
+  [1, '01234'],
+  [2, '04321'], // 0 is being compared
+] as const)
+  test(`of one network of suspicion ${suspicion} they are compared in the order ${expected}`, async (t) => {
+    const { add, order, begin } = createQueue();
+    const all = [...'01234'].map((name) => add('a', suspicion, name));
+    begin();
+    await Promise.all(all);
+    t.is(order.join(''), expected);
+  });
+
+test('of networks that are equally suspect the one that came last comes first', async (t) => {
   const { add, order, begin } = createQueue();
-  const all = [...'01234'].map((name) => add('a', 1, name));
+  const all = [...'abcd'].map((name) => add(name));
   begin();
   await Promise.all(all);
-  t.is(order.join(''), '04321'); // 0 was being compared
+  t.is(order.join(''), 'adcb');
 });
 
 test('whoever sends the next one as soon as one is answered holds up nobody of its network for longer than one takes', async (t) => {

@@ -3,7 +3,7 @@
 
 import { encodeText, type HttpRequest, type HttpResponse } from '../../../../net/uws.ts';
 import type { Settings } from '../../settings.ts';
-import { originOf, refererOriginOf } from '../guard/page-origin.ts';
+import { originOf, refererOriginOf, serializeOrigin } from '../guard/page-origin.ts';
 
 export const textType = 'text/plain; charset=utf-8';
 export const jsonType = 'application/json';
@@ -19,12 +19,12 @@ export function createOpenAnswer(settings: Settings): OpenAnswer {
   if (settings.allowedOrigins.length === 0) return (response) => keep(response, own);
   const foreign = new Map(
     settings.allowedOrigins
-      .map((origin) => origin.toLowerCase())
+      .map(serializeOrigin)
       .map((origin) => [origin, encodeOpening(fixedHeaders(settings, origin))]),
   );
   return (response, request) => {
     const origin = originOf(request) || refererOriginOf(request); // images and scripts have no Origin
-    keep(response, foreign.get(origin.toLowerCase()) ?? own);
+    keep(response, foreign.get(origin) ?? foreign.get(serializeOrigin(origin)) ?? own);
   };
 }
 

@@ -3,6 +3,7 @@
 import { HubError } from '../../../../model/error.ts';
 import { encodeText, type HttpRequest, type HttpResponse } from '../../../../net/uws.ts';
 import { credentialsPrefix } from '../../../../wire/protocol.ts';
+import { schemeOf } from '../../proxies/remote-address.ts';
 import type { Settings } from '../../settings.ts';
 import { notLetIn } from '../../users/present.ts';
 import type { Need } from '../../users/rights.ts';
@@ -17,8 +18,8 @@ import { SiteCheck } from './site-check.ts';
 
 export interface Guard {
   /**
-   * Returns who asks, if it may come in and has the right that is needed; later, if it takes long to find out. Errors: `foreign-host`,
-   * `foreign-origin`, `unauthorized`, `forbidden`, `too-many-attempts`.
+   * Returns who asks, if it may come in and has the right that is needed; later, if it takes long to find out. Errors: `bad-request`,
+   * `foreign-host`, `foreign-origin`, `unauthorized`, `forbidden`, `too-many-attempts`.
    */
   check(request: HttpRequest, purpose: Purpose, response: HttpResponse): Visitor | Promise<Visitor>;
   /** Whether a browser asks what a page of allowedOrigins may send. It sends no credentials yet. */
@@ -49,7 +50,7 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
   ): Guest | Promise<Guest> => {
     const known = act === 'read' ? directory.knownByToken.find(authorization) : undefined;
     if (known !== undefined) return withRight(known, need, request);
-    if (act !== 'read' || !isOfToken(authorization)) sites.checkOrigin(request, act, host);
+    if (act !== 'read' || !isOfToken(authorization)) sites.checkOrigin(request, act, host, schemeOf(response));
     const visitor = identification.byCredentials(authorization, response);
     if (!(visitor instanceof Promise)) return withRight(visitor, need, request);
     const url = request.getUrl();
@@ -57,8 +58,8 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
   };
 
   /** Whoever comes with a cookie, or with nothing. */
-  const withoutCredentials = (request: HttpRequest, purpose: Purpose, host: string): Guest => {
-    sites.checkOrigin(request, purpose.act, host);
+  const withoutCredentials = (request: HttpRequest, purpose: Purpose, host: string, response: HttpResponse): Guest => {
+    sites.checkOrigin(request, purpose.act, host, schemeOf(response));
     const guest = identification.byCookie(request);
     if (guest === undefined) return withRight(identification.nobody(purpose), purpose.need, request);
     if (purpose.act !== 'read') sites.checkNamed(request);
@@ -80,12 +81,12 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
     check(request, purpose, response) {
       const host = sites.checkHost(request);
       if (directory.everybody !== undefined) {
-        sites.checkOrigin(request, purpose.act, host);
+        sites.checkOrigin(request, purpose.act, host, schemeOf(response));
         return directory.everybody;
       }
       const authorization = authorizationOf(request, purpose.act);
       return authorization === ''
-        ? withoutCredentials(request, purpose, host)
+        ? withoutCredentials(request, purpose, host, response)
         : withCredentials(request, purpose, host, authorization, response);
     },
   };

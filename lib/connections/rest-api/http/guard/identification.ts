@@ -1,6 +1,7 @@
 // Finds out who asks: by credentials, which are compared once at a time, or by the cookie of who has signed in.
 
 import { encodeText, type HttpRequest, type HttpResponse } from '../../../../net/uws.ts';
+import { joinedHeaders } from '../../input/joined-headers.ts';
 import { hasGone, remoteAddressOf } from '../../proxies/remote-address.ts';
 import { notLetIn } from '../../users/present.ts';
 import type { Guest } from '../../users/visitor.ts';
@@ -52,7 +53,11 @@ export class Identification {
   /** Who has signed in with the browser that asks; undefined: nobody. */
   byCookie(request: HttpRequest): Guest | undefined {
     const cookie = request.getHeader(cookieHeader);
-    return cookie === '' ? undefined : this.#entry.find(cookie);
+    if (cookie === '') return undefined;
+    const guest = this.#entry.find(cookie);
+    if (guest !== undefined) return guest;
+    const [all = ''] = joinedHeaders(request, 'cookie');
+    return all === cookie ? undefined : this.#entry.find(all);
   }
 
   /** Who asks without saying who it is. Errors: `unauthorized`. */

@@ -3,16 +3,22 @@
 
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
+import { HubError } from '../../../../model/error.ts';
 
 const maxKnownHosts = 1000;
 
-/** Creates the check of a `Host`. The hub has every IP address, `localhost`, the name of this machine, and further names. */
+/**
+ * Creates the check of a `Host`. The hub has every IP address, `localhost`, the name of this machine, and further names. Errors:
+ * `bad-request` when it is malformed.
+ */
 export function createHostCheck(furtherNames: readonly string[]): (host: string) => boolean {
   const names = ownNames(furtherNames);
   const knownHosts = new Set<string>();
   const isKnownHost = (host: string) => {
     if (knownHosts.has(host)) return true;
-    const name = hostName(host);
+    const name = readHost(host)?.name;
+    if (name === undefined)
+      throw new HubError('bad-request', `Host: expected a name or an address, and a port if any, got "${host}"`);
     if (isIP(name) === 0 && !names.has(name)) return false;
     if (knownHosts.size < maxKnownHosts) knownHosts.add(host);
     return true;
@@ -32,8 +38,23 @@ function ownNames(allowed: readonly string[]): ReadonlySet<string> {
   return new Set(['localhost', own, short, `${short}.local`, ...allowed.map((name) => name.toLowerCase())]);
 }
 
-/** `Studio.local:17011` → `studio.local`, `[::1]:80` → `::1`. */
-function hostName(host: string): string {
-  const bracketed = /^\[([^\]]*)\](?::\d+)?$/.exec(host);
-  return (bracketed?.[1] ?? host.replace(/:\d+$/, '')).toLowerCase().replace(/\.$/, '');
+/**
+ * Reads a `Host` (RFC 9110 section 7.2): `Studio.local.:17011` → `studio.local`, 17011; `[::1]:` → `::1`, which has the default port.
+ * undefined: it is malformed.
+ */
+export function readHost(host: string): { readonly name: string; readonly port: number | undefined } | undefined {
+  const [, bracketed, plain, digits = ''] = hostForm.exec(host) ?? [];
+  const port = digits === '' ? undefined : Number(digits);
+  if (port !== undefined && port > 65_535) return undefined;
+  if (bracketed !== undefined) return isIP(bracketed) === 6 ? { name: shortOf(bracketed), port } : undefined;
+  return plain === undefined ? undefined : { name: plain.toLowerCase().replace(/(?<=.)\.$/, ''), port };
+}
+
+/** An address in brackets, or a name of the characters that may stand there, and a port, which may be empty (RFC 3986 section 3.2). */
+const hostForm = /^(?:\[([^\]]+)\]|((?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})+))(?::(\d*))?$/i;
+
+/** An IPv6 address as browsers write it: `0:0:0:0:0:0:0:1` → `::1`. */
+function shortOf(address: string): string {
+  const url = `http://[${address}]`;
+  return URL.canParse(url) ? new URL(url).hostname.slice(1, -1) : address.toLowerCase(); // one with a zone is in no URL
 }

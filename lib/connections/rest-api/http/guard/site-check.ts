@@ -3,10 +3,11 @@
 
 import { HubError } from '../../../../model/error.ts';
 import { encodeText, type HttpRequest } from '../../../../net/uws.ts';
+import type { Scheme } from '../../proxies/forwarded.ts';
 import type { Settings } from '../../settings.ts';
 import { isOfBrowser } from './browser.ts';
 import { createHostCheck } from './own-hosts.ts';
-import { isAtHost, originOf, refererOriginOf } from './page-origin.ts';
+import { isAtHost, originOf, refererOriginOf, serializeOrigin } from './page-origin.ts';
 import type { Act } from './purpose.ts';
 
 const hostHeader = encodeText('host');
@@ -18,22 +19,22 @@ export class SiteCheck {
 
   constructor({ allowedHosts, allowedOrigins }: Pick<Settings, 'allowedHosts' | 'allowedOrigins'>) {
     this.#isOwnHost = createHostCheck(allowedHosts);
-    this.#origins = new Set(allowedOrigins.map((origin) => origin.toLowerCase()));
+    this.#origins = new Set(allowedOrigins.map(serializeOrigin));
   }
 
-  /** Returns the name by which a request asks. Errors: `foreign-host`. */
+  /** Returns the name by which a request asks. Errors: `foreign-host`, `bad-request`. */
   checkHost(request: HttpRequest): string {
     const host = request.getHeader(hostHeader);
     if (this.#isOwnHost(host)) return host;
     throw new HubError('foreign-host', `Host: expected a name of this hub, got "${host}"; allowedHosts adds names`);
   }
 
-  /** Checks which page asks, if any. Errors: `foreign-origin`. */
-  checkOrigin(request: HttpRequest, act: Act, host: string): void {
+  /** Checks which page asks, if any; `scheme` is how the client speaks to the hub. Errors: `foreign-origin`. */
+  checkOrigin(request: HttpRequest, act: Act, host: string, scheme: Scheme | undefined): void {
     const origin = originOf(request);
     if (origin === '') {
-      if (act !== 'read') checkPage(request, host, act);
-    } else if (!isAtHost(origin, host) && !this.#isAllowed(origin))
+      if (act !== 'read') checkPage(request, host, scheme, act);
+    } else if (!isAtHost(origin, host, scheme) && !this.#isAllowed(origin))
       throw foreign(`Origin: expected a page of this hub, got "${origin}"; allowedOrigins adds origins`);
   }
 
@@ -51,7 +52,7 @@ export class SiteCheck {
   }
 
   #isAllowed(origin: string): boolean {
-    return this.#origins.has(origin.toLowerCase());
+    return this.#origins.has(origin) || this.#origins.has(serializeOrigin(origin));
   }
 }
 
@@ -59,13 +60,13 @@ export class SiteCheck {
  * Refuses what a page of another site makes a browser send without Origin: images, scripts, frames, links, redirects. Pages cannot forge
  * the headers that this looks at, but they can leave out Referer.
  */
-function checkPage(request: HttpRequest, host: string, act: Act): void {
+function checkPage(request: HttpRequest, host: string, scheme: Scheme | undefined, act: Act): void {
   const site = request.getHeader('sec-fetch-site');
   if (site === 'same-origin') return;
   if (site !== '') throw foreign(`Sec-Fetch-Site: expected same-origin, got "${site}"${instead}`);
   const page = refererOriginOf(request);
   if (page !== '') {
-    if (isAtHost(page, host)) return;
+    if (isAtHost(page, host, scheme)) return;
     throw foreign(`Referer: expected a page of this hub, got "${page}"${instead}`);
   }
   if (act === 'write by GET' && isOfBrowser(request))

@@ -7,8 +7,9 @@ import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
 import type { Me, SignedIn, SignIn } from '../../../../wire/http/operation/users.ts';
 import type { Log } from '../../../connection.ts';
 import { answerPost } from '../../http/answer-post.ts';
-import type { Entry } from '../../http/guard/entry.ts';
-import { hasGone, remoteAddressOf } from '../../proxies/remote-address.ts';
+import type { Admitted, Entry, Whence } from '../../http/guard/entry.ts';
+import { joinedHeaders } from '../../input/joined-headers.ts';
+import { hasGone, remoteAddressOf, schemeOf } from '../../proxies/remote-address.ts';
 import type { Visitor } from '../../users/visitor.ts';
 
 /** Who asks, and what it may do. What it is denied it is not told: that names what it may not see. */
@@ -37,32 +38,37 @@ const signInSchema = z.strictObject({
 /** Errors: `unauthorized`, `too-many-attempts`. */
 export function signIn(entry: Entry, log: Log, visitor: Visitor, response: HttpResponse, request: HttpRequest): void {
   const address = remoteAddressOf(response);
+  const whence = whenceOf(response, request);
   const browser = nameOf(request.getHeader('user-agent'));
   answerPost({ response, request, visitor, log }, signInSchema, async ({ user = '', password = '', code }) => {
     if (code === undefined) {
       await entry.check(user, password, address, () => hasGone(response));
-      return come(entry.admit(user, 'browser', browser, address));
+      return come(entry.admit(user, 'browser', browser, whence));
     }
     const { user: invited, name, dashboard } = entry.exchange(code, address);
-    return { ...come(entry.admit(invited, 'kiosk', name, address)), ...(dashboard !== undefined && { dashboard }) };
+    return { ...come(entry.admit(invited, 'kiosk', name, whence)), ...(dashboard !== undefined && { dashboard }) };
   });
 
-  function come({ guest, cookie }: ReturnType<Entry['admit']>): SignedIn {
-    response.cookie = cookie;
+  function come({ guest, cookies }: Admitted): SignedIn {
+    response.cookies = cookies;
     return meOf(entry, guest);
   }
 }
 
 /** Ends the device that asks. */
 export function signOut(entry: Entry, log: Log, visitor: Visitor, response: HttpResponse, request: HttpRequest): void {
-  const address = remoteAddressOf(response);
+  const whence = whenceOf(response, request);
   answerPost({ response, request, visitor, log }, z.strictObject({}), () => {
-    const { device } = visitor;
+    const { name, device } = visitor;
     if (device === undefined) throw new HubError('conflict', 'sign-out: expected somebody who is signed in here');
-    response.cookie = entry.noCookie();
-    entry.signOut(visitor.name, device, address);
+    response.cookies = entry.signOut(name, device, whence);
     return meOf(entry, entry.directory.anonymous ?? entry.directory.stranger);
   });
+}
+
+function whenceOf(response: HttpResponse, request: HttpRequest): Whence {
+  const [cookie = ''] = joinedHeaders(request, 'cookie');
+  return { address: remoteAddressOf(response), isSecure: schemeOf(response) === 'https', cookie };
 }
 
 /** What a browser is, for people: `Firefox on Linux`. */
