@@ -36,7 +36,7 @@ const contract = [
 
 /** A connection type imports the contract, the model and packages, never another type or what runs it; some import more. */
 const furtherRoomsOfType: Readonly<Record<string, readonly string[]>> = {
-  'connections/rest-api/': ['wire/', 'json5/', 'dashboard/', 'net/'],
+  'connections/rest-api/': ['wire/', 'json5/', 'dashboard/', 'net/', 'regex/'],
   'connections/store/': ['backup/', 'json5/', 'wire/'],
   'connections/virtual-core/': ['expression/'],
 };
@@ -49,7 +49,8 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
   ['wire/', ['model/']],
   ['backup/', ['model/', 'zod']],
   ['graph/', ['model/', 'rxjs']],
-  ['expression/', ['model/', 'json5/', '@marcbachmann/cel-js', 're2js']],
+  ['regex/', ['re2js']],
+  ['expression/', ['model/', 'json5/', 'regex/', '@marcbachmann/cel-js']],
   ['json5/', ['model/', 'json5', 'zod', 'fastest-levenshtein']],
   ['template/', ['model/', 'json5/', 'zod']],
   ['dashboard/', ['model/', 'json5/', 'template/', 'zod']],
@@ -107,7 +108,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
   ['flow/run/', ['model/', 'graph/', 'json5/', ...contract, ...hinge, 'flow/steps/step.ts', 'rxjs']],
   ['flow/rxjs.ts', ['flow/run/rules/streams/stream-operators.ts', 'rxjs']],
   ['client/', ['model/', 'wire/']],
-  ['console/', ['client/', 'dashboard/format.ts', 'model/', 'wire/', 'solid-js', 'uplot', '@dagrejs/dagre']],
+  ['console/', ['client/', 'dashboard/format.ts', 'model/', 'regex/', 'wire/', 'solid-js', 'uplot', '@dagrejs/dagre']],
   ['hub/', ['model/', 'graph/', 'flow/', ...contract, 'connections/connection-types.ts', 'rxjs']],
   ['hub.ts', ['hub/']],
   [

@@ -7,9 +7,9 @@ import { describe } from '../model/error.ts';
 import { isZone, zoneNames } from '../model/time/zone-time.ts';
 import type { ValueType } from '../model/value.ts';
 import { foreignNames, functionTypes, macroNames } from './functions/functions.ts';
-import { isRegex } from './functions/regex.ts';
-import { isPointInTime, pointInTimeForm } from './functions/times.ts';
-import { declareVariable, itemText, ownName } from './language.ts';
+import { whyNoRegex } from './functions/regex.ts';
+import { isPointInTime, isTimeSpan, pointInTimeForm, timeSpanForm } from './functions/times.ts';
+import { declareVariable, emptyListText, emptyMapText, itemText, mapText, ownName } from './language.ts';
 import { ExpressionMistake } from './mistakes/expression-mistake.ts';
 import { type Part, partsOf, replacePart } from './syntax-tree.ts';
 
@@ -33,10 +33,13 @@ export class Adaptation {
   readonly #spans: { readonly start: number; readonly end: number; readonly name: string }[] = [];
   readonly #environment: Environment;
   readonly #typeOf: TypeOf | undefined;
+  readonly #isLoose: boolean;
 
-  constructor(environment: Environment, typeOf: TypeOf | undefined) {
+  /** `isLoose`: what is not in an empty list has any type. The language knows none, and then finds that several could be meant. */
+  constructor(environment: Environment, typeOf: TypeOf | undefined, isLoose: boolean) {
     this.#environment = environment;
     this.#typeOf = typeOf;
+    this.#isLoose = isLoose;
   }
 
   /** The text with names in the place of addresses: two expressions in which it is the same are computed alike. */
@@ -56,10 +59,27 @@ export class Adaptation {
     if (op === 'call') this.#call(part, ...(args as [string, Part[]]));
     else if (op === 'rcall') this.#method(part, ...(args as [string, Part, Part[]]));
     else for (const inner of partsOf(part)) this.adapt(inner);
+    if (op === 'list' && this.#isLoose && (args as unknown[]).length === 0)
+      replacePart(part, this.#environment, emptyListText);
+    if (op === 'map') this.#map(part, args as [key: Part, item: Part][]);
     if (op === '[]') {
       const [list, index] = args as [Part, Part];
       replacePart(part, this.#environment, itemText, { list, index });
     }
+  }
+
+  /** The language makes an object of a map, whose keys would be texts, and some of them no keys at all. */
+  #map(part: Part, entries: readonly (readonly [key: Part, item: Part])[]): void {
+    if (entries.length === 0) {
+      replacePart(part, this.#environment, emptyMapText);
+      return;
+    }
+    const names = (kind: string) => entries.map((_, index) => `${kind}${index}`);
+    const parts = entries.flatMap(([key, item], index) => [
+      [`k${index}`, key],
+      [`v${index}`, item],
+    ]);
+    replacePart(part, this.#environment, mapText(names('k'), names('v')), Object.fromEntries(parts));
   }
 
   #call(part: Part, name: string, args: Part[]): void {
@@ -70,10 +90,7 @@ export class Adaptation {
     for (const inner of args) this.adapt(inner);
     if (isExpanded(part)) return;
     const type = functionTypes.get(name);
-    if (type === undefined) {
-      if (name !== 'duration') throw this.#unknown(part, name, args.length);
-      return;
-    }
+    if (type === undefined) throw this.#unknown(part, name, args.length);
     if (type.readsNow) {
       if (this.#typeOf === undefined)
         throw new ExpressionMistake(
@@ -84,7 +101,7 @@ export class Adaptation {
       args.unshift(this.#environment.parse('now').ast as unknown as Part);
     }
     if (name === 'matches') checkPattern(args[1]);
-    if (name === 'timestamp') checkTimestamp(args[0]);
+    checkLiteral(name, args[0]);
     part.args = [ownName(name), args];
   }
 
@@ -95,7 +112,7 @@ export class Adaptation {
     const type = functionTypes.get(name);
     if (type === undefined || type.readsNow) throw this.#unknown(part, name, args.length);
     if (name === 'matches') checkPattern(args[0]);
-    if (name === 'timestamp') checkTimestamp(receiver);
+    checkLiteral(name, receiver);
     part.args = [ownName(name), receiver, args];
   }
 
@@ -185,17 +202,20 @@ function checkZone(name: string, [zone]: Part[]): void {
   throw new ExpressionMistake(`unknown time zone "${zone.args}", ${hint}`, zone.start + 1);
 }
 
-/** A point in time that stands in the expression is found wrong at load. */
-function checkTimestamp(text: Part | undefined): void {
-  if (text?.op !== 'value' || typeof text.args !== 'string' || isPointInTime(text.args)) return;
-  throw new ExpressionMistake(`expected ${pointInTimeForm}, got ${describe(text.args)}`, text.start);
+/** A point in time or a duration that stands in the expression is found wrong at load. */
+function checkLiteral(name: string, text: Part | undefined): void {
+  if (text?.op !== 'value' || typeof text.args !== 'string') return;
+  const told = (form: string) => new ExpressionMistake(`expected ${form}, got ${describe(text.args)}`, text.start);
+  if (name === 'timestamp' && !isPointInTime(text.args)) throw told(pointInTimeForm);
+  if (name === 'duration' && !isTimeSpan(text.args)) throw told(timeSpanForm);
 }
 
 function checkPattern(pattern: Part | undefined): void {
   if (pattern?.op !== 'value' || typeof pattern.args !== 'string') return;
-  if (isRegex(pattern.args)) return;
+  const why = whyNoRegex(pattern.args);
+  if (why === undefined) return;
   throw new ExpressionMistake(
-    `expected a regular expression (RE2), got ${JSON.stringify(pattern.args)}`,
+    `expected a regular expression (RE2), got ${JSON.stringify(pattern.args)}: ${why.replace(/^matches: /, '')}`,
     pattern.start,
   );
 }

@@ -8,12 +8,15 @@ import type { Value, ValueType } from '../model/value.ts';
 import { Adaptation, type LookedUp, type TypeOf } from './adapt.ts';
 import { createEnvironment, language, valueTypes } from './language.ts';
 import { ExpressionMistake } from './mistakes/expression-mistake.ts';
+import { explainFailure } from './mistakes/failures.ts';
 import { explainSyntax } from './mistakes/syntax.ts';
 import { explainResult, explainType } from './mistakes/types.ts';
+import { readSource } from './source.ts';
 import { type Part, partsOf } from './syntax-tree.ts';
+import { orderTexts } from './text-order.ts';
 
 export type { LookedUp, TypeOf };
-export { ExpressionMistake };
+export { ExpressionMistake, explainFailure };
 
 export type Scope = Readonly<Record<string, Value>>;
 export type Expression = (scope: Scope) => Value;
@@ -49,10 +52,24 @@ const environments = new KeptResults<Environment>(keptEnvironments);
  * fit the types, and a result that is no value (a list, null). With `expects` also for a result of another type: I and F both mean a number, T a boolean.
  */
 export function compileExpression(
-  text: string,
+  written: string,
   variables: Readonly<Record<string, ValueType | undefined>>,
   expects?: ValueType,
   typeOf?: TypeOf,
+): CompiledExpression {
+  const { text, offsetOf } = readSource(written);
+  try {
+    return compileSource(text, variables, expects, typeOf && ((address, offset) => typeOf(address, offsetOf(offset))));
+  } catch (error) {
+    throw error instanceof ExpressionMistake ? error.movedTo(offsetOf(error.offset)) : error;
+  }
+}
+
+function compileSource(
+  text: string,
+  variables: Readonly<Record<string, ValueType | undefined>>,
+  expects: ValueType | undefined,
+  typeOf: TypeOf | undefined,
 ): CompiledExpression {
   const signature = JSON.stringify(Object.entries(variables));
   const key = JSON.stringify([text, expects, typeOf !== undefined, signature]);
@@ -60,28 +77,44 @@ export function compileExpression(
   if (known !== undefined) return known;
   const environment = environments.get(signature) ?? environments.keep(signature, createEnvironment(variables));
   const names = Object.keys(variables);
-  const parsed = parse(environment, text, names);
-  const adaptation = new Adaptation(environment, typeOf);
-  adaptation.adapt(parsed.ast as unknown as Part);
+  const read = (isLoose: boolean) => {
+    const parsed = parse(environment, text, names);
+    const adaptation = new Adaptation(environment, typeOf, isLoose);
+    adaptation.adapt(parsed.ast as unknown as Part);
+    return { parsed, adaptation };
+  };
+  const { parsed, adaptation } = read(false);
   const lookedUp = [...adaptation.lookedUp.values()];
-  if (lookedUp.length === 0) return compiled.keep(key, compile(text, parsed, names, expects, typeOf));
-  const shape = JSON.stringify([adaptation.shapeOf(text), expects, signature]);
-  const alike = compiled.get(shape) ?? compiled.keep(shape, compile(text, parsed, names, expects, typeOf));
-  return { ...alike, lookedUp };
+  const shape = lookedUp.length === 0 ? undefined : JSON.stringify([adaptation.shapeOf(text), expects, signature]);
+  const alike = shape === undefined ? undefined : compiled.get(shape);
+  if (alike !== undefined) return { ...alike, lookedUp };
+  const about = { text, names, expects, hasParam: typeOf !== undefined };
+  const made = compile(parsed, about) ?? compile(read(true).parsed, about)!;
+  compiled.keep(shape ?? key, made);
+  return shape === undefined ? made : { ...made, lookedUp };
 }
 
-/** Checks what was parsed and adapted. */
+interface Compiled {
+  readonly text: string;
+  readonly names: readonly string[];
+  readonly expects: ValueType | undefined;
+  readonly hasParam: boolean;
+}
+
+/** Checks what was parsed and adapted; undefined: it has to be read anew, with items of any type in empty lists. */
 function compile(
-  text: string,
   parsed: ReturnType<Environment['parse']>,
-  names: readonly string[],
-  expects: ValueType | undefined,
-  typeOf: TypeOf | undefined,
-): CompiledExpression {
+  { text, names, expects, hasParam }: Compiled,
+): CompiledExpression | undefined {
   const tree = parsed.ast as unknown as Part;
   const checked = parsed.check();
-  if (!checked.valid) throw explainType(text, checked.error!, names, typeOf !== undefined);
+  if (!checked.valid) {
+    if (checked.error?.message.includes(' overlaps with ')) return undefined; // an operator could mean several things
+    throw explainType(text, checked.error!, names, hasParam);
+  }
   const resultType = checked.type ?? 'dyn';
+  if (/(?:^|<)[A-Z]\b/.test(resultType)) return undefined; // it would depend on what is not in an empty list
+  orderTexts(tree);
   const possible = expects === undefined ? anyResult : results[expects];
   if (resultType !== 'dyn' && !possible.includes(resultType)) throw explainResult(text, tree, resultType, expects);
   return {
@@ -99,7 +132,7 @@ export function isLanguageName(name: string): boolean {
 
 /** Returns the names that an expression reads, each once, without those it binds. Errors: `ExpressionMistake` for bad syntax. */
 export function freeNames(text: string): string[] {
-  return namesIn(parse(language, text, []).ast as unknown as Part);
+  return namesIn(parse(language, readSource(text).text, []).ast as unknown as Part);
 }
 
 /** Whether an expression of a name alone reads it. */

@@ -3,6 +3,7 @@
 import { Environment } from '@marcbachmann/cel-js';
 import type { ValueType } from '../model/value.ts';
 import { functionTypes } from './functions/functions.ts';
+import { PointInTime, pointInTime, TimeSpan, timeOperators, timeSpan } from './functions/times.ts';
 
 /** Bounds of one expression. The language has no loops except those over its own lists. */
 const limits = {
@@ -49,11 +50,27 @@ export function authorsName(name: string): string {
 /** The text of `list[index]` with a float. */
 export const itemText = `${itemName}(list, index)`;
 
+/** The texts of `[]` with items of any type, of `{}`, and of a map. */
+export const emptyListText = `${mark}none()`;
+export const emptyMapText = `${mark}noneByKey()`;
+export const mapText = (keys: readonly string[], items: readonly string[]) =>
+  `${mark}byKey([${keys.join(', ')}], [${items.join(', ')}])`;
+
 function createLanguage(): Environment {
   const created = new Environment({ unlistedVariablesAreDyn: false, limits });
   const add = (signature: string, compute: (...values: never[]) => unknown) =>
     created.registerFunction(signature, compute, { async: false });
+  created.registerType(pointInTime, PointInTime);
+  created.registerType(timeSpan, TimeSpan);
   created.registerOperator('double % double', (a: number, b: number) => a % b);
+  for (const [signature, compute] of timeOperators) created.registerOperator(signature, compute);
+  add(`${mark}none(): list<dyn>`, () => []);
+  add(`${mark}noneByKey(): map<dyn, dyn>`, () => new Map());
+  add(`${mark}byKey(list<K>, list<V>): map<K, V>`, (keys: readonly unknown[], items: readonly unknown[]) => {
+    const map = new Map(keys.map((key, index) => [key, items[index]]));
+    if (map.size < keys.length) throw new Error('expected each key of a map once, got one again');
+    return map;
+  });
   add(`${itemName}(list<V>, double): V`, itemOfList);
   add(`${itemName}(map<K, V>, K): V`, itemOfMap);
   for (const { name, overloads } of functionTypes.values())
@@ -72,12 +89,8 @@ function itemOfList(list: readonly unknown[], index: number): unknown {
   throw new Error(`expected ${last < 0 ? 'a list with items' : `an index 0..${last}`}, got [${index}]`);
 }
 
-function itemOfMap(
-  map: Readonly<Record<string, unknown>> | ReadonlyMap<unknown, unknown>,
-  key: string | number,
-): unknown {
-  const item =
-    map instanceof Map ? map.get(key) : Object.hasOwn(map, key) ? (map as Record<string, unknown>)[key] : undefined;
+function itemOfMap(map: ReadonlyMap<unknown, unknown>, key: string | number): unknown {
+  const item = map.get(key);
   if (item === undefined) throw new Error(`expected a key of the map, got ${JSON.stringify(key)}`);
   return item;
 }

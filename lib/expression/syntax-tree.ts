@@ -14,6 +14,8 @@ export interface Part {
   readonly input: string;
   /** Set by the check. */
   readonly checkedType?: { readonly name: string };
+  /** What an operator computes from its sides; set by the check. */
+  handle?: (left: unknown, right: unknown, part: Part, evaluator: unknown) => unknown;
   /** What the language has expanded a method of lists to. */
   readonly meta: { readonly alternate?: unknown; readonly macro?: unknown };
   setMeta(key: 'alternate', part: Part): this;

@@ -3,7 +3,7 @@
 import type { Expression, LookedUp } from '../expression/expression.ts';
 import type { Value, ValueType } from '../model/value.ts';
 
-export { missingName } from '../expression/expression.ts';
+export { explainFailure, missingName } from '../expression/expression.ts';
 export { expressionPattern } from '../expression/pattern.ts';
 
 export interface RuleExpression {

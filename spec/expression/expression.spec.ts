@@ -1,7 +1,13 @@
 // Conditions and expressions of rules (D-21).
 
 import test from 'ava';
-import { compileExpression, freeNames, isLanguageName, missingName } from '../../lib/expression/expression.ts';
+import {
+  compileExpression,
+  explainFailure,
+  freeNames,
+  isLanguageName,
+  missingName,
+} from '../../lib/expression/expression.ts';
 import { expressionPattern } from '../../lib/expression/pattern.ts';
 import { localTime } from '../../lib/model/time/zone-time.ts';
 import type { Value, ValueType } from '../../lib/model/value.ts';
@@ -47,6 +53,33 @@ const results: [string, Value][] = [
   ['duration("1h") > duration("5m")', true],
   ['timestamp("2026-11-22T03:00:00.5+01:00").getHours()', 2],
   ['timestamp(0).getFullYear()', 1970],
+  ['(duration("1s") + timestamp(0)).getSeconds()', 1],
+  ['duration("1s") + timestamp(0) == timestamp(1)', true],
+  ['timestamp(90) - timestamp(0) == duration("1m30s")', true],
+  ['timestamp(90) - duration("1m") == timestamp(30)', true],
+  ['duration("1.5h").getMinutes() + duration("-1m").getSeconds()', 30],
+  ['string(duration("90.5s")) + string(timestamp("2026-11-22T03:00:00+01:00"))', '90.5s2026-11-22T02:00:00Z'],
+  ['int(timestamp("1970-01-01T00:01:00.9Z"))', 60],
+  ['timestamp("2026-11-22T03:00:00Z").getHours("-02:30")', 0],
+  ['.5 + .25', 0.75],
+  ['value > .5 && [.5, 1.5][0] < 1', true],
+  ['flag ? .5:.25', 0.5],
+  ["'.5' + '1 .5'", '.51 .5'],
+  ['[].all(e, e > 0)', true],
+  ['[].exists(e, e == "a" || e < 1)', false],
+  ['[].map(e, e * 2).size() + [].filter(e, e > 1).size()', 0],
+  ['cel.bind(l, [], l.all(e, e >= 1))', true],
+  ['{}.all(k, k > 0)', true],
+  ['[[], [1]].exists(l, size(l) > 0)', true],
+  ['(flag ? [] : [1]) == []', true],
+  ['{1: 2, 3: 4}.all(k, k > 0)', true],
+  ["{'constructor': 1, '__proto__': 2}['constructor']", 1],
+  ["{'toString': 1}.size() == 1 && !('valueOf' in {'toString': 1})", true],
+  ["'\uFFFD' < '😀'", true],
+  ["'a' < 'b' && 'B' < 'a' && 'z' < 'ä' && 'ab' > 'a' && !('a' < 'a') && 'a' <= 'a'", true],
+  ["['\uFFFD'].all(t, t < '😀' && '😀' >= t)", true],
+  ["lowerAscii('ÆÄA') + upperAscii('æäa')", 'ÆÄaæäA'],
+  ["'\u0085\u2003text\u00a0'.trim()", 'text'],
 ];
 
 for (const [expression, expected] of results)
@@ -66,6 +99,12 @@ const refused: [expression: string, offset: number, message: RegExp][] = [
     /^expected a point in time such as "2026-11-22T03:00:00Z", got "Studio 7"/,
   ],
   ["timestamp('2026-02-30T00:00:00Z').getHours()", 10, /^expected a point in time/],
+  ["duration('Studio 7').getHours()", 9, /^expected a duration such as "1h30m" or "1.5s", got "Studio 7"/],
+  ['.5 + .25 + nope', 11, /^unknown name "nope"/],
+  ["{'a': 1, 2: 3}.size()", 9, /^expected one type in a list or map, got a number among others$/],
+  ['value.all(x, x)', 0, /^expected a list to go through, got a number$/],
+  ["has({'a': 1}.a)", 4, /^expected has\(map\.key\)/],
+  ['[]', 0, /got a list$/],
   ["'2026-11-22'.timestamp().getHours()", 0, /^expected a point in time/],
   ['x'.repeat(20_000), 0, /./],
   [`${'('.repeat(60)}1${')'.repeat(60)}`, 0, /^expected a shorter expression: it may have 50 levels of brackets$/],
@@ -218,6 +257,20 @@ test('a condition is a boolean', (t) => {
   t.throws(() => compileExpression('value', variables, 'B'), { message: /expected true\/false/ });
 });
 
+test('what fails on a value of unknown type is told in words', (t) => {
+  const failure = (expression: string, x: Value) => {
+    const { evaluate } = compileExpression(expression, { x: undefined });
+    return (explainFailure(t.throws(() => evaluate({ x }))) as Error).message;
+  };
+  t.is(failure('x * 2', 'a'), 'expected values that * can take, got text * number');
+  t.is(failure('x < 2', 'a'), 'expected values that < can take, got text < number');
+  t.is(failure('!x', 'a'), 'expected a condition after !, got a text');
+  t.is(failure('x.round()', 'a'), 'expected what round can take, got round(text)');
+  t.is(failure('x && true', 'a'), 'expected a condition, got a text');
+  t.is(failure("x < 'a' ? 1 : 2", 2), 'expected values that < can take, got number < text');
+  t.is(failure("{'a': 1}[x]", 'b'), 'expected a key of the map, got "b"');
+});
+
 test('a name of unknown type is checked when it runs', (t) => {
   const { evaluate: double } = compileExpression('x * 2', { x: undefined });
   t.is(double({ x: 4 }), 8);
@@ -242,7 +295,7 @@ for (const [expression, message] of [
     "timestamp('Studio ' + '7').getHours()",
     /^timestamp: expected a point in time such as "2026-11-22T03:00:00Z", got "Studio 7" \(string\)$/,
   ],
-  ['timestamp(1e15).getHours()', /^timestamp: expected a point in time/],
+  ['timestamp(1e15).getHours()', /^expected a point in time of the years 1 to 9999/],
   ["double('Infinity')", /^double: expected a number in text/],
   ["double('1e400')", /^double: expected a number in text/],
   ['shiftLeft(1, 32)', /^shiftLeft: expected a place of 0 to 31, got 32/],

@@ -12,6 +12,7 @@ const trials: Readonly<Record<string, () => Promise<{ readonly trial: Trial }>>>
   recipes: () => import('./recipes.ts'),
   resume: () => import('./resume/resume.ts'),
   shadow: () => import('./shadow/shadow.ts'),
+  standards: () => import('./standards/standards.ts'),
   soak: () => import('./soak/soak.ts'),
   backup: () => import('./store/backup.ts'),
   cuts: () => import('./store/cuts.ts'),

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { describe } from '../../model/error.ts';
+import { compileOwnRegex } from '../../regex/regex.ts';
 import { closeCodes } from '../../wire/close-codes.ts';
 import { bindIpSetting, durationSetting, integerSetting } from '../setting.ts';
 import { limitSettings } from './limits/limit-settings.ts';
@@ -79,7 +80,7 @@ export type Settings = z.output<typeof settingsSchema>;
 
 function checkRegex(pattern: string, context: z.RefinementCtx): void {
   try {
-    new RegExp(pattern);
+    compileOwnRegex(pattern);
   } catch (error) {
     context.addIssue(`expected a regular expression, got ${JSON.stringify(pattern)}: ${(error as Error).message}`);
   }

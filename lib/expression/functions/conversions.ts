@@ -3,6 +3,7 @@
 import { describe } from '../../model/error.ts';
 import { readNumber } from '../../model/value.ts';
 import { define, type FunctionType } from './function-type.ts';
+import { pointInTime, timeConversions, timeSpan } from './times.ts';
 
 const trueTexts: ReadonlySet<string> = new Set(['1', 't', 'true', 'TRUE', 'True']);
 const falseTexts: ReadonlySet<string> = new Set(['0', 'f', 'false', 'FALSE', 'False']);
@@ -12,6 +13,8 @@ export const conversionFunctions: readonly FunctionType[] = [
     'string: string': (text: string) => text,
     'double: string': String,
     'bool: string': String,
+    [`${pointInTime}: string`]: timeConversions.textOfPoint,
+    [`${timeSpan}: string`]: timeConversions.textOfSpan,
   }),
   define(['double(value)'], 'the value as a number; true is 1', {
     'double: double': (number: number) => number,
@@ -19,9 +22,10 @@ export const conversionFunctions: readonly FunctionType[] = [
     'string: double': (text: string) => toNumber('double', text),
   }),
   define(['int(value)'], 'the value as a number without what is after the point', {
-    'double: double': Math.trunc,
+    'double: double': (number: number) => Math.trunc(number) + 0,
     'bool: double': Number,
-    'string: double': (text: string) => Math.trunc(toNumber('int', text)),
+    'string: double': (text: string) => Math.trunc(toNumber('int', text)) + 0,
+    [`${pointInTime}: double`]: timeConversions.secondsOfPoint,
   }),
   define(['bool(value)'], 'the text "true" or "false", "1" or "0" as true or false; of a number, whether it is not 0', {
     'bool: bool': (flag: boolean) => flag,

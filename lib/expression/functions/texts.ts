@@ -23,11 +23,14 @@ function lengthOf(text: string): number {
   return plainText.test(text) ? text.length : charactersOf(text).length;
 }
 
+/** As Unicode has spaces, which is not quite what JavaScript trims. */
+const spacesAround = /^\p{White_Space}+|\p{White_Space}+$/gu;
+
 export const textFunctions: readonly FunctionType[] = [
   define(['size(text)', 'size(list)'], 'how many characters or items there are', {
     'string: double': lengthOf,
     'list: double': (list: readonly unknown[]) => list.length,
-    'map: double': (map: object) => Object.keys(map).length,
+    'map: double': (map: ReadonlyMap<unknown, unknown>) => map.size,
   }),
   define(['contains(text, part)'], 'whether the text has the part', {
     'string, string: bool': (text: string, part: string) => text.includes(part),
@@ -71,10 +74,14 @@ export const textFunctions: readonly FunctionType[] = [
     'list<string>: string': (texts: readonly string[]) => texts.join(''),
     'list<string>, string: string': (texts: readonly string[], separator: string) => texts.join(separator),
   }),
-  define(['trim(text)'], 'the text without spaces around it', { 'string: string': (text: string) => text.trim() }),
-  define(['lowerAscii(text)'], 'the text in small letters', { 'string: string': (text: string) => text.toLowerCase() }),
-  define(['upperAscii(text)'], 'the text in capital letters', {
-    'string: string': (text: string) => text.toUpperCase(),
+  define(['trim(text)'], 'the text without spaces around it', {
+    'string: string': (text: string) => text.replace(spacesAround, ''),
+  }),
+  define(['lowerAscii(text)'], 'the text with small letters a to z in the place of A to Z', {
+    'string: string': (text: string) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()),
+  }),
+  define(['upperAscii(text)'], 'the text with capital letters A to Z in the place of a to z', {
+    'string: string': (text: string) => text.replace(/[a-z]+/g, (letters) => letters.toUpperCase()),
   }),
   define(['pad(number, digits)'], 'the number with zeros before it: pad(7, 2) is "07"', {
     'double, double: string': pad,

@@ -1,13 +1,60 @@
-// Functions of the time, by the clock of the hub, which in a test stands still until it is moved. CEL's own points in time have
-// methods that take what `timestamp` gives.
+// Functions of the time, by the clock of the hub, which in a test stands still until it is moved; and CEL's own points in time and
+// durations, with the methods that these have.
 
+import { fixedText } from '../../model/digits.ts';
 import { describe } from '../../model/error.ts';
 import { dayMs } from '../../model/time/calendar-day.ts';
 import { readTimestamp } from '../../model/time/iso-time.ts';
-import { localTime } from '../../model/time/zone-time.ts';
+import { isZone, localTime } from '../../model/time/zone-time.ts';
 import { define, type FunctionType } from './function-type.ts';
 
-const pointInTime = 'google.protobuf.Timestamp';
+/** A point in time of the years 1 to 9999, to the millisecond. */
+export class PointInTime {
+  readonly ms: number;
+
+  constructor(ms: number) {
+    if (!(ms >= firstMs && ms <= lastMs))
+      throw new Error('expected a point in time of the years 1 to 9999, got one beyond');
+    this.ms = Math.trunc(ms);
+  }
+}
+
+/** A duration of at most 292 years, as CEL has it. */
+export class TimeSpan {
+  readonly ms: number;
+
+  constructor(ms: number) {
+    if (!(Math.abs(ms) <= longestMs)) throw new Error('expected a duration of at most 292 years, got a longer one');
+    this.ms = ms;
+  }
+}
+
+const firstMs = Date.parse('0001-01-01T00:00:00Z');
+const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
+const longestMs = 2 ** 63 / 1e6;
+
+/** Their names in the language. */
+export const pointInTime = 'patchbay.Timestamp';
+export const timeSpan = 'patchbay.Duration';
+
+/** What operators make of them. */
+export const timeOperators: readonly (readonly [signature: string, compute: (a: Timed, b: Timed) => unknown])[] = [
+  [`${pointInTime} - ${pointInTime}: ${timeSpan}`, (a, b) => new TimeSpan(a.ms - b.ms)],
+  [`${pointInTime} - ${timeSpan}: ${pointInTime}`, (a, b) => new PointInTime(a.ms - b.ms)],
+  [`${pointInTime} + ${timeSpan}: ${pointInTime}`, (a, b) => new PointInTime(a.ms + b.ms)],
+  [`${timeSpan} + ${pointInTime}: ${pointInTime}`, (a, b) => new PointInTime(a.ms + b.ms)],
+  [`${timeSpan} + ${timeSpan}: ${timeSpan}`, (a, b) => new TimeSpan(a.ms + b.ms)],
+  [`${timeSpan} - ${timeSpan}: ${timeSpan}`, (a, b) => new TimeSpan(a.ms - b.ms)],
+  ...[pointInTime, timeSpan].flatMap((type): [string, (a: Timed, b: Timed) => boolean][] => [
+    [`${type} == ${type}`, (a, b) => a.ms === b.ms],
+    [`${type} < ${type}`, (a, b) => a.ms < b.ms],
+    [`${type} <= ${type}`, (a, b) => a.ms <= b.ms],
+    [`${type} > ${type}`, (a, b) => a.ms > b.ms],
+    [`${type} >= ${type}`, (a, b) => a.ms >= b.ms],
+  ]),
+];
+
+type Timed = PointInTime | TimeSpan;
 
 export const timeFunctions: readonly FunctionType[] = [
   ofNow('hour', 'the hour, 0 to 23', 'double', (date) => date.getUTCHours()),
@@ -17,23 +64,66 @@ export const timeFunctions: readonly FunctionType[] = [
   ofNow('date', 'the date as text: "2026-12-24"', 'string', (date) => date.toISOString().slice(0, 10)),
 ];
 
-/** What CEL has for points in time. The numbers are those of CEL: months, and days of the week and year, start from 0. */
+/** What CEL has for points in time and durations. The numbers are those of CEL: months, and days of the week and year, start from 0. */
 export const pointInTimeFunctions: readonly FunctionType[] = [
   define(['timestamp(seconds)', 'timestamp(text)'], 'a point in time', {
-    [`double: ${pointInTime}`]: (seconds: number) => dateOf(seconds * 1000, seconds),
-    [`string: ${pointInTime}`]: (text: string) => dateOf(readTimestamp(text), text),
+    [`double: ${pointInTime}`]: (seconds: number) => new PointInTime(seconds * 1000),
+    [`string: ${pointInTime}`]: (text: string) => new PointInTime(readOr(readTimestamp, text, pointInTimeForm)),
+    [`${pointInTime}: ${pointInTime}`]: (time: PointInTime) => time,
+  }),
+  define(['duration(text)'], 'a duration', {
+    [`string: ${timeSpan}`]: (text: string) => new TimeSpan(readOr(readTimeSpan, text, timeSpanForm)),
+    [`${timeSpan}: ${timeSpan}`]: (span: TimeSpan) => span,
   }),
   ofPoint('getFullYear', (date) => date.getUTCFullYear()),
   ofPoint('getMonth', (date) => date.getUTCMonth()),
   ofPoint('getDate', (date) => date.getUTCDate()),
   ofPoint('getDayOfMonth', (date) => date.getUTCDate() - 1),
   ofPoint('getDayOfWeek', (date) => date.getUTCDay()),
-  ofPoint('getDayOfYear', (date) => Math.floor((date.getTime() - Date.UTC(date.getUTCFullYear(), 0, 1)) / dayMs)),
-  ofPoint('getHours', (date) => date.getUTCHours()),
-  ofPoint('getMinutes', (date) => date.getUTCMinutes()),
-  ofPoint('getSeconds', (date) => date.getUTCSeconds()),
-  ofPoint('getMilliseconds', (date) => date.getUTCMilliseconds()),
+  ofPoint('getDayOfYear', (date) => Math.floor((date.getTime() - yearOf(date)) / dayMs)),
+  ofPoint(
+    'getHours',
+    (date) => date.getUTCHours(),
+    (ms) => ms / 3_600_000,
+  ),
+  ofPoint(
+    'getMinutes',
+    (date) => date.getUTCMinutes(),
+    (ms) => ms / 60_000,
+  ),
+  ofPoint(
+    'getSeconds',
+    (date) => date.getUTCSeconds(),
+    (ms) => ms / 1000,
+  ),
+  ofPoint(
+    'getMilliseconds',
+    (date) => date.getUTCMilliseconds(),
+    (ms) => ms % 1000,
+  ),
 ];
+
+/** As texts and numbers: `2026-11-22T03:00:00.5Z`, `90.5s`, and whole seconds since 1970. */
+export const timeConversions = {
+  textOfPoint: ({ ms }: PointInTime) => new Date(ms).toISOString().replace(/\.?0*Z$/, 'Z'),
+  textOfSpan: ({ ms }: TimeSpan) => `${fixedText(ms / 1000, 9).replace(/\.?0*$/, '')}s`,
+  secondsOfPoint: ({ ms }: PointInTime) => Math.floor(ms / 1000),
+};
+
+export const pointInTimeForm = 'a point in time such as "2026-11-22T03:00:00Z"';
+export const timeSpanForm = 'a duration such as "1h30m" or "1.5s"';
+
+/** Whether `timestamp` reads a text. */
+export function isPointInTime(text: string): boolean {
+  const ms = readTimestamp(text);
+  return ms !== undefined && ms >= firstMs && ms <= lastMs;
+}
+
+/** Whether `duration` reads a text. */
+export function isTimeSpan(text: string): boolean {
+  const ms = readTimeSpan(text);
+  return ms !== undefined && Math.abs(ms) <= longestMs;
+}
 
 /** The time zone is checked at load: it has to be a text that stands in the expression. */
 function ofNow(name: string, summary: string, gives: string, read: (date: Date) => unknown): FunctionType {
@@ -50,27 +140,52 @@ function ofNow(name: string, summary: string, gives: string, read: (date: Date) 
   };
 }
 
-function ofPoint(name: string, read: (date: Date) => number): FunctionType {
+/** `ofSpan`: what is in a duration of so many milliseconds; its whole number is meant. */
+function ofPoint(name: string, read: (date: Date) => number, ofSpan?: (ms: number) => number): FunctionType {
   return define([`${name}(time)`, `${name}(time, 'Europe/Berlin')`], '', {
-    [`${pointInTime}: double`]: read,
-    [`${pointInTime}, string: double`]: (date: Date, zone: string) => read(localTime(date.getTime(), zone)),
+    [`${pointInTime}: double`]: ({ ms }: PointInTime) => read(new Date(ms)),
+    [`${pointInTime}, string: double`]: ({ ms }: PointInTime, zone: string) => read(timeIn(zone, ms)),
+    ...(ofSpan && { [`${timeSpan}: double`]: ({ ms }: TimeSpan) => Math.trunc(ofSpan(ms)) + 0 }),
   });
 }
 
-/** Points in time are those of the years 1 to 9999. */
-const firstMs = Date.parse('0001-01-01T00:00:00Z');
-const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
-
-export const pointInTimeForm = 'a point in time such as "2026-11-22T03:00:00Z"';
-
-/** Whether `timestamp` reads a text. */
-export function isPointInTime(text: string): boolean {
-  const timeMs = readTimestamp(text);
-  return timeMs !== undefined && timeMs >= firstMs && timeMs <= lastMs;
+/** A zone by its name, or by its distance to UTC: `Europe/Berlin`, `+02:00`, `02:00`. Errors: there is none. */
+function timeIn(zone: string, ms: number): Date {
+  const [, sign, hours, minutes] = /^([+-]?)(\d\d):([0-5]\d)$/.exec(zone) ?? [];
+  if (hours !== undefined)
+    return new Date(ms + (Number(hours) * 60 + Number(minutes)) * (sign === '-' ? -60_000 : 60_000));
+  if (isZone(zone)) return localTime(ms, zone);
+  throw new Error(`expected a time zone such as Europe/Berlin or +02:00, got ${describe(zone)}`);
 }
 
-/** Errors: it is none. */
-function dateOf(timeMs: number | undefined, input: unknown): Date {
-  if (timeMs !== undefined && timeMs >= firstMs && timeMs <= lastMs) return new Date(timeMs);
-  throw new Error(`timestamp: expected ${pointInTimeForm}, got ${describe(input)}`);
+/** When the year of a date has begun. `Date.UTC` takes a year before 100 for one of the last century. */
+function yearOf(date: Date): number {
+  return new Date(0).setUTCFullYear(date.getUTCFullYear(), 0, 1);
+}
+
+const unitMs: Readonly<Record<string, number>> = {
+  h: 3_600_000,
+  m: 60_000,
+  s: 1000,
+  ms: 1,
+  us: 1e-3,
+  µs: 1e-3,
+  ns: 1e-6,
+};
+const spanPart = /(\d+\.?\d*|\.\d+)(h|ms|m|s|us|µs|ns)/g;
+
+/** Reads `-1h30m`, `1.5s` or `0` as milliseconds; undefined: it is no duration. */
+function readTimeSpan(text: string): number | undefined {
+  const [, sign, parts = ''] = /^([+-]?)((?:(?:\d+\.?\d*|\.\d+)(?:h|ms|m|s|us|µs|ns))+|0)$/.exec(text) ?? [];
+  if (parts === '') return undefined;
+  let ms = 0;
+  for (const [, amount, unit] of parts.matchAll(spanPart)) ms += Number(amount) * unitMs[unit!]!;
+  return sign === '-' ? -ms + 0 : ms;
+}
+
+/** Errors: the text is none. */
+function readOr(read: (text: string) => number | undefined, text: string, form: string): number {
+  const ms = read(text);
+  if (ms !== undefined) return ms;
+  throw new Error(`${form === timeSpanForm ? 'duration' : 'timestamp'}: expected ${form}, got ${describe(text)}`);
 }

@@ -10,4 +10,9 @@ export class ExpressionMistake extends HubError {
     super('bad-flow', message);
     this.offset = offset;
   }
+
+  /** The same at another place. */
+  movedTo(offset: number): ExpressionMistake {
+    return offset === this.offset ? this : new ExpressionMistake(this.message, offset);
+  }
 }

@@ -50,8 +50,14 @@ export function explainType(
         right,
       );
     }
+    case 'heterogeneous_map_key':
+    case 'heterogeneous_map_value':
     case 'heterogeneous_list_element':
-      return told(`expected one type in a list, got ${aWordOf(typeOf(node))} among others`);
+      return told(`expected one type in a list or map, got ${aWordOf(typeOf(node))} among others`);
+    case 'invalid_macro_argument':
+      return told("expected has(map.key) with the name of a map, as in cel.bind(m, {'a': 1}, has(m.a))");
+    case 'invalid_comprehension_range':
+      return told(`expected a list to go through, got ${aWordOf(typeOf(node))}`);
     case 'cannot_index_type':
       return told(fieldMistake(node, source));
     case 'no_matching_overload':

@@ -1,5 +1,7 @@
 // The types of the language in the words of people.
 
+import { pointInTime, timeSpan } from '../functions/times.ts';
+
 const words: Readonly<Record<string, string>> = {
   double: 'number',
   int: 'number',
@@ -7,12 +9,14 @@ const words: Readonly<Record<string, string>> = {
   bool: 'true/false',
   dyn: 'value of unknown type',
   null: 'null',
-  'google.protobuf.Timestamp': 'point in time',
-  'google.protobuf.Duration': 'duration',
+  [pointInTime]: 'point in time',
+  [timeSpan]: 'duration',
 };
 
 /** `double` → `number`, `list<string>` → `list of text`. */
 export function wordOf(type: string): string {
+  const [, wrapped] = /^dyn<(.*)>$/.exec(type) ?? [];
+  if (wrapped !== undefined) return wordOf(wrapped);
   const known = words[type];
   if (known !== undefined) return known;
   const [, inner] = /^list<(.*)>$/.exec(type) ?? [];

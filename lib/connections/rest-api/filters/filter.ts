@@ -1,9 +1,8 @@
 // Filters of addresses (D-05): regular expressions that are searched, case-sensitive. One match is enough, and no filter lets everything
 // through. Patterns of clients run on an engine of linear time, and their programs are bounded, so that no pattern can stop the hub.
 
-import { RE2JS } from 're2js';
 import { HubError } from '../../../model/error.ts';
-import { estimateSteps } from '../../../model/regex-steps.ts';
+import { compileOwnRegex, compileRegex, ownPatternSteps, type Regex, type RegexMistake } from '../../../regex/regex.ts';
 import { LimitError } from '../limits/limit-error.ts';
 import { limits } from '../limits/limits.ts';
 
@@ -17,8 +16,6 @@ export interface Filter {
 const maxPatterns = limits.filters.default;
 /** This is enough for the longest address (D-01) with every character escaped. */
 const maxPatternLength = limits.patternLength.default;
-/** Compiling takes time as well, so a pattern is estimated first. The estimate is seldom too high by more than this. */
-const estimateShare = 4;
 /** The work of a comparison of texts. */
 export const textWork = 0.1;
 
@@ -51,8 +48,7 @@ export function createFilter(patterns: readonly string[], maxSteps: number, name
 /** Creates the filter of patterns of the settings, which were checked at load. */
 export function createConfiguredFilter(patterns: readonly string[]): Filter {
   if (patterns.length === 0) return filterOf(0, () => true);
-  const regexes = patterns.map((pattern) => new RegExp(pattern));
-  return anyOf(regexes.map((regex) => filterOf(textWork, (address) => regex.test(address))));
+  return anyOf(patterns.map((pattern) => toFilter(pattern, compileOwnRegex(pattern))));
 }
 
 /** Creates a filter that lets through what any of the filters lets through. */
@@ -78,17 +74,18 @@ function compile(pattern: string, maxSteps: number, name: string): Filter {
       'bad-request',
       `${name}: expected at most ${maxPatternLength} characters, got ${pattern.length}`,
     );
-  const estimate = estimateSteps(pattern);
-  if (estimate > estimateShare * maxSteps) throw tooManySteps(name, maxSteps, estimate);
   try {
-    const compiled = RE2JS.compile(pattern);
-    return findText(pattern) ?? filterOf(compiled.programSize(), (address) => compiled.matcher(address).find());
+    const mostSteps = isText(pattern) ? ownPatternSteps : maxSteps;
+    return toFilter(pattern, compileRegex(pattern, mostSteps));
   } catch (error) {
-    throw new HubError(
-      'bad-request',
-      `${name}: expected a regular expression, got "${pattern}": ${(error as Error).message}`,
-    );
+    const { steps, message } = error as RegexMistake;
+    if (steps !== undefined) throw tooManySteps(name, maxSteps, steps);
+    throw new HubError('bad-request', `${name}: expected a regular expression, got "${pattern}": ${message}`);
   }
+}
+
+function toFilter(pattern: string, regex: Regex): Filter {
+  return findText(pattern) ?? filterOf(regex.steps, (address) => regex.test(address));
 }
 
 function tooManySteps(name: string, maxSteps: number, steps: number): LimitError {
@@ -100,9 +97,16 @@ function tooManySteps(name: string, maxSteps: number, steps: number): LimitError
   );
 }
 
-/** Most patterns are like `desk/`, `^desk/` or `/lamp$`, and are found faster without an engine; undefined: this one needs it. */
+/** What is found faster without an engine: a text, at the start, at the end, or anywhere. */
+const plainText = /^(\^?)((?:[^\\^$.*+?()[\]{}|]|\\[^\w\s])*)(\$?)$/;
+
+function isText(pattern: string): boolean {
+  return plainText.test(pattern);
+}
+
+/** Most patterns are like `desk/`, `^desk/` or `/lamp$`; undefined: this one needs an engine. */
 function findText(pattern: string): Filter | undefined {
-  const plain = /^(\^?)((?:[^\\^$.*+?()[\]{}|]|\\[^\w\s])*)(\$?)$/.exec(pattern);
+  const plain = plainText.exec(pattern);
   if (plain === null) return undefined;
   const [, start, escaped, end] = plain;
   const text = escaped!.replace(/\\(.)/gu, '$1');

@@ -2,13 +2,18 @@
 // a regular expression matches.
 
 import { createMatcher } from '../../../client/replica/pattern.ts';
-import type { Catalogue } from '../catalogue.ts';
 
 export const searchModes = ['text', 'glob', 'regex'] as const;
+/** Addresses in order, and the same in lower case. */
+export interface Searched {
+  readonly addresses: readonly string[];
+  readonly lowered: readonly string[];
+}
+
 export type SearchMode = (typeof searchModes)[number];
 
 /** Returns the indexes of the addresses that match, in order. Errors: a `SyntaxError` for a bad regular expression. */
-export function search({ addresses, lowered }: Catalogue, mode: SearchMode, text: string): Int32Array {
+export function search({ addresses, lowered }: Searched, mode: SearchMode, text: string): Int32Array {
   const matches = matcherOf(mode, text);
   const source = mode === 'text' ? lowered : addresses;
   const found = new Int32Array(source.length);
@@ -21,9 +26,21 @@ function matcherOf(mode: SearchMode, text: string): (address: string) => boolean
   if (text === '') return () => true;
   if (mode === 'glob') return createMatcher([text], []);
   if (mode === 'regex') {
-    const pattern = new RegExp(text);
+    const pattern = readPattern(text);
     return (address) => pattern.test(address);
   }
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return (address) => words.every((word) => address.includes(word));
+}
+
+/**
+ * A regular expression as far as the hub (RE2) and this browser read it alike. The engine of the hub would double the console; so what
+ * the two do not share is an error here, and never something else. Errors: a `SyntaxError`.
+ */
+function readPattern(text: string): RegExp {
+  const [all = '', flags = ''] = /^\(\?([ims]+)\)/.exec(text) ?? [];
+  const source = text.slice(all.length);
+  if (/\(\?<?[=!]/.test(source)) throw new SyntaxError('there is no look-around');
+  if (/(?:^|[^\\])(?:\\\\)*\\[1-9k]/.test(source)) throw new SyntaxError('there are no back-references');
+  return new RegExp(source, `u${flags}`);
 }

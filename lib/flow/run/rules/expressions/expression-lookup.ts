@@ -1,7 +1,7 @@
 // What the expressions of one rule look up, and why they have no result.
 
 import type { Parameter } from '../../../../model/parameter.ts';
-import { missingName } from '../../../rule-expression.ts';
+import { explainFailure, missingName } from '../../../rule-expression.ts';
 import type { RuleContext } from '../rule-context.ts';
 import type { ExpressionRuntime } from './bind-expression.ts';
 
@@ -33,7 +33,7 @@ export class ExpressionLookup implements ExpressionRuntime {
 
   reportFault(error: unknown): void {
     const missing = this.#incomplete?.[missingName(error) ?? ''];
-    if (missing === undefined) this.#context.output.fail(error);
+    if (missing === undefined) this.#context.output.fail(explainFailure(error));
     else this.reportUnknown(missing);
   }
 

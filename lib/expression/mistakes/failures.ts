@@ -1,0 +1,39 @@
+// Tells why an expression has failed on a value whose type was not known before: what the language says of its own types, in words.
+
+import { authorsName } from '../language.ts';
+import { aWordOf, wordOf } from './words.ts';
+
+/** The same error, or one in the words of people. What an expression is told by its functions is in such words already. */
+export function explainFailure(error: unknown): unknown {
+  const { code, summary } = (error ?? {}) as { readonly code?: unknown; readonly summary?: unknown };
+  if (typeof code !== 'string' || typeof summary !== 'string') return error;
+  return new Error(explain(code, summary));
+}
+
+function explain(code: string, summary: string): string {
+  const types = (list: string) =>
+    list
+      .split(/, (?![^<]*>)/)
+      .filter((type) => type !== '')
+      .map(wordOf)
+      .join(', ');
+  const binary = /^no such overload: (\S+) (\S+) (\S+)$/.exec(summary);
+  if (binary !== null) {
+    const [, left, operator, right] = binary;
+    return `expected values that ${operator} can take, got ${wordOf(left!)} ${operator} ${wordOf(right!)}`;
+  }
+  const unary = /^no such overload: ([-!])(\S+)$/.exec(summary);
+  if (unary !== null)
+    return `expected ${unary[1] === '!' ? 'a condition' : 'a number'} after ${unary[1]}, got ${aWordOf(unary[2]!)}`;
+  const call = /^found no matching overload for '(?:(.+)\.)?(\w+)\((.*)\)'$/.exec(summary);
+  if (call !== null) {
+    const [, receiver, name, list] = call;
+    const given = [receiver, list].filter((part) => part !== undefined && part !== '').join(', ');
+    return `expected what ${authorsName(name!)} can take, got ${authorsName(name!)}(${types(given)})`;
+  }
+  const type = /got '([^']+)'$/.exec(summary);
+  if (type !== null && (code === 'invalid_logical_operand' || code === 'invalid_condition_type'))
+    return `expected a condition, got ${aWordOf(type[1]!)}`;
+  const key = /^No such key: (.*)$/.exec(summary);
+  return key === null ? summary : `expected a key of the map, got ${JSON.stringify(key[1])}`;
+}
