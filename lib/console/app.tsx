@@ -1,6 +1,6 @@
 // The shell: navigation, the state of the link, and the view that the address names.
 
-import { createEffect, createResource, createSignal, ErrorBoundary, For, Show, Suspense } from 'solid-js';
+import { createEffect, createResource, createSignal, For, Show, Suspense } from 'solid-js';
 import { Dynamic } from 'solid-js/web';
 import { messageOf } from '../model/error.ts';
 import type { Health } from '../wire/http/operation/health.ts';
@@ -10,6 +10,7 @@ import { getJson } from './hub/request.ts';
 import { useKeys } from './page/keys.ts';
 import { linkTo, route } from './page/route.ts';
 import { switchTheme, theme } from './page/theme.ts';
+import { Guarded } from './parts/guarded.tsx';
 import { Help } from './parts/help.tsx';
 import { Icon } from './parts/icon.tsx';
 import { LinkBanner } from './parts/link-banner.tsx';
@@ -38,10 +39,16 @@ export function App() {
       <button type="button" class="skip" onClick={() => main.focus()}>
         To the content
       </button>
-      <Header version={health()?.version} leave={leave} showHelp={() => help.showModal()} />
-      <Navigation view={view().name} />
+      <Guarded>
+        <Header version={health()?.version} leave={leave} showHelp={() => help.showModal()} />
+      </Guarded>
+      <Guarded>
+        <Navigation view={view().name} />
+      </Guarded>
       <main ref={main} id="main" tabIndex={-1}>
-        <LinkBanner />
+        <Guarded>
+          <LinkBanner />
+        </Guarded>
         <Show when={whySignedIn()}>
           <p role="alert" class="note error">
             You are still signed in: {whySignedIn()}
@@ -51,11 +58,11 @@ export function App() {
           <Show when={view()} keyed>
             {(one) => (
               <Show when={offeredViews().includes(one)} fallback={<NotOffered title={one.title} />}>
-                <ErrorBoundary fallback={(error) => <Broken error={error} />}>
+                <Guarded changed={route} fault={Broken}>
                   <Suspense fallback={<p class="note">Loading …</p>}>
                     <Dynamic component={one.component} />
                   </Suspense>
-                </ErrorBoundary>
+                </Guarded>
               </Show>
             )}
           </Show>
@@ -136,10 +143,13 @@ function NotOffered(props: { readonly title: string }) {
 }
 
 /** Stands in for a view that failed or could not be loaded. */
-function Broken(props: { readonly error: unknown }) {
+function Broken(props: { readonly error: unknown; readonly reset: () => void }) {
   return (
     <div role="alert" class="note">
       <p>This view does not work: {messageOf(props.error)}</p>
+      <button type="button" onClick={() => props.reset()}>
+        Try again
+      </button>{' '}
       <button type="button" onClick={() => location.reload()}>
         Load the console again
       </button>

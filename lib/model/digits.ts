@@ -13,6 +13,15 @@ export function roundTo(number: number, digits: number): number {
   return Number(`${number < 0 ? '-' : ''}${wholeDigits(number, places)}e${-places}`) + 0;
 }
 
+/** Rounds to so many digits from the first that is not 0, 1 at least, in the same way: 1234.565 with six of them is 1234.57. */
+export function roundToSignificant(number: number, count: number): number {
+  if (!Number.isFinite(number) || number === 0) return number + 0;
+  const [, exponent] = number.toExponential().split('e');
+  const places = count - 1 - Number(exponent);
+  const rounded = Number(`${number < 0 ? '-' : ''}${wholeDigits(number, places)}e${-places}`);
+  return Number.isFinite(rounded) ? rounded : number; // there is no larger one
+}
+
 /** The number rounded by `roundTo`, with exactly so many digits after the point, 0 to 15: `-0.04` with one is `0.0`. */
 export function fixedText(number: number, digits: number): string {
   const places = placesOf(digits, 0);

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { fixedText, groupDigits, roundTo } from '../../lib/model/digits.ts';
+import { fixedText, groupDigits, roundTo, roundToSignificant } from '../../lib/model/digits.ts';
 
 test('digits are grouped as in English', (t) => {
   t.is(groupDigits(20_000), '20,000');
@@ -37,6 +37,32 @@ test('a number is rounded before the point, too', (t) => {
   t.is(roundTo(1250, -2), 1300);
   t.is(roundTo(-1250, -2), -1300);
   t.is(roundTo(4, -1), 0);
+});
+
+test('a number is rounded to digits from its first one, however large or small it is', (t) => {
+  const rows: [number: number, count: number, expected: number][] = [
+    [1234.565, 6, 1234.57],
+    [-1234.565, 6, -1234.57],
+    [1.0000005, 7, 1.000001],
+    [0.1 + 0.2, 7, 0.3],
+    [999.9995, 6, 1000],
+    [1.5e-20, 1, 2e-20],
+    [5e-324, 3, 5e-324],
+    [1.25e300, 2, 1.3e300],
+    [-0, 3, 0],
+    [0, 3, 0],
+    [Number.MAX_VALUE, 2, Number.MAX_VALUE],
+    [Number.NEGATIVE_INFINITY, 3, Number.NEGATIVE_INFINITY],
+  ];
+  for (const [number, count, expected] of rows) t.is(roundToSignificant(number, count), expected, String(number));
+  const numbers = fc.double({ noNaN: true, noDefaultInfinity: true, min: 1e-300, max: 1e300 });
+  fc.assert(
+    fc.property(numbers, fc.integer({ min: 1, max: 15 }), (number, count) => {
+      const result = roundToSignificant(number, count);
+      t.is(roundToSignificant(-number, count), -result + 0);
+      t.true(Math.abs(result - Number(number.toPrecision(count))) <= Math.abs(number) * 10 ** (1 - count));
+    }),
+  );
 });
 
 test('a number and its negative are rounded alike, and the text reads back as what is rounded', (t) => {

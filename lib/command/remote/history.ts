@@ -1,5 +1,6 @@
 // `patchbay history`: prints for people what a parameter of a running hub was.
 
+import { roundToSignificant } from '../../model/digits.ts';
 import type { History, HistoryGap } from '../../wire/http/past/history.ts';
 import { pathOf } from '../../wire/http/path.ts';
 import { toIsoTime } from '../../wire/time.ts';
@@ -58,9 +59,9 @@ function describePoint({ kind, type, values, min, mean, max, counts }: History, 
   const average = mean![index];
   if (average === null || average === undefined) return undefined;
   const changes = count === 0 ? '' : `, ${count} change${count === 1 ? '' : 's'}`;
-  if (type === 'B') return `true for ${Number((average * 100).toPrecision(3))} %${changes}`;
+  if (type === 'B') return `true for ${roundToSignificant(average * 100, 3)} %${changes}`;
   const range = min![index] === max![index] ? '' : ` (${min![index]} to ${max![index]})`;
-  return `${Number(average.toPrecision(6))}${range}${changes}`;
+  return `${roundToSignificant(average, 6)}${range}${changes}`;
 }
 
 function describeGap({ to, lost, reason }: HistoryGap): string {

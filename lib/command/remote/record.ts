@@ -3,7 +3,7 @@
 
 import { open } from 'node:fs/promises';
 import { loadFlows } from '../../hub.ts';
-import { groupDigits } from '../../model/digits.ts';
+import { fixedText, groupDigits } from '../../model/digits.ts';
 import { messageOf } from '../../model/error.ts';
 import { readDurationMs } from '../../model/time/duration.ts';
 import { openRecording } from '../../replay/read-recording.ts';
@@ -95,7 +95,7 @@ export async function replay(
   for (const { address, count, differs } of deviations.counts())
     console.print(`${address}: ${count} deviations${differs ? ', and it differs at the end' : ''}`);
   if (unknown > 0) console.print(`${unknown} writes were to parameters that neither has`);
-  const seconds = (lastedMs / 1000).toFixed(0);
+  const seconds = fixedText(lastedMs / 1000, 0);
   console.print(`${deviations.count} deviations in ${seconds} s, ${turns} turns and ${writes} writes from outside`);
   return 0;
 }

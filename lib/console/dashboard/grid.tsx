@@ -1,8 +1,9 @@
 // Widgets on a grid, each in its place.
 
-import { For, type JSX, lazy } from 'solid-js';
+import { For, type JSX, lazy, Suspense } from 'solid-js';
 import type { Widget } from '../../dashboard/format.ts';
 import type { LiveValues } from '../hub/live-values.ts';
+import { Guarded } from '../parts/guarded.tsx';
 import { StaleMark } from '../parts/stale-mark.tsx';
 import { ButtonWidget } from './controls/button.tsx';
 import { FaderWidget } from './controls/fader.tsx';
@@ -36,8 +37,10 @@ function WidgetPlace(props: { readonly widget: Widget; readonly values: LiveValu
         '--high': size[1],
       }}
     >
-      {contentOf(props.widget, props.values)}
-      <StaleMark since={staleSince} />
+      <Guarded changed={() => parameters.map((one) => [one.value(), one.moves(), one.kind()])}>
+        <Suspense>{contentOf(props.widget, props.values)}</Suspense>
+        <StaleMark since={staleSince} />
+      </Guarded>
     </div>
   );
 }

@@ -2,14 +2,16 @@
 
 import type { Value } from '../../client/index.ts';
 import type { Tone } from '../../dashboard/format.ts';
+import { fixedText, roundTo } from '../../model/digits.ts';
 
-const mostDigits = 1000; // three decimals, unless a widget says otherwise
+/** Unless a widget says otherwise. */
+const mostDigits = 3;
 
-/** `-3.5`, `12.00`. Without `digits` a number has at most three decimals; an unknown value is a dash. */
+/** `-3.5`, `12.00`, as the function `fixed` of expressions has it. Without `digits` a number has at most three decimals; an unknown value is a dash. */
 export function showValue(value: Value | undefined, digits?: number): string {
   if (value === undefined) return '–';
   if (typeof value !== 'number') return String(value);
-  return digits === undefined ? String(Math.round(value * mostDigits) / mostDigits) : value.toFixed(digits);
+  return digits === undefined ? String(roundTo(value, mostDigits)) : fixedText(value, digits);
 }
 
 /** Whether a lamp is lit: at the value that it waits for, or else at what D-02 converts to true. */

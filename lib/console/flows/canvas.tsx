@@ -2,6 +2,7 @@
 
 import { type Accessor, createEffect, createMemo, For, on, onCleanup, onMount, untrack } from 'solid-js';
 import { createLiveValues } from '../hub/live-values.ts';
+import { Guarded } from '../parts/guarded.tsx';
 import { BoxContent, type BoxContext } from './boxes.tsx';
 import type { Box, Drawing, Line } from './layout.ts';
 import { createPanZoom, type PanZoom } from './pan-zoom.ts';
@@ -106,7 +107,9 @@ function Plane(props: PlaneProps) {
               height: `${box.height}px`,
             }}
           >
-            <BoxContent node={box.node} context={context} />
+            <Guarded changed={() => JSON.stringify(box.node)}>
+              <BoxContent node={box.node} context={context} />
+            </Guarded>
           </div>
         )}
       </For>

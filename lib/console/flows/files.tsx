@@ -3,6 +3,7 @@
 import { For, Show } from 'solid-js';
 import type { LoadReport } from '../../wire/http/operation/flow-files.ts';
 import { formatDate } from '../page/units.ts';
+import { GuardedFor } from '../parts/guarded.tsx';
 
 export function Files(props: { readonly report: LoadReport }) {
   const mistakes = () => props.report.files.reduce((sum, { mistakes }) => sum + mistakes.length, 0);
@@ -27,7 +28,7 @@ export function Files(props: { readonly report: LoadReport }) {
         <p>What ran before runs on.</p>
       </Show>
       <ul>
-        <For each={props.report.files}>
+        <GuardedFor each={props.report.files} as="li">
           {({ path, connections, rules, mistakes }) => (
             <li>
               <code>{path}</code>{' '}
@@ -37,7 +38,7 @@ export function Files(props: { readonly report: LoadReport }) {
               <For each={mistakes}>{(mistake) => <pre class="error">{mistake}</pre>}</For>
             </li>
           )}
-        </For>
+        </GuardedFor>
       </ul>
     </details>
   );

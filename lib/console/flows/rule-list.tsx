@@ -2,6 +2,7 @@
 
 import { createEffect, For, onMount, Show } from 'solid-js';
 import { linkTo } from '../page/route.ts';
+import { Guarded, GuardedFor } from '../parts/guarded.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
 import type { Installation } from './installation.ts';
 import { keyOf, type RuleGroup, rulesIn } from './rule-groups.ts';
@@ -20,7 +21,9 @@ interface ListProps {
 export function RuleList(props: ListProps) {
   return (
     <ul class="rules">
-      <For each={props.groups}>{(id) => <Group {...props} id={id} />}</For>
+      <GuardedFor each={props.groups} as="li">
+        {(id) => <Group {...props} id={id} />}
+      </GuardedFor>
     </ul>
   );
 }
@@ -41,7 +44,13 @@ function Group(props: ListProps & { readonly id: string }) {
       </button>
       <Show when={isOpen()}>
         <ul>
-          <For each={group()?.rules.map(keyOf)}>{(key) => <RuleRow {...props} key={key} />}</For>
+          <For each={group()?.rules.map(keyOf)}>
+            {(key) => (
+              <Guarded as="li" changed={() => JSON.stringify(props.installation.ruleOf(key))}>
+                <RuleRow {...props} key={key} />
+              </Guarded>
+            )}
+          </For>
         </ul>
         <RuleList {...props} groups={group()?.groups.map(({ id }) => id) ?? []} />
       </Show>

@@ -1,11 +1,12 @@
 // One rule: where it is, how it is doing, its switch, and its last runs.
 
-import { For, Show } from 'solid-js';
+import { Show } from 'solid-js';
 import type { RuleStatus } from '../../model/reports/rule-status.ts';
 import type { RuleRun, RuleTraces } from '../../wire/http/operation/trace.ts';
 import { usePolled } from '../hub/polled.ts';
 import { linkTo } from '../page/route.ts';
 import { formatClock, formatValue } from '../page/units.ts';
+import { GuardedFor } from '../parts/guarded.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
 import type { Installation } from './installation.ts';
 import { Addresses } from './rule-list.tsx';
@@ -88,7 +89,7 @@ function Runs(props: { readonly rule: RuleStatus }) {
         <p class="error">{error()}</p>
       </Show>
       <ol>
-        <For each={trace()?.runs} fallback={<li class="muted">It has not run yet.</li>}>
+        <GuardedFor each={trace()?.runs} as="li" fallback={<li class="muted">It has not run yet.</li>}>
           {(run) => (
             <li classList={{ muted: run.outcome === 'stopped' || run.outcome === 'held' }}>
               <time>{formatClock(run.time)}</time>
@@ -100,7 +101,7 @@ function Runs(props: { readonly rule: RuleStatus }) {
               </span>
             </li>
           )}
-        </For>
+        </GuardedFor>
       </ol>
       <Show when={trace()?.isAlwaysRecorded === false}>
         <small>A rule that only copies: its runs are recorded while somebody looks.</small>

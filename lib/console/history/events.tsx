@@ -1,10 +1,11 @@
 // The events of a parameter, newest first: when, what, who, and why. One click shows the chain of causes.
 
-import { createSignal, For, Show } from 'solid-js';
+import { createSignal, Show } from 'solid-js';
 import type { ValueType } from '../../client/index.ts';
 import type { Origin } from '../../model/parameter.ts';
 import { isSameWriter, writerName } from '../../model/writer.ts';
 import { formatCount, formatDate, formatMoment, formatValue } from '../page/units.ts';
+import { GuardedFor } from '../parts/guarded.tsx';
 import { type Cause, Chain } from '../why/chain.tsx';
 import { type ListedEvent, maxListed } from './event-pages.ts';
 import { StoreFault } from './no-store.tsx';
@@ -28,7 +29,7 @@ export function EventTable(props: { readonly address: string; readonly type: Val
       </h2>
       <StoreFault fault={props.events.fault()} what="What happened is not known" />
       <ol>
-        <For each={list()}>
+        <GuardedFor each={list()} as="li">
           {(event) => (
             <Row
               address={props.address}
@@ -38,7 +39,7 @@ export function EventTable(props: { readonly address: string; readonly type: Val
               toggle={() => setOpened(opened() === event.id ? '' : event.id)}
             />
           )}
-        </For>
+        </GuardedFor>
       </ol>
       <Show when={props.events.listed() && list().length === 0}>
         <p class="note">Nothing happened in this time.</p>

@@ -66,7 +66,7 @@ export function listenToPointers(element: HTMLElement, { pan, zoomAt }: Moves): 
 /** Listens to keys on an element, by their names, for the scope that calls it. */
 export function listenToKeys(element: HTMLElement, keys: Readonly<Record<string, () => void>>): void {
   const press = (event: KeyboardEvent) => {
-    const act = keys[event.key];
+    const act = Object.hasOwn(keys, event.key) ? keys[event.key] : undefined;
     if (event.ctrlKey || event.metaKey || event.altKey || !act) return;
     event.preventDefault();
     act();

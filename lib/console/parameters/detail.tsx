@@ -10,6 +10,7 @@ import { readableRate } from '../hub/hub.ts';
 import { ownAccess } from '../hub/me.ts';
 import { linkTo } from '../page/route.ts';
 import { formatClock, formatDate, formatValue } from '../page/units.ts';
+import { Guarded } from '../parts/guarded.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { LiveText } from '../parts/live-text.tsx';
 import { Since } from '../parts/stale-mark.tsx';
@@ -64,17 +65,19 @@ export function Detail(props: {
       <Editor address={props.address} type={props.type} access={props.access} value={value()} />
       <Show when={isPlottable()}>
         <div class="plot">
-          <Suspense>
-            <Timeline
-              address={props.address}
-              type={props.type}
-              frame={frame()}
-              home={home}
-              height={plotPx}
-              hasStrip={false}
-              move={setFrame}
-            />
-          </Suspense>
+          <Guarded changed={frame}>
+            <Suspense>
+              <Timeline
+                address={props.address}
+                type={props.type}
+                frame={frame()}
+                home={home}
+                height={plotPx}
+                hasStrip={false}
+                move={setFrame}
+              />
+            </Suspense>
+          </Guarded>
         </div>
       </Show>
       <CopyLines

@@ -2,6 +2,7 @@
 
 import { For, Show } from 'solid-js';
 import { formatValue } from '../page/units.ts';
+import { Guarded } from '../parts/guarded.tsx';
 import { StaleMark } from '../parts/stale-mark.tsx';
 import { useLiveRows } from './list/live-window.ts';
 import { pins } from './recordings.ts';
@@ -14,12 +15,14 @@ export function Pinned(props: { readonly onOpen: (address: string) => void }) {
       <section class="pins" aria-label="Pinned">
         <For each={pins()}>
           {(address) => (
-            <button type="button" class="pin" onClick={() => props.onOpen(address)}>
-              <span class="truncate">{address}</span>
-              <strong class="mono live">{formatValue(find(address)?.value())}</strong>
-              <StaleMark since={() => find(address)?.staleSince()} />
-              <Sparkline address={address} />
-            </button>
+            <Guarded changed={() => find(address)?.value()}>
+              <button type="button" class="pin" onClick={() => props.onOpen(address)}>
+                <span class="truncate">{address}</span>
+                <strong class="mono live">{formatValue(find(address)?.value())}</strong>
+                <StaleMark since={() => find(address)?.staleSince()} />
+                <Sparkline address={address} />
+              </button>
+            </Guarded>
           )}
         </For>
       </section>

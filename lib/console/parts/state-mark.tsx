@@ -11,31 +11,20 @@ const shapes: Readonly<Record<Tone, string>> = {
   off: 'M8 1a7 7 0 1 0 0 14A7 7 0 0 0 8 1zm0 3a4 4 0 1 1 0 8 4 4 0 0 1 0-8z',
 };
 
-const tones: Readonly<Record<string, Tone>> = {
-  running: 'good',
-  live: 'good',
-  'this hub': 'good',
-  fresh: 'good',
-  up: 'good',
-  degraded: 'warn',
-  'catching up': 'warn',
-  limited: 'warn',
-  waiting: 'warn',
-  warn: 'warn',
-  failed: 'bad',
-  failing: 'bad',
-  stalled: 'bad',
-  error: 'bad',
-  stale: 'bad',
-  down: 'bad',
-  'not heard of yet': 'warn',
-  disabled: 'off',
-  'in shadow': 'off',
-};
+const tones: ReadonlyMap<string, Tone> = new Map([
+  ...words('good', 'running', 'live', 'this hub', 'fresh', 'up'),
+  ...words('warn', 'degraded', 'catching up', 'limited', 'waiting', 'warn', 'not heard of yet'),
+  ...words('bad', 'failed', 'failing', 'stalled', 'error', 'stale', 'down'),
+  ...words('off', 'disabled', 'in shadow'),
+]);
+
+function words(tone: Tone, ...states: readonly string[]): [state: string, tone: Tone][] {
+  return states.map((state) => [state, tone]);
+}
 
 /** Marks the state of a connection, rule or client, or the level of a line of the log. Any other word is plain. */
 export function StateMark(props: { readonly state: string; readonly count?: number }) {
-  const tone = () => tones[props.state];
+  const tone = () => tones.get(props.state);
   return (
     <span class="state" data-tone={tone()}>
       <Show when={tone()}>

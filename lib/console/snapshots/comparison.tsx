@@ -1,10 +1,11 @@
 // What a snapshot saved beside what is now, value by value.
 
-import { createSignal, For, Show } from 'solid-js';
+import { createSignal, Show } from 'solid-js';
 import type { Snapshot } from '../../wire/http/past/snapshots.ts';
 import { usePolled } from '../hub/polled.ts';
 import { linkTo } from '../page/route.ts';
 import { formatCount, formatValue } from '../page/units.ts';
+import { GuardedFor } from '../parts/guarded.tsx';
 import { TableHead } from '../parts/table-head.tsx';
 import { Fault } from '../parts/view-bar.tsx';
 
@@ -33,7 +34,7 @@ export function Comparison(props: { readonly selection: string; readonly name: s
           <table>
             <TableHead columns={['Parameter', 'Saved', 'Now']} />
             <tbody>
-              <For each={shown().slice(0, mostRows)}>
+              <GuardedFor each={shown().slice(0, mostRows)} as="tr">
                 {(value) => (
                   <tr classList={{ differs: value.differs }}>
                     <td>
@@ -49,7 +50,7 @@ export function Comparison(props: { readonly selection: string; readonly name: s
                     </td>
                   </tr>
                 )}
-              </For>
+              </GuardedFor>
             </tbody>
           </table>
         </Show>

@@ -10,6 +10,7 @@ import { TimeField } from '../history/time/time-field.tsx';
 import { minuteMs, paramsOf } from '../history/time/timeframe.ts';
 import { linkTo, route, setParams } from '../page/route.ts';
 import { formatCount, formatDate, formatMoment, formatValue } from '../page/units.ts';
+import { GuardedFor } from '../parts/guarded.tsx';
 import { TableHead } from '../parts/table-head.tsx';
 import { Search, searched } from '../parts/view-bar.tsx';
 
@@ -53,7 +54,9 @@ export default function AuditView() {
           <table class="cards">
             <TableHead columns={['Time', 'User', 'Kind', 'What', 'Change']} />
             <tbody>
-              <For each={entries()}>{(entry) => <Row entry={entry} />}</For>
+              <GuardedFor each={entries()} as="tr">
+                {(entry) => <Row entry={entry} />}
+              </GuardedFor>
             </tbody>
           </table>
         </Show>

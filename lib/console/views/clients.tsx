@@ -6,6 +6,7 @@ import type { Pattern } from '../../wire/pattern.ts';
 import { usePolled } from '../hub/polled.ts';
 import { useInterval } from '../page/timers.ts';
 import { formatBytes, formatCount, formatDate, formatSpan, useNow } from '../page/units.ts';
+import { GuardedFor } from '../parts/guarded.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
 import { TableHead } from '../parts/table-head.tsx';
 import { Fault, Search, searched } from '../parts/view-bar.tsx';
@@ -41,7 +42,9 @@ export default function Clients() {
             numbers={['Behind', 'Unread', 'Rate', 'Sent', 'Received']}
           />
           <tbody>
-            <For each={shown()}>{(client) => <Row client={client} now={now} />}</For>
+            <GuardedFor each={shown()} as="tr">
+              {(client) => <Row client={client} now={now} />}
+            </GuardedFor>
           </tbody>
         </table>
         <Show when={data() && shown().length === 0}>

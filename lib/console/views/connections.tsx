@@ -8,6 +8,7 @@ import { postJson } from '../hub/request.ts';
 import { linkTo, route, setParams } from '../page/route.ts';
 import { formatCount, formatDate, formatSpan, useNow } from '../page/units.ts';
 import { createConfirmation } from '../parts/confirm.tsx';
+import { GuardedFor } from '../parts/guarded.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
 import { TableHead } from '../parts/table-head.tsx';
 import { Fault, Search, searched } from '../parts/view-bar.tsx';
@@ -57,7 +58,9 @@ export default function Connections() {
             numbers={['Parameters']}
           />
           <tbody>
-            <For each={shown()}>{(connection) => <Row {...{ connection, now, ask, refresh }} />}</For>
+            <GuardedFor each={shown()} as="tr">
+              {(connection) => <Row {...{ connection, now, ask, refresh }} />}
+            </GuardedFor>
           </tbody>
         </table>
         <Show when={data() && shown().length === 0}>

@@ -1,12 +1,13 @@
 // Dashboards: the list of those in the folder of the hub, or one of them, which is shown anew when its file has changed.
 
-import { For, Show } from 'solid-js';
+import { Show } from 'solid-js';
 import type { Dashboard } from '../../dashboard/format.ts';
 import type { DashboardList } from '../../wire/http/dashboards.ts';
 import { Panel } from '../dashboard/panel.tsx';
 import { isStale } from '../hub/hub.ts';
 import { usePolled } from '../hub/polled.ts';
 import { linkTo, route } from '../page/route.ts';
+import { GuardedFor } from '../parts/guarded.tsx';
 
 export default function Dashboards() {
   return (
@@ -35,7 +36,7 @@ function List() {
         </p>
       </Show>
       <ul class="panels">
-        <For each={data()?.dashboards}>
+        <GuardedFor each={data()?.dashboards} as="li">
           {(name) => (
             <li>
               <a class="button" href={linkTo('dashboards', { name })}>
@@ -43,7 +44,7 @@ function List() {
               </a>
             </li>
           )}
-        </For>
+        </GuardedFor>
       </ul>
     </>
   );

@@ -5,6 +5,7 @@ import type { Domain, DomainHub } from '../../wire/http/operation/hubs.ts';
 import { usePolled } from '../hub/polled.ts';
 import { linkTo } from '../page/route.ts';
 import { formatCount, formatDate, formatSpan, useNow } from '../page/units.ts';
+import { GuardedFor } from '../parts/guarded.tsx';
 import { Since } from '../parts/stale-mark.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
 import { TableHead } from '../parts/table-head.tsx';
@@ -65,7 +66,9 @@ export default function Hubs() {
                 numbers={['Parameters', 'Lag', 'Term', 'Gaps', 'Fires lost']}
               />
               <tbody>
-                <For each={domain().hubs}>{(one) => <Row hub={one} />}</For>
+                <GuardedFor each={domain().hubs} as="tr">
+                  {(one) => <Row hub={one} />}
+                </GuardedFor>
               </tbody>
             </table>
           </div>

@@ -7,6 +7,7 @@ import { beginsDay, isShown } from '../log/entries.ts';
 import { useHeldLog } from '../log/held-log.ts';
 import { route, setParams } from '../page/route.ts';
 import { formatClock, formatCount, formatDate, formatDay } from '../page/units.ts';
+import { GuardedFor } from '../parts/guarded.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
 import { Fault, Search, searched } from '../parts/view-bar.tsx';
 
@@ -46,7 +47,7 @@ export default function Log() {
           isAtEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 40;
         }}
       >
-        <For each={shown()} fallback={<p class="note">Nothing of this level has been logged.</p>}>
+        <GuardedFor each={shown()} fallback={<p class="note">Nothing of this level has been logged.</p>}>
           {(line) => (
             <>
               <Show when={line !== 'restarted' && firstOfDay().has(line) && line} keyed>
@@ -57,7 +58,7 @@ export default function Log() {
               </Show>
             </>
           )}
-        </For>
+        </GuardedFor>
       </section>
     </>
   );

@@ -1,6 +1,6 @@
 // Snapshots: what a selection of parameters was, saved under names. People save, compare and recall them.
 
-import { createSignal, For, Show } from 'solid-js';
+import { createSignal, Show } from 'solid-js';
 import type { SavedSnapshot, SnapshotList, SnapshotSelection } from '../../wire/http/past/snapshots.ts';
 import { StoreFault } from '../history/no-store.tsx';
 import { createAttempt } from '../hub/attempt.ts';
@@ -10,6 +10,7 @@ import { usePolled } from '../hub/polled.ts';
 import { route, setParams } from '../page/route.ts';
 import { formatCount, formatDate } from '../page/units.ts';
 import { createConfirmation } from '../parts/confirm.tsx';
+import { GuardedFor } from '../parts/guarded.tsx';
 import { Comparison } from '../snapshots/comparison.tsx';
 
 type Verb = 'save' | 'recall' | 'forget';
@@ -33,9 +34,9 @@ export default function SnapshotsView() {
             </code>
           </p>
         </Show>
-        <For each={data()?.selections}>
+        <GuardedFor each={data()?.selections}>
           {(selection) => <Selection {...{ selection, ask, refresh }} connection={data()!.connection} />}
-        </For>
+        </GuardedFor>
       </div>
       <Confirmation />
     </>
@@ -89,7 +90,7 @@ function Selection(props: {
         </p>
       </Show>
       <ul>
-        <For each={props.selection.saved} fallback={<li class="muted">Nothing is saved yet.</li>}>
+        <GuardedFor each={props.selection.saved} as="li" fallback={<li class="muted">Nothing is saved yet.</li>}>
           {(saved) => (
             <Saved
               saved={saved}
@@ -100,7 +101,7 @@ function Selection(props: {
               forget={() => askFirst('forget', saved.name)}
             />
           )}
-        </For>
+        </GuardedFor>
       </ul>
     </section>
   );

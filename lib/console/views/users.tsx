@@ -1,13 +1,14 @@
 // Users: who may come in and what each of them may do, the devices that they have signed in with, and links to kiosks that nobody has
 // opened yet. Devices and links can be revoked.
 
-import { For, Show } from 'solid-js';
+import { Show } from 'solid-js';
 import type { Device, KioskLink, UserAction, UserInfo, UserList } from '../../wire/http/operation/users.ts';
 import { createAttempt } from '../hub/attempt.ts';
 import { usePolled } from '../hub/polled.ts';
 import { postJson } from '../hub/request.ts';
 import { formatCount, formatDate, formatSpan, useNow } from '../page/units.ts';
 import { createConfirmation } from '../parts/confirm.tsx';
+import { GuardedFor } from '../parts/guarded.tsx';
 import { TableHead } from '../parts/table-head.tsx';
 import { Fault, Search, searched } from '../parts/view-bar.tsx';
 
@@ -71,7 +72,7 @@ function UserTable(props: { readonly users: readonly UserInfo[] }) {
     <table class="cards">
       <TableHead columns={['User', 'Reads', 'Writes', 'Denied', 'Dashboards', 'Also']} />
       <tbody>
-        <For each={props.users}>
+        <GuardedFor each={props.users} as="tr">
           {(user) => (
             <tr data-user={user.name}>
               <td>
@@ -85,7 +86,7 @@ function UserTable(props: { readonly users: readonly UserInfo[] }) {
               <td data-label="also">{also(user)}</td>
             </tr>
           )}
-        </For>
+        </GuardedFor>
       </tbody>
     </table>
   );
@@ -117,7 +118,7 @@ function DeviceTable(props: { readonly devices: readonly Device[]; readonly conf
     <table class="cards">
       <TableHead columns={['Device', 'Kind', 'User', 'Since', 'Last seen', 'Actions']} />
       <tbody>
-        <For each={props.devices}>
+        <GuardedFor each={props.devices} as="tr">
           {(device) => (
             <tr data-device={device.id}>
               <td class="wide">
@@ -134,7 +135,7 @@ function DeviceTable(props: { readonly devices: readonly Device[]; readonly conf
               <RevokeCell what={device.name} revoke={(what) => props.confirm(what, textOf(device), device.id)} />
             </tr>
           )}
-        </For>
+        </GuardedFor>
       </tbody>
     </table>
   );
@@ -147,7 +148,7 @@ function LinkTable(props: { readonly links: readonly KioskLink[]; readonly confi
     <table class="cards">
       <TableHead columns={['Open link', 'User', 'Dashboard', 'Good for', 'Actions']} />
       <tbody>
-        <For each={props.links}>
+        <GuardedFor each={props.links} as="tr">
           {(link) => (
             <tr data-link={link.name}>
               <td class="wide">
@@ -161,7 +162,7 @@ function LinkTable(props: { readonly links: readonly KioskLink[]; readonly confi
               <RevokeCell what={`the link to ${link.name}`} revoke={(what) => props.confirm(what, text, link.name)} />
             </tr>
           )}
-        </For>
+        </GuardedFor>
       </tbody>
     </table>
   );

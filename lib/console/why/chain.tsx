@@ -1,12 +1,14 @@
 // The chain of causes of a value, newest first, with the times between, back to what happened outside.
 
 import { Index, Show } from 'solid-js';
+import { fixedText } from '../../model/digits.ts';
 import { writerName } from '../../model/writer.ts';
 import type { CausedChange } from '../../wire/http/explanation.ts';
 import { something } from '../../wire/http/hidden.ts';
 import { mayManage } from '../hub/me.ts';
 import { linkTo } from '../page/route.ts';
 import { formatDate, formatMoment, formatSpan, formatValue } from '../page/units.ts';
+import { Guarded } from '../parts/guarded.tsx';
 
 /** A change of the chain. */
 export interface Cause extends Omit<CausedChange, 'revision'> {
@@ -22,35 +24,37 @@ export function Chain(props: { readonly causes: readonly Cause[]; readonly forgo
     <ol aria-label="Causes, newest first">
       <Index each={chain()}>
         {(change, index) => (
-          <li>
-            <div class="cause" classList={{ outside: isOutside(index) }}>
-              <time dateTime={change().time} title={formatDate(change().time)}>
-                {formatMoment(change().time)}
-              </time>
-              <Show when={change().parameter !== something} fallback={<span>something that you may not see</span>}>
+          <Guarded as="li" changed={() => JSON.stringify(change())}>
+            <li>
+              <div class="cause" classList={{ outside: isOutside(index) }}>
+                <time dateTime={change().time} title={formatDate(change().time)}>
+                  {formatMoment(change().time)}
+                </time>
+                <Show when={change().parameter !== something} fallback={<span>something that you may not see</span>}>
+                  <span>
+                    <a class="mono" href={linkTo('parameters', { address: change().parameter })}>
+                      {change().parameter}
+                    </a>{' '}
+                    <WhatHappened change={change()} />
+                  </span>
+                </Show>
                 <span>
-                  <a class="mono" href={linkTo('parameters', { address: change().parameter })}>
-                    {change().parameter}
-                  </a>{' '}
-                  <WhatHappened change={change()} />
+                  <Show when={change().parameter !== something}>
+                    <Author origin={change().origin} />
+                  </Show>
+                  <Show when={isOutside(index) && !isRestored(change())}>
+                    {' '}
+                    <strong>This came from outside.</strong>
+                  </Show>
                 </span>
+              </div>
+              <Show when={change().afterMs !== undefined && !isRestored(change()) && index < chain().length - 1}>
+                <p class="after">
+                  <span aria-hidden="true">↑</span> {formatLag(change().afterMs!)}
+                </p>
               </Show>
-              <span>
-                <Show when={change().parameter !== something}>
-                  <Author origin={change().origin} />
-                </Show>
-                <Show when={isOutside(index) && !isRestored(change())}>
-                  {' '}
-                  <strong>This came from outside.</strong>
-                </Show>
-              </span>
-            </div>
-            <Show when={change().afterMs !== undefined && !isRestored(change()) && index < chain().length - 1}>
-              <p class="after">
-                <span aria-hidden="true">↑</span> {formatLag(change().afterMs!)}
-              </p>
-            </Show>
-          </li>
+            </li>
+          </Guarded>
         )}
       </Index>
       <Show when={props.forgotten !== 0}>
@@ -104,7 +108,7 @@ function Author(props: { readonly origin: CausedChange['origin'] }) {
 function formatLag(ms: number): string {
   if (ms === 0) return 'at once';
   if (ms < 1000) return `${Math.round(ms)} ms after`;
-  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s after`;
+  if (ms < 60_000) return `${fixedText(ms / 1000, 1)} s after`;
   if (ms >= 3_600_000) return `${formatSpan(ms)} after`;
   return `${Math.floor(ms / 60_000)} min ${Math.floor((ms % 60_000) / 1000)} s after`;
 }

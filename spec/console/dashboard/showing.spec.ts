@@ -2,11 +2,22 @@
 
 import test from 'ava';
 import { isLit, shareOf, showValue, toneAt } from '../../../lib/console/dashboard/showing.ts';
+import { compileExpression } from '../../../lib/expression/expression.ts';
 
 test('numbers have the decimals that a widget says, else three at most; the unknown is a dash', (t) => {
   t.deepEqual(
     [showValue(undefined), showValue(1.23456), showValue(2, 2), showValue(-0.5), showValue(true), showValue('on')],
     ['–', '1.235', '2.00', '-0.5', 'true', 'on'],
+  );
+});
+
+test('numbers are rounded as the function fixed of expressions has them', (t) => {
+  const { evaluate } = compileExpression('fixed(value, digits)', { value: 'F', digits: 'F' });
+  for (const value of [-0.04, 1.005, -1.005, 2.5, -2.5, 0.125, 1.15, 1e-7, -0, 12, 999.995, 1e20])
+    for (const digits of [0, 1, 2, 6]) t.is(showValue(value, digits), String(evaluate({ value, digits })));
+  t.deepEqual(
+    [-0.0004, 1.0005, -1.0005, -0, 1e300, 1e21].map((value) => showValue(value)),
+    ['0', '1.001', '-1.001', '0', '1e+300', '1e+21'],
   );
 });
 

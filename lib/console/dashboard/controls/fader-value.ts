@@ -105,15 +105,14 @@ function valueAfterKey(
   { min, max, step }: { readonly min: number; readonly max: number; readonly step: number },
 ): number | undefined {
   const page = Math.max(step, (max - min) / pages);
-  const ways: Readonly<Record<string, number>> = {
-    ArrowUp: value + step,
-    ArrowRight: value + step,
-    ArrowDown: value - step,
-    ArrowLeft: value - step,
-    PageUp: value + page,
-    PageDown: value - page,
-    Home: min,
-    End: max,
-  };
-  return ways[key];
+  return new Map([
+    ['ArrowUp', value + step],
+    ['ArrowRight', value + step],
+    ['ArrowDown', value - step],
+    ['ArrowLeft', value - step],
+    ['PageUp', value + page],
+    ['PageDown', value - page],
+    ['Home', min],
+    ['End', max],
+  ]).get(key);
 }

@@ -1,12 +1,10 @@
 // Widgets that show: a label, a value, a lamp, a meter.
 
+import { beginningOf } from '../../page/units.ts';
 import { createLit } from '../lit.ts';
 import { shareOf, showValue, toneAt } from '../showing.ts';
 import { Trouble, type WidgetProps } from '../widget.tsx';
 import { FitText } from './fit-text.tsx';
-
-/** How many characters of a text are shown. */
-const longestText = 300;
 
 export function Label(props: WidgetProps<'label'>) {
   return <FitText text={props.widget.label} tone={props.widget.tone} />;
@@ -15,7 +13,11 @@ export function Label(props: WidgetProps<'label'>) {
 export function Reading(props: WidgetProps<'value'>) {
   const { address, label, texts, unit, digits, zones } = props.widget;
   const parameter = props.values.of(address);
-  const text = () => (texts[String(parameter.value())] ?? showValue(parameter.value(), digits)).slice(0, longestText);
+  const text = () => {
+    const plain = String(parameter.value());
+    const shown = Object.hasOwn(texts, plain) ? texts[plain]! : showValue(parameter.value(), digits);
+    return beginningOf(shown);
+  };
   const others = Object.values(texts);
   let widest = '';
   /** The texts to leave room for. Of numbers it is the longest so far, whatever its digits. */

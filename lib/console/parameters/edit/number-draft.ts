@@ -63,10 +63,10 @@ export function createNumberDraft(props: FieldProps): NumberDraft {
       settling.start(settleMs, forget);
     },
     press(event) {
-      const by = { ArrowUp: step, ArrowDown: -step }[event.key];
-      if (by !== undefined) {
+      const isUp = event.key === 'ArrowUp';
+      if (isUp || event.key === 'ArrowDown') {
         event.preventDefault();
-        const next = add(by);
+        const next = add(isUp ? step : -step);
         if (next !== undefined) draft.type(String(next));
       } else if (event.key === 'Escape' && draft.isTyped()) {
         event.stopPropagation();

@@ -1,6 +1,7 @@
 // A grid of any length. Only rows in view are in the page: rows of one height, which move as one block while it scrolls.
 
 import { createEffect, createMemo, createSignal, Index, type JSX, on, onCleanup, onMount } from 'solid-js';
+import { Guarded } from '../../parts/guarded.tsx';
 
 /** How many rows above and below the view are drawn too. */
 const margin = 4;
@@ -78,7 +79,7 @@ export function VirtualList(props: VirtualListProps) {
         style={{ height: `${Math.min(maxHeightPx, props.length * props.rowHeight)}px` }}
       >
         <div role="presentation" style={{ transform: `translateY(${from() * props.rowHeight}px)` }}>
-          <Index each={places()}>{(place) => props.children(place)}</Index>
+          <Index each={places()}>{(place) => <Guarded changed={place}>{props.children(place)}</Guarded>}</Index>
         </div>
       </div>
     </div>
@@ -87,14 +88,13 @@ export function VirtualList(props: VirtualListProps) {
 
 /** Which place has the focus after a key; undefined: it is none that moves it. */
 function placeAfterKey(key: string, place: number, length: number, page: number): number | undefined {
-  const steps: Readonly<Record<string, number>> = {
-    ArrowDown: place + 1,
-    ArrowUp: place - 1,
-    PageDown: place + page,
-    PageUp: place - page,
-    Home: 0,
-    End: length - 1,
-  };
-  const step = steps[key];
+  const step = new Map([
+    ['ArrowDown', place + 1],
+    ['ArrowUp', place - 1],
+    ['PageDown', place + page],
+    ['PageUp', place - page],
+    ['Home', 0],
+    ['End', length - 1],
+  ]).get(key);
   return step === undefined ? undefined : Math.max(0, Math.min(step, length - 1));
 }

@@ -2,6 +2,7 @@
 // audit before values.
 
 import { statfsSync } from 'node:fs';
+import { fixedText } from '../../../../model/digits.ts';
 
 /** How much is left, in bytes; on a small disk less: a share of it. */
 const reserves = {
@@ -37,5 +38,5 @@ export function logBytesOn(folder: string, bytes: number): number {
 }
 
 function megabytes(bytes: number): string {
-  return `${(bytes / 1e6).toFixed(2)} MB`;
+  return `${fixedText(bytes / 1e6, 2)} MB`;
 }
