@@ -16,6 +16,7 @@ import type { RemoteOptions } from './command/remote/request.ts';
 import type { RunOptions } from './command/run/run.ts';
 import type { TestOptions } from './command/test.ts';
 import { version } from './hub/version.ts';
+import { printableLines } from './model/printable.ts';
 import { auditKinds } from './model/reports/audit-entry.ts';
 
 type RunSettings = Pick<RunOptions, 'logLevel' | 'logFormat' | 'watch' | 'safe' | 'warmUp'>;
@@ -26,6 +27,7 @@ const { finish, untilStopped } = createEnding(process, console);
 const program = new Command('patchbay')
   .description('A hub of parameters: connections, rules and dashboards meet in one reactive graph.')
   .version(version)
+  .configureOutput({ writeErr: (text) => void process.stderr.write(printableLines(text)) })
   .showHelpAfterError('(patchbay --help shows what there is)');
 
 program

@@ -1,8 +1,12 @@
-// How commands print: answers go to standard output, complaints to standard error.
+// How commands print: answers go to standard output, complaints to standard error. A terminal gets nothing that it would obey: what others
+// have written is shown, as `ls` does. A pipe or a file gets data as it is. What is for people alone, such as a line of the audit, is
+// printable wherever it goes, since another program may show it on a terminal.
 
 import type { Writable } from 'node:stream';
+import { printableLines } from '../model/printable.ts';
 
 export interface Console {
+  /** Prints text of one or more lines. */
   print(text: string): void;
   printError(text: string): void;
 }
@@ -15,10 +19,10 @@ export interface PacedConsole extends Console {
   whenTaken(): Promise<void>;
 }
 
-export function createConsole(output: Writable, errors: Writable): PacedConsole {
+export function createConsole(output: Writable & { readonly isTTY?: boolean }, errors: Writable): PacedConsole {
   return {
-    print: (text) => void output.write(`${text}\n`),
-    printError: (text) => void errors.write(`${text}\n`),
+    print: (text) => void output.write(`${output.isTTY ? printableLines(text) : text}\n`),
+    printError: (text) => void errors.write(`${printableLines(text)}\n`),
     get isBehind() {
       return output.writableNeedDrain;
     },

@@ -4,6 +4,7 @@ import { lstatSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { HubError } from '../model/error.ts';
+import { printable } from '../model/printable.ts';
 import type { Console } from './console.ts';
 import { defaultFolder, quoted } from './first-steps.ts';
 
@@ -26,7 +27,7 @@ export async function init(folder: string, call: string, { print }: Pick<Console
     const path = join(folder, name);
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, text, { flag: 'wx' });
-    print(`made ${path}`);
+    print(printable(`made ${path}`));
   }
   print(
     [

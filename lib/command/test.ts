@@ -1,5 +1,6 @@
 // `patchbay test`: runs the tests of flow files in virtual time.
 
+import { printable, printableLines } from '../model/printable.ts';
 import { runFlowTests } from '../testing/run-tests.ts';
 import type { Console } from './console.ts';
 
@@ -14,10 +15,10 @@ export async function test(paths: readonly string[], options: TestOptions, conso
   for await (const result of runFlowTests(paths, { isTogether: options.together ?? false })) {
     if (result.isPassed) {
       counts.passed++;
-      console.print(`ok    ${result.file}: ${result.name}`);
+      console.print(printable(`ok    ${result.file}: ${result.name}`));
     } else {
       counts.failed++;
-      console.print(`FAIL  ${result.place}: ${result.name}\n${result.timeline}\n`);
+      console.print(`${printable(`FAIL  ${result.place}: ${result.name}`)}\n${printableLines(result.timeline)}\n`);
     }
   }
   const sum = counts.passed + counts.failed;

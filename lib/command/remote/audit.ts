@@ -1,5 +1,6 @@
 // `patchbay audit`: prints for people who did what with a running hub.
 
+import { printable } from '../../model/printable.ts';
 import type { AuditEntry, AuditPage } from '../../wire/http/past/audit.ts';
 import type { Console } from '../console.ts';
 import { localTime, withZone } from './local-time.ts';
@@ -32,7 +33,8 @@ export async function audit(options: AuditOptions, console: Console): Promise<nu
     before = page.next;
   } while (before !== undefined && entries.length < limit);
   if (before !== undefined) console.printError(`… and earlier ones: --limit ${limit} ends here`);
-  for (const entry of entries.reverse()) console.print(options.json ? JSON.stringify(entry) : describeEntry(entry));
+  for (const entry of entries.reverse())
+    console.print(options.json ? JSON.stringify(entry) : printable(describeEntry(entry)));
   return 0;
 }
 

@@ -7,6 +7,7 @@ import type { Manifest } from '../../backup/manifest.ts';
 import { type BackupTarget, readBackup } from '../../backup/read-backup.ts';
 import { groupDigits } from '../../model/digits.ts';
 import { messageOf } from '../../model/error.ts';
+import { printable } from '../../model/printable.ts';
 import type { Console } from '../console.ts';
 import { type RemoteOptions, respond } from './request.ts';
 
@@ -25,7 +26,7 @@ export async function backup(file: string, options: RemoteOptions, console: Cons
   try {
     const manifest = await save(body!, part);
     await rename(part, file);
-    console.print(`${file}: ${describe(manifest)}`);
+    console.print(printable(`${file}: ${describe(manifest)}`));
     return 0;
   } catch (error) {
     await rm(part, { force: true });
@@ -46,9 +47,9 @@ export async function restore(file: string, folder: string, call: string, consol
     const manifest = await readBackup(createReadStream(file), createTarget(place));
     for (const name of await readdir(place)) await rename(join(place, name), join(folder, name));
     await rmdir(place);
-    console.print(`${folder}: ${describe(manifest)}`);
+    console.print(printable(`${folder}: ${describe(manifest)}`));
     for (const path of manifest.absolute)
-      console.print(`Flow files name ${path} by an absolute path: a hub that runs them uses what is there.`);
+      console.print(printable(`Flow files name ${path} by an absolute path: a hub that runs them uses what is there.`));
     console.print(`Run it: ${call} run ${manifest.run.map((path) => join(folder, path)).join(' ')}`);
     return 0;
   } catch (error) {

@@ -1,5 +1,6 @@
 // `patchbay events`: prints for people what happened to a parameter of a running hub, who did it and what led to it.
 
+import { printable } from '../../model/printable.ts';
 import type { Value, ValueType } from '../../model/value.ts';
 import type { EventList, HistoryEvent } from '../../wire/http/past/events.ts';
 import { pathOf } from '../../wire/http/path.ts';
@@ -26,7 +27,7 @@ export async function events(address: string, options: EventsOptions, console: C
   if (list.events.length === 0) console.printError('nothing was recorded');
   for (const event of list.events.toReversed())
     if (json) console.print(JSON.stringify(event));
-    else for (const line of describeEvent(list, event)) console.print(line);
+    else for (const line of describeEvent(list, event)) console.print(printable(line));
   return 0;
 }
 

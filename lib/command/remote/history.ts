@@ -1,6 +1,7 @@
 // `patchbay history`: prints for people what a parameter of a running hub was.
 
 import { roundToSignificant } from '../../model/digits.ts';
+import { printable } from '../../model/printable.ts';
 import type { History, HistoryGap } from '../../wire/http/past/history.ts';
 import { pathOf } from '../../wire/http/path.ts';
 import { toIsoTime } from '../../wire/time.ts';
@@ -48,7 +49,7 @@ function printHistory(history: History, console: Console): void {
     ...gaps.map((gap) => ({ time: gap.from, text: describeGap(gap) })),
   ];
   for (const { time, text } of lines.sort((a, b) => a.time - b.time))
-    if (text !== undefined) console.print(`${localTime(toIsoTime(time))}  ${text}`);
+    if (text !== undefined) console.print(printable(`${localTime(toIsoTime(time))}  ${text}`));
 }
 
 /** `0.25`, `0.25 (0.1 to 0.4), 12 changes`, `true for 32 %, 3 changes`, `fired 4 times`; undefined: nothing is known. */

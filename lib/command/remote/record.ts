@@ -5,6 +5,7 @@ import { open } from 'node:fs/promises';
 import { loadFlows } from '../../hub.ts';
 import { fixedText, groupDigits } from '../../model/digits.ts';
 import { messageOf } from '../../model/error.ts';
+import { printable } from '../../model/printable.ts';
 import { readDurationMs } from '../../model/time/duration.ts';
 import { openRecording } from '../../replay/read-recording.ts';
 import { replay as replayRecording } from '../../replay/replay.ts';
@@ -59,7 +60,7 @@ export async function record(
     clearTimeout(timer);
     await handle.close();
   }
-  console.print(`${file}: ${bytes} bytes, ${reason}`);
+  console.print(printable(`${file}: ${bytes} bytes, ${reason}`));
   return 0;
 }
 
@@ -90,10 +91,10 @@ export async function replay(
   if (lost > 0)
     console.print(`the first ${asText(lost)} deviations are left out: ${asText(kept.length)} are kept, the newest`);
   for (const { time, address, ...rest } of shown)
-    console.print(describeDeviation({ time: toIsoTime(time), parameter: address, ...rest }));
+    console.print(printable(describeDeviation({ time: toIsoTime(time), parameter: address, ...rest })));
   if (more > 0) console.print(`… and ${more} more`);
   for (const { address, count, differs } of deviations.counts())
-    console.print(`${address}: ${count} deviations${differs ? ', and it differs at the end' : ''}`);
+    console.print(printable(`${address}: ${count} deviations${differs ? ', and it differs at the end' : ''}`));
   if (unknown > 0) console.print(`${unknown} writes were to parameters that neither has`);
   const seconds = fixedText(lastedMs / 1000, 0);
   console.print(`${deviations.count} deviations in ${seconds} s, ${turns} turns and ${writes} writes from outside`);

@@ -1,5 +1,6 @@
 // `patchbay reload` and `patchbay shadow`: take over what flow files say, or see first what that would do.
 
+import { printable } from '../../model/printable.ts';
 import type { Difference } from '../../model/reports/reload-report.ts';
 import type {
   Deviation,
@@ -22,7 +23,7 @@ export async function reload(options: RemoteOptions & { shadow?: boolean }, cons
   if (swapped !== undefined) {
     for (const [what, difference] of Object.entries(swapped) as [string, Difference][])
       for (const [kind, names] of Object.entries(difference))
-        if (names.length > 0) console.print(`${what} ${kind}: ${names.join(', ')}`);
+        if (names.length > 0) console.print(printable(`${what} ${kind}: ${names.join(', ')}`));
     return 0;
   }
   printRules(shadow!, console);
@@ -40,11 +41,11 @@ export async function shadow(options: RemoteOptions & { json?: boolean }, consol
   const report = JSON.parse(answer) as ShadowReport;
   printRules(report, console);
   if (report.kind === 'none') return 0;
-  for (const deviation of report.deviations) console.print(describeDeviation(deviation));
+  for (const deviation of report.deviations) console.print(printable(describeDeviation(deviation)));
   const left = report.count - report.deviations.length;
   if (left > 0) console.print(`… and ${left} before these, which are not kept`);
   for (const { address, count, differs } of report.parameters)
-    console.print(`${address}: ${count} deviations, ${differs ? 'it differs now' : 'it is the same now'}`);
+    console.print(printable(`${address}: ${count} deviations, ${differs ? 'it differs now' : 'it is the same now'}`));
   if (report.count === 0) console.print('no difference');
   return 0;
 }
@@ -54,10 +55,10 @@ function printRules({ kind, since, rules, left, notInShadow }: ShadowReport, con
     console.print('nothing runs in shadow');
     return;
   }
-  console.print(`in shadow since ${localTime(since)}: ${rules.length === 0 ? 'no rule' : rules.join(', ')}`);
-  if (left.length > 0) console.print(`live, and not in shadow: ${left.join(', ')}`);
+  console.print(printable(`in shadow since ${localTime(since)}: ${rules.length === 0 ? 'no rule' : rules.join(', ')}`));
+  if (left.length > 0) console.print(printable(`live, and not in shadow: ${left.join(', ')}`));
   if (notInShadow.length > 0)
-    console.print(`changed, but not tried in shadow since they reach outside: ${notInShadow.join(', ')}`);
+    console.print(printable(`changed, but not tried in shadow since they reach outside: ${notInShadow.join(', ')}`));
 }
 
 /** `14:02:11.513  desk/lamp = false by rule "lamp" (a.json5), would be true by rule "lamp" (b.json5)` */

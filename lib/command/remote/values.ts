@@ -1,5 +1,6 @@
 // `patchbay get`, `set` and `watch`: talk to a running hub over its REST API.
 
+import { printable } from '../../model/printable.ts';
 import { decimalCommaHint, toText, type Value, type ValueType } from '../../model/value.ts';
 import type { ParameterInfo, Updated } from '../../wire/http/parameters.ts';
 import { pathOf } from '../../wire/http/path.ts';
@@ -34,7 +35,7 @@ export async function set(
   const headers = { accept: 'application/json', 'content-type': 'application/json' };
   const answer = await requestParameter(address, options, '/update', { method: 'POST', body, headers });
   const { p, v } = JSON.parse(answer) as Updated;
-  console.print(`${p} = ${toText(v)}`);
+  console.print(printable(`${p} = ${toText(v)}`));
   return 0;
 }
 

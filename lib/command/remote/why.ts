@@ -1,5 +1,6 @@
 // `patchbay explain` and `patchbay trace`: print for people what a running hub knows of the reasons of its changes.
 
+import { printable } from '../../model/printable.ts';
 import { describeTrace } from '../../model/trace.ts';
 import type { CausedChange, Causes, Explanation } from '../../wire/http/explanation.ts';
 import { something } from '../../wire/http/hidden.ts';
@@ -17,17 +18,18 @@ const deepestIndent = 20;
 export async function explain(address: string, options: RemoteOptions, console: Console): Promise<number> {
   const path = `/hub/explain/${pathOf(address)}`;
   const { would, ...causes } = JSON.parse(await requestParameter(address, options, path, {})) as Explanation;
-  if (causes.chain.length === 0) console.print(`${address}: its state is unknown`);
+  if (causes.chain.length === 0) console.print(printable(`${address}: its state is unknown`));
   printCauses(causes, console);
   if (would === undefined) return 0;
-  console.print(would.value === undefined ? 'in shadow:' : `in shadow it would be ${show(would.value)}:`);
+  console.print(printable(would.value === undefined ? 'in shadow:' : `in shadow it would be ${show(would.value)}:`));
   printCauses(would, console);
   return 0;
 }
 
 function printCauses({ chain, forgotten }: Causes, console: Console): void {
   chain.forEach((change, depth) => {
-    console.print(`${localTime(change.time)}  ${'  '.repeat(Math.min(depth, deepestIndent))}${describeChange(change)}`);
+    const indent = '  '.repeat(Math.min(depth, deepestIndent));
+    console.print(printable(`${localTime(change.time)}  ${indent}${describeChange(change)}`));
   });
   if (forgotten > 0) console.print(`… and ${forgotten} earlier changes, which are not kept`);
 }
@@ -37,8 +39,8 @@ export async function trace(rule: string, options: RemoteOptions, console: Conso
   const answer = await request(options, `/hub/trace?${new URLSearchParams({ rule })}`, {});
   for (const { rule: name, file, isAlwaysRecorded, runs } of JSON.parse(answer) as RuleTraces) {
     const last = runs.length === 0 ? 'no run yet' : `the last ${runs.length === 1 ? 'run' : `${runs.length} runs`}`;
-    console.print(`rule "${name}" (${file}): ${last}`);
-    for (const run of runs) console.print(`${localTime(run.time)}  ${describeRun(run)}`);
+    console.print(printable(`rule "${name}" (${file}): ${last}`));
+    for (const run of runs) console.print(printable(`${localTime(run.time)}  ${describeRun(run)}`));
     if (!isAlwaysRecorded) console.print('it only copies: all of its runs are recorded from now on, for five minutes');
   }
   return 0;

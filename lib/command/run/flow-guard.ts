@@ -10,6 +10,7 @@ import { lockGlobals } from '../../flow/programs/globals.ts';
 import { stackOf } from '../../flow/programs/stack.ts';
 import type { FlowGuard } from '../../hub.ts';
 import { messageOf } from '../../model/error.ts';
+import { printableLines } from '../../model/printable.ts';
 import type { WatchdogData } from './watchdog-thread.ts';
 
 /** How often the main thread says that it goes on. */
@@ -31,7 +32,7 @@ export function createFlowGuard(host: NodeJS.Process, log: WatchdogData['log']):
     host.on('uncaughtException', (error) => {
       const fault = faultOf(error, flows);
       if (fault !== undefined) return report(fault);
-      host.stderr.write(`${stackOf(error) || messageOf(error)}\n`, () => exit(1));
+      host.stderr.write(`${printableLines(stackOf(error) || messageOf(error))}\n`, () => exit(1));
       setTimeout(() => exit(1), lastWordsMs); // in case nobody reads them
     });
     const beats = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));

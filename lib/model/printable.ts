@@ -1,0 +1,38 @@
+// Texts of others on a terminal. It obeys control characters: one that a client has written could erase what stands there, imitate a line
+// of the hub, or type into the shell. Marks of direction turn around what people read. Both are shown as text: `\u001b`.
+
+/**
+ * What terminals obey, and what they show in another order or not at all: control characters, marks and changes of direction, line
+ * separators, invisible characters, tags. Joiners within words and of emoji stay.
+ */
+const source =
+  '[\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb]|\\u{e0001}|[\\u{e0020}-\\u{e007f}]';
+const obeyed = new RegExp(source, 'gu');
+const obeyedWithinLines = new RegExp(`(?![\\n\\t])(?:${source})`, 'gu');
+const short: ReadonlyMap<string, string> = new Map([
+  ['\n', '\\n'],
+  ['\r', '\\r'],
+  ['\t', '\\t'],
+]);
+
+/** A text as one line that says nothing to a terminal. What was made printable once stays as it is. */
+export function printable(text: string): string {
+  return text.replace(obeyed, (character) => short.get(character) ?? escapeOf(character));
+}
+
+/** The same for a text of several lines: line breaks and tabs stay. */
+export function printableLines(text: string): string {
+  return text.replace(obeyedWithinLines, (character) => short.get(character) ?? escapeOf(character));
+}
+
+/** The same for JSON, which means what it did. */
+export function printableJson(json: string): string {
+  return json.replace(obeyedWithinLines, escapeOf);
+}
+
+/** Code unit by code unit, as JSON and JavaScript have it. */
+function escapeOf(character: string): string {
+  return Array.from({ length: character.length }, (_, index) => {
+    return `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`;
+  }).join('');
+}

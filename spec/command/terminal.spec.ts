@@ -1,0 +1,89 @@
+// What clients have written, on the terminal of an operator: no command gives it anything that it obeys. A pipe gets values as they are.
+
+import { spawn } from 'node:child_process';
+import { join, resolve } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { within } from '../support/deadline.ts';
+import { createFolder } from '../support/folder.ts';
+import { api, startHubFrom, writer } from '../support/hub.ts';
+import { needs } from '../support/programs.ts';
+import { dependent } from '../support/system/dependent.ts';
+
+needs('script');
+
+const main = resolve(import.meta.dirname, '../../lib/main.ts');
+const hostile = 'x\u001b[2J\u009b31m\u202eevil\u2066\r\u0007\u001b]0;title\u0007';
+/** Everything that a terminal obeys, but for line breaks: a pseudo-terminal puts a carriage return before each. */
+const obeyed = /(?!\r?\n)[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/u;
+
+/** What a command writes, on a terminal or into a pipe. */
+async function outputOf(args: readonly string[], onTerminal: boolean): Promise<string> {
+  const command = [process.execPath, '--disable-warning=ExperimentalWarning', main, ...args];
+  const quoted = command.map((arg) => `'${arg.replaceAll("'", "'\\''")}'`).join(' ');
+  const [program, ...rest] = onTerminal ? ['script', '-qec', quoted, '/dev/null'] : command;
+  const child = spawn(...dependent(program!, rest), { stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
+  await within(new Promise((resolve) => child.once('close', resolve)), args.join(' '));
+  return output;
+}
+
+async function start(t: ExecutionContext) {
+  const hub = await startHubFrom(t, {
+    'flow.json5': {
+      connections: {
+        api,
+        desk: { type: 'dummy', parameters: ['text,S', 'copy,S', 'n,I'] },
+        store: { type: 'store', folder: 'data' },
+      },
+      rules: [
+        { name: `copy ${hostile}`, from: 'desk/text', map: 'value + ""', to: 'desk/copy' },
+        { name: 'fails', from: 'desk/text', map: 'int(value)', to: 'desk/n' },
+      ],
+      tests: [
+        { name: `test ${hostile}`, steps: [{ set: { 'desk/text': hostile }, expect: { 'desk/copy': 'other' } }] },
+      ],
+    },
+  });
+  hub.write('desk/text', hostile, { ...writer, name: `client ${hostile}` });
+  return { url: `http://127.0.0.1:${hub.port}`, folder: hub.folder };
+}
+
+test('no command gives a terminal what clients have written as it is', async (t) => {
+  const { url, folder } = await start(t);
+  const broken = await createFolder(t, {
+    [`a${hostile.replaceAll(/[\r/]/g, '')}.json5`]: `{ connections: { "${'x\u009b31m\u202e'}": 1 }, tokens: \u009b31m }`,
+  });
+  const at = ['--url', url];
+  const commands: readonly (readonly string[])[] = [
+    ['get', 'desk/text', ...at],
+    ['get', 'desk/text', '--json', ...at],
+    ['set', 'desk/copy', hostile, ...at],
+    ['explain', 'desk/copy', ...at],
+    ['trace', `copy ${hostile}`, ...at],
+    ['trace', 'fails', ...at],
+    ['history', 'desk/text', ...at],
+    ['history', 'desk/text', '--json', ...at],
+    ['history', 'desk/text', '--csv', ...at],
+    ['events', 'desk/copy', ...at],
+    ['events', 'desk/copy', '--json', ...at],
+    ['audit', ...at],
+    ['audit', '--json', ...at],
+    ['get', `desk/${hostile}`, ...at],
+    ['get', 'desk/text', '--url', `http://${hostile}`],
+    ['check', broken],
+    ['check', join(broken, hostile)],
+    ['test', folder],
+    [hostile],
+    ['get', `--${hostile}`],
+  ];
+  for (const command of commands) {
+    const shown = await outputOf(command, true);
+    t.true(shown.length > 0, command.join(' '));
+    t.notRegex(shown, obeyed, `${command[0]}: ${JSON.stringify(shown)}`);
+    const isForPeople = !['get', 'set'].includes(command[0]!) && !/--(json|csv)/.test(command.join());
+    if (isForPeople) t.notRegex(await outputOf(command, false), obeyed, `${command[0]} into a pipe`);
+  }
+  t.is(await outputOf(['get', 'desk/text', ...at], false), `${hostile}\n`);
+  t.is(JSON.parse(await outputOf(['get', 'desk/text', '--json', ...at], false)), hostile);
+});
