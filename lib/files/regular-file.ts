@@ -6,11 +6,11 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type St
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { groupDigits } from '../model/digits.ts';
 import { messageOf } from '../model/error.ts';
-import { within } from '../model/time/deadline.ts';
+import { withinTicks } from '../model/time/ticks.ts';
 import { awaitAnswer } from '../model/waiting-threads.ts';
 
-/** How long a disk may take to give a file: a network that hangs must not hang whoever reads. */
-const readDeadlineMs = 10_000;
+/** How long a disk may take to give a file, while this process works: a network that hangs must not hang whoever reads. */
+const readDeadlineMs = 30_000;
 /** The first piece of a file that does not say how long it is, as those of `/proc`. */
 const leastPieceBytes = 64 * 1024;
 
@@ -44,7 +44,7 @@ export async function readRegularFile(path: string, maxBytes: number): Promise<B
   const answered = awaitAnswer({});
   const reading = readLater(path, maxBytes).finally(answered);
   reading.catch(() => {}); // it may fail after the deadline
-  const bytes = await within(reading, readDeadlineMs);
+  const bytes = await withinTicks(reading, (ms) => ms >= readDeadlineMs);
   if (bytes === undefined) throw new FileError(`no answer of the disk within ${readDeadlineMs / 1000} s`);
   return bytes;
 }
