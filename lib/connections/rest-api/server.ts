@@ -21,6 +21,7 @@ import { createRates } from './limits/rates.ts';
 import { FairQueue } from './pacing/fair-queue.ts';
 import { Round } from './pacing/round.ts';
 import { ParameterReader } from './pages/parameters/read.ts';
+import { shownAddress } from './proxies/address.ts';
 import { TrustedProxies } from './proxies/trusted-proxies.ts';
 import { routesOf } from './routes/routes.ts';
 import type { Settings } from './settings.ts';
@@ -133,7 +134,10 @@ function createReception(
 /** Tells of a visitor who it is, for those who see what it has written. */
 function createOrigins(id: string): (visitor: Visitor, address: string) => Origin {
   const prefix = `${id} `; // one for all clients
-  return ({ name }, address) => ({ kind: 'client', name: prefix + (name === '' ? address : `${name} ${address}`) });
+  return ({ name }, address) => {
+    const shown = shownAddress(address);
+    return { kind: 'client', name: prefix + (name === '' ? shown : `${name} ${shown}`) };
+  };
 }
 
 /** Tells the operator where the server listens, and whether everybody may come in. */

@@ -2,6 +2,7 @@
 // each client and limit once a second, and at most a hundred of them together.
 
 import type { Log } from '../../connection.ts';
+import { shownAddress } from '../proxies/address.ts';
 import { LimitError } from './limit-error.ts';
 import { type Limit, type LimitName, limits, limitTable } from './limits.ts';
 
@@ -9,7 +10,7 @@ export interface LimitHits {
   /** How often clients went past each limit of which the hub sees that. */
   readonly counts: Readonly<Partial<Record<LimitName, number>>>;
   /** Counts a hit of a client, which is named by its address. */
-  add(limit: LimitName, client: string): void;
+  add(limit: LimitName, address: string): void;
   /** Counts a hit if an error is one of a limit. */
   addError(error: unknown, client: string): void;
 }
@@ -18,8 +19,9 @@ export interface LimitHits {
 export function createLimitHits(log: Log): LimitHits {
   const seen = limitTable.filter(([, { isSeen }]) => isSeen !== false);
   const counts = Object.fromEntries(seen.map(([name]) => [name, 0])) as Record<LimitName, number>;
-  const add: LimitHits['add'] = (limit, client) => {
+  const add: LimitHits['add'] = (limit, address) => {
     counts[limit]++;
+    const client = shownAddress(address);
     const { isFatal, about, told }: Limit = limits[limit];
     const text = `client ${client} went past the limit ${limit} (${about}), and got: ${told}`;
     log[isFatal ? 'warn' : 'info']({ limit, client }, text);

@@ -3,6 +3,7 @@
 import { maxListedClients } from '../../../wire/http/limits.ts';
 import type { ClientList, ClientStatus, SessionStatus } from '../../../wire/http/operation/clients.ts';
 import { toIsoTime } from '../../../wire/time.ts';
+import { shownAddress } from '../proxies/address.ts';
 import type { ConnectedClient } from '../sockets/session.ts';
 
 const maxLength = 1024 * 1024;
@@ -38,9 +39,10 @@ function bySlowness(one: Shown, other: Shown): number {
 }
 
 function describeClient({
-  client: { id, visitor, remoteAddress: address, protocol, since, session },
+  client: { id, visitor, remoteAddress, protocol, since, session },
   status,
 }: Shown): ClientStatus {
+  const address = shownAddress(remoteAddress);
   return {
     ...{ id, user: visitor.name, address, protocol, since: toIsoTime(since) },
     ...session.interests(),

@@ -14,6 +14,24 @@ export function readAddress(text: string): string | undefined {
   return groups.join(':');
 }
 
+let lastAddress = '';
+let lastShown = '';
+
+/**
+ * An address, or a network of one, for people: `2001:0db8:0000:…:0001` → `2001:db8::1` (RFC 5952), `2001:0db8:0000:0000::/64` →
+ * `2001:db8::/64`; `::1` is `localhost`, as whose browsers come by it.
+ */
+export function shownAddress(address: string): string {
+  if (!address.includes(':')) return address;
+  if (address !== lastAddress) {
+    const [written = '', length] = address.split('/');
+    const short = isIP(written) === 6 ? new URL(`http://[${written}]`).hostname.slice(1, -1) : written;
+    lastShown = length !== undefined ? `${short}/${length}` : short === '::1' ? 'localhost' : short;
+    lastAddress = address;
+  }
+  return lastShown;
+}
+
 const mappedPrefix = '0000:0000:0000:0000:0000:ffff';
 
 /** The eight groups of an IPv6 address. */

@@ -3,6 +3,7 @@
 import { HubError } from '../../../model/error.ts';
 import { LimitError } from '../limits/limit-error.ts';
 import { NetworkCounts, networkOf } from '../limits/network.ts';
+import { shownAddress } from '../proxies/address.ts';
 import type { Settings } from '../settings.ts';
 import type { Visitor } from '../users/visitor.ts';
 import type { ConnectedClient } from './session.ts';
@@ -61,7 +62,7 @@ export class ClientRegister {
         `expected at most ${maxClients} WebSocket clients, all are there`,
       );
     if (this.#networks.of(remoteAddress) >= limits.clientsPerAddress) {
-      const clients = `${limits.clientsPerAddress} WebSocket clients of ${networkOf(remoteAddress)}`;
+      const clients = `${limits.clientsPerAddress} WebSocket clients of ${shownAddress(networkOf(remoteAddress))}`;
       throw new LimitError('clientsPerAddress', 'too-many-clients', `expected at most ${clients}, all are there`);
     }
     if (name !== '' && (this.#users.get(name) ?? 0) >= limits.clientsPerUser) {

@@ -5,6 +5,7 @@ import { closeCodes } from '../../../wire/close-codes.ts';
 import { LimitError } from '../limits/limit-error.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
 import { shareOf } from '../limits/share.ts';
+import { shownAddress } from '../proxies/address.ts';
 import type { Settings } from '../settings.ts';
 import type { ConnectedClient } from './session.ts';
 
@@ -63,7 +64,11 @@ export class SubscriptionShares {
 }
 
 function tooMuch(limit: keyof Limits, what: string, share: string): LimitError {
-  return new LimitError(limit, 'bad-request', `sub: expected at most ${what} in all clients of ${share}, got more`);
+  return new LimitError(
+    limit,
+    'bad-request',
+    `sub: expected at most ${what} in all clients of ${shownAddress(share)}, got more`,
+  );
 }
 
 interface Clients {

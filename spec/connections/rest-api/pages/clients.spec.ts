@@ -3,7 +3,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { firstValueFrom, timer } from 'rxjs';
 import { filter, map, switchMap, take, timeout } from 'rxjs/operators';
-import { deadlineMs } from '../../../support/deadline.ts';
+import { deadlineMs, eventually } from '../../../support/deadline.ts';
 import { ask, openWire, request, type Wire } from '../../../support/http.ts';
 import { api, type HubUnderTest, startTestHub, writer } from '../../../support/hub.ts';
 import { handshake, opcodes, openRawClient } from '../../../support/sockets/socket.ts';
@@ -167,3 +167,26 @@ for (const open of ['plain', 'patchbay.v1'])
 function byText(one: unknown, other: unknown): number {
   return JSON.stringify(one) < JSON.stringify(other) ? -1 : 1;
 }
+
+test('a browser that comes by ::1 is called localhost: in the list, in causes, in the log and in refusals', async (t) => {
+  const hub = await startTestHub(t, {
+    connections: {
+      api: { ...api, bindIp: '::1', limits: { clientsPerAddress: 1 } },
+      desk: { type: 'dummy', parameters: ['a'] },
+    },
+  });
+  const url = `[::1]:${hub.port}`;
+  const socket = new WebSocket(`ws://${url}/ws`);
+  t.teardown(() => socket.close());
+  await new Promise((resolve) => socket.addEventListener('open', resolve));
+  socket.send('{"p":"desk/a","v":"x"}');
+  const read = async (path: string) => (await fetch(`http://${url}${path}`)).text();
+  await eventually(() => hub.find('desk/a')?.value === 'x', 'it is written');
+  t.is(hub.find('desk/a')!.lastChange!.origin.name, 'api localhost');
+  const [client] = JSON.parse(await read('/hub/clients')).clients;
+  t.is(client.address, 'localhost');
+  const second = new WebSocket(`ws://${url}/ws`);
+  await new Promise((resolve) => second.addEventListener('error', resolve));
+  await hub.logged(/^client localhost went past the limit clientsPerAddress/);
+  t.false(hub.lines.some(({ message }) => message.includes('0000:')));
+});

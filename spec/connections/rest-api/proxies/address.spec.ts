@@ -3,7 +3,12 @@
 import { BlockList } from 'node:net';
 import test from 'ava';
 import fc from 'fast-check';
-import { Networks, readAddress, readNetwork } from '../../../../lib/connections/rest-api/proxies/address.ts';
+import {
+  Networks,
+  readAddress,
+  readNetwork,
+  shownAddress,
+} from '../../../../lib/connections/rest-api/proxies/address.ts';
 
 const addresses: [text: string, address: string | undefined][] = [
   ['192.0.2.7', '192.0.2.7'],
@@ -78,3 +83,16 @@ for (const text of [
   'all',
 ]) // prettier-ignore
   test(`${JSON.stringify(text)} is no network`, (t) => t.is(readNetwork(text), undefined));
+
+const shown: [address: string, text: string][] = [
+  ['192.0.2.7', '192.0.2.7'],
+  ['127.0.0.1', '127.0.0.1'],
+  ['0000:0000:0000:0000:0000:0000:0000:0001', 'localhost'],
+  ['0000:0000:0000:0000:0000:0000:0000:0000', '::'],
+  ['2001:0db8:0000:0000:0000:0000:0000:0001', '2001:db8::1'],
+  ['2001:0db8:0000:0000:0008:0800:200c:417a', '2001:db8::8:800:200c:417a'],
+  ['2001:0db8:0000:0000::/64', '2001:db8::/64'],
+  ['user a:b', 'user a:b'],
+  ['', ''],
+];
+for (const [address, text] of shown) test(`${address} is shown as ${text}`, (t) => t.is(shownAddress(address), text));

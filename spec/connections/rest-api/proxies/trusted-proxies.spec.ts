@@ -9,7 +9,7 @@ import { handshake, openClient } from '../../../support/sockets/socket.ts';
 const desk = { type: 'dummy', parameters: ['i,I,0'] };
 const trusted = { ...api, trustedProxies: ['127.0.0.1', '10.0.0.0/8', '2001:db8:1::/48'] };
 const client = '203.0.113.7';
-const one = '2001:0db8:0002:0000:0000:0000:0000:0001';
+const one = '2001:db8:2::1';
 
 /** Whom the hub takes for the writer of a request with these lines of headers. */
 async function writerOf(t: ExecutionContext, hub: HubUnderTest, lines: readonly string[]): Promise<string> {

@@ -5,6 +5,7 @@ import { LimitError } from '../../limits/limit-error.ts';
 import { wrongInARow } from '../../limits/limits.ts';
 import { networkOf } from '../../limits/network.ts';
 import { TokenBuckets } from '../../limits/token-buckets.ts';
+import { shownAddress } from '../../proxies/address.ts';
 import type { Asker } from '../../users/password-queue.ts';
 import { WrongLately } from './wrong-lately.ts';
 
@@ -52,7 +53,8 @@ export class Attempts {
     const keys = keysOf(network, user);
     for (const key of keys) this.#lately.add(key);
     const empty = keys.find((key) => !this.#buckets.has(key));
-    if (empty !== undefined) return this.#tooMany(empty, empty === network ? `from ${network}` : 'for this user');
+    if (empty !== undefined)
+      return this.#tooMany(empty, empty === network ? `from ${shownAddress(network)}` : 'for this user');
     for (const key of keys) this.#buckets.take(key);
     return undefined;
   }

@@ -3,6 +3,7 @@
 
 import { HubError } from '../../../../model/error.ts';
 import type { HttpRequest } from '../../../../net/uws.ts';
+import { shownAddress } from '../../proxies/address.ts';
 import type { Settings } from '../../settings.ts';
 import { isOpen } from '../../users/accounts.ts';
 
@@ -21,7 +22,7 @@ export function createOwnerCheck(settings: Settings) {
     const expected = 'expected a hub with credentials, or a program on its machine that asks without a proxy';
     throw new HubError(
       'forbidden',
-      `${request.getUrl()}: ${expected}, got ${address}; users, username or token set credentials`,
+      `${request.getUrl()}: ${expected}, got ${shownAddress(address)}; users, username or token set credentials`,
     );
   };
 }

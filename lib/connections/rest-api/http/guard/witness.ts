@@ -5,6 +5,7 @@ import { createLogGate, type LogGate } from '../../../../model/log-gate.ts';
 import type { ConnectionContext } from '../../../connection.ts';
 import type { HubPort } from '../../../hub-port.ts';
 import { networkOf } from '../../limits/network.ts';
+import { shownAddress } from '../../proxies/address.ts';
 
 export type Coming = 'in' | 'refused' | 'out' | 'invited' | 'revoked';
 
@@ -32,7 +33,7 @@ export class Witness {
     const { id, withoutSecrets } = this.#context;
     const tell = (count?: number) => {
       const name = withoutSecrets(user).slice(0, 64);
-      this.#tell(`${id} ${name === '' ? '' : `${name} `}${address}`, after, withoutSecrets(cause), count);
+      this.#tell(`${id} ${name === '' ? '' : `${name} `}${shownAddress(address)}`, after, withoutSecrets(cause), count);
     };
     if (after === 'refused') this.#gate(networkOf(address), tell);
     else tell();
