@@ -134,7 +134,15 @@ interface AuditCheck {
 
 /** Looks for each of the writes, which were of values from `least` on; `isExact`: each has an entry of its own. */
 export function checkAudit(folder: string, writes: readonly Write[], least: number, isExact: boolean): AuditCheck {
-  const rows = rowsOf(folder, least);
+  let rows: Map<string, Row[]>;
+  try {
+    rows = rowsOf(folder, least);
+  } catch (error) {
+    const lost = writes.map(
+      ({ address, value }) => `the audit has no entry of ${address} = ${value}: ${messageOf(error)}`,
+    );
+    return { mistakes: lost, merged: 0 };
+  }
   const merged = [...rows.values()].flat().filter(({ count }) => count > 1).length;
   const mistakes = writes
     .filter(({ address, value }) => !rows.get(address)?.some((row) => hasWrite(row, value)))
