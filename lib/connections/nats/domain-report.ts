@@ -2,7 +2,8 @@
 
 import { Subscription } from 'rxjs';
 import type { DomainHub, DomainStatus, LinkStatus, MirrorStatus } from '../../model/reports/domain-status.ts';
-import type { Link } from './link/link.ts';
+import type { Intake } from './link/intake.ts';
+import type { Link, LinkState } from './link/link.ts';
 import type { MirroredHub } from './mirrors/mirrored-hub.ts';
 import type { Mirrors } from './mirrors/mirrors.ts';
 import type { DecidedOwnership } from './ownership/decide-ownership.ts';
@@ -16,6 +17,7 @@ export interface DomainReportOptions {
   readonly link: Link;
   readonly ownership: DecidedOwnership;
   readonly mirrors: Mirrors;
+  readonly intake: Pick<Intake, 'refusedOf'>;
   readonly sharer: Sharer;
   /** Milliseconds since 1970. */
   readonly timeOfDay: () => number;
@@ -27,6 +29,8 @@ export class DomainReport {
   #linkSince: number;
   #leaseSince: number;
   #sessions = 0;
+  /** As the last session has it. */
+  #isOpen: boolean | undefined;
 
   constructor(options: DomainReportOptions) {
     const { link, ownership, timeOfDay } = options;
@@ -39,7 +43,11 @@ export class DomainReport {
       wasUp = isUp;
     };
     const error = () => {}; // neither fails
-    this.#following.add(link.state$.subscribe({ next: ({ session }) => followLink(session !== undefined), error }));
+    const followSession = ({ session }: LinkState) => {
+      followLink(session !== undefined);
+      if (session !== undefined) this.#isOpen = session.isOpen;
+    };
+    this.#following.add(link.state$.subscribe({ next: followSession, error }));
     this.#following.add(ownership.lease.state$.subscribe({ next: () => (this.#leaseSince = timeOfDay()), error }));
   }
 
@@ -73,6 +81,7 @@ export class DomainReport {
     const { state } = link;
     return {
       isUp: state.session !== undefined,
+      isOpen: this.#isOpen,
       text: state.session?.server ?? ('reason' in state ? state.reason : ''),
       servers: settings.servers,
       since: this.#linkSince,
@@ -93,7 +102,7 @@ export class DomainReport {
         state: isThis ? 'this' : stateOf(mirror),
         connections: (connections.get(hub) ?? []).map(([id]) => id).sort(),
         parameters: mirror?.size ?? (isThis ? sharer.size : 0),
-        mirror: mirror && mirrorStatusOf(mirror),
+        mirror: mirror && mirrorStatusOf(mirror, this.#options.intake.refusedOf(hub)),
       };
     });
   }
@@ -104,7 +113,8 @@ function stateOf(mirror: MirroredHub | undefined): DomainHub['state'] {
   return mirror.staleSince === undefined ? 'fresh' : 'stale';
 }
 
-function mirrorStatusOf({ term, heartbeat, lagMs, staleSince, counts }: MirroredHub): MirrorStatus {
+function mirrorStatusOf({ term, heartbeat, lagMs, staleSince, counts }: MirroredHub, notTaken: number): MirrorStatus {
   const machine = heartbeat?.term === term ? heartbeat.machine : undefined;
-  return { term, machine, lagMs: Math.round(lagMs), staleSince, gaps: counts.gaps, lostFires: counts.lostFires };
+  const { gaps, lostFires, refused } = counts;
+  return { term, machine, lagMs: Math.round(lagMs), staleSince, gaps, lostFires, refused: refused + notTaken };
 }

@@ -52,7 +52,16 @@ export const nats = defineGatewayType({
       const mirroring = { isSelected: isMirrored, maxParameters, intake, namesake$, timeOfDay, log };
       const mirrors = new Mirrors({ ...shared, ...mirroring });
       const sharer = new Sharer({ ...shared, isSelected: isShared, soon: setImmediate });
-      const report = new DomainReport({ id: context.id, settings, link, ownership, mirrors, sharer, timeOfDay });
+      const report = new DomainReport({
+        id: context.id,
+        settings,
+        link,
+        ownership,
+        mirrors,
+        intake,
+        sharer,
+        timeOfDay,
+      });
       const status = () => report.status();
       hub.mirroring.domain = status;
       const following = link.state$.subscribe({

@@ -36,6 +36,13 @@ export default function Hubs() {
         <Show when={data()}>{(domain) => <span class="muted">of domain {domain().domain}</span>}</Show>
       </div>
       <Fault text={error()} />
+      <Show when={data()?.link.isOpen}>
+        <p role="alert" class="stale-note">
+          <strong>This domain is open.</strong> Its servers ask nobody who they are: who reaches them can write all that
+          hubs share, in the name of any hub and user. Give each hub credentials, and the permissions that{' '}
+          <code>patchbay permissions</code> prints.
+        </p>
+      </Show>
       <Show when={data()}>
         {(domain) => (
           <div class="scroll" tabIndex={-1}>
@@ -62,8 +69,8 @@ export default function Hubs() {
             </dl>
             <table class="cards">
               <TableHead
-                columns={['State', 'Hub', 'Parameters', 'Lag', 'Term', 'Gaps', 'Fires lost']}
-                numbers={['Parameters', 'Lag', 'Term', 'Gaps', 'Fires lost']}
+                columns={['State', 'Hub', 'Parameters', 'Lag', 'Term', 'Gaps', 'Fires lost', 'Refused']}
+                numbers={['Parameters', 'Lag', 'Term', 'Gaps', 'Fires lost', 'Refused']}
               />
               <tbody>
                 <GuardedFor each={domain().hubs} as="tr">
@@ -122,6 +129,9 @@ function Row(props: { readonly hub: DomainHub }) {
       </td>
       <td class="number" data-label="fires lost">
         {mirror() ? formatCount(mirror()!.lostFires) : ''}
+      </td>
+      <td class="number" data-label="refused">
+        {mirror() ? formatCount(mirror()!.refused) : ''}
       </td>
     </tr>
   );

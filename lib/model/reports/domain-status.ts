@@ -28,6 +28,11 @@ export interface LeaseStatus {
 /** The link to the servers. */
 export interface LinkStatus {
   readonly isUp: boolean;
+  /**
+   * Whether the server lets anybody in, with all rights: whoever reaches it can write what hubs share, in anybody's name. undefined: no
+   * server has answered yet.
+   */
+  readonly isOpen?: boolean | undefined;
   /** The server that it leads to, or why there is none. */
   readonly text: string;
   readonly servers: readonly string[];
@@ -62,4 +67,6 @@ export interface MirrorStatus {
   /** Since it was first heard of: how often something was missing, how many fires were lost for good. */
   readonly gaps: number;
   readonly lostFires: number;
+  /** How many messages in its name were left out: they made no sense, were not its own, or more than this hub works through. */
+  readonly refused: number;
 }

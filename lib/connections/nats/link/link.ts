@@ -1,7 +1,7 @@
 // The link to the servers: it connects, finds out within some seconds when it is broken, and connects again for ever. Each time
 // there is a session, and whatever belongs to it ends with it.
 
-import type { ConnectionOptions, NatsConnection, TlsOptions } from '@nats-io/transport-node';
+import type { ConnectionOptions, NatsConnection, ServerInfo, TlsOptions } from '@nats-io/transport-node';
 import { BehaviorSubject, type Observable, type SchedulerLike, Subscription } from 'rxjs';
 import { messageOf } from '../../../model/error.ts';
 import type { Log } from '../../connection.ts';
@@ -22,6 +22,8 @@ export interface Session {
   readonly transport: Transport;
   /** The server that it is with, `10.0.0.5:4222`. */
   readonly server: string;
+  /** Whether that lets anybody in. */
+  readonly isOpen: boolean;
 }
 
 /** The present session, or why there is none; an empty reason: not yet. */
@@ -58,6 +60,7 @@ export function openLink(context: LinkContext): Link {
   let attempts = Subscription.EMPTY;
   let connection: NatsConnection | undefined;
   let isClosed = false;
+  let wasOpen = false;
   const tell = (reason: string) => {
     const { value } = state$;
     if (value.session !== undefined || value.reason !== reason) state$.next({ session: undefined, reason });
@@ -80,11 +83,15 @@ export function openLink(context: LinkContext): Link {
     const server = opened.getServer();
     void opened.closed().then((error) => lose(`lost ${server}${error ? `: ${messageOf(error)}` : ''}`));
     log.info({ server }, `is connected to ${server}`);
+    const isOpen = letsAnybodyIn(opened.info, settings);
+    if (isOpen && !wasOpen) log.warn({ server, domain: settings.domain }, openDomain(settings.domain, server));
+    wasOpen = isOpen;
     state$.next({
       session: {
         connection: opened,
         transport: createTransport(opened, { domain: settings.domain, intake, log }),
         server,
+        isOpen,
       },
     });
   };
@@ -135,6 +142,18 @@ async function dial(
     ...(isTls && { tls: { ...files, host: hostname.replace(/^\[|\]$/g, '') } as TlsOptions }),
   };
   return connect(options);
+}
+
+/** Whether a server asks nobody who it is: this hub has shown nothing that others do not have. */
+function letsAnybodyIn(info: ServerInfo | undefined, { credentials, tls }: NatsSettings): boolean {
+  const showsItself = Object.values(credentials).some((one) => one !== '') || (tls?.certFile ?? '') !== '';
+  return !showsItself || (info?.auth_required !== true && info?.tls_verify !== true);
+}
+
+function openDomain(domain: string, server: string): string {
+  const danger = 'who reaches it can write all that hubs share, in the name of any hub and user';
+  const remedy = 'give each hub credentials, and the permissions that "patchbay permissions" prints';
+  return `domain "${domain}" is open: ${server} asks nobody who it is, so ${danger}; ${remedy}`;
 }
 
 /** Tells what the server refuses, such as a subject that this hub has no permission for. */

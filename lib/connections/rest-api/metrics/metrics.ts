@@ -114,6 +114,8 @@ function addDomain(families: Families, { mirroring }: HubPort): void {
     return domain === undefined ? [] : [[domain.connection, domain.link]];
   });
   links.gauges('patchbay_link_up', 'Whether the link to the servers of the domain is up.', ({ isUp }) => Number(isUp));
+  const isOpen = 'Whether the servers of the domain let anybody in.';
+  links.gauges('patchbay_domain_open', isOpen, ({ isOpen = false }) => Number(isOpen));
   const reconnects = 'How often the link to the servers of the domain was made anew.';
   links.counters('patchbay_link_reconnects_total', reconnects, (link) => link.reconnects);
   const mirrors = families.by('hub', () =>
@@ -127,6 +129,8 @@ function addDomain(families: Families, { mirroring }: HubPort): void {
   mirrors.gauges('patchbay_mirror_lag_seconds', lag, ({ lagMs }) => lagMs / 1000);
   const shown = 'How many parameters of a hub are shown.';
   mirrors.gauges('patchbay_mirror_parameters', shown, ({ parameters }) => parameters);
+  const refused = 'How many messages in the name of a hub were left out.';
+  mirrors.counters('patchbay_mirror_refused_total', refused, (mirror) => mirror.refused);
   const gaps = 'How often something that a hub told was missing.';
   mirrors.counters('patchbay_mirror_gaps_total', gaps, (mirror) => mirror.gaps);
   const lost = 'Fires of a hub that never came.';

@@ -16,7 +16,7 @@ const nothing = { address: '', type: '', before: undefined, after: undefined } a
 
 /** A change of a value, or a fire of a trigger. */
 export function rowOf({ parameter: { address, type }, time, origin, previous, value }: Change): AuditRow {
-  const user = userOf(origin);
+  const user = cut(userOf(origin));
   const cause = describeTrace(origin);
   if (type === 'T')
     return { n: 0, time, kind: 'fire', user, address, type, before: undefined, after: undefined, count: 1, cause };

@@ -18,7 +18,7 @@ export interface Lease extends Omit<model.LeaseStatus, 'since'> {
   readonly since: IsoTime;
 }
 
-/** `{"isUp":true,"text":"10.0.0.5:4222","servers":["nats://10.0.0.5:4222"],"since":"2026-…","reconnects":0}`. */
+/** `{"isUp":true,"isOpen":false,"text":"10.0.0.5:4222","servers":["nats://10.0.0.5:4222"],"since":"2026-…","reconnects":0}`. */
 export interface Link extends Omit<model.LinkStatus, 'since'> {
   readonly since: IsoTime;
 }
@@ -28,7 +28,7 @@ export interface DomainHub extends Omit<model.DomainHub, 'mirror'> {
   readonly mirror?: Mirror | undefined;
 }
 
-/** `{"term":1,"machine":"studio-pc","lagMs":212,"gaps":0,"lostFires":0}`. */
+/** `{"term":1,"machine":"studio-pc","lagMs":212,"gaps":0,"lostFires":0,"refused":0}`. */
 export interface Mirror extends Omit<model.MirrorStatus, 'staleSince'> {
   readonly staleSince?: IsoTime | undefined;
 }

@@ -14,6 +14,7 @@ const mirror = object<Mirror>(
     lagMs: describe(count, 'For how long not all that it tells is here: half a second at most while all is well'),
     gaps: describe(count, 'How often something was missing'),
     lostFires: count,
+    refused: describe(count, 'How many messages in its name were left out: no sense, not its own, or too many'),
   },
   {
     machine: describe(
@@ -36,13 +37,16 @@ export const hubSchemas: { readonly [Name in keyof DescribedOfHubs]: Schema<Desc
       term: count,
       since: time,
     }),
-    link: object<Link>({
-      isUp: flag,
-      text: describe(text, 'The server that it leads to, or why there is none'),
-      servers: texts,
-      since: time,
-      reconnects: count,
-    }),
+    link: object<Link>(
+      {
+        isUp: flag,
+        text: describe(text, 'The server that it leads to, or why there is none'),
+        servers: texts,
+        since: time,
+        reconnects: count,
+      },
+      { isOpen: describe(flag, 'Whether the server lets anybody in; left out until one has answered') },
+    ),
     hubs: describe(
       list(
         object<DomainHub>(

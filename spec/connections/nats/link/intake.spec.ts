@@ -1,0 +1,141 @@
+// What hubs send is worked through in turns: everything else has its own, no hub keeps another one waiting, and a bound holds.
+
+import test from 'ava';
+import { Intake, type MadeSteps, maxWaitingBytes } from '../../../../lib/connections/nats/link/intake.ts';
+import { Shares } from '../../../../lib/connections/nats/link/shares.ts';
+import { createLogRecorder } from '../../../support/connection.ts';
+
+/** Keeps this thread busy for so long. */
+function work(ms: number): void {
+  for (const endMs = performance.now() + ms; performance.now() < endMs; );
+}
+
+function* steps(count: number, ms: number, note = () => {}): MadeSteps {
+  for (let step = 0; step < count; step++) {
+    work(ms);
+    note();
+    yield;
+  }
+}
+
+const round = () => new Promise((resolve) => setImmediate(resolve));
+
+function start() {
+  const log = createLogRecorder();
+  return { log, intake: new Intake({ soon: setImmediate, log }) };
+}
+
+test('what comes while there is time is done at once, in the order in which it came', (t) => {
+  const { intake } = start();
+  const done: number[] = [];
+  for (let number = 0; number < 5; number++)
+    intake.take('west', 10, () => {
+      done.push(number);
+      return undefined;
+    });
+  t.deepEqual(done, [0, 1, 2, 3, 4]);
+});
+
+test('long work is done in rounds of some milliseconds, and what waits for it comes behind it', async (t) => {
+  const { intake } = start();
+  const done: string[] = [];
+  let most = 0;
+  let isOver = false;
+  const measure = async () => {
+    for (let before = done.length; !isOver; before = done.length) {
+      await round();
+      most = Math.max(most, done.length - before);
+    }
+  };
+  const measuring = measure();
+  const through = intake.goThrough(
+    'west',
+    steps(100, 2, () => done.push('step')),
+  );
+  intake.take('west', 10, () => {
+    done.push('message');
+    return undefined;
+  });
+  await through;
+  await round();
+  await round();
+  isOver = true;
+  await measuring;
+  t.deepEqual(done, [...Array.from({ length: 100 }, () => 'step'), 'message']);
+  t.true(most <= 5, `${most} steps of 2 ms without a turn for others`);
+});
+
+test('a hub of which much waits keeps no other one waiting', async (t) => {
+  const { intake } = start();
+  let busy = 0;
+  for (let number = 0; number < 500; number++)
+    intake.take('busy', 1000, () => {
+      work(1);
+      busy++;
+      return undefined;
+    });
+  await round();
+  let isDone = false;
+  intake.take('west', 10, () => {
+    isDone = true;
+    return undefined;
+  });
+  await round();
+  await round();
+  t.true(isDone);
+  t.true(busy < 100, `${busy} of the busy hub by then`);
+});
+
+test('what waits of a hub is bounded: what comes beyond is refused, counted and logged, and others still have theirs', async (t) => {
+  const { intake, log } = start();
+  let taken = 0;
+  const take = (hub: string) =>
+    intake.take(hub, 100_000, () => {
+      work(1);
+      taken++;
+      return undefined;
+    });
+  const count = Math.ceil((1.5 * maxWaitingBytes) / 100_000);
+  for (let number = 0; number < count; number++) take('evil');
+  const refused = intake.refusedOf('evil');
+  t.true(refused > count / 4 && refused < count / 2, `${refused} of ${count}`);
+  t.regex(log.lines[0]!.message, /^hub "evil" sends more than this hub works through/);
+  take('west');
+  t.is(intake.refusedOf('west'), 0);
+  for (let rounds = 0; rounds < 1000 && taken < count + 1 - refused; rounds++) await round();
+  t.is(taken, count + 1 - refused);
+  take('evil');
+  await round();
+  t.is(intake.refusedOf('evil'), refused, 'there is room again');
+});
+
+test('work that fails is told to who waits for it, or logged, and the next goes on', async (t) => {
+  const { intake, log } = start();
+  await t.throwsAsync(
+    intake.run('west', () => {
+      throw new Error('no');
+    }),
+    { message: 'no' },
+  );
+  t.is(await intake.run('west', () => 7), 7);
+  intake.take('west', 1, () => {
+    throw new Error('broken');
+  });
+  t.regex(log.lines.at(-1)!.message, /could not be worked through: broken$/);
+  t.is(await intake.run('west', () => 8), 8);
+});
+
+test('where all have taken what there is, each still has an even share', (t) => {
+  const shares = new Shares(10, 20);
+  t.true(shares.take('a', 10));
+  t.false(shares.take('a', 1));
+  t.true(shares.take('b', 10));
+  t.true(shares.take('c', 5), 'a third of 20, or less');
+  t.false(shares.take('c', 5));
+  t.true(shares.take('d', 4));
+  shares.give('a', 10);
+  shares.give('b', 10);
+  t.true(shares.take('c', 5));
+  t.is(shares.of('a'), 0);
+  t.is(shares.of('c'), 10);
+});
