@@ -1,4 +1,5 @@
-// The least that a NATS server has to permit a hub, as a part of its configuration.
+// The least that a NATS server has to permit a hub, as a part of its configuration. A password is named as a variable that the server
+// finds in its environment.
 
 import { claimsPlace, leasePlace, pairParts } from './lease/names.ts';
 import { inboxPrefixOf, subjectOf, subjectOfAll, subjectOfWrites } from './link/subjects.ts';
@@ -28,7 +29,9 @@ export function permissionsOf(settings: NatsSettings): string {
   ];
   const subscribe = [own, subjectOfAll(domain, 'turns'), claims.subject];
   const list = (subjects: readonly string[]) => subjects.map((one) => `"${one}"`).join(', ');
-  const who = credentials.nkey === '' ? `user: ${credentials.user || hub}` : 'nkey: "…"';
+  const { user = hub, nkey, password } = { ...credentials, user: credentials.user || undefined };
+  const secret = password === '' ? '' : `, password: $${user.toUpperCase().replace(/[^A-Z0-9]/g, '_')}_PASSWORD`;
+  const who = nkey === '' ? `user: ${user}${secret}` : 'nkey: "…"';
   return `# hub "${hub}" of domain "${domain}", to be put into authorization { users: [ … ] }
 { ${who}, permissions: {
   publish: { allow: [${list(publish)}] }

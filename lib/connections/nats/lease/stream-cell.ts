@@ -13,6 +13,7 @@ import type {
 import type { NatsConnection } from '@nats-io/transport-node';
 import { messageOf } from '../../../model/error.ts';
 import { within } from '../../../model/time/deadline.ts';
+import { expectShallow } from '../wire/shallow.ts';
 import { askAgain } from './ask-again.ts';
 import { type Cell, type ForeignCell, type Held, NotReplaced } from './cell.ts';
 
@@ -31,6 +32,8 @@ const hasOtherSettings = 10_058;
 const overlaps = 10_065;
 const overlapAttempts = 5;
 const overlapMs = 50;
+/** What is stored has no more keys: it is read again and again. */
+const maxKeys = 6000;
 const nothing = { sequence: 0, value: undefined };
 
 /**
@@ -118,6 +121,7 @@ export class StreamCell<T> implements Cell<T>, ForeignCell<T> {
   /** undefined: it is no such value. Whatever writes there, somebody can go on. */
   #parse(message: StoredMsg): T | undefined {
     try {
+      expectShallow(message.data, maxKeys);
       return this.#options.parse(message.json());
     } catch (error) {
       this.#options.tellSenseless(messageOf(error));

@@ -11,7 +11,6 @@ import { lengthOfLinks, readLinks, readOrigin, type ToldOrigin } from '../wire/c
 import {
   type Context,
   type Definition,
-  maxStep,
   readContext,
   readStructure,
   type Told,
@@ -32,6 +31,8 @@ const maxOthers = 10_000;
 const maxAheadMs = 86_400_000;
 /** So many parameters come or go in one step. */
 const stepParameters = 200;
+/** So many values of a walk are one turn. */
+const walkStep = 5000;
 /** So many numbers are looked at in one step. */
 const stepNumbers = 5000;
 
@@ -210,7 +211,7 @@ export class MirroredParameters {
   *takeAll(changes: ToldTurn, valued?: Set<number>): MadeSteps {
     for (let place = 0; place < changes.length; ) {
       this.#context.hub.turn(() => {
-        place = this.#takeChanges(changes, place, maxStep, undefined, valued);
+        place = this.#takeChanges(changes, place, walkStep, undefined, valued);
       });
       this.#dropExcess();
       yield;

@@ -14,6 +14,7 @@ import { spreadLeaders } from '../lease/spread-leaders.ts';
 import { Creations, StreamCell } from '../lease/stream-cell.ts';
 import type { Link, LinkState, Session } from '../link/link.ts';
 import type { NatsSettings } from '../settings.ts';
+import { expectShallow } from '../wire/shallow.ts';
 import { Claims, parseClaims } from './claims.ts';
 import { Confirmation } from './confirmation.ts';
 import { followAlone } from './follow-alone.ts';
@@ -187,6 +188,7 @@ function listen(
     session.add(
       transport.subscribe(leasePlace(settings, part).subject, ({ data }) => {
         try {
+          expectShallow(data);
           lease.overheard(parseLease(JSON.parse(new TextDecoder().decode(data))), index);
         } catch {} // the look finds it
       }),

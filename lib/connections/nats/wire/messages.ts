@@ -19,6 +19,7 @@ import {
   toldLinks,
 } from './causes.ts';
 import type { ToldInput } from './inputs.ts';
+import { expectShallow } from './shallow.ts';
 
 /** A message is ended when it has grown this long: at the end of a turn, or of a value in a page that answers a walk. */
 export const messageBytes = 200_000;
@@ -30,7 +31,7 @@ const maxCharacters = maxMessageBytes / 3;
  * A turn, or parameters that come or go together, of more than so many are not taken over as they are told: the walk that a mirror then
  * asks for is taken in parts, so that nothing else waits for all of it.
  */
-export const maxStep = 5000;
+export const maxStep = 10_000;
 /** How many writes one request has at most. */
 export const maxItems = 10_000;
 
@@ -173,6 +174,7 @@ export function readTold(data: Uint8Array): Told {
 /** What is longer than hubs send is not even read: to parse it would hold up everything else. */
 function parse(data: Uint8Array): unknown {
   if (data.length > maxMessageBytes) throw new Error(`expected at most ${maxMessageBytes} bytes, got ${data.length}`);
+  expectShallow(data);
   return JSON.parse(decoder.decode(data));
 }
 

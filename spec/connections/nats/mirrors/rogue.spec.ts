@@ -325,3 +325,25 @@ test('fires, definitions and requests by the hundred thousand that make no sense
   await expectWest(t, two, 8);
   two.stop();
 });
+
+test('a megabyte of brackets, and of keys, is looked through and not read', async (t) => {
+  const two = await startTwo();
+  const evil = two.network.transportOf('evil');
+  const depth = 400_000;
+  const keys = Array.from({ length: 50_000 }, (_, index) => `"key ${index}":1`).join();
+  const { turns, ...head } = { ...two.told(), hub: 'evil' } as Record<string, unknown>;
+  const begin = JSON.stringify(head).slice(0, -1);
+  const texts = [
+    `${begin},"turns":${'['.repeat(depth)}${']'.repeat(depth)}}`,
+    `${begin},"turns":[{${keys}}]}`,
+    `${begin},"turns":[["${'\\"['.repeat(5000)}"]]}`,
+    'x'.repeat(2_000_000),
+  ];
+  const { user: before } = process.cpuUsage();
+  for (let count = 0; count < 10; count++) for (const text of texts) evil.publish('patchbay.house.evil.turns', text);
+  await two.wait(100);
+  const ms = (process.cpuUsage().user - before) / 1000 / 10;
+  t.true(ms < 60, `${ms} ms of processor time for these four`);
+  await expectWest(t, two, 8);
+  two.stop();
+});
