@@ -8,8 +8,14 @@ import { readFlags } from '../../../files/regular-file.ts';
 import { HubError } from '../../../model/error.ts';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { Log } from '../../connection.ts';
-import { acceptsJson } from '../http/answer/accept.ts';
-import { type ConditionalHeaders, isNotModified, readRange } from '../http/answer/conditional.ts';
+import { acceptOf, acceptsJson } from '../http/answer/accept.ts';
+import {
+  isNotModified,
+  type Preconditions,
+  preconditionsOf,
+  type RangeHeaders,
+  readRange,
+} from '../http/answer/conditional.ts';
 import { begin } from '../http/answer/headers.ts';
 import { endWithLength, replyError } from '../http/answer/reply.ts';
 import { send } from '../http/answer/send.ts';
@@ -68,12 +74,11 @@ export async function replyFile(
   const path = request.getUrl();
   const query = request.getQuery() ?? '';
   const isHead = request.getMethod() === 'head';
-  const asJson = acceptsJson(request.getHeader('accept'));
+  const asJson = acceptsJson(acceptOf(request));
   const headers = {
     range: isHead ? '' : request.getHeader('range'), // ranges are for GET alone (RFC 9110 section 14.2)
     ifRange: request.getHeader('if-range'),
-    ifNoneMatch: request.getHeader('if-none-match'),
-    ifModifiedSince: request.getHeader('if-modified-since'),
+    ...preconditionsOf(request),
   };
   try {
     const answer = disk.read(findAnswer(path, locate(path, query), headers, isHead));
@@ -84,11 +89,11 @@ export async function replyFile(
   }
 }
 
-/** Finds the answer to a path. Errors: those of `locating`, `not-found`, and those of the file system. */
+/** Finds the answer to a path. Errors: those of `locating`, `not-found`, `precondition-failed`, and those of the file system. */
 function* findAnswer(
   path: string,
   locating: Reading<Place>,
-  headers: ConditionalHeaders,
+  headers: Preconditions & RangeHeaders,
   isHead: boolean,
 ): Reading<Answer> {
   const place = yield* locating;

@@ -11,7 +11,7 @@ import type { Rates } from '../limits/rates.ts';
 import { shareOf } from '../limits/share.ts';
 import { hasGone, noteGone, remoteAddressOf } from '../proxies/remote-address.ts';
 import type { Visitor } from '../users/visitor.ts';
-import { wantsJsonErrors } from './answer/accept.ts';
+import { acceptOf, wantsJsonErrors } from './answer/accept.ts';
 import { begin, type OpenAnswer } from './answer/headers.ts';
 import { replyError } from './answer/reply.ts';
 import { serveFor } from './answer/served-hits.ts';
@@ -40,7 +40,7 @@ export class Admission {
 
   /** Refuses what could be two requests. This comes before a request is postponed, since a kept request has each header only once. */
   isRefused(response: HttpResponse, request: HttpRequest, act: Act): boolean {
-    const ambiguity = ambiguityOf(request, act === 'read');
+    const ambiguity = ambiguityOf(request, act);
     if (ambiguity === undefined) return false;
     this.#context.openAnswer(response, request);
     refuseAndClose(response, request, ambiguity);
@@ -119,7 +119,7 @@ export class Admission {
   #refuse(response: HttpResponse, request: HttpRequest, error: unknown, isHandshake: boolean): void {
     const { guard, log } = this.#context;
     const known = asHubError(error, log);
-    const asJson = wantsJsonErrors(request.getUrl(), request.getHeader('accept'));
+    const asJson = wantsJsonErrors(request.getUrl(), acceptOf(request));
     if (known.code === 'unauthorized' && guard.signsIn(request) && isPage(request.getUrl())) {
       begin(response, '302 Found').writeHeader('Location', '/hub/sign-in').end();
       return;

@@ -9,7 +9,8 @@ import { asHubError } from '../input/fault-gate.ts';
 import { parse } from '../input/parse.ts';
 import { expectPresent } from '../users/present.ts';
 import type { Visitor } from '../users/visitor.ts';
-import { wantsJsonErrors } from './answer/accept.ts';
+import { acceptOf, wantsJsonErrors } from './answer/accept.ts';
+import { expectNoTag } from './answer/conditional.ts';
 import { beginValue, jsonType } from './answer/headers.ts';
 import { send } from './answer/send.ts';
 import { bodyTypeOf, readBody, readObject, wrongBodyType } from './body.ts';
@@ -32,8 +33,9 @@ export function answerPost<Schema extends z.ZodObject>(
   schema: Schema,
   act: (body: z.output<Schema>) => Answer | Promise<Answer>,
 ): void {
+  expectNoTag(request);
   if (bodyTypeOf(request) !== jsonType) throw wrongBodyType(request, jsonType);
-  const asJson = wantsJsonErrors(request.getUrl(), request.getHeader('accept'));
+  const asJson = wantsJsonErrors(request.getUrl(), acceptOf(request));
   const expected = Object.keys(schema.shape).join(', ');
   const exchange = keepResponse(response);
   const reply = (answer: Answer) =>

@@ -5,6 +5,7 @@ import { readJsonObject } from '../../../model/json-object.ts';
 import type { HttpRequest } from '../../../net/uws.ts';
 import { maxBodyBytes } from '../../../wire/http/limits.ts';
 import { LimitError } from '../limits/limit-error.ts';
+import { letSend } from './answer/expect.ts';
 import { servedHits } from './answer/served-hits.ts';
 import type { Exchange } from './exchange.ts';
 import { countLateBody } from './late-body.ts';
@@ -31,6 +32,7 @@ export function readBody(exchange: Exchange, request: HttpRequest, done: (body: 
   const expected = `body: expected at most ${maxBodyBytes} bytes, got more`;
   const tooLarge = () => new LimitError('bodyBytes', 'body-too-large', expected);
   const length = request.getHeader('content-length');
+  const isChunked = request.getHeader('transfer-encoding') !== '';
   if (Number(length) > maxBodyBytes) {
     done(tooLarge());
     return;
@@ -44,6 +46,16 @@ export function readBody(exchange: Exchange, request: HttpRequest, done: (body: 
     isWatched = true;
     countLateBody(exchange, hits, () => !isWhole && bodyBytes <= maxBodyBytes);
   };
+  // The library takes a trailer behind the last chunk for a request, which makes no sense, and then ends the connection. By then nothing may
+  // have been done.
+  const finish = (body: string | HubError) => {
+    if (!isChunked) done(body);
+    else
+      setImmediate(() => {
+        if (!exchange.isAborted) done(body);
+      });
+  };
+  letSend(exchange.response);
   if (length === '') watch(); // of a body in chunks nothing need come behind the head; else a piece does, if an empty one
   exchange.response.onData((chunk, isLast) => {
     if (bodyBytes > maxBodyBytes) return;
@@ -55,7 +67,7 @@ export function readBody(exchange: Exchange, request: HttpRequest, done: (body: 
     }
     chunks.push(Buffer.from(Buffer.from(chunk))); // a copy, since the library takes the chunk back
     isWhole = isLast;
-    if (isLast) done(decodeText(chunks));
+    if (isLast) finish(decodeText(chunks));
     else if (!isWatched) watch();
   });
 }

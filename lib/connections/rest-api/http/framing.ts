@@ -3,9 +3,10 @@
 
 import { HubError } from '../../../model/error.ts';
 import { encodeText, type HttpRequest, type HttpResponse } from '../../../net/uws.ts';
-import { wantsJsonErrors } from './answer/accept.ts';
+import { acceptOf, wantsJsonErrors } from './answer/accept.ts';
 import { replyError } from './answer/reply.ts';
 import { keepResponse } from './exchange.ts';
+import type { Act } from './guard/purpose.ts';
 
 const lengthHeader = encodeText('content-length');
 const codingHeader = encodeText('transfer-encoding');
@@ -14,12 +15,15 @@ const digits = /^\d+$/;
 let lengths = 0;
 let codings = 0;
 let hosts = 0;
+let trailers = 0;
 let last = '';
 
 /** Counts the headers that matter. It is called for every header, so it compares lengths first. */
 function count(name: string, value: string): void {
   if (name.length === 4) {
     if (name === 'host') hosts++;
+  } else if (name.length === 7) {
+    if (name === 'trailer') trailers++;
   } else if (name.length === 14) {
     if (name !== 'content-length') return;
     lengths++;
@@ -31,12 +35,13 @@ function count(name: string, value: string): void {
 }
 
 /**
- * What is ambiguous about the length of a request or its host; undefined: nothing. To see all headers takes a tenth of the time of an
+ * What is ambiguous about the length of a request or its host, or comes behind a body that nobody reads; undefined: nothing. To see all headers takes a tenth of the time of an
  * answer. So for a request that only reads and shows no length, nobody looks for a length behind an empty one.
  */
-export function ambiguityOf(request: HttpRequest, onlyReads: boolean): string | undefined {
-  if (onlyReads && request.getHeader(lengthHeader) === '' && request.getHeader(codingHeader) === '') return undefined;
-  lengths = codings = hosts = 0;
+export function ambiguityOf(request: HttpRequest, act: Act): string | undefined {
+  if (act === 'read' && request.getHeader(lengthHeader) === '' && request.getHeader(codingHeader) === '')
+    return undefined;
+  lengths = codings = hosts = trailers = 0;
   request.forEach(count);
   if (lengths + codings === 0 && hosts === 1) return undefined;
   if (hosts > 1) return `Host: expected it once, got it ${hosts} times`;
@@ -45,6 +50,8 @@ export function ambiguityOf(request: HttpRequest, onlyReads: boolean): string | 
   if (codings > 1) return `Transfer-Encoding: expected it once, got it ${codings} times`;
   if (lengths === 1 && !digits.test(last)) return `Content-Length: expected a number of bytes, got "${last}"`;
   if (codings === 1 && last.toLowerCase() !== 'chunked') return `Transfer-Encoding: expected chunked, got "${last}"`;
+  if (codings === 1 && trailers > 0) return 'Trailer: expected none, as no trailer is read';
+  if (codings === 1 && act === 'write by GET') return 'Transfer-Encoding: expected no body of a GET';
   return undefined;
 }
 
@@ -53,7 +60,7 @@ export function ambiguityOf(request: HttpRequest, onlyReads: boolean): string | 
  * connection, and so it does not take what came behind the request.
  */
 export function refuseAndClose(response: HttpResponse, request: HttpRequest, message: string): void {
-  const asJson = wantsJsonErrors(request.getUrl(), request.getHeader('accept'));
+  const asJson = wantsJsonErrors(request.getUrl(), acceptOf(request));
   const exchange = keepResponse(response);
   const refuse = () => replyError(response, new HubError('bad-request', message), asJson, [], true);
   setImmediate(() => exchange.reply(refuse));

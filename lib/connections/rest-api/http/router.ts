@@ -1,11 +1,14 @@
 // Routes, and what holds for each of them: HEAD gets no body, other methods get 405, and what comes when the hub is busy waits.
 
+import { METHODS } from 'node:http';
 import { HubError } from '../../../model/error.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../../../net/uws.ts';
+import { joinedHeaders, lists } from '../input/joined-headers.ts';
 import type { TrustedProxies } from '../proxies/trusted-proxies.ts';
 import type { Need } from '../users/rights.ts';
 import { Admission, type AdmissionContext, type Handler } from './admission.ts';
-import { wantsJsonErrors } from './answer/accept.ts';
+import { acceptOf, wantsJsonErrors } from './answer/accept.ts';
+import { noteExpectation } from './answer/expect.ts';
 import { replyPreflight } from './answer/preflight.ts';
 import { endWithLength, replyError } from './answer/reply.ts';
 import type { Purpose } from './guard/purpose.ts';
@@ -53,6 +56,7 @@ export function createRouter({ app, postponed, proxies, ...context }: RouterCont
     (response, request) => {
       outliveDroppedBody(response);
       proxies.introduce(response, request);
+      if (wantsClose(request)) response.closes = true;
       if (admission.isRefused(response, request, purpose.act)) return;
       if (postponed.hasTime()) {
         // For each read the library gathers 16 KB of answers. After that it hands every piece to the system by itself.
@@ -76,7 +80,7 @@ export function createRouter({ app, postponed, proxies, ...context }: RouterCont
       // This is set without `get` too: else a route of a folder above would answer.
       app.get(path, get === undefined ? refuse : guarded(get, getWrites ? { act: 'write by GET', need } : reads));
       app.head(path, withoutBody(get === undefined || getWrites ? refuse : guarded(get, reads)));
-      if (post !== undefined) app.post(path, guarded(post, { act: 'write', need }));
+      if (post !== undefined) app.post(path, withBody(guarded(post, { act: 'write', need })));
       app.options(path, (response, request) => {
         if (!guard.isPreflight(request)) return refuse(response, request);
         outliveDroppedBody(response);
@@ -84,7 +88,7 @@ export function createRouter({ app, postponed, proxies, ...context }: RouterCont
         openAnswer(response, request);
         replyPreflight(response, request, methods);
       });
-      app.any(path, refuse);
+      app.any(path, withBody(refuse));
     },
   };
 }
@@ -117,10 +121,31 @@ function withoutBody(handler: PlainHandler): PlainHandler {
   };
 }
 
+/** The handler of requests that may have a body, and whose clients may wait until they may send it. */
+function withBody(handler: PlainHandler): PlainHandler {
+  return (response, request) => {
+    noteExpectation(response, request);
+    handler(response, request);
+  };
+}
+
+/** Whether the connection is to end with the answer. The library knows `Connection: close` by itself, but not as one of several. */
+function wantsClose(request: HttpRequest): boolean {
+  const first = request.getHeader('connection');
+  if (first === '' || first === 'keep-alive' || first === 'close') return false;
+  return lists(joinedHeaders(request, 'connection')[0]!, 'close');
+}
+
+/** The methods of RFC 9110, and those that others have registered. */
+const knownMethods = new Set(METHODS);
+
 function refuseMethod(allowed: string): Handler {
   return (response, request) => {
-    const error = new HubError('method-not-allowed', `expected ${allowed}, got ${request.getCaseSensitiveMethod()}`);
-    const asJson = wantsJsonErrors(request.getUrl(), request.getHeader('accept'));
-    replyError(response, error, asJson, [['Allow', allowed]]);
+    const method = request.getCaseSensitiveMethod();
+    const asJson = wantsJsonErrors(request.getUrl(), acceptOf(request));
+    if (knownMethods.has(method)) {
+      const error = new HubError('method-not-allowed', `expected ${allowed}, got ${method}`);
+      replyError(response, error, asJson, [['Allow', allowed]]);
+    } else replyError(response, new HubError('not-implemented', `expected a known method, got ${method}`), asJson);
   };
 }

@@ -2,7 +2,7 @@
 
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { Log } from '../../connection.ts';
-import { wantsJsonErrors } from '../http/answer/accept.ts';
+import { acceptOf, wantsJsonErrors } from '../http/answer/accept.ts';
 import { begin } from '../http/answer/headers.ts';
 import { send } from '../http/answer/send.ts';
 import { keepResponse } from '../http/exchange.ts';
@@ -18,7 +18,7 @@ export function createMetricsPage(context: MetricsContext, log: Log) {
   const loading = import('./metrics.ts').then(({ createMetrics }) => createMetrics(context));
   loading.catch(() => {}); // whoever asks is told what is wrong
   return async (response: HttpResponse, request: HttpRequest): Promise<void> => {
-    const asJson = wantsJsonErrors(request.getUrl(), request.getHeader('accept'));
+    const asJson = wantsJsonErrors(request.getUrl(), acceptOf(request));
     const exchange = keepResponse(response);
     try {
       const registry = await loading;

@@ -6,8 +6,9 @@ import type { Log } from '../../connection.ts';
 import type { Disk } from '../files/disk.ts';
 import type { Reading } from '../files/reading.ts';
 import type { Handler } from '../http/admission.ts';
-import { wantsJsonErrors } from '../http/answer/accept.ts';
-import { replyJson } from '../http/answer/reply.ts';
+import { acceptOf, wantsJsonErrors } from '../http/answer/accept.ts';
+import { preconditionsOf } from '../http/answer/conditional.ts';
+import { jsonAnswerOf, replyJson } from '../http/answer/reply.ts';
 import { keepResponse } from '../http/exchange.ts';
 import { asHubError } from '../input/fault-gate.ts';
 import { shareOf } from '../limits/share.ts';
@@ -35,12 +36,13 @@ export function servePage(read: ReadPage, queue: FairQueue, log: Log): Handler {
   return (response, request, visitor) => {
     const path = request.getUrl();
     const query = request.getQuery() ?? '';
-    const ifNoneMatch = request.getHeader('if-none-match');
-    const asJson = wantsJsonErrors(path, request.getHeader('accept'));
+    const preconditions = preconditionsOf(request);
+    const asJson = wantsJsonErrors(path, acceptOf(request));
     const exchange = keepResponse(response);
     const reply = (data: Page) => {
       expectPresent(visitor); // also when the page has come late
-      exchange.reply(() => replyJson(response, data, ifNoneMatch));
+      const made = jsonAnswerOf(data, preconditions);
+      exchange.reply(() => replyJson(response, made));
     };
     const fail = (error: unknown) => exchange.fail(asHubError(error, log), asJson);
     const answer = () => {
@@ -66,15 +68,16 @@ export function servePage(read: ReadPage, queue: FairQueue, log: Log): Handler {
 export function servePageOfFiles(disk: Disk, read: (request: PageRequest) => Reading<Page>, log: Log): Handler {
   return (response, request, visitor) => {
     const path = request.getUrl();
-    const ifNoneMatch = request.getHeader('if-none-match');
-    const asJson = wantsJsonErrors(path, request.getHeader('accept'));
+    const preconditions = preconditionsOf(request);
+    const asJson = wantsJsonErrors(path, acceptOf(request));
     const found = disk.read(read({ path, query: request.getQuery() ?? '', visitor }));
-    if (!(found instanceof Promise)) return replyJson(response, found, ifNoneMatch);
+    if (!(found instanceof Promise)) return replyJson(response, jsonAnswerOf(found, preconditions));
     const exchange = keepResponse(response);
     found
       .then((data) => {
         expectPresent(visitor);
-        exchange.reply(() => replyJson(response, data, ifNoneMatch));
+        const made = jsonAnswerOf(data, preconditions);
+        exchange.reply(() => replyJson(response, made));
       })
       .catch((error) => exchange.fail(asHubError(error, log), asJson));
   };

@@ -2,7 +2,7 @@
 
 import { HubError } from '../../../model/error.ts';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
-import { acceptsJson } from '../http/answer/accept.ts';
+import { acceptOf, acceptsJson } from '../http/answer/accept.ts';
 import { replyError } from '../http/answer/reply.ts';
 import type { Route } from '../http/router.ts';
 import { browserRoutes, documentRoutes } from './browser.ts';
@@ -34,5 +34,5 @@ export function routesOf(context: RouteContext): Route[] {
 
 function refusePlainHttp(response: HttpResponse, request: HttpRequest): void {
   const error = new HubError('upgrade-required', '/ws: expected a WebSocket handshake, got plain HTTP');
-  replyError(response, error, acceptsJson(request.getHeader('accept')));
+  replyError(response, error, acceptsJson(acceptOf(request)));
 }

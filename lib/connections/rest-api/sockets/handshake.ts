@@ -6,11 +6,11 @@ import type { Origin } from '../../../model/parameter.ts';
 import { canUpgrade } from '../../../net/late-upgrade.ts';
 import type { HttpRequest, HttpResponse, us_socket_context_t } from '../../../net/uws.ts';
 import type { Log } from '../../connection.ts';
-import { acceptsJson } from '../http/answer/accept.ts';
+import { acceptOf, acceptsJson } from '../http/answer/accept.ts';
 import { type Exchange, keepResponse } from '../http/exchange.ts';
 import { asHubError } from '../input/fault-gate.ts';
+import { joinedHeaders, lists } from '../input/joined-headers.ts';
 import { shareOf } from '../limits/share.ts';
-
 import type { FairQueue, Task } from '../pacing/fair-queue.ts';
 import { remoteAddressOf } from '../proxies/remote-address.ts';
 import { expectPresent } from '../users/present.ts';
@@ -29,7 +29,7 @@ export interface HandshakeContext {
 }
 
 /**
- * Begins the handshake that a request asks for. Errors: `upgrade-required`, `too-many-clients`, `unavailable`. Other mistakes are answered
+ * Begins the handshake that a request asks for. Errors: `upgrade-required`, `bad-request`, `too-many-clients`, `unavailable`. Other mistakes are answered
  * later.
  */
 export function beginHandshake(
@@ -39,7 +39,7 @@ export function beginHandshake(
   visitor: Visitor,
   socketContext: us_socket_context_t,
 ): void {
-  checkVersion(request);
+  expectHandshake(request);
   const remoteAddress = remoteAddressOf(response);
   context.clients.takePlace(remoteAddress, visitor);
   const comer = { visitor, origin: context.originOf(visitor, remoteAddress), remoteAddress };
@@ -73,11 +73,12 @@ class Handshake implements Task {
     this.#exchange = keepResponse(response);
     this.#comer = comer;
     this.#socketContext = socketContext;
-    this.#protocol = lists(request.getHeader('sec-websocket-protocol'), v1.subprotocol) ? v1 : plain;
+    const [offered = ''] = joinedHeaders(request, 'sec-websocket-protocol');
+    this.#protocol = offered.split(',').some((name) => name.trim() === v1.subprotocol) ? v1 : plain;
     this.#query = request.getQuery() ?? '';
     this.#key = request.getHeader('sec-websocket-key');
     this.#extensions = request.getHeader('sec-websocket-extensions');
-    this.#accept = request.getHeader('accept');
+    this.#accept = acceptOf(request);
   }
 
   advance(endMs: number): boolean {
@@ -115,20 +116,28 @@ class Handshake implements Task {
   }
 }
 
-/** Checks that a request is a handshake as uWebSockets.js speaks it (RFC 6455 sections 4.2.1 and 4.4). Errors: `upgrade-required`. */
-function checkVersion(request: HttpRequest): void {
-  expectListed(request, 'Upgrade', 'websocket');
-  expectListed(request, 'Sec-WebSocket-Version', '13');
-}
+/** What a handshake has to say, and what whoever says otherwise is told (RFC 6455 sections 4.2.1 and 4.4). */
+const fields: readonly (readonly [
+  name: string,
+  isRight: (value: string) => boolean,
+  expected: string,
+  code: 'upgrade-required' | 'bad-request',
+])[] = [
+  ['Upgrade', (value) => lists(value, 'websocket'), 'websocket', 'upgrade-required'],
+  ['Connection', (value) => lists(value, 'upgrade'), 'Upgrade', 'upgrade-required'],
+  ['Sec-WebSocket-Version', (value) => value === '13', '13', 'upgrade-required'],
+  ['Sec-WebSocket-Key', (value) => /^[A-Za-z\d+/]{22}==$/.test(value), 'the base64 text of 16 bytes', 'bad-request'],
+  ['Content-Length', (value) => value === '' || Number(value) === 0, 'no body', 'bad-request'],
+  ['Transfer-Encoding', (value) => value === '', 'no body', 'bad-request'],
+];
+const names = fields.map(([name]) => name.toLowerCase());
 
-function expectListed(request: HttpRequest, name: string, expected: string): void {
-  const value = request.getHeader(name.toLowerCase());
-  if (lists(value.toLowerCase(), expected)) return;
-  const got = value === '' ? 'nothing' : `"${value}"`;
-  throw new HubError('upgrade-required', `${name}: expected ${expected}, got ${got}`);
-}
-
-/** Whether the value of a header that lists words has one of them. */
-function lists(value: string, word: string): boolean {
-  return value === word || value.split(',').some((item) => item.trim() === word);
+/** Checks that a request is a handshake. Errors: `upgrade-required` for one of another kind; `bad-request` for one that makes no sense. */
+function expectHandshake(request: HttpRequest): void {
+  const values = joinedHeaders(request, ...names);
+  for (const [index, [name, isRight, expected, code]] of fields.entries()) {
+    const value = values[index]!;
+    if (isRight(value)) continue;
+    throw new HubError(code, `${name}: expected ${expected}, got ${value === '' ? 'nothing' : `"${value}"`}`);
+  }
 }

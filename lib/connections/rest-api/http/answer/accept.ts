@@ -1,6 +1,22 @@
 // What a client accepts as an answer: plain text or JSON (RFC 9110 section 12.5.1).
 
+import { encodeText, type HttpRequest } from '../../../../net/uws.ts';
+import { joinedHeaders } from '../../input/joined-headers.ts';
 import { jsonType } from './headers.ts';
+
+/** What a client accepts, over all lines of the header. */
+export function acceptOf(request: HttpRequest): string {
+  const first = request.getHeader('accept');
+  return first === '' || first === jsonType ? first : joinedHeaders(request, 'accept')[0]!;
+}
+
+/** The same of a client that reads a value, where all headers would cost a tenth: what follows a line of all types is not looked at. */
+export function quickAcceptOf(request: HttpRequest): string {
+  const first = request.getHeader(acceptHeader);
+  return first === '*/*' ? first : acceptOf(request);
+}
+
+const acceptHeader = encodeText('accept');
 
 /** Whether a client names JSON, and likes it as much as plain text or more: `application/json;q=0.9, text/plain;q=0.1` → true. */
 export function acceptsJson(accept: string): boolean {

@@ -1,6 +1,9 @@
 // Conditional and range requests (RFC 9110 sections 13.1, 13.2 and 14).
 
+import { HubError } from '../../../../model/error.ts';
 import { readTimestamp } from '../../../../model/time/iso-time.ts';
+import type { HttpRequest } from '../../../../net/uws.ts';
+import { joinedHeaders } from '../../input/joined-headers.ts';
 
 export interface FileState {
   readonly bytes: number;
@@ -8,11 +11,17 @@ export interface FileState {
   readonly modified: Date;
 }
 
-export interface ConditionalHeaders {
-  readonly range: string;
-  readonly ifRange: string;
+/** The preconditions of a request, each empty if there is none. */
+export interface Preconditions {
+  readonly ifMatch: string;
+  readonly ifUnmodifiedSince: string;
   readonly ifNoneMatch: string;
   readonly ifModifiedSince: string;
+}
+
+export interface RangeHeaders {
+  readonly range: string;
+  readonly ifRange: string;
 }
 
 export interface ByteRange {
@@ -20,23 +29,55 @@ export interface ByteRange {
   readonly length: number;
 }
 
-/** Whether the client already has the present state of the file. `If-None-Match` counts more than `If-Modified-Since`. */
-export function isNotModified({ ifNoneMatch, ifModifiedSince }: ConditionalHeaders, file: FileState): boolean {
-  if (ifNoneMatch !== '') return matchesTag(ifNoneMatch, file.etag);
-  const since = readHttpDate(ifModifiedSince);
-  return since !== undefined && seconds(file.modified) <= since;
+export function preconditionsOf(request: HttpRequest): Preconditions {
+  const names = ['if-match', 'if-unmodified-since', 'if-none-match', 'if-modified-since'] as const;
+  const [ifMatch = '', ifUnmodifiedSince = '', ifNoneMatch = '', ifModifiedSince = ''] = joinedHeaders(
+    request,
+    ...names,
+  );
+  return { ifMatch, ifUnmodifiedSince, ifNoneMatch, ifModifiedSince };
 }
 
-/** Whether `If-None-Match` names a tag. */
-export function matchesTag(ifNoneMatch: string, etag: string): boolean {
-  return ifNoneMatch.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
+/**
+ * Whether the client of a GET or HEAD already has the present state, in the order of section 13.2.2: what names tags counts, and what names
+ * times only without that. Errors: `precondition-failed` when it wants another state than the present one.
+ */
+export function isNotModified(wanted: Preconditions, { etag, modified }: Pick<FileState, 'etag'> & Partial<FileState>) {
+  const at = modified && seconds(modified);
+  if (wanted.ifMatch !== '') {
+    if (!namesTag(wanted.ifMatch, etag)) throw failed('If-Match', etag, wanted.ifMatch);
+  } else if (at !== undefined && at > (readHttpDate(wanted.ifUnmodifiedSince) ?? at))
+    throw failed('If-Unmodified-Since', `a time from ${modified!.toUTCString()} on`, wanted.ifUnmodifiedSince);
+  if (wanted.ifNoneMatch !== '') return namesTag(wanted.ifNoneMatch, etag, true);
+  const since = readHttpDate(wanted.ifModifiedSince);
+  return at !== undefined && since !== undefined && at <= since;
+}
+
+/** Checks that a request wants no state of what has no tags. Errors: `precondition-failed`. */
+export function expectNoTag(request: HttpRequest): void {
+  if (request.getHeader('if-match') === '') return;
+  const [ifMatch = ''] = joinedHeaders(request, 'if-match');
+  if (!namesTag(ifMatch, undefined)) throw failed('If-Match', '*, as this has no tags', ifMatch);
+}
+
+function failed(header: string, expected: string, got: string): HubError {
+  return new HubError('precondition-failed', `${header}: expected ${expected}, got ${got.slice(0, longestTold)}`);
+}
+
+const longestTold = 200;
+
+/** A tag, which may have commas (section 8.8.3), or the sign of any state. */
+const tags = /(W\/)?("[^"]*")|\*/g;
+
+/** Whether a list names a tag; `isWeak`: also as one of a state that is as good (section 8.8.3.2). */
+function namesTag(list: string, etag: string | undefined, isWeak = false): boolean {
+  for (const [whole, weak, tag] of list.matchAll(tags))
+    if (whole === '*' || (tag === etag && (isWeak || weak === undefined))) return true;
+  return false;
 }
 
 /** The part that a client asks for; undefined: the whole file, since it names no range, several, or one of another state of the file. */
-export function readRange(
-  { range, ifRange }: ConditionalHeaders,
-  file: FileState,
-): ByteRange | 'unsatisfiable' | undefined {
+export function readRange({ range, ifRange }: RangeHeaders, file: FileState): ByteRange | 'unsatisfiable' | undefined {
   const match = /^bytes=(\d*)-(\d*)$/.exec(range.trim());
   if (match === null || (match[1] === '' && match[2] === '')) return undefined;
   if (ifRange !== '' && ifRange !== file.etag && readHttpDate(ifRange) !== seconds(file.modified)) return undefined;

@@ -4,6 +4,7 @@
 import { encodeText, type HttpRequest, type HttpResponse } from '../../../../net/uws.ts';
 import type { Settings } from '../../settings.ts';
 import { originOf, refererOriginOf, serializeOrigin } from '../guard/page-origin.ts';
+import { hasContinued } from './expect.ts';
 
 export const textType = 'text/plain; charset=utf-8';
 export const jsonType = 'application/json';
@@ -30,12 +31,18 @@ export function createOpenAnswer(settings: Settings): OpenAnswer {
 
 /** Begins an answer; without a status it is 200: `begin(response, '302 Found').writeHeader('Location', '/hub/').end()`. */
 export function begin(response: HttpResponse, status?: string): HttpResponse {
+  if (hasContinued(response))
+    return response.writeHeader(`HTTP/1.1 ${status ?? '200 OK'}\r\n${firstHeader[0]}`, openingOf(response).fixed);
   if (status !== undefined) response.writeStatus(status);
   return response.writeHeader(firstName, openingOf(response).fixed);
 }
 
 /** Begins an answer 200 of JSON or plain text that no cache keeps. */
 export function beginValue(response: HttpResponse, asJson: boolean): HttpResponse {
+  if (hasContinued(response))
+    return begin(response)
+      .writeHeader('Content-Type', asJson ? jsonType : textType)
+      .writeHeader('Cache-Control', 'no-store');
   const { json, text } = openingOf(response);
   return response.writeStatus(asJson ? json : text);
 }

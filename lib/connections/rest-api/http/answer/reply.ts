@@ -7,20 +7,31 @@ import type { HttpResponse } from '../../../../net/uws.ts';
 import type { Problem } from '../../../../wire/http/problem.ts';
 import { LimitError } from '../../limits/limit-error.ts';
 import { remoteAddressOf } from '../../proxies/remote-address.ts';
-import { matchesTag } from './conditional.ts';
+import { isNotModified, type Preconditions } from './conditional.ts';
 import { begin, type Header, jsonType, textType } from './headers.ts';
 import { send } from './send.ts';
 import { servedHits } from './served-hits.ts';
 import { helpingHeaders, httpStatus } from './status.ts';
 
+/** JSON that the client may keep. */
+export interface JsonAnswer {
+  readonly body: string;
+  readonly etag: string;
+  readonly isKnown: boolean;
+}
+
+/** Makes JSON that the client may keep. Errors: `precondition-failed`. */
+export function jsonAnswerOf(data: object, preconditions: Preconditions): JsonAnswer {
+  const body = `${JSON.stringify(data)}\n`;
+  const etag = `"${createHash('sha1').update(body).digest('base64url')}"`;
+  return { body, etag, isKnown: isNotModified(preconditions, { etag }) };
+}
+
 /**
  * Answers with JSON that the client may keep. A client that asks again with the ETag gets 304 while the JSON is the same (RFC 9110
  * section 13.1.2).
  */
-export function replyJson(response: HttpResponse, data: object, ifNoneMatch: string): void {
-  const body = `${JSON.stringify(data)}\n`;
-  const etag = `"${createHash('sha1').update(body).digest('base64url')}"`;
-  const isKnown = matchesTag(ifNoneMatch, etag);
+export function replyJson(response: HttpResponse, { body, etag, isKnown }: JsonAnswer): void {
   begin(response, isKnown ? '304 Not Modified' : undefined);
   response.writeHeader('ETag', etag).writeHeader('Cache-Control', 'no-cache');
   if (isKnown) response.endWithoutBody();

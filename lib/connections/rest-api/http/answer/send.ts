@@ -4,6 +4,7 @@
 
 import type { HttpResponse } from '../../../../net/uws.ts';
 import { remoteAddressOf } from '../../proxies/remote-address.ts';
+import { isAwaited } from './expect.ts';
 import { servedHits } from './served-hits.ts';
 
 /** To look costs as much as a short answer, so it is done once in so many bytes on average. An answer has its body and a head. */
@@ -17,6 +18,10 @@ let untilLook = 0;
 
 /** Ends an answer with its body. */
 export function send(response: HttpResponse, body: string | ArrayBuffer | Uint8Array): void {
+  if (response.closes || isAwaited(response)) {
+    response.end(body, true);
+    return;
+  }
   const length = typeof body === 'string' ? body.length : body.byteLength;
   untilLook -= headBytes + length;
   if (untilLook > 0 || length === 0 || response.isHead || (length > longBytes && Math.random() < leftToServer)) {

@@ -3,6 +3,7 @@
 import { HubError } from '../../../../model/error.ts';
 import { encodeText, type HttpRequest, type HttpResponse } from '../../../../net/uws.ts';
 import { credentialsPrefix } from '../../../../wire/protocol.ts';
+import { joinedHeaders } from '../../input/joined-headers.ts';
 import { schemeOf } from '../../proxies/remote-address.ts';
 import type { Settings } from '../../settings.ts';
 import { notLetIn } from '../../users/present.ts';
@@ -70,7 +71,7 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
     signsIn: (request) =>
       directory.hasUsers &&
       request.getCaseSensitiveMethod() === 'GET' &&
-      request.getHeader('accept').includes('text/html'),
+      joinedHeaders(request, 'accept')[0]!.includes('text/html'),
     challenges: (request) => [
       ...(directory.hasPasswords && !(directory.hasUsers && isOfBrowser(request))
         ? ['Basic realm="Patchbay", charset="UTF-8"']
@@ -117,6 +118,6 @@ const offeredCredentials = new RegExp(`(?:^|[ ,])${credentialsPrefix.replaceAll(
 function authorizationOf(request: HttpRequest, act: Act): string {
   const header = request.getHeader(authorizationHeader);
   if (header !== '' || act !== 'write') return header;
-  const [, encoded = ''] = offeredCredentials.exec(request.getHeader('sec-websocket-protocol')) ?? [];
+  const [, encoded = ''] = offeredCredentials.exec(joinedHeaders(request, 'sec-websocket-protocol')[0]!) ?? [];
   return Buffer.from(encoded, 'base64url').toString();
 }

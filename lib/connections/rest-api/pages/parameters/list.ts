@@ -8,7 +8,7 @@ import type { ParameterInfo } from '../../../../wire/http/parameters.ts';
 import { toIsoTime } from '../../../../wire/time.ts';
 import type { Log } from '../../../connection.ts';
 import { createFilter, type Filter } from '../../filters/filter.ts';
-import { wantsJsonErrors } from '../../http/answer/accept.ts';
+import { acceptOf, wantsJsonErrors } from '../../http/answer/accept.ts';
 import { beginValue } from '../../http/answer/headers.ts';
 import { type Exchange, keepResponse } from '../../http/exchange.ts';
 import { asHubError } from '../../input/fault-gate.ts';
@@ -71,7 +71,7 @@ class ParameterList implements Task {
     this.#visitor = visitor;
     this.#query = query;
     this.#parameters = (query.has('address') ? named : view.parameters())[Symbol.iterator]();
-    this.#asJson = wantsJsonErrors(request.getUrl(), request.getHeader('accept'));
+    this.#asJson = wantsJsonErrors(request.getUrl(), acceptOf(request));
     this.#exchange = keepResponse(response);
   }
 

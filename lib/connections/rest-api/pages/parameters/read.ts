@@ -4,14 +4,14 @@ import { HubError } from '../../../../model/error.ts';
 import type { Parameter } from '../../../../model/parameter.ts';
 import { toText, type Value } from '../../../../model/value.ts';
 import { encodeText, type HttpRequest, type HttpResponse } from '../../../../net/uws.ts';
-import { acceptsJson } from '../../http/answer/accept.ts';
+import { acceptsJson, quickAcceptOf } from '../../http/answer/accept.ts';
+import { expectNoTag } from '../../http/answer/conditional.ts';
 import { beginValue } from '../../http/answer/headers.ts';
 import { send } from '../../http/answer/send.ts';
 import { decodePath } from '../../http/path.ts';
 import type { Visitor } from '../../users/visitor.ts';
 
 export const parametersPath = '/parameters/';
-const acceptHeader = encodeText('accept');
 
 /** How many paths of a visitor are kept. */
 const maxKnownPaths = 10_000;
@@ -39,8 +39,9 @@ export class ParameterReader {
   /** The first short bodies, as bytes. */
   readonly #bodies = new Map<string, ArrayBuffer>();
 
-  /** Answers with the value. Errors: `bad-address`, `unknown-parameter`, and `state-unknown` (D-03). */
+  /** Answers with the value. Errors: `bad-address`, `unknown-parameter`, `precondition-failed`, and `state-unknown` (D-03). */
   answer(response: HttpResponse, request: HttpRequest, visitor: Visitor): void {
+    expectNoTag(request);
     const url = request.getUrl();
     const paths = visitor === this.#last ? this.#lastPaths : this.#pathsOf(visitor);
     const path = paths.get(url) ?? find(url, visitor, paths);
@@ -51,7 +52,7 @@ export class ParameterReader {
       path.value = value;
       path.asText = path.asJson = undefined;
     }
-    const asJson = acceptsJson(request.getHeader(acceptHeader));
+    const asJson = acceptsJson(quickAcceptOf(request));
     const body = (asJson ? path.asJson : path.asText) ?? this.#tell(path, value, asJson);
     send(beginValue(response, asJson), body);
   }

@@ -6,7 +6,8 @@ import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
 import type { Update, Updated } from '../../../../wire/http/parameters.ts';
 import type { Log } from '../../../connection.ts';
 import type { HubPort } from '../../../hub-port.ts';
-import { acceptsJson } from '../../http/answer/accept.ts';
+import { acceptOf, acceptsJson } from '../../http/answer/accept.ts';
+import { expectNoTag } from '../../http/answer/conditional.ts';
 import { beginValue, jsonType } from '../../http/answer/headers.ts';
 import { send } from '../../http/answer/send.ts';
 import { bodyTypeOf, readBody, readObject, wrongBodyType } from '../../http/body.ts';
@@ -43,7 +44,8 @@ export function updateByGet(
   response: HttpResponse,
   request: HttpRequest,
 ): void {
-  const asJson = acceptsJson(request.getHeader('accept'));
+  expectNoTag(request);
+  const asJson = acceptsJson(acceptOf(request));
   const updated = update(context, updater, () => readForm(request.getQuery() ?? '', 'query'));
   if (updated instanceof Promise) void answerLater(keepResponse(response), updated, asJson, context.log);
   else replyUpdated(response, updated, asJson);
@@ -56,7 +58,8 @@ export function updateByPost(
   response: HttpResponse,
   request: HttpRequest,
 ): void {
-  const asJson = acceptsJson(request.getHeader('accept'));
+  expectNoTag(request);
+  const asJson = acceptsJson(acceptOf(request));
   const read = readers.get(bodyTypeOf(request));
   if (read === undefined) throw refused(context, wrongBodyType(request, `${formType} or ${jsonType}`));
   const exchange = keepResponse(response);

@@ -6,8 +6,8 @@ import type { PastQuestion, ReadyAnswer } from '../../../archive.ts';
 import type { Log } from '../../../connection.ts';
 import type { HubPort } from '../../../hub-port.ts';
 import type { Handler } from '../../http/admission.ts';
-import { wantsJsonErrors } from '../../http/answer/accept.ts';
-import { matchesTag } from '../../http/answer/conditional.ts';
+import { acceptOf, wantsJsonErrors } from '../../http/answer/accept.ts';
+import { isNotModified, type Preconditions, preconditionsOf } from '../../http/answer/conditional.ts';
 import { begin, jsonType } from '../../http/answer/headers.ts';
 import { cutWith, type Exchange, keepResponse } from '../../http/exchange.ts';
 import { sendPart } from '../../http/send-part.ts';
@@ -50,9 +50,9 @@ export function servePast(context: PastContext, read: ReadQuestion): Handler {
     const past = context.hub.keeping.archive?.past;
     if (past === undefined) throw new HubError('not-found', 'this hub has no store');
     const share = shareOf(visitor, remoteAddressOf(response));
-    const accept = request.getHeader('accept');
+    const accept = acceptOf(request);
     const asJson = wantsJsonErrors(request.getUrl(), accept);
-    const ifNoneMatch = request.getHeader('if-none-match');
+    const preconditions = preconditionsOf(request);
     const query = new URLSearchParams(request.getQuery() ?? '');
     const asking: PastRequest = { path: request.getUrl(), query, accept, share, visitor };
     const leave = context.shares.enter(share);
@@ -63,7 +63,7 @@ export function servePast(context: PastContext, read: ReadQuestion): Handler {
       const ready = await past.ask(asked, share, () => !exchange.isAborted);
       const free = context.shares.hold(share, ready.body.byteLength);
       const type = 'format' in asked && asked.format === 'csv' ? csvType : jsonType;
-      await reply(exchange, ready, type, ifNoneMatch).finally(free);
+      await reply(exchange, ready, type, preconditions).finally(free);
     };
     void answer()
       .catch((error) => exchange.fail(asHubError(error, context.log), asJson))
@@ -74,9 +74,15 @@ export function servePast(context: PastContext, read: ReadQuestion): Handler {
   };
 }
 
-async function reply(exchange: Exchange, { body, tag }: ReadyAnswer, type: string, ifNoneMatch: string): Promise<void> {
+/** Errors: `precondition-failed`. */
+async function reply(
+  exchange: Exchange,
+  { body, tag }: ReadyAnswer,
+  type: string,
+  preconditions: Preconditions,
+): Promise<void> {
   const etag = `"${tag}"`;
-  const isKnown = matchesTag(ifNoneMatch, etag);
+  const isKnown = isNotModified(preconditions, { etag });
   exchange.reply((response) => {
     begin(response, isKnown ? '304 Not Modified' : undefined);
     response.writeHeader('ETag', etag).writeHeader('Cache-Control', 'no-cache');

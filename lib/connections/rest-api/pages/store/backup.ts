@@ -4,7 +4,7 @@ import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
 import type { Backup } from '../../../archive.ts';
 import type { Log } from '../../../connection.ts';
 import type { HubPort } from '../../../hub-port.ts';
-import { wantsJsonErrors } from '../../http/answer/accept.ts';
+import { acceptOf, wantsJsonErrors } from '../../http/answer/accept.ts';
 import { begin } from '../../http/answer/headers.ts';
 import { cutWith, type Exchange, keepResponse } from '../../http/exchange.ts';
 import { sendPart } from '../../http/send-part.ts';
@@ -21,7 +21,7 @@ export function serveBackup(
   log: Log,
 ): void {
   const storage = archived(hub, 'storage');
-  const asJson = wantsJsonErrors(request.getUrl(), request.getHeader('accept'));
+  const asJson = wantsJsonErrors(request.getUrl(), acceptOf(request));
   const exchange = keepResponse(response);
   const stay = cutWith(visitor, response);
   const serving = storage.backUp().then((backup) => send(exchange, backup).finally(() => backup.end()));

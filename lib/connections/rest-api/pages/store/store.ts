@@ -8,8 +8,9 @@ import { toIsoTime } from '../../../../wire/time.ts';
 import type { Archive } from '../../../archive.ts';
 import type { Log } from '../../../connection.ts';
 import type { HubPort } from '../../../hub-port.ts';
-import { wantsJsonErrors } from '../../http/answer/accept.ts';
-import { replyJson } from '../../http/answer/reply.ts';
+import { acceptOf, wantsJsonErrors } from '../../http/answer/accept.ts';
+import { preconditionsOf } from '../../http/answer/conditional.ts';
+import { jsonAnswerOf, replyJson } from '../../http/answer/reply.ts';
 import { keepResponse } from '../../http/exchange.ts';
 import { asHubError } from '../../input/fault-gate.ts';
 import { archived } from './archive.ts';
@@ -18,12 +19,13 @@ const parts: readonly StorePart[] = ['values', 'history', 'audit'];
 
 /** Answers with the status of the store. Errors: `not-found`. */
 export async function serveStore(hub: HubPort, response: HttpResponse, request: HttpRequest, log: Log): Promise<void> {
-  const ifNoneMatch = request.getHeader('if-none-match');
-  const asJson = wantsJsonErrors(request.getUrl(), request.getHeader('accept'));
+  const preconditions = preconditionsOf(request);
+  const asJson = wantsJsonErrors(request.getUrl(), acceptOf(request));
   const exchange = keepResponse(response);
   try {
     const status = await storeStatus(hub);
-    exchange.reply(() => replyJson(response, status, ifNoneMatch));
+    const made = jsonAnswerOf(status, preconditions);
+    exchange.reply(() => replyJson(response, made));
   } catch (error) {
     exchange.fail(asHubError(error, log), asJson);
   }

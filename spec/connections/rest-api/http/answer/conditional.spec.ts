@@ -36,12 +36,44 @@ test('RFC 9110 section 13: ETag and Last-Modified spare a client what it has', a
     [{ 'if-modified-since': 'Fri, 31 Nov 2029 22:13:20 GMT' }, 200],
     [{ 'if-modified-since': 'Fri, 14 Nov 2029 24:13:20 GMT' }, 200],
     [{ 'if-none-match': '"other"', 'if-modified-since': modified }, 200],
+    [{ 'if-none-match': `"a,b", ${etag}` }, 304],
+    [{ 'if-none-match': `"a, ${etag.slice(1)}` }, 200],
+    [{ 'if-none-match': etag.slice(1, -1) }, 200],
+    [{ 'if-match': etag }, 200],
+    [{ 'if-match': `"other", ${etag}` }, 200],
+    [{ 'if-match': '*' }, 200],
+    [{ 'if-match': etag, 'if-none-match': etag }, 304],
+    [{ 'if-match': etag, 'if-unmodified-since': 'Tue, 14 Nov 2023 22:13:19 GMT' }, 200],
+    [{ 'if-unmodified-since': modified }, 200],
+    [{ 'if-unmodified-since': 'Fri, 14 Nov 2025 22:13:20 GMT' }, 200],
+    [{ 'if-unmodified-since': 'yesterday' }, 200],
+    [{ 'if-unmodified-since': modified, 'if-none-match': etag }, 304],
+    [{ 'if-unmodified-since': modified, 'if-modified-since': modified }, 304],
   ];
   for (const [headers, status] of rows) {
     const answer = await get(headers);
     t.is(answer.status, status, JSON.stringify(headers));
     t.is(answer.text, status === 304 ? '' : 'first');
     t.is(answer.headers.etag, etag);
+  }
+  const refused: Record<string, string>[] = [
+    { 'if-match': '"other"' },
+    { 'if-match': `W/${etag}` },
+    { 'if-match': 'nonsense' },
+    { 'if-match': '"other"', 'if-none-match': etag },
+    { 'if-match': '"other"', range: 'bytes=0-1' },
+    { 'if-unmodified-since': 'Tue, 14 Nov 2023 22:13:19 GMT' },
+    { 'if-unmodified-since': 'Sunday, 06-Nov-94 08:49:37 GMT' },
+    { 'if-unmodified-since': 'Tue, 14 Nov 2023 22:13:19 GMT', 'if-none-match': etag },
+  ];
+  for (const headers of refused) {
+    const answer = await get(headers);
+    t.is(answer.status, 412, JSON.stringify(headers));
+    t.regex(answer.text, /^If-(Match|Unmodified-Since): expected .*, got .*\n$/);
+    wire.send(request('HEAD /a.txt', { headers }));
+    t.is((await wire.answer({ isHead: true })).status, 412);
+    wire.send(request('GET /nothing.txt', { headers }));
+    t.is((await wire.answer()).status, 404, 'what is not there has no state');
   }
   await writeFile(file, 'other');
   const second = await get({ 'if-none-match': etag });
