@@ -43,9 +43,9 @@ export interface Kept {
   readonly log?: Promise<KeptLog | undefined>;
 }
 
-/** What was done with the hub itself, beside changes of parameters: a rule was switched, flow files were reloaded. */
+/** What was done with the hub itself, beside changes of parameters: a rule was switched, flow files were reloaded, its clock was set. */
 export interface Deed {
-  readonly kind: 'rule' | 'connection' | 'reload' | 'sign-in' | 'stop';
+  readonly kind: 'rule' | 'connection' | 'reload' | 'sign-in' | 'clock' | 'stop';
   /** Who did it: a client, `api 10.0.0.3`. */
   readonly user: string;
   /** What it was done to: the name of a rule or a connection; empty: the hub. */

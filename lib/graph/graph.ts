@@ -7,9 +7,9 @@ import { formatAddress } from '../model/address.ts';
 import { HubError } from '../model/error.ts';
 import type { Change, Origin, ParameterDeclaration, Remote, RemoteWrite, ToldChange } from '../model/parameter.ts';
 import type { Durations } from '../model/time/durations.ts';
+import { wallClock } from '../model/time/wall-clock.ts';
 import { convert, type Value } from '../model/value.ts';
 import { isSameWriter } from '../model/writer.ts';
-import { createRoundClock } from './clock.ts';
 import { Emitter } from './emitter.ts';
 import { createNode, type ParameterNode, type StateNode } from './parameter-node.ts';
 import { ParameterTable } from './parameter-table.ts';
@@ -56,7 +56,7 @@ export class Graph extends ParameterTable {
   mayAct: (() => boolean) | undefined = undefined;
 
   /** `now` tells the time of a change in milliseconds since 1970. */
-  constructor(now: () => number = createRoundClock()) {
+  constructor(now: () => number = wallClock.now) {
     super();
     this.now = now;
     this.#timer = new TurnTimer(now);

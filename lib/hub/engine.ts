@@ -17,6 +17,7 @@ import type { Origin } from '../model/parameter.ts';
 import type { OutsideTurn, Recording } from '../model/reports/recorded.ts';
 import type { Reload } from '../model/reports/reload-report.ts';
 import type { RuleStatus } from '../model/reports/rule-status.ts';
+import { type ClockJump, describeJump } from '../model/time/wall-clock.ts';
 import { withTrace } from '../model/trace.ts';
 import { HubDuty } from './duty.ts';
 import type { Journal } from './journal.ts';
@@ -133,6 +134,15 @@ export class Engine {
   record(next: (turn: OutsideTurn) => void): Recording {
     const isExternal = (id: string) => this.connections.isExternal(id);
     return record(next, { graph: this.graph, scheduler: this.#scheduler, isExternal });
+  }
+
+  /** The time of day has jumped: that is recorded, and what is kept with such times is written anew. */
+  noteJump(jump: ClockJump): void {
+    const { before, after } = jump;
+    const text = describeJump(jump);
+    this.#log.warn({ before, after }, text, 'clock');
+    this.keeping.note({ kind: 'clock', user: 'hub', address: '', cause: text });
+    this.keeping.renewMemories();
   }
 
   /** Stops rules, then connections; resolves when these have finished what they had begun. */

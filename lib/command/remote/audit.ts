@@ -68,6 +68,8 @@ function whatOf({ kind, address, before, after, count }: AuditEntry): string {
       return String(after);
     case 'sign-in':
       return `sign-in: ${after}`;
+    case 'clock':
+      return 'clock';
     case 'start':
       return `started patchbay ${after}`;
     case 'stop':

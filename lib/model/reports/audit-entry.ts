@@ -4,7 +4,8 @@ import type { Value } from '../value.ts';
 
 /**
  * What an entry tells: a change of a value, a fire of a trigger, a rule that was switched, a connection that was started or
- * stopped by hand, a reload, somebody who signed in or was refused, a start and a stop of the hub, or entries that could not be kept.
+ * stopped by hand, a reload, somebody who signed in or was refused, a jump of the clock, a start and a stop of the hub, or entries that
+ * could not be kept.
  */
 export const auditKinds = [
   'change',
@@ -13,6 +14,7 @@ export const auditKinds = [
   'connection',
   'reload',
   'sign-in',
+  'clock',
   'start',
   'stop',
   'lost',

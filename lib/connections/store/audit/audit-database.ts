@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { LogEntry, LogLevel } from '../../../model/reports/log-entry.ts';
 import type { Value, ValueType } from '../../../model/value.ts';
+import { type ClockReading, readClocks } from '../age-clock.ts';
 import { expectRoom } from '../thread/database/free-room.ts';
 import { LeftOutRows } from '../thread/database/left-out-rows.ts';
 import {
@@ -18,8 +19,9 @@ import { storedText } from '../thread/database/stored-text.ts';
 import { troubleOf } from '../thread/database/trouble.ts';
 import { WrittenFiles } from '../thread/database/written-files.ts';
 import { giveWay } from '../thread/give-way.ts';
+import { EntryAges } from './entry-ages.ts';
 import type { AuditBatch, AuditRow, HeldAudit, OpenAudit, Run } from './messages.ts';
-import { keptLogEntries, logBytes, readLogEntries } from './tables.ts';
+import { keptLogEntries, logBytes, readLogEntries, tables } from './tables.ts';
 
 /** How often rows that are too old are looked for, and how many go in one transaction. */
 const pruneEveryMs = 60_000;
@@ -42,21 +44,22 @@ export class AuditDatabase {
   readonly #folder: string;
   readonly #files: WrittenFiles;
   readonly #database: DatabaseSync;
-  readonly #keepMs: number;
   readonly #maxPages: number;
   readonly #putEntry: StatementSync;
   readonly #putLog: StatementSync;
   readonly #putRun: StatementSync;
+  readonly #ages: EntryAges;
   #prunedAt = Number.NEGATIVE_INFINITY;
   readonly leftOut = new LeftOutRows();
 
   /** Opens a database that is there. Errors: those of SQLite; nothing is open then. */
-  constructor(path: string, maxBytes: number, keepMs: number) {
-    this.#keepMs = keepMs;
+  constructor(path: string, maxBytes: number, keepMs: number, now = readClocks()) {
     this.#folder = dirname(path);
     this.#database = openDatabase(path, maxBytes, logBytes, 1);
     try {
       this.#files = new WrittenFiles(path);
+      inTransaction(this.#database, () => this.#database.exec(tables)); // an earlier version had fewer
+      this.#ages = new EntryAges(this.#database, keepMs, now);
       this.#maxPages = this.#number('PRAGMA max_page_count');
       this.#putEntry = this.#database.prepare(putEntry);
       this.#putLog = this.#database.prepare(putLog);
@@ -87,17 +90,17 @@ export class AuditDatabase {
    * Writes a batch as a whole or not at all, but for rows that cannot be; once it returns, it is on the disk. Errors: those of SQLite,
    * `DamagedError`.
    */
-  write(batch: AuditBatch): void {
+  write(batch: AuditBatch, now = readClocks()): void {
     this.#files.expectWhole();
     expectRoom(this.#folder, 'audit', bytesOf(batch));
     try {
-      this.#put(batch);
+      this.#put(batch, now);
     } catch (error) {
       if (troubleOf(error) !== 'full' || !this.#isLarge()) throw error;
       this.#forgetOldest();
-      this.#put(batch);
+      this.#put(batch, now);
     }
-    this.#prune(batch.run.seen);
+    this.#prune();
   }
 
   /** The time of the oldest entry; undefined: there is none. */
@@ -117,7 +120,7 @@ export class AuditDatabase {
     this.#database.close();
   }
 
-  #put({ rows, log, run }: AuditBatch): void {
+  #put({ rows, log, run }: AuditBatch, now: ClockReading): void {
     this.leftOut.forget();
     inTransaction(this.#database, () => {
       for (const row of rows) {
@@ -135,6 +138,7 @@ export class AuditDatabase {
           this.leftOut.note('an entry of the log', error);
         }
       this.#putRun.run(BigInt(Math.trunc(run.seen)), run.isClean ? 1n : 0n, run.count);
+      this.#ages.note(rows, now);
     });
   }
 
@@ -144,15 +148,16 @@ export class AuditDatabase {
   }
 
   /** Forgets some of the rows that are too old or too many. */
-  #prune(now: number): void {
+  #prune(): void {
     if (this.#isLarge()) this.#forgetOldest();
+    const now = this.#ages.measured;
     if (now - this.#prunedAt < pruneEveryMs) return;
-    const before = Number.isFinite(this.#keepMs) ? Math.trunc(now - this.#keepMs) : 0;
-    const old = 'SELECT n FROM entry WHERE time < ? ORDER BY time LIMIT ?';
+    const old = 'SELECT n FROM entry WHERE n <= ? ORDER BY n LIMIT ?';
     const many = 'SELECT n FROM log ORDER BY n DESC LIMIT 1 OFFSET ?';
     let pruned = 0;
     inTransaction(this.#database, () => {
-      pruned = Number(this.#run(`DELETE FROM entry WHERE n IN (${old})`, BigInt(before), BigInt(prunedRows)));
+      const last = BigInt(this.#ages.takeTooOld());
+      pruned = Number(this.#run(`DELETE FROM entry WHERE n IN (${old})`, last, BigInt(prunedRows)));
       this.#run(`DELETE FROM log WHERE n <= (${many})`, BigInt(keptLogEntries));
     });
     if (pruned < prunedRows) this.#prunedAt = now;

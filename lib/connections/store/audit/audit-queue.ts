@@ -60,11 +60,6 @@ export class AuditQueue {
     return this.#waiting.length;
   }
 
-  /** When the oldest was made that waits, in milliseconds since 1970. */
-  get oldest(): number | undefined {
-    return this.#waiting[0]?.time;
-  }
-
   /** Entries get greater numbers than this one. */
   startAfter(n: number): void {
     this.#lastNumber = Math.max(this.#lastNumber, n);

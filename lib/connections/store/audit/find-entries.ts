@@ -6,9 +6,8 @@ import type { AuditEntry, AuditKind } from '../../../model/reports/audit-entry.t
 import type { Value, ValueType } from '../../../model/value.ts';
 import type { AuditQuestion } from '../../archive.ts';
 import { readStored } from '../thread/database/stored-text.ts';
+import { slackMs } from './entry-ages.ts';
 
-/** Entries of one second may stand in another order than their times. */
-const slackMs = 1000;
 /** After so many rows it is looked whether the search takes too long. */
 const checkEvery = 1000;
 
@@ -55,11 +54,28 @@ export function findEntries(database: DatabaseSync, question: AuditQuestion, che
 
 /** Between which numbers the entries of the time are; undefined: there are none. */
 function boundsOf(database: DatabaseSync, { from, to, before }: AuditQuestion): [number, number] | undefined {
-  const number = (sql: string, time: number) => (database.prepare(sql).get(time) as { n: number } | undefined)?.n;
-  const first = number('SELECT n FROM entry WHERE time >= ? ORDER BY time, n LIMIT 1', from - slackMs);
-  const last = number('SELECT n FROM entry WHERE time <= ? ORDER BY time DESC, n DESC LIMIT 1', to + slackMs);
+  const number = (sql: string, ...times: number[]) =>
+    (database.prepare(sql).get(...times) as { n: number | null } | undefined)?.n ?? undefined;
+  const oldest = number('SELECT min(n) AS n FROM entry');
+  if (oldest === undefined) return undefined;
+  const range = [from - slackMs, to + slackMs] as const;
+  const isOrdered = oldest > disorderedOf(database);
+  const first = isOrdered
+    ? number('SELECT n FROM entry WHERE time >= ? ORDER BY time, n LIMIT 1', range[0])
+    : number('SELECT min(n) AS n FROM entry WHERE time >= ? AND time <= ?', ...range);
+  const last = isOrdered
+    ? number('SELECT n FROM entry WHERE time <= ? ORDER BY time DESC, n DESC LIMIT 1', range[1])
+    : number('SELECT max(n) AS n FROM entry WHERE time >= ? AND time <= ?', ...range);
   if (first === undefined || last === undefined) return undefined;
   return [first, before === undefined ? last : Math.min(last, before - 1)];
+}
+
+/** Up to which number entries may stand in another order than their times: the clock was set back, or another hub has told them. */
+function disorderedOf(database: DatabaseSync): number {
+  const isNoted = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'age'").get() !== undefined;
+  if (!isNoted) return Number.POSITIVE_INFINITY;
+  const row = database.prepare('SELECT disordered FROM age').get() as { disordered: number } | undefined;
+  return row?.disordered ?? Number.POSITIVE_INFINITY;
 }
 
 function conditionsOf({ from, to, address, user, kind, text }: AuditQuestion): [string[], (string | number)[]] {

@@ -71,7 +71,9 @@ class AuditKeeper implements RecordedArchive {
   readonly #leftOut = new LeftOutCount('entries');
   /** Why nothing is written at the moment. */
   #trouble: string | undefined;
-  #seenAt = 0;
+  /** When the last batch was written, and when nothing waited last, on the clock of the connection. */
+  #seenAt = Number.NEGATIVE_INFINITY;
+  #caughtUpAt: number;
   /** The time of the oldest entry. */
   #oldest: number | undefined;
   #isOpen = false;
@@ -96,16 +98,18 @@ class AuditKeeper implements RecordedArchive {
     this.#pause = new Pause(options.scheduler);
     this.#happens$ = merge(options.hub.changes$, options.hub.keeping.deeds$);
     this.#isStart = options.opened !== undefined;
+    this.#caughtUpAt = options.scheduler.now();
     this.#listening = listen(options.hub, options.isSelected, this.#queue, () => {
       this.#isHubEnding = true;
     });
   }
 
   status(): WritingStatus {
-    const waiting = this.#pending[0]?.time ?? this.#queue.oldest;
+    const now = this.#options.scheduler.now();
+    const isBehind = this.#pending.length + this.#queue.length > 0;
     return {
-      perSecond: this.#rate.perSecond(this.#options.scheduler.now()),
-      lagMs: waiting === undefined ? 0 : Math.max(0, Date.now() - waiting),
+      perSecond: this.#rate.perSecond(now),
+      lagMs: isBehind ? now - this.#caughtUpAt : 0,
       lost: this.#queue.lost + this.#leftOut.count,
       oldest: this.#oldest,
     };
@@ -198,10 +202,13 @@ class AuditKeeper implements RecordedArchive {
     const log = this.#place.place(page);
     const isBehind = this.#queue.length > 0;
     const isClean = isLast && !isBehind && this.#isHubEnding;
-    const seen = Date.now();
-    this.#isIdle = this.#pending.length + log.length === 0 && !isClean && seen - this.#seenAt < seenEveryMs;
-    if (this.#isIdle) return false;
-    const batch = { rows: this.#pending, log, run: { seen, isClean, count: this.#place.count } };
+    const now = this.#options.scheduler.now();
+    this.#isIdle = this.#pending.length + log.length === 0 && !isClean && now - this.#seenAt < seenEveryMs;
+    if (this.#isIdle) {
+      this.#caughtUpAt = now;
+      return false;
+    }
+    const batch = { rows: this.#pending, log, run: { seen: Date.now(), isClean, count: this.#place.count } };
     const { written, oldest } = await this.#disk.watch(writer.write(batch));
     this.#trouble = written.state === 'written' ? undefined : `entries are not written: ${written.reason}`;
     if (written.state !== 'written') {
@@ -214,7 +221,8 @@ class AuditKeeper implements RecordedArchive {
     this.#oldest = oldest;
     this.#pending = [];
     this.#place.written(page);
-    this.#seenAt = seen;
+    this.#seenAt = now;
+    if (!isBehind) this.#caughtUpAt = now;
     return isBehind;
   }
 

@@ -108,15 +108,11 @@ test('a folder that cannot be used is a reason, and that another hub has it', as
   first.close();
 });
 
-test('what is too old is forgotten, and of a file that is full the oldest', async (t) => {
+test('of a file that is full the oldest is forgotten', async (t) => {
   const folder = await createFolder(t);
-  const old = openAudit({ ...request, folder });
-  old.database!.write(batchOf([rowOf(1, { time: now - 2000 }), rowOf(2)]));
-  t.is(old.database!.oldest(), now);
-  old.close();
   const maxBytes = 500_000;
   const { database, close } = openAudit({ ...request, folder, maxBytes });
-  for (let n = 3; n < 10_000; n += 100)
+  for (let n = 1; n < 10_000; n += 100)
     database!.write(batchOf(Array.from({ length: 100 }, (_, index) => rowOf(n + index, { time: now + n }))));
   t.true(database!.oldest()! > now);
   close();

@@ -1,0 +1,103 @@
+// How old entries are: from time to time it is noted which there were by then, on the clock by which a store judges ages. What time
+// an entry bears says nothing, as somebody may have set the clock.
+
+import type { DatabaseSync } from 'node:sqlite';
+import { AgeClock, type ClockReading, type KeptAge } from '../age-clock.ts';
+import { inTransaction } from '../thread/database/store-database.ts';
+import type { AuditRow } from './messages.ts';
+
+/** Entries go this share of `keep` later at most, yet it is noted no oftener than each minute. */
+const markShare = 1 / 100;
+const leastMarkMs = 60_000;
+const longestMarkMs = 3_600_000;
+/** Entries of one second may stand in another order than their times. */
+export const slackMs = 1000;
+
+export class EntryAges {
+  readonly #database: DatabaseSync;
+  readonly #keepMs: number;
+  readonly #clock: AgeClock;
+  readonly #markEveryMs: number;
+  #lastMark: number;
+  /** The time of the newest entry. */
+  #lastTime: number;
+  #disordered: number;
+
+  /** Errors: those of SQLite. */
+  constructor(database: DatabaseSync, keepMs: number, now: ClockReading) {
+    this.#database = database;
+    this.#keepMs = keepMs;
+    this.#markEveryMs = Math.min(longestMarkMs, Math.max(leastMarkMs, keepMs * markShare));
+    const kept = this.#read<KeptAge & { disordered: number }>('SELECT * FROM age');
+    this.#disordered = kept?.disordered ?? this.#last().n;
+    this.#clock = new AgeClock(kept ?? this.#begin(now), now);
+    this.#lastMark = this.#read<KeptAge>('SELECT max(measured) AS measured FROM age_mark')?.measured ?? 0;
+    this.#lastTime = this.#last().time;
+  }
+
+  /** Milliseconds that have passed by the last entries, by no clock that somebody can set. */
+  get measured(): number {
+    return this.#clock.measured;
+  }
+
+  /** Notes entries that are written in this transaction, in their order. */
+  note(rows: readonly AuditRow[], now: ClockReading): void {
+    for (const { n, time } of rows) {
+      if (time < this.#lastTime - slackMs) this.#disordered = n;
+      this.#lastTime = time;
+    }
+    this.#clock.read(now);
+    const { measured, behind, wall } = this.#clock.kept;
+    this.#run('INSERT OR REPLACE INTO age VALUES (1, ?, ?, ?, ?)', measured, behind, wall, this.#disordered);
+    if (measured - this.#lastMark < this.#markEveryMs) return;
+    this.#run('INSERT OR REPLACE INTO age_mark VALUES (?, ?)', measured, this.#last().n);
+    this.#lastMark = measured;
+  }
+
+  /** The number up to which entries are too old; 0: none is. Within a transaction. */
+  takeTooOld(): number {
+    if (!Number.isFinite(this.#keepMs)) return 0;
+    const before = this.#clock.measured - this.#keepMs;
+    const mark = this.#read<{ measured: number; n: number }>(
+      'SELECT measured, n FROM age_mark WHERE measured <= ? ORDER BY measured DESC LIMIT 1',
+      before,
+    );
+    if (mark === undefined) return 0;
+    this.#run('DELETE FROM age_mark WHERE measured < ?', mark.measured);
+    return mark.n;
+  }
+
+  /** Takes over entries of which no age was noted yet: up to when the hub was last seen their times are all that tells it. */
+  #begin({ wall }: ClockReading): KeptAge {
+    const { seen = wall } = this.#read<{ seen: number }>('SELECT seen FROM run') ?? {};
+    const marks = new Map<number, number>();
+    let time = Number.NEGATIVE_INFINITY;
+    let marked = Number.NEGATIVE_INFINITY;
+    let last = 0;
+    for (const row of this.#database.prepare('SELECT n, time FROM entry ORDER BY n').iterate() as Iterable<AuditRow>) {
+      time = Math.max(time, Math.min(row.time, seen));
+      if (time - marked >= longestMarkMs) {
+        if (last > 0) marks.set(marked, last);
+        marked = time;
+      }
+      last = row.n;
+    }
+    if (last > 0) marks.set(seen, last);
+    inTransaction(this.#database, () => {
+      for (const [measured, n] of marks) this.#run('INSERT OR REPLACE INTO age_mark VALUES (?, ?)', measured, n);
+    });
+    return { measured: seen, behind: 0, wall: seen };
+  }
+
+  #last(): { n: number; time: number } {
+    return this.#read('SELECT n, time FROM entry ORDER BY n DESC LIMIT 1') ?? { n: 0, time: Number.NEGATIVE_INFINITY };
+  }
+
+  #read<Row>(sql: string, ...values: number[]): Row | undefined {
+    return this.#database.prepare(sql).get(...values) as Row | undefined;
+  }
+
+  #run(sql: string, ...values: number[]): void {
+    this.#database.prepare(sql).run(...values.map((value) => BigInt(Math.trunc(value))));
+  }
+}

@@ -1,0 +1,113 @@
+// The time of day, which people set: it may jump at any moment. A clock that never jumps runs beside it and shows when it has.
+
+import { Observable, Subject } from 'rxjs';
+
+/** The clock has shown something else at once: what it would show now, and what it shows, in milliseconds since 1970. */
+export interface ClockJump {
+  readonly before: number;
+  readonly after: number;
+}
+
+/** Where the time comes from, in milliseconds: since 1970, and by a clock that never jumps. */
+export interface TimeSources {
+  readonly wall: () => number;
+  readonly steady: () => number;
+}
+
+export interface WallClock {
+  /**
+   * Milliseconds since 1970, the same for everything that happens in one round of the event loop: to read the clock costs more than the
+   * rest of a write. When the clock goes back by less than a jump, it stands still until it has caught up.
+   */
+  readonly now: () => number;
+  /** Hot, replays nothing, synchronous, never completes, never errors: told before anything has a time after the jump. */
+  readonly jumps$: Observable<ClockJump>;
+}
+
+/** A difference of so much is a jump. A smaller one is the work of whoever keeps the clock right. */
+export const jumpMs = 1000;
+/** How often the clock is looked at while nothing happens and somebody waits for jumps. */
+const lookEveryMs = 1000;
+/** Between two readings of one clock no more time passes, unless this thread was stopped in between. */
+const readingMs = 20;
+
+const systemTime: TimeSources = { wall: Date.now, steady: () => performance.now() };
+
+export function createWallClock({ wall, steady }: TimeSources = systemTime): WallClock {
+  const jumps = new Subject<ClockJump>();
+  let now = 0;
+  /** What the clocks have shown last, and what was told last. */
+  let lastWall = wall();
+  let lastSteady = steady();
+  let told = lastWall;
+  const expire = () => {
+    now = 0;
+  };
+  const read = () => {
+    let steadyNow = steady();
+    let wallNow = wall();
+    for (let again = 0; again < 3 && steady() - steadyNow > readingMs; again++) {
+      steadyNow = steady();
+      wallNow = wall();
+    }
+    const expected = Math.round(lastWall + steadyNow - lastSteady);
+    const isJump = Math.abs(wallNow - expected) >= jumpMs || told - wallNow >= jumpMs;
+    const before = Math.max(told, expected);
+    lastWall = wallNow;
+    lastSteady = steadyNow;
+    told = isJump ? wallNow : Math.max(told, wallNow);
+    now = told;
+    setImmediate(expire);
+    if (isJump) jumps.next({ before, after: wallNow });
+  };
+  return {
+    now() {
+      if (now === 0) read();
+      return now;
+    },
+    jumps$: new Observable((subscriber) => {
+      const listening = jumps.subscribe(subscriber);
+      const looking = setInterval(() => {
+        if (now === 0) read();
+      }, lookEveryMs).unref();
+      listening.add(() => clearInterval(looking));
+      return listening;
+    }),
+  };
+}
+
+/** The clock of this machine. */
+export const wallClock = createWallClock();
+
+const units = [
+  ['d', 86_400],
+  ['h', 3600],
+  ['min', 60],
+  ['s', 1],
+] as const;
+
+/** `the clock was set back by 1 h, from 2026-11-22T14:00:00.000Z to 2026-11-22T13:00:00.000Z` */
+export function describeJump({ before, after }: ClockJump): string {
+  const by = `${spanText(Math.abs(after - before))}, from ${isoTime(before)} to ${isoTime(after)}`;
+  return after < before ? `the clock was set back by ${by}` : `the clock was set ahead by ${by}, or the machine slept`;
+}
+
+/** `91 d`, `1 h 30 min`: the two largest units that it has. */
+function spanText(ms: number): string {
+  let seconds = Math.round(ms / 1000);
+  const parts = units.map(([unit, length]) => {
+    const count = Math.floor(seconds / length);
+    seconds -= count * length;
+    return { count, unit };
+  });
+  const first = parts.findIndex(({ count }) => count > 0);
+  const shown = parts.slice(first, first + 2).filter(({ count }) => count > 0);
+  return shown.map(({ count, unit }) => `${count} ${unit}`).join(' ');
+}
+
+/** A clock may show what no date can be: then the last one that can. */
+function isoTime(timeMs: number): string {
+  return new Date(Math.max(-lastDateMs, Math.min(lastDateMs, timeMs))).toISOString();
+}
+
+const lastDateMs = 8.64e15;
