@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { ExecutionContext } from 'ava';
+import type { ClockReading } from '../../../lib/connections/store/age-clock.ts';
 import { HistoryKeeping } from '../../../lib/connections/store/history/database/keeping.ts';
 import type { Changes, HistoryAnswer } from '../../../lib/connections/store/history/messages.ts';
 import type { HistoryRule } from '../../../lib/connections/store/history/rules.ts';
@@ -30,6 +31,8 @@ export class MadeHistory {
   readonly #made = new MadeChanges();
   #keeping = new HistoryKeeping();
   #isFirst = true;
+  #runs = 1;
+  #aheadMs = 0;
 
   constructor(folder: string, rules: readonly HistoryRule[], maxSize: number) {
     this.folder = folder;
@@ -42,7 +45,11 @@ export class MadeHistory {
     const { folder } = this;
     const [rules, isFirst] = [this.#rules, this.#isFirst];
     const room = roomOf(this.#maxSize).history;
-    const answer = this.#keeping.open({ ask: 'open', folder, room, rules, startedAt, now, isFirst });
+    const epoch = `run ${this.#runs}`;
+    const answer = this.#keeping.open(
+      { ask: 'open', folder, room, rules, epoch, startedAt, now, isFirst },
+      this.#readingAt(now),
+    );
     this.#isFirst = false;
     return answer;
   }
@@ -52,9 +59,15 @@ export class MadeHistory {
     return this.take(this.#made.hand(changes, until));
   }
 
+  /** The clock jumps; `write` tells times as it shows them. */
+  jump(before: number, after: number): void {
+    this.#aheadMs += after - before;
+    this.#made.jump(before, after);
+  }
+
   /** Writes what a recorder has handed over. */
   take(changes: Changes): HistoryAnswer {
-    return this.#keeping.write(changes);
+    return this.#keeping.write(changes, this.#readingAt(changes.until));
   }
 
   close(): void {
@@ -68,6 +81,7 @@ export class MadeHistory {
   kill(): void {
     rmSync(join(this.folder, 'history.lock'), { force: true });
     this.#keeping = new HistoryKeeping();
+    this.#runs++;
     this.#made.forget();
     this.#isFirst = true;
   }
@@ -75,6 +89,10 @@ export class MadeHistory {
   end(): void {
     this.close();
     this.kill();
+  }
+
+  #readingAt(wall: number): ClockReading {
+    return { wall, steady: wall - this.#aheadMs };
   }
 
   read(sql: string): Record<string, unknown>[] {

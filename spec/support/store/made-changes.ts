@@ -1,7 +1,7 @@
 // Changes that a spec makes up, as a recorder hands them over: parameters get numbers as they come, and rows fill columns.
 
 import { Columns, columnRows } from '../../../lib/connections/store/history/columns.ts';
-import type { Changes, ParameterRow } from '../../../lib/connections/store/history/messages.ts';
+import type { Changes, ParameterRow, ToldJump } from '../../../lib/connections/store/history/messages.ts';
 import type { ValueType } from '../../../lib/model/value.ts';
 
 /** A change of a parameter, which is told from its address on: `['desk/level', 'F', 1000, 0.5]`. */
@@ -10,6 +10,7 @@ export type MadeChange = readonly [address: string, type: ValueType, time: numbe
 export class MadeChanges {
   readonly #numbers = new Map<string, number>();
   #revision = 0;
+  #jumps: ToldJump[] = [];
 
   /** No older ones come later than `until`. */
   hand(changes: readonly MadeChange[], until: number): Changes {
@@ -22,7 +23,12 @@ export class MadeChanges {
       this.#fill(all.at(-1)!, change);
     }
     const columns = changes.length === 0 ? [] : all.map((one) => one.hand());
-    return { columns, parameters, writers: [['client', 'spec', '']], until };
+    return { columns, parameters, writers: [['client', 'spec', '']], until, jumps: this.#jumps.splice(0) };
+  }
+
+  /** The clock jumps before the changes that are handed next. */
+  jump(before: number, after: number): void {
+    this.#jumps.push({ before, after, revision: this.#revision });
   }
 
   /** The thread that is told next knows no parameter; revisions go on. */

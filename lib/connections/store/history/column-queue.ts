@@ -1,13 +1,19 @@
 // Changes that wait for the disk, in columns, up to a bound. What comes while there is no room is lost, and becomes a gap.
 
-import { Columns, maxColumns } from './columns.ts';
+import type { ClockJump } from '../../../model/time/wall-clock.ts';
+import { Columns, type Gap, maxColumns } from './columns.ts';
 
 /** Since when changes are lost, and which revision was the last that is not. */
 interface Losing {
-  readonly start: number;
+  start: number;
   readonly revision: number;
   lost: number;
+  /** The times before the clock jumped meanwhile. */
+  readonly earlier: Pick<Gap, 'start' | 'end' | 'lost'>[];
 }
+
+/** A clock that jumps again and again while changes are lost has the times before it told as one from here on. */
+const mostEarlier = 100;
 
 export class ColumnQueue {
   /** How many changes were lost. */
@@ -25,10 +31,9 @@ export class ColumnQueue {
     this.#onHalfFull = onHalfFull;
   }
 
-  /** When the oldest change was made that waits here; undefined: none does. */
-  get oldest(): number | undefined {
-    const columns = this.#full[0] ?? this.#columns;
-    return columns.length > 0 ? columns.time[0] : this.#losing?.start;
+  /** Whether nothing waits here, and nothing was lost that is not told yet. */
+  get isEmpty(): boolean {
+    return this.#full.length === 0 && this.#columns.length === 0 && this.#losing === undefined;
   }
 
   get isLosing(): boolean {
@@ -43,7 +48,7 @@ export class ColumnQueue {
   roomFor(time: number, revision: number): Columns | undefined {
     if (this.#losing === undefined && (!this.#columns.isFull || this.#makeRoom())) return this.#columns;
     this.lost++;
-    this.#losing ??= { start: time, revision: revision - 1, lost: 0 };
+    this.#losing ??= { start: time, revision: revision - 1, lost: 0, earlier: [] };
     this.#losing.lost++;
     return undefined;
   }
@@ -52,18 +57,28 @@ export class ColumnQueue {
   goOn(now: number, reason: string): number | undefined {
     const losing = this.#losing;
     if (losing === undefined || this.#handed + this.#full.length > maxColumns / 2) return undefined;
-    const { start, lost, revision } = losing;
+    const { start, lost, revision, earlier } = losing;
     this.#begin();
-    this.#columns.gap = { start, end: now, lost, reason };
+    const all = [...earlier, { start, end: now, lost }];
+    this.#columns.gaps = all.map(({ start, end, lost }) => ({ start, end: Math.max(start, end), lost, reason }));
     this.#losing = undefined;
     return revision;
   }
 
+  /** The clock has jumped: a gap that is open ends, and goes on at the new time. */
+  jump({ before, after }: ClockJump): void {
+    const losing = this.#losing;
+    if (losing === undefined || losing.earlier.length === mostEarlier) return;
+    losing.earlier.push({ start: losing.start, end: before, lost: losing.lost });
+    losing.start = after;
+    losing.lost = 0;
+  }
+
   /** Takes everything that waits, oldest first. The buffers come back later. */
   take(): readonly Columns[] {
-    const isUsed = this.#columns.length > 0 || this.#columns.gap !== undefined;
+    const isUsed = this.#columns.length + this.#columns.gaps.length > 0;
     if (isUsed) this.#begin();
-    const columns = this.#full.splice(0).filter(({ length, gap }) => length > 0 || gap !== undefined);
+    const columns = this.#full.splice(0).filter(({ length, gaps }) => length + gaps.length > 0);
     this.#handed += columns.length;
     return columns;
   }

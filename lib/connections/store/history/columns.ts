@@ -26,7 +26,7 @@ export interface HandedColumns {
   readonly buffer: ArrayBuffer;
   readonly length: number;
   readonly texts: readonly string[];
-  readonly gap: Gap | undefined;
+  readonly gaps: readonly Gap[];
 }
 
 /**
@@ -46,7 +46,7 @@ export class Columns {
   readonly cause: Uint32Array;
   texts: string[] = [];
   length = 0;
-  gap: Gap | undefined;
+  gaps: readonly Gap[] = [];
   #units = 0;
 
   constructor(buffer = new ArrayBuffer(bufferBytes)) {
@@ -71,11 +71,11 @@ export class Columns {
     this.cause = column(Uint32Array);
   }
 
-  static handed({ buffer, length, texts, gap }: HandedColumns): Columns {
+  static handed({ buffer, length, texts, gaps }: HandedColumns): Columns {
     const columns = new Columns(buffer);
     columns.length = length;
     columns.texts = texts as string[];
-    columns.gap = gap;
+    columns.gaps = gaps;
     return columns;
   }
 
@@ -90,7 +90,7 @@ export class Columns {
   }
 
   hand(): HandedColumns {
-    const { buffer, length, texts, gap } = this;
-    return { buffer, length, texts, gap };
+    const { buffer, length, texts, gaps } = this;
+    return { buffer, length, texts, gaps };
   }
 }

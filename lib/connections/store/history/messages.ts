@@ -1,5 +1,6 @@
 // What the hub's thread asks of the thread that writes the history, and what it is answered: one question at a time.
 
+import type { ClockJump } from '../../../model/time/wall-clock.ts';
 import type { ValueType } from '../../../model/value.ts';
 import type { LeftOut } from '../thread/values/messages.ts';
 import type { HandedColumns } from './columns.ts';
@@ -16,6 +17,8 @@ export interface OpenHistory {
   readonly folder: string;
   readonly room: HistoryRoom;
   readonly rules: readonly HistoryRule[];
+  /** Names this run of the hub. */
+  readonly epoch: string;
   /** When the hub started. */
   readonly startedAt: number;
   readonly now: number;
@@ -29,6 +32,11 @@ export type ParameterRow = readonly [number: number, address: string, type: Valu
 /** A writer; its number is its place in the list, from 1. */
 export type WriterRow = readonly [kind: string, name: string, file: string];
 
+/** The clock has jumped when the hub had come to this revision; undefined: before all changes that come with it. */
+export interface ToldJump extends ClockJump {
+  readonly revision: number | undefined;
+}
+
 /** Changes to be written, oldest first. */
 export interface Changes {
   readonly columns: readonly HandedColumns[];
@@ -37,6 +45,8 @@ export interface Changes {
   readonly writers: readonly WriterRow[];
   /** No older changes will come, but for late ones. */
   readonly until: number;
+  /** When the clock has jumped since the changes before, in this order. */
+  readonly jumps?: readonly ToldJump[];
 }
 
 export type HistoryRequest =

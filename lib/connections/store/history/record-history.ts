@@ -5,6 +5,7 @@ import { Observable, type SchedulerLike } from 'rxjs';
 import { Backoff } from '../../../model/time/backoff.ts';
 import { within } from '../../../model/time/deadline.ts';
 import { Pause } from '../../../model/time/pause.ts';
+import { wallClock } from '../../../model/time/wall-clock.ts';
 import type { RecordedArchive, WritingStatus } from '../../archive.ts';
 import type { ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
@@ -66,8 +67,10 @@ class HistoryKeeper implements RecordedArchive {
   #losses: readonly string[] = [];
   readonly #leftOut = new LeftOutCount('changes');
   #trouble: HistoryAnswer['trouble'] = { state: 'closed', reason: 'it is being opened' };
-  /** When the oldest change was made that the thread has and has not written. */
-  #underWay: number | undefined;
+  /** When everything that was recorded had been written last, on the clock of the connection. */
+  #caughtUpAt: number;
+  /** Whether the thread has changes that are not written. */
+  #isUnderWay = false;
   #oldest: number | undefined;
   /** Why changes were lost. */
   #lossReason = tooFast;
@@ -79,14 +82,20 @@ class HistoryKeeper implements RecordedArchive {
     this.#options = options;
     this.#state = new ToldState(tell);
     this.#pause = new Pause(options.scheduler);
+    this.#caughtUpAt = options.scheduler.now();
     this.#recorder = new Recorder(options.hub, options.rules, options.isOwn, () => this.#pause.wake());
   }
 
   status(): WritingStatus {
-    const oldest = this.#underWay ?? this.#recorder.queue.oldest;
-    const lagMs = oldest === undefined ? 0 : Math.max(0, Date.now() - oldest);
-    const perSecond = this.#rate.perSecond(this.#options.scheduler.now());
-    return { perSecond, lagMs, lost: this.#recorder.queue.lost + this.#leftOut.count, oldest: this.#oldest };
+    const now = this.#options.scheduler.now();
+    const isBehind = this.#trouble !== undefined || this.#isUnderWay || !this.#recorder.queue.isEmpty;
+    const lagMs = isBehind ? now - this.#caughtUpAt : 0;
+    return {
+      perSecond: this.#rate.perSecond(now),
+      lagMs,
+      lost: this.#recorder.queue.lost + this.#leftOut.count,
+      oldest: this.#oldest,
+    };
   }
 
   async flush(): Promise<void> {
@@ -133,7 +142,7 @@ class HistoryKeeper implements RecordedArchive {
     if (this.#trouble?.state === 'closed') await this.#open();
     else if (this.#trouble !== undefined) this.#take(await this.#writer.goOn());
     if (this.#trouble !== undefined) return;
-    this.#recorder.goOn(Date.now(), this.#lossReason);
+    this.#recorder.goOn(wallClock.now(), this.#lossReason);
     this.#lossReason = tooFast;
     this.#recorder.catchUp();
     await this.#handOver();
@@ -141,8 +150,9 @@ class HistoryKeeper implements RecordedArchive {
 
   async #open(): Promise<void> {
     const { hub, rules, folder, room } = this.#options;
-    const { startedAt } = hub;
-    const answer = await this.#writer.open({ folder, room, rules, startedAt, now: Date.now(), isFirst: this.#isFirst });
+    const { startedAt, epoch } = hub;
+    const [isFirst, now] = [this.#isFirst, wallClock.now()];
+    const answer = await this.#writer.open({ folder, room, rules, epoch, startedAt, now, isFirst });
     this.#take(answer);
     if (answer.trouble?.state === 'closed') return;
     if (!this.#isFirst && answer.seen === undefined) this.#recorder.startCatchUp(); // it is a new file
@@ -152,9 +162,12 @@ class HistoryKeeper implements RecordedArchive {
   /** Hands everything over that waits, and waits until it is written or cannot be. */
   async #handOver(): Promise<void> {
     const flushing = this.#flushing.splice(0);
-    this.#underWay = this.#recorder.queue.oldest;
-    const { changes, transfer } = this.#recorder.take(Date.now());
+    const takenAt = this.#options.scheduler.now();
+    const now = wallClock.now(); // a jump that was not noticed yet is told before
+    this.#isUnderWay = !this.#recorder.queue.isEmpty;
+    const { changes, transfer } = this.#recorder.take(now);
     this.#take(await this.#writer.write(changes, transfer));
+    if (this.#trouble === undefined) this.#caughtUpAt = takenAt;
     for (const resolve of flushing) resolve();
   }
 
@@ -166,7 +179,7 @@ class HistoryKeeper implements RecordedArchive {
     this.#recorder.queue.giveBack(buffers);
     this.#rate.add(this.#options.scheduler.now(), rows);
     if (trouble === undefined) {
-      this.#underWay = undefined;
+      this.#isUnderWay = false;
       this.#backoff.reset();
     } else if (this.#recorder.queue.isLosing) this.#lossReason = trouble.reason;
   }

@@ -2,13 +2,17 @@
 
 import { beginningOf } from '../../../model/cut-text.ts';
 import type { Change, Parameter } from '../../../model/parameter.ts';
+import { type ClockJump, wallClock } from '../../../model/time/wall-clock.ts';
 import type { HubPort, Parameters } from '../../hub-port.ts';
 import { CatchUp, catchUpStep } from './catch-up.ts';
 import { ColumnQueue } from './column-queue.ts';
-import type { Changes } from './messages.ts';
+import type { Changes, ToldJump } from './messages.ts';
 import { Numbering } from './numbering.ts';
 import { createRuleFinder, type HistoryRule } from './rules.ts';
 import { maxTextUnits } from './tables.ts';
+
+/** So many jumps of the clock are told at most between two times that changes are handed over: the newest. */
+const mostJumps = 100;
 
 /** What is known of a parameter. */
 interface Entry {
@@ -21,14 +25,18 @@ interface Entry {
   readonly deadband: number;
   /** The number that was recorded last. */
   last: number;
-  /** The last change of an interval that is not over. */
+  /** When another hub has told the last change, by its clock. */
+  toldAt: number;
+  /** The last change of an interval that is not over, and the time at which it is to be recorded. */
   pending: Change | undefined;
+  pendingAt: number;
 }
 
 type Port = Parameters & Pick<HubPort, 'startedAt'>;
 
 export class Recorder {
   readonly #hub: Port;
+  readonly #now: () => number;
   readonly #rules: readonly HistoryRule[];
   readonly #ruleOf: (address: string) => number | undefined;
   readonly #entries = new Map<Parameter, Entry>();
@@ -37,22 +45,34 @@ export class Recorder {
   readonly #queue: ColumnQueue;
   /** What changed while nobody recorded. */
   #catchUp: CatchUp | undefined;
+  #jumps: ToldJump[] = [];
   readonly #subscription;
 
-  /** Records what is known, and everything from now on. `isOwn` tells the store's own parameters. `onHalfFull` is called when it is time to hand over. */
-  constructor(hub: Port, rules: readonly HistoryRule[], isOwn: (address: string) => boolean, onHalfFull: () => void) {
+  /**
+   * Records what is known, and everything from now on. `isOwn` tells the store's own parameters. `onHalfFull` is called when it is time to
+   * hand over.
+   */
+  constructor(
+    hub: Port,
+    rules: readonly HistoryRule[],
+    isOwn: (address: string) => boolean,
+    onHalfFull: () => void,
+    clock = wallClock,
+  ) {
     const ruleOf = createRuleFinder(rules);
     this.#hub = hub;
+    this.#now = clock.now;
     this.#rules = rules;
     this.#ruleOf = (address) => (isOwn(address) ? undefined : ruleOf(address));
     this.#queue = new ColumnQueue(onHalfFull);
     this.#subscription = hub.changes$.subscribe((change) => this.#take(change));
     this.#subscription.add(hub.removed$.subscribe((parameter) => this.#forget(parameter)));
+    this.#subscription.add(clock.jumps$.subscribe({ next: (jump) => this.#jump(jump) }));
     this.startCatchUp();
   }
 
   /** The changes that wait for the disk. */
-  get queue(): Pick<ColumnQueue, 'lost' | 'oldest' | 'isLosing' | 'isHalfFull' | 'giveBack'> {
+  get queue(): Pick<ColumnQueue, 'lost' | 'isEmpty' | 'isLosing' | 'isHalfFull' | 'giveBack'> {
     return this.#queue;
   }
 
@@ -81,7 +101,7 @@ export class Recorder {
         return;
       }
       const entry = this.#entryOf(change.parameter);
-      const time = change.origin.kind === 'restored' ? Math.max(change.time, this.#hub.startedAt) : change.time;
+      const time = change.origin.kind === 'restored' ? this.#hub.startedAt : change.time;
       if (entry.rule >= 0) {
         if (!this.#add(entry, change, time)) return;
         entry.last = change.value as number;
@@ -101,7 +121,7 @@ export class Recorder {
     this.#recordPending(now);
     const columns = this.#queue.take();
     const handed = columns.map((one) => one.hand());
-    const changes = { columns: handed, ...this.#numbering.take(), until: now };
+    const changes = { columns: handed, ...this.#numbering.take(), until: now, jumps: this.#jumps.splice(0) };
     return { changes, transfer: columns.map(({ buffer }) => buffer) };
   }
 
@@ -117,26 +137,45 @@ export class Recorder {
       if (Math.abs((change.value as number) - entry.last) < entry.deadband) return;
       entry.last = change.value as number;
     }
-    if (entry.everyMs === 0) this.#add(entry, change, change.time);
-    else this.#thin(entry, change);
+    const now = this.#now();
+    const time = change.time === now ? now : this.#timeOf(change, entry, now);
+    if (entry.everyMs === 0) this.#add(entry, change, time);
+    else this.#thin(entry, change, time);
+  }
+
+  /** What the clock of another hub has shown counts where it can be: nothing goes back, or is still to come. */
+  #timeOf({ time, parameter, origin }: Change, entry: Entry, now: number): number {
+    if (origin.kind === 'restored') return now;
+    if (parameter.remote === undefined) return time;
+    entry.toldAt = time > now || time < entry.toldAt ? now : time;
+    return entry.toldAt;
+  }
+
+  /** What is recorded from now on has another time. What waits for the end of its interval is of the time before. */
+  #jump(jump: ClockJump): void {
+    this.#recordPending(Number.POSITIVE_INFINITY);
+    this.#queue.jump(jump);
+    if (this.#jumps.length === mostJumps) this.#jumps.shift();
+    this.#jumps.push({ ...jump, revision: this.#hub.revision });
   }
 
   /** Keeps the last change of each interval: it is recorded once the interval is over. */
-  #thin(entry: Entry, change: Change): void {
+  #thin(entry: Entry, change: Change, time: number): void {
     const { pending, everyMs } = entry;
     if (pending === undefined) this.#pending.add(entry);
-    else if (Math.floor(pending.time / everyMs) !== Math.floor(change.time / everyMs))
-      this.#add(entry, pending, pending.time);
+    else if (Math.floor(entry.pendingAt / everyMs) !== Math.floor(time / everyMs))
+      this.#add(entry, pending, entry.pendingAt);
     entry.pending = change;
+    entry.pendingAt = time;
   }
 
   #recordPending(now: number): void {
     for (const entry of this.#pending) {
       const change = entry.pending!;
-      if (Math.floor(change.time / entry.everyMs) === Math.floor(now / entry.everyMs)) continue;
+      if (Math.floor(entry.pendingAt / entry.everyMs) === Math.floor(now / entry.everyMs)) continue;
       this.#pending.delete(entry);
       entry.pending = undefined;
-      this.#add(entry, change, change.time);
+      this.#add(entry, change, entry.pendingAt);
     }
   }
 
@@ -175,7 +214,9 @@ export class Recorder {
       everyMs,
       deadband: isNumber ? deadband : 0,
       last: Number.NaN,
+      toldAt: Number.NEGATIVE_INFINITY,
       pending: undefined,
+      pendingAt: 0,
     };
     this.#entries.set(parameter, entry);
     if (rule >= 0) entry.number = this.#numbering.name(parameter, rule);
@@ -194,7 +235,7 @@ export class Recorder {
   #forget(parameter: Parameter): void {
     const entry = this.#entries.get(parameter);
     if (entry === undefined) return;
-    if (entry.pending !== undefined) this.#add(entry, entry.pending, entry.pending.time);
+    if (entry.pending !== undefined) this.#add(entry, entry.pending, entry.pendingAt);
     this.#pending.delete(entry);
     this.#entries.delete(parameter);
     if (entry.number > 0) this.#numbering.retire(entry.number);

@@ -5,9 +5,11 @@ import { originWithoutRule, something } from '../../../wire/http/hidden.ts';
 import type { EventList, HistoryCause, HistoryEvent } from '../../../wire/http/past/events.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { EventsQuestion } from '../../archive.ts';
+import { hourMs } from '../history/tables.ts';
 import { unknownParameter } from './histories/histories.ts';
-import { heldBefore, type Moment } from './past.ts';
-import { type EventRow, type PastDatabase, type Series, toValue } from './past-database.ts';
+import { floorTo } from './histories/steps.ts';
+import { heldBefore, heldIn, type Moment } from './past.ts';
+import { type EventRow, type PastDatabase, type Series, type Stored, toValue } from './past-database.ts';
 import { createSight, type Sees } from './sight.ts';
 
 /** A chain of causes is followed for so many links. */
@@ -26,10 +28,7 @@ export function answerEvents(moment: Moment, question: EventsQuestion): string {
   const names = new Names(moment.database, sees, question.sight === undefined);
   const events = told.map((row, index) => {
     moment.deadline.check();
-    const older = rows[index + 1];
-    const isKnown = older !== undefined && !moment.gaps.wasDown(older[0], row[0]);
-    const previous = older === undefined ? heldBefore(moment, series!, row[0])?.value : isKnown ? older[1] : undefined;
-    return eventOf(names, series!, row, previous);
+    return eventOf(names, series!, row, previousOf(moment, series!, row, rows[index + 1]));
   });
   const [time, , revision] = told.at(-1) ?? [];
   const next = rows.length > limit ? `${time}-${revision}` : undefined;
@@ -48,6 +47,27 @@ function eventsBefore({ database, deadline }: Moment, series: Series, question: 
     found.push(...database.events(series, hour, from, end, limit + 1 - found.length));
   }
   return found;
+}
+
+/** What a change has replaced: what was recorded before it, whatever the clock has shown. `older` is the one with an earlier time. */
+function previousOf(
+  moment: Moment,
+  series: Series,
+  [time, , revision]: EventRow,
+  older: EventRow | undefined,
+): Stored | undefined {
+  const { database, gaps, segments } = moment;
+  if (segments.isOrdered)
+    return older === undefined
+      ? heldBefore(moment, series, time)?.value
+      : gaps.wasDown(older[0], time)
+        ? undefined
+        : older[1];
+  const segment = segments.of(revision);
+  const hour = floorTo(hourMs, time);
+  const [same] = database.events(series, hour, Math.max(hour, segment.from), { time, revision }, 1, segment);
+  if (same !== undefined && same[0] === time) return same[1];
+  return heldIn(moment, series, segment, time)?.value;
 }
 
 function eventOf(names: Names, series: Series, row: EventRow, previous: EventRow[1] | undefined): HistoryEvent {

@@ -3,12 +3,13 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Origin } from '../../../model/parameter.ts';
 import type { Value, ValueType } from '../../../model/value.ts';
-import type { HistoryGap } from '../../../wire/http/past/history.ts';
 import type { EventPlace } from '../../archive.ts';
+import type { RecordedJump } from '../history/segments.ts';
 import { historyTables, hourMs } from '../history/tables.ts';
 import { exists } from '../thread/database/files.ts';
 import { OpenFile, readDatabase } from '../thread/database/store-database.ts';
 import { readStored } from '../thread/database/stored-text.ts';
+import type { RecordedGap } from './histories/gaps.ts';
 
 /** A parameter that has a history. */
 export interface Series {
@@ -42,6 +43,14 @@ export interface Mark {
 }
 
 type SpanTable = 'minute' | 'hour';
+
+/** Changes of a part of what was recorded: with numbers from `first` until before `last`. */
+export interface Numbers {
+  readonly first: number;
+  readonly last: number;
+}
+
+export const allNumbers: Numbers = { first: Number.NEGATIVE_INFINITY, last: Number.POSITIVE_INFINITY };
 
 /** So many gaps are looked at, the newest. */
 const maxGaps = 1000;
@@ -111,12 +120,23 @@ export class PastDatabase {
     return this.#all<[string]>('SELECT DISTINCT address FROM parameter').map(([address]) => address);
   }
 
-  /** Oldest first. */
-  gaps(): HistoryGap[] {
-    const select = 'SELECT start, end, lost, reason FROM gap ORDER BY start DESC LIMIT ?';
-    return this.#all<[number, number, number, string]>(select, maxGaps)
-      .map(([start, end, lost, reason]) => ({ from: start, to: end, lost, reason }))
+  /** The newest, oldest first. */
+  gaps(): RecordedGap[] {
+    const select = 'SELECT start, end, lost, reason, rowid FROM gap ORDER BY rowid DESC LIMIT ?';
+    return this.#all<[number, number, number, string, number]>(select, maxGaps)
+      .map(([from, to, lost, reason, row]) => ({ from, to, lost, reason, row }))
+      .filter(({ from, to }) => from <= to) // an earlier version has written others when the clock was set back
       .reverse();
+  }
+
+  /** When the clock has jumped, in the order in which it has. */
+  jumps(): RecordedJump[] {
+    const [isThere] = this.#all("SELECT 1 FROM sqlite_schema WHERE name = 'jump'"); // an earlier version has not noticed
+    if (isThere === undefined) return [];
+    const select = 'SELECT sequence, before, after, gap, start FROM jump ORDER BY n';
+    return this.#all<[number, number, number, number, 0 | 1]>(select).map(([sequence, before, after, gap, start]) => ({
+      ...{ sequence, before, after, gap, start },
+    }));
   }
 
   /** Spans that begin in the range, oldest first. */
@@ -153,27 +173,47 @@ export class PastDatabase {
     const first = Math.max(oldest, Math.floor(from / hourMs));
     const last = Math.min(newest, Math.ceil(to / hourMs) - 1);
     if (!(first <= last)) return [];
+    const next = 'SELECT min(hour) FROM change WHERE hour'; // a clock that was set leaves hours far from all others
     const select = `WITH RECURSIVE hours (n) AS (
-      SELECT CAST(? AS INTEGER) UNION ALL SELECT n + 1 FROM hours WHERE n < ?
-    ) SELECT n FROM hours WHERE EXISTS (SELECT 1 FROM change WHERE hour = n AND parameter = ?) LIMIT ?`;
+      SELECT (${next} >= ?) UNION ALL SELECT (${next} > n) FROM hours WHERE n < ?
+    ) SELECT n FROM hours WHERE n <= ?2 AND EXISTS (SELECT 1 FROM change WHERE hour = n AND parameter = ?3) LIMIT ?4`;
     return this.#all<[number]>(select, first, last, id, limit).map(([hour]) => hour * hourMs);
   }
 
   /** Changes of one hour, within the range: the first or the last so many of them, oldest first. */
-  changes(series: Series, hour: number, from: number, to: number, which: 'first' | 'last', limit: number): ChangeRow[] {
+  changes(
+    series: Series,
+    hour: number,
+    from: number,
+    to: number,
+    which: 'first' | 'last',
+    limit: number,
+    numbers = allNumbers,
+  ): ChangeRow[] {
     const order = orderOf(which);
-    const where = 'hour = ? AND parameter = ? AND time >= ? AND time < ?';
+    const where = `hour = ? AND parameter = ? AND time >= ? AND time < ?${numbered(numbers)}`;
     const select = `SELECT time, value, revision FROM change WHERE ${where} ORDER BY time ${order}, revision ${order} LIMIT ?`;
-    const rows = this.#all<ChangeRow>(select, Math.floor(hour / hourMs), series.id, from, to, limit);
+    const { first, last } = numbers;
+    const bounds = numbers === allNumbers ? [] : [finite(first), finite(last)];
+    const rows = this.#all<ChangeRow>(select, Math.floor(hour / hourMs), series.id, from, to, ...bounds, limit);
     return which === 'first' ? rows : rows.reverse();
   }
 
   /** Changes of one hour, with who did them and why: from a time on, the newest of those that come before a place, newest first. */
-  events({ id }: Series, hour: number, from: number, before: EventPlace, limit: number): EventRow[] {
+  events(
+    { id }: Series,
+    hour: number,
+    from: number,
+    before: EventPlace,
+    limit: number,
+    numbers = allNumbers,
+  ): EventRow[] {
     const columns = 'time, value, revision, writer, source, cause_parameter, cause_time, cause_revision';
-    const where = 'hour = ? AND parameter = ? AND time >= ? AND (time, revision) < (?, ?)';
+    const where = `hour = ? AND parameter = ? AND time >= ? AND (time, revision) < (?, ?)${numbered(numbers)}`;
     const select = `SELECT ${columns} FROM change WHERE ${where} ORDER BY time DESC, revision DESC LIMIT ?`;
-    return this.#all<EventRow>(select, Math.floor(hour / hourMs), id, from, before.time, before.revision, limit);
+    const { time, revision } = before;
+    const bounds = numbers === allNumbers ? [] : [finite(numbers.first), finite(numbers.last)];
+    return this.#all<EventRow>(select, Math.floor(hour / hourMs), id, from, time, revision, ...bounds, limit);
   }
 
   /** One change by its key. */
@@ -214,6 +254,14 @@ function emptyDatabase(): DatabaseSync {
 /** A value as the hub has it. */
 export function toValue(type: ValueType, stored: Stored): Value {
   return type === 'B' ? stored === 1 : readStored(stored);
+}
+
+function numbered(numbers: Numbers): string {
+  return numbers === allNumbers ? '' : ' AND revision >= ? AND revision < ?';
+}
+
+function finite(number: number): number {
+  return Math.max(Number.MIN_SAFE_INTEGER, Math.min(number, Number.MAX_SAFE_INTEGER));
 }
 
 function orderOf(which: 'first' | 'last'): 'ASC' | 'DESC' {

@@ -1,10 +1,20 @@
 // What is recorded of one parameter, whatever is still kept of it: its changes, and what held at some time.
 
+import { type Interval, type Piece, type Segment, Segments } from '../history/segments.ts';
 import { hourMs, minuteMs } from '../history/tables.ts';
 import type { Deadline } from './deadline.ts';
 import { Gaps } from './histories/gaps.ts';
 import { floorTo } from './histories/steps.ts';
-import type { ChangeRow, Mark, PastDatabase, Series, Span, Stored } from './past-database.ts';
+import {
+  allNumbers,
+  type ChangeRow,
+  type Mark,
+  type Numbers,
+  type PastDatabase,
+  type Series,
+  type Span,
+  type Stored,
+} from './past-database.ts';
 
 /** What all answers to one question share. */
 export interface Moment {
@@ -12,6 +22,8 @@ export interface Moment {
   readonly mark: Mark;
   /** Up to when what was recorded last holds. */
   readonly until: number;
+  /** The times between which the clock has jumped. */
+  readonly segments: Segments;
   readonly gaps: Gaps;
   readonly deadline: Deadline;
 }
@@ -23,7 +35,8 @@ const seenWithinMs = 15_000;
 export function momentOf(database: PastDatabase, now: number, deadline: Deadline): Moment {
   const mark = database.mark();
   const until = now - mark.seen < seenWithinMs ? now : mark.seen;
-  return { database, mark, until, gaps: new Gaps(database.gaps()), deadline };
+  const segments = new Segments(database.jumps(), Math.max(until, mark.seen));
+  return { database, mark, until, segments, gaps: new Gaps(database.gaps(), segments), deadline };
 }
 
 export interface Held {
@@ -31,16 +44,64 @@ export interface Held {
   readonly value: Stored;
 }
 
-export interface Range {
-  readonly from: number;
-  readonly to: number;
-}
-
 /** The first or the last so many changes of a range, oldest first. */
 export function changesIn(
+  moment: Moment,
+  series: Series,
+  range: Interval,
+  which: 'first' | 'last',
+  limit: number,
+): ChangeRow[] {
+  const pieces = [...piecesOf(moment, range)];
+  if (which === 'last') pieces.reverse();
+  const parts: ChangeRow[][] = [];
+  let left = limit;
+  for (const piece of pieces) {
+    if (left <= 0) break;
+    const rows = changesOf(moment, series, piece, which, left);
+    left -= rows.length;
+    parts.push(rows);
+  }
+  return (which === 'last' ? parts.reverse() : parts).flat();
+}
+
+/** What was from a time on; undefined: nobody knows. */
+export type StateRow = readonly [time: number, value: Stored | undefined];
+
+/**
+ * The same with what held where the clock had jumped to a time: there it is not what was recorded right before that time.
+ */
+export function statesIn(
+  moment: Moment,
+  series: Series,
+  range: Interval,
+  which: 'first' | 'last',
+  limit: number,
+): StateRow[] {
+  const rows: StateRow[] = changesIn(moment, series, range, which, limit).map(([time, value]) => [time, value]);
+  const starts = startsIn(moment, series, range).filter(([time]) => !rows.some((row) => row[0] === time));
+  if (starts.length === 0) return rows;
+  const all = [...rows, ...starts].sort((one, other) => one[0] - other[0]);
+  return which === 'first' ? all.slice(0, limit) : all.slice(-limit);
+}
+
+/** Where the clock had jumped to within a range, and what held then. */
+export function startsIn(moment: Moment, series: Series, range: Interval): StateRow[] {
+  return piecesOf(moment, range)
+    .filter(({ from }) => from > range.from)
+    .map(({ from, segment }) => [from, heldIn(moment, series, segment, from)?.value]);
+}
+
+/** Who says what was in a range. Where no time comes twice that is all that was recorded. */
+function piecesOf({ segments }: Moment, range: Interval): readonly (Piece & { readonly numbers: Numbers })[] {
+  if (segments.isOrdered) return [{ ...range, segment: segments.present, numbers: allNumbers }];
+  return segments.within(range).map((piece) => ({ ...piece, numbers: piece.segment }));
+}
+
+function changesOf(
   { database, deadline }: Moment,
   series: Series,
-  { from, to }: Range,
+  { from, to, numbers }: Interval & { readonly numbers: Numbers },
   which: 'first' | 'last',
   limit: number,
 ): ChangeRow[] {
@@ -51,7 +112,7 @@ export function changesIn(
   for (const hour of hours) {
     if (left <= 0) break;
     deadline.check();
-    const rows = database.changes(series, hour, from, to, which, left);
+    const rows = database.changes(series, hour, from, to, which, left, numbers);
     left -= rows.length;
     parts.push(rows);
   }
@@ -60,35 +121,70 @@ export function changesIn(
 
 /** What held right before a time, and since when, as far as is known; undefined: nothing is known. */
 export function heldBefore(moment: Moment, series: Series, time: number): Held | undefined {
-  const held = lastBefore(moment, series, time);
-  if (held === undefined || moment.gaps.wasDown(held.time, time)) return undefined;
-  return { value: held.value, time: moment.gaps.outOf(held.time, time) };
+  const { segments } = moment;
+  if (segments.isOrdered) return heldIn(moment, series, segments.present, time);
+  const piece = segments.within({ from: Number.NEGATIVE_INFINITY, to: time }).at(-1);
+  return piece && heldIn(moment, series, piece.segment, piece.to);
 }
 
-function lastBefore(moment: Moment, series: Series, time: number): Held | undefined {
+/** What held in a segment right before a time: where nothing changed in it, what held at the end of the segment before. */
+export function heldIn(moment: Moment, series: Series, segment: Segment, time: number): Held | undefined {
+  const { segments, gaps, deadline } = moment;
+  if (segments.isOrdered) {
+    const held = lastWithin(moment, series, { from: Number.NEGATIVE_INFINITY, to: time }, allNumbers);
+    if (held === undefined || gaps.wasDown(held.time, time)) return undefined;
+    return { value: held.value, time: gaps.outOf(held.time, time) };
+  }
+  let until = time;
+  for (let one: Segment | undefined = segment; one !== undefined; one = segments.before(one)) {
+    deadline.check();
+    until = Math.min(until, one.to);
+    const held = lastIn(moment, series, one, until);
+    if (gaps.wasDown(held?.time ?? one.from, until, one)) return undefined;
+    if (held !== undefined && one === segment) return { value: held.value, time: gaps.outOf(held.time, until) };
+    if (held !== undefined) return { value: held.value, time: segment.from };
+    if (segments.isStart(one)) return undefined;
+    until = Number.POSITIVE_INFINITY;
+  }
+  return undefined;
+}
+
+/** Minutes and hours of a time that came twice have what was in both: there changes alone tell. */
+function lastIn(moment: Moment, series: Series, segment: Segment, until: number): Held | undefined {
+  const parts = moment.segments.partsOf(segment, { from: Number.NEGATIVE_INFINITY, to: until });
+  for (const part of parts.toReversed()) {
+    const held = part.isShared ? lastChange(moment, series, part, segment) : lastWithin(moment, series, part, segment);
+    if (held !== undefined) return held;
+  }
+  return undefined;
+}
+
+function lastWithin(moment: Moment, series: Series, { from, to }: Interval, numbers: Numbers): Held | undefined {
   const { database, mark } = moment;
-  const minute = database.span('minute', 'last', series, 0, floorTo(minuteMs, time));
-  const hour = database.span('hour', 'last', series, 0, floorTo(hourMs, time));
+  const least = Math.max(from, Number.MIN_SAFE_INTEGER);
+  const minute = database.span('minute', 'last', series, least, floorTo(minuteMs, to));
+  const hour = database.span('hour', 'last', series, least, floorTo(hourMs, to));
   const span = hour === undefined || (minute !== undefined && minute[0] >= hour[0]) ? minute : hour;
-  const thisHour = floorTo(hourMs, time);
-  if (span === undefined && isSpanned(database, series)) return lastChange(moment, series, thisHour, time);
+  const thisHour = Math.max(from, floorTo(hourMs, to));
+  if (span === undefined && from === Number.NEGATIVE_INFINITY && isSpanned(database, series))
+    return lastChange(moment, series, { from: thisHour, to }, numbers);
   // What came after the last span is not put together yet.
-  const since = span === undefined ? 0 : Math.max(span[0], Math.min(mark.hours, thisHour));
-  const change = lastChange(moment, series, since, time);
+  const since = span === undefined ? from : Math.max(span[0], Math.min(mark.hours, thisHour));
+  const change = lastChange(moment, series, { from: since, to }, numbers);
   if (change !== undefined || span === undefined) return change;
-  return heldAtEnd(moment, series, span, span === hour ? hourMs : minuteMs);
+  return heldAtEnd(moment, series, span, span === hour ? hourMs : minuteMs, numbers);
 }
 
 /** Where changes are no longer kept, it held at the end of the span for sure. */
-function heldAtEnd(moment: Moment, series: Series, span: Span, lengthMs: number): Held | undefined {
+function heldAtEnd(moment: Moment, series: Series, span: Span, lengthMs: number, numbers: Numbers): Held | undefined {
   const [start, , , , last] = span;
-  const change = lastChange(moment, series, start, start + lengthMs);
+  const change = lastChange(moment, series, { from: start, to: start + lengthMs }, numbers);
   if (change !== undefined) return change;
   return typeof last === 'number' ? { time: start + lengthMs, value: last } : undefined;
 }
 
-function lastChange(moment: Moment, series: Series, from: number, to: number): Held | undefined {
-  const [row] = changesIn(moment, series, { from, to }, 'last', 1);
+function lastChange(moment: Moment, series: Series, range: Interval, numbers: Numbers): Held | undefined {
+  const [row] = changesOf(moment, series, { ...range, numbers }, 'last', 1);
   return row && { time: row[0], value: row[1] };
 }
 

@@ -1,10 +1,10 @@
 // What is asked of a history, and what comes of it.
 
 import type { History } from '../../../wire/http/past/history.ts';
-import type { Range } from './past.ts';
+import type { Interval } from '../history/segments.ts';
 
 /** Both ends are part of it. */
-export interface HistoryRange extends Range {
+export interface HistoryRange extends Interval {
   /** How many points are wanted at most, beside the one that held at the start. */
   readonly points: number;
 }

@@ -5,7 +5,7 @@ import type { ValueType } from '../../../../model/value.ts';
 import { storedText } from '../../thread/database/stored-text.ts';
 import { giveWay } from '../../thread/give-way.ts';
 import { Columns, columnRows } from '../columns.ts';
-import type { Changes, WriterRow } from '../messages.ts';
+import type { Changes, ToldJump, WriterRow } from '../messages.ts';
 import { hourMs } from '../tables.ts';
 import type { HistoryDatabase } from './history-database.ts';
 
@@ -24,6 +24,7 @@ const mostParameters = 2 ** 30;
 export class Batch {
   readonly columns: readonly Columns[];
   readonly until: number;
+  readonly jumps: readonly ToldJump[];
   readonly #writers: readonly WriterRow[];
   readonly #parameters: readonly (KnownParameter | undefined)[];
   /** Whether each change of a rule is kept. */
@@ -35,12 +36,13 @@ export class Batch {
 
   /** `parameters` by their numbers. */
   constructor(
-    { columns, writers, until }: Changes,
+    { columns, writers, until, jumps = [] }: Changes,
     parameters: readonly (KnownParameter | undefined)[],
     isKept: (rule: number) => boolean,
   ) {
     this.columns = columns.map((one) => Columns.handed(one));
     this.until = until;
+    this.jumps = jumps;
     this.#writers = writers;
     this.#parameters = parameters;
     this.#isKept = isKept;
@@ -55,6 +57,14 @@ export class Batch {
     return this.#written === this.#order?.length;
   }
 
+  /** The greatest revision of its changes; 0: it has none. */
+  get lastRevision(): number {
+    return this.columns.reduce(
+      (last, { revision, length }) => Math.max(last, ...(length > 0 ? [revision[length - 1]!] : [])),
+      0,
+    );
+  }
+
   /** A transaction was rolled back: so many rows are written, and what it has named is not. */
   goBack(written: number): void {
     this.#order = undefined;
@@ -63,9 +73,10 @@ export class Batch {
   }
 
   /**
-   * Writes the next rows within a transaction: so many, of so many parameters at most, as each of them is on pages of its own.
+   * Writes the next rows within a transaction: so many, of so many parameters at most, as each of them is on pages of its own. `base` is
+   * added to revisions.
    */
-  writeSome(database: HistoryDatabase, rows: number, parameters: number): void {
+  writeSome(database: HistoryDatabase, rows: number, parameters: number, base: number): void {
     this.#order ??= this.#prepare(database);
     const last = Math.min(this.#order.length, this.#written + rows);
     let parameter = 0;
@@ -78,7 +89,7 @@ export class Batch {
       if (columns.parameter[row] !== parameter && ++met > parameters) return;
       parameter = columns.parameter[row]!;
       try {
-        this.#write(database, columns, row);
+        this.#write(database, columns, row, base);
       } catch (error) {
         database.leftOut.note(this.#parameters[parameter]!.address, error);
       }
@@ -87,15 +98,16 @@ export class Batch {
 
   /** Tells the changes of some columns in the order in which they came; the value of texts and triggers is NaN. */
   tell(
-    { parameter, time, value, length }: Columns,
-    add: (rule: number, id: number, time: number, value: number) => void,
+    { parameter, time, value, revision, length }: Columns,
+    add: (rule: number, id: number, time: number, value: number, revision: number) => void,
   ): void {
     for (let row = 0; row < length; row++) {
       giveWay();
       const known = this.#parameters[parameter[row]!];
       if (known === undefined || !isTime(Math.floor(time[row]!))) continue;
       const { id, type, rule } = known;
-      add(rule, id, Math.floor(time[row]!), type === 'S' || type === 'T' ? Number.NaN : value[row]!);
+      const number = type === 'S' || type === 'T' ? Number.NaN : value[row]!;
+      add(rule, id, Math.floor(time[row]!), number, revision[row]!);
     }
   }
 
@@ -129,7 +141,7 @@ export class Batch {
     return known;
   }
 
-  #write(database: HistoryDatabase, columns: Columns, row: number): void {
+  #write(database: HistoryDatabase, columns: Columns, row: number, base: number): void {
     const time = Math.floor(columns.time[row]!);
     const { id, type } = this.#parameters[columns.parameter[row]!]!;
     const value = columns.value[row]!;
@@ -138,13 +150,13 @@ export class Batch {
       Math.floor(time / hourMs),
       id,
       time,
-      columns.revision[row]!,
+      base + columns.revision[row]!,
       type === 'F' ? value : type === 'S' ? storedText(columns.texts[value]!) : BigInt(value),
       this.#writerIds[columns.writer[row]!]!,
       this.#writerIds[columns.source[row]!]!,
       cause === 0 ? null : this.#parameters[cause]!.id,
       cause === 0 ? null : Math.floor(columns.causeTime[row]!),
-      cause === 0 ? null : columns.causeRevision[row]!,
+      cause === 0 ? null : base + columns.causeRevision[row]!,
     );
   }
 }

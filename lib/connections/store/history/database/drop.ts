@@ -1,5 +1,6 @@
 // Deletes old rows in small transactions, one for each step of a generator, so that what comes new never waits for long.
 
+import type { Interval } from '../segments.ts';
 import type { HistoryDatabase, SpanTable } from './history-database.ts';
 
 /** How many rows one step deletes at most, about. */
@@ -9,13 +10,15 @@ const mostStepParameters = 500;
 
 type Steps = Generator<void, void, void>;
 
-/** Which rows go: those of a parameter before the time that this gives; -Infinity: none. */
-export type Cut = (parameter: number) => number;
+/** Which rows of a parameter go: those of these times. */
+export type Cut = (parameter: number) => readonly Interval[];
+
+export const always: Interval = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
 
 /** The hours of which there are changes, oldest first; it may be deleted meanwhile. */
 export function* hoursOf({ database }: HistoryDatabase): Generator<number, void, void> {
   const next = database.prepare('SELECT min(hour) AS hour FROM change WHERE hour > ?');
-  let hour: number | null = -1;
+  let hour: number | null = Number.MIN_SAFE_INTEGER;
   for (;;) {
     ({ hour } = next.get(hour) as { hour: number | null });
     if (hour === null) return;
@@ -50,19 +53,27 @@ function* dropEach(
   cut: Cut,
   next: (last: number) => number | undefined,
 ): Steps {
-  const timeOfRow = database.database.prepare(`SELECT time FROM ${rows} ORDER BY time LIMIT 1 OFFSET ${stepRows}`);
-  const drop = database.database.prepare(`DELETE FROM ${rows} AND time < ?`);
+  const nextTime = `SELECT time FROM ${rows} AND time >= ? ORDER BY time LIMIT 1 OFFSET ${stepRows}`;
+  const timeOfRow = database.database.prepare(nextTime);
+  const drop = database.database.prepare(`DELETE FROM ${rows} AND time >= ? AND time < ?`);
   const stepParameters = Math.min(mostStepParameters, database.transactionPages);
   let parameter = next(0);
+  let place = 0;
   while (parameter !== undefined) {
     database.write(() => {
       let deleted = 0;
       for (let looked = 0; parameter !== undefined && looked < stepParameters && deleted < stepRows; looked++) {
-        const before = cut(parameter);
-        const last = timeOfRow.get(...key, parameter) as { time: number } | undefined;
-        const isPart = last !== undefined && last.time + 1 < before;
-        deleted += Number(drop.run(...key, parameter, isPart ? last.time + 1 : finite(before)).changes);
-        if (!isPart) parameter = next(parameter);
+        const one = cut(parameter)[place];
+        if (one === undefined) {
+          parameter = next(parameter);
+          place = 0;
+          continue;
+        }
+        const [from, to] = [finite(one.from), finite(one.to)];
+        const last = timeOfRow.get(...key, parameter, from) as { time: number } | undefined;
+        const isPart = last !== undefined && last.time + 1 < to;
+        deleted += Number(drop.run(...key, parameter, from, isPart ? last.time + 1 : to).changes);
+        if (!isPart) place++;
       }
     });
     yield;
@@ -70,5 +81,5 @@ function* dropEach(
 }
 
 function finite(time: number): number {
-  return Math.max(0, Math.min(time, Number.MAX_SAFE_INTEGER));
+  return Math.max(Number.MIN_SAFE_INTEGER, Math.min(time, Number.MAX_SAFE_INTEGER));
 }

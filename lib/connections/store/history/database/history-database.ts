@@ -1,6 +1,7 @@
 // The database of the history, `history.db`, as the thread writes it.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { readClocks } from '../../age-clock.ts';
 import { LeftOutRows } from '../../thread/database/left-out-rows.ts';
 import {
   checkSmallDatabase,
@@ -13,8 +14,10 @@ import {
 import { WrittenFiles } from '../../thread/database/written-files.ts';
 import type { Gap } from '../columns.ts';
 import type { HistoryRoom } from '../messages.ts';
-import { historyTables } from '../tables.ts';
-import type { SpanRow } from './spans.ts';
+import type { RecordedJump } from '../segments.ts';
+import { historyTables, hourMs, laterTables, minuteMs } from '../tables.ts';
+import { HourAges } from './hour-ages.ts';
+import type { SpanPart, SpanRow } from './spans.ts';
 
 /** Up to where everything is written; see `mark` of the tables. */
 export interface Mark {
@@ -24,6 +27,18 @@ export interface Mark {
 }
 
 export type SpanTable = 'minute' | 'hour';
+
+/** The run of the hub that was recorded last, what is added to its revisions, and the greatest number that a change has. */
+export interface RecordedRun {
+  readonly epoch: string;
+  readonly base: number;
+  readonly last: number;
+}
+
+/** Greater than all revisions that an earlier version has written, of which nobody knows which came first. */
+const baseOfEarlier = 1e12;
+/** So many jumps of the clock are kept, the newest. */
+const keptJumps = 1000;
 
 /** How many names of writers are known by heart. */
 const knownWriters = 10_000;
@@ -35,6 +50,8 @@ export class HistoryDatabase {
   readonly #logPages: number;
   readonly #addChange: StatementSync;
   readonly #putSpan: Readonly<Record<SpanTable, StatementSync>>;
+  readonly #addToSpan: Readonly<Record<SpanTable, StatementSync>>;
+  readonly ages: HourAges;
   readonly #parameterIds = new Map<string, number>();
   readonly #writerIds = new Map<string, number>();
   /** The keys that rows were given, of parameters since it was opened, of writers while somebody watches. */
@@ -44,14 +61,20 @@ export class HistoryDatabase {
   readonly leftOut = new LeftOutRows();
 
   /** Opens a database, which is created when there is none. Errors: those of SQLite and the file system, `DamagedError`; nothing is open then. */
-  constructor(path: string, { databaseBytes, logBytes }: HistoryRoom) {
+  constructor(path: string, { databaseBytes, logBytes }: HistoryRoom, now = readClocks()) {
     this.database = openDatabase(path, databaseBytes, logBytes);
     try {
       this.#files = new WrittenFiles(path);
+      this.database.exec(laterTables);
+      this.ages = new HourAges(this.database, this.mark()?.seen ?? 0, now);
       this.#addChange = this.database.prepare('INSERT OR IGNORE INTO change VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
       const put = (table: SpanTable) =>
         this.database.prepare(`INSERT OR REPLACE INTO ${table} VALUES (?, ?, ?, ?, ?, ?, ?)`);
       this.#putSpan = { minute: put('minute'), hour: put('hour') };
+      this.#addToSpan = {
+        minute: this.database.prepare(addToSpan('minute', minuteMs)),
+        hour: this.database.prepare(addToSpan('hour', hourMs)),
+      };
       this.#mostPages = this.#pragma('max_page_count');
       this.#logPages = Math.floor(logBytes / this.#pragma('page_size'));
     } catch (error) {
@@ -92,7 +115,41 @@ export class HistoryDatabase {
   /** Writes as a whole or not at all; once it returns, it is on the disk. Errors: those of SQLite, `DamagedError`. */
   write(work: () => void): void {
     this.#files.expectWhole();
-    inTransaction(this.database, work);
+    try {
+      inTransaction(this.database, () => {
+        work();
+        this.ages.note();
+      });
+    } catch (error) {
+      this.ages.forget();
+      throw error;
+    }
+  }
+
+  /** What was recorded last; a database of an earlier version does not say of which run that is. */
+  run(): RecordedRun {
+    const known = this.database.prepare('SELECT epoch, base, last FROM run').get() as RecordedRun | undefined;
+    const last = this.mark() === undefined ? 0 : baseOfEarlier;
+    return known ?? { epoch: '', base: last, last };
+  }
+
+  setRun({ epoch, base, last }: RecordedRun): void {
+    this.database.prepare('INSERT OR REPLACE INTO run VALUES (1, ?, ?, ?)').run(epoch, BigInt(base), BigInt(last));
+  }
+
+  /** In the order in which they were. */
+  jumps(): RecordedJump[] {
+    return this.database
+      .prepare('SELECT sequence, before, after, gap, start FROM jump ORDER BY n')
+      .all() as unknown as RecordedJump[];
+  }
+
+  addJump({ sequence, before, after, start }: Omit<RecordedJump, 'gap'>): void {
+    const gap = 'SELECT coalesce(max(rowid), 0) FROM gap';
+    this.database
+      .prepare(`INSERT INTO jump (sequence, before, after, gap, start) VALUES (?, ?, ?, (${gap}), ?)`)
+      .run(BigInt(sequence), BigInt(Math.floor(before)), BigInt(Math.floor(after)), start);
+    this.database.prepare('DELETE FROM jump WHERE n <= (SELECT max(n) FROM jump) - ?').run(keptJumps);
   }
 
   mark(): Mark | undefined {
@@ -122,6 +179,7 @@ export class HistoryDatabase {
     causeTime: number | null,
     causeRevision: number | null,
   ): void {
+    this.ages.wrote(hour);
     this.#addChange.run(
       hour,
       parameter,
@@ -137,11 +195,19 @@ export class HistoryDatabase {
   }
 
   putSpan(table: SpanTable, { parameter, time, min, mean, max, last, count }: SpanRow): void {
+    this.ages.wrote(Math.floor(time / hourMs));
     try {
       this.#putSpan[table].run(parameter, time, min ?? null, mean ?? null, max ?? null, last ?? null, count);
     } catch (error) {
       this.leftOut.note(`a row of ${table}`, error);
     }
+  }
+
+  /** Adds a part of a span to the row that there may be of another part, or of the same time before the clock was set back. */
+  addToSpan(table: SpanTable, { parameter, time, min, mean, max, last, count }: SpanRow, part: SpanPart): void {
+    this.ages.wrote(Math.floor(time / hourMs));
+    const figures = [min, mean, max, last].map((figure) => figure ?? null);
+    this.#addToSpan[table].run(parameter, time, ...figures, count, part.knownMs, part.isWhole ? 1 : 0);
   }
 
   /** Within a transaction. */
@@ -210,4 +276,16 @@ export class HistoryDatabase {
   #pragma(name: string): number {
     return Object.values(this.database.prepare(`PRAGMA ${name}`).get() as Record<string, number>)[0]!;
   }
+}
+
+/** The mean weighs both parts by how long they are; of what the value was in the end a part tells only when it reaches to it. */
+function addToSpan(table: SpanTable, lengthMs: number): string {
+  const both = (combine: string, column: string) =>
+    `${combine}(coalesce(${column}, excluded.${column}), coalesce(excluded.${column}, ${column}))`;
+  const known = `min(?8, ${lengthMs})`;
+  return `INSERT INTO ${table} VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO UPDATE SET
+    min = ${both('min', 'min')}, max = ${both('max', 'max')}, count = count + excluded.count,
+    mean = CASE WHEN mean IS NULL OR excluded.mean IS NULL THEN coalesce(mean, excluded.mean)
+      ELSE (mean * (${lengthMs} - ${known}) + excluded.mean * ${known}) / ${lengthMs} END,
+    last = CASE WHEN ?9 = 1 THEN excluded.last ELSE last END`;
 }

@@ -3,13 +3,15 @@
 
 import { mkdirSync } from 'node:fs';
 import { messageOf } from '../../../../model/error.ts';
+import { jumpMs } from '../../../../model/time/wall-clock.ts';
+import { type ClockReading, readClocks } from '../../age-clock.ts';
 import { clearLog, exists, filesOf, setAside } from '../../thread/database/files.ts';
 import { FolderLock } from '../../thread/database/folder-lock.ts';
 import { hasLost, readLogIndex } from '../../thread/database/log-index.ts';
 import { lostLog } from '../../thread/database/recover.ts';
 import { checkDatabase } from '../../thread/database/store-database.ts';
 import { troubleOf } from '../../thread/database/trouble.ts';
-import type { Changes, HistoryAnswer, OpenHistory } from '../messages.ts';
+import type { Changes, HistoryAnswer, OpenHistory, ToldJump } from '../messages.ts';
 import { hourMs } from '../tables.ts';
 import { Batch, type KnownParameter } from './batch.ts';
 import { hoursOf } from './drop.ts';
@@ -29,25 +31,30 @@ export class HistoryKeeping {
   /** By their numbers in columns. */
   readonly #parameters: (KnownParameter | undefined)[] = [];
   #batch: Batch | undefined;
+  /** What the clock showed with the last changes. */
+  #until = 0;
   #losses: string[] = [];
   #rows = 0;
   #seen: number | undefined;
   #buffers: ArrayBuffer[] = [];
 
-  open(request: OpenHistory): HistoryAnswer {
+  open(request: OpenHistory, now = readClocks()): HistoryAnswer {
     this.#request = request;
-    return this.#answer(() => this.#openFile(request));
+    this.#until = request.now;
+    return this.#answer(() => this.#openFile(request, now));
   }
 
-  write(changes: Changes): HistoryAnswer {
+  write(changes: Changes, now = readClocks()): HistoryAnswer {
     for (const [number, address, type, rule] of changes.parameters)
       this.#parameters[number] = { address, type, rule, id: 0 };
-    this.#batch = new Batch(changes, this.#parameters, (rule) => this.#request!.rules[rule]!.rawMs > 0);
-    return this.goOn();
+    const jumps = jumpsOf(changes, this.#until);
+    this.#batch = new Batch({ ...changes, jumps }, this.#parameters, (rule) => this.#request!.rules[rule]!.rawMs > 0);
+    this.#until = changes.until;
+    return this.goOn(now);
   }
 
-  goOn(): HistoryAnswer {
-    return this.#answer(() => this.#write(this.#open!.writing));
+  goOn(now = readClocks()): HistoryAnswer {
+    return this.#answer(() => this.#write(this.#open!, now));
   }
 
   check(): HistoryAnswer {
@@ -56,13 +63,13 @@ export class HistoryKeeping {
 
   close(): void {
     try {
-      if (this.#batch === undefined) this.#open?.writing.end(Date.now());
+      if (this.#batch === undefined) this.#open?.writing.end(this.#until);
     } catch {} // the next start finds an earlier time
     this.#close();
   }
 
-  #openFile(request: OpenHistory): void {
-    const { folder, room, rules, isFirst, now, startedAt } = request;
+  #openFile(request: OpenHistory, reading: ClockReading): void {
+    const { folder, room, rules, isFirst, now, startedAt, epoch } = request;
     const files = filesOf(folder, 'history');
     const { path } = files;
     this.#close();
@@ -74,8 +81,8 @@ export class HistoryKeeping {
     HistoryDatabase.recognise(path, isFirst);
     if (isFirst && hasLost(before, readLogIndex(path))) this.#losses.push(lostLog(path));
     const onDisk = roomOnDisk(folder, room);
-    const database = new HistoryDatabase(path, onDisk);
-    const writing = new Writing(database, rules, new Room(folder, path, database, onDisk));
+    const database = new HistoryDatabase(path, onDisk, reading);
+    const writing = new Writing(database, rules, new Room(folder, path, database, onDisk), epoch);
     this.#open = { database, writing };
     this.#seen = database.mark()?.seen;
     for (const known of this.#parameters) if (known !== undefined) known.id = 0;
@@ -88,16 +95,16 @@ export class HistoryKeeping {
     if (isFirst) writing.addGap(startedAt, now);
   }
 
-  #write(writing: Writing): void {
+  #write({ database, writing }: Open, now: ClockReading): void {
     const batch = this.#batch;
-    const until = batch?.until ?? Date.now();
+    database.ages.read(now);
     if (batch !== undefined) {
       this.#writeChanges(writing, batch);
       writing.count(batch);
       this.#giveBack();
     }
-    writing.writeSpans(until);
-    writing.delete(until);
+    writing.writeSpans(this.#until);
+    writing.delete();
   }
 
   #writeChanges(writing: Writing, batch: Batch): void {
@@ -166,6 +173,11 @@ export class HistoryKeeping {
     this.#lock?.free();
     this.#lock = undefined;
   }
+}
+
+/** A clock that shows an earlier time than with the changes before was set back, even if nobody has noticed when. */
+function jumpsOf({ until, jumps = [] }: Changes, before: number): readonly ToldJump[] {
+  return jumps.length === 0 && until <= before - jumpMs ? [{ before, after: until, revision: undefined }] : jumps;
 }
 
 /** Whoever had the history before may still be writing it: what a log has is only known once nobody empties it. */

@@ -1,48 +1,60 @@
-// When the room is used up, the oldest goes: changes first, hour by hour, then minutes, at last a quarter of what there is.
+// When the room is used up, what was written longest ago goes: changes first, hour by hour, then minutes, at last a quarter of what
+// there is.
 
 import { dayMs } from '../../../../model/time/calendar-day.ts';
+import type { Interval } from '../segments.ts';
 import { hourMs } from '../tables.ts';
-import { dropChanges, dropSpans, hoursOf } from './drop.ts';
+import { always, dropChanges, dropSpans, hoursOf } from './drop.ts';
 import type { HistoryDatabase, SpanTable } from './history-database.ts';
+import type { AgesOfHours } from './hour-ages.ts';
 
 /** Minutes go before the changes of the present hour, but for those of one day. */
 const keptMinutesMs = dayMs;
+/** Which parts of the time since the oldest span go, until there is room. */
+const shares = [1 / 4, 1 / 2, 3 / 4, 15 / 16];
+
+type Steps = Generator<void, void, void>;
 
 /** Deletes in steps; whoever needs room stops as soon as there is enough. */
-export function* makeRoom(database: HistoryDatabase, now: number): Generator<void, void, void> {
-  const present = Math.floor(now / hourMs);
-  for (const hour of hoursOf(database)) {
-    if (hour >= present) break;
-    yield* dropChanges(database, hour, () => Number.POSITIVE_INFINITY);
+export function* makeRoom(database: HistoryDatabase): Steps {
+  const ages = database.ages.all();
+  const now = database.ages.measured;
+  const hours = [...hoursOf(database)].sort((one, other) => ages.of(one) - ages.of(other));
+  for (const hour of hours) if (now - ages.of(hour) >= hourMs) yield* dropChanges(database, hour, () => [always]);
+  if (now - oldestSpan(database, 'minute', ages) > keptMinutesMs) yield* dropOldSpans(database, 'minute', ages);
+  for (const hour of hours) {
+    const cut = quarterOf(database, hour);
+    if (cut !== undefined) yield* dropChanges(database, hour, () => [cut]);
   }
-  if (oldestSpan(database, 'minute') < now - keptMinutesMs) yield* dropQuarterOfSpans(database, 'minute', now);
-  for (const hour of hoursOf(database)) {
-    const cut = quarterAfter(oldestChange(database, hour), now);
-    yield* dropChanges(database, hour, () => cut);
+  yield* dropOldSpans(database, 'minute', ages);
+  yield* dropOldSpans(database, 'hour', ages);
+}
+
+function* dropOldSpans(database: HistoryDatabase, table: SpanTable, ages: AgesOfHours): Steps {
+  const now = database.ages.measured;
+  const oldest = oldestSpan(database, table, ages);
+  for (const share of shares) {
+    const cut = ages.before(oldest + Math.max(1, (now - oldest) * share));
+    yield* dropSpans(database, table, () => cut);
   }
-  yield* dropQuarterOfSpans(database, 'minute', now);
-  yield* dropQuarterOfSpans(database, 'hour', now);
 }
 
-function* dropQuarterOfSpans(database: HistoryDatabase, table: SpanTable, now: number): Generator<void, void, void> {
-  const cut = quarterAfter(oldestSpan(database, table), now);
-  yield* dropSpans(database, table, () => cut);
+/** The first quarter of the time of the changes of an hour; undefined: it has none. */
+function quarterOf({ database }: HistoryDatabase, hour: number): Interval | undefined {
+  const time = (which: 'min' | 'max') => {
+    const ofEach = `(SELECT ${which}(time) FROM change WHERE hour = ? AND parameter = id)`;
+    const row = database.prepare(`SELECT ${which}(${ofEach}) AS time FROM parameter`).get(hour);
+    return (row as { time: number | null }).time;
+  };
+  const [oldest, newest] = [time('min'), time('max')];
+  if (oldest === null || newest === null) return undefined;
+  return { from: oldest, to: oldest + Math.max(1, (newest - oldest) / 4) };
 }
 
-function quarterAfter(oldest: number, now: number): number {
-  return oldest + Math.max(1, (now - oldest) / 4);
-}
-
-function oldestChange({ database }: HistoryDatabase, hour: number): number {
-  const { time } = database
-    .prepare('SELECT min((SELECT min(time) FROM change WHERE hour = ? AND parameter = id)) AS time FROM parameter')
-    .get(hour) as { time: number | null };
-  return time ?? Number.POSITIVE_INFINITY;
-}
-
-function oldestSpan({ database }: HistoryDatabase, table: SpanTable): number {
+/** When the oldest rows were written; Infinity: there are none. */
+function oldestSpan({ database }: HistoryDatabase, table: SpanTable, ages: AgesOfHours): number {
   const { time } = database
     .prepare(`SELECT min((SELECT min(time) FROM ${table} WHERE parameter = id)) AS time FROM parameter`)
     .get() as { time: number | null };
-  return time ?? Number.POSITIVE_INFINITY;
+  return time === null ? Number.POSITIVE_INFINITY : ages.oldestFrom(Math.floor(time / hourMs));
 }

@@ -6,10 +6,11 @@ import type { HistoryDatabase, Mark } from './history-database.ts';
 import type { RuleSpans } from './rule-spans.ts';
 import type { SpanRow } from './spans.ts';
 
-/** `spansOf` gives the spans of a parameter, by its key. */
+/** `spansOf` gives the spans of a parameter, by its key. Changes before `first` were counted before the clock has jumped. */
 export function rebuildSpans(
   { database }: HistoryDatabase,
   { minutes, hours }: Mark,
+  first: number,
   spansOf: (parameter: number) => RuleSpans | undefined,
 ): void {
   const written = database
@@ -25,9 +26,13 @@ export function rebuildSpans(
   const held = database.prepare('SELECT last FROM minute WHERE parameter = ? AND time < ? ORDER BY time DESC LIMIT 1');
   const changes = database
     .prepare(
-      'SELECT parameter, time, value FROM change WHERE hour >= ? AND time >= ? ORDER BY hour, parameter, time, revision',
+      'SELECT parameter, time, value FROM change WHERE hour >= ? AND time >= ? AND revision >= ? ORDER BY hour, parameter, time, revision',
     )
-    .iterate(Math.floor(minutes / hourMs), minutes) as Iterable<{ parameter: number; time: number; value: unknown }>;
+    .iterate(Math.floor(minutes / hourMs), minutes, Math.max(first, Number.MIN_SAFE_INTEGER)) as Iterable<{
+    parameter: number;
+    time: number;
+    value: unknown;
+  }>;
   for (const { parameter, time, value } of changes) {
     const spans = spansOf(parameter);
     if (spans === undefined) continue;

@@ -1,12 +1,18 @@
 // What is older than its rule says goes, hour by hour.
 
 import { defaultTimes, type HistoryRule } from '../rules.ts';
-import { hourMs } from '../tables.ts';
-import { dropChanges, dropSpans, hoursOf } from './drop.ts';
+import type { Interval } from '../segments.ts';
+import { always, dropChanges, dropSpans, hoursOf } from './drop.ts';
 import type { HistoryDatabase } from './history-database.ts';
 import { readRules } from './rules-by-id.ts';
 
-/** Deletes in steps what is too old now, and was not at the time before; -Infinity: nothing was looked at yet. */
+/** So many hours are looked at in one step. */
+const stepHours = 1000;
+
+/**
+ * Deletes in steps what is too old by now, on the clock of the ages. What was too old at the time before, and is there no more, is not
+ * looked for again; -Infinity: nothing was looked at yet.
+ */
 export function* keepWithinTimes(
   database: HistoryDatabase,
   rules: readonly HistoryRule[],
@@ -15,13 +21,24 @@ export function* keepWithinTimes(
 ): Generator<void, void, void> {
   const ruleOf = readRules(database, rules);
   const timesOf = (parameter: number) => rules[ruleOf(parameter) ?? -1] ?? defaultTimes;
-  const all = [...rules, defaultTimes];
+  const ages = database.ages.all();
+  let looked = 0;
   for (const hour of hoursOf(database)) {
-    const end = (hour + 1) * hourMs;
-    if (all.every(({ rawMs }) => end > now - rawMs)) break;
-    if (all.every(({ rawMs }) => end > now - rawMs || end <= before - rawMs)) continue;
-    yield* dropChanges(database, hour, (parameter) => (end <= now - timesOf(parameter).rawMs ? end : 0));
+    const writtenAt = ages.of(hour);
+    const isDue = ({ rawMs }: Pick<HistoryRule, 'rawMs'>) => now - writtenAt >= rawMs && before - writtenAt < rawMs;
+    if ([...rules, defaultTimes].some(isDue))
+      yield* dropChanges(database, hour, (parameter) => (now - writtenAt >= timesOf(parameter).rawMs ? [always] : []));
+    if (++looked % stepHours === 0) yield;
   }
-  yield* dropSpans(database, 'minute', (parameter) => now - timesOf(parameter).minutesMs);
-  yield* dropSpans(database, 'hour', (parameter) => now - timesOf(parameter).hoursMs);
+  const intervals = new Map<number, readonly Interval[]>();
+  const olderThan = (ageMs: number) => {
+    let known = intervals.get(ageMs);
+    if (known === undefined) {
+      known = Number.isFinite(ageMs) ? ages.before(now - ageMs) : [];
+      intervals.set(ageMs, known);
+    }
+    return known;
+  };
+  yield* dropSpans(database, 'minute', (parameter) => olderThan(timesOf(parameter).minutesMs));
+  yield* dropSpans(database, 'hour', (parameter) => olderThan(timesOf(parameter).hoursMs));
 }

@@ -32,7 +32,7 @@ export class Room {
   }
 
   /** Makes room for a transaction. Errors: where there is none, with the code ENOSPC; those of SQLite. */
-  prepare(now: number): void {
+  prepare(): void {
     this.#expectDisk();
     const log = statSync(`${this.#path}-wal`, { throwIfNoEntry: false });
     if (log !== undefined && log.size > this.#logBytes && !this.#database.emptyLog())
@@ -42,7 +42,7 @@ export class Room {
     const pages = this.#database.transactionPages + sparePages;
     for (let round = 0; round < makingRounds; round++) {
       if (this.#database.freePages >= pages) return;
-      for (const _ of makeRoom(this.#database, now)) if (this.#database.freePages >= pages) return;
+      for (const _ of makeRoom(this.#database)) if (this.#database.freePages >= pages) return;
     }
     throw new NoRoomError('the room that maxSize leaves for the history is used up');
   }

@@ -3,10 +3,10 @@
 import type { HistoryRule } from '../rules.ts';
 import { hourMs, minuteMs } from '../tables.ts';
 import type { SpanTable } from './history-database.ts';
-import { type SpanRow, Spans } from './spans.ts';
+import { type SpanPart, type SpanRow, Spans } from './spans.ts';
 
 /** A row that is to be written. */
-export type WaitingSpan = readonly [table: SpanTable, row: SpanRow];
+export type WaitingSpan = readonly [table: SpanTable, row: SpanRow, part: SpanPart];
 
 export class RuleSpans {
   readonly minutes: Spans | undefined;
@@ -19,8 +19,8 @@ export class RuleSpans {
     waiting: WaitingSpan[],
   ) {
     this.#lateMs = everyMs;
-    if (minutesMs > 0) this.minutes = new Spans(minuteMs, (row) => waiting.push(['minute', row]));
-    if (hoursMs > 0) this.hours = new Spans(hourMs, (row) => waiting.push(['hour', row]));
+    if (minutesMs > 0) this.minutes = new Spans(minuteMs, (...row) => waiting.push(['minute', ...row]));
+    if (hoursMs > 0) this.hours = new Spans(hourMs, (...row) => waiting.push(['hour', ...row]));
   }
 
   add(parameter: number, time: number, value: number): void {
@@ -49,6 +49,11 @@ export class RuleSpans {
   openSince(until: number): { readonly minutes: number; readonly hours: number } {
     const time = until - this.#lateMs;
     return { minutes: Math.floor(time / minuteMs) * minuteMs, hours: Math.floor(time / hourMs) * hourMs };
+  }
+
+  jump(before: number, after: number): void {
+    this.minutes?.jump(before, after);
+    this.hours?.jump(before, after);
   }
 
   interrupt(start: number, end: number, isForgotten: boolean): void {

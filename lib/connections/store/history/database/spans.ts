@@ -12,6 +12,12 @@ export interface SpanRow {
   readonly count: number;
 }
 
+/** How much of its span a row tells: for how long the value was known, and whether up to its end. */
+export interface SpanPart {
+  readonly knownMs: number;
+  readonly isWhole: boolean;
+}
+
 /** What is known of a parameter in the span that is not over. `value` is NaN while it is unknown. */
 interface OpenSpan {
   readonly parameter: number;
@@ -30,13 +36,13 @@ interface OpenSpan {
 
 export class Spans {
   readonly #lengthMs: number;
-  readonly #over: (row: SpanRow) => void;
+  readonly #over: (row: SpanRow, part: SpanPart) => void;
   readonly #open = new Map<number, OpenSpan>();
   /** Those with a change in a span that is not over. */
   #changed: OpenSpan[] = [];
 
   /** `over` hears of each span that is over, and had a change. */
-  constructor(lengthMs: number, over: (row: SpanRow) => void) {
+  constructor(lengthMs: number, over: (row: SpanRow, part: SpanPart) => void) {
     this.#lengthMs = lengthMs;
     this.#over = over;
   }
@@ -87,6 +93,17 @@ export class Spans {
       else if (span.count > 0) this.#changed.push(span);
   }
 
+  /** The clock has jumped: what holds goes on at the new time, and what was counted up to then is told. */
+  jump(before: number, after: number): void {
+    for (const span of this.#open.values()) {
+      const end = span.start + this.#lengthMs;
+      this.#count(span, Math.min(before, end));
+      if (span.count > 0) this.#over(rowOf(span), { knownMs: span.knownMs, isWhole: before >= end });
+      Object.assign(span, emptySpan, { start: this.#startOf(after), value: span.value, counted: after });
+    }
+    this.#changed = [];
+  }
+
   /** Nothing counts from `start` to `end`; what a parameter was before holds afterwards, unless all is forgotten. */
   interrupt(start: number, end: number, isForgotten: boolean): void {
     if (isForgotten) this.endBefore(start); // what was over by then is known to its end
@@ -114,7 +131,7 @@ export class Spans {
   #end(span: OpenSpan, time: number): void {
     const end = span.start + this.#lengthMs;
     this.#count(span, end);
-    if (span.count > 0) this.#over(rowOf(span));
+    if (span.count > 0) this.#over(rowOf(span), { knownMs: span.knownMs, isWhole: true });
     const start = this.#startOf(time);
     const counted = Math.max(span.counted, start);
     Object.assign(span, emptySpan, { start, value: span.value, counted });

@@ -1,10 +1,12 @@
 // Writes to a database that is open: changes, the minutes and hours that are over, how far it has come. And deletes what is too old.
 
+import type { ClockJump } from '../../../../model/time/wall-clock.ts';
 import { troubleOf } from '../../thread/database/trouble.ts';
 import type { HistoryRule } from '../rules.ts';
-import { downReason, hourMs } from '../tables.ts';
+import { Segments } from '../segments.ts';
+import { downReason, hourMs, minuteMs } from '../tables.ts';
 import type { Batch } from './batch.ts';
-import type { HistoryDatabase, Mark } from './history-database.ts';
+import type { HistoryDatabase, Mark, RecordedRun, SpanTable } from './history-database.ts';
 import { dropUnnamed } from './names.ts';
 import { rebuildSpans } from './rebuild.ts';
 import { keepWithinTimes } from './retention.ts';
@@ -21,64 +23,78 @@ const transactionSpans = 2000;
 const seenEveryMs = 10_000;
 /** How long is deleted at most after each write. */
 const deletingMs = 100;
-/** When the clock jumps back by more than this, minutes begin anew. */
-const clockJumpMs = 60_000;
 
 export class Writing {
   readonly #database: HistoryDatabase;
   readonly #rules: readonly HistoryRule[];
   readonly #room: Room;
   readonly #waiting: WaitingSpan[] = [];
-  #spans: readonly RuleSpans[];
+  /** Whether the run of the hub that was recorded last goes on. */
+  readonly #isSameRun: boolean;
+  readonly #spans: readonly RuleSpans[];
   #mark: Mark;
+  #run: RecordedRun;
+  #segments: Segments;
   #rows = transactionRows;
-  /** No older changes come. */
-  #now: number;
-  /** What changed before this was counted by an earlier run; when it is told again, it is what holds. */
-  readonly #seenBefore: number;
+  /** Changes up to this number were counted before; when one of them is told again, it is what holds. */
+  readonly #countedBefore: number;
   #deleting: Generator<void, void, void> | undefined;
   #deletedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(database: HistoryDatabase, rules: readonly HistoryRule[], room: Room) {
+  /** `epoch` names the run of the hub. */
+  constructor(database: HistoryDatabase, rules: readonly HistoryRule[], room: Room, epoch: string) {
     this.#database = database;
     this.#rules = rules;
     this.#room = room;
     this.#mark = database.mark() ?? { seen: 0, minutes: 0, hours: 0 };
-    this.#now = this.#mark.seen;
-    this.#seenBefore = this.#mark.seen;
-    this.#spans = this.#newSpans();
+    const run = database.run();
+    this.#isSameRun = run.epoch === epoch;
+    this.#run = this.#isSameRun ? run : { epoch, base: run.last, last: run.last };
+    this.#countedBefore = run.last;
+    this.#segments = new Segments(database.jumps());
+    this.#spans = rules.map((rule) => new RuleSpans(rule, this.#waiting));
   }
 
   /** Takes over what an earlier run has left. */
   rebuild(): void {
     const ruleOf = readRules(this.#database, this.#rules);
-    rebuildSpans(this.#database, this.#mark, (parameter) => this.#spans[ruleOf(parameter) ?? -1]);
+    const { first } = this.#segments.present;
+    rebuildSpans(this.#database, this.#mark, first, (parameter) => this.#spans[ruleOf(parameter) ?? -1]);
   }
 
-  /** Nothing was recorded since it was last seen, if it ever was. */
+  /** Nothing was recorded since it was last seen, if it ever was. When the clock was set back meanwhile, nobody knows for how long. */
   addGap(startedAt: number, now: number): void {
-    const { seen: start } = this.#mark;
-    if (start === 0) return;
-    const [end, reason] = start < startedAt ? [startedAt, downReason] : [now, 'the store was stopped'];
+    const { seen } = this.#mark;
+    if (seen === 0) return;
+    const [end, reason] = this.#isSameRun ? [now, 'the store was stopped'] : [startedAt, downReason];
+    const start = Math.min(seen, end);
     this.#write(() => {
+      if (seen > end || !this.#segments.isOrdered)
+        this.#addJump({ before: seen, after: end }, undefined, !this.#isSameRun);
       this.#database.addGap({ start, end, lost: 0, reason });
       this.#setMark({ ...this.#mark, seen: now });
     });
-    for (const spans of this.#spans) spans.interrupt(start, end, true);
+    for (const spans of this.#spans) {
+      if (seen > end) spans.jump(seen, end);
+      spans.interrupt(start, end, true);
+    }
   }
 
   /** Writes the changes; `wrote` hears of the rows of each transaction. Errors: those of SQLite; what is written then stays so. */
   writeChanges(batch: Batch, wrote: (rows: number) => void): void {
     const { columns, until } = batch;
-    this.#now = until;
-    if (columns.length === 0 && until - this.#mark.seen < seenEveryMs) return;
+    const isIdle = columns.length === 0 && batch.jumps.length === 0;
+    if (isIdle && Math.abs(until - this.#mark.seen) < seenEveryMs) return;
     while (!batch.isWritten) {
       const before = batch.written;
       try {
         this.#write(() => {
-          batch.writeSome(this.#database, this.#rows, this.#database.transactionPages / 2);
+          batch.writeSome(this.#database, this.#rows, this.#database.transactionPages / 2, this.#run.base);
           if (!batch.isWritten) return;
-          for (const { gap } of columns) if (gap !== undefined) this.#database.addGap(gap);
+          this.#run = { ...this.#run, last: Math.max(this.#run.last, this.#run.base + batch.lastRevision) };
+          this.#database.setRun(this.#run);
+          for (const jump of batch.jumps) this.#addJump(jump, jump.revision);
+          for (const gap of columns.flatMap(({ gaps }) => gaps)) this.#database.addGap(gap);
           this.#setMark({ ...this.#mark, seen: until });
         });
       } catch (error) {
@@ -95,18 +111,20 @@ export class Writing {
 
   /** Counts changes that are written for their minutes and hours. */
   count(batch: Batch): void {
-    if (batch.until < this.#mark.minutes - clockJumpMs) {
-      for (const spans of this.#spans) spans.endBefore(this.#mark.minutes + 2 * hourMs);
-      this.#spans = this.#newSpans();
-    }
+    const jumps = [...batch.jumps];
+    const jump = () => {
+      const { before, after } = jumps.shift()!;
+      for (const spans of this.#spans) spans.jump(before, after);
+    };
     for (const columns of batch.columns) {
-      const { gap } = columns;
-      if (gap !== undefined) for (const spans of this.#spans) spans.interrupt(gap.start, gap.end, false);
-      batch.tell(columns, (rule, parameter, time, value) => {
-        if (time >= this.#seenBefore) this.#spans[rule]?.add(parameter, time, value);
+      for (const { start, end } of columns.gaps) for (const spans of this.#spans) spans.interrupt(start, end, false);
+      batch.tell(columns, (rule, parameter, time, value, revision) => {
+        while (jumps.length > 0 && revision > (jumps[0]!.revision ?? 0)) jump();
+        if (this.#run.base + revision > this.#countedBefore) this.#spans[rule]?.add(parameter, time, value);
         else this.#spans[rule]?.begin(parameter, time, value);
       });
     }
+    while (jumps.length > 0) jump();
   }
 
   /** Writes what is over at that time. Errors: those of SQLite; what is not written waits. */
@@ -120,7 +138,8 @@ export class Writing {
   }
 
   /** Deletes what is too old, once an hour, a little at a time. */
-  delete(now: number): void {
+  delete(): void {
+    const now = this.#database.ages.measured;
     if (this.#deleting === undefined) {
       if (now - this.#deletedAt < hourMs) return;
       this.#deleting = this.#clean(this.#deletedAt, now);
@@ -146,14 +165,24 @@ export class Writing {
   #writeWaiting(count: number, mark: Mark): void {
     const rows = this.#waiting.slice(0, count);
     this.#write(() => {
-      for (const [table, row] of rows) this.#database.putSpan(table, row);
+      for (const [table, row, part] of rows)
+        if (this.#hasParts(table, row.time)) this.#database.addToSpan(table, row, part);
+        else this.#database.putSpan(table, row);
       this.#setMark(mark);
     });
     this.#waiting.splice(0, rows.length);
   }
 
-  #newSpans(): readonly RuleSpans[] {
-    return this.#rules.map((rule) => new RuleSpans(rule, this.#waiting));
+  /** Whether a span may have a row already: its time came twice, or the clock jumped in the midst of it. */
+  #hasParts(table: SpanTable, from: number): boolean {
+    return this.#segments.areSeveralIn({ from, to: from + (table === 'minute' ? minuteMs : hourMs) });
+  }
+
+  /** The clock has jumped after a revision; undefined: after all that is recorded. */
+  #addJump({ before, after }: ClockJump, revision: number | undefined, isStart = false): void {
+    const sequence = revision === undefined ? this.#run.last + 1 : this.#run.base + revision + 1;
+    this.#database.addJump({ sequence, before, after, start: isStart ? 1 : 0 });
+    this.#segments = new Segments(this.#database.jumps());
   }
 
   #setMark(mark: Mark): void {
@@ -162,12 +191,14 @@ export class Writing {
   }
 
   #write(work: () => void): void {
-    const mark = this.#mark;
-    this.#room.prepare(this.#now);
+    const [mark, run, segments] = [this.#mark, this.#run, this.#segments];
+    this.#room.prepare();
     try {
       this.#database.write(work);
     } catch (error) {
       this.#mark = mark;
+      this.#run = run;
+      this.#segments = segments;
       this.#database.forgetIds();
       throw error;
     }

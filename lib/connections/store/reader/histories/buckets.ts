@@ -53,6 +53,11 @@ export class Buckets implements Sink {
     this.#value = value;
   }
 
+  state(time: number, value: number | undefined): void {
+    this.holdUntil(time);
+    this.#value = value;
+  }
+
   span([time, min, mean, max, last, count]: Span, lengthMs: number): void {
     this.holdUntil(time);
     const index = this.#indexOf(time);

@@ -36,6 +36,8 @@ class Counts implements Sink {
     this.#add(time, 1);
   }
 
+  state(): void {}
+
   span([time, , , , , count]: Span): void {
     this.#add(time, count);
   }

@@ -1,7 +1,8 @@
 // What buckets are made of: hours and minutes that are put together already, as far as they are there and still kept, and changes.
 
+import type { Interval } from '../../history/segments.ts';
 import { hourMs, minuteMs } from '../../history/tables.ts';
-import type { Moment, Range } from '../past.ts';
+import { changesIn, type Moment, type StateRow, startsIn } from '../past.ts';
 import type { Series, Span } from '../past-database.ts';
 import { floorTo, stepOf } from './steps.ts';
 
@@ -20,13 +21,15 @@ type TableName = (typeof tables)[number]['name'];
 /** Takes changes and spans in the order of time. */
 export interface Sink {
   change(time: number, value: number): void;
+  /** Says what holds from a time on, without a change; undefined: nobody knows. */
+  state(time: number, value: number | undefined): void;
   span(span: Span, lengthMs: number): void;
   /** Whether it was known all the time what is put together in a span. */
   isKnownThrough(from: number, to: number): boolean;
 }
 
 /** The tables that have all of a range; what is newer than the marks is in a shorter one for sure. */
-export function completeTables({ database, mark }: Moment, series: Series, { from, to }: Range): Set<TableName> {
+export function completeTables({ database, mark }: Moment, series: Series, { from, to }: Interval): Set<TableName> {
   const start = floorTo(hourMs, from);
   const firsts = new Map<TableName, number | undefined>([
     ['change', database.changedHours(series, start, to + 1, 1)[0]],
@@ -43,7 +46,7 @@ export function completeTables({ database, mark }: Moment, series: Series, { fro
 }
 
 /** How many changes there were at least, as far as that is known without looking at each. */
-export function countAtLeast({ database }: Moment, series: Series, { from, to }: Range): number {
+export function countAtLeast({ database }: Moment, series: Series, { from, to }: Interval): number {
   const start = Math.ceil(from / hourMs) * hourMs;
   return countOf(database.spans('hour', series, start, floorTo(hourMs, to)));
 }
@@ -52,7 +55,7 @@ export function countAtLeast({ database }: Moment, series: Series, { from, to }:
 export function chooseStep(
   moment: Moment,
   series: Series,
-  { from, to }: Range,
+  { from, to }: Interval,
   points: number,
   complete: ReadonlySet<TableName>,
 ): number {
@@ -68,7 +71,7 @@ export function chooseStep(
 export function tell(
   moment: Moment,
   series: Series,
-  { from, to }: Range,
+  { from, to }: Interval,
   stepMs: number,
   complete: ReadonlySet<TableName>,
   sink: Sink,
@@ -102,12 +105,28 @@ function tellSpan(moment: Moment, series: Series, span: Span, unitMs: number, si
   }
 }
 
-function tellChanges({ database, deadline }: Moment, series: Series, from: number, to: number, sink: Sink): void {
+function tellChanges(moment: Moment, series: Series, from: number, to: number, sink: Sink): void {
+  const { database, deadline, segments } = moment;
+  if (!segments.isOrdered) {
+    tellPieces(moment, series, { from, to }, sink);
+    return;
+  }
   for (const hour of database.changedHours(series, from, to)) {
     deadline.check();
     for (const [time, value] of database.changes(series, hour, from, to, 'first', Number.MAX_SAFE_INTEGER))
       sink.change(time, value as number);
   }
+}
+
+/** Where a time came twice, what came later holds. */
+function tellPieces(moment: Moment, series: Series, range: Interval, sink: Sink): void {
+  const starts = startsIn(moment, series, range);
+  const tell = ([time, value]: StateRow) => sink.state(time, value as number | undefined);
+  for (const [time, value] of changesIn(moment, series, range, 'first', Number.MAX_SAFE_INTEGER)) {
+    for (; starts.length > 0 && starts[0]![0] <= time; starts.shift()) tell(starts[0]!);
+    sink.change(time, value as number);
+  }
+  for (const start of starts) tell(start);
 }
 
 function countOf(spans: readonly Span[]): number {

@@ -2,15 +2,15 @@
 
 import type { Value, ValueType } from '../../../../model/value.ts';
 import type { HistoryGap } from '../../../../wire/http/past/history.ts';
-import { changesIn, type Held, heldBefore, type Moment } from '../past.ts';
-import { type ChangeRow, type Series, type Stored, toValue } from '../past-database.ts';
+import { type Held, heldBefore, type Moment, type StateRow, statesIn } from '../past.ts';
+import { type Series, type Stored, toValue } from '../past-database.ts';
 import type { Course, HistoryRange } from '../range.ts';
 import { isDown } from './gaps.ts';
 
 /** Numbers and booleans; undefined: there are too many of them. */
 export function stateCourse(moment: Moment, series: Series, range: HistoryRange): Course | undefined {
   const { from, to, points } = range;
-  const rows = changesIn(moment, series, { from, to: to + 1 }, 'first', points + 1);
+  const rows = statesIn(moment, series, { from, to: to + 1 }, 'first', points + 1);
   if (rows.length > points) return undefined;
   const states = statesOf(heldBefore(moment, series, from), rows, moment.gaps.within(from, to), range, series.type);
   return { kind: series.type === 'B' ? 'intervals' : 'raw', ...states };
@@ -19,7 +19,7 @@ export function stateCourse(moment: Moment, series: Series, range: HistoryRange)
 /** The newest texts. */
 export function textCourse(moment: Moment, series: Series, range: HistoryRange): Course {
   const { from, to, points } = range;
-  const rows = changesIn(moment, series, { from, to: to + 1 }, 'last', points + 1);
+  const rows = statesIn(moment, series, { from, to: to + 1 }, 'last', points + 1);
   const hasMore = rows.length > points;
   const told = hasMore ? rows.slice(1) : rows;
   const start = hasMore ? told[0]![0] : from;
@@ -31,7 +31,7 @@ export function textCourse(moment: Moment, series: Series, range: HistoryRange):
 /** What held when, with null from the beginning of each gap to the end of it, or until something is known again. */
 function statesOf(
   held: Held | undefined,
-  rows: readonly ChangeRow[],
+  rows: readonly StateRow[],
   gaps: readonly HistoryGap[],
   { from }: { from: number; to: number },
   type: ValueType,
@@ -49,13 +49,14 @@ function statesOf(
     const before = next;
     for (; next < rows.length && rows[next]![0] < end; next++) {
       const [time, value] = rows[next]!;
+      if (value !== undefined || known !== undefined) put(time, value ?? null);
       known = value;
-      put(time, value);
     }
     return next > before;
   };
   for (const gap of gaps) {
     putBefore(gap.from);
+    if (gap.from === gap.to && !isDown(gap)) continue;
     const before = known;
     if (before !== undefined) put(gap.from, null);
     known = undefined;
