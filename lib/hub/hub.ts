@@ -1,7 +1,7 @@
 // A hub: flow files in, a running graph out, and all that gateways may see of it and do with it.
 
 import { randomUUID } from 'node:crypto';
-import { filter, firstValueFrom, type SchedulerLike, type Subscription } from 'rxjs';
+import { filter, firstValueFrom, type SchedulerLike } from 'rxjs';
 import type { AnyConnectionType, Log } from '../connections/connection.ts';
 import { connectionTypes } from '../connections/connection-types.ts';
 import type { HubPort } from '../connections/hub-port.ts';
@@ -105,7 +105,7 @@ export class Hub implements HubPort {
   readonly #shadow: Shadow;
   readonly #isSafe: boolean;
   readonly #reloader: Reloader | undefined;
-  readonly #clock: Subscription | undefined;
+  readonly #unwatchClock: () => void;
   #plan: Plan;
 
   private constructor(plan: Plan, options: RunOptions, files: FlowFiles | undefined) {
@@ -131,7 +131,7 @@ export class Hub implements HubPort {
     this.#isSafe = safe;
     this.#plan = plan;
     this.#reloader = files && new Reloader(files, this, log);
-    this.#clock = now === undefined ? wallClock.jumps$.subscribe({ next: (jump) => engine.noteJump(jump) }) : undefined;
+    this.#unwatchClock = now === undefined ? wallClock.watch((jump) => engine.noteJump(jump)) : () => {};
   }
 
   /** Starts a hub from flow files. Errors: `bad-flow` with every error; `cannot-start` when a gateway cannot; then nothing runs. */
@@ -315,7 +315,7 @@ export class Hub implements HubPort {
   }
 
   async #stopRunning(): Promise<void> {
-    this.#clock?.unsubscribe();
+    this.#unwatchClock();
     this.#shadow.stop();
     await within(this.#engine.stop(), stopDeadlineMs);
   }

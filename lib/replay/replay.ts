@@ -88,30 +88,26 @@ export function startSide(
     connections: flows.connections.map(simulated),
     rules: flows.rules.map((rule) => (recordedKeys.has(rule.key) ? runningOn(rule) : rule)),
   };
-  const twin = clock.asDefault(() =>
-    runTwin(plan, {
-      log: silent,
-      scheduler: clock,
-      now: () => time + clock.now(),
-      withoutTicks: new Set(flows.connections.filter(isAsRecorded).map(({ id }) => id)),
-      prepare(graph) {
-        for (const { p, v } of values) restore(graph, p, v, time);
-        prepared(graph);
-      },
-    }),
-  );
+  const twin = runTwin(plan, {
+    log: silent,
+    scheduler: clock,
+    now: () => time + clock.now(),
+    withoutTicks: new Set(flows.connections.filter(isAsRecorded).map(({ id }) => id)),
+    prepare(graph) {
+      for (const { p, v } of values) restore(graph, p, v, time);
+      prepared(graph);
+    },
+  });
   return { clock, twin, own };
 }
 
 /** Lets time pass until a turn, and writes what came from outside in it. */
 export function hear({ twin, clock, own }: Side, { t, w }: RecordedTurn): void {
-  clock.asDefault(() => {
-    clock.advanceTo(t);
-    const heard = own.size === 0 ? w : w.filter(([, , kind, name]) => !(kind === 'connection' && own.has(name)));
-    if (heard.length === 0) return;
-    twin.hear(heard.map(([address, value, kind, name]) => ({ address, value, origin: { kind, name } })));
-    clock.advanceTo(t);
-  });
+  clock.advanceTo(t);
+  const heard = own.size === 0 ? w : w.filter(([, , kind, name]) => !(kind === 'connection' && own.has(name)));
+  if (heard.length === 0) return;
+  twin.hear(heard.map(([address, value, kind, name]) => ({ address, value, origin: { kind, name } })));
+  clock.advanceTo(t);
 }
 
 function restore(graph: Graph, address: string, value: RecordedValue['v'], time: number): void {

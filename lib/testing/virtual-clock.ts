@@ -82,8 +82,9 @@ export class VirtualClock implements SchedulerLike {
   }
 
   /**
-   * Does work during which operators of rxjs without a scheduler of their own take this clock, as in rules in TypeScript. The
-   * work is synchronous, so that nothing else in the process notices. Errors: those of the work.
+   * Does work during which operators of RxJS without a scheduler of their own take this clock: a program that tests a flow which it has
+   * made itself has imported RxJS, where a flow file gets that of the hub. The work is synchronous, so that nothing else in the process
+   * notices. Errors: those of the work.
    */
   asDefault<Result>(work: () => Result): Result {
     const { schedule, now } = asyncScheduler;

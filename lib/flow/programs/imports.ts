@@ -1,7 +1,7 @@
 // The author's own files that a flow in TypeScript imports. Node.js imports a file once by its URL: so the URL of each of them
 // names the content of the file and of all that it imports, and a save of any of them is imported anew.
 
-import { type LoadHookSync, type ResolveHookSync, registerHooks } from 'node:module';
+import { findPackageJSON, type LoadHookSync, type ResolveHookSync, registerHooks } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { asFileError, readRegularFileSync } from '../../files/regular-file.ts';
@@ -83,11 +83,16 @@ function isThere(path: string): boolean {
 
 const present = new Map<string, string>();
 let isHooked = false;
-/** What flows import as `rxjs`, unless they have another version of it, and what they get: the same, with causes. */
-const rxjs = import.meta.resolve('rxjs');
-const causalRxjs = new URL(`../rxjs${extname(import.meta.filename)}`, import.meta.url).href;
+/** What flows get in place of RxJS: the same, with causes, and by the time of the hub. */
+const ownRxjs = (name: string) => new URL(`../${name}${extname(import.meta.filename)}`, import.meta.url).href;
+const rxjsOf: Readonly<Record<string, string>> = {
+  rxjs: ownRxjs('rxjs'),
+  'rxjs/operators': ownRxjs('rxjs-operators'),
+};
+/** Whether what was found as RxJS is of the version that the hub has, wherever it stands, by its URL. */
+const isOurRxjs = new Map<string, boolean>();
 
-/** From now on these files import each other in these versions, and operators that keep causes. */
+/** From now on these files import each other in these versions, and the RxJS of the hub. */
 export function importVersions(versions: ReadonlyMap<string, string>): void {
   for (const [path, version] of versions) present.set(path, version);
   if (isHooked) return;
@@ -96,12 +101,31 @@ export function importVersions(versions: ReadonlyMap<string, string>): void {
     resolve(specifier, context, nextResolve) {
       const resolved = resolveOwn(specifier, context, nextResolve);
       if (resolved.url.includes('?') || !present.has(ownPath(context.parentURL) ?? '')) return resolved;
-      if (resolved.url === rxjs) return nextResolve(causalRxjs, context);
+      const own = rxjsOf[specifier];
+      if (own !== undefined && isOurs(resolved.url)) return nextResolve(own, context);
       const version = present.get(ownPath(resolved.url) ?? '');
       return version === undefined ? resolved : { ...resolved, url: `${resolved.url}?${version}` };
     },
     load: loadFile,
   });
+}
+
+/** Another major version is another RxJS: its author wants that one. */
+function isOurs(url: string): boolean {
+  let isOne = isOurRxjs.get(url);
+  if (isOne === undefined) {
+    isOne = url === import.meta.resolve('rxjs') || majorOf(url) === majorOf(import.meta.resolve('rxjs'));
+    isOurRxjs.set(url, isOne);
+  }
+  return isOne;
+}
+
+/** The major version of the package that a file belongs to; undefined: it belongs to none. */
+function majorOf(url: string): string | undefined {
+  const path = findPackageJSON(url);
+  if (path === undefined) return undefined;
+  const { version } = JSON.parse(readRegularFileSync(path, maxFlowBytes).toString()) as { version?: string };
+  return version?.split('.', 1)[0];
 }
 
 function tryResolve<Result>(resolve: () => Result, onMissing: (url: string | undefined) => void): Result {

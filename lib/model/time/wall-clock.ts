@@ -1,7 +1,5 @@
 // The time of day, which people set: it may jump at any moment. A clock that never jumps runs beside it and shows when it has.
 
-import { Observable, Subject } from 'rxjs';
-
 /** The clock has shown something else at once: what it would show now, and what it shows, in milliseconds since 1970. */
 export interface ClockJump {
   readonly before: number;
@@ -20,13 +18,13 @@ export interface WallClock {
    * rest of a write. When the clock goes back by less than a jump, it stands still until it has caught up.
    */
   readonly now: () => number;
-  /** Hot, replays nothing, synchronous, never completes, never errors: told before anything has a time after the jump. */
-  readonly jumps$: Observable<ClockJump>;
+  /** Calls back with each jump, before anything has a time after it; returns what ends that. */
+  watch(listener: (jump: ClockJump) => void): () => void;
 }
 
 /** A difference of so much is a jump. A smaller one is the work of whoever keeps the clock right. */
 export const jumpMs = 1000;
-/** How often the clock is looked at while nothing happens and somebody waits for jumps. */
+/** How often the clock is looked at while nothing happens and somebody watches it. */
 const lookEveryMs = 1000;
 /** Between two readings of one clock no more time passes, unless this thread was stopped in between. */
 const readingMs = 20;
@@ -34,7 +32,8 @@ const readingMs = 20;
 const systemTime: TimeSources = { wall: Date.now, steady: () => performance.now() };
 
 export function createWallClock({ wall, steady }: TimeSources = systemTime): WallClock {
-  const jumps = new Subject<ClockJump>();
+  const listeners = new Set<(jump: ClockJump) => void>();
+  let looking: NodeJS.Timeout | undefined;
   let now = 0;
   /** What the clocks have shown last, and what was told last. */
   let lastWall = wall();
@@ -58,21 +57,26 @@ export function createWallClock({ wall, steady }: TimeSources = systemTime): Wal
     told = isJump ? wallNow : Math.max(told, wallNow);
     now = told;
     setImmediate(expire);
-    if (isJump) jumps.next({ before, after: wallNow });
+    if (isJump) for (const listener of [...listeners]) listener({ before, after: wallNow });
   };
   return {
     now() {
       if (now === 0) read();
       return now;
     },
-    jumps$: new Observable((subscriber) => {
-      const listening = jumps.subscribe(subscriber);
-      const looking = setInterval(() => {
+    watch(listener) {
+      const own = (jump: ClockJump) => listener(jump);
+      listeners.add(own);
+      looking ??= setInterval(() => {
         if (now === 0) read();
       }, lookEveryMs).unref();
-      listening.add(() => clearInterval(looking));
-      return listening;
-    }),
+      return () => {
+        listeners.delete(own);
+        if (listeners.size > 0) return;
+        clearInterval(looking);
+        looking = undefined;
+      };
+    },
   };
 }
 

@@ -12,12 +12,12 @@ function machine() {
   const time = { wall: noon, steady: 0 };
   const clock = createWallClock({ wall: () => time.wall, steady: () => time.steady });
   const jumps: ClockJump[] = [];
-  const listening = clock.jumps$.subscribe((jump) => jumps.push(jump));
+  const stop = clock.watch((jump) => jumps.push(jump));
   const pass = (ms: number) => {
     time.wall += ms;
     time.steady += ms;
   };
-  return { time, clock, jumps, pass, stop: () => listening.unsubscribe() };
+  return { time, clock, jumps, pass, stop };
 }
 
 test('within a round of the event loop the time is one', async (t) => {
@@ -34,7 +34,7 @@ for (const [name, by] of Object.entries({ 'back by an hour': -hour, 'ahead by 20
   test(`a clock that is set ${name} is told before anything has the new time`, async (t) => {
     const { time, clock, jumps, pass, stop } = machine();
     const order: unknown[] = [];
-    const listening = clock.jumps$.subscribe((jump) => order.push(jump));
+    const stopOther = clock.watch((jump) => order.push(jump));
     order.push(clock.now());
     await nextRound();
     await nextRound();
@@ -44,7 +44,7 @@ for (const [name, by] of Object.entries({ 'back by an hour': -hour, 'ahead by 20
     const jump = { before: noon + 1500, after: noon + 1500 + by };
     t.deepEqual(order, [noon, jump, jump.after]);
     t.deepEqual(jumps, [jump]);
-    listening.unsubscribe();
+    stopOther();
     stop();
   });
 

@@ -67,7 +67,7 @@ export class Recorder {
     this.#queue = new ColumnQueue(onHalfFull);
     this.#subscription = hub.changes$.subscribe((change) => this.#take(change));
     this.#subscription.add(hub.removed$.subscribe((parameter) => this.#forget(parameter)));
-    this.#subscription.add(clock.jumps$.subscribe({ next: (jump) => this.#jump(jump) }));
+    this.#subscription.add(clock.watch((jump) => this.#jump(jump)));
     this.startCatchUp();
   }
 

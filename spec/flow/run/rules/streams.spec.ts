@@ -1,6 +1,6 @@
 // What streams in TypeScript keep of the rule that they run in: causes over time, sources that end with it, and how many there are.
 
-import { symlink } from 'node:fs/promises';
+import { cp, symlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { maxSubscriptions } from '../../../../lib/flow/run/rules/streams/stream-sources.ts';
@@ -85,6 +85,31 @@ test('what a stream emits later has the change as its cause that it comes from',
     'desk/timer = 2 by desk/a = 2',
     'desk/timer = 3 by desk/a = 3',
   ]);
+});
+
+test('a folder with a copy of RxJS of its own, and imports of rxjs/operators, get the operators of the hub', async (t) => {
+  const desk = { type: 'dummy', parameters: ['a,I', 'b,I', 'c,I'] };
+  const folder = await createFolder(t, {
+    'package.json': { type: 'module' },
+    'flow.ts': `
+      import { defineFlow } from ${JSON.stringify(join(root, 'lib/index.ts'))};
+      import { debounceTime } from 'rxjs/operators';
+      import { switchMap, timer, map } from 'rxjs';
+      export default defineFlow({ connections: { desk: ${JSON.stringify(desk)} }, rules: (on) => [
+        { name: 'b', from: on.integer('desk/a').pipe(debounceTime(20)), to: 'desk/b' },
+        { name: 'c', from: on.integer('desk/a').pipe(switchMap((v) => timer(20).pipe(map(() => v)))), to: 'desk/c' },
+      ] });
+    `,
+  });
+  const own = join(folder, 'node_modules', 'rxjs');
+  for (const part of ['package.json', 'dist/cjs'])
+    await cp(join(root, 'node_modules', 'rxjs', part), join(own, part), { recursive: true });
+  const hub = await startHub({ paths: [folder], log: createLogRecorder() });
+  t.teardown(() => hub.stop());
+  for (const value of [1, 2]) hub.write('desk/a', value, writer);
+  hub.write('desk/a', 3, { kind: 'client', name: 'last' });
+  await eventually(() => hub.find('desk/b')?.value === 3 && hub.find('desk/c')?.value === 3);
+  for (const address of ['desk/b', 'desk/c']) t.is(hub.find(address)!.lastChange!.cause!.origin.name, 'last');
 });
 
 test('operators that keep causes end as those of RxJS do', async (t) => {

@@ -12,7 +12,7 @@ export function runStream(body: StreamBody, context: RuleContext): Subscription 
   const { output } = context;
   const backoff = new Backoff(restartTimes);
   const subscription = new Subscription();
-  const causes = new StreamCauses(graph);
+  const causes = new StreamCauses(graph, scheduler);
   const sources = streamSources(body, context, causes, subscription);
   const stream$ = defer(() => {
     body.connect(sources);

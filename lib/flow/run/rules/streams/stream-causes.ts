@@ -1,7 +1,13 @@
 // Causes of what a stream in TypeScript emits later. Operators of RxJS that take time schedule their work while a change is told;
 // that work runs on behalf of the change. What comes later in another way, such as from a promise, has the change that went in last.
 
-import { asyncScheduler, type SchedulerAction } from 'rxjs';
+import {
+  asyncScheduler,
+  type SchedulerAction,
+  type SchedulerLike,
+  type Subscription,
+  type TimestampProvider,
+} from 'rxjs';
 import type { Graph } from '../../../../graph/graph.ts';
 import type { Change } from '../../../../model/parameter.ts';
 
@@ -20,17 +26,21 @@ export interface KeptCause {
 
 /** The rule whose stream runs at this moment. */
 let present: StreamCauses | undefined;
-let isInstalled = false;
 
 /** The causes of one rule. */
 export class StreamCauses {
+  readonly scheduler: SchedulerLike;
   readonly #graph: Graph;
   #lastIn: Change | undefined;
   #newest: Held = { cause: undefined };
 
-  constructor(graph: Graph) {
+  constructor(graph: Graph, scheduler: SchedulerLike) {
     this.#graph = graph;
-    install();
+    this.scheduler = scheduler;
+  }
+
+  timeOfDay(): number {
+    return this.#graph.now();
   }
 
   /** Runs what a change, or the start of the rule, does to the stream. */
@@ -47,9 +57,22 @@ export class StreamCauses {
     });
   }
 
-  hold(): Held {
-    this.#newest = { cause: this.#graph.cause };
-    return this.#newest;
+  /** Has work run later on behalf of what is told now. */
+  schedule<State>(
+    work: (this: SchedulerAction<State>, state?: State) => void,
+    delayMs?: number,
+    state?: State,
+  ): Subscription {
+    const causes = this;
+    const held: Held = { cause: this.#graph.cause };
+    this.#newest = held;
+    return this.scheduler.schedule<State>(
+      function (state) {
+        causes.#goOn(held, () => work.call(this, state as State));
+      },
+      delayMs,
+      state,
+    );
   }
 
   renew(): void {
@@ -59,13 +82,12 @@ export class StreamCauses {
   keep(): KeptCause {
     const held: Held = { cause: this.#graph.cause };
     return {
-      run: (work) => this.goOn(held, work),
-      runUnlessKnown: (work) => (this.#graph.cause === undefined ? this.goOn(held, work) : work()),
+      run: (work) => this.#goOn(held, work),
+      runUnlessKnown: (work) => (this.#graph.cause === undefined ? this.#goOn(held, work) : work()),
     };
   }
 
-  /** Runs work that was scheduled. */
-  goOn({ cause }: Held, work: () => void): void {
+  #goOn({ cause }: Held, work: () => void): void {
     this.#graph.onBehalfOf(cause, () => as(this, work));
   }
 }
@@ -87,30 +109,32 @@ function as(causes: StreamCauses | undefined, work: () => void): void {
   }
 }
 
-/** Lets the scheduler that operators have by default keep causes, for streams of rules alone. */
-function install(): void {
-  if (isInstalled) return;
-  isInstalled = true;
-  const { schedule, now } = asyncScheduler;
-  asyncScheduler.now = () => {
+/** Where no rule runs: before, or in what comes back to a flow later, such as a promise. */
+const outside: SchedulerLike = {
+  now: () => performance.now(),
+  schedule: asyncScheduler.schedule.bind(asyncScheduler) as typeof asyncScheduler.schedule,
+};
+
+/**
+ * The scheduler of the streams of rules, which operators have by default: it keeps causes, and its time is that of the hub, which no
+ * setting of the clock moves.
+ */
+export const streamScheduler: SchedulerLike = {
+  now() {
     present?.renew();
-    return now.call(asyncScheduler);
-  };
-  asyncScheduler.schedule = <State>(
-    work: (this: SchedulerAction<State>, state?: State) => void,
-    delayMs?: number,
-    state?: State,
-  ) => {
-    const causes = present;
-    if (causes === undefined) return schedule.call(asyncScheduler, work as never, delayMs, state);
-    const held = causes.hold();
-    return schedule.call<typeof asyncScheduler, Parameters<typeof schedule<State>>, ReturnType<typeof schedule>>(
-      asyncScheduler,
-      function (state) {
-        causes.goOn(held, () => work.call(this, state as State));
-      },
-      delayMs,
-      state,
-    );
-  };
-}
+    return steadyTime.now();
+  },
+  schedule<State>(work: (this: SchedulerAction<State>, state?: State) => void, delayMs?: number, state?: State) {
+    return present === undefined ? outside.schedule(work, delayMs, state) : present.schedule(work, delayMs, state);
+  },
+};
+
+/** The time of that scheduler, for those who schedule nothing by it. */
+export const steadyTime: TimestampProvider = {
+  now: () => (present?.scheduler ?? outside).now(),
+};
+
+/** The time of day, as changes have it; it jumps when somebody sets the clock of the machine. */
+export const timeOfDay: TimestampProvider = {
+  now: () => present?.timeOfDay() ?? Date.now(),
+};

@@ -2,7 +2,7 @@
 // came with. Flows in TypeScript get them in place of those of RxJS, of which only the causes are another.
 
 import * as rxjs from 'rxjs';
-import { type KeptCause, keepCause } from './stream-causes.ts';
+import { type KeptCause, keepCause, streamScheduler } from './stream-causes.ts';
 
 interface Kept<T> {
   readonly value: T;
@@ -59,12 +59,15 @@ function keep<T>(value: T): Kept<T> {
   return { value, cause: keepCause() };
 }
 
-export const auditTime = ((...args: Parameters<typeof rxjs.auditTime>) =>
-  passing(rxjs.auditTime(...args))) as typeof rxjs.auditTime;
-export const sampleTime = ((...args: Parameters<typeof rxjs.sampleTime>) =>
-  passing(rxjs.sampleTime(...args))) as typeof rxjs.sampleTime;
-export const throttleTime = ((...args: Parameters<typeof rxjs.throttleTime>) =>
-  passing(rxjs.throttleTime(...args))) as typeof rxjs.throttleTime;
+export const auditTime = ((durationMs: number, scheduler: rxjs.SchedulerLike = streamScheduler) =>
+  passing(rxjs.auditTime(durationMs, scheduler))) as typeof rxjs.auditTime;
+export const sampleTime = ((periodMs: number, scheduler: rxjs.SchedulerLike = streamScheduler) =>
+  passing(rxjs.sampleTime(periodMs, scheduler))) as typeof rxjs.sampleTime;
+export const throttleTime = ((
+  durationMs: number,
+  scheduler: rxjs.SchedulerLike = streamScheduler,
+  config?: rxjs.ThrottleConfig,
+) => passing(rxjs.throttleTime(durationMs, scheduler, config))) as typeof rxjs.throttleTime;
 export const sample = ((notifier: rxjs.ObservableInput<unknown>) =>
   passing(rxjs.sample(notifier))) as typeof rxjs.sample;
 export const audit = ((select: Parameters<typeof rxjs.audit>[0]) =>
