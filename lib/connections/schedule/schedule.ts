@@ -2,11 +2,12 @@
 
 import { Observable, type Subscriber, type Subscription } from 'rxjs';
 import type { z } from 'zod';
+import { wallClock } from '../../model/time/wall-clock.ts';
 import { type ConnectionContext, type ConnectionEvent, defineConnectionType } from '../connection.ts';
 import { createEntry, type Entry, lookAgainMs } from './entry.ts';
 import { settingsSchema } from './settings.ts';
 
-/** How long it trusts that nobody sets the clock of the machine. */
+/** How long it trusts that nobody sets the clock of the machine, where nobody says that somebody has. */
 const trustMs = 60_000;
 /** How late an entry fires at most, and how far the clock may go back without all that follows coming again. */
 const graceMs = 60_000;
@@ -43,7 +44,9 @@ function runSchedule(
   );
   const isState = ({ entry }: Running) => entry.isOpenAt !== undefined;
   const all = [...every.filter(isState), ...every.filter((one) => !isState(one))];
+  /** What was told last: up to which time of day, and when that was. */
   let toldMs = timeOfDay();
+  let toldAt = scheduler.now();
   const tellOne = ({ name, entry, nextAt }: Running, now: number) => {
     if (entry.isOpenAt !== undefined) subscriber.next({ set: name, value: entry.isOpenAt(now) });
     else if (entry.nextAfter(Math.max(toldMs, now - graceMs)) <= now) subscriber.next({ set: name, value: true });
@@ -52,7 +55,7 @@ function runSchedule(
   };
   const tell = (now: number) => {
     const isSetBack = now < toldMs;
-    if (isSetBack) toldMs = now;
+    if (isSetBack) toldMs = now - (scheduler.now() - toldAt); // what has come since it was set back comes now
     for (const one of all) {
       if (one.lookAt > now && !isSetBack) continue;
       tellOne(one, now);
@@ -60,6 +63,7 @@ function runSchedule(
       one.lookAt = Math.min(one.nextAt, now + lookAgainMs);
     }
     toldMs = now;
+    toldAt = scheduler.now();
   };
   let waiting: Subscription | undefined;
   const wait = (now: number) => {
@@ -75,5 +79,12 @@ function runSchedule(
   subscriber.next({ state: 'running' });
   turn(() => tell(toldMs));
   wait(toldMs);
-  return () => waiting?.unsubscribe();
+  const unwatch = wallClock.watch(() => {
+    waiting?.unsubscribe();
+    waiting = scheduler.schedule(wake);
+  });
+  return () => {
+    unwatch();
+    waiting?.unsubscribe();
+  };
 }

@@ -1,14 +1,15 @@
 // Timers that fire once after their start, and pulses that fire again and again, all as triggers (S-15, D-07, D-08).
 
-import { concat, timer as delay, EMPTY, merge, NEVER, type Observable, of } from 'rxjs';
+import { concat, timer as delay, EMPTY, merge, NEVER, type Observable, of, type SchedulerLike } from 'rxjs';
 import { map, switchMap } from 'rxjs/operators';
 import { z } from 'zod';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
+import { longestDurationMs } from '../../model/time/duration.ts';
 import { type ConnectionContext, type ConnectionEvent, defineConnectionType } from '../connection.ts';
+import type { Memory } from '../keeping.ts';
 import { durationSetting } from '../setting.ts';
 import { defaultMs, readStartMs } from './duration.ts';
 import { pulseSchema, runPulse } from './pulse.ts';
-import { recallMs } from './recall.ts';
 
 const maxTimers = 16;
 const maxPulses = 16;
@@ -61,14 +62,23 @@ function declareParameters(settings: Settings): ParameterDeclaration[] {
   ];
 }
 
+/** A timer that runs as it is kept: when it ends, and how long it had still to run when that was written. */
+interface KeptTimer {
+  readonly endsAt: number;
+  readonly leftMs: number;
+}
+
 function runTimer(context: ConnectionContext<Settings>, number: number): Observable<ConnectionEvent> {
   const { inbox, scheduler, memory } = context;
   const name = `timer/${number}`;
-  const recalled$ = memory === undefined ? EMPTY : recallMs(memory, name, scheduler);
+  const recalled$ = memory === undefined ? EMPTY : recall(memory, name, scheduler);
   return merge(recalled$, inbox(`${name}/start`)).pipe(
     switchMap((durationMs) => {
       const endsAt = scheduler.now() + (durationMs as number);
-      memory?.changed(name, () => ({ endsAt: Math.round(memory.timeOf(endsAt)) }));
+      memory?.changed(name, (): KeptTimer => {
+        const leftMs = Math.max(0, Math.round(endsAt - scheduler.now()));
+        return { endsAt: Math.round(memory.timeOf(endsAt)), leftMs };
+      });
       return delay(durationMs as number, scheduler);
     }),
     map(() => {
@@ -76,4 +86,14 @@ function runTimer(context: ConnectionContext<Settings>, number: number): Observa
       return { set: `${name}/trigger`, value: true };
     }),
   );
+}
+
+/**
+ * How long a timer of this name has still to run after a restart: it ends at the time of day at which it should. When the clock was set back
+ * meanwhile it runs no longer than it had to; 0 when it should have ended by now. Emits once at most.
+ */
+function recall(memory: Memory, name: string, scheduler: SchedulerLike): Observable<number> {
+  const { endsAt, leftMs = longestDurationMs } = (memory.recalled.get(name) ?? {}) as Partial<KeptTimer>;
+  if (typeof endsAt !== 'number') return EMPTY;
+  return of(Math.min(leftMs, Math.max(0, memory.clockOf(endsAt) - scheduler.now())));
 }

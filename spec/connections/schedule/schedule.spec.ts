@@ -209,6 +209,24 @@ test('D-38: a clock that is set is noticed within a minute, and what it has gone
   );
 });
 
+for (const [name, beforeMs, byMs] of [
+  ['at the moment at which it is noticed', 19 * minuteMs + 50_000, -60 * minuteMs],
+  ['between the two', 20_000, -(40 * minuteMs + 50_000)],
+] as const)
+  test(`a time that comes after the clock was set back is not lost where it comes before that is noticed: ${name}`, (t) => {
+    const run = start('UTC', { at: { at: '*:30' }, day: { from: '04:30', to: '05:00' } }, '2026-06-01T05:10Z');
+    run.pass(beforeMs);
+    run.take();
+    run.day.startMs += byMs;
+    run.pass(minuteMs);
+    t.deepEqual(
+      run.take().map((line) => line.slice(20)),
+      ['day true', 'at true'],
+    );
+    run.pass(58 * minuteMs);
+    t.deepEqual(run.take().length, 1, 'and it comes once');
+  });
+
 test('a clock that is put right by seconds neither skips nor doubles anything', (t) => {
   const run = start('UTC', { day: { from: '06:00', to: '22:00' }, at: { at: '*:00' } }, '2026-06-01T05:59:59Z');
   run.pass(1000);
