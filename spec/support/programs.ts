@@ -21,8 +21,10 @@ export const programs = {
   'chromium-headless-shell': { packages: ['chromium-headless-shell'], isThere: () => headlessNames.some(pathOf) },
   curl: command('curl'),
   git: command('git'),
+  haproxy: command('haproxy'),
   keyboard: { packages: ['libxtst6', 'libxt6', 'libxrandr2'], isThere: loadsKeyboard },
   nats: command('nats-server', 'nats-server'),
+  nghttpx: command('nghttpx', 'nghttp2-proxy'),
   nginx: command('nginx', 'nginx-light'),
   openssl: command('openssl'),
   'python3-websockets': {

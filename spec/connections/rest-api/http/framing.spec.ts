@@ -104,7 +104,7 @@ const trailers: [what: string, line: string, headers: string, now: string, later
     505,
   ], // prettier-ignore
 ];
-test('RFC 9112: of a request with a trailer nothing is done', async (t) => {
+test('D-41: of a request with a trailer nothing is done', async (t) => {
   const hub = await startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters: ['i,I,0'] } } });
   for (const [what, line, headers, now, later, status] of trailers) {
     const form = headers.includes('Content-Type') ? '' : 'Content-Type: application/x-www-form-urlencoded\r\n';
@@ -136,8 +136,14 @@ test('RFC 9112: a request behind a body in chunks ends the connection, and neith
   t.is(hub.find('desk/i')!.value, 9);
 });
 
-for (const line of ['GET /hub/health HTTP/1.0', 'GET http://localhost/hub/health HTTP/1.1', 'OPTIONS * HTTP/1.1'])
-  test(`RFC 9112: ${line} is answered 505`, async (t) => {
+for (const line of [
+  'GET /hub/health HTTP/1.0',
+  'GET http://localhost/hub/health HTTP/1.1',
+  'OPTIONS * HTTP/1.1',
+  'CONNECT localhost:80 HTTP/1.1',
+  'GET /hub/health HTTP/2.0',
+])
+  test(`D-41: ${line} is answered 505`, async (t) => {
     const hub = await startTestHub(t, { connections: { api } });
     const wire = await openWire(t, hub.port);
     wire.send(`${line}\r\nHost: localhost\r\n\r\n`);

@@ -12,6 +12,7 @@ export const refusals = {
     'More requests or writes than a limit lets through, or wrong credentials from this address too often: see Retry-After',
   ),
   '403': problem('A foreign Host, a page of another site, a parameter that is read-only, or what the user may not do'),
+  '412': problem('If-Match names no present state, or this is newer than If-Unmodified-Since'),
   '503': notNow(),
 };
 
@@ -48,6 +49,7 @@ export function file() {
     '200': { description: 'The file', content: { '*/*': {} } },
     '206': { description: 'The part of it that Range names', content: { '*/*': {} } },
     '304': { description: 'The same as what If-None-Match or If-Modified-Since names' },
+    '412': refusals['412'],
     '416': problem('It has no such part'),
   };
 }
