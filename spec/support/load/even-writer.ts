@@ -14,7 +14,7 @@ export interface Written {
   readonly reader: PictureReader;
 }
 
-export interface EvenWriterOptions {
+interface EvenWriterOptions {
   readonly parameters: number;
   /** Changes per second of each parameter. */
   readonly changesPerSecond: number;

@@ -5,7 +5,7 @@ import { parameterNumberOf } from './many-parameters.ts';
 import { readMessage, type V1Message } from './v1-socket.ts';
 
 /** A message, its values by the numbers of their parameters. */
-export interface PictureMessage extends Omit<V1Message, 'set' | 'def'> {
+interface PictureMessage extends Omit<V1Message, 'set' | 'def'> {
   readonly parameters: Int32Array;
   readonly values: Float64Array;
 }

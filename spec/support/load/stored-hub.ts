@@ -9,7 +9,7 @@ import { type ServerProcess, startHub, startTask } from '../system/task-process.
 import type { EvenWritesTask } from './even-writes.ts';
 
 /** A hub, and what records. */
-export interface Load {
+interface Load {
   /** The source tree of the hub. */
   readonly hubFolder: string;
   readonly parameters: number;
@@ -26,7 +26,7 @@ export interface LoadedHub {
   bytes(): Promise<number>;
 }
 
-export interface Recorded {
+interface Recorded {
   readonly rows: number;
   readonly gaps: number;
 }

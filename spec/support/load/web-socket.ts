@@ -13,7 +13,7 @@ const longestMiddle = 65_535;
 const readBuffer = Buffer.allocUnsafeSlow(256 * 1024);
 
 /** What a socket tells: bytes of frames (valid during the call only), and its end. */
-export interface SocketHandlers {
+interface SocketHandlers {
   onBytes(chunk: Buffer, length: number): void;
   onClose(reason: string): void;
 }

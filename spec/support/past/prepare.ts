@@ -6,7 +6,7 @@ import { AuditFile } from './audit-file.ts';
 import { HistoryFile } from './history-file.ts';
 import { happenings, lampRule, numbersOf, studio, studioParameters } from './studio.ts';
 
-export interface PrepareOptions {
+interface PrepareOptions {
   readonly folder: string;
   readonly parameters: number;
   readonly days: number;
@@ -20,7 +20,7 @@ export interface PrepareOptions {
   readonly endMs: number;
 }
 
-export interface Prepared {
+interface Prepared {
   /** The path of the flow file. */
   readonly flow: string;
   readonly changes: number;

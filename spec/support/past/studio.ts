@@ -40,7 +40,7 @@ const hourMs = 3_600_000;
 const minuteMs = 60_000;
 
 /** Somebody opens the microphone every night at this time, for three minutes. */
-export const nightly = { hour: 3, minute: 4, second: 10 };
+const nightly = { hour: 3, minute: 4, second: 10 };
 
 /** All that happens in one hour which begins at `start`, oldest first, but for numbers. */
 export function happenings(start: number, seed: number): PreparedChange[] {
@@ -81,7 +81,7 @@ export function happenings(start: number, seed: number): PreparedChange[] {
 }
 
 /** A number that wanders, from change to change. */
-export class Wandering {
+class Wandering {
   readonly address: string;
   readonly type: ValueType;
   readonly writer = meter;
