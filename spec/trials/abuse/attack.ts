@@ -48,12 +48,20 @@ export function pour(socket: Socket, piece: Uint8Array): void {
   write();
 }
 
-/** Opens so many HTTP connections, each of which asks for one path after the other, for ever. */
-export function keepAsking(port: number, connections: number, pathOf: (number: number) => string): void {
+/** Opens so many HTTP connections, each of which asks for one path after the other, for ever; a header is a whole line. */
+export function keepAsking(
+  port: number,
+  connections: number,
+  pathOf: (number: number) => string,
+  headersOf: (number: number) => readonly string[] = () => [],
+): void {
   let number = 0;
   for (let count = 0; count < connections; count++)
     keepOpen(port, (socket) => {
-      const ask = () => socket.write(`GET ${pathOf(number++)} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+      const ask = () => {
+        const lines = [`GET ${pathOf(number)} HTTP/1.1`, 'Host: localhost', ...headersOf(number++)];
+        socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+      };
       let end = Buffer.alloc(0);
       socket.on('data', (chunk: Buffer) => {
         end = Buffer.concat([end, chunk.subarray(-8)]).subarray(-8);

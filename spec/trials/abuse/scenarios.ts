@@ -32,6 +32,9 @@ const filterers = 1000;
 const writesPerSecond = 10_000;
 const everyMs = 10;
 const wrongWriters = 20;
+const guessers = 100;
+/** Neighbours come without credentials. */
+const forEverybody = { anonymous: { read: ['**'], write: ['**'] } };
 const wrongWrites = JSON.stringify({ set: Array.from({ length: 5000 }, (_, index) => [`x/${index}`, 1]), ack: 1 });
 const askers = 300;
 const pages = ['/hub/log', '/hub/clients', '/hub/rules', '/hub/trace?rule=none', '/hub/explain/desk/lamp'];
@@ -231,6 +234,37 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       for (let count = 0; count < writers; count++)
         keepWebSocketOpen(port, '/ws', (socket) => void socket.write(unfinishedFrame));
     },
+  },
+  'wrong-tokens': {
+    about: '20 HTTP connections of one address send one wrong token after the other',
+    limits: ['wrongCredentials'],
+    settings: { ...forEverybody, users: { op: { token: 'a-token-that-nobody-guesses', read: ['**'] } } },
+    attack: (port) =>
+      keepAsking(
+        port,
+        wrongWriters,
+        () => '/parameters/desk/lamp',
+        (number) => [`Authorization: Bearer no-such-token-at-all-${number}`],
+      ),
+  },
+  'wrong-passwords': {
+    about: 'a hundred addresses behind a proxy send one wrong password after the other',
+    limits: [],
+    settings: {
+      ...forEverybody,
+      trustedProxies: ['127.0.0.1'],
+      users: { op: { password: `$scrypt$ln=15,r=8,p=3$${'a'.repeat(22)}$${'a'.repeat(43)}`, read: ['**'] } },
+    },
+    attack: (port) =>
+      keepAsking(
+        port,
+        guessers,
+        () => '/parameters/desk/lamp',
+        (number) => [
+          `Authorization: Basic ${Buffer.from(`op:${number}`).toString('base64')}`,
+          `X-Forwarded-For: 198.51.100.${number % guessers}`,
+        ],
+      ),
   },
   'many-clients': {
     about: 'more and more WebSockets of one address, 500 at a time',

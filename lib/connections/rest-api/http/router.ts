@@ -23,7 +23,7 @@ export interface Route {
   readonly getWrites?: boolean;
   /** The right that it takes. `entry`: what is answered is bounded by what the visitor may see. */
   readonly need: Need;
-  /** true: reading it does not count towards `requestsPerUser`. */
+  /** true: it does not count towards `requestsPerUser`. */
   readonly isUnmetered?: boolean;
 }
 
@@ -80,7 +80,7 @@ export function createRouter({ app, postponed, proxies, ...context }: RouterCont
       // This is set without `get` too: else a route of a folder above would answer.
       app.get(path, get === undefined ? refuse : guarded(get, getWrites ? { act: 'write by GET', need } : reads));
       app.head(path, withoutBody(get === undefined || getWrites ? refuse : guarded(get, reads)));
-      if (post !== undefined) app.post(path, withBody(guarded(post, { act: 'write', need })));
+      if (post !== undefined) app.post(path, withBody(guarded(post, { act: 'write', need, isUnmetered })));
       app.options(path, (response, request) => {
         if (!guard.isPreflight(request)) return refuse(response, request);
         outliveDroppedBody(response);

@@ -98,7 +98,7 @@ export const limits = {
     default: 0,
     unit: 'per second',
     setting: [0, 1_000_000],
-    about: `HTTP requests and handshakes of one user${orAddress}; what is refused counts for its address; 0: any number`,
+    about: `HTTP requests and handshakes of one user${orAddress}; what is refused counts for its address, the page to sign in not at all; 0: any number`,
     told: '429 with `Retry-After`',
     isFatal: false,
   },

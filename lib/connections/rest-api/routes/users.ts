@@ -19,12 +19,14 @@ export function userRoutes(context: RouteContext): Route[] {
     {
       path: signInPath,
       need: 'nothing',
+      isUnmetered: true, // whoever guesses from the same address keeps nobody from signing in
       get: serveSignInPage,
       post: (response, request, visitor) => signIn(entry, log, visitor, response, request),
     },
     {
       path: `${signInPath}/*`,
       need: 'nothing',
+      isUnmetered: true,
       get: (response, request) => serveSignInFile(response, request.getUrl()),
     },
     {

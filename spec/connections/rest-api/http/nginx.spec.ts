@@ -9,10 +9,11 @@ import { ask, openWire, request } from '../../../support/http.ts';
 import { api, type HubUnderTest, startTestHub, writer } from '../../../support/hub.ts';
 import { needs } from '../../../support/programs.ts';
 import { handshake, opcodes, openClient, openRawClient } from '../../../support/sockets/socket.ts';
+import { makeCertificate } from '../../../support/system/certificate.ts';
 import { freePort } from '../../../support/system/port.ts';
 import { runNginx } from '../../../support/system/proxy.ts';
 
-needs('nginx');
+needs('nginx', 'openssl');
 
 const large = randomBytes(3 * 1024 * 1024);
 const host = { host: 'hub.example' };
@@ -135,6 +136,49 @@ test('nginx passes on nothing that uWebSockets.js would cut at another place', a
 
 const users = { ann: { token: 'token-of-ann', read: ['**'], write: ['**'], manage: true } };
 const ann = { ...host, authorization: 'Bearer token-of-ann' };
+
+test('behind an nginx of HTTPS the cookie is Secure, and pages of plain HTTP are none of the hub', async (t) => {
+  const folder = await createFolder(t);
+  const ca = makeCertificate(folder, 'localhost');
+  const tls = `ssl; ssl_certificate ${folder}/localhost.crt; ssl_certificate_key ${folder}/localhost.key;`;
+  const people = { ann: { password: 'geheim', read: ['**'], write: ['**'] } };
+  const { port } = await startBehindNginx(t, { users: people }, [['listen 80;', `listen 80 ${tls}`]]);
+  const named = { host: `hub.example:${port}`, 'content-type': 'application/json' };
+  const signIn = (origin: string) =>
+    ask(t, port, 'POST /hub/sign-in', {
+      ca,
+      headers: { ...named, origin },
+      body: '{"user":"ann","password":"geheim"}',
+    });
+  t.is((await signIn(`http://hub.example:${port}`)).status, 403);
+  const { status, headers } = await signIn(`https://hub.example:${port}`);
+  t.is(status, 200);
+  t.regex(headers['set-cookie']!, /^__Host-patchbay-\d+=[\w-]{43}; .*; HttpOnly; SameSite=Strict; Secure$/);
+  const cookie = headers['set-cookie']!.split(';')[0]!;
+  for (const [origin, expected] of [
+    [`https://hub.example:${port}`, 101],
+    [`http://hub.example:${port}`, 403],
+  ] as const) {
+    const wire = await openWire(t, port, ca);
+    wire.send(request('GET /ws', { headers: { ...handshake(), host: named.host, cookie, origin } }));
+    t.is((await wire.answer()).status, expected, origin);
+  }
+});
+
+test('behind nginx one stranger who sends wrong tokens locks out neither others nor those who come from its address', async (t) => {
+  const { port } = await startBehindNginx(t, { users });
+  const wire = await openWire(t, port);
+  for (let count = 0; count < 66; count++) {
+    wire.send(request('GET /hub/me', { headers: { ...host, authorization: `Bearer no-such-token-${count}` } }));
+    t.true((await wire.answer()).status >= 401);
+    for (const from of ['127.0.0.1', '127.0.0.78']) {
+      const right = await openWire(t, port, undefined, {}, from);
+      right.send(request('GET /parameters/desk/lamp', { headers: ann }));
+      t.is((await right.answer()).status, 200, `${count} ${from}`);
+      right.socket.destroy();
+    }
+  }
+});
 
 test('behind nginx, and behind two of them, the hub knows where a client is, whatever it says itself', async (t) => {
   const { hub, port, folder } = await startBehindNginx(t, { users });

@@ -14,11 +14,11 @@ import '../../../support/own-process.ts';
 const limitMs = 1000;
 const token = 'a-token-that-nobody-guesses';
 const password = 'Straße 7';
-/** It costs a third of what `patchbay password` makes; a hundred in a row would take seconds. */
+/** It costs a sixth of what `patchbay password` makes; a hundred in a row would take seconds. */
 const salt = Buffer.alloc(16, 'salt');
-const hash = scryptSync(password, salt, 32, { N: 2 ** 15, r: 8, p: 1, maxmem: 2 ** 26 });
+const hash = scryptSync(password, salt, 32, { N: 2 ** 14, r: 8, p: 1, maxmem: 2 ** 26 });
 const [saltText, hashText] = [salt, hash].map((bytes) => bytes.toString('base64').replace(/=+$/, ''));
-const hashed = `$scrypt$ln=15,r=8,p=1$${saltText}$${hashText}`;
+const hashed = `$scrypt$ln=14,r=8,p=1$${saltText}$${hashText}`;
 const desk = { type: 'dummy', parameters: ['i,I,7'] };
 
 /** Everybody comes by a proxy of this machine, which says from where. */
@@ -195,6 +195,19 @@ test('without a proxy that it trusts the hub lets in the right ones as well: a w
   for (let count = 0; count < 66; count++)
     t.is((await ask(t, hub.port, read, { headers: bearer(token) })).status, 200, `${count}`);
   await comesIn(t, hub, 'the page', signIn(people[0]!, password, {}), 200);
+});
+
+test('who has used up the requests of an address keeps nobody behind it from signing in, or from coming in with a token', async (t) => {
+  const limits = { requestsPerUser: 5 };
+  const users = { ann: { password: 'geheim', read: ['**'] }, root: { token, read: ['**'] } };
+  const hub = await startTestHub(t, { connections: { api: { ...api, limits, users }, desk } });
+  await attack(t, hub.port, 5, () => request(read, { headers: bearer(`no-such-token-at-all-${guesses++}`) }));
+  for (const path of ['/hub/sign-in', '/hub/sign-in/page.js', '/hub/sign-in/page.css'])
+    t.is((await ask(t, hub.port, `GET ${path}`)).status, 200, path);
+  const answer = await sendOn(t, hub, signIn('ann', 'geheim', {}));
+  t.is(answer.status, 200);
+  t.is((await ask(t, hub.port, read, { headers: { cookie: cookieOf(answer) } })).status, 200);
+  t.is((await ask(t, hub.port, read, { headers: bearer(token) })).status, 200);
 });
 
 async function invite(t: ExecutionContext, hub: HubUnderTest, user: string): Promise<string> {

@@ -18,7 +18,7 @@ let untilLook = 0;
 
 /** Ends an answer with its body. */
 export function send(response: HttpResponse, body: string | ArrayBuffer | Uint8Array): void {
-  if (response.closes || isAwaited(response)) {
+  if ((response.closes || isAwaited(response)) && !response.isHead) {
     response.end(body, true);
     return;
   }
