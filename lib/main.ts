@@ -16,7 +16,6 @@ import type { RemoteOptions } from './command/remote/request.ts';
 import type { RunOptions } from './command/run/run.ts';
 import type { TestOptions } from './command/test.ts';
 import { version } from './hub/version.ts';
-import { printableLines } from './model/printable.ts';
 import { auditKinds } from './model/reports/audit-entry.ts';
 
 type RunSettings = Pick<RunOptions, 'logLevel' | 'logFormat' | 'watch' | 'safe' | 'warmUp'>;
@@ -27,7 +26,7 @@ const { finish, untilStopped } = createEnding(process, console);
 const program = new Command('patchbay')
   .description('A hub of parameters: connections, rules and dashboards meet in one reactive graph.')
   .version(version)
-  .configureOutput({ writeErr: (text) => void process.stderr.write(printableLines(text)) })
+  .configureOutput({ writeErr: (text) => console.printError(withoutArguments(text).trimEnd()) })
   .showHelpAfterError('(patchbay --help shows what there is)');
 
 program
@@ -254,6 +253,11 @@ async function runHub(paths: readonly string[], options: RunSettings): Promise<n
     untilStopped,
     onExit,
   });
+}
+
+/** What was typed may be a password: an option that is misspelt is told without its value, and arguments are counted. */
+function withoutArguments(text: string): string {
+  return text.replace(/('-[^'=]*=)[^']*'/g, "$1***'").replace(/( but got \d+): .*\.$/m, '$1.');
 }
 
 function remote(name: string, description: string): Command {

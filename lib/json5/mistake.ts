@@ -1,7 +1,7 @@
 // Mistakes in files that people write. Each is told with file, line and path, what was expected, what came, and the nearest name.
 
 import { z } from 'zod';
-import { describe } from '../model/error.ts';
+import { describeSetting, hasSecretKeys, hidden, toldPath, withoutUserInfo } from '../model/secret.ts';
 import { nearestName, unknownName } from './nearest-name.ts';
 import type { Position } from './positions.ts';
 
@@ -56,10 +56,12 @@ export class MistakeList {
 
   add(file: CheckedFile, path: SettingPath, message: string, position = file.positionOf(path)): void {
     const written = file.writtenAt?.(path) ?? { file: file.name, path, made: '' };
+    const toldAt = toldPath(written.path);
+    const told = toldAt.length < written.path.length ? message.replaceAll(`"${path.at(-1)}"`, hidden) : message;
     const mistake: Mistake = {
       file: written.file,
-      path: formatPath(written.path),
-      message: file.withoutSecrets?.(path, message) ?? message,
+      path: formatPath(toldAt),
+      message: withoutUserInfo(file.withoutSecrets?.(path, told) ?? told),
       line: position?.line,
       column: position?.column,
     };
@@ -72,7 +74,7 @@ export class MistakeList {
   }
 
   addFile(file: string, message: string, position?: Position): void {
-    this.#push({ file, path: '', message, line: position?.line, column: position?.column });
+    this.#push({ file, path: '', message: withoutUserInfo(message), line: position?.line, column: position?.column });
   }
 
   #addInTemplate(mistake: Mistake): void {
@@ -117,16 +119,18 @@ export class MistakeList {
     const path = [...base, ...(issue.path as SettingPath)];
     if (issue.code === 'unrecognized_keys') {
       const known = settingsAt(schema, issue.path as SettingPath, issue.input);
-      for (const key of issue.keys) this.add(file, [...path, key], unknownName('setting', key, known));
+      for (const key of issue.keys) {
+        const isHidden = hasSecretKeys(path) && nearestName(key, known) === undefined;
+        if (isHidden)
+          this.add(file, path, `unknown setting, expected one of ${known.join(', ')}`, file.positionOf([...path, key]));
+        else this.add(file, [...path, key], unknownName('setting', key, known));
+      }
     } else if (issue.code === 'invalid_key')
       for (const inner of issue.issues) this.#addIssue(schema, { ...inner, path: issue.path }, file, base);
     else if (issue.code === 'custom') this.add(file, path, issue.message);
     else if (issue.code === 'invalid_union' && issue.discriminator !== undefined)
-      this.add(file, path, unknownAlternative(issue, issue.discriminator));
-    else {
-      const isSecret = /password|token/i.test(String(path.at(-1)));
-      this.add(file, path, `expected ${issue.message}, got ${isSecret ? '***' : describe(issue.input)}`);
-    }
+      this.add(file, path, unknownAlternative(issue, issue.discriminator, path));
+    else this.add(file, path, `expected ${issue.message}, got ${describeSetting(issue.input, path)}`);
   }
 }
 
@@ -143,7 +147,7 @@ export function formatMistake({ file, line, column, path, message, made, others 
 export function lineAt(file: CheckedFile, path: SettingPath, message: string, position: Position | undefined): string {
   const written = file.writtenAt?.(path) ?? { file: file.name, path };
   const { line, column } = position ?? {};
-  const shown = file.withoutSecrets?.(path, message) ?? message;
+  const shown = withoutUserInfo(file.withoutSecrets?.(path, message) ?? message);
   return formatMistake({ file: written.file, path: formatPath(written.path), message: shown, line, column });
 }
 
@@ -181,12 +185,12 @@ function expectation(issue: z.core.$ZodRawIssue): string {
 }
 
 /** Data has no alternative, such as a block of an output: it names an unknown one, or none. */
-function unknownAlternative(issue: z.core.$ZodIssueInvalidUnion, key: string): string {
+function unknownAlternative(issue: z.core.$ZodIssueInvalidUnion, key: string, path: SettingPath): string {
   const name = (issue.input as Record<string, unknown> | undefined)?.[key];
   const known = ('options' in issue ? (issue.options as unknown[]) : []).filter((option) => typeof option === 'string');
   return typeof name === 'string'
     ? unknownName(key, name, known)
-    : `expected ${issue.message}, got ${describe(issue.input)}`;
+    : `expected ${issue.message}, got ${describeSetting(issue.input, path)}`;
 }
 
 /** The settings, by path, that unknown keys are meant to be: they are not missing. */

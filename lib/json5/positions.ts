@@ -167,3 +167,10 @@ export function positionAt(text: string, offset: number): Position {
     .split('\n');
   return { line: before.length, column: before.at(-1)!.length + 1 };
 }
+
+/** The offset of a position, in a text that has it. */
+export function offsetAt(text: string, { line, column }: Position): number {
+  let start = text.startsWith('\ufeff') && line === 1 ? 1 : 0;
+  for (let at = 1; at < line; at++) start = text.indexOf('\n', start) + 1;
+  return start + column - 1;
+}

@@ -2,13 +2,15 @@
 
 import JSON5 from 'json5';
 import { HubError, messageOf } from '../model/error.ts';
-import { explainJson5 } from './explain.ts';
+import { hidden } from '../model/secret.ts';
+import { explainJson5, isSecretLine } from './explain.ts';
 import { KeptText } from './kept-text.ts';
 import {
   createKnownPlaces,
   findInText,
   findPosition,
   type KnownPlaces,
+  offsetAt,
   type Path,
   type Position,
   positionAt,
@@ -77,6 +79,8 @@ function parseSlowly(text: string): unknown {
     const { lineNumber, columnNumber } = error as { lineNumber?: number; columnNumber?: number };
     const position =
       lineNumber === undefined ? undefined : { line: lineNumber, column: Math.max(1, columnNumber ?? 1) };
-    throw new Json5Error(`expected JSON5, got ${messageOf(error).replace(/^JSON5: | at \d+:\d+$/g, '')}`, position);
+    const got = messageOf(error).replace(/^JSON5: | at \d+:\d+$/g, '');
+    const isSecret = isSecretLine(text, position === undefined ? 0 : offsetAt(text, position));
+    throw new Json5Error(`expected JSON5, got ${isSecret ? hidden : got}`, position);
   }
 }

@@ -1,8 +1,12 @@
-// Texts that nobody may read, such as passwords from the environment.
+// Texts that nobody may read, such as passwords. What comes from the environment or a file is known, and hidden wherever it is told. What
+// stands in a flow file is known by the setting that it stands at, whatever is wrong with it: it may be no text yet.
+
+import { describe } from './error.ts';
 
 /** Shorter texts are words like any others: nothing is hidden behind them. */
 const leastLength = 4;
-const hidden = '***';
+/** What is shown in place of a secret. */
+export const hidden = '***';
 
 /** The text with `***` in place of each secret, as it is and as JSON has it. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
@@ -15,4 +19,99 @@ export function withoutSecrets(text: string, secrets: readonly string[]): string
 /** A message without what came instead of what was expected. */
 export function withoutValue(message: string): string {
   return message.replace(/, got .*$/s, `, got ${hidden}`);
+}
+
+/** A text without user and password in addresses: `nats://***@10.0.0.5`. */
+export function withoutUserInfo(text: string): string {
+  return text.replace(/([a-z][a-z\d+.-]*:\/\/)[^\s/?#"'`]*@/gi, `$1${hidden}@`);
+}
+
+/** The names of settings that hold secrets, and of what people write in their place. */
+const secretName =
+  /^(?:pass|key|pin|auth|bearer)$|passw|passphrase|passcode|pwd|kennwort|token|secret|credential|nkey|jwt|bearer|api[-_]?key|seed|private/i;
+const writtenNames = ['password', 'token', 'credentials', 'secret'];
+/** These hold objects with secrets. What stands in place of such an object may be one. */
+const holderNames: ReadonlySet<string> = new Set(['users', 'credentials']);
+
+/** Whether a setting of this name may hold a secret, also where the name is misspelt. */
+export function isSecretName(name: string): boolean {
+  if (secretName.test(name)) return true;
+  const letters = name.toLowerCase();
+  return writtenNames.some((one) => Math.abs(one.length - letters.length) <= 2 && isNear(letters, one));
+}
+
+/** Whether what stands at a path of a flow file may be a secret, or have one within. Rules and tests have addresses, and no secrets. */
+export function mayHoldSecret(path: readonly (string | number)[]): boolean {
+  const [section] = path;
+  if (section === 'rules' || section === 'tests') return false;
+  return path.some((part, index) => {
+    if (typeof part !== 'string' || (section === 'connections' && index === 1)) return false;
+    if (holderNames.has(part)) return path.length <= index + (part === 'users' ? 2 : 1);
+    return isSecretName(part);
+  });
+}
+
+/** The part of a path that may be told: what is within a secret may be the secret itself. */
+export function toldPath(path: readonly (string | number)[]): readonly (string | number)[] {
+  const at = path.findIndex((_, index) => {
+    const upTo = path.slice(0, index + 1);
+    return mayHoldSecret(upTo) && !holderNames.has(String(path[index])) && isSecretName(String(path[index]));
+  });
+  if (at >= 0) return ['env', 'file'].includes(String(path[at + 1])) ? path : path.slice(0, at + 1);
+  const isWord = /^[a-z]{1,12}$/.test(String(path.at(-1))) || isSecretName(String(path.at(-1)));
+  return hasSecretKeys(path.slice(0, -1)) && !isWord ? path.slice(0, -1) : path;
+}
+
+/** Whether the keys of an object at a path may be secrets that were written without their key. */
+export function hasSecretKeys(path: readonly (string | number)[]): boolean {
+  return path.at(-1) === 'credentials' || path.at(-2) === 'users';
+}
+
+/** `describe` of what stands at a path of a flow file: `***` in place of all that may be a secret. */
+export function describeSetting(value: unknown, path: readonly (string | number)[] = []): string {
+  return mayHoldSecret(path) ? hidden : withoutUserInfo(describe(withoutSecretSettings(value, path)));
+}
+
+/** How deep values are looked through: of what is deeper nothing is shown. */
+const mostDepth = 8;
+
+/** The same value with `***` in place of all within that may be a secret; of long lists the beginning. */
+export function withoutSecretSettings(value: unknown, path: readonly (string | number)[] = []): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (path.length > mostDepth) return hidden;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (!Array.isArray(value) && prototype !== Object.prototype && prototype !== null) return value;
+  const mask = (item: unknown, key: string | number) => {
+    const at = [...path, key];
+    const isHidden = mayHoldSecret(at) && (typeof item !== 'object' || item === null || isSecretName(String(key)));
+    return isHidden ? hidden : withoutSecretSettings(item, at);
+  };
+  return Array.isArray(value)
+    ? value.slice(0, 100).map(mask)
+    : Object.fromEntries(
+        Object.entries(value)
+          .slice(0, 100)
+          .map(([key, item]) => [key, mask(item, key)]),
+      );
+}
+
+/** A path that settings name, unless somebody has put there what should be in the file. */
+export function shownPath(path: string): string {
+  return /[\r\n]|-----BEGIN|^.{1025}/s.test(path) ? hidden : path;
+}
+
+/** Whether two words differ by one letter, or long ones by two: added, left out, exchanged with the next, or another one. */
+function isNear(one: string, other: string): boolean {
+  const rows = [Array.from({ length: other.length + 1 }, (_, index) => index)];
+  for (let at = 1; at <= one.length; at++) {
+    const row = [at];
+    for (let to = 1; to <= other.length; to++) {
+      const isSame = one[at - 1] === other[to - 1];
+      const isSwapped = at > 1 && to > 1 && one[at - 1] === other[to - 2] && one[at - 2] === other[to - 1];
+      const swapped = isSwapped ? rows[at - 2]![to - 2]! + 1 : Number.POSITIVE_INFINITY;
+      row.push(Math.min(rows[at - 1]![to]! + 1, row[to - 1]! + 1, rows[at - 1]![to - 1]! + (isSame ? 0 : 1), swapped));
+    }
+    rows.push(row);
+  }
+  return rows.at(-1)!.at(-1)! <= (other.length > 5 ? 2 : 1);
 }

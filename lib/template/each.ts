@@ -2,8 +2,8 @@
 // fastest.
 
 import type { SettingPath } from '../json5/mistake.ts';
-import { describe } from '../model/error.ts';
 import { isJsonObject } from '../model/json-object.ts';
+import { describeSetting } from '../model/secret.ts';
 import { Scope } from './scope.ts';
 
 const namePattern = /^[A-Za-z_]\w*$/;
@@ -22,7 +22,7 @@ export interface Repetition {
 /** Reads an `each` whose own variables have been replaced. Undefined: something is wrong with it. */
 export function readEach(each: unknown, outer: Scope, tell: TellMistake): Repetition | undefined {
   if (!isJsonObject(each) || Object.keys(each).length === 0) {
-    tell([], `expected lists of values by variable, such as { n: [1, 2, 3] }, got ${describe(each)}`);
+    tell([], `expected lists of values by variable, such as { n: [1, 2, 3] }, got ${describeSetting(each)}`);
     return undefined;
   }
   const lists = Object.entries(each);
@@ -49,7 +49,8 @@ function mistakeOf(name: string, values: unknown, outer: Scope): string | undefi
   if (!namePattern.test(name)) return `expected the name of a variable, such as n or studio, got "${name}"`;
   if (name === 'instance') return 'expected another name: ${instance} is the key of the instance';
   if (outer.names.includes(name)) return `expected another name, there is a variable "${name}" already`;
-  if (!Array.isArray(values)) return `expected a list of values, such as [1, 2, 3], got ${describe(values)}`;
+  if (!Array.isArray(values))
+    return `expected a list of values, such as [1, 2, 3], got ${describeSetting(values, [name])}`;
   return values.length === 0 ? 'expected at least one value' : undefined;
 }
 

@@ -4,6 +4,7 @@
 import { type CheckedFile, type MistakeList, type SettingPath, unreadable, type Written } from '../json5/mistake.ts';
 import { messageOf } from '../model/error.ts';
 import { isJsonObject } from '../model/json-object.ts';
+import { mayHoldSecret } from '../model/secret.ts';
 import { Budget } from './budget.ts';
 import { readEach } from './each.ts';
 import { type Origin, Origins } from './origins.ts';
@@ -13,7 +14,13 @@ import { type Part, partsOf, textOf, writtenOffset } from './text.ts';
 /** The lists whose items `each` may repeat, by their keys. */
 const repeatable: ReadonlySet<string> = new Set(['rules', 'tests', 'widgets']);
 const mayExpand = /\$\{|\beach\b/;
+/** As variables of the environment are called. */
+const environmentName = /^[A-Z_][A-Z\d_]*$/;
 const variableName = /^[A-Za-z_]\w*(?:\.[\w-]+)*$/;
+
+/** Said where a secret has these characters, maybe by itself: what stands behind them is not told. */
+const inSecret =
+  'expected a known variable in ${ }; write { env: … } for the environment, or $${ for these characters themselves';
 
 /** A variable that nothing gives, and where it stands in the file. */
 export interface Unknown {
@@ -91,7 +98,13 @@ class Expansion {
     const parts = partsOf(text);
     if (parts === undefined) return text;
     const [first] = parts;
-    if (parts.length === 1 && first!.variable !== undefined) return this.#variable(first!, path, scope);
+    if (parts.length === 1 && first!.variable !== undefined)
+      return this.#variable(
+        first!,
+        path,
+        scope,
+        (scope === Scope.none ? environmentName : variableName).test(first!.variable),
+      );
     const texts = parts.map((part) => this.#partText(part, path, scope));
     if (texts.includes(undefined)) return unreadable;
     const whole = texts.join('');
@@ -113,12 +126,13 @@ class Expansion {
   }
 
   /** The value of a variable, or `unreadable` after it has added the mistake. */
-  #variable({ variable = '', offset }: Part, path: SettingPath, scope: Scope): unknown {
+  #variable({ variable = '', offset }: Part, path: SettingPath, scope: Scope, isAlone = false): unknown {
     const found = scope.find(variable);
     if (found !== undefined && 'value' in found) return found.value;
     const [name = ''] = variable.split('.');
     const tell = (message: string) => this.#tell(path, message, scope, offset);
-    if (scope === Scope.none)
+    if (mayHoldSecret(path) && !isAlone) tell(inSecret);
+    else if (scope === Scope.none)
       tell(
         `expected no \${${variable}} outside of a template: write { env: '${variable}' } for the environment, or $\${${variable}} for the text itself`,
       );

@@ -2,6 +2,7 @@
 
 import { nearestName } from '../json5/nearest-name.ts';
 import { isJsonObject } from '../model/json-object.ts';
+import { hidden, mayHoldSecret, withoutSecretSettings } from '../model/secret.ts';
 
 const shownLength = 40;
 
@@ -32,7 +33,7 @@ export class Scope {
 
   /** For people: `instance s1 of studios.json5, n = 2`; empty where nothing is expanded. */
   get title(): string {
-    const own = this.#title ?? [...this.#values].map(([name, value]) => `${name} = ${shown(value)}`).join(', ');
+    const own = this.#title ?? [...this.#values].map(([name, value]) => `${name} = ${shown(value, name)}`).join(', ');
     return [this.#parent?.title ?? '', own].filter((part) => part !== '').join(', ');
   }
 
@@ -65,7 +66,8 @@ export function unknownVariable(name: string, known: readonly string[]): string 
     : `unknown variable "${name}", the variables are ${known.slice(0, 20).join(', ')}`;
 }
 
-function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
+function shown(value: unknown, name: string): string {
+  if (mayHoldSecret([name])) return hidden;
+  const text = JSON.stringify(withoutSecretSettings(value)) ?? String(value);
   return text.length > shownLength ? `${text.slice(0, shownLength - 1)}…` : text;
 }

@@ -1,6 +1,6 @@
 // Texts with variables: `s${n}/mic`. `$${` stands for `${` itself.
 
-import { describe } from '../model/error.ts';
+import { describeSetting } from '../model/secret.ts';
 import type { Scope } from './scope.ts';
 
 /** A part of a text: characters as they are, or a variable. */
@@ -34,7 +34,7 @@ export function textOf(variable: string, value: unknown): string {
   throw new Error(
     isReference(value)
       ? `expected \${${variable}} alone in a text, since it is { env: … } or { file: … }`
-      : `expected a text, a number, true or false in \${${variable}}, got ${describe(value)}`,
+      : `expected a text, a number, true or false in \${${variable}}, got ${describeSetting(value, variable.split('.'))}`,
   );
 }
 

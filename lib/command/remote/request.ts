@@ -58,7 +58,14 @@ export async function respond(
   allowed: number[] = [],
 ): Promise<Response> {
   if (!/^https?:\/\/./.test(options.url) || !URL.canParse(options.url))
-    throw new Error(`--url: expected a URL such as http://localhost:17011, got "${options.url}"`);
+    throw new Error(
+      `--url: expected a URL such as http://localhost:17011, got "${options.url.replace(/^.*@/s, '***@')}"`,
+    );
+  const { username, password } = new URL(options.url);
+  if (username !== '' || password !== '')
+    throw new Error(
+      '--url: expected a URL without user and password, which are --username and --password, got them in it',
+    );
   let response: Response;
   try {
     response = await fetch(new URL(path, options.url), {

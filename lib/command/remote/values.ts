@@ -49,8 +49,9 @@ async function typeOf(address: string, options: RemoteOptions): Promise<ValueTyp
 export function expectOperands(operands: readonly (string | undefined)[], argv: readonly string[]): void {
   const option = operands.find((operand) => operand !== undefined && /^-(?:-|[a-z]$)/i.test(operand));
   if (option === undefined || argv.includes('--')) return;
+  const shown = option.replace(/=.*$/s, '=***'); // it may be a password
   throw new Error(
-    `unknown option "${option}"; a value that begins so comes after --: patchbay set <address> -- ${option}`,
+    `unknown option "${shown}"; a value that begins so comes after --: patchbay set <address> -- ${shown}`,
   );
 }
 

@@ -5,6 +5,7 @@ import { decodeUtf8, FileError, nothing, readRegularFileSync } from '../../files
 import { parseAddress } from '../../model/address.ts';
 import { messageOf } from '../../model/error.ts';
 import { record } from '../../model/record-schema.ts';
+import { shownPath } from '../../model/secret.ts';
 import { valueTypes } from '../../model/value.ts';
 import type { Remotes } from '../connection.ts';
 import type { ResolvePath } from '../setting.ts';
@@ -33,12 +34,13 @@ export function readRemotes(path: string, resolvePath: ResolvePath): Remotes {
     for (const [address] of parameters) parseAddress(address);
     return { parameters: new Map(parameters), file };
   } catch (error) {
-    const message = `expected a file that "patchbay types --remote" has written, got "${path}": ${reasonOf(error)}`;
+    const message = `expected a file that "patchbay types --remote" has written, got "${shownPath(path)}": ${reasonOf(error)}`;
     return { parameters: undefined, file, mistake: { path: [setting], message } };
   }
 }
 
 function reasonOf(error: unknown): string {
+  if (error instanceof SyntaxError) return 'it is no JSON'; // its words quote the file, which may be one of secrets
   if (error instanceof FileError) return error.message === nothing ? 'there is none' : error.message;
   if (!(error instanceof z.ZodError)) return messageOf(error);
   const [issue] = error.issues;

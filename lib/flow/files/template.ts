@@ -7,6 +7,7 @@ import { unknownName } from '../../json5/nearest-name.ts';
 import { Json5Error, readJson5 } from '../../json5/read.ts';
 import { describe, messageOf } from '../../model/error.ts';
 import { isJsonObject } from '../../model/json-object.ts';
+import { describeSetting } from '../../model/secret.ts';
 import { maxFlowBytes, versionOf } from '../programs/flow-code.ts';
 import { whyNotRead } from './find.ts';
 import type { FlowFile } from './flow-file.ts';
@@ -61,7 +62,11 @@ function parseTemplate(
   const file = { ...named, data: whole, positionOf };
   for (const { path, message, position } of duplicates) mistakes.add(file, path, message, position);
   if (!isJsonObject(whole)) {
-    mistakes.add(file, [], `expected an object such as { connections: { … }, rules: [ … ] }, got ${describe(whole)}`);
+    mistakes.add(
+      file,
+      [],
+      `expected an object such as { connections: { … }, rules: [ … ] }, got ${describeSetting(whole)}`,
+    );
     return undefined;
   }
   for (const key of Object.keys(whole))
@@ -72,7 +77,7 @@ function parseTemplate(
     mistakes.add(
       file,
       ['variables'],
-      `expected an object of variables, such as { port: 80 }, got ${describe(defaults)}`,
+      `expected an object of variables, such as { port: 80 }, got ${describeSetting(defaults)}`,
     );
     return undefined;
   }

@@ -1,15 +1,18 @@
 // Flow files in TypeScript: each is tried in a thread of its own and then imported, again whenever its content has changed.
 
 import { realpath } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { dirname, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { readRegularFileSync } from '../../files/regular-file.ts';
+import { isSecretLine } from '../../json5/explain.ts';
 import type { MistakeList } from '../../json5/mistake.ts';
+import { offsetAt } from '../../json5/positions.ts';
 import { describe } from '../../model/error.ts';
 import { withinTicks } from '../../model/time/ticks.ts';
-import { type CodeFile, type FlowCode, inFlow, shownName } from './flow-code.ts';
+import { type CodeFile, type FlowCode, inFlow, maxFlowBytes, shownName } from './flow-code.ts';
 import { filesOf, type Imports, importVersions, versionsOf } from './imports.ts';
 import { versionOfFile, whyLeftOut } from './left-out.ts';
-import { formatPlace, placeIn, stackOf, wordsOf } from './stack.ts';
+import { formatPlace, type Place, placeIn, stackOf, wordsOf } from './stack.ts';
 import { importDeadlineMs, TrialError } from './trial.ts';
 import { Trials } from './trials.ts';
 
@@ -80,7 +83,7 @@ export class FlowPrograms {
       });
     } catch (error) {
       if (error instanceof TrialError) this.#watch(path, error.imports);
-      addMistake(mistakes, name, asTrialError(error, code));
+      addMistake(mistakes, name, path, asTrialError(error, code));
     }
     imported.delete(key);
     failures.set(path, failuresOf(path) + 1);
@@ -134,9 +137,32 @@ async function importFlow({ path, name, versions }: ImportedCode): Promise<unkno
   return module.default;
 }
 
-function addMistake(mistakes: MistakeList, name: string, { message, place }: TrialError): void {
+/** Where a secret may stand, Node.js would quote it: `hunter2 is not defined`. */
+function addMistake(mistakes: MistakeList, name: string, path: string, error: TrialError): void {
+  const { place } = error;
+  const isSecret =
+    place !== undefined &&
+    quotesSecret(error.message, resolve(dirname(path), relative(dirname(name), place.name)), place);
+  const message = isSecret ? `${error.message.split(': ', 1)[0]}: ${inSecret}` : error.message;
   if (place?.name === name) mistakes.addFile(name, message, place);
   else mistakes.addFile(name, place === undefined ? message : `${message} (${formatPlace(place)})`);
+}
+
+const inSecret = 'there is an error here; what it says is not shown, since a secret may stand here';
+
+/** Whether a message has words of the lines at a place, where a secret may stand. */
+function quotesSecret(message: string, path: string, { line, column }: Place): boolean {
+  try {
+    const text = readRegularFileSync(path, maxFlowBytes).toString();
+    const lines = text
+      .split('\n')
+      .slice(Math.max(0, line - 3), line)
+      .join('\n');
+    const words = message.match(/[^\s'"`,]{3,}/g) ?? [];
+    return words.some((word) => lines.includes(word)) && isSecretLine(text, offsetAt(text, { line, column }));
+  } catch {
+    return false; // it has gone
+  }
 }
 
 function asTrialError(error: unknown, code: FlowCode | undefined): TrialError {

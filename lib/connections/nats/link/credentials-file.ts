@@ -3,13 +3,14 @@
 
 import type { Authenticator } from '@nats-io/transport-node';
 import { readRegularFile } from '../../../files/regular-file.ts';
+import { shownPath } from '../../../model/secret.ts';
 import type { ResolvePath } from '../../setting.ts';
 import { maxPemBytes, whyUnread } from './tls-files.ts';
 
 /** Errors: what the file is in place of what was expected; never what is in it. */
 export async function readCredentials(path: string, resolvePath: ResolvePath): Promise<Authenticator> {
   const { credsAuthenticator, nkeys } = await import('@nats-io/transport-node');
-  const expected = `credentials.file: expected a file of credentials, got "${path}"`;
+  const expected = `credentials.file: expected a file of credentials, got "${shownPath(path)}"`;
   let text: Buffer;
   try {
     text = await readRegularFile(resolvePath(path), maxPemBytes);

@@ -3,6 +3,7 @@
 import { createSecureContext } from 'node:tls';
 import { decodeUtf8, readRegularFile } from '../../../files/regular-file.ts';
 import { messageOf } from '../../../model/error.ts';
+import { shownPath } from '../../../model/secret.ts';
 import type { ResolvePath } from '../../setting.ts';
 import type { NatsSettings } from '../settings.ts';
 
@@ -25,7 +26,7 @@ export async function readTlsFiles(files: Files, resolvePath: ResolvePath): Prom
     try {
       return decodeUtf8(await readRegularFile(resolvePath(files[setting]), maxPemBytes));
     } catch (error) {
-      throw new Error(`tls.${setting}: expected a PEM file, got "${files[setting]}" (${whyUnread(error)})`);
+      throw new Error(`tls.${setting}: expected a PEM file, got "${shownPath(files[setting])}" (${whyUnread(error)})`);
     }
   };
   const [ca, cert, key] = await Promise.all([read('caFile'), read('certFile'), read('keyFile')]);

@@ -4,6 +4,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { asFileError, nothing } from '../../../files/regular-file.ts';
 import { HubError, messageOf } from '../../../model/error.ts';
+import { shownPath } from '../../../model/secret.ts';
 
 /** The paths of the two files. */
 export interface CertificateFiles {
@@ -38,8 +39,8 @@ const keysWanted = `an RSA key of ${leastRsaBits} bits or more, an EC key on P-2
 
 /** Checks that the files have a certificate and its key. Errors: `cannot-start`, with the file and what is wrong in it. */
 export function checkCertificate(files: CertificateFiles, { certificate: text, key }: CertificateTexts): Certificate {
-  const inCertificate = `tls.certFile: ${files.certFile}`;
-  const inKey = `tls.keyFile: ${files.keyFile}`;
+  const inCertificate = `tls.certFile: ${shownPath(files.certFile)}`;
+  const inKey = `tls.keyFile: ${shownPath(files.keyFile)}`;
   const certificate = readCertificate(inCertificate, text);
   const privateKey = readKey(inKey, key);
   const kind = kindOf(privateKey);
@@ -73,8 +74,8 @@ export function noticeOf(files: CertificateFiles, { validTo }: Certificate, now:
 export function unreadable(setting: keyof CertificateFiles, file: string, error: unknown): HubError {
   const { message, bytes } = asFileError(error);
   if (bytes !== undefined)
-    return wrong(`tls.${setting}: ${file}`, `a PEM file of at most ${maxPemBytes} bytes`, `one of ${bytes}`);
-  return wrong(`tls.${setting}: ${file}`, 'a PEM file', message === nothing ? 'no file' : message);
+    return wrong(`tls.${setting}: ${shownPath(file)}`, `a PEM file of at most ${maxPemBytes} bytes`, `one of ${bytes}`);
+  return wrong(`tls.${setting}: ${shownPath(file)}`, 'a PEM file', message === nothing ? 'no file' : message);
 }
 
 function readCertificate(where: string, text: string): X509Certificate {

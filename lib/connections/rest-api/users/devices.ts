@@ -222,7 +222,8 @@ export class Devices {
 }
 
 function reasonOf(error: unknown): string {
-  return error instanceof FileError ? `got ${error.message}` : messageOf(error);
+  if (error instanceof FileError) return `got ${error.message}`;
+  return error instanceof SyntaxError ? 'it is no JSON' : messageOf(error); // whose words quote the file
 }
 
 /** A name as it is kept: no device has one that is longer. */

@@ -43,7 +43,7 @@ export function readPasswordText(text: string): { readonly scrypt?: Scrypt; read
   if (!text.startsWith('$scrypt$')) return {};
   const expected = 'expected what "patchbay password" prints, $scrypt$ln=15,r=8,p=3$<salt>$<hash>';
   const [, ln, r, p, salt = '', hash = ''] = phc.exec(text) ?? [];
-  if (ln === undefined) return { mistake: `${expected}, got ${describe(text.slice(0, 24))}` };
+  if (ln === undefined) return { mistake: `${expected}, got ${describe(text.slice(0, '$scrypt$'.length))}` };
   const read = {
     ln: Number(ln),
     r: Number(r),

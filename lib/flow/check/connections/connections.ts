@@ -6,9 +6,9 @@ import type { PrivateFiles } from '../../../connections/installation.ts';
 import { MistakeList } from '../../../json5/mistake.ts';
 import { unknownName } from '../../../json5/nearest-name.ts';
 import { connectionIdMistake } from '../../../model/address.ts';
-import { describe } from '../../../model/error.ts';
 import { isJsonObject } from '../../../model/json-object.ts';
 import type { ParameterDeclaration } from '../../../model/parameter.ts';
+import { describeSetting } from '../../../model/secret.ts';
 import { type ConnectionPlan, hubId, startedId, statusParameterId } from '../../plan.ts';
 import { connectionKey } from '../key.ts';
 import { connectionSchema } from '../schema.ts';
@@ -171,7 +171,7 @@ export class ConnectionCheck {
 
   #typeOf(spot: Spot, data: unknown): AnyConnectionType | undefined {
     if (!isJsonObject(data)) {
-      spot.add(`expected the settings of a connection, got ${describe(data)}`);
+      spot.add(`expected the settings of a connection, got ${describeSetting(data)}`);
       return undefined;
     }
     const { type: name } = data;
@@ -181,7 +181,7 @@ export class ConnectionCheck {
     const message =
       typeof name === 'string'
         ? unknownName('connection type', name, known)
-        : `expected one of ${known.join(', ')}, got ${describe(name)}`;
+        : `expected one of ${known.join(', ')}, got ${describeSetting(name)}`;
     spot.at('type').add(message);
     return undefined;
   }

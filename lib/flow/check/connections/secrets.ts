@@ -7,6 +7,7 @@ import { asFileError, decodeUtf8, nothing, readRegularFileSync } from '../../../
 import { type SettingPath, unreadable } from '../../../json5/mistake.ts';
 import { nearestName } from '../../../json5/nearest-name.ts';
 import { isJsonObject } from '../../../model/json-object.ts';
+import { shownPath } from '../../../model/secret.ts';
 import type { Spot } from '../spot.ts';
 import { resolver, type SecretFile } from './found-connection.ts';
 
@@ -81,7 +82,9 @@ function readText(spot: Spot, { kind, name }: Reference, pathOf: (path: string) 
   if (text === undefined && kind === 'env') {
     const nearest = nearestName(name, Object.keys(env));
     const hint = nearest === undefined ? '' : `, did you mean "${nearest}"?`;
-    spot.at('env').add(`expected "${name}" in the environment of the hub, it is not set${hint}`);
+    const isName = nearest !== undefined || /^[A-Z_][A-Z\d_]*$/.test(name);
+    const what = isName ? `"${name}"` : 'a variable of the name that stands here';
+    spot.at('env').add(`expected ${what} in the environment of the hub, it is not set${hint}`);
   }
   if (text !== '') return text;
   spot
@@ -100,13 +103,17 @@ function readTextFile(spot: Spot, name: string, path: string): string | undefine
     return decodeUtf8(readRegularFileSync(path, maxFileBytes)).replace(/\r?\n$/, '');
   } catch (error) {
     const { message } = asFileError(error);
-    spot.add(
-      message === nothing
-        ? `expected a file "${name}", there is none`
-        : `expected a file with a text of at most ${maxFileBytes / 1024} kB in "${name}", got ${message}`,
-    );
+    if (message !== nothing)
+      spot.add(`expected a file with a text of at most ${maxFileBytes / 1024} kB in "${name}", got ${message}`);
+    else if (isPath(name)) spot.add(`expected a file "${name}", there is none`);
+    else spot.add('expected the path of a file, there is none of the name that stands here');
   }
   return undefined;
+}
+
+/** Whether a text may be the path of a file; else it may be the secret that should be in the file. */
+function isPath(text: string): boolean {
+  return /^[^\r\n]*[./\\][^\r\n]*$/.test(text) && shownPath(text) === text;
 }
 
 function replaceAt(data: unknown, [part, ...rest]: SettingPath, value: unknown): unknown {
