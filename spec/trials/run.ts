@@ -29,6 +29,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
 };
 
 const [name, ...args] = process.argv.slice(2);
+process.stdout.once('error', () => process.exit()); // who reads has gone, as `| head` does
 try {
   if (name === undefined) await list();
   else for (const one of groups[name] ?? [name]) await run(one);
