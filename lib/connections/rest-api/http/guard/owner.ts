@@ -12,9 +12,9 @@ const proxyHeaders = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'];
 
 /** Creates the check of a request that the guard has let in. Errors: `forbidden`. */
 export function createOwnerCheck(settings: Settings) {
-  const { allowedHosts } = settings;
+  const { allowedHosts, trustedProxies } = settings;
   const hasCredentials = !isOpen(settings);
-  const isBehindProxy = allowedHosts.length > 0;
+  const isBehindProxy = allowedHosts.length + trustedProxies.length > 0;
   return (request: HttpRequest, address: string): void => {
     if (hasCredentials) return;
     const isPassedOn = isBehindProxy || proxyHeaders.some((header) => request.getHeader(header) !== '');
