@@ -2,6 +2,8 @@
 
 import { existsSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
+import { platform } from 'node:process';
+import { printable } from '../model/printable.ts';
 
 /** The folder that commands read when no path is given. */
 export const defaultFolder = 'flows';
@@ -27,7 +29,12 @@ export function firstSteps(program: string, folder: string): string | undefined 
   ].join('\n');
 }
 
-/** A path as a shell takes it for one word. */
-export function quoted(path: string): string {
-  return /^[\w./\\:@+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+/** A path as a shell takes it for one word, which is no option: it may be copied from a terminal. */
+export function quoted(path: string, system = platform): string {
+  const word = /^[-+]/.test(path) ? `.${system === 'win32' ? '\\' : '/'}${path}` : path;
+  if (system === 'win32') return /^[\w.\\/:@+-]+$/.test(word) ? word : `"${word}"`; // no name has a quote there
+  if (/^[\w./:@+-]+$/.test(word)) return word;
+  if (printable(word) === word) return `'${word.replaceAll("'", "'\\''")}'`;
+  const escaped = word.replaceAll('\\', '\\\\').replaceAll("'", "\\'");
+  return `$'${printable(escaped)}'`;
 }

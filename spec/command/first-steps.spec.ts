@@ -7,9 +7,10 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { check } from '../../lib/command/check.ts';
-import { calledAs } from '../../lib/command/first-steps.ts';
+import { calledAs, quoted } from '../../lib/command/first-steps.ts';
 import { test as testFlows } from '../../lib/command/test.ts';
 import { startHub } from '../../lib/hub.ts';
+import { printable } from '../../lib/model/printable.ts';
 import { createLogRecorder } from '../support/connection.ts';
 import { createFolder } from '../support/folder.ts';
 import { portsOf, writer } from '../support/hub.ts';
@@ -110,4 +111,37 @@ test('init says how to go into a folder with a space; a link that leads nowhere 
   t.is(code, 1);
   t.regex(stderr, /README\.md: expected nothing, there is one already; nothing was made/);
   t.false(existsSync(join(folder, 'flows')));
+});
+
+test('a path is one word of a shell, whatever is in it, and no option', async (t) => {
+  for (const path of [
+    'plain/path.json5',
+    'with space',
+    "it's",
+    'a"b',
+    '$(touch x)',
+    '`touch x`',
+    'a\\b',
+    '-rf',
+    '+1',
+    '~home',
+    '*',
+    '!x',
+    'a;b&c|d>e',
+    'a\nb',
+    'a\u001b[2Jb',
+    'a\u009bb\u202ec',
+    "a\n'b\\n",
+    '#a',
+    '',
+    'Größe 日本',
+  ]) {
+    const word = quoted(path, 'linux');
+    t.is(printable(word), word, 'it may be printed');
+    const { stdout } = await promisify(execFile)('bash', ['-c', `printf %s ${word}`]);
+    t.is(stdout.replace(/^\.\/(?=[-+])/, ''), path, word);
+    t.false(stdout.startsWith('-'));
+  }
+  t.is(quoted('a b', 'win32'), '"a b"');
+  t.is(quoted('C:\\flows\\a.json5', 'win32'), 'C:\\flows\\a.json5');
 });

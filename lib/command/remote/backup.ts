@@ -9,6 +9,7 @@ import { groupDigits } from '../../model/digits.ts';
 import { messageOf } from '../../model/error.ts';
 import { printable } from '../../model/printable.ts';
 import type { Console } from '../console.ts';
+import { quoted } from '../first-steps.ts';
 import { type RemoteOptions, respond } from './request.ts';
 
 /** Below it files are restored until all of them are there. */
@@ -50,7 +51,7 @@ export async function restore(file: string, folder: string, call: string, consol
     console.print(printable(`${folder}: ${describe(manifest)}`));
     for (const path of manifest.absolute)
       console.print(printable(`Flow files name ${path} by an absolute path: a hub that runs them uses what is there.`));
-    console.print(`Run it: ${call} run ${manifest.run.map((path) => join(folder, path)).join(' ')}`);
+    console.print(`Run it: ${call} run ${manifest.run.map((path) => quoted(join(folder, path))).join(' ')}`);
     return 0;
   } catch (error) {
     await rm(isNew ? folder : place, { recursive: true, force: true });

@@ -1,5 +1,6 @@
 // `patchbay backup` and `patchbay restore`: a hub in another folder, whole or not at all.
 
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -49,12 +50,13 @@ test('a backup has all that a hub is made of, and a hub runs in the folder that 
   hub.write('store/all/save', 'evening', writer);
   hub.write('desk/text', 'now', writer);
   const folder = await createFolder(t);
-  const [file, restored] = [join(folder, 'a.tar'), join(folder, 'deep/restored')];
+  const [file, restored] = [join(folder, 'a.tar'), join(folder, "olivia's $(deep)/restored")];
   const made = await runToEnd(t, ['backup', file, '--url', options(hub.port).url]);
   t.regex(made.output, /a\.tar: \d+ files, [\d,]+ bytes, of \S+Z\n$/);
   const { status, output } = await call((console) => restore(file, restored, 'patchbay', console));
   t.is(status, 0);
-  const [, root] = /\nRun it: patchbay run (.*)\n$/.exec(output)!;
+  const [, word] = /\nRun it: patchbay run (.*)\n$/.exec(output)!;
+  const root = execFileSync('sh', ['-c', `printf %s ${word}`], { encoding: 'utf8' }); // as one word
   const names = (await readdir(restored, { recursive: true })).sort();
   for (const name of Object.keys(files()))
     t.true(
