@@ -304,7 +304,7 @@ test('fires, definitions and requests by the hundred thousand that make no sense
   const { network, wait } = two;
   const listed = Array.from({ length: 200_000 }, () => 'x');
   const evil = answerWith(network, 'evil', listed);
-  const startedMs = performance.now();
+  const { user: before } = process.cpuUsage();
   await wait(500);
   const request = {
     run: 'r',
@@ -321,7 +321,8 @@ test('fires, definitions and requests by the hundred thousand that make no sense
     evil.publish('patchbay.house.west.write.evil', JSON.stringify(request));
   }
   await wait(500);
-  t.true(performance.now() - startedMs < 5000);
+  const ms = (process.cpuUsage().user - before) / 1000;
+  t.true(ms < 3000, `${ms} ms of processor time`);
   await expectWest(t, two, 8);
   two.stop();
 });
