@@ -39,9 +39,9 @@ export function convert(type: ValueType, input: unknown): Value {
 export function isValueOf(type: ValueType, value: unknown): value is Value {
   switch (type) {
     case 'I':
-      return Number.isSafeInteger(value) && !Object.is(value, -0);
+      return Number.isSafeInteger(value) && !isMinusZero(value);
     case 'F':
-      return Number.isFinite(value) && !Object.is(value, -0);
+      return Number.isFinite(value) && !isMinusZero(value);
     case 'B':
       return typeof value === 'boolean';
     case 'S':
@@ -49,6 +49,11 @@ export function isValueOf(type: ValueType, value: unknown): value is Value {
     case 'T':
       return value === 1;
   }
+}
+
+/** Text has no minus zero, so no value is one. */
+function isMinusZero(value: unknown): boolean {
+  return value === 0 && 1 / (value as number) < 0;
 }
 
 /** The value as text: `true`, `-3.5`, `lamp`; a number in the shortest form that reads back. */

@@ -21,11 +21,12 @@ const trials: Readonly<Record<string, () => Promise<{ readonly trial: Trial }>>>
   recording: () => import('./store/recording.ts'),
   faults: () => import('./domain/faults.ts'),
   isolation: () => import('./domain/isolation.ts'),
+  rogue: () => import('./domain/rogue.ts'),
 };
 
 const groups: Readonly<Record<string, readonly string[]>> = {
   store: ['backup', 'cuts', 'due', 'kills', 'recording'],
-  domain: ['faults', 'isolation'],
+  domain: ['faults', 'isolation', 'rogue'],
 };
 
 const [name, ...args] = process.argv.slice(2);

@@ -11,11 +11,15 @@ export type Steps = Iterator<undefined, void, undefined>;
 export type MadeSteps = Generator<undefined, void, undefined>;
 
 /** How long all of it takes at most in one round of the event loop, but for the step that is under way then. */
-export const roundMs = 8;
+export const roundMs = 6;
 /** How many bytes of one hub wait at most, and of all together; some of what a message takes beside its bytes. */
 export const maxWaitingBytes = 8 * 1024 * 1024;
 export const maxWaitingBytesInAll = 32 * 1024 * 1024;
 const messageBytes = 256;
+/** And how many messages of one hub: it sends one a millisecond. */
+const maxMessages = 4096;
+/** How often it is logged that something of a hub was refused. */
+const toldEveryMs = 1000;
 /** Of a long queue those that were begun are forgotten by so many. */
 const forgottenJobs = 1024;
 /** So many hubs have their own turns; further ones share one. */
@@ -55,6 +59,9 @@ export class Intake {
   #endMs: number | undefined;
   /** How many messages of each hub were refused. */
   readonly #refused = new Map<string, number>();
+  #toldMs = Number.NEGATIVE_INFINITY;
+  /** Hubs that are known: each has its own turns, however many others there are. */
+  readonly #known = new Set<string>();
 
   constructor({ soon, log, now = () => performance.now() }: IntakeContext) {
     this.#now = now;
@@ -67,9 +74,15 @@ export class Intake {
     return this.#refused.get(hub) ?? 0;
   }
 
+  /** Says whether a hub is known. */
+  know(hub: string, isKnown: boolean): void {
+    if (isKnown) this.#known.add(hub);
+    else this.#known.delete(hub);
+  }
+
   /** Takes a message of a hub: at once, if there is time and nothing of that hub waits. */
   take(hub: string, bytes: number, begin: () => Steps | undefined): void {
-    const key = this.#queues.has(hub) || this.#queues.size < maxSenders ? hub : others;
+    const key = this.#known.has(hub) || this.#queues.has(hub) || this.#queues.size < maxSenders ? hub : others;
     const waiting = this.#queues.get(key);
     if (waiting === undefined && this.#hasTime()) {
       const steps = this.#run(begin);
@@ -77,7 +90,8 @@ export class Intake {
       return;
     }
     const job = { bytes: bytes + messageBytes, begin };
-    if (!this.#waiting.take(key, job.bytes)) this.#refuse(hub);
+    const isFull = waiting !== undefined && waiting.jobs.length - waiting.begun >= maxMessages;
+    if (isFull || !this.#waiting.take(key, job.bytes)) this.#refuse(hub);
     else if (waiting === undefined) this.#queues.set(key, { jobs: [job], begun: 0, steps: undefined });
     else waiting.jobs.push(job);
   }
@@ -184,6 +198,9 @@ export class Intake {
 
   #refuse(hub: string): void {
     if (this.#refused.has(hub) || this.#refused.size < maxSenders) this.#refused.set(hub, this.refusedOf(hub) + 1);
+    const nowMs = this.#now();
+    if (nowMs - this.#toldMs < toldEveryMs) return;
+    this.#toldMs = nowMs;
     const message = `hub "${hub}" sends more than this hub works through: what it sends beyond is left out, and mended later`;
     this.#log.warn({ hub, limitBytes: maxWaitingBytes }, message, 'sends too much');
   }

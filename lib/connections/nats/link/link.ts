@@ -12,6 +12,7 @@ import { readCredentials } from './credentials-file.ts';
 import { hearGreeting } from './greeting.ts';
 import type { Intake } from './intake.ts';
 import { createTransport } from './nats-transport.ts';
+import { readInTurns } from './read-in-turns.ts';
 import { inboxPrefixOf } from './subjects.ts';
 import { readTlsFiles } from './tls-files.ts';
 import type { Transport } from './transport.ts';
@@ -80,6 +81,7 @@ export function openLink(context: LinkContext): Link {
   const enter = (opened: NatsConnection) => {
     connection = opened;
     watch(opened, log);
+    readInTurns(opened);
     const server = opened.getServer();
     void opened.closed().then((error) => lose(`lost ${server}${error ? `: ${messageOf(error)}` : ''}`));
     log.info({ server }, `is connected to ${server}`);

@@ -27,13 +27,16 @@ export function subjectOfWrites(owner: HubName, asker: string): string {
   return `${subjectOf(owner, 'write')}.${asker}`;
 }
 
-/** The hub that a subject stands below. */
+/** The hub that a subject stands below. It is looked for at each message, so nothing is made of the rest. */
 export function hubOf(subject: string): string {
-  return subject.split('.')[2] ?? '';
+  const start = subject.indexOf('.', subject.indexOf('.') + 1) + 1;
+  const end = subject.indexOf('.', start);
+  return subject.slice(start, end < 0 ? undefined : end);
 }
 
 /** The hub that asks, by the subject; undefined: it does not say that. */
 export function askerOf(subject: string): string | undefined {
+  if (subject.endsWith('.turns')) return undefined; // most of all
   const [, , , what, asker] = subject.split('.');
   return what === 'write' ? asker : undefined;
 }

@@ -43,6 +43,7 @@ export class Holdings {
   set(number: number, amount: number): boolean {
     if (amount === 0 && this.#amounts.size === 0) return true;
     const before = this.#amounts.get(number) ?? 0;
+    if (amount === before) return true;
     if (amount > before && !this.#shares.take(this.#hub, amount - before)) return false;
     if (amount < before) this.#shares.give(this.#hub, before - amount);
     if (amount === 0) this.#amounts.delete(number);

@@ -64,6 +64,8 @@ export class MirroredHub implements Remote {
   readonly #context: MirroredHubContext;
   readonly #parameters: MirroredParameters;
   readonly #backoff = new Backoff({ firstMs: 100, longestMs: 1000 });
+  /** Who has never answered may be no hub at all. */
+  readonly #unknown = new Backoff({ firstMs: 100, longestMs: 5000 });
   readonly #distrust = new Backoff(distrust);
   #senselessAtMs = 0;
   #transport: Transport | undefined;
@@ -213,7 +215,7 @@ export class MirroredHub implements Remote {
       if (!this.#isMending || !this.#isAsked) this.#mend(); // who has the lease by now knows what there is
       return;
     }
-    this.#lookAfterMs = scheduler.now() + this.#lookBackoff.next();
+    this.#lookAfterMs = scheduler.now() + (this.hasMirrored ? this.#lookBackoff : this.#unknown).next();
     if (terms === undefined || told < this.#term) return; // the late word of who had it before
     this.counts.refused++;
     const message = `what is sent as hub "${owner.hub}" in term ${told} is not believed: its lease is in no such term`;
@@ -408,7 +410,7 @@ export class MirroredHub implements Remote {
         if (error instanceof SenselessAnswer) {
           this.#isMending = false;
           this.#mistrust(messageOf(error.cause ?? error), distrust.longestMs);
-        } else this.#mendAfter(this.#backoff.next());
+        } else this.#mendAfter(this.hasMirrored ? this.#backoff.next() : this.#unknown.next());
       },
     );
   }
@@ -431,6 +433,7 @@ export class MirroredHub implements Remote {
     }
     const shown = this.#fires.shownOf(fires, epoch);
     this.#tellLost(this.#fires.takeOver(fires, shown));
+    if (!this.hasMirrored) this.#context.intake.know(this.hub, true);
     this.hasMirrored = true;
     this.#hasFollowed = false;
     this.#position = { epoch, structure, rev };

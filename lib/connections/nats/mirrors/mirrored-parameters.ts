@@ -80,7 +80,9 @@ export class MirroredParameters {
   /** The addresses of what was taken out by others since all was looked through. */
   readonly #gone = new Set<string>();
   readonly #connections = new Map<string, Origin>();
-  /** Characters of addresses and texts, and of causes. */
+  /** How long all addresses are that it has, shown or hidden. */
+  #addresses = 0;
+  /** Characters of texts, and of causes. */
   readonly #texts: Holdings;
   readonly #causes: Holdings;
   /** The numbers of what holds more than it may: it is shown no longer after the turn. */
@@ -284,6 +286,8 @@ export class MirroredParameters {
   #empty(): void {
     const { bounds, owner } = this.#context;
     bounds.parameters.give(owner, this.#size + this.#hidden.size);
+    bounds.characters.give(owner, this.#addresses);
+    this.#addresses = 0;
     this.#texts.clear();
     this.#causes.clear();
     this.#byNumber = [];
@@ -309,7 +313,7 @@ export class MirroredParameters {
     this.#dropGone();
     const { mirroring } = this.#context.hub;
     const changes: (Change | undefined)[] = [];
-    /** How long each of them is, with what led to it. */
+    /** How long those are that are not short, with what led to them, by their places. */
     const lengths: number[] = [];
     let why: Change | undefined;
     let whyLength = 0;
@@ -327,19 +331,22 @@ export class MirroredParameters {
       const value = turn[++index];
       valued?.add(item);
       const parameter = this.#byNumber[item];
-      if (parameter === undefined) {
-        changes.push(undefined);
-        lengths.push(0);
-      } else {
-        if (!isValueOf(parameter.type, value))
-          throw new Error(`${parameter.address}: expected a value of type ${parameter.type}, got ${describe(value)}`);
-        const length = typeof value === 'string' ? value.length : 0;
+      if (parameter === undefined) changes.push(undefined);
+      else {
+        const { type } = parameter;
+        if (!isValueOf(type, value))
+          throw new Error(`${parameter.address}: expected a value of type ${type}, got ${describe(value)}`);
         const causes = whyLength + this.#by.extra;
-        lengths.push(length + causes);
-        const isKept = this.#texts.set(item, parameter.address.length + length);
-        if (!isKept) this.#excess.push(item);
-        changes.push(isKept ? mirroring.mirror(parameter, this.#toldOf(item, value, why, causes, hop)) : undefined);
-        if (parameter.type === 'T') fired?.(item);
+        const length = type === 'S' ? (value as string).length : 0;
+        if (length + causes > 0) lengths[changes.length] = length + causes;
+        if (type === 'S' && !this.#texts.set(item, length)) {
+          this.#excess.push(item);
+          changes.push(undefined);
+        } else if (this.#causes.set(item, causes)) {
+          const told = { value, origin: this.#by.origin, cause: why, hop, time: this.#at };
+          changes.push(mirroring.mirror(parameter, told));
+        } else changes.push(mirroring.mirror(parameter, this.#withoutCauses(item, value, hop)));
+        if (type === 'T') fired?.(item);
       }
       why = undefined;
       whyLength = 0;
@@ -348,22 +355,15 @@ export class MirroredParameters {
     return index;
   }
 
-  /** The change as it is told; where too much has led to changes of this hub already, what led to this one is left out. */
-  #toldOf(number: number, value: Value, why: Change | undefined, length: number, hop: number) {
-    const { origin, extra } = this.#by;
-    const time = this.#at;
-    if (this.#causes.set(number, length)) return { value, origin, cause: why, hop, time };
+  /** The change, where more has led to changes of this hub than is kept: without what led to it, and with no long name. */
+  #withoutCauses(number: number, value: Value, hop: number) {
     const { owner, refuse } = this.#context;
+    const { origin, extra } = this.#by;
+    const { kind } = origin;
     refuse('more of what led to changes than is kept');
     this.#causes.set(number, 0);
-    const { kind } = origin;
-    return {
-      value,
-      origin: extra > 0 ? { kind, name: '…', hub: owner, reportedBy: owner } : origin,
-      cause: undefined,
-      hop,
-      time,
-    };
+    const unnamed = extra > 0 ? { kind, name: '…', hub: owner, reportedBy: owner } : origin;
+    return { value, origin: unnamed, cause: undefined, hop, time: this.#at };
   }
 
   #whyOf(
@@ -427,9 +427,8 @@ export class MirroredParameters {
       this.#noteOther(address);
       return;
     }
-    const length = address.length + (typeof known?.value === 'string' ? known.value.length : 0);
     const isTaken = number < maxNumber && bounds.parameters.take(owner, 1);
-    const isKept = isTaken && this.#texts.set(number, length);
+    const isKept = isTaken && this.#keepTexts(number, address, known);
     if (isTaken && !isKept) bounds.parameters.give(owner, 1);
     if (!isKept) {
       refuse(
@@ -455,6 +454,27 @@ export class MirroredParameters {
     this.#connectionOf(address);
     this.#byNumber[number] = parameter;
     this.#size++;
+  }
+
+  /** Takes room for an address and the value that it has; returns whether there is any. */
+  #keepTexts(number: number, address: string, known: Parameter | undefined): boolean {
+    const { bounds, owner } = this.#context;
+    if (!bounds.characters.take(owner, address.length)) return false;
+    if (this.#texts.set(number, typeof known?.value === 'string' ? known.value.length : 0)) {
+      this.#addresses += address.length;
+      return true;
+    }
+    bounds.characters.give(owner, address.length);
+    return false;
+  }
+
+  #forgetTexts(number: number, address: string): void {
+    const { bounds, owner } = this.#context;
+    this.#texts.set(number, 0);
+    this.#causes.set(number, 0);
+    this.#addresses -= address.length;
+    bounds.characters.give(owner, address.length);
+    bounds.parameters.give(owner, 1);
   }
 
   /** What this hub declares itself and stands by for. What a hub has that is not heard of any more makes room. */
@@ -503,18 +523,13 @@ export class MirroredParameters {
   }
 
   #forgetNumber(number: number): void {
-    const { bounds, owner } = this.#context;
+    this.#forgetTexts(number, this.#byNumber[number]!.address);
     this.#byNumber[number] = undefined;
     this.#size--;
-    bounds.parameters.give(owner, 1);
-    this.#texts.set(number, 0);
-    this.#causes.set(number, 0);
   }
 
   #forgetHidden(address: string): void {
-    const { bounds, owner } = this.#context;
-    this.#texts.set(this.#hidden.get(address)!, 0);
-    bounds.parameters.give(owner, 1);
+    this.#forgetTexts(this.#hidden.get(address)!, address);
     this.#hidden.delete(address);
   }
 

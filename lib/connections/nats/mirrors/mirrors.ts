@@ -20,6 +20,10 @@ import { tellReceipts } from './stand-by.ts';
 const maxHubs = 256;
 /** When nothing comes over the subscription for so long, although the link is there, it is made anew. */
 const silentMs = 2000;
+/** So many hubs that were not known come to be within a second; what others send is left out until then. */
+const newHubsPerSecond = 50;
+/** How often it is logged that something makes no sense: to make a sentence takes longer than to leave out a message. */
+const toldEveryMs = 1000;
 
 export interface MirrorsContext {
   readonly hub: Pick<HubPort, 'epoch' | 'find' | 'turn' | 'mirroring' | 'declared$' | 'removed$'>;
@@ -46,6 +50,10 @@ export class Mirrors {
   #unsubscribe = () => {};
   #endReceipts = () => {};
   #heardAtMs = 0;
+  /** How many hubs have come to be known since when. */
+  #newHubs = 0;
+  #newHubsSinceMs = Number.NEGATIVE_INFINITY;
+  #refusedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(context: MirrorsContext) {
     const { scheduler, name, ownership, hub, maxParameters } = context;
@@ -95,8 +103,7 @@ export class Mirrors {
   stop(): void {
     this.detach();
     this.#running.unsubscribe();
-    for (const hub of this.#hubs.values()) hub.end();
-    this.#hubs.clear();
+    for (const hub of this.#hubs.values()) this.#forget(hub);
   }
 
   #subscribe(transport: Transport): void {
@@ -129,6 +136,9 @@ export class Mirrors {
   #refuse(teller: string, reason: string): void {
     const known = this.#hubs.get(teller);
     if (known !== undefined) known.counts.refused++;
+    const nowMs = this.#context.scheduler.now();
+    if (nowMs - this.#refusedAtMs < toldEveryMs) return;
+    this.#refusedAtMs = nowMs;
     this.#context.log.warn({ hub: teller }, `what hub "${teller}" sends makes no sense: ${reason}`, 'senseless');
   }
 
@@ -137,7 +147,7 @@ export class Mirrors {
     if (known !== undefined) return known;
     const { name: own, ownership, hub, isSelected, intake, scheduler, timeOfDay, log } = this.#context;
     const isOwn = name === own.hub;
-    if (isOwn && ownership.isHolder) return undefined;
+    if ((isOwn && ownership.isHolder) || !this.#mayComeNow()) return undefined;
     if (this.#hubs.size >= maxHubs && !this.#forgetStalest()) {
       log.warn({ hub: name }, `hub "${name}" is not mirrored: there are ${maxHubs} others`, 'too many hubs');
       return undefined;
@@ -159,6 +169,15 @@ export class Mirrors {
     mirrored.attach(this.#transport);
     this.#hubs.set(name, mirrored);
     return mirrored;
+  }
+
+  #mayComeNow(): boolean {
+    const nowMs = this.#context.scheduler.now();
+    if (nowMs - this.#newHubsSinceMs >= 1000) {
+      this.#newHubsSinceMs = nowMs;
+      this.#newHubs = 0;
+    }
+    return ++this.#newHubs <= newHubsPerSecond;
   }
 
   /**
@@ -184,16 +203,21 @@ export class Mirrors {
       .filter(({ staleSince }) => staleSince !== undefined)
       .sort((one, other) => Number(one.hasMirrored) - Number(other.hasMirrored) || one.staleSince! - other.staleSince!);
     if (stalest === undefined) return false;
-    stalest.end();
-    return this.#hubs.delete(stalest.hub);
+    this.#forget(stalest);
+    return true;
+  }
+
+  #forget(mirrored: MirroredHub): void {
+    mirrored.end();
+    this.#hubs.delete(mirrored.hub);
+    this.#context.intake.know(mirrored.hub, false);
   }
 
   /** A hub that holds its own name mirrors no other of that name. */
   #own(): void {
     const { ownership, name } = this.#context;
-    if (!ownership.isHolder) return;
-    this.#hubs.get(name.hub)?.end();
-    this.#hubs.delete(name.hub);
+    const own = this.#hubs.get(name.hub);
+    if (ownership.isHolder && own !== undefined) this.#forget(own);
   }
 
   /**
