@@ -9,7 +9,7 @@ import { needs } from '../../spec/support/programs.ts';
 import { start } from '../../spec/support/system/process.ts';
 import { readXml } from '../../spec/support/xml/saxes.ts';
 
-needs('nats'); // which the fan-out is held against where it is there
+needs('nats', 'chromium-headless-shell'); // what is left out where they are not there
 
 const root = resolve(import.meta.dirname, '../..');
 const limitMs = 5 * deadlineMs;
@@ -43,6 +43,7 @@ test('a quick run of one case of a subject has that case alone', async (t) => {
   const { status, output, errors } = await start(t, args, { program: join(root, 'bench/run.ts') }).ended(limitMs);
   t.is(status, 0, output + errors);
   t.regex(output, /4 numbers, a day, at once/);
+  t.regex(output, /2 days of a number that the console draws \| milliseconds \| \d/);
   t.deepEqual([output.includes('100 latches'), output.includes('expressions')], [true, false], output);
   t.notRegex(output, /WRONG|NaN/);
 });
