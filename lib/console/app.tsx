@@ -89,7 +89,7 @@ function Header(props: {
       </Show>
       <Show when={me()?.user}>
         {(user) => (
-          <button type="button" class="quiet" onClick={() => props.leave()} title={`Sign ${user()} out`}>
+          <button type="button" class="quiet user truncate" onClick={() => props.leave()} title={`Sign ${user()} out`}>
             {user()}
           </button>
         )}

@@ -1,23 +1,26 @@
-// People can read the console on every size of screen: nothing is cut off at the sides, letters have at least 11 pixels, fingers meet
-// 44 pixels, words are not broken, and people read a sign across the room.
+// People can read the console on every size of screen, light and dark: nothing is cut off, covered or pale, letters have at least 11
+// pixels, fingers meet 44 pixels, words are not broken, and people read a sign across the room.
 
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { goTo, openConsole, signIn } from '../support/browser/console.ts';
+import { cut, look, pale } from '../support/browser/legible.ts';
 import { browser } from '../support/browser/own-browser.ts';
+import { ask } from '../support/http.ts';
 import { api, startHubFrom, writer } from '../support/hub.ts';
 import { shared } from '../support/shared.ts';
 
-const leastLetters = 11;
-const leastTarget = 44;
 const screensOfDesks = [
+  [3840, 2160],
   [1920, 1080],
   [1280, 800],
+  [1024, 768],
 ] as const;
 const screensForFingers = [
   [768, 1024],
-  [390, 844],
   [667, 375],
+  [390, 844],
+  [320, 568],
 ] as const;
 type Screen = readonly [width: number, height: number];
 const nameOf = (screen: Screen) => screen.join(' × ');
@@ -42,6 +45,15 @@ const studio = [
   { type: 'meter', label: 'Level', ...level },
   { type: 'group', label: 'Doors', columns: 2, size: [2, 1], widgets: [lamp, { ...lamp, label: 'Transmission' }] },
 ];
+/** Numbers that are long for their tiles. */
+const numbers = [
+  { type: 'meter', label: 'Power', address: 'desk/power', max: 2_000_000, unit: 'W', digits: 3 },
+  { type: 'fader', label: 'Power', address: 'desk/power', max: 2_000_000, unit: 'W', digits: 3, size: [1, 3] },
+  { type: 'value', label: 'Power', address: 'desk/power', unit: 'W', digits: 6 },
+  { type: 'plot', label: 'Share of the whole house', addresses: ['desk/percent'], unit: '%', digits: 2 },
+  { type: 'plot', addresses: ['desk/percent', 'desk/power'], digits: 1, size: [2, 1] },
+  { type: 'value', label: 'Gone', address: 'desk/lvel' },
+];
 const users = {
   root: { password: 'root', read: ['**'], write: ['**'], manage: true },
   'reception-of-studio-1': { token: 'x', read: ['desk/**', 'store/**'], write: ['desk/mic*', 'store/studio/recall'] },
@@ -54,7 +66,10 @@ const start = shared(async (t) => {
         desk: {
           type: 'dummy',
           description: 'The desk of studio 1, with a description that takes some room',
-          parameters: ['mic,B,true', 'lamp,B,true', 'level,F,-12.5', 'go,T', 'title,S,Morning show'],
+          parameters: [
+            ...['mic,B,true', 'lamp,B,true', 'level,F,-12.5', 'go,T', 'title,S,Morning show'],
+            ...['percent,F,12', 'power,F,-1234567.125'],
+          ],
         },
         store: { type: 'store', folder: './data', snapshots: { studio: { include: ['desk/**'] } } },
         rack: { type: 'dummy', parameters: Array.from({ length: 60 }, (_, n) => `unit-${n % 10}/meter-${n},F,0`) },
@@ -63,6 +78,16 @@ const start = shared(async (t) => {
       rules: [{ name: 'lamp follows the microphone', from: 'desk/mic', to: 'desk/lamp' }, ...rules],
     },
     'dashboards/studio.json5': { columns: 5, widgets: studio },
+    'dashboards/numbers.json5': { columns: 4, widgets: numbers },
+    'dashboards/blinking.json5': {
+      columns: 3,
+      widgets: ['neutral', 'info', 'ok', 'warning', 'danger'].map((tone) => ({
+        ...lamp,
+        tone,
+        label: tone,
+        blink: true,
+      })),
+    },
     'dashboards/sign.json5': { columns: 1, widgets: [{ ...lamp, label: 'ON AIR' }] },
     'dashboards/signs.json5': {
       columns: 3,
@@ -74,7 +99,15 @@ const start = shared(async (t) => {
     'A title that takes more room than there is beside the time and the name of who has set it',
     writer,
   );
+  const far = { kind: 'client', name: 'api reception-of-studio-1 2001:db8:85a3:8d3:1319:8a2e:370:7348' } as const;
+  for (let round = 0; round < 4; round++) hub.write('desk/level', -round * 3.25, far);
+  hub.write('desk/level', -12.5, far);
+  hub.write('desk/mic', false, far);
+  hub.write('desk/mic', true, far);
   hub.write('store/studio/save', 'the evening of the first day', writer);
+  const headers = { 'content-type': 'application/json', authorization: `Basic ${btoa('root:root')}` };
+  const invitation = { action: 'invite', user: 'reception-of-studio-1', device: 'Kiosk at the reception of the house' };
+  await ask(t, hub.port, 'POST /hub/users', { headers, body: JSON.stringify(invitation) });
   return hub;
 });
 
@@ -83,6 +116,8 @@ const sights: (readonly [hash: string, ready: string])[] = [
   ['#/connections', '[data-connection=onair]'],
   ['#/parameters', '[data-address="desk/level"] .value >> text=-12.5'],
   ['#/parameters?address=desk/level', '.detail canvas'],
+  ['#/parameters?address=desk/title', '.detail output'],
+  ['#/hubs', 'h1'],
   ['#/log', '.entry'],
   ['#/clients', '[data-client]'],
   ['#/users', '[data-device]'],
@@ -96,48 +131,8 @@ const sights: (readonly [hash: string, ready: string])[] = [
   ['#/snapshots?selection=studio&name=the evening of the first day', '.comparison'],
   ['#/dashboards', '.panels a'],
   ['#/dashboards?name=studio', '.widget output >> text=-12.5'],
+  ['#/dashboards?name=numbers', '.widget.plot output >> text=12.00'],
 ];
-
-/** Says what is wrong with the page in view, a line each. */
-const look = `((leastLetters, leastTarget, isForFingers) => {
-  const faults = new Set();
-  const nameOf = (element) => element.tagName.toLowerCase() + '.' + element.className + ' ' + (element.textContent || element.ariaLabel || '').trim().slice(0, 30);
-  const scaleOf = (element) => (element.offsetWidth ? element.getBoundingClientRect().width / element.offsetWidth : 1) || 1;
-  const isSeen = (element) => element.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && !element.closest('svg, .skip, dialog:not([open])') && !getComputedStyle(element).clipPath.includes('inset');
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (walker.nextNode()) {
-    const text = walker.currentNode;
-    const element = text.parentElement;
-    if (text.data.trim() === '' || !isSeen(element)) continue;
-    const size = parseFloat(getComputedStyle(element).fontSize) * scaleOf(element.closest('.box') ?? document.body);
-    if (size < leastLetters - 0.05) faults.add('letters of ' + size.toFixed(1) + ' px: ' + nameOf(element));
-    for (const { 0: word, index } of text.data.matchAll(/[\\p{L}\\p{N}]+/gu)) {
-      const range = document.createRange();
-      range.setStart(text, index);
-      range.setEnd(text, index + word.length);
-      if (new Set([...range.getClientRects()].filter(({ width }) => width > 0).map(({ top }) => Math.round(top))).size > 1)
-        faults.add('a word in two: ' + word);
-    }
-  }
-  for (const element of document.querySelectorAll('button, a.button, nav a, input, select, textarea, .cap')) {
-    if (!isSeen(element) || element.closest('.canvas .plane')) continue;
-    const { left, right, width, height, top, bottom } = element.getBoundingClientRect();
-    if (left < -1 || right > innerWidth + 1) faults.add('cut off at the side: ' + nameOf(element));
-    const scroller = element.closest('.scroll, .bar, .detail, .rule-panel, .panel-page');
-    if (scroller && right > scroller.getBoundingClientRect().right + 1) faults.add('cut off: ' + nameOf(element));
-    if (isForFingers && (element.type === 'range' || element.type === 'checkbox')) continue;
-    const least = element.closest('nav') ? 38 : leastTarget; // seven views share the height of a phone on its side
-    if (isForFingers && (width < 24 || height < least - 0.5)) faults.add('small for a finger, ' + width.toFixed() + ' × ' + height.toFixed() + ': ' + nameOf(element));
-  }
-  for (const name of document.querySelectorAll('.row .name'))
-    if (isSeen(name) && name.clientWidth < 150) faults.add('an address has ' + name.clientWidth + ' px');
-  for (const name of document.querySelectorAll('.widget .name'))
-    if (name.textContent.trim() && name.clientHeight < leastLetters) faults.add('a name has ' + name.clientHeight + ' px: ' + name.textContent);
-  for (const scroller of document.querySelectorAll('.scroll, .bar, main, .panel-page, .detail'))
-    if (scroller.scrollWidth > scroller.clientWidth + 1) faults.add('it scrolls to the side: ' + nameOf(scroller));
-  if (document.documentElement.scrollWidth > innerWidth) faults.add('the page scrolls to the side');
-  return [...faults];
-})`;
 
 const openFor = (isForFingers: boolean) =>
   shared(async (t) => {
@@ -187,8 +182,13 @@ for (const screens of [screensOfDesks, screensForFingers])
     for (const [hash, ready] of sights) {
       for (const screen of inTurn) {
         await show(page, hash, ready, screen);
-        const faults = await read(page, `${look}(${leastLetters}, ${leastTarget}, ${isForFingers})`);
-        t.deepEqual(faults, [], `${hash} at ${nameOf(screen)}`);
+        t.deepEqual(await read(page, look(isForFingers)), [], `${hash} at ${nameOf(screen)}`);
+        t.deepEqual(await read(page, cut), [], `${hash} at ${nameOf(screen)}`);
+        const isExtreme = screen === screens[0] || screen === screens.at(-1);
+        for (const colorScheme of isExtreme ? (['dark', 'light'] as const) : []) {
+          await page.emulateMedia({ colorScheme });
+          t.deepEqual(await read(page, pale()), [], `${hash} at ${nameOf(screen)}, ${colorScheme}`);
+        }
         if (hash === chosenRule[0]) await expectInSight(t, page, screen);
       }
       inTurn.reverse(); // the next view begins as this one ended
@@ -212,4 +212,47 @@ test.serial('on a sign the words take most of their tile, at every size', async 
       );
       t.true(shares.length > 0 && shares.every((share) => share >= 0.4), `${name} at ${nameOf(screen)}: ${shares}`);
     }
+});
+
+test.serial('what blinks can be read in both halves, in every tone, light and dark', async (t) => {
+  const { port } = await start();
+  const page = await openConsole(t, browser, port, '', { reducedMotion: 'no-preference' });
+  await signIn(page, 'root', 'root');
+  await show(page, '#/dashboards?name=blinking', '.lit.blink', screensOfDesks[2]);
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    const looks = new Set<string>();
+    for (const atMs of [100, 600]) {
+      t.deepEqual(await read(page, pale(atMs)), [], `${colorScheme}, after ${atMs} ms`);
+      looks.add(
+        await read(
+          page,
+          `(() => { for (const one of document.getAnimations()) { one.pause(); one.currentTime = ${atMs}; } return [...document.querySelectorAll('.blink')].map((one) => getComputedStyle(one).backgroundColor).join(); })()`,
+        ),
+      );
+    }
+    t.is(looks.size, 2, 'it blinks');
+  }
+});
+
+test.serial('a phone offers every view that a desk does', async (t) => {
+  const page = await openTouchscreen();
+  const offered = async () => {
+    const links = await page.locator('nav a').all();
+    const boxes = await Promise.all(
+      links.map(async (link) => ({ name: await link.textContent(), box: await link.boundingBox() })),
+    );
+    return boxes.filter(({ box }) => box !== null && box.width >= 24 && box.x >= 0).map(({ name }) => name);
+  };
+  await show(page, '#/connections', 'h1', [1280, 800]);
+  const onDesk = await offered();
+  t.is(onDesk.length, 12);
+  for (const screen of screensForFingers) {
+    await show(page, '#/connections', 'h1', screen);
+    t.deepEqual(await offered(), onDesk, nameOf(screen));
+    for (const name of onDesk) {
+      const { x, width } = (await page.getByRole('link', { name: name!, exact: true }).first().boundingBox())!;
+      t.true(x + width <= screen[0], `${name} at ${nameOf(screen)}`);
+    }
+  }
 });

@@ -64,7 +64,9 @@ function contentOf(widget: Widget, values: LiveValues): JSX.Element {
     case 'group':
       return (
         <>
-          <h2 class="truncate">{widget.label}</h2>
+          <h2 class="truncate" title={widget.label}>
+            {widget.label}
+          </h2>
           <Grid columns={widget.columns} rows={widget.rows} widgets={widget.widgets} values={values} />
         </>
       );

@@ -45,7 +45,9 @@ export function Panel(props: { readonly name: string; readonly dashboard: Dashbo
       <Show when={!isBare()}>
         <div class="bar">
           <a href={linkTo('dashboards')}>‹ Dashboards</a>
-          <h1 class="grow truncate">{title()}</h1>
+          <h1 class="grow truncate" title={title()}>
+            {title()}
+          </h1>
           <button type="button" onClick={() => setParams({ bare: '1' })} title="Without this bar, as a link to keep">
             Hide bar
           </button>

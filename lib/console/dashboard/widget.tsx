@@ -1,6 +1,7 @@
 // What all widgets share: their properties, how they write, and how they say what is wrong.
 
 import { createEffect, createSignal, Show } from 'solid-js';
+import type { Value } from '../../client/index.ts';
 import type { SingleWidget, WidgetOf } from '../../dashboard/format.ts';
 import { messageOf } from '../../model/error.ts';
 import { pathOf } from '../../wire/http/path.ts';
@@ -9,6 +10,8 @@ import type { LiveParameter } from '../hub/live-cells.ts';
 import type { LiveValues } from '../hub/live-values.ts';
 import { request } from '../hub/request.ts';
 import { useDelay } from '../page/timers.ts';
+import { beginningOf } from '../page/units.ts';
+import { showValue } from './showing.ts';
 
 /** How long a widget shows that a write has failed. */
 const failureMs = 5000;
@@ -16,6 +19,20 @@ const failureMs = 5000;
 export interface WidgetProps<Type extends SingleWidget['type']> {
   readonly widget: WidgetOf<Type>;
   readonly values: LiveValues;
+}
+
+/** A value with its unit in one line, as large as there is room. */
+export function Amount(props: {
+  readonly value: Value | undefined;
+  readonly digits: number | undefined;
+  readonly unit: string;
+}) {
+  const text = () => `${beginningOf(showValue(props.value, props.digits))} ${props.unit}`.trim();
+  return (
+    <output class="amount" style={{ '--letters': Math.max(1, text().length) }} title={text()}>
+      {text()}
+    </output>
+  );
 }
 
 /** Says that the parameter does not exist, and which one may be meant, or why the last write has failed. */

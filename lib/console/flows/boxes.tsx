@@ -45,7 +45,9 @@ function RuleBox(props: { readonly rule: string; readonly context: BoxContext })
       aria-pressed={props.context.selectedRule() === props.rule}
       onClick={() => props.context.selectRule(props.rule)}
     >
-      <span class="truncate">{rule()?.name}</span>
+      <span class="truncate" title={rule()?.name}>
+        {rule()?.name}
+      </span>
       <Show when={rule()?.shadow}>
         <StateMark state="in shadow" />
       </Show>
@@ -65,7 +67,9 @@ function GroupBox(props: { readonly group: string; readonly context: BoxContext 
   const trouble = () => keys().filter(({ state }) => state === 'failing' || state === 'limited').length;
   return (
     <button type="button" class="box group" onClick={() => props.context.openGroup(props.group)} title="Open">
-      <strong class="truncate">{group()?.title}</strong>
+      <strong class="truncate" title={group()?.title}>
+        {group()?.title}
+      </strong>
       <span class="muted">
         {keys().length} {keys().length === 1 ? 'rule' : 'rules'}
         <Show when={trouble() > 0}>
@@ -99,7 +103,9 @@ function ParameterBox(props: { readonly address: string; readonly context: BoxCo
         <StaleMark since={staleSince} />
       </span>
       <span class="pair">
-        <span class="truncate">{rest.join('/')}</span>
+        <span class="truncate" title={rest.join('/')}>
+          {rest.join('/')}
+        </span>
         <output class="live" ref={label}>
           {shown()}
         </output>
@@ -116,7 +122,9 @@ function ConnectionBox(props: { readonly connection: string; readonly context: B
       class="box connection-box"
       onClick={() => navigate('connections', { search: props.connection })}
     >
-      <strong class="truncate">{props.connection}</strong>
+      <strong class="truncate" title={props.connection}>
+        {props.connection}
+      </strong>
       <Show when={status()} fallback={<small>connection</small>}>
         {(known) => (
           <Show when={known().state !== 'running'} fallback={<small>{known().type}</small>}>

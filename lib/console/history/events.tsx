@@ -5,6 +5,7 @@ import type { ValueType } from '../../client/index.ts';
 import type { Origin } from '../../model/parameter.ts';
 import { isSameWriter, writerName } from '../../model/writer.ts';
 import { formatCount, formatDate, formatMoment, formatValue } from '../page/units.ts';
+import { Breakable } from '../parts/breakable.tsx';
 import { GuardedFor } from '../parts/guarded.tsx';
 import { type Cause, Chain } from '../why/chain.tsx';
 import { type ListedEvent, maxListed } from './event-pages.ts';
@@ -77,8 +78,12 @@ function Row(props: {
             </Show>
           </Show>
         </span>
-        <span class="who">{textOf(props.event.source)}</span>
-        <span class="why-so muted">{isDirect() ? '' : `through ${textOf(props.event.writer)}`}</span>
+        <span class="who">
+          <Breakable text={textOf(props.event.source)} />
+        </span>
+        <span class="why-so muted">
+          <Breakable text={isDirect() ? '' : `through ${textOf(props.event.writer)}`} />
+        </span>
       </button>
       <Show when={props.isOpened}>
         <div class="why" ref={(chain) => queueMicrotask(() => chain.scrollIntoView({ block: 'nearest' }))}>

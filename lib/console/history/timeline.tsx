@@ -69,7 +69,9 @@ export function Timeline(props: TimelineProps) {
         choose={(next) => props.move(next, true)}
         compare={setEarlierMs}
       />
-      <p class="pointed muted truncate">{pointed() || note()}</p>
+      <p class="pointed muted truncate" title={pointed() || note()}>
+        {pointed() || note()}
+      </p>
       <TimePlot
         address={props.address}
         shape={shape()}

@@ -10,6 +10,7 @@ import { readableRate } from '../hub/hub.ts';
 import { ownAccess } from '../hub/me.ts';
 import { linkTo } from '../page/route.ts';
 import { formatClock, formatDate, formatValue } from '../page/units.ts';
+import { Breakable } from '../parts/breakable.tsx';
 import { Guarded } from '../parts/guarded.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { LiveText } from '../parts/live-text.tsx';
@@ -98,7 +99,9 @@ function textOf(value: Value | undefined): string {
 function Heading(props: { readonly address: string; readonly isPlottable: boolean; readonly onClose: () => void }) {
   return (
     <header>
-      <h2 class="mono">{props.address}</h2>
+      <h2 class="mono">
+        <Breakable text={props.address} />
+      </h2>
       <Show when={props.isPlottable}>
         <button
           type="button"
@@ -126,7 +129,9 @@ function LastChange(props: { readonly time: string; readonly origin: ParameterIn
         {formatClock(props.time)}
       </time>{' '}
       {props.origin?.kind === 'restored' ? 'restored by' : `by ${props.origin?.kind}`}{' '}
-      <strong>{props.origin && writerName(props.origin)}</strong>
+      <strong>
+        <Breakable text={props.origin ? writerName(props.origin) : ''} />
+      </strong>
     </p>
   );
 }

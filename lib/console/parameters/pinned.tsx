@@ -17,7 +17,9 @@ export function Pinned(props: { readonly onOpen: (address: string) => void }) {
           {(address) => (
             <Guarded changed={() => find(address)?.value()}>
               <button type="button" class="pin" onClick={() => props.onOpen(address)}>
-                <span class="truncate">{address}</span>
+                <span class="truncate" title={address}>
+                  {address}
+                </span>
                 <strong class="mono live">{formatValue(find(address)?.value())}</strong>
                 <StaleMark since={() => find(address)?.staleSince()} />
                 <Sparkline address={address} />

@@ -10,6 +10,7 @@ import { TimeField } from '../history/time/time-field.tsx';
 import { minuteMs, paramsOf } from '../history/time/timeframe.ts';
 import { linkTo, route, setParams } from '../page/route.ts';
 import { formatCount, formatDate, formatMoment, formatValue } from '../page/units.ts';
+import { Breakable } from '../parts/breakable.tsx';
 import { GuardedFor } from '../parts/guarded.tsx';
 import { TableHead } from '../parts/table-head.tsx';
 import { Search, searched } from '../parts/view-bar.tsx';
@@ -110,14 +111,16 @@ function Row(props: { readonly entry: AuditEntry }) {
         <time datetime={entry.time}>{formatMoment(entry.time)}</time>
       </td>
       <td class="user">
-        <strong>{entry.user}</strong>
+        <strong>
+          <Breakable text={entry.user} />
+        </strong>
       </td>
       <td>{entry.kind}</td>
       <td class="what">
         <Show when={linkOf(entry)} fallback={entry.address}>
           {(link) => (
             <a class="mono" href={link()}>
-              {entry.address}
+              <Breakable text={entry.address ?? ''} />
             </a>
           )}
         </Show>

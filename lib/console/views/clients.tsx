@@ -6,6 +6,7 @@ import type { Pattern } from '../../wire/pattern.ts';
 import { usePolled } from '../hub/polled.ts';
 import { useInterval } from '../page/timers.ts';
 import { formatBytes, formatCount, formatDate, formatSpan, useNow } from '../page/units.ts';
+import { Breakable } from '../parts/breakable.tsx';
 import { GuardedFor } from '../parts/guarded.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
 import { TableHead } from '../parts/table-head.tsx';
@@ -65,7 +66,7 @@ function Row(props: { readonly client: ClientStatus; readonly now: () => number 
       </td>
       <td class="wide">
         <strong>
-          {props.client.user} {props.client.address}
+          <Breakable text={`${props.client.user} ${props.client.address}`} />
         </strong>{' '}
         <span class="muted">{props.client.protocol}</span>
         <Show when={interests().length > 0} fallback={<div class="muted">everything</div>}>

@@ -8,6 +8,7 @@ import { something } from '../../wire/http/hidden.ts';
 import { mayManage } from '../hub/me.ts';
 import { linkTo } from '../page/route.ts';
 import { formatDate, formatMoment, formatSpan, formatValue } from '../page/units.ts';
+import { Breakable } from '../parts/breakable.tsx';
 import { Guarded } from '../parts/guarded.tsx';
 
 /** A change of the chain. */
@@ -33,7 +34,7 @@ export function Chain(props: { readonly causes: readonly Cause[]; readonly forgo
                 <Show when={change().parameter !== something} fallback={<span>something that you may not see</span>}>
                   <span>
                     <a class="mono" href={linkTo('parameters', { address: change().parameter })}>
-                      {change().parameter}
+                      <Breakable text={change().parameter} />
                     </a>{' '}
                     <WhatHappened change={change()} />
                   </span>
@@ -93,8 +94,13 @@ function Author(props: { readonly origin: CausedChange['origin'] }) {
   return (
     <>
       {props.origin.kind === 'restored' ? 'restored by' : `by ${props.origin.kind}`}{' '}
-      <Show when={mayManage() && props.origin.reportedBy === undefined} fallback={writerName(props.origin)}>
-        <a href={link()}>{props.origin.name}</a>
+      <Show
+        when={mayManage() && props.origin.reportedBy === undefined}
+        fallback={<Breakable text={writerName(props.origin)} />}
+      >
+        <a href={link()}>
+          <Breakable text={props.origin.name} />
+        </a>
       </Show>
       <Show when={props.origin.file}>
         {' '}

@@ -3,7 +3,7 @@
 
 import { createEffect, onMount, Show } from 'solid-js';
 import { shareOf, showValue } from '../showing.ts';
-import { Trouble, useWrites, type WidgetProps } from '../widget.tsx';
+import { Amount, Trouble, useWrites, type WidgetProps } from '../widget.tsx';
 import { createDrag } from './drag.ts';
 import { createFaderValue } from './fader-value.ts';
 
@@ -39,7 +39,9 @@ export function FaderWidget(props: WidgetProps<'fader'>) {
 
   return (
     <>
-      <p class="name truncate">{label}</p>
+      <p class="name truncate" title={label}>
+        {label}
+      </p>
       <div class="rail" ref={rail} classList={{ off: !isFree() }} title={readOnly() || undefined}>
         <input
           ref={input}
@@ -55,9 +57,7 @@ export function FaderWidget(props: WidgetProps<'fader'>) {
         />
         <span class="cap" ref={cap} aria-hidden="true" onPointerDown={() => input.focus({ preventScroll: true })} />
       </div>
-      <output class="amount">
-        {showValue(shown(), digits)} {unit}
-      </output>
+      <Amount value={shown()} digits={digits} unit={unit} />
       <Show when={readOnly()}>
         <small class="word">read-only</small>
       </Show>

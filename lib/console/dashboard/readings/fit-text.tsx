@@ -6,7 +6,7 @@ import type { Tone } from '../../../dashboard/format.ts';
 import { useSize } from '../../page/media.ts';
 import { type Fitted, fitInto } from './fit.ts';
 
-/** Nobody can read smaller letters: a text that needs them is cut off. */
+/** Nobody can read smaller letters: of a text that needs them there is the beginning, and the pointer shows all of it. */
 const leastSize = 11;
 const unitSize = 0.55;
 const measuredAt = 100;
@@ -44,11 +44,12 @@ export function FitText(props: FitTextProps) {
     equals: (one, other) => one.join('\n') === other.join('\n'),
   });
   const fitted = createMemo(() => sizedFor().map(fitWithUnit));
-  const size = () => Math.max(leastSize, Math.floor(Math.min(...fitted().map((one) => one.size))));
+  const fittingSize = () => Math.floor(Math.min(...fitted().map((one) => one.size)));
+  const size = () => Math.max(leastSize, fittingSize());
   const isBelow = () => fitted().some((one) => one.isBelow);
   const text = () => (/\s/.test(props.text) ? fitWithUnit(props.text).lines.join('\n') : props.text);
   return (
-    <span class="fit" ref={box}>
+    <span class="fit" classList={{ tight: fittingSize() < leastSize }} ref={box} title={props.text}>
       <Dynamic
         component={props.isLive ? 'output' : 'span'}
         class="big"

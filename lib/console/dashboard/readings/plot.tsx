@@ -1,7 +1,7 @@
 // A plot of up to four parameters that moves with the clock. It shows what a store knows of the time before it was opened, and then
 // takes samples, but none while a value is unknown or stale, or the page is not seen.
 
-import { createEffect, For, on, onCleanup, onMount } from 'solid-js';
+import { createEffect, For, on, onCleanup, onMount, Show } from 'solid-js';
 import uPlot from 'uplot';
 import type { WidgetOf } from '../../../dashboard/format.ts';
 import { isStale } from '../../hub/hub.ts';
@@ -9,13 +9,16 @@ import type { LiveParameter } from '../../hub/live-cells.ts';
 import { colourOf, isDark } from '../../page/theme.ts';
 import { useInterval } from '../../page/timers.ts';
 import { showValue } from '../showing.ts';
-import { Trouble, type WidgetProps } from '../widget.tsx';
+import { Amount, Trouble, type WidgetProps } from '../widget.tsx';
 import { askPast } from './plot-past.ts';
 import { createSamples } from './samples.ts';
 
 /** How many samples a plot holds and draws: of a minute ten a second. */
 const samples = 600;
 const leastIntervalMs = 100;
+const leastAxisPx = 44;
+const besideNumbersPx = 18;
+const letterPx = 7;
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 const colours = ['--accent', '--warn', '--good', '--bad'];
 
@@ -56,17 +59,25 @@ export default function Plot(props: WidgetProps<'plot'>) {
 
   return (
     <>
-      <p class="name truncate">
-        {label}{' '}
+      <div class="name">
+        <Show when={label}>
+          <span class="truncate" title={label}>
+            {label}
+          </span>
+        </Show>
         <For each={addresses}>
           {(address, index) => (
             <span class="line-of" style={{ color: `var(${colours[index()]})` }}>
-              {addresses.length > 1 && `— ${address.slice(address.lastIndexOf('/') + 1)} `}
-              {showValue(parameters[index()]!.value(), digits)} {unit}
+              <Show when={addresses.length > 1}>
+                <span class="truncate" title={address}>
+                  — {address.slice(address.lastIndexOf('/') + 1)}
+                </span>
+              </Show>
+              <Amount value={parameters[index()]!.value()} digits={digits} unit={unit} />
             </span>
           )}
         </For>
-      </p>
+      </div>
       <div class="drawing" ref={box} aria-hidden="true" />
       <For each={parameters}>
         {(parameter, index) => <Trouble address={addresses[index()]!} parameter={parameter} values={props.values} />}
@@ -90,7 +101,7 @@ function optionsOf(box: HTMLElement, { addresses, min, max, digits }: WidgetOf<'
     },
     axes: [
       { ...axis, size: 26, space: 80, values: (_, splits) => splits.map((split) => clock.format(split * 1000)) },
-      { ...axis, size: 44, values: (_, splits) => splits.map((split) => showValue(split, digits)) },
+      { ...axis, size: widthOf, values: (_, splits) => splits.map((split) => showValue(split, digits)) },
     ],
     series: [
       {},
@@ -101,6 +112,12 @@ function optionsOf(box: HTMLElement, { addresses, min, max, digits }: WidgetOf<'
       })),
     ],
   };
+}
+
+/** An axis is as wide as its longest number. */
+function widthOf(_: uPlot, numbers: readonly string[] | null): number {
+  const letters = Math.max(0, ...(numbers ?? []).map(({ length }) => length));
+  return Math.max(leastAxisPx, besideNumbersPx + letters * letterPx);
 }
 
 /** The range that the widget says, or else the one that fits. A value that does not move gets some room above and below. */

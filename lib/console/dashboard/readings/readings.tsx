@@ -3,7 +3,7 @@
 import { beginningOf } from '../../page/units.ts';
 import { createLit } from '../lit.ts';
 import { shareOf, showValue, toneAt } from '../showing.ts';
-import { Trouble, type WidgetProps } from '../widget.tsx';
+import { Amount, Trouble, type WidgetProps } from '../widget.tsx';
 import { FitText } from './fit-text.tsx';
 
 export function Label(props: WidgetProps<'label'>) {
@@ -29,7 +29,9 @@ export function Reading(props: WidgetProps<'value'>) {
   };
   return (
     <>
-      <p class="name truncate">{label}</p>
+      <p class="name truncate" title={label}>
+        {label}
+      </p>
       <FitText
         text={text()}
         unit={parameter.value() === undefined ? '' : unit}
@@ -64,7 +66,9 @@ export function Meter(props: WidgetProps<'meter'>) {
   const parameter = props.values.of(address);
   return (
     <>
-      <p class="name truncate">{label}</p>
+      <p class="name truncate" title={label}>
+        {label}
+      </p>
       <div class="track" aria-hidden="true">
         <div
           class="bar-of"
@@ -72,9 +76,7 @@ export function Meter(props: WidgetProps<'meter'>) {
           style={{ '--share': shareOf(parameter.value(), min, max) }}
         />
       </div>
-      <output class="amount">
-        {showValue(parameter.value(), digits)} {unit}
-      </output>
+      <Amount value={parameter.value()} digits={digits} unit={unit} />
       <Trouble address={address} parameter={parameter} values={props.values} />
     </>
   );

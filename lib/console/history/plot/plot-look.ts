@@ -6,6 +6,8 @@ import { formatValue } from '../../page/units.ts';
 import { axisText } from '../time/clock-text.ts';
 import type { TimeRange } from '../time/timeframe.ts';
 
+const mostLetters = 7;
+
 /** What is drawn: numbers, booleans, or marks where something happened. */
 export type Shape = 'numbers' | 'booleans' | 'marks';
 
@@ -65,8 +67,14 @@ function seriesOf({ shape, isCompared }: PlotLook, colour: (name: string) => str
 
 function labelsOf(shape: Shape): Partial<uPlot.Axis> {
   if (shape === 'booleans') return { splits: () => [0, 1], values: () => ['false', 'true'] };
-  const values = (_: uPlot, splits: number[]) => splits.map(formatValue);
+  const values = (_: uPlot, splits: number[]) => splits.map(axisNumber);
   return shape === 'marks' ? { values, incrs: [1, 2, 5, 10, 20, 50, 100, 1000, 10_000] } : { values };
+}
+
+/** A number that has room beside the plot, which is as wide as the strip below begins. */
+function axisNumber(number: number): string {
+  const text = formatValue(number);
+  return text.length > mostLetters ? number.toExponential(1).replace('.0e', 'e') : text;
 }
 
 function timesOf(plot: uPlot, splits: number[], _axis: number, _space: number, increment: number): string[] {
