@@ -5,6 +5,7 @@ import { hostname } from 'node:os';
 import test from 'ava';
 import { expectAccessible } from '../support/browser/accessible.ts';
 import { desktop, goTo, openConsole, phone } from '../support/browser/console.ts';
+import { cut } from '../support/browser/legible.ts';
 import { browser } from '../support/browser/own-browser.ts';
 import { eventually } from '../support/deadline.ts';
 import { createFolder } from '../support/folder.ts';
@@ -45,6 +46,7 @@ test('hubs, their link and what they own are shown; what is stale is marked in w
     await expectAccessible(t, page);
     await page.setViewportSize(phone);
     t.is(await page.evaluate('document.documentElement.scrollWidth'), phone.width, 'nothing is too wide');
+    t.deepEqual(await page.evaluate(cut), []);
     await page.setViewportSize(desktop);
   };
   const server = nats.servers[0]!;

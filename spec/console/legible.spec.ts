@@ -256,3 +256,30 @@ test.serial('a phone offers every view that a desk does', async (t) => {
     }
   }
 });
+
+test.serial('the page to sign in, the keys and a question can be read on every screen', async (t) => {
+  const { port } = await start();
+  const page = await openConsole(t, browser, port, '', { reducedMotion: 'reduce' });
+  const expectLegible = async (what: string) => {
+    for (const [width, height] of [...screensOfDesks, ...screensForFingers]) {
+      await page.setViewportSize({ width, height });
+      for (const expression of [look(false), cut]) t.deepEqual(await read(page, expression), [], `${what} at ${width}`);
+      for (const colorScheme of ['dark', 'light'] as const) {
+        await page.emulateMedia({ colorScheme });
+        t.deepEqual(await read(page, pale()), [], `${what}, ${colorScheme}`);
+      }
+    }
+  };
+  await page.getByLabel('User').waitFor();
+  await expectLegible('the page to sign in');
+  await signIn(page, 'root', 'root');
+  await page.keyboard.press('?');
+  await page.getByRole('dialog').waitFor();
+  await expectLegible('the keys');
+  await page.keyboard.press('Escape');
+  await show(page, '#/connections', '[data-connection=onair]', screensOfDesks[2]);
+  await page.locator('[data-connection=desk]').getByRole('button', { name: 'Stop' }).click();
+  await page.getByRole('dialog').waitFor();
+  await expectLegible('a question');
+  await page.keyboard.press('Escape');
+});

@@ -62,7 +62,9 @@ function RuleRow(props: ListProps & { readonly key: string }) {
   const rule = () => props.installation.ruleOf(props.key);
   const isSelected = () => props.selectedRule() === props.key;
   let row!: HTMLLIElement;
-  onMount(() => createEffect(() => isSelected() && row?.scrollIntoView({ block: 'nearest' })));
+  // Once the panel of the rule has taken its room.
+  const show = () => row?.scrollIntoView({ block: 'nearest' });
+  onMount(() => createEffect(() => isSelected() && requestAnimationFrame(show)));
   return (
     <Show when={rule()}>
       {(known) => (

@@ -122,12 +122,16 @@ export const pale = (atMs = 0) => `((atMs) => {
     const [red, green, blue, alpha] = pen.getImageData(0, 0, 1, 1).data;
     return [red, green, blue, alpha / 255];
   };
+  const probe = document.documentElement.appendChild(document.createElement('i'));
+  probe.style.backgroundColor = 'Canvas'; // what the browser itself puts behind a page
+  const canvas = colourOf(getComputedStyle(probe).backgroundColor);
+  probe.remove();
   const over = ([r, g, b, a], [red, green, blue]) => [r * a + red * (1 - a), g * a + green * (1 - a), b * a + blue * (1 - a), 1];
   const luminance = (rgb) => rgb.slice(0, 3).map((part) => part / 255).map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)).reduce((sum, part, index) => sum + part * [0.2126, 0.7152, 0.0722][index], 0);
   const behind = (element) => {
     const layers = [];
     for (let around = element; around; around = around.parentElement) layers.push([colourOf(getComputedStyle(around).backgroundColor), Number(getComputedStyle(around).opacity)]);
-    return layers.reverse().reduce((below, [colour, opacity]) => over([colour[0], colour[1], colour[2], colour[3] * opacity], below), [255, 255, 255, 1]);
+    return layers.reverse().reduce((below, [colour, opacity]) => over([colour[0], colour[1], colour[2], colour[3] * opacity], below), canvas);
   };
   const faults = new Set();
   for (const text of textsOf()) {
