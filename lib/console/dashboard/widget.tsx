@@ -27,10 +27,11 @@ export function Amount(props: {
   readonly digits: number | undefined;
   readonly unit: string;
 }) {
-  const text = () => `${beginningOf(showValue(props.value, props.digits))} ${props.unit}`.trim();
+  const value = () => beginningOf(showValue(props.value, props.digits));
+  const text = () => `${value()} ${props.unit}`.trim();
   return (
     <output class="amount" style={{ '--letters': Math.max(1, text().length) }} title={text()}>
-      {text()}
+      {value()} {props.unit}
     </output>
   );
 }
