@@ -42,8 +42,33 @@ function allowWithin(keyword: string, value: unknown, references: boolean): unkn
   return ['items', 'additionalProperties'].includes(keyword) ? allow(value) : value;
 }
 
+/** Classes of characters, as a JavaScript pattern names them: other engines take them for other characters, or know them not. */
+const classes: ReadonlyMap<string, string> = new Map([
+  ['d', '0-9'],
+  ['w', 'A-Za-z0-9_'],
+  ['s', ' \\t\\n\\r\\f\\v'],
+]);
+
+/** A pattern that means the same to the engines of all languages: a schema is read by editors, and by programs in Python, Java and Go. */
+function portablePattern(pattern: string): string {
+  let isInClass = false;
+  return pattern.replace(/\\([\s\S])|[[\]]/g, (part, escaped: string | undefined) => {
+    if (escaped === undefined) {
+      isInClass = part === '[';
+      return part;
+    }
+    const characters = classes.get(escaped.toLowerCase());
+    if (escaped === '/') return escaped;
+    if (characters === undefined) return part;
+    if (escaped !== escaped.toLowerCase()) return isInClass ? part : `[^${characters}]`;
+    return isInClass ? characters : `[${characters}]`;
+  });
+}
+
 function allowText(schema: Schema, references: boolean): Schema {
-  const { description, default: usual, ...own } = schema;
+  const { description, default: usual, ...written } = schema;
+  const own: Schema =
+    typeof written.pattern === 'string' ? { ...written, pattern: portablePattern(written.pattern) } : written;
   const isAnyText = own.type === 'string' && own.pattern === undefined && own.enum === undefined;
   const isText = own.type === 'string' && own.enum === undefined;
   const others = [...(isAnyText ? [] : [variable]), ...(isText && references ? [reference] : [])];

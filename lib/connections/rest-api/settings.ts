@@ -34,7 +34,7 @@ export const settingsSchema = z.strictObject({
   allowedHosts: z.array(z.string()).default([]).describe('Further names under which clients may address this hub'),
   allowedOrigins: z
     .array(
-      z.string().regex(/^https?:\/\/([a-z\d.-]+|\[[\da-f:]+\])(:\d+)?$/i, {
+      z.string().regex(/^[Hh][Tt]{2}[Pp][Ss]?:\/\/([A-Za-z\d.-]+|\[[\dA-Fa-f:]+\])(:\d+)?$/, {
         error: 'an origin such as https://panel.example',
       }),
     )

@@ -1,7 +1,7 @@
 // The settings of a Virtual Core: its inputs, and its outputs, each of which is an expression or a function block.
 
 import { z } from 'zod';
-import { expressionPattern } from '../../expression/pattern.ts';
+import { expressionSchema } from '../../expression/pattern.ts';
 import { addressShape } from '../../model/address.ts';
 import { record } from '../../model/record-schema.ts';
 import { type ValueType, valueTypes } from '../../model/value.ts';
@@ -35,7 +35,7 @@ const expressionOutput = z.strictObject({
   type: z.enum(valueTypes, { error: 'S, B, I, F or T' }).describe('Value type; T fires when the expression turns true'),
   expression: z
     .string({ error: 'an expression in text' })
-    .meta({ pattern: expressionPattern })
+    .meta(expressionSchema)
     .describe('Computes the output; in a name each character but letters, digits and _ is written _'),
 });
 

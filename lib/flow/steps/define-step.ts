@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { HubError, messageOf } from '../../model/error.ts';
 import { durationPattern, longestDurationMs, readDurationMs } from '../../model/time/duration.ts';
 import type { Value, ValueType } from '../../model/value.ts';
-import { type BoundExpression, expressionPattern } from '../rule-expression.ts';
+import { type BoundExpression, expressionSchema } from '../rule-expression.ts';
 import type { Operator, PreparedStep, StepContext, StepRuntime, StepType } from './step.ts';
 
 export type NamedStep = readonly [name: string, type: StepType];
@@ -30,7 +30,7 @@ export const atLeast = (leastMs: number) =>
   });
 
 /** The patterns of settings here are for the JSON Schema alone: the check tells more. */
-export const expression = z.string({ error: 'an expression in text' }).meta({ pattern: expressionPattern });
+export const expression = z.string({ error: 'an expression in text' }).meta(expressionSchema);
 export const scalar = z.union([z.string(), z.number(), z.boolean()], { error: 'a text, number or boolean' });
 
 /** Steps within a step; the check looks at each of them. */
