@@ -4,9 +4,10 @@
 
 import { functionTypes, macroNames } from './functions/functions.ts';
 
-const text = String.raw`(?:"(?:[^"\\]|\\[\s\S])*"|'(?:[^'\\]|\\[\s\S])*')`;
+const any = String.raw`(?:[^\n]|\n)`;
+const text = String.raw`(?:"(?:[^"\\]|\\${any})*"|'(?:[^'\\]|\\${any})*')`;
 const comment = String.raw`//[^\n]*(?:\n|$)`;
-const space = `(?:[ \\t\\r\\n\\f\\v]|${comment})`;
+const space = `(?:[ \\t\\r\\n]|${comment})`;
 const functions = [...functionTypes.keys(), ...macroNames, 'in'].join('|');
 const call = `(?:${functions})${space}*\\(`;
 /** Of a parameter that stands there as text. */
@@ -14,7 +15,7 @@ const read = `(?:param|known)${space}*\\(${space}*${text}`;
 const number = String.raw`(?:0x[0-9A-Fa-f]+|(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)`;
 const word = '[A-Za-z_][A-Za-z0-9_]*';
 /** What stands before or behind a value; `(` stands behind the name of a function alone. */
-const sign = String.raw`(?:[=!<>]=|&&|\|\||[-!<>+*/%?:.,)[\]{}])`;
+const sign = String.raw`(?:[=!<>]=|&&|\|\||[-!<>+*/%?:.,)\[\]{}])`;
 const value = `(?:[bBrR]{0,2}${text}+|${number}|${word})`;
 
 /** What is no text, a character at a time; no quote in a text is the beginning of another one. */
@@ -32,7 +33,7 @@ const foreign = ['and', 'or', 'not', 'xor', 'if', 'then', 'else'].flatMap((one) 
 const mistakes = [
   `${atWord}(?:${wordsOf([...foreign, 'Math'])})(?:[^A-Za-z0-9_]|$)`,
   `^${space}*(?:[*%+?:,)]|/(?:[^/]|$)|\\.(?:[^0-9]|$)|&&|\\|\\|)`,
-  String.raw`(?:[-+*/%?:.,!<>=(]|&&|\|\|)[ \t\r\n\f\v]*$`,
+  String.raw`(?:[-+*/%?:.,!<>=(]|&&|\|\|)[ \t\r\n]*$`,
   `^${outside}<>`,
   `${atWord}[0-9]+(?:\\.[0-9]+)?\\.[0-9]+\\.[0-9]`,
 ];
@@ -40,5 +41,5 @@ const mistakes = [
 /** What the JSON Schema of an expression has beside its type. */
 export const expressionSchema = {
   pattern: `^(?:${space}|${sign}|\\(|${call}|${read}|${value}(?:${space}|${sign}|$))*$`,
-  allOf: [{ pattern: '[^ \\t\\r\\n\\f\\v]' }, ...mistakes.map((pattern) => ({ not: { pattern } }))],
+  allOf: [{ pattern: '[^ \\t\\r\\n]' }, ...mistakes.map((pattern) => ({ not: { pattern } }))],
 };

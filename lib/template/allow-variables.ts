@@ -46,7 +46,7 @@ function allowWithin(keyword: string, value: unknown, references: boolean): unkn
 const classes: ReadonlyMap<string, string> = new Map([
   ['d', '0-9'],
   ['w', 'A-Za-z0-9_'],
-  ['s', ' \\t\\n\\r\\f\\v'],
+  ['s', ' \\t\\n\\r'],
 ]);
 
 /** A pattern that means the same to the engines of all languages: a schema is read by editors, and by programs in Python, Java and Go. */
