@@ -68,7 +68,7 @@ export function bothOf(one: Filter, other: Filter): Filter {
 
 /** Compiles a pattern for the engine of linear time. */
 function compile(pattern: string, maxSteps: number, name: string): Filter {
-  if (pattern.length > maxPatternLength)
+  if (pattern.length > maxPatternLength && [...pattern].length > maxPatternLength)
     throw new LimitError(
       'patternLength',
       'bad-request',

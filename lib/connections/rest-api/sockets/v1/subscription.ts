@@ -97,7 +97,8 @@ export function createSubscription(
 function checkLengths(where: string, patterns: readonly Pattern[]): void {
   for (const [index, pattern] of patterns.entries()) {
     const [key, text] = typeof pattern === 'string' ? ['', pattern] : ['.regex', pattern.regex];
-    if (text.length > maxPatternLength)
+    // Characters, as schemas count them, and not code units.
+    if (text.length > maxPatternLength && [...text].length > maxPatternLength)
       throw new LimitError(
         'patternLength',
         'bad-request',
