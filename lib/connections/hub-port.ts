@@ -97,6 +97,8 @@ export interface HubPort extends Parameters, Operations {
   readonly epoch: string;
   /** When the hub started, in milliseconds since 1970. */
   readonly startedAt: number;
+  /** For how long it has run, whatever the clock shows. */
+  readonly uptimeMs: number;
   /** What a store keeps. */
   readonly keeping: KeepingPort;
   /** The parameters of other hubs. */

@@ -91,6 +91,7 @@ export class Hub implements HubPort {
   readonly version = version;
   readonly epoch = randomUUID();
   readonly startedAt = Date.now();
+  readonly #beganMs = performance.now();
   readonly changes$: HubPort['changes$'];
   readonly declared$: HubPort['declared$'];
   readonly removed$: HubPort['removed$'];
@@ -186,6 +187,10 @@ export class Hub implements HubPort {
     }
     hub.#logStart();
     return hub;
+  }
+
+  get uptimeMs(): number {
+    return performance.now() - this.#beganMs;
   }
 
   get revision(): number {

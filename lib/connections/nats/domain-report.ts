@@ -2,6 +2,7 @@
 
 import { Subscription } from 'rxjs';
 import type { DomainHub, DomainStatus, LinkStatus, MirrorStatus } from '../../model/reports/domain-status.ts';
+import { wallClock } from '../../model/time/wall-clock.ts';
 import type { Intake } from './link/intake.ts';
 import type { Link, LinkState } from './link/link.ts';
 import type { MirroredHub } from './mirrors/mirrored-hub.ts';
@@ -26,8 +27,8 @@ export interface DomainReportOptions {
 export class DomainReport {
   readonly #options: DomainReportOptions;
   readonly #following = new Subscription();
-  #linkSince: number;
-  #leaseSince: number;
+  #linkSince: () => number;
+  #leaseSince: () => number;
   #sessions = 0;
   /** As the last session has it. */
   #isOpen: boolean | undefined;
@@ -35,10 +36,11 @@ export class DomainReport {
   constructor(options: DomainReportOptions) {
     const { link, ownership, timeOfDay } = options;
     this.#options = options;
-    this.#linkSince = this.#leaseSince = timeOfDay();
+    const since = () => wallClock.pin(timeOfDay());
+    this.#linkSince = this.#leaseSince = since();
     let wasUp = false;
     const followLink = (isUp: boolean) => {
-      if (isUp !== wasUp) this.#linkSince = timeOfDay();
+      if (isUp !== wasUp) this.#linkSince = since();
       if (isUp) this.#sessions++;
       wasUp = isUp;
     };
@@ -48,7 +50,7 @@ export class DomainReport {
       if (session !== undefined) this.#isOpen = session.isOpen;
     };
     this.#following.add(link.state$.subscribe({ next: followSession, error }));
-    this.#following.add(ownership.lease.state$.subscribe({ next: () => (this.#leaseSince = timeOfDay()), error }));
+    this.#following.add(ownership.lease.state$.subscribe({ next: () => (this.#leaseSince = since()), error }));
   }
 
   stop(): void {
@@ -69,7 +71,7 @@ export class DomainReport {
         state: state.is,
         holder: state.is === 'unknown' ? '' : state.is === 'taken' ? state.name : lease.ownName,
         term: state.is === 'unknown' ? 0 : state.term,
-        since: this.#leaseSince,
+        since: this.#leaseSince(),
       },
       link: this.#link(),
       hubs: this.#hubs(),
@@ -84,7 +86,7 @@ export class DomainReport {
       isOpen: this.#isOpen,
       text: state.session?.server ?? ('reason' in state ? state.reason : ''),
       servers: settings.servers,
-      since: this.#linkSince,
+      since: this.#linkSince(),
       reconnects: Math.max(0, this.#sessions - 1),
     };
   }

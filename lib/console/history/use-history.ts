@@ -37,7 +37,7 @@ export interface AskedHistory {
 export function useHistory(wanted: Accessor<Wanted | undefined>): AskedHistory {
   const [history, setHistory] = createSignal<History>();
   const [fault, setFault] = createSignal<unknown>();
-  let answeredMs = 0;
+  let answeredMs = Number.NEGATIVE_INFINITY;
   const ask = useOneAtATime(async (isWanted) => {
     const wish = wanted();
     if (!wish || wish.points <= 0) return;
@@ -56,7 +56,7 @@ export function useHistory(wanted: Accessor<Wanted | undefined>): AskedHistory {
       if (isWithoutStore(problem)) setHistory(undefined);
       setFault(problem);
     }
-    answeredMs = Date.now();
+    answeredMs = performance.now();
   });
   createEffect(
     on(
@@ -79,7 +79,7 @@ export function useHistory(wanted: Accessor<Wanted | undefined>): AskedHistory {
   useInterval(() => {
     const wish = wanted();
     if (document.hidden || !wish) return;
-    if (Date.now() - answeredMs >= (refreshMs(wish) ?? Number.POSITIVE_INFINITY)) ask();
+    if (performance.now() - answeredMs >= (refreshMs(wish) ?? Number.POSITIVE_INFINITY)) ask();
   }, leastRefreshMs / 2);
   return { history, fault };
 }

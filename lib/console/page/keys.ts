@@ -19,12 +19,12 @@ export function switchKeys(isOn: boolean): void {
 
 /** Listens to keys for the scope that calls it. */
 export function useKeys(openHelp: () => void): void {
-  let afterG = 0;
+  let afterG = Number.NEGATIVE_INFINITY;
   const press = (event: KeyboardEvent) => {
     if (!enabled() || event.ctrlKey || event.altKey || event.metaKey || isTyping(event.target)) return;
     if (document.querySelector('dialog[open]')) return;
-    const view = Date.now() - afterG < secondKeyMs && offeredViews().find(({ key }) => key === event.key);
-    afterG = event.key === 'g' ? Date.now() : 0;
+    const view = performance.now() - afterG < secondKeyMs && offeredViews().find(({ key }) => key === event.key);
+    afterG = event.key === 'g' ? performance.now() : Number.NEGATIVE_INFINITY;
     if (view) navigate(view.name);
     else if (event.key === '?') openHelp();
     else if (event.key === '/') document.querySelector<HTMLInputElement>('[data-search]')?.focus();

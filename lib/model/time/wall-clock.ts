@@ -18,6 +18,8 @@ export interface WallClock {
    * rest of a write. When the clock goes back by less than a jump, it stands still until it has caught up.
    */
   readonly now: () => number;
+  /** A moment of this run, given as the clock shows it now; returns what gives it as the clock shows it later, so that its age is right. */
+  pin(timeMs: number): () => number;
   /** Calls back with each jump, before anything has a time after it; returns what ends that. */
   watch(listener: (jump: ClockJump) => void): () => void;
 }
@@ -39,6 +41,8 @@ export function createWallClock({ wall, steady }: TimeSources = systemTime): Wal
   let lastWall = wall();
   let lastSteady = steady();
   let told = lastWall;
+  /** By how much the clock was set in all. */
+  let setMs = 0;
   const expire = () => {
     now = 0;
   };
@@ -57,12 +61,17 @@ export function createWallClock({ wall, steady }: TimeSources = systemTime): Wal
     told = isJump ? wallNow : Math.max(told, wallNow);
     now = told;
     setImmediate(expire);
+    if (isJump) setMs += wallNow - before;
     if (isJump) for (const listener of [...listeners]) listener({ before, after: wallNow });
   };
   return {
     now() {
       if (now === 0) read();
       return now;
+    },
+    pin(timeMs) {
+      const unset = timeMs - setMs;
+      return () => unset + setMs;
     },
     watch(listener) {
       const own = (jump: ClockJump) => listener(jump);

@@ -4,12 +4,12 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { ExecutionContext } from 'ava';
-import type { ClockReading } from '../../../lib/connections/store/age-clock.ts';
 import { HistoryKeeping } from '../../../lib/connections/store/history/database/keeping.ts';
 import type { Changes, HistoryAnswer } from '../../../lib/connections/store/history/messages.ts';
 import type { HistoryRule } from '../../../lib/connections/store/history/rules.ts';
 import { historySetting, rulesOf } from '../../../lib/connections/store/history/settings.ts';
 import { roomOf } from '../../../lib/connections/store/room.ts';
+import type { ClockReading } from '../../../lib/model/time/age-clock.ts';
 import { createFolder } from '../folder.ts';
 import { type MadeChange, MadeChanges } from './made-changes.ts';
 

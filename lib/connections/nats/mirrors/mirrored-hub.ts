@@ -5,6 +5,7 @@ import { type SchedulerLike, Subscription } from 'rxjs';
 import { messageOf } from '../../../model/error.ts';
 import type { Parameter, Remote, RemoteCause, RemoteWrite } from '../../../model/parameter.ts';
 import { Backoff } from '../../../model/time/backoff.ts';
+import { wallClock } from '../../../model/time/wall-clock.ts';
 import type { Value } from '../../../model/value.ts';
 import type { Log } from '../../connection.ts';
 import type { Intake, MadeSteps, Steps } from '../link/intake.ts';
@@ -56,7 +57,7 @@ export interface MirroredHubContext {
 export class MirroredHub implements Remote {
   readonly hub: string;
   readonly clock: OwnerClock;
-  staleSince: number | undefined;
+  #staleSince: (() => number) | undefined;
   /** The last one, which names the machine of who told it. */
   heartbeat: Pick<Told, 'term' | 'machine'> | undefined;
   /** Whether it has had all that its owner had told. */
@@ -109,7 +110,7 @@ export class MirroredHub implements Remote {
     this.#context = context;
     this.hub = owner.hub;
     this.clock = new OwnerClock(context.scheduler);
-    this.staleSince = context.timeOfDay();
+    this.#staleSince = wallClock.pin(context.timeOfDay());
     this.#freshAtMs = this.#listensSinceMs = context.scheduler.now();
     const refuse = (what: string) =>
       log.warn(
@@ -119,6 +120,10 @@ export class MirroredHub implements Remote {
       );
     this.#parameters = new MirroredParameters({ ...context, owner: owner.hub, remote: this, refuse });
     this.#fires = new FireCounts((number) => this.#parameters.at(number));
+  }
+
+  get staleSince(): number | undefined {
+    return this.#staleSince?.();
   }
 
   get size(): number {
@@ -231,7 +236,7 @@ export class MirroredHub implements Remote {
   look(): boolean {
     if (this.#context.scheduler.now() < this.staleAtMs) return false;
     const { hub, timeOfDay, log } = this.#context;
-    this.staleSince = timeOfDay() - this.lagMs;
+    this.#staleSince = wallClock.pin(timeOfDay() - this.lagMs);
     log.warn({ hub: this.hub }, `hub "${this.hub}" is not heard of: its ${this.size} parameters are stale`);
     hub.mirroring.tellStale(this.#parameters.all());
     return true;
@@ -344,7 +349,7 @@ export class MirroredHub implements Remote {
   #refresh(): void {
     this.#freshAtMs = this.#context.scheduler.now();
     if (this.staleSince === undefined) return;
-    this.staleSince = undefined;
+    this.#staleSince = undefined;
     const { hub, log } = this.#context;
     log.info({ hub: this.hub }, `hub "${this.hub}" is heard of: its ${this.size} parameters are fresh`);
     hub.mirroring.tellStale(this.#parameters.all());

@@ -4,6 +4,7 @@
 import { connectionIdOf } from '../../../model/address.ts';
 import { HubError } from '../../../model/error.ts';
 import type { Parameter, Remote } from '../../../model/parameter.ts';
+import { wallClock } from '../../../model/time/wall-clock.ts';
 import type { HubPort } from '../../hub-port.ts';
 
 export interface VacancyOptions {
@@ -19,13 +20,17 @@ export interface VacancyOptions {
 export class Vacancy implements Remote {
   readonly hub: string;
   readonly reason: string;
-  staleSince: number | undefined;
+  #staleSince: (() => number) | undefined;
   readonly #options: VacancyOptions;
 
   constructor(options: VacancyOptions) {
     this.hub = options.hub;
     this.reason = options.reason;
     this.#options = options;
+  }
+
+  get staleSince(): number | undefined {
+    return this.#staleSince?.();
   }
 
   async write(writes: readonly { readonly parameter: Parameter }[]): Promise<readonly HubError[]> {
@@ -41,7 +46,7 @@ export class Vacancy implements Remote {
       if (parameter.remote === this) hasNone = false;
       else if (parameter.remote === undefined && isFor(connectionIdOf(parameter.address))) coming.push(parameter);
     }
-    if (hasNone) this.staleSince = timeMs;
+    if (hasNone) this.#staleSince = wallClock.pin(timeMs);
     for (const parameter of coming) port.mirroring.entrust(parameter, this);
     port.mirroring.tell();
   }
@@ -51,7 +56,7 @@ export class Vacancy implements Remote {
     const { port } = this.#options;
     for (const parameter of port.parameters())
       if (parameter.remote === this) port.mirroring.entrust(parameter, undefined);
-    this.staleSince = undefined; // until here it is what tells that they were stale
+    this.#staleSince = undefined; // until here it is what tells that they were stale
     port.mirroring.tell();
   }
 }

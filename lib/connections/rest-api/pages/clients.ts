@@ -44,7 +44,7 @@ function describeClient({
 }: Shown): ClientStatus {
   const address = shownAddress(remoteAddress);
   return {
-    ...{ id, user: visitor.name, address, protocol, since: toIsoTime(since) },
+    ...{ id, user: visitor.name, address, protocol, since: toIsoTime(since()) },
     ...session.interests(),
     ...{ ...status, lagMs: Math.round(status.lagMs) },
   };

@@ -18,7 +18,7 @@ export function healthOf(hub: HubPort, { rights }: Visitor): Health {
     version: hub.version,
     epoch: hub.epoch,
     revision: hub.revision,
-    uptimeSeconds: Math.floor((Date.now() - hub.startedAt) / 1000),
+    uptimeSeconds: Math.floor(hub.uptimeMs / 1000),
     log: isTold ? log : { ...log, reason: '' },
     connections: (isTold ? connections : []).map(({ id, type, description, state, reason, since }) => ({
       ...{ id, type, description, state, reason },

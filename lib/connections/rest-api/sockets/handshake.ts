@@ -3,6 +3,7 @@
 
 import { HubError } from '../../../model/error.ts';
 import type { Origin } from '../../../model/parameter.ts';
+import { wallClock } from '../../../model/time/wall-clock.ts';
 import { canUpgrade } from '../../../net/late-upgrade.ts';
 import type { HttpRequest, HttpResponse, us_socket_context_t } from '../../../net/uws.ts';
 import type { Log } from '../../connection.ts';
@@ -110,7 +111,7 @@ class Handshake implements Task {
     const { remoteAddress, visitor } = this.#comer;
     const { name, subprotocol } = this.#protocol;
     const id = this.#context.clients.newId();
-    const client = { id, remoteAddress, protocol: name, since: Date.now(), visitor, session };
+    const client = { id, remoteAddress, protocol: name, since: wallClock.pin(wallClock.now()), visitor, session };
     const { response } = this.#exchange;
     response.upgrade<ConnectedClient>(client, this.#key, subprotocol, this.#extensions, this.#socketContext);
   }

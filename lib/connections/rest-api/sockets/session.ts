@@ -41,13 +41,13 @@ export interface Session {
 
 /**
  * A client that is connected, as uWebSockets.js keeps it with its socket. It copies the fields, so it is no object of a class. `since`
- * is milliseconds since 1970.
+ * gives milliseconds since 1970.
  */
 export interface ConnectedClient {
   readonly id: number;
   readonly remoteAddress: string;
   readonly protocol: ClientProtocol;
-  readonly since: number;
+  readonly since: () => number;
   readonly visitor: Visitor;
   readonly session: Session;
 }

@@ -6,6 +6,7 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { FileError, readRegularFileSync } from '../../../files/regular-file.ts';
 import { describe, HubError, messageOf } from '../../../model/error.ts';
+import { AgeClock, beginAge, readClocks } from '../../../model/time/age-clock.ts';
 import { type DeviceKind, type DeviceList, deviceKinds } from '../../../wire/http/operation/users.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { Log } from '../../connection.ts';
@@ -33,8 +34,16 @@ const recordSchema = z.object({
   credentials: z.string(),
   since: z.number(),
   seen: z.number(),
+  /** What the clock of ages showed when it was seen; left out: an earlier version has written it. */
+  seenAge: z.number().optional(),
 });
 type Known = z.output<typeof recordSchema>;
+
+const pauseSchema = z.object({ at: z.number(), claimedMs: z.number(), countedMs: z.number() });
+const fileSchema = z.object({
+  age: z.object({ ran: z.number(), wall: z.number(), pauses: z.array(pauseSchema) }).optional(),
+  devices: z.array(recordSchema),
+});
 
 export class Devices {
   readonly #directory: Directory;
@@ -44,6 +53,8 @@ export class Devices {
   /** Each user of the settings has at most so many browsers, and there are at most so many kiosks. */
   readonly #byDigest = new Map<string, Known>();
   readonly #links = new KioskLinks();
+  /** How long ago devices were seen, whatever the clock shows. */
+  #clock = new AgeClock(beginAge(Date.now()), readClocks());
   #saving: Promise<void> = Promise.resolve();
   #isDue = false;
 
@@ -67,13 +78,16 @@ export class Devices {
     const device = this.#byDigest.get(digestOf(token));
     const account = device && this.#directory.account(device.user);
     if (device === undefined || account === undefined) return undefined;
-    const now = Date.now();
-    if (device.kind === 'browser' && now - device.seen > browserMs) {
+    const { ages } = this.#readClock();
+    const seenAge = device.seenAge ?? device.seen;
+    if (device.kind === 'browser' && ages.of(seenAge) > browserMs) {
       this.#end(device);
       return undefined;
     }
-    if (now - device.seen > noteMs) {
-      device.seen = now;
+    // If the clock is right, the hub was down for long. If not, the device comes in again once it is.
+    if (device.kind === 'browser' && ages.claimedOf(seenAge) > browserMs) return undefined;
+    if (ages.of(seenAge) > noteMs) {
+      this.#saw(device);
       this.#save();
     }
     return this.#directory.guestOf(account, device.id);
@@ -87,7 +101,8 @@ export class Devices {
     const browsers = [...this.#byDigest.values()].filter((one) => one.user === user && one.kind === 'browser');
     const excess = browsers.length + 1 - limits.browsersPerUser.default;
     if (excess <= 0) return false;
-    for (const one of browsers.sort((one, other) => one.seen - other.seen).slice(0, excess)) this.#end(one);
+    const seenAge = (one: Known) => one.seenAge ?? one.seen;
+    for (const one of browsers.sort((one, other) => seenAge(one) - seenAge(other)).slice(0, excess)) this.#end(one);
     return true;
   }
 
@@ -99,7 +114,9 @@ export class Devices {
     const digest = digestOf(token);
     const credentials = this.#directory.account(user)?.passwordKey;
     if (credentials === undefined) throw notLetIn();
-    this.#byDigest.set(digest, { id, user, kind, name: shownOf(name), digest, credentials, since: now, seen: now });
+    const device: Known = { id, user, kind, name: shownOf(name), digest, credentials, since: now, seen: now };
+    this.#saw(device);
+    this.#byDigest.set(digest, device);
     this.#save();
     return token;
   }
@@ -180,6 +197,16 @@ export class Devices {
     await this.#saving;
   }
 
+  #readClock(): AgeClock {
+    this.#clock.read(readClocks());
+    return this.#clock;
+  }
+
+  #saw(device: Known): void {
+    device.seen = Date.now();
+    device.seenAge = this.#readClock().kept.ran;
+  }
+
   #find(id: string): Known | undefined {
     return [...this.#byDigest.values()].find((one) => one.id === id);
   }
@@ -194,8 +221,10 @@ export class Devices {
   #load(file: string): void {
     try {
       const text = readRegularFileSync(file, maxFileBytes).toString();
-      const { devices } = z.object({ devices: z.array(recordSchema) }).parse(JSON.parse(text));
+      const { devices, age } = fileSchema.parse(JSON.parse(text));
       for (const device of devices) this.#byDigest.set(device.digest, device);
+      const lastSeen = Math.max(...devices.map(({ seen }) => seen));
+      this.#clock = new AgeClock(age ?? beginAge(Number.isFinite(lastSeen) ? lastSeen : Date.now()), readClocks());
     } catch (error) {
       if ((error as FileError).code !== 'ENOENT')
         this.#log.warn({}, `${file}: expected the devices that may come in, nobody is known: ${reasonOf(error)}`);
@@ -210,7 +239,11 @@ export class Devices {
     this.#saving = this.#saving.then(async () => {
       this.#isDue = false;
       try {
-        const text = JSON.stringify({ devices: [...this.#byDigest.values()] }, undefined, 1);
+        const text = JSON.stringify(
+          { age: this.#readClock().kept, devices: [...this.#byDigest.values()] },
+          undefined,
+          1,
+        );
         await rm(`${file}.part`, { force: true }); // what else has the name, such as a pipe, is not written to
         await writeFile(`${file}.part`, text, { mode: 0o600, flag: 'wx', flush: true });
         await rename(`${file}.part`, file);

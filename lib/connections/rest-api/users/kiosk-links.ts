@@ -1,6 +1,7 @@
 // Links by which kiosks are let in, once. Of a code only the digest is kept. They end with the connection.
 
 import { randomBytes } from 'node:crypto';
+import { wallClock } from '../../../model/time/wall-clock.ts';
 import { LimitError } from '../limits/limit-error.ts';
 import { limits } from '../limits/limits.ts';
 import { digestOf } from './accounts.ts';
@@ -14,10 +15,16 @@ export interface Invitation {
   readonly until: number;
 }
 
+/** An invitation that nobody has used: when it ends, by a clock that nobody can set, and what the clock of the machine shows then. */
+interface Waiting extends Omit<Invitation, 'until'> {
+  readonly endsAtMs: number;
+  readonly untilOf: () => number;
+}
+
 export class KioskLinks {
   readonly #goodMs: number;
   /** By the digest of the code, at most so many as may wait to be opened. */
-  readonly #byDigest = new Map<string, Invitation>();
+  readonly #byDigest = new Map<string, Waiting>();
 
   /** `goodMs` is how long a link is good. */
   constructor(goodMs = linkMs) {
@@ -26,9 +33,9 @@ export class KioskLinks {
 
   /** Those that nobody has opened yet, the oldest first. */
   list(): Invitation[] {
-    const now = Date.now();
-    this.end(({ until }) => until < now);
-    return [...this.#byDigest.values()];
+    const now = performance.now();
+    for (const [digest, { endsAtMs }] of this.#byDigest) if (endsAtMs < now) this.#byDigest.delete(digest);
+    return [...this.#byDigest.values()].map(asInvitation);
   }
 
   /** Makes the code of a link. Errors: `conflict`. */
@@ -41,7 +48,11 @@ export class KioskLinks {
         `invite: expected at most ${most} links that nobody has opened yet`,
       );
     const code = randomBytes(16).toString('base64url');
-    this.#byDigest.set(digestOf(code), { ...invitation, until: Date.now() + this.#goodMs });
+    this.#byDigest.set(digestOf(code), {
+      ...invitation,
+      endsAtMs: performance.now() + this.#goodMs,
+      untilOf: wallClock.pin(Date.now() + this.#goodMs),
+    });
     return code;
   }
 
@@ -50,13 +61,17 @@ export class KioskLinks {
     const digest = digestOf(code);
     const invitation = this.#byDigest.get(digest);
     this.#byDigest.delete(digest);
-    return invitation !== undefined && invitation.until >= Date.now() ? invitation : undefined;
+    return invitation !== undefined && invitation.endsAtMs >= performance.now() ? asInvitation(invitation) : undefined;
   }
 
   /** Ends some of them; returns these. */
   end(isOver: (invitation: Invitation) => boolean): Invitation[] {
-    const over = [...this.#byDigest].filter(([, invitation]) => isOver(invitation));
+    const over = [...this.#byDigest].filter(([, invitation]) => isOver(asInvitation(invitation)));
     for (const [digest] of over) this.#byDigest.delete(digest);
-    return over.map(([, invitation]) => invitation);
+    return over.map(([, invitation]) => asInvitation(invitation));
   }
+}
+
+function asInvitation({ endsAtMs, untilOf, ...invitation }: Waiting): Invitation {
+  return { ...invitation, until: untilOf() };
 }

@@ -3,8 +3,8 @@
 import { dirname } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { LogEntry, LogLevel } from '../../../model/reports/log-entry.ts';
+import { type ClockReading, readClocks } from '../../../model/time/age-clock.ts';
 import type { Value, ValueType } from '../../../model/value.ts';
-import { type ClockReading, readClocks } from '../age-clock.ts';
 import { expectRoom } from '../thread/database/free-room.ts';
 import { LeftOutRows } from '../thread/database/left-out-rows.ts';
 import {
@@ -150,7 +150,7 @@ export class AuditDatabase {
   /** Forgets some of the rows that are too old or too many. */
   #prune(): void {
     if (this.#isLarge()) this.#forgetOldest();
-    const now = this.#ages.measured;
+    const now = this.#ages.ran;
     if (now - this.#prunedAt < pruneEveryMs) return;
     const old = 'SELECT n FROM entry WHERE n <= ? ORDER BY n LIMIT ?';
     const many = 'SELECT n FROM log ORDER BY n DESC LIMIT 1 OFFSET ?';

@@ -2,7 +2,7 @@
 // an entry bears says nothing, as somebody may have set the clock.
 
 import type { DatabaseSync } from 'node:sqlite';
-import { AgeClock, type ClockReading, type KeptAge } from '../age-clock.ts';
+import { AgeClock, beginAge, type ClockReading, type KeptAge } from '../../../model/time/age-clock.ts';
 import { inTransaction } from '../thread/database/store-database.ts';
 import type { AuditRow } from './messages.ts';
 
@@ -28,16 +28,17 @@ export class EntryAges {
     this.#database = database;
     this.#keepMs = keepMs;
     this.#markEveryMs = Math.min(longestMarkMs, Math.max(leastMarkMs, keepMs * markShare));
-    const kept = this.#read<KeptAge & { disordered: number }>('SELECT * FROM age');
-    this.#disordered = kept?.disordered ?? this.#last().n;
-    this.#clock = new AgeClock(kept ?? this.#begin(now), now);
-    this.#lastMark = this.#read<KeptAge>('SELECT max(measured) AS measured FROM age_mark')?.measured ?? 0;
+    const row = this.#read<{ ran: number; wall: number; pauses: string; disordered: number }>('SELECT * FROM age');
+    this.#disordered = row?.disordered ?? this.#last().n;
+    const kept = row === undefined ? this.#begin(now) : { ...row, pauses: JSON.parse(row.pauses) };
+    this.#clock = new AgeClock(kept, now);
+    this.#lastMark = this.#read<{ ran: number | null }>('SELECT max(ran) AS ran FROM age_mark')?.ran ?? 0;
     this.#lastTime = this.#last().time;
   }
 
-  /** Milliseconds that have passed by the last entries, by no clock that somebody can set. */
-  get measured(): number {
-    return this.#clock.measured;
+  /** Milliseconds that the hub has run by the last entries. */
+  get ran(): number {
+    return this.#clock.kept.ran;
   }
 
   /** Notes entries that are written in this transaction, in their order. */
@@ -47,23 +48,22 @@ export class EntryAges {
       this.#lastTime = time;
     }
     this.#clock.read(now);
-    const { measured, behind, wall } = this.#clock.kept;
-    this.#run('INSERT OR REPLACE INTO age VALUES (1, ?, ?, ?, ?)', measured, behind, wall, this.#disordered);
-    if (measured - this.#lastMark < this.#markEveryMs) return;
-    this.#run('INSERT OR REPLACE INTO age_mark VALUES (?, ?)', measured, this.#last().n);
-    this.#lastMark = measured;
+    const { ran, wall, pauses } = this.#clock.kept;
+    this.#run('INSERT OR REPLACE INTO age VALUES (1, ?, ?, ?, ?)', ran, wall, JSON.stringify(pauses), this.#disordered);
+    if (ran - this.#lastMark < this.#markEveryMs) return;
+    this.#run('INSERT OR REPLACE INTO age_mark VALUES (?, ?)', ran, this.#last().n);
+    this.#lastMark = ran;
   }
 
   /** The number up to which entries are too old; 0: none is. Within a transaction. */
   takeTooOld(): number {
     if (!Number.isFinite(this.#keepMs)) return 0;
-    const before = this.#clock.measured - this.#keepMs;
-    const mark = this.#read<{ measured: number; n: number }>(
-      'SELECT measured, n FROM age_mark WHERE measured <= ? ORDER BY measured DESC LIMIT 1',
-      before,
+    const mark = this.#read<{ ran: number; n: number }>(
+      'SELECT ran, n FROM age_mark WHERE ran <= ? ORDER BY ran DESC LIMIT 1',
+      this.#clock.ages.newestOf(this.#keepMs),
     );
     if (mark === undefined) return 0;
-    this.#run('DELETE FROM age_mark WHERE measured < ?', mark.measured);
+    this.#run('DELETE FROM age_mark WHERE ran < ?', mark.ran);
     return mark.n;
   }
 
@@ -84,9 +84,9 @@ export class EntryAges {
     }
     if (last > 0) marks.set(seen, last);
     inTransaction(this.#database, () => {
-      for (const [measured, n] of marks) this.#run('INSERT OR REPLACE INTO age_mark VALUES (?, ?)', measured, n);
+      for (const [ran, n] of marks) this.#run('INSERT OR REPLACE INTO age_mark VALUES (?, ?)', ran, n);
     });
-    return { measured: seen, behind: 0, wall: seen };
+    return beginAge(seen);
   }
 
   #last(): { n: number; time: number } {
@@ -97,7 +97,8 @@ export class EntryAges {
     return this.#database.prepare(sql).get(...values) as Row | undefined;
   }
 
-  #run(sql: string, ...values: number[]): void {
-    this.#database.prepare(sql).run(...values.map((value) => BigInt(Math.trunc(value))));
+  #run(sql: string, ...values: (number | string)[]): void {
+    const bound = values.map((value) => (typeof value === 'string' ? value : BigInt(Math.trunc(value))));
+    this.#database.prepare(sql).run(...bound);
   }
 }

@@ -4,9 +4,9 @@
  * `entry`: `time` is in milliseconds since 1970; `type` is that of a parameter; `before` and `after` are numbers, texts, or 0 and 1.
  * There is no index by address: it would cost five times as much as the rows, and a million of them are read through in 50 ms.
  * `run`: one row. When the hub was last known to run, whether it has ended cleanly since, and the name of the count of `log`.
- * `age`: one row. What the clock shows by which the age of entries is judged, as `KeptAge` says. `disordered`: up to which number
- * entries may stand in another order than their times.
- * `age_mark`: all entries up to `n` were there when that clock showed `measured`.
+ * `age`: one row. What the clock shows by which the age of entries is judged, as `KeptAge` says; `pauses` is JSON. `disordered`: up to
+ * which number entries may stand in another order than their times.
+ * `age_mark`: all entries up to `n` were there when that clock showed `ran`.
  */
 export const tables = `
   CREATE TABLE IF NOT EXISTS entry (
@@ -21,10 +21,10 @@ export const tables = `
     one INTEGER PRIMARY KEY CHECK (one = 1), seen INTEGER NOT NULL, is_clean INTEGER NOT NULL, count TEXT NOT NULL
   ) STRICT;
   CREATE TABLE IF NOT EXISTS age (
-    one INTEGER PRIMARY KEY CHECK (one = 1), measured INTEGER NOT NULL, behind INTEGER NOT NULL, wall INTEGER NOT NULL,
+    one INTEGER PRIMARY KEY CHECK (one = 1), ran INTEGER NOT NULL, wall INTEGER NOT NULL, pauses TEXT NOT NULL,
     disordered INTEGER NOT NULL
   ) STRICT;
-  CREATE TABLE IF NOT EXISTS age_mark (measured INTEGER PRIMARY KEY, n INTEGER NOT NULL) STRICT;`;
+  CREATE TABLE IF NOT EXISTS age_mark (ran INTEGER PRIMARY KEY, n INTEGER NOT NULL) STRICT;`;
 
 /** The log before the database is emptied when it is so large, and stays so. */
 export const logBytes = 512 * 1024;

@@ -20,9 +20,9 @@ CREATE TABLE IF NOT EXISTS run (
   one INTEGER PRIMARY KEY CHECK (one = 1), epoch TEXT NOT NULL, base INTEGER NOT NULL, last INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE IF NOT EXISTS age (
-  one INTEGER PRIMARY KEY CHECK (one = 1), measured INTEGER NOT NULL, behind INTEGER NOT NULL, wall INTEGER NOT NULL
+  one INTEGER PRIMARY KEY CHECK (one = 1), ran INTEGER NOT NULL, wall INTEGER NOT NULL, pauses TEXT NOT NULL
 ) STRICT;
-CREATE TABLE IF NOT EXISTS hour_age (hour INTEGER PRIMARY KEY, measured INTEGER NOT NULL) STRICT;`;
+CREATE TABLE IF NOT EXISTS hour_age (hour INTEGER PRIMARY KEY, ran INTEGER NOT NULL) STRICT;`;
 
 /**
  * - `change`: one row for each recorded change, sorted by hour first, so that what comes and what goes stays in few places. The

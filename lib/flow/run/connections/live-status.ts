@@ -4,6 +4,7 @@ import { BehaviorSubject, type Observable } from 'rxjs';
 import type { Log } from '../../../connections/connection.ts';
 import type { ConnectionState, ConnectionStatus } from '../../../model/reports/connection-status.ts';
 import { withoutSecrets } from '../../../model/secret.ts';
+import { wallClock } from '../../../model/time/wall-clock.ts';
 import { type ConnectionPlan, statusParameterId } from '../../plan.ts';
 import type { OwnParameters } from './own-parameters.ts';
 
@@ -15,6 +16,7 @@ export class LiveStatus {
   readonly #parameters: OwnParameters;
   readonly #log: Log;
   readonly #secretsOf: () => readonly string[];
+  #since = wallClock.pin(wallClock.now());
 
   constructor(
     { id, type, description, enabled }: ConnectionPlan,
@@ -31,7 +33,7 @@ export class LiveStatus {
       description: withoutSecrets(description, secretsOf()),
       state: enabled ? 'degraded' : 'disabled',
       reason: enabled ? 'starting' : '',
-      since: Date.now(),
+      since: this.#since(),
     });
   }
 
@@ -41,7 +43,7 @@ export class LiveStatus {
   }
 
   get present(): SupervisedStatus {
-    return this.#status$.value;
+    return { ...this.#status$.value, since: this.#since() };
   }
 
   describe(words: string): void {
@@ -53,7 +55,8 @@ export class LiveStatus {
     const reason = withoutSecrets(why, this.#secretsOf());
     const last = this.present;
     if (last.state === state && last.reason === reason) return;
-    this.#status$.next({ ...last, state, reason, since: Date.now() });
+    this.#since = wallClock.pin(wallClock.now());
+    this.#status$.next({ ...last, state, reason, since: this.#since() });
     const message = `connection "${last.id}" is ${state}${reason && `: ${reason}`}`;
     if (state === 'failed') this.#log.error({}, message);
     else if (state === 'degraded') this.#log.warn({}, message);

@@ -3,6 +3,7 @@
 import test from 'ava';
 import { AgesOfHours } from '../../../../lib/connections/store/history/database/hour-ages.ts';
 import { hourMs } from '../../../../lib/connections/store/history/tables.ts';
+import { Ages, beginAge } from '../../../../lib/model/time/age-clock.ts';
 import { makeHistory } from '../../../support/store/history.ts';
 
 const day = 24 * hourMs;
@@ -72,22 +73,23 @@ test('a full history gives up what was written longest ago, and no more than a p
 });
 
 test('hours that were not noted were over at their end; noted ones are as old as they say', (t) => {
-  const ages = new AgesOfHours([
+  const noted = [
     [10, 5 * hourMs],
     [20, 40 * hourMs],
     [90, 30 * hourMs],
-  ]);
-  t.is(ages.of(15), 16 * hourMs);
-  t.is(ages.of(90), 30 * hourMs);
-  t.deepEqual(ages.before(25 * hourMs), [
+  ] as const;
+  const hours = new AgesOfHours(noted, new Ages(beginAge(100 * hourMs)));
+  t.is(hours.notedAt(15), 16 * hourMs);
+  t.is(hours.notedAt(90), 30 * hourMs);
+  t.deepEqual(hours.upTo(25 * hourMs), [
     { from: Number.NEGATIVE_INFINITY, to: 20 * hourMs },
     { from: 21 * hourMs, to: 25 * hourMs },
   ]);
-  t.deepEqual(ages.before(35 * hourMs), [
+  t.deepEqual(hours.upTo(35 * hourMs), [
     { from: Number.NEGATIVE_INFINITY, to: 20 * hourMs },
     { from: 21 * hourMs, to: 35 * hourMs },
     { from: 90 * hourMs, to: 91 * hourMs },
   ]);
-  t.is(ages.oldestFrom(11), 12 * hourMs);
-  t.is(ages.oldestFrom(50), 30 * hourMs);
+  t.is(hours.oldestFrom(11), 12 * hourMs);
+  t.is(hours.oldestFrom(50), 30 * hourMs);
 });

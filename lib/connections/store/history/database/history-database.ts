@@ -1,7 +1,7 @@
 // The database of the history, `history.db`, as the thread writes it.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { readClocks } from '../../age-clock.ts';
+import { readClocks } from '../../../../model/time/age-clock.ts';
 import { LeftOutRows } from '../../thread/database/left-out-rows.ts';
 import {
   checkSmallDatabase,

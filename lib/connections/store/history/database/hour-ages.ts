@@ -2,7 +2,7 @@
 // bear says nothing of it, as somebody may have set the clock.
 
 import type { DatabaseSync } from 'node:sqlite';
-import { AgeClock, type ClockReading, type KeptAge } from '../../age-clock.ts';
+import { AgeClock, type Ages, beginAge, type ClockReading } from '../../../../model/time/age-clock.ts';
 import type { Interval } from '../segments.ts';
 import { hourMs } from '../tables.ts';
 
@@ -20,14 +20,16 @@ export class HourAges {
   /** Goes on from what the database says. `seen`: up to when an earlier version had recorded, 0: nothing was. Errors: those of SQLite. */
   constructor(database: DatabaseSync, seen: number, now: ClockReading) {
     this.#database = database;
-    const kept = database.prepare('SELECT measured, behind, wall FROM age').get() as KeptAge | undefined;
+    const row = database.prepare('SELECT ran, wall, pauses FROM age').get() as
+      | { ran: number; wall: number; pauses: string }
+      | undefined;
     const begin = seen === 0 ? now.wall : seen;
-    this.#clock = new AgeClock(kept ?? { measured: begin, behind: 0, wall: begin }, now);
+    this.#clock = new AgeClock(row === undefined ? beginAge(begin) : { ...row, pauses: JSON.parse(row.pauses) }, now);
   }
 
-  /** Milliseconds that have passed, by no clock that somebody can set. */
-  get measured(): number {
-    return this.#clock.measured;
+  /** Milliseconds that the hub has run. */
+  get ran(): number {
+    return this.#clock.kept.ran;
   }
 
   read(now: ClockReading): void {
@@ -41,14 +43,14 @@ export class HourAges {
 
   /** Notes all that was written in this transaction, and what the clock shows. */
   note(): void {
-    const { measured, behind, wall } = this.#clock.kept;
+    const { ran, wall, pauses } = this.#clock.kept;
     this.#database
       .prepare('INSERT OR REPLACE INTO age VALUES (1, ?, ?, ?)')
-      .run(BigInt(measured), BigInt(behind), BigInt(wall));
+      .run(BigInt(ran), BigInt(wall), JSON.stringify(pauses));
     for (const hour of this.#written) {
-      if (measured - (this.#noted.get(hour) ?? Number.NEGATIVE_INFINITY) < noteEveryMs) continue;
-      this.#database.prepare('INSERT OR REPLACE INTO hour_age VALUES (?, ?)').run(BigInt(hour), BigInt(measured));
-      this.#noted.set(hour, measured);
+      if (ran - (this.#noted.get(hour) ?? Number.NEGATIVE_INFINITY) < noteEveryMs) continue;
+      this.#database.prepare('INSERT OR REPLACE INTO hour_age VALUES (?, ?)').run(BigInt(hour), BigInt(ran));
+      this.#noted.set(hour, ran);
     }
     this.#written.clear();
   }
@@ -61,39 +63,42 @@ export class HourAges {
 
   /** The ages of all hours as they are now. */
   all(): AgesOfHours {
-    const rows = this.#database.prepare('SELECT hour, measured FROM hour_age ORDER BY hour').all() as unknown as {
+    const rows = this.#database.prepare('SELECT hour, ran FROM hour_age ORDER BY hour').all() as unknown as {
       hour: number;
-      measured: number;
+      ran: number;
     }[];
-    return new AgesOfHours(rows.map(({ hour, measured }) => [hour, measured]));
+    const noted = rows.map(({ hour, ran }) => [hour, ran] as const);
+    return new AgesOfHours(noted, this.#clock.ages);
   }
 }
 
-/** When rows of each hour were last written. Of an hour of an earlier version that is its end. */
+/** When rows of each hour were last written, as the clock showed it. Of an hour of an earlier version that is its end. */
 export class AgesOfHours {
-  readonly #noted: readonly (readonly [hour: number, measured: number])[];
+  readonly ages: Ages;
+  readonly #noted: readonly (readonly [hour: number, ran: number])[];
   readonly #byHour: ReadonlyMap<number, number>;
 
   /** In the order of hours. */
-  constructor(noted: readonly (readonly [hour: number, measured: number])[]) {
+  constructor(noted: readonly (readonly [hour: number, ran: number])[], ages: Ages) {
     this.#noted = noted;
     this.#byHour = new Map(noted);
+    this.ages = ages;
   }
 
-  of(hour: number): number {
+  notedAt(hour: number): number {
     return this.#byHour.get(hour) ?? (hour + 1) * hourMs;
   }
 
   /** When the oldest rows from an hour on were written. */
   oldestFrom(first: number): number {
     return this.#noted.reduce(
-      (least, [hour, measured]) => (hour < first ? least : Math.min(least, measured)),
-      this.of(first),
+      (least, [hour, ran]) => (hour < first ? least : Math.min(least, ran)),
+      this.notedAt(first),
     );
   }
 
-  /** The times, in the order of time, of all hours that were last written before a moment. */
-  before(moment: number): readonly Interval[] {
+  /** The times, in the order of time, of all hours that were last written when the clock showed so much, or less. */
+  upTo(ran: number): readonly Interval[] {
     const intervals: { from: number; to: number }[] = [];
     const add = (from: number, to: number) => {
       const last = intervals.at(-1);
@@ -101,11 +106,11 @@ export class AgesOfHours {
       if (last?.to === from) last.to = to;
       else intervals.push({ from, to });
     };
-    const end = Math.floor(moment / hourMs); // hours before it that are not noted were over then
+    const end = Math.floor(ran / hourMs); // hours before it that are not noted were over then
     let next = Number.NEGATIVE_INFINITY;
-    for (const [hour, measured] of this.#noted) {
+    for (const [hour, notedAt] of this.#noted) {
       add(next, Math.min(hour, end));
-      if (measured <= moment) add(hour, hour + 1);
+      if (notedAt <= ran) add(hour, hour + 1);
       next = hour + 1;
     }
     add(next, end);

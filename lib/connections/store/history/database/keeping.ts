@@ -3,8 +3,8 @@
 
 import { mkdirSync } from 'node:fs';
 import { messageOf } from '../../../../model/error.ts';
+import { type ClockReading, readClocks } from '../../../../model/time/age-clock.ts';
 import { jumpMs } from '../../../../model/time/wall-clock.ts';
-import { type ClockReading, readClocks } from '../../age-clock.ts';
 import { clearLog, exists, filesOf, setAside } from '../../thread/database/files.ts';
 import { FolderLock } from '../../thread/database/folder-lock.ts';
 import { hasLost, readLogIndex } from '../../thread/database/log-index.ts';

@@ -18,10 +18,10 @@ type Steps = Generator<void, void, void>;
 /** Deletes in steps; whoever needs room stops as soon as there is enough. */
 export function* makeRoom(database: HistoryDatabase): Steps {
   const ages = database.ages.all();
-  const now = database.ages.measured;
-  const hours = [...hoursOf(database)].sort((one, other) => ages.of(one) - ages.of(other));
-  for (const hour of hours) if (now - ages.of(hour) >= hourMs) yield* dropChanges(database, hour, () => [always]);
-  if (now - oldestSpan(database, 'minute', ages) > keptMinutesMs) yield* dropOldSpans(database, 'minute', ages);
+  const { ran } = database.ages;
+  const hours = [...hoursOf(database)].sort((one, other) => ages.notedAt(one) - ages.notedAt(other));
+  for (const hour of hours) if (ran - ages.notedAt(hour) >= hourMs) yield* dropChanges(database, hour, () => [always]);
+  if (ran - oldestSpan(database, 'minute', ages) > keptMinutesMs) yield* dropOldSpans(database, 'minute', ages);
   for (const hour of hours) {
     const cut = quarterOf(database, hour);
     if (cut !== undefined) yield* dropChanges(database, hour, () => [cut]);
@@ -31,10 +31,10 @@ export function* makeRoom(database: HistoryDatabase): Steps {
 }
 
 function* dropOldSpans(database: HistoryDatabase, table: SpanTable, ages: AgesOfHours): Steps {
-  const now = database.ages.measured;
+  const { ran } = database.ages;
   const oldest = oldestSpan(database, table, ages);
   for (const share of shares) {
-    const cut = ages.before(oldest + Math.max(1, (now - oldest) * share));
+    const cut = ages.upTo(oldest + Math.max(1, (ran - oldest) * share));
     yield* dropSpans(database, table, () => cut);
   }
 }

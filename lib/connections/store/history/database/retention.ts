@@ -1,5 +1,6 @@
 // What is older than its rule says goes, hour by hour.
 
+import type { Ages } from '../../../../model/time/age-clock.ts';
 import { defaultTimes, type HistoryRule } from '../rules.ts';
 import type { Interval } from '../segments.ts';
 import { always, dropChanges, dropSpans, hoursOf } from './drop.ts';
@@ -10,31 +11,31 @@ import { readRules } from './rules-by-id.ts';
 const stepHours = 1000;
 
 /**
- * Deletes in steps what is too old by now, on the clock of the ages. What was too old at the time before, and is there no more, is not
- * looked for again; -Infinity: nothing was looked at yet.
+ * Deletes in steps what is too old. What was too old at the time `before`, and is there no more, is not looked for again; undefined: nothing
+ * was looked at yet.
  */
 export function* keepWithinTimes(
   database: HistoryDatabase,
   rules: readonly HistoryRule[],
-  before: number,
-  now: number,
+  before: Ages | undefined,
 ): Generator<void, void, void> {
   const ruleOf = readRules(database, rules);
   const timesOf = (parameter: number) => rules[ruleOf(parameter) ?? -1] ?? defaultTimes;
-  const ages = database.ages.all();
+  const hours = database.ages.all();
   let looked = 0;
   for (const hour of hoursOf(database)) {
-    const writtenAt = ages.of(hour);
-    const isDue = ({ rawMs }: Pick<HistoryRule, 'rawMs'>) => now - writtenAt >= rawMs && before - writtenAt < rawMs;
-    if ([...rules, defaultTimes].some(isDue))
-      yield* dropChanges(database, hour, (parameter) => (now - writtenAt >= timesOf(parameter).rawMs ? [always] : []));
+    const notedAt = hours.notedAt(hour);
+    const ageMs = hours.ages.of(notedAt);
+    const ageBeforeMs = before?.of(notedAt) ?? Number.NEGATIVE_INFINITY;
+    if ([...rules, defaultTimes].some(({ rawMs }) => ageMs >= rawMs && ageBeforeMs < rawMs))
+      yield* dropChanges(database, hour, (parameter) => (ageMs >= timesOf(parameter).rawMs ? [always] : []));
     if (++looked % stepHours === 0) yield;
   }
   const intervals = new Map<number, readonly Interval[]>();
   const olderThan = (ageMs: number) => {
     let known = intervals.get(ageMs);
     if (known === undefined) {
-      known = Number.isFinite(ageMs) ? ages.before(now - ageMs) : [];
+      known = Number.isFinite(ageMs) ? hours.upTo(hours.ages.newestOf(ageMs)) : [];
       intervals.set(ageMs, known);
     }
     return known;

@@ -1,5 +1,6 @@
 // Writes to a database that is open: changes, the minutes and hours that are over, how far it has come. And deletes what is too old.
 
+import type { Ages } from '../../../../model/time/age-clock.ts';
 import type { ClockJump } from '../../../../model/time/wall-clock.ts';
 import { troubleOf } from '../../thread/database/trouble.ts';
 import type { HistoryRule } from '../rules.ts';
@@ -39,7 +40,8 @@ export class Writing {
   /** Changes up to this number were counted before; when one of them is told again, it is what holds. */
   readonly #countedBefore: number;
   #deleting: Generator<void, void, void> | undefined;
-  #deletedAt = Number.NEGATIVE_INFINITY;
+  /** The ages when it was last looked for what is too old. */
+  #deletedAt: Ages | undefined;
 
   /** `epoch` names the run of the hub. */
   constructor(database: HistoryDatabase, rules: readonly HistoryRule[], room: Room, epoch: string) {
@@ -139,11 +141,12 @@ export class Writing {
 
   /** Deletes what is too old, once an hour, a little at a time. */
   delete(): void {
-    const now = this.#database.ages.measured;
     if (this.#deleting === undefined) {
-      if (now - this.#deletedAt < hourMs) return;
-      this.#deleting = this.#clean(this.#deletedAt, now);
-      this.#deletedAt = now;
+      const { ran } = this.#database.ages;
+      if (this.#deletedAt !== undefined && ran - this.#deletedAt.ran < hourMs) return;
+      const { ages } = this.#database.ages.all();
+      this.#deleting = this.#clean(this.#deletedAt, ages);
+      this.#deletedAt = ages;
     }
     for (const startedAt = performance.now(); performance.now() - startedAt < deletingMs; )
       if (this.#deleting.next().done) {
@@ -152,9 +155,11 @@ export class Writing {
       }
   }
 
-  *#clean(before: number, now: number): Generator<void, void, void> {
-    yield* keepWithinTimes(this.#database, this.#rules, before, now);
-    yield* dropUnnamed(this.#database, before, now, (parameter) => this.#spans.some((one) => one.has(parameter)));
+  *#clean(before: Ages | undefined, now: Ages): Generator<void, void, void> {
+    yield* keepWithinTimes(this.#database, this.#rules, before);
+    yield* dropUnnamed(this.#database, before?.ran ?? Number.NEGATIVE_INFINITY, now.ran, (parameter) =>
+      this.#spans.some((one) => one.has(parameter)),
+    );
   }
 
   /** Writes down that everything up to now is recorded. */

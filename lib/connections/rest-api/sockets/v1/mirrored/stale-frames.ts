@@ -1,5 +1,6 @@
 // The frames that say which parameters are stale, and which are fresh again.
 
+import { wallClock } from '../../../../../model/time/wall-clock.ts';
 import type { Channel } from '../../channel.ts';
 import { cut, defFrame, definition } from '../frames.ts';
 
@@ -21,7 +22,7 @@ export interface StaleReader {
 export function staleFrames({ since, channels }: StaleChannels): string[] {
   const ids = [...cut(channels.map(({ id }) => String(id)))];
   if (since === undefined) return ids.map((some) => `{"fresh":[${some}]}`);
-  const ageMs = Math.max(0, Math.round(Date.now() - since));
+  const ageMs = Math.max(0, Math.round(wallClock.now() - since));
   return ids.map((some) => `{"stale":[${some}],"ageMs":${ageMs}}`);
 }
 
