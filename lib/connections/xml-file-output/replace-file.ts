@@ -3,11 +3,14 @@
 import { randomBytes } from 'node:crypto';
 import { open, readdir, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { getSystemErrorMessage } from 'node:util';
 import { messageOf } from '../../model/error.ts';
 
 /** A replacement takes milliseconds. So a file beside the target that is this old was left behind. */
 export const leftoverAgeMs = 60_000;
+/** The clock may have been set: what seems so old is left behind if it is still there after this time. */
+const confirmMs = 500;
 
 const tempPattern = /^[0-9a-f]{12}\.part$/;
 
@@ -48,12 +51,16 @@ export async function replaceFile(path: string, bytes: Uint8Array): Promise<void
 export async function removeLeftovers(path: string): Promise<void> {
   try {
     const prefix = tempPrefix(await followLinks(path));
+    const old = new Map<string, number>();
     for (const name of await readdir(dirname(prefix))) {
       if (!name.startsWith(basename(prefix)) || !tempPattern.test(name.slice(basename(prefix).length))) continue;
       const temp = join(dirname(prefix), name);
       const found = await statIfAny(temp);
-      if (found && Date.now() - found.mtimeMs >= leftoverAgeMs) await rm(temp, { force: true });
+      if (found && Date.now() - found.mtimeMs >= leftoverAgeMs) old.set(temp, found.mtimeMs);
     }
+    if (old.size > 0) await wait(confirmMs);
+    for (const [temp, mtimeMs] of old)
+      if ((await statIfAny(temp))?.mtimeMs === mtimeMs) await rm(temp, { force: true });
   } catch (error) {
     throw new Error(`cannot write ${path}: ${reasonOf(error)}`, { cause: error });
   }

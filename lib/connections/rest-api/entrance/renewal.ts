@@ -80,10 +80,10 @@ export class Renewal {
   }
 
   #notice(): void {
-    const now = Date.now();
-    const text = noticeOf(this.#files, this.#certificate, now);
-    if (text === undefined || now - this.#noticedAt < noticeEveryMs) return;
-    this.#noticedAt = now;
+    const text = noticeOf(this.#files, this.#certificate, Date.now());
+    const nowMs = performance.now();
+    if (text === undefined || nowMs - this.#noticedAt < noticeEveryMs) return;
+    this.#noticedAt = nowMs;
     this.#log.warn({}, text);
   }
 }

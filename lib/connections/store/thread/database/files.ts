@@ -39,7 +39,7 @@ export function setAside({ folder, name, path }: DatabaseFiles, now = new Date()
   const target = nameAside(folder, name, now);
   for (const companion of companions)
     if (exists(path + companion)) renameSync(path + companion, join(folder, target + companion));
-  removeOldest(folder, name);
+  removeOldest(folder, name, target);
   return target;
 }
 
@@ -54,7 +54,7 @@ export function clearLog({ folder, name, path }: DatabaseFiles, now = new Date()
   if (inTheWay.length === 0) return [];
   const target = nameAside(folder, name, now);
   for (const companion of inTheWay) renameSync(path + companion, join(folder, target + companion));
-  removeOldest(folder, name);
+  removeOldest(folder, name, target);
   return inTheWay.map((companion) => `${path}${companion} is no file, set aside as ${target}${companion}`);
 }
 
@@ -100,14 +100,16 @@ function nameAside(folder: string, name: string, now: Date): string {
   return target;
 }
 
-function removeOldest(folder: string, name: string): void {
+/** `newest` was set aside last, whatever the clock showed then. */
+function removeOldest(folder: string, name: string, newest: string): void {
   const files = readdirSync(folder).filter((file) => file.startsWith(`${name}.damaged-`));
   const times = new Map<string, number>();
   for (const file of files) {
     const base = file.replace(/-(?:wal|shm)$/, '');
     if (base.endsWith('.db')) times.set(base, Math.max(times.get(base) ?? 0, timeOf(join(folder, file)) ?? 0));
   }
+  times.delete(newest);
   const aside = [...times.keys()].sort((a, b) => times.get(a)! - times.get(b)!);
-  for (const base of aside.slice(0, -keptAside))
+  for (const base of aside.slice(0, 1 - keptAside))
     for (const companion of companions) rmSync(join(folder, base + companion), { recursive: true, force: true });
 }

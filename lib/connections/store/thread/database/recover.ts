@@ -64,9 +64,9 @@ export function lostLog(name: string): string {
   return `${name}-wal is not whole: what was written last is lost`;
 }
 
-/** How old the copy of the last hour is, in milliseconds; undefined: there is none. */
+/** How old the copy of the last hour is, in milliseconds; 0 where the clock was set back since. undefined: there is none. */
 export function ageOf(copy: string): number | undefined {
-  return isFile(copy) ? Date.now() - timeOf(copy)! : undefined;
+  return isFile(copy) ? Math.max(0, Date.now() - timeOf(copy)!) : undefined;
 }
 
 /** Says that the copy of the last hour is used, and what is lost. */
