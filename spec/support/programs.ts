@@ -2,7 +2,7 @@
 // installs what is missing, `npm run spec` leaves out the specs whose programs are not there: it finds them by their call of `needs`.
 
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, globSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delimiter, join } from 'node:path';
 
@@ -20,6 +20,7 @@ export const programs = {
   chromium: { packages: ['chromium'], isThere: () => chromiumNames.some(pathOf) },
   'chromium-headless-shell': { packages: ['chromium-headless-shell'], isThere: () => headlessNames.some(pathOf) },
   curl: command('curl'),
+  faketime: { packages: ['libfaketime'], isThere: () => findLibfaketime() !== undefined },
   git: command('git'),
   haproxy: command('haproxy'),
   keyboard: { packages: ['libxtst6', 'libxt6', 'libxrandr2'], isThere: loadsKeyboard },
@@ -52,6 +53,16 @@ export function needs(...names: readonly ProgramName[]): void {
   const packages = missing.flatMap((name) => programs[name].packages);
   if (missing.length > 0)
     throw new Error(`needs ${missing.join(', ')}; on Debian: apt-get install ${packages.join(' ')}`);
+}
+
+/** The library that stands between a process and the clock of the machine. Errors: when it is not there. */
+export function libfaketime(): string {
+  needs('faketime');
+  return findLibfaketime()!;
+}
+
+function findLibfaketime(): string | undefined {
+  return globSync('/usr/lib/*/faketime/libfaketimeMT.so.1')[0];
 }
 
 /** Where Chromium is, with all that people can set. Errors: when it is not there. */

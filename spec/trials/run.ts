@@ -6,6 +6,7 @@ import { chosenOf, listOf, type Trial, tell } from './trial.ts';
 /** By name. Each is read when it is run. */
 const trials: Readonly<Record<string, () => Promise<{ readonly trial: Trial }>>> = {
   abuse: () => import('./abuse/abuse.ts'),
+  clock: () => import('./clock/clock.ts'),
   fuzz: () => import('./fuzz/fuzz.ts'),
   misbehave: () => import('./misbehave/misbehave.ts'),
   networks: () => import('./networks/networks.ts'),

@@ -4,18 +4,18 @@ import { describe, HubError } from '../../../../model/error.ts';
 import { type AuditKind, auditKinds } from '../../../../model/reports/audit-entry.ts';
 import { maxEntries, usualEntries } from '../../../../wire/http/limits.ts';
 import type { AuditQuestion } from '../../../archive.ts';
-import { readCount, readRange } from './range.ts';
+import { endOfTime, readCount, readRange } from './range.ts';
 import type { PastContext, PastRequest } from './serve-past.ts';
 
 export const auditPath = '/hub/audit';
 /** Longer texts are not looked for. */
 const maxLength = 200;
 
-/** Left out, `from` is the beginning of all time. Errors: `bad-request`. */
+/** Left out, `from` and `to` are the beginning and the end of all time. Errors: `bad-request`. */
 export function readAuditQuestion(_: PastContext, { query }: PastRequest): AuditQuestion {
   return {
     ask: 'audit',
-    ...readRange(query, '00000'),
+    ...readRange(query, '00000', endOfTime),
     address: readText(query, 'address'),
     user: readText(query, 'user'),
     kind: readKind(query.get('kind')),

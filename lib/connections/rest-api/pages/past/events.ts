@@ -3,19 +3,19 @@
 import { describe, HubError } from '../../../../model/error.ts';
 import { maxEntries, usualEntries } from '../../../../wire/http/limits.ts';
 import type { EventsQuestion } from '../../../archive.ts';
-import { addressBelow, askedOf, readCount, readRange, sightOf } from './range.ts';
+import { addressBelow, askedOf, endOfTime, readCount, readRange, sightOf } from './range.ts';
 import type { PastContext, PastRequest } from './serve-past.ts';
 
 export const eventsPath = '/hub/events/';
 
-/** Left out, `from` is the beginning of all time: the newest are told first. Errors: `bad-address`, `bad-request`. */
+/** Left out, `from` and `to` are the beginning and the end of all time: the newest are told first. Errors: `bad-address`, `bad-request`. */
 export function readEventsQuestion(_: PastContext, { path, query, visitor }: PastRequest): EventsQuestion {
   const address = addressBelow(eventsPath, path);
   return {
     ask: 'events',
     parameter: askedOf(address, visitor),
     sight: sightOf(visitor),
-    ...readRange(query, '00000'),
+    ...readRange(query, '00000', endOfTime),
     limit: readCount(query, 'limit', usualEntries, maxEntries),
     before: readCursor(query.get('before')),
   };

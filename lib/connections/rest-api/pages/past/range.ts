@@ -6,11 +6,18 @@ import { decodePath } from '../../http/path.ts';
 import { readMoment } from '../../input/moment.ts';
 import type { Visitor } from '../../users/visitor.ts';
 
-/** Reads `from` and `to`, which is now when it is left out. Errors: `bad-request`. */
-export function readRange(query: URLSearchParams, defaultFrom: string): { from: number; to: number } {
+/** The end of all time: what was recorded while the clock was ahead is part of all. */
+export const endOfTime = 8.64e15;
+
+/** Reads `from` and `to`, which is now when it is left out, unless said. Errors: `bad-request`. */
+export function readRange(
+  query: URLSearchParams,
+  defaultFrom: string,
+  defaultTo?: number,
+): { from: number; to: number } {
   const now = Date.now();
   const toText = timeText(query, 'to');
-  const to = toText === null ? now : Math.floor(readMoment('to', toText, now));
+  const to = toText === null ? (defaultTo ?? now) : Math.floor(readMoment('to', toText, now));
   const fromText = timeText(query, 'from') ?? defaultFrom;
   const from = Math.floor(readMoment('from', fromText, now));
   if (from > to)

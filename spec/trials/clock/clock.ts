@@ -1,0 +1,286 @@
+// npm run trial -- clock: sets the clock of the machine of a hub, back and ahead, for seconds and for good, while everything that waits
+// is waiting and everything that is kept is kept; and starts hubs while it is wrong. Nothing may be lost, end early, late or never.
+
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
+import { connect } from '../../../lib/client/index.ts';
+import type { AuditPage } from '../../../lib/wire/http/past/audit.ts';
+import type { EventList } from '../../../lib/wire/http/past/events.ts';
+import type { History } from '../../../lib/wire/http/past/history.ts';
+import { becomesSo } from '../../support/deadline.ts';
+import { inTemporaryFolder, thisTree } from '../../support/folder.ts';
+import { freePort } from '../../support/system/port.ts';
+import { defineTrial, tell } from '../trial.ts';
+import { SettableClock, type SettableHub, startSettableHub } from './settable-hub.ts';
+import { password, pulseMs, rootToken, waiting, waitMs, writeStudio } from './studio.ts';
+
+const hour = 3_600_000;
+const day = 24 * hour;
+
+const settings = {
+  'back-1h': { about: 'the clock is set back by an hour', byMs: -hour },
+  'back-1d': { about: 'the clock is set back by a day', byMs: -day },
+  'ahead-1d': { about: 'the clock is set ahead by a day', byMs: day },
+  'ahead-91d': { about: 'the clock is set ahead by 91 days: longer than the audit keeps entries', byMs: 91 * day },
+  'ahead-20y': { about: 'the clock is set ahead by 20 years', byMs: 20 * 365 * day },
+};
+
+const options = {
+  late: ['how much too early or too late an end may be, in milliseconds', 700, 3000],
+  writes: ['how often is written before the clock is set', 20],
+  lasting: ['for how long the clock is wrong: seconds, good, or both, one after the other', 'both', 'seconds'],
+} as const;
+
+export const trial = defineTrial({
+  about: 'sets the clock of a hub under all that waits and is kept: nothing is lost, early or late',
+  options,
+  parts: { all: settings, short: ['back-1h', 'ahead-91d'] },
+  async run({ late, writes, lasting }, { parts }) {
+    let isAllWell = true;
+    for (const [name, { byMs }] of parts)
+      for (const isForGood of [false, true].filter((one) => lasting === 'both' || one === (lasting === 'good'))) {
+        const mistakes = await inTemporaryFolder('clock', (folder) => tryOne(folder, byMs, isForGood, late, writes));
+        for (const mistake of mistakes) tell(`  ${mistake}`);
+        tell(`${name} ${isForGood ? 'for good' : 'for seconds'}: ${mistakes.length} mistakes`);
+        if (mistakes.length > 0) isAllWell = false;
+      }
+    return isAllWell;
+  },
+});
+
+async function tryOne(
+  folder: string,
+  byMs: number,
+  isForGood: boolean,
+  lateMs: number,
+  writes: number,
+): Promise<readonly string[]> {
+  await mkdir(join(folder, 'dashboards'));
+  await writeFile(join(folder, 'dashboards', 'door.json5'), '{ widgets: [] }');
+  await symlink(join(thisTree, 'node_modules'), join(folder, 'node_modules'));
+  await writeStudio(folder, await freePort());
+  const clock = new SettableClock(folder);
+  await clock.set(0);
+  const one = new Attempt(folder, clock, lateMs);
+  try {
+    await one.start();
+    await one.write(writes);
+    await one.signIn();
+    await one.setWhileWaiting(byMs);
+    await one.write(2);
+    if (!isForGood) {
+      await after(2000);
+      await clock.set(0);
+    }
+    await one.write(2);
+    await one.check('after the clock was set');
+    await one.restart(isForGood ? byMs : 0, byMs);
+    await one.write(2);
+    await one.check('after a start with the wrong clock');
+    await clock.set(0);
+    await one.write(2);
+    await one.check('after it was set right');
+    await one.restart(0, 0);
+    await one.write(1);
+    await one.check('after the last start');
+  } finally {
+    await one.end();
+  }
+  return one.mistakes;
+}
+
+/** One studio, through all of it. */
+class Attempt {
+  readonly mistakes: string[] = [];
+  readonly #folder: string;
+  readonly #clock: SettableClock;
+  readonly #lateMs: number;
+  #hub!: SettableHub;
+  #client!: ReturnType<typeof connect>;
+  #written = 0;
+  #jumps = 0;
+  #starts = 0;
+  #cookie = '';
+  #link = '';
+
+  constructor(folder: string, clock: SettableClock, lateMs: number) {
+    this.#folder = folder;
+    this.#clock = clock;
+    this.#lateMs = lateMs;
+  }
+
+  async start(): Promise<void> {
+    this.#hub = await startSettableHub(this.#folder, this.#clock);
+    this.#starts++;
+    this.#client = connect(`http://127.0.0.1:${this.#hub.port}`, { token: rootToken });
+    await this.#client.whenLive();
+  }
+
+  async end(): Promise<void> {
+    this.#client?.close();
+    this.#hub?.process.kill('SIGKILL');
+  }
+
+  /** Starts the hub anew after the clock was set from one to another wrong time, with a timer under way. */
+  async restart(fromMs: number, toMs: number): Promise<void> {
+    await this.#clock.set(fromMs);
+    await after(1500); // what is noticed by then is a jump of this run
+    const late = Number((await this.#value('desk/late')) ?? 0);
+    await this.#client.set('clock/timer/2/start', waitMs);
+    await after(300);
+    this.#client.close();
+    await this.#hub.stop();
+    await this.#clock.set(toMs);
+    await this.start();
+    const startedMs = performance.now();
+    const hasFired = async () => Number(await this.#value('desk/late')) === late + 1;
+    const isFired = await becomesSo(hasFired, { deadlineMs: waitMs + this.#lateMs + 3000, everyMs: 50 });
+    if (!isFired)
+      this.#say(
+        `a timer of ${waitMs} ms that ran at the restart has not fired ${Math.round(performance.now() - startedMs)} ms after it`,
+      );
+  }
+
+  /** Writes values that are each one more. */
+  async write(count: number): Promise<void> {
+    for (let one = 0; one < count; one++) await this.#client.set('desk/n', ++this.#written);
+  }
+
+  /** A browser signs in, and a kiosk is invited. */
+  async signIn(): Promise<void> {
+    const signedIn = await this.#ask('/hub/sign-in', { user: 'ann', password }, '');
+    this.#cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? '';
+    const invite = { action: 'invite', user: 'door', device: 'Reception', dashboard: 'door' };
+    const { link } = (await (await this.#ask('/hub/users', invite)).json()) as { link: string };
+    this.#link = link;
+  }
+
+  /** Everything begins to wait, and the clock is set; all of it has to end when it would have. */
+  async setWhileWaiting(byMs: number): Promise<void> {
+    const startedMs = performance.now();
+    const ended = new Map<string, number>();
+    const stopFollowing: (() => void)[] = [];
+    for (const [name, address] of Object.entries(waiting)) {
+      let first: unknown;
+      const following = this.#client.param(address).subscribe((value) => {
+        if (value === undefined) return;
+        first ??= { value };
+        const isEnd =
+          address === 'core/off' || address === 'core/pulse'
+            ? value === false
+            : value !== (first as { value: unknown }).value;
+        if (performance.now() - startedMs > 300 && isEnd && !ended.has(name))
+          ended.set(name, performance.now() - startedMs);
+      });
+      stopFollowing.push(() => following.unsubscribe());
+    }
+    const pulses = Number(await this.#value('desk/pulses'));
+    const [beganMs] = [performance.now()];
+    await this.#client.set('desk/in', true);
+    await after(1000);
+    // A full minute comes soon after the clock was set, and may not be lost.
+    const minutes = Number(await this.#value('desk/minutes'));
+    const toMinuteMs = 1500;
+    const shown = this.#clock.now() + byMs;
+    const aligned = byMs + (60_000 - toMinuteMs - (shown % 60_000));
+    await this.#clock.set(aligned);
+    this.#jumps++;
+    await after(waitMs - 1000 + this.#lateMs + 500);
+    for (const [name] of Object.entries(waiting)) {
+      const tookMs = ended.get(name);
+      if (tookMs === undefined) this.#say(`${name} of ${waitMs} ms has not ended`);
+      else if (Math.abs(tookMs - waitMs) > this.#lateMs)
+        this.#say(`${name} of ${waitMs} ms has ended after ${Math.round(tookMs)} ms`);
+    }
+    const expected = (performance.now() - beganMs) / pulseMs;
+    const fired = Number(await this.#value('desk/pulses')) - pulses;
+    if (Math.abs(fired - expected) > this.#lateMs / pulseMs + 2)
+      this.#say(`a pulse has fired ${fired} times in place of ${Math.round(expected)}`);
+    // What a clock that is set ahead has gone past by less than a minute fires late.
+    const most = byMs > 0 ? 2 : 1;
+    const fires = Number(await this.#value('desk/minutes')) - minutes;
+    if (fires < 1 || fires > most) this.#say(`the schedule has fired ${fires} times at the minute that came next`);
+    for (const stop of stopFollowing) stop();
+  }
+
+  /** What is kept has to be there, in an order that makes sense. */
+  async check(when: string): Promise<void> {
+    const say = (text: string) => this.#say(`${when}: ${text}`);
+    await after(1500); // what is written once a second is
+    const all = 'from=0&to=7999999999999';
+    if (Number(await this.#value('desk/n')) !== this.#written)
+      say(`desk/n is ${await this.#value('desk/n')} in place of ${this.#written}`);
+    const audit = await this.#get<AuditPage>('/hub/audit?address=desk/n&limit=1000');
+    if (audit.entries.length !== this.#written)
+      say(`the audit has ${audit.entries.length} of ${this.#written} entries`);
+    for (const { before, after } of audit.entries)
+      if (Number(after) !== Number(before) + 1) say(`the audit has ${before} before ${after}`);
+    const { entries: jumps } = await this.#get<AuditPage>('/hub/audit?kind=clock');
+    if (jumps.length < this.#jumps) say(`the audit has ${jumps.length} of ${this.#jumps} jumps of the clock`);
+    const { entries: starts } = await this.#get<AuditPage>('/hub/audit?kind=start');
+    if (starts.length !== this.#starts) say(`the audit has ${starts.length} of ${this.#starts} starts`);
+    const { times, gaps } = await this.#get<History>(`/hub/history/desk/n?points=10000&${all}`);
+    if (times.some((time, index) => index > 0 && time < times[index - 1]!)) say('times of the history do not grow');
+    for (const { from, to } of gaps) if (from > to) say(`the history has a gap from ${from} to ${to}`);
+    const { events } = await this.#get<EventList>(`/hub/events/desk/n?limit=1000&${all}`);
+    const changes = events.filter(({ writer }) => writer.kind === 'client');
+    if (changes.length !== this.#written) say(`the history has ${changes.length} of ${this.#written} changes`);
+    for (const { value, previous } of changes)
+      if (previous !== undefined && Number(previous) !== Number(value) - 1)
+        say(`the history has ${value}, which was ${previous}`);
+    const { uptimeSeconds } = await this.#get<{ uptimeSeconds: number }>('/hub/health');
+    if (uptimeSeconds > 300) say(`the hub runs for ${uptimeSeconds} s`);
+    if (!(await this.#isLetIn())) say('the browser is signed out');
+    if (this.#link !== '') {
+      const opened = await this.#ask('/hub/sign-in', { code: this.#link.split('#')[1] }, '');
+      if (opened.status !== 200) say(`the link of the kiosk is answered ${opened.status}`);
+      this.#link = '';
+    }
+  }
+
+  /** A clock that is ahead at a start by more than 30 days asks for the password, until it is right. */
+  async #isLetIn(): Promise<boolean> {
+    const { status } = await fetch(`http://127.0.0.1:${this.#hub.port}/parameters/desk/n`, {
+      headers: { cookie: this.#cookie, connection: 'close' },
+    });
+    const isAsked = this.#starts === 2 && this.#clock.wrongMs > 30 * day;
+    return status === 200 || (isAsked && status === 401);
+  }
+
+  #say(mistake: string): void {
+    this.mistakes.push(mistake);
+  }
+
+  async #value(address: string): Promise<string> {
+    const answer = await this.#fetch(`/parameters/${address}`);
+    return answer.ok ? answer.text() : '';
+  }
+
+  async #get<Answer>(path: string): Promise<Answer> {
+    const answer = await this.#fetch(path, { headers: { accept: 'application/json' } });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${text}`);
+    return JSON.parse(text) as Answer;
+  }
+
+  #ask(path: string, body: object, token = rootToken): Promise<Response> {
+    return this.#fetch(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json' },
+      body: JSON.stringify(body),
+      token,
+    });
+  }
+
+  #fetch(
+    path: string,
+    { headers, token = rootToken, ...request }: RequestInit & { token?: string } = {},
+  ): Promise<Response> {
+    const credentials = token === '' ? {} : { authorization: `Bearer ${token}` };
+    return fetch(`http://127.0.0.1:${this.#hub.port}${path}`, {
+      ...request,
+      headers: { ...(headers as object), ...credentials, connection: 'close' },
+    });
+  }
+}
