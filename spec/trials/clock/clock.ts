@@ -10,24 +10,48 @@ import type { EventList } from '../../../lib/wire/http/past/events.ts';
 import type { History } from '../../../lib/wire/http/past/history.ts';
 import { becomesSo } from '../../support/deadline.ts';
 import { inTemporaryFolder, thisTree } from '../../support/folder.ts';
+import { programs } from '../../support/programs.ts';
 import { freePort } from '../../support/system/port.ts';
 import { defineTrial, tell } from '../trial.ts';
+import { setClocksOfPair } from './pair.ts';
 import { SettableClock, type SettableHub, startSettableHub } from './settable-hub.ts';
 import { password, pulseMs, rootToken, waiting, waitMs, writeStudio } from './studio.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;
 
-const settings = {
-  'back-1h': { about: 'the clock is set back by an hour', byMs: -hour },
-  'back-1d': { about: 'the clock is set back by a day', byMs: -day },
-  'ahead-1d': { about: 'the clock is set ahead by a day', byMs: day },
-  'ahead-91d': { about: 'the clock is set ahead by 91 days: longer than the audit keeps entries', byMs: 91 * day },
-  'ahead-20y': { about: 'the clock is set ahead by 20 years', byMs: 20 * 365 * day },
+const times: Readonly<Record<string, number>> = {
+  'back-1h': -hour,
+  'back-1d': -day,
+  'ahead-1d': day,
+  'ahead-91d': 91 * day,
+  'ahead-20y': 20 * 365 * day,
 };
 
+interface Part {
+  readonly about: string;
+  /** Resolves with whether all held. */
+  run(name: string, values: Values): Promise<boolean>;
+}
+
+const parts: Readonly<Record<string, Part>> = {
+  ...Object.fromEntries(
+    Object.entries(times).map(([name, byMs]) => {
+      const about = `one hub, whose clock is set ${name.replace('-', ' by ')}`;
+      return [name, { about, run: (name: string, values: Values) => tryStudio(name, byMs, values) }] as const;
+    }),
+  ),
+  pair: {
+    about: 'a pair of hubs, of which the clock of each is set in all these ways',
+    run: (name) => tryPair(name, Object.values(times)),
+  },
+};
+
+/** What ends by becoming false. */
+const endsFalse: readonly string[] = [waiting.TOF, waiting.TP];
+
 const options = {
-  late: ['how much too early or too late an end may be, in milliseconds', 700, 3000],
+  late: ['how much too early or too late an end may be, in milliseconds', 1000, 4000],
   writes: ['how often is written before the clock is set', 20],
   lasting: ['for how long the clock is wrong: seconds, good, or both, one after the other', 'both', 'seconds'],
 } as const;
@@ -35,19 +59,42 @@ const options = {
 export const trial = defineTrial({
   about: 'sets the clock of a hub under all that waits and is kept: nothing is lost, early or late',
   options,
-  parts: { all: settings, short: ['back-1h', 'ahead-91d'] },
-  async run({ late, writes, lasting }, { parts }) {
+  parts: { all: parts, short: ['back-1h', 'ahead-91d'] },
+  async run(values, { parts }) {
     let isAllWell = true;
-    for (const [name, { byMs }] of parts)
-      for (const isForGood of [false, true].filter((one) => lasting === 'both' || one === (lasting === 'good'))) {
-        const mistakes = await inTemporaryFolder('clock', (folder) => tryOne(folder, byMs, isForGood, late, writes));
-        for (const mistake of mistakes) tell(`  ${mistake}`);
-        tell(`${name} ${isForGood ? 'for good' : 'for seconds'}: ${mistakes.length} mistakes`);
-        if (mistakes.length > 0) isAllWell = false;
-      }
+    for (const [name, part] of parts) if (!(await part.run(name, values))) isAllWell = false;
     return isAllWell;
   },
 });
+
+interface Values {
+  readonly late: number;
+  readonly writes: number;
+  readonly lasting: string;
+}
+
+async function tryStudio(name: string, byMs: number, { late, writes, lasting }: Values): Promise<boolean> {
+  let isAllWell = true;
+  for (const isForGood of [false, true].filter((one) => lasting === 'both' || one === (lasting === 'good'))) {
+    const mistakes = await inTemporaryFolder('clock', (folder) => tryOne(folder, byMs, isForGood, late, writes));
+    isAllWell = conclude(`${name} ${isForGood ? 'for good' : 'for seconds'}`, mistakes) && isAllWell;
+  }
+  return isAllWell;
+}
+
+async function tryPair(name: string, times: readonly number[]): Promise<boolean> {
+  if (!programs.nats.isThere()) {
+    tell(`${name}: left out, as it needs nats-server`);
+    return true;
+  }
+  return conclude(name, await inTemporaryFolder('clock', (folder) => setClocksOfPair(folder, times)));
+}
+
+function conclude(name: string, mistakes: readonly string[]): boolean {
+  for (const mistake of mistakes) tell(`  ${mistake}`);
+  tell(`${name}: ${mistakes.length} mistakes`);
+  return mistakes.length === 0;
+}
 
 async function tryOne(
   folder: string,
@@ -158,26 +205,23 @@ class Attempt {
 
   /** Everything begins to wait, and the clock is set; all of it has to end when it would have. */
   async setWhileWaiting(byMs: number): Promise<void> {
-    const startedMs = performance.now();
     const ended = new Map<string, number>();
-    const stopFollowing: (() => void)[] = [];
-    for (const [name, address] of Object.entries(waiting)) {
-      let first: unknown;
-      const following = this.#client.param(address).subscribe((value) => {
+    let beganMs = Number.POSITIVE_INFINITY;
+    const following = Object.entries(waiting).map(([name, address]) => {
+      const seen = new Set<unknown>();
+      return this.#client.param(address).subscribe((value) => {
         if (value === undefined) return;
-        first ??= { value };
-        const isEnd =
-          address === 'core/off' || address === 'core/pulse'
-            ? value === false
-            : value !== (first as { value: unknown }).value;
-        if (performance.now() - startedMs > 300 && isEnd && !ended.has(name))
-          ended.set(name, performance.now() - startedMs);
+        // A pulse and a TOF end with false, after they were true.
+        const isEnd = endsFalse.includes(address)
+          ? value === false && seen.has(true)
+          : seen.size > 0 && !seen.has(value);
+        seen.add(value);
+        if (isEnd && performance.now() > beganMs && !ended.has(name)) ended.set(name, performance.now() - beganMs);
       });
-      stopFollowing.push(() => following.unsubscribe());
-    }
+    });
     const pulses = Number(await this.#value('desk/pulses'));
-    const [beganMs] = [performance.now()];
     await this.#client.set('desk/in', true);
+    beganMs = performance.now();
     await after(1000);
     // A full minute comes soon after the clock was set, and may not be lost.
     const minutes = Number(await this.#value('desk/minutes'));
@@ -201,7 +245,7 @@ class Attempt {
     const most = byMs > 0 ? 2 : 1;
     const fires = Number(await this.#value('desk/minutes')) - minutes;
     if (fires < 1 || fires > most) this.#say(`the schedule has fired ${fires} times at the minute that came next`);
-    for (const stop of stopFollowing) stop();
+    for (const one of following) one.unsubscribe();
   }
 
   /** What is kept has to be there, in an order that makes sense. */
