@@ -5,6 +5,7 @@ import { findPackageJSON, type LoadHookSync, type ResolveHookSync, registerHooks
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { asFileError, readRegularFileSync } from '../../files/regular-file.ts';
+import type { FailedImport } from './failed-imports.ts';
 import { isOwnCode, maxFlowBytes, versionOf } from './flow-code.ts';
 import { versionOfFile } from './left-out.ts';
 
@@ -31,23 +32,44 @@ export function versionsOf(path: string, imports: Imports): Map<string, string> 
   );
 }
 
-/** Calls back with each import of one of the author's own files by another, also where there is no file. */
-export function observeImports(tell: (from: string, to: string) => void): void {
+/** What is told of the imports of the author's own files. */
+export interface ImportObserver {
+  /** One of them imports another, also where there is no file. */
+  imports(from: string, to: string): void;
+  /** Something could not be imported. */
+  fails(error: unknown, from: string, specifier: string): void;
+}
+
+export function observeImports(observer: ImportObserver): void {
+  /** By what each URL was imported last. */
+  const importers = new Map<string, FailedImport>();
   registerHooks({
     resolve(specifier, context, nextResolve) {
       const from = ownPath(context.parentURL);
-      const resolved = tryResolve(
-        () => resolveOwn(specifier, context, nextResolve),
-        (missing) => {
-          const to = ownPath(missing);
-          if (from !== undefined && to !== undefined) tell(from, to);
-        },
-      );
-      const to = ownPath(resolved.url);
-      if (from !== undefined && to !== undefined) tell(from, to);
-      return resolved;
+      const tell = (url: string | undefined) => {
+        const to = ownPath(url);
+        if (from !== undefined && to !== undefined) observer.imports(from, to);
+      };
+      try {
+        const resolved = resolveOwn(specifier, context, nextResolve);
+        tell(resolved.url);
+        if (from !== undefined) importers.set(resolved.url, { from, specifier });
+        return resolved;
+      } catch (error) {
+        tell((error as { url?: string }).url);
+        if (from !== undefined) observer.fails(error, from, specifier);
+        throw error;
+      }
     },
-    load: loadFile,
+    load(url, context, nextLoad) {
+      try {
+        return loadFile(url, context, nextLoad);
+      } catch (error) {
+        const importer = importers.get(url);
+        if (importer !== undefined) observer.fails(error, importer.from, importer.specifier);
+        throw error;
+      }
+    },
   });
 }
 
@@ -126,15 +148,6 @@ function majorOf(url: string): string | undefined {
   if (path === undefined) return undefined;
   const { version } = JSON.parse(readRegularFileSync(path, maxFlowBytes).toString()) as { version?: string };
   return version?.split('.', 1)[0];
-}
-
-function tryResolve<Result>(resolve: () => Result, onMissing: (url: string | undefined) => void): Result {
-  try {
-    return resolve();
-  } catch (error) {
-    onMissing((error as { url?: string }).url);
-    throw error;
-  }
 }
 
 /** The full path of one of the author's own files; undefined: the URL leads elsewhere. */

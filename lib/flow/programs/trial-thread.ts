@@ -2,18 +2,19 @@
 // alone. What flows import is loaded before the first flow is tried.
 
 import process from 'node:process';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parentPort } from 'node:worker_threads';
 import { Streams } from '../streams.ts';
+import { Awaits } from './awaits.ts';
 import { guardExits } from './exits.ts';
+import { type FailedImport, wordsOfImport } from './failed-imports.ts';
 import { lockGlobals, readGlobals } from './globals.ts';
-import { type Imports, observeImports } from './imports.ts';
+import { filesOf, type Imports, observeImports } from './imports.ts';
 import { useLeanHub, useWholeHub, wantsMore } from './lean-hub.ts';
-import { stackOf, wordsOf } from './stack.ts';
+import { type Frame, stackOf, wordsOf } from './stack.ts';
 
-/** A flow to be tried, by the URL of its file. */
-export interface TrialRequest {
-  readonly href: string;
-}
+/** A flow to be tried, by the URL of its file, or `asksWhere` the one that is being tried waits. */
+export type TrialRequest = { readonly href: string } | { readonly asksWhere: true };
 
 /** What the thread answers: how a flow did, or whether it is ready for one. */
 export type TrialAnswer =
@@ -22,15 +23,28 @@ export type TrialAnswer =
   /** What its files import, and its connections, as data. */
   | { readonly imports: Imports; readonly connections: unknown }
   /** Of a flow that failed, what its files import as far as they were read. */
-  | { readonly imports: Imports; readonly message: string; readonly stack: string };
+  | {
+      readonly imports: Imports;
+      readonly message: string;
+      readonly stack: string;
+      /** What could not be imported. */
+      readonly failedImport: FailedImport | undefined;
+    }
+  /** Where the flow waits; undefined: nobody knows. */
+  | { readonly waitsAt: Frame | undefined };
 
 /** How long the thread waits for faults of a flow that come right after it was loaded. */
 const lingerMs = 20;
+/** How long an import of what was imported before takes at most. */
+const settlingMs = 20;
 
 const port = parentPort!;
 const answer = (answer: TrialAnswer) => port.postMessage(answer);
-const fail = (error: unknown) =>
-  answer({ imports: imports(), message: `${fault}: ${wordsOf(error)}`, stack: stackOf(error) });
+const fail = (error: unknown) => {
+  const failedImport = failedImports.get(error);
+  const words = failedImport === undefined ? wordsOf(error) : wordsOfImport(error, failedImport.specifier);
+  answer({ imports: imports(), message: `${fault}: ${words}`, stack: stackOf(error), failedImport });
+};
 /** What an error at this moment means. */
 let fault = 'cannot be loaded';
 
@@ -38,13 +52,24 @@ await import('rxjs');
 await useLeanHub();
 
 const importsOf = new Map<string, Set<string>>();
-observeImports((from, to) => importsOf.set(from, (importsOf.get(from) ?? new Set()).add(to)));
+const failedImports = new Map<unknown, FailedImport>();
+const awaits = new Awaits();
+/** The flow that is being tried. */
+let tried = '';
+observeImports({
+  imports: (from, to) => importsOf.set(from, (importsOf.get(from) ?? new Set()).add(to)),
+  fails: (error, from, specifier) => void failedImports.set(error, { from, specifier }),
+});
 guardExits(process, () => true);
 lockGlobals();
 const globals = readGlobals();
 process.on('uncaughtException', fail);
-port.on('message', ({ href }: TrialRequest) => {
-  tryFlow(href)
+port.on('message', (request: TrialRequest) => {
+  if ('asksWhere' in request) {
+    void findWaiting().then((waitsAt) => answer({ waitsAt }));
+    return;
+  }
+  tryFlow(request.href)
     .catch((error) => (wantsMore(error) ? loadHub() : fail(error)))
     .catch(fail);
 });
@@ -52,7 +77,11 @@ answer({ isReady: true });
 
 async function tryFlow(href: string): Promise<void> {
   fault = 'cannot be loaded';
-  const { default: flow } = (await import(href)) as { default?: { rules?: unknown; connections?: unknown } };
+  tried = href;
+  failedImports.clear();
+  awaits.begin();
+  const importing = import(href) as Promise<{ default?: { rules?: unknown; connections?: unknown } }>;
+  const { default: flow } = await importing.finally(() => awaits.end());
   fault = 'rules: failed';
   if (typeof flow?.rules === 'function') flow.rules(new Streams('').on);
   fault = 'failed as soon as it was loaded';
@@ -61,6 +90,24 @@ async function tryFlow(href: string): Promise<void> {
   const changed = [...globals].find(([name, value]) => now.get(name) !== value);
   if (changed !== undefined) throw new Error(`changes ${changed[0]}, which the hub needs as it is`);
   answer({ imports: imports(), connections: asData(flow?.connections) });
+}
+
+/** Where the file waits that all others wait for. */
+async function findWaiting(): Promise<Frame | undefined> {
+  awaits.end();
+  const files = [...filesOf(fileURLToPath(tried), imports())].reverse(); // what a file imports comes before it
+  const haveEnded = await Promise.all(files.map(hasEnded));
+  const last = awaits.last();
+  return files.filter((_, index) => !haveEnded[index]).flatMap((path) => last.get(path) ?? [])[0];
+}
+
+/** Whether a file that was imported before has come to its end; an import of it waits as long as the first. */
+function hasEnded(path: string): Promise<boolean> {
+  const settled = import(pathToFileURL(path).href).then(
+    () => true,
+    () => true,
+  );
+  return Promise.race([settled, new Promise<boolean>((resolve) => setTimeout(resolve, settlingMs, false))]);
 }
 
 async function loadHub(): Promise<void> {

@@ -9,11 +9,12 @@ import { Worker } from 'node:worker_threads';
 import { readRegularFileSync } from '../../files/regular-file.ts';
 import { messageOf } from '../../model/error.ts';
 import { withinTicks } from '../../model/time/ticks.ts';
+import { type FailedImport, placeOfImport } from './failed-imports.ts';
 import { maxFlowBytes, ownName } from './flow-code.ts';
 import type { Imports } from './imports.ts';
 import { stackOfThread } from './paused-stack.ts';
 import { placeOfThrow } from './places.ts';
-import { type Place, placeIn } from './stack.ts';
+import { type Frame, type Place, placeIn } from './stack.ts';
 import type { TrialAnswer, TrialRequest } from './trial-thread.ts';
 
 /** How long the import of a flow, and its `rules(on)`, may take. */
@@ -35,6 +36,9 @@ const lookMs = 50;
 const heapMb = 4 * memoryMb;
 
 const program = new URL(`./trial-thread${extname(import.meta.filename)}`, import.meta.url);
+
+/** How people call a file of the flow, by its full path; undefined: it is none of the author's own. */
+type NameOf = (path: string) => string | undefined;
 
 /** What a trial has found: what the files of the flow import, and its connections, as data. */
 export interface Tried {
@@ -62,6 +66,23 @@ function placeOfThrown(message: string, path: string, name: string): Place | und
     ) ?? [];
   const place = thrown === undefined ? undefined : placeOfThrow(textIfAny(path), thrown);
   return place && { ...place, name };
+}
+
+function placeOfFailedImport({ from, specifier }: FailedImport, nameOf: NameOf): Place | undefined {
+  const place = placeOfImport(textIfAny(from), specifier);
+  const name = nameOf(from);
+  return place && name !== undefined ? { ...place, name } : undefined;
+}
+
+/** The place of what V8 tells of an `await`, which is that of what is awaited. */
+function placeOfAwait({ path, line, column }: Frame, nameOf: NameOf): Place | undefined {
+  const name = nameOf(path);
+  const before =
+    textIfAny(path)
+      .split('\n')
+      [line - 1]?.slice(0, column - 1) ?? '';
+  const found = /\b(?:for\s+)?await\b[^;]*$/.exec(before);
+  return name === undefined ? undefined : { name, line, column: found === null ? column : found.index + 1 };
 }
 
 /** The text of a file that was imported a moment ago; empty: it can no longer be read. */
@@ -109,7 +130,10 @@ export class Trial {
         tried = await this.#ask(path, nameOf);
       }
       if ('message' in tried) {
-        const place = placeIn(tried.stack, nameOf) ?? placeOfThrown(tried.message, path, name);
+        const { failedImport } = tried;
+        const place = failedImport
+          ? placeOfFailedImport(failedImport, nameOf)
+          : (placeIn(tried.stack, nameOf) ?? placeOfThrown(tried.message, path, name));
         throw new TrialError(tried.message, place, tried.imports);
       }
       if ('imports' in tried) return tried;
@@ -123,7 +147,7 @@ export class Trial {
   }
 
   /** What the thread answers to a flow. Errors: `TrialError` when it does not answer in time. */
-  async #ask(path: string, nameOf: (path: string) => string | undefined): Promise<TrialAnswer> {
+  async #ask(path: string, nameOf: NameOf): Promise<TrialAnswer> {
     const answer = this.#answer();
     const before = this.#worker.performance.eventLoopUtilization();
     const used = cpuUsage();
@@ -166,15 +190,27 @@ export class Trial {
     void this.#worker.terminate();
   }
 
-  async #lateness(nameOf: (path: string) => string | undefined, waits: boolean): Promise<TrialError> {
+  async #lateness(nameOf: NameOf, waits: boolean): Promise<TrialError> {
     if (this.#isHurried) return new TrialError('cannot be loaded: was not read in time, and a newer save waits');
     const inTime = `cannot be loaded: expected a file that is read within ${importDeadlineMs / 1000} s`;
-    if (waits && !this.#isGreedy) return new TrialError(`${inTime}, it still waits for an await at its top level`);
+    if (waits && !this.#isGreedy) {
+      const waitsAt = await this.#askWhere();
+      const place = waitsAt && placeOfAwait(waitsAt, nameOf);
+      return new TrialError(`${inTime}, it still waits for an await at its top level`, place);
+    }
     const stack = await stackOfThread(this.#worker.threadId, this.#ending.signal).catch(() => '');
     const fault = this.#isGreedy
       ? `cannot be loaded: expected a file that takes at most ${memoryMb} MB of memory, it takes more`
       : `${inTime}, it still runs, as in a loop without end`;
     return new TrialError(fault, placeIn(stack ?? '', nameOf));
+  }
+
+  /** Where the flow waits; undefined: the thread does not say. */
+  async #askWhere(): Promise<Frame | undefined> {
+    const answer = this.#answer().catch(() => undefined);
+    this.#worker.postMessage({ asksWhere: true } satisfies TrialRequest);
+    const answered = await withinTicks(answer, (ms) => ms >= importDeadlineMs);
+    return answered && 'waitsAt' in answered ? answered.waitsAt : undefined;
   }
 
   /** The next answer of the thread. Errors: when the thread ends instead. */

@@ -12,7 +12,11 @@ const desk = { connections: { desk: { type: 'dummy', parameters: ['mic,B', 'lamp
 
 test('mistakes of flows in TypeScript are told at their places', async (t) => {
   const files = programMistakes.map(({ text }, index) => [`flows/${index}.ts`, readMark(text).text]);
-  const folder = await createFolder(t, { 'flows/desk.json5': desk, ...Object.fromEntries(files) });
+  const folder = await createFolder(t, {
+    'flows/desk.json5': desk,
+    'flows/_lamp.ts': '',
+    ...Object.fromEntries(files),
+  });
   await symlink(join(resolve(import.meta.dirname, '../../..'), 'node_modules'), join(folder, 'node_modules'));
   const { message } = (await t.throwsAsync(loadFlows([join(folder, 'flows')])))!;
   const lines = message.split('\n');

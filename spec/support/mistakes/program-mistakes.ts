@@ -77,6 +77,16 @@ export const programMistakes: readonly Made[] = [
     'unknown setting "naem", did you mean "name"?',
   ),
   row(
+    'an operator that stands beside from',
+    flow("return [{ from: on.flag('desk/mic'), ¦debounceTime: 50, to: 'desk/lamp' }];"),
+    'expected an operator of the stream, from: ….pipe(debounceTime(…))',
+  ),
+  row(
+    'a condition of a stream',
+    flow("return [{ from: on.flag('desk/mic'), ¦when: 'value', to: 'desk/lamp' }];"),
+    'expected an operator of the stream, from: ….pipe(filter(…))',
+  ),
+  row(
     'no destination',
     flow("return [{ from: on.flag('desk/mic') }];").replace('rules:', '¦rules:'),
     'to: expected an address',
@@ -95,6 +105,31 @@ export const programMistakes: readonly Made[] = [
     'an error at import',
     flow('return [];', "const settings: { a: string } = JSON.¦parse('{');"),
     'cannot be loaded: ',
+  ),
+  row(
+    'a file to import that is not there',
+    flow('return [];', "import { lamp } from ¦'./lamp.ts';"),
+    'cannot be loaded: there is no file "./lamp.ts"',
+  ),
+  row(
+    'a file to import whose name is misspelt',
+    flow('return [];', "const { lamp } = await import(¦'../flows/_lapm.ts');"),
+    'there is no file "../flows/_lapm.ts", did you mean "../flows/_lamp.ts"?',
+  ),
+  row(
+    'a package to import that is not there',
+    flow('return [];', "import ¦'nix-of-that';"),
+    'there is no package "nix-of-that" here',
+  ),
+  row(
+    'a folder to import',
+    flow('return [];', "export * from ¦'../flows';"),
+    'expected a file to import, got a folder',
+  ),
+  row(
+    'an await that never settles',
+    flow('return [];', 'const lamp = await Promise.resolve(1);\n¦await new Promise(() => {});'),
+    'expected a file that is read within 2 s, it still waits for an await at its top level',
   ),
   row('a mistake in the syntax', flow('return [').replace('\n  },', '\n¦  },'), 'cannot be loaded: '),
   row(

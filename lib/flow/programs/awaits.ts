@@ -1,0 +1,91 @@
+// Where the files of a flow wait at their top level. No stack of an error leads there, but every `await` makes a promise: so the stack
+// is kept of each promise that is made while they are loaded. The last at the top level of a file is where that file waits.
+
+import { promiseHooks } from 'node:v8';
+import { type Frame, framesOf } from './stack.ts';
+
+/** So many promises are looked at: a flow that makes more of them is not to take longer for it. */
+const maxPromises = 10_000;
+/** So many stacks are kept, the newest. */
+const maxKept = 5000;
+/** The hook itself, what Node.js and V8 call in between, and the file. */
+const maxFrames = 8;
+
+let wantsSites = false;
+let canSee = false;
+
+/** From now on the calls of a stack can be seen one by one. Nobody may have locked `Error` before. */
+function see(): void {
+  if (canSee) return;
+  canSee = true;
+  const { prepareStackTrace } = Error;
+  const format = (error: Error, sites: NodeJS.CallSite[]) =>
+    prepareStackTrace?.(error, sites) ?? [String(error), ...sites.map((site) => `    at ${site}`)].join('\n');
+  Error.prepareStackTrace = (error, sites) => (wantsSites ? sites : format(error, sites));
+}
+
+export class Awaits {
+  /** V8 writes a stack out when it is asked for, which takes long, and keeps it until then, which does not. */
+  readonly #stacks: { stack?: unknown }[] = [];
+  #count = 0;
+  #end: (() => void) | undefined;
+
+  constructor() {
+    see();
+  }
+
+  /** Looks from now on. */
+  begin(): void {
+    this.#stacks.length = 0;
+    this.#count = 0;
+    this.#end ??= promiseHooks.onInit(() => this.#keep()) as () => void;
+  }
+
+  end(): void {
+    this.#end?.();
+    this.#end = undefined;
+  }
+
+  /** Where each file, by its full path, has made its last promise at its top level. */
+  last(): ReadonlyMap<string, Frame> {
+    const inOrder = [...this.#stacks.slice(this.#count % maxKept), ...this.#stacks.slice(0, this.#count % maxKept)];
+    const frames = inOrder.flatMap((kept) => frameOf(sitesOf(kept)) ?? []);
+    return new Map(frames.map((frame) => [frame.path, frame]));
+  }
+
+  #keep(): void {
+    if (this.#count >= maxPromises) {
+      this.end();
+      return;
+    }
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = maxFrames;
+    const kept = {};
+    Error.captureStackTrace(kept);
+    Error.stackTraceLimit = stackTraceLimit;
+    this.#stacks[this.#count++ % maxKept] = kept;
+  }
+}
+
+function sitesOf(kept: { stack?: unknown }): readonly NodeJS.CallSite[] {
+  wantsSites = true;
+  try {
+    return Array.isArray(kept.stack) ? kept.stack : [];
+  } finally {
+    wantsSites = false;
+  }
+}
+
+/** The innermost call within a file, if that is its top level. */
+function frameOf(sites: readonly NodeJS.CallSite[]): Frame | undefined {
+  const site = sites.find((one) => one.getFileName()?.startsWith('file:') && one.getFileName() !== import.meta.url);
+  if (site === undefined || !isTopLevel(site)) return undefined;
+  return framesOf(`${site.getFileName()}:${site.getLineNumber()}:${site.getColumnNumber()}`)[0];
+}
+
+/** The top level of a file is, to V8, a function without a name that begins where the file does. It makes a promise there for itself. */
+function isTopLevel(site: NodeJS.CallSite): boolean {
+  const isWhole = site.getEnclosingLineNumber() === 1 && site.getEnclosingColumnNumber() === 1;
+  const isBegin = site.getLineNumber() === 1 && site.getColumnNumber() === 1;
+  return site.getFunctionName() === null && isWhole && !isBegin;
+}
