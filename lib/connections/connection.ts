@@ -84,6 +84,8 @@ interface ConnectionTypeBasics<Settings> {
   readonly isKept?: boolean;
   /** Settings that only `parameters` reads; `run` does not get them, so that long lists are not kept twice. */
   readonly declaring?: readonly string[];
+  /** The names of settings that are durations, wherever in the settings: a small number without a unit is asked about. */
+  readonly durations?: readonly string[];
 }
 
 /** A folder whose files clients get. */

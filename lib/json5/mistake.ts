@@ -44,15 +44,22 @@ export interface Mistake {
   others?: number;
 }
 
+const maxWarnings = 100;
+
 /** Collects mistakes. It throws nothing, so that all of them are found at once. */
 export class MistakeList {
   readonly items: Mistake[] = [];
-  /** What may be wrong, and keeps nothing from running; a line each. */
-  readonly warnings: string[] = [];
   /** How often something was wrong. A mistake in a template is one item, however much was made with it. */
   count = 0;
   /** Mistakes in templates, by place. */
   readonly #inTemplates = new Map<string, Mistake>();
+  readonly #warnings = new Set<string>();
+  #untold = 0;
+
+  /** What may be wrong, and keeps nothing from running; a line each. */
+  get warnings(): string[] {
+    return [...this.#warnings, ...(this.#untold > 0 ? [`${this.#untold} more warnings`] : [])];
+  }
 
   add(file: CheckedFile, path: SettingPath, message: string, position = file.positionOf(path)): void {
     const written = file.writtenAt?.(path) ?? { file: file.name, path, made: '' };
@@ -69,8 +76,10 @@ export class MistakeList {
     else this.#addInTemplate({ ...mistake, made: written.made, others: 0 });
   }
 
-  warn(file: CheckedFile, path: SettingPath, message: string, position = file.positionOf(path)): void {
-    this.warnings.push(lineAt(file, path, message, position));
+  /** Adds a warning. What is in a template is told once, however much was made with it; of many the first are told. */
+  warn(file: CheckedFile, path: SettingPath, message: string, positionOf: () => Position | undefined): void {
+    if (this.#warnings.size >= maxWarnings) this.#untold++;
+    else this.#warnings.add(lineAt(file, path, message, positionOf()));
   }
 
   addFile(file: string, message: string, position?: Position): void {

@@ -10,6 +10,7 @@ export const alarms = defineConnectionType({
   type: 'alarms',
   isExternal: false,
   settingsSchema,
+  durations: ['delay'],
   parameters: ({ alarms }) => [...Object.keys(alarms).flatMap(parametersOf), ...parametersOfAll],
   inputs: ({ alarms }) => Object.fromEntries(Object.entries(alarms).map(([name, { when }]) => [name, when])),
   inputPath: (name) => ['alarms', name, 'when'],

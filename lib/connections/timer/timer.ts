@@ -33,6 +33,7 @@ export const timer = defineConnectionType({
   isExternal: false,
   isKept: true,
   settingsSchema,
+  durations: ['timers', 'interval'],
   parameters: declareParameters,
   run: (context) =>
     concat(

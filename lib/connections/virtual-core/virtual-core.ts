@@ -17,6 +17,7 @@ export const virtualCore = defineConnectionType({
   type: 'virtual-core',
   isExternal: false,
   settingsSchema,
+  durations: ['pt'],
   parameters: (settings) => Object.entries(settings.outputs).flatMap(([name, output]) => parametersOf(name, output)),
   inputs: (settings) => settings.inputs,
   follows: followInputs,

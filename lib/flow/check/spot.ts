@@ -29,6 +29,10 @@ export class Spot {
     return this.#mistakes.count;
   }
 
+  get path(): SettingPath {
+    return this.#path;
+  }
+
   /** A spot within this one: `at('rules', 2)`. */
   at(...path: SettingPath): Spot {
     return new Spot(this.file, this.#mistakes, [...this.#path, ...path]);
@@ -73,7 +77,7 @@ export class Spot {
 
   /** Adds what may be wrong, and keeps nothing from running. */
   warn(message: string): void {
-    this.#mistakes.warn(this.file, this.#path, message, this.#position);
+    this.#mistakes.warn(this.file, this.#path, message, () => this.#position);
   }
 
   /** What is told about this spot, as one line with its place. */

@@ -11,6 +11,20 @@ export const mistakes = [
   ...ruleMistakes,
   ...inConnections([
     ['enabled as text', "x: { type: 'dummy', ¦enabled: 'true' },", 'expected true or false, got "true" (string)'],
+    [
+      'an alarm whose condition is an expression',
+      "x: { type: 'alarms', alarms: { low: { ¦when: 'desk/level < 0.01', delay: '10s' } } },",
+      [
+        'got the expression "desk/level < 0.01": when names a parameter that is true or false',
+        "Have a virtual-core compute it, outputs: { low: { type: 'B', expression: '…' } }, and name that: when: 'core/low'",
+      ],
+      'cannot',
+    ],
+    [
+      'an input of a Virtual Core that is an expression',
+      "x: { type: 'virtual-core', inputs: { ¦a: '!desk/mic' }, outputs: { on: { type: 'B', expression: 'a' } } },",
+      'inputs have addresses alone, and the expression of an output computes with their names',
+    ],
     ['timers without a list', "x: { type: 'timer', ¦timers: 1000 },", 'expected list, got 1000 (number)'],
     ['an unknown type', "x: { ¦type: 'tmier' },", 'unknown connection type "tmier", did you mean "timer"?'],
     ['no type', "¦x: { parameters: ['a'] },", 'type: expected one of'],

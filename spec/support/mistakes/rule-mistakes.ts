@@ -38,12 +38,12 @@ export const ruleMistakes = [
     [
       'an address without a slash',
       "{ ¦from: 'mic', to: 'desk/lamp' }",
-      'expected <Connection ID>/<Parameter ID>, got "mic"',
+      'expected <Connection ID>/<Parameter ID>, got "mic" (string), did you mean "desk/mic"?',
     ],
     [
       'an address with a dot',
       "{ ¦from: 'desk.mic', to: 'desk/lamp' }",
-      'expected <Connection ID>/<Parameter ID>, got "desk.mic"',
+      'expected <Connection ID>/<Parameter ID>, got "desk.mic" (string), did you mean "desk/mic"?',
     ],
     ['an address with capitals', "{ ¦from: 'Desk/mic', to: 'desk/lamp' }", ['a-z, 0-9 and -', '"Desk"']],
     ['an address that ends with a slash', "{ ¦from: 'desk/', to: 'desk/lamp' }", 'segments between / are not empty'],
@@ -78,6 +78,66 @@ export const ruleMistakes = [
       'map: expected an expression over the names of from, got nothing',
     ],
     [
+      'an expression of names as the source',
+      "{ ¦from: 'a || b', to: 'desk/lamp' }",
+      "got the expression \"a || b\": from says what starts the rule, and map has the expression: from: { a: 'desk/a', b: 'desk/b' }, map: 'a || b'",
+    ],
+    [
+      'an expression of addresses as the source',
+      "{ ¦from: 'desk/mic || !desk/lamp', to: 'desk/lamp' }",
+      "map has the expression: from: { a: 'desk/mic', b: 'desk/lamp' }, map: 'a || !b'",
+      'cannot',
+    ],
+    [
+      'an expression of an address and a number as the source',
+      "{ ¦from: 'desk/level > 0.5', to: 'desk/lamp' }",
+      "from: 'desk/level', map: 'value > 0.5'",
+      'cannot',
+    ],
+    [
+      'an expression with param() as the source',
+      `{ ¦from: "param('desk/level') * 2", to: 'desk/out' }`,
+      "from: 'desk/level', map: 'value * 2'",
+    ],
+    [
+      'an expression in a list of sources',
+      "{ from: ['desk/mic', ¦'desk/lamp && desk/mic'], to: 'desk/lamp' }",
+      "from: { a: 'desk/lamp', b: 'desk/mic' }, map: 'a && b'",
+      'cannot',
+    ],
+    [
+      'an expression as a named source',
+      "{ from: { ¦a: 'desk/level == 1.0' }, map: 'a', to: 'desk/lamp' }",
+      'got the expression "desk/level == 1.0"',
+      'cannot',
+    ],
+    [
+      'an assignment as the destination',
+      "{ from: 'desk/level', ¦to: 'desk/out = value * 2' }",
+      ['got the expression', "or behind the address: to: { 'desk/a': 'value * 2' }"],
+      'cannot',
+    ],
+    [
+      'a step beside map',
+      "{ from: 'desk/level', map: 'value * 2', ¦delay: '1s', to: 'desk/out' }",
+      ['"delay" is a step: expected it in pipe, which comes after map', "pipe: [{ delay: '1s' }]"],
+    ],
+    [
+      'a step beside from',
+      "{ from: 'desk/level', ¦debounceTime: 50, to: 'desk/out' }",
+      '"debounceTime" is a step: expected it in pipe: pipe: [{ debounceTime: 50 }]',
+    ],
+    [
+      'a step by the name of another language',
+      "{ from: 'desk/level', ¦wait: '1s', to: 'desk/out' }",
+      "pipe: [{ delay: '1s' }]",
+    ],
+    [
+      'steps that are no list',
+      "{ from: 'desk/level', ¦pipe: { delay: '1s', distinctUntilChanged: true }, to: 'desk/out' }",
+      "expected a list of steps, got an object: pipe: [{ delay: '1s' }, { distinctUntilChanged: true }]",
+    ],
+    [
       'hear with another word',
       "{ from: 'desk/level', ¦hear: 'all', to: 'desk/out' }",
       'expected "changes" or "writes", got "all"',
@@ -104,7 +164,7 @@ export const ruleMistakes = [
     [
       'a setting of another language',
       "{ from: 'desk/mic', ¦if: 'value', to: 'desk/lamp' }",
-      'unknown setting "if", expected one of name',
+      'unknown setting "if", did you mean "when"?',
     ],
     [
       'an expression that is a boolean',

@@ -9,9 +9,11 @@ import { connectionIdMistake } from '../../../model/address.ts';
 import { isJsonObject } from '../../../model/json-object.ts';
 import type { ParameterDeclaration } from '../../../model/parameter.ts';
 import { describeSetting } from '../../../model/secret.ts';
+import type { ValueType } from '../../../model/value.ts';
 import { type ConnectionPlan, hubId, startedId, statusParameterId } from '../../plan.ts';
 import { connectionKey } from '../key.ts';
 import { connectionSchema } from '../schema.ts';
+import { warnOfSmallSettings } from '../small-durations.ts';
 import { type FindDeclaration, Spot } from '../spot.ts';
 import { ClaimCheck } from './claims.ts';
 import { Declarations, Declared } from './declarations.ts';
@@ -97,6 +99,7 @@ export class ConnectionCheck {
     this.#addRemotes(found);
     this.#declarations.add(declared);
     if (found.enabled) this.#claims.add(found);
+    if (found.type.durations) warnOfSmallSettings(found.spot, found.data, found.type.durations);
   }
 
   /** Checks what the connections listen to, now that all of them are known. */
@@ -153,6 +156,11 @@ export class ConnectionCheck {
   /** Finds the declaration of an address; undefined after it has added what is wrong with the address. */
   find(...wanted: Parameters<FindDeclaration>): ParameterDeclaration | undefined {
     return this.#declarations.find(...wanted);
+  }
+
+  /** The type of the parameter of an address; undefined: nobody knows. */
+  typeOf(address: string): ValueType | undefined {
+    return this.#declarations.typeOf(address);
   }
 
   /** Whether a connection that is not declared is taken for one of another hub. */

@@ -2,9 +2,12 @@
 
 import type { Remotes } from '../../../connections/connection.ts';
 import { unknownName } from '../../../json5/nearest-name.ts';
-import { formatAddress, parseAddress } from '../../../model/address.ts';
+import { connectionIdOf, formatAddress, parseAddress } from '../../../model/address.ts';
+import { messageOf } from '../../../model/error.ts';
 import type { ParameterDeclaration } from '../../../model/parameter.ts';
+import type { ValueType } from '../../../model/value.ts';
 import { hubId, hubParameters } from '../../plan.ts';
+import { explainExpression } from '../expression-for-address.ts';
 import type { Spot } from '../spot.ts';
 import { type FoundConnection, resolver } from './found-connection.ts';
 
@@ -104,9 +107,15 @@ export class Declarations {
     return this.#isOpen || this.#remotes.ids.has(connectionId);
   }
 
+  /** The type of the parameter of an address; undefined: nobody knows. */
+  typeOf(address: string): ValueType | undefined {
+    const id = connectionIdOf(address);
+    return (this.#declared.get(id)?.find(address.slice(id.length + 1)) ?? this.#remotes?.known.get(address))?.type;
+  }
+
   /** Finds a declaration. Undefined: a mistake was added, or the connection has mistakes of its own. */
   find(spot: Spot, address: string, hearsWrites = false): ParameterDeclaration | undefined {
-    const parts = spot.attempt(() => parseAddress(address));
+    const parts = this.#parse(spot, address);
     if (parts === undefined) return undefined;
     const { connectionId, parameterId } = parts;
     if (connectionId === hubId) return this.#findOfHub(spot, address, parameterId);
@@ -117,14 +126,39 @@ export class Declarations {
         return this.#findRemote(spot, address, connectionId);
       }
       const known = [...this.#fileOfId.keys(), ...(this.#remotes?.ids ?? [])];
-      spot.add(`${unknownName('connection', connectionId, known)} (address "${address}")`);
+      this.#refuse(spot, address, `${unknownName('connection', connectionId, known)} (address "${address}")`);
       return undefined;
     }
     const declared = this.#declared.get(connectionId);
     if (declared === undefined) return undefined;
     const found = declared.find(parameterId);
-    if (found === undefined) spot.add(unknownName('parameter', address, [...declared.addresses()]));
+    if (found === undefined) this.#refuse(spot, address, unknownName('parameter', address, [...declared.addresses()]));
     return found;
+  }
+
+  #parse(spot: Spot, address: string): ReturnType<typeof parseAddress> | undefined {
+    try {
+      return parseAddress(address);
+    } catch (error) {
+      this.#refuse(spot, address, `${messageOf(error)}${this.#hintFor(address)}`);
+      return undefined;
+    }
+  }
+
+  /** The known address that a text without a Connection ID, or with another separator, is meant to be. */
+  #hintFor(text: string): string {
+    const words = text.trim().split(/[.:\\\s/]+/);
+    const tail = words.at(-1)!;
+    const known = [...this.#addresses(undefined)].filter((one) => one.endsWith(tail));
+    const wanted = words.length > 1 ? words.join('/') : `/${tail}`;
+    const found = known.filter((one) => (words.length > 1 ? one === wanted : one.endsWith(wanted)));
+    return found.length === 1 ? `, did you mean "${found[0]}"?` : '';
+  }
+
+  /** Says what is wrong with an address: that it is an expression, or the message. */
+  #refuse(spot: Spot, address: string, message: string): void {
+    const isKnown = (one: string) => this.typeOf(one) !== undefined;
+    spot.add(explainExpression(address, spot.path, isKnown) ?? message);
   }
 
   #findRemote(spot: Spot, address: string, connectionId: string): ParameterDeclaration | undefined {

@@ -9,13 +9,14 @@ import type { FindDeclaration, Spot } from '../spot.ts';
 import { checkDestinations, checkSource } from './addresses.ts';
 import type { CheckedRule, Folders } from './checked-rule.ts';
 import { compileRuleExpression, type ExpressionTypes } from './compile-expression.ts';
+import { withoutMisplaced } from './misplaced-settings.ts';
 import { checkPipe } from './pipe.ts';
 
 const none: readonly string[] = [];
 
 /** The rule as a list of one; none where its shape is wrong. */
 export function checkExpressionRule(spot: Spot, item: unknown, within: Folders, find: FindDeclaration): CheckedRule[] {
-  const rule = spot.parse(ruleSchema, item);
+  const rule = spot.parse(ruleSchema, withoutMisplaced(spot, item, ruleSchema.shape, false));
   if (rule === undefined) return [];
   const hearsWrites = rule.hear === 'writes';
   const findSource: FindDeclaration = (at, address) => find(at, address, hearsWrites);

@@ -6,8 +6,10 @@ import { isJsonObject } from '../../../model/json-object.ts';
 import type { ValueType } from '../../../model/value.ts';
 import type { PreparedStep } from '../../steps/step.ts';
 import { stepTypes } from '../../steps/steps.ts';
+import { warnOfSmallStep } from '../small-durations.ts';
 import type { Spot } from '../spot.ts';
 import { compileRuleExpression, type ExpressionTypes } from './compile-expression.ts';
+import { stepMeantBy } from './misplaced-settings.ts';
 
 type TypesAt = (spot: Spot) => ExpressionTypes;
 
@@ -45,11 +47,17 @@ function checkStep(spot: Spot, item: unknown, type: ValueType | undefined, types
   const stepSpot = spot.at(name);
   const stepType = stepTypes.get(name);
   if (stepType === undefined) {
-    stepSpot.add(unknownName('step', name, [...stepTypes.keys()]));
+    const meant = stepMeantBy(name);
+    stepSpot.add(
+      meant === undefined
+        ? unknownName('step', name, [...stepTypes.keys()])
+        : `unknown step "${name}", did you mean "${meant}"?`,
+    );
     return undefined;
   }
   const setting = stepSpot.parse(stepType.setting, item[name]);
   if (setting === undefined) return undefined;
+  warnOfSmallStep(stepSpot, name, item[name]);
   const expressionSpot = isJsonObject(item[name]) ? stepSpot.at('expression') : stepSpot;
   return expressionSpot.attempt(() =>
     stepType.prepare(setting, {

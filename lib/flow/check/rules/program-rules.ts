@@ -14,6 +14,7 @@ import { flowRuleSchema } from '../schema.ts';
 import type { FindDeclaration, Spot } from '../spot.ts';
 import { checkDestinations } from './addresses.ts';
 import type { CheckedRule, Folders } from './checked-rule.ts';
+import { withoutMisplaced } from './misplaced-settings.ts';
 
 const methodOf = { S: 'text', B: 'flag', I: 'integer', F: 'float', T: 'trigger' } as const;
 const aTypeOf = { S: 'a text', B: 'a flag', I: 'an integer', F: 'a float', T: 'a trigger' } as const;
@@ -72,7 +73,7 @@ export function checkStreamRule(
   streams: Streams,
   find: FindDeclaration,
 ): CheckedRule[] {
-  const rule = spot.parse(flowRuleSchema, item);
+  const rule = spot.parse(flowRuleSchema, withoutMisplaced(spot, item, flowRuleSchema.shape, true));
   if (rule === undefined) return [];
   const to = checkDestinations(spot, rule.to, find);
   const { file } = spot;

@@ -1,0 +1,83 @@
+// Tells where settings of a rule belong that other languages have, or that are steps: nothing more is said of them then.
+
+import { isJsonObject } from '../../../model/json-object.ts';
+import { stepTypes } from '../../steps/steps.ts';
+import type { Spot } from '../spot.ts';
+
+/** What others call the settings of a rule. */
+const settingNames: ReadonlyMap<string, string> = new Map([
+  ['if', 'when'],
+  ['condition', 'when'],
+  ['on', 'from'],
+  ['source', 'from'],
+  ['trigger', 'from'],
+  ['then', 'to'],
+  ['target', 'to'],
+  ['destination', 'to'],
+  ['set', 'to'],
+  ['value', 'map'],
+  ['expression', 'map'],
+  ['steps', 'pipe'],
+  ['hears', 'hear'],
+]);
+
+/** What others call a step. */
+const otherSteps: ReadonlyMap<string, string> = new Map([
+  ['when', 'filter'],
+  ['if', 'filter'],
+  ['condition', 'filter'],
+  ['where', 'filter'],
+  ['debounce', 'debounceTime'],
+  ['throttle', 'throttleTime'],
+  ['audit', 'auditTime'],
+  ['sample', 'sampleTime'],
+  ['wait', 'delay'],
+  ['sleep', 'delay'],
+]);
+
+/** The step that another name means; undefined: nobody knows. */
+export function stepMeantBy(name: string): string | undefined {
+  return otherSteps.get(name);
+}
+
+/** Reports what is misplaced in a rule, or in one of a stream; returns the rule without it. */
+export function withoutMisplaced(spot: Spot, item: unknown, settings: object, isStream: boolean): unknown {
+  if (!isJsonObject(item)) return item;
+  const messages = Object.keys(item).flatMap((key): [key: string, message: string][] => {
+    if (!isStream && key === 'pipe') return isJsonObject(item.pipe) ? [[key, messageOfPipe(item.pipe)]] : [];
+    if (Object.hasOwn(settings, key)) return [];
+    const message = isStream ? messageInStream(key, settings) : messageOf(key, item);
+    return message === undefined ? [] : [[key, message]];
+  });
+  if (messages.length === 0) return item;
+  for (const [key, message] of messages) spot.at(key).add(message);
+  const misplaced = new Set(messages.map(([key]) => key));
+  return Object.fromEntries(Object.entries(item).filter(([key]) => !misplaced.has(key)));
+}
+
+function messageOf(key: string, item: Readonly<Record<string, unknown>>): string | undefined {
+  const step = stepTypes.has(key) ? key : settingNames.has(key) ? undefined : otherSteps.get(key);
+  if (step === undefined) {
+    const meant = settingNames.get(key);
+    return meant && `unknown setting "${key}", did you mean "${meant}"?`;
+  }
+  const behind = item.map === undefined ? '' : ', which comes after map';
+  return `"${key}" is a step: expected it in pipe${behind}: pipe: [${written(step, item[key])}]`;
+}
+
+function messageInStream(key: string, settings: object): string | undefined {
+  const step = stepTypes.has(key) ? key : otherSteps.get(key);
+  if (step !== undefined)
+    return `"${key}" is no setting of a rule with a stream: expected an operator of the stream, from: ….pipe(${step}(…))`;
+  const meant = settingNames.get(key);
+  return meant && Object.hasOwn(settings, meant) ? `unknown setting "${key}", did you mean "${meant}"?` : undefined;
+}
+
+function messageOfPipe(pipe: Readonly<Record<string, unknown>>): string {
+  const steps = Object.entries(pipe).map(([step, setting]) => written(step, setting));
+  return `expected a list of steps, got an object: pipe: [${steps.join(', ')}]`;
+}
+
+function written(step: string, setting: unknown): string {
+  return `{ ${step}: ${(JSON.stringify(setting) ?? '…').replaceAll('"', "'")} }`;
+}

@@ -1,0 +1,46 @@
+// Asks whether a small number that stands for a duration is meant in seconds: without a unit it is milliseconds. With its unit
+// nothing is said of it.
+
+import { isJsonObject } from '../../model/json-object.ts';
+import type { Spot } from './spot.ts';
+
+/** Numbers that people write for seconds, and minutes. */
+const mostSeconds = 60;
+/** Steps that thin out what comes are often as short as that. */
+const mostThinning = 10;
+
+const steps: ReadonlyMap<string, number> = new Map([
+  ['delay', mostSeconds],
+  ['debounceTime', mostThinning],
+  ['throttleTime', mostThinning],
+  ['auditTime', mostThinning],
+  ['sampleTime', mostThinning],
+]);
+
+/** Warns about the setting of a step. */
+export function warnOfSmallStep(spot: Spot, step: string, setting: unknown): void {
+  const most = steps.get(step);
+  if (most === undefined) return;
+  if (isJsonObject(setting)) warnOf(spot.at('duration'), setting.duration, most);
+  else warnOf(spot, setting, most);
+}
+
+/** Warns about the settings of a connection, as its file has them; `names` are those that are durations. */
+export function warnOfSmallSettings(spot: Spot, data: unknown, names: readonly string[]): void {
+  if (typeof data !== 'object' || data === null) return;
+  for (const [key, item] of Object.entries(data)) {
+    const part = Array.isArray(data) ? Number(key) : key;
+    if (typeof item === 'object') {
+      if (Array.isArray(item) && names.includes(key))
+        item.forEach((one, index) => void warnOf(spot.at(part, index), one, mostSeconds));
+      warnOfSmallSettings(spot.at(part), item, names);
+    } else if (names.includes(key)) warnOf(spot.at(part), item, mostSeconds);
+  }
+}
+
+function warnOf(spot: Spot, duration: unknown, most: number): void {
+  if (typeof duration !== 'number' || !Number.isInteger(duration) || duration < 1 || duration > most) return;
+  spot.warn(
+    `expected a duration with its unit, '${duration}s' or '${duration}ms': ${duration} alone is ${duration} ms`,
+  );
+}
