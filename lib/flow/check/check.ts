@@ -11,6 +11,7 @@ import { hubConnection } from './connections/hub-connection.ts';
 import type { KnownConnections } from './connections/known-connections.ts';
 import type { Folders } from './rules/checked-rule.ts';
 import type { KnownRules } from './rules/known-rules.ts';
+import { warningsOf } from './rules/rule-warnings.ts';
 import { RuleCheck } from './rules/rules.ts';
 import { flowFileSchema, flowProgramSchema } from './schema.ts';
 import { type FindDeclaration, Spot } from './spot.ts';
@@ -68,10 +69,12 @@ export class FlowCheck {
     const reports = reportFiles(files, connections, rules);
     const templates = files.flatMap((file) => file.templates ?? []);
     const furtherFiles = [...templates, ...connectionCheck.namedFiles];
-    const { warnings } = mistakes;
     const hints = () => connectionCheck.hints(privateFilesOf({ files: reports, connections, furtherFiles }));
     const furtherMistakes = () => connectionCheck.furtherMistakes();
     const placeOf = ruleCheck.placesOf(rules);
+    const typeOf = (address: string) => connectionCheck.typeOf(address);
+    const aboutRules = mistakes.count > countBefore ? [] : warningsOf({ rules, connections, placeOf, typeOf });
+    const warnings = [...mistakes.warnings, ...aboutRules];
     const looks = { hints, furtherMistakes, placeOf };
     return { warnings, ...looks, files: reports, connections, rules, tests, templates, furtherFiles };
   }

@@ -1,0 +1,163 @@
+// What works in rules and is probably not meant: two rules that copy different parameters to the same one, and a rule that looks at what
+// is computed from its own source later in the same turn.
+
+import { connectionIdOf } from '../../../model/address.ts';
+import type { ValueType } from '../../../model/value.ts';
+import { type ConnectionPlan, type ExpressionBody, type Plan, type RulePlan, sourcesOf } from '../../plan.ts';
+
+/** So many are told; more are counted. */
+const maxTold = 20;
+/** So many parameters are gone back through for one that is looked at. */
+const maxVisited = 1000;
+
+export interface WarningContext {
+  readonly rules: readonly RulePlan[];
+  readonly connections: readonly ConnectionPlan[];
+  readonly placeOf: Plan['placeOf'] & {};
+  /** undefined: nobody knows. */
+  typeOf(address: string): ValueType | undefined;
+}
+
+/** The warnings, a line each, with the place of the rule. */
+export function warningsOf(context: WarningContext): string[] {
+  const warnings = [...clashesOf(context), ...staleReadsOf(context)];
+  if (warnings.length <= maxTold) return warnings;
+  return [...warnings.slice(0, maxTold), `${warnings.length - maxTold} more warnings of this kind about rules`];
+}
+
+interface DataRule extends RulePlan {
+  readonly body: ExpressionBody;
+}
+
+/** Whether a rule runs that is data: what a stream does nobody can see. */
+function isRunning(rule: RulePlan): rule is DataRule {
+  return rule.isEnabled && !rule.isShadow && !('stream' in rule.body);
+}
+
+/** The places of two rules are asked for once there is a warning: to find them means to read the files again. */
+function* clashesOf({ rules, placeOf, typeOf }: WarningContext): Generator<string> {
+  const copies = new Map<string, DataRule[]>();
+  for (const rule of rules) {
+    if (!isRunning(rule) || !isCopy(rule.body)) continue;
+    for (const address of rule.to) {
+      const known = copies.get(address);
+      if (known === undefined) copies.set(address, [rule]);
+      else known.push(rule);
+    }
+  }
+  for (const [address, [first, ...others]] of copies) {
+    const seen = new Set(sourcesOf(first!));
+    for (const rule of others) {
+      const sources = sourcesOf(rule).filter((source) => !seen.has(source));
+      for (const source of sources) seen.add(source);
+      if (sources.length === 0 || isOfTriggers([...seen, address], typeOf)) continue;
+      const copied = `it copies ${sources.join(', ')} to ${address}, as rule "${first!.name}" (${placeOf(first!)}) copies`;
+      const both = [sourcesOf(first!)[0]!, sources[0]!] as const;
+      const one = joined(both, typeOf(address));
+      yield `${placeOf(rule)}: rule "${rule.name}": ${copied} ${sourcesOf(first!).join(', ')}, so the one that changed last counts: expected one rule, ${one}`;
+    }
+  }
+}
+
+function isCopy({ from, when, map, pipe, split }: ExpressionBody): boolean {
+  return 'any' in from && when === undefined && map === undefined && split === undefined && pipe.length === 0;
+}
+
+/** A fire is no state: two triggers may well do the same. */
+function isOfTriggers(addresses: readonly string[], typeOf: WarningContext['typeOf']): boolean {
+  return addresses.some((address) => {
+    const type = typeOf(address);
+    return type === 'T' || type === undefined;
+  });
+}
+
+function joined([a, b]: readonly [string, string], type: ValueType | undefined): string {
+  const last = `from: ['${a}', '${b}'] if the last one is meant to count`;
+  if (type === 'S') return last;
+  const map = type === 'B' ? 'a || b' : 'max(a, b)';
+  return `such as from: { a: '${a}', b: '${b}' }, map: '${map}'; or ${last}`;
+}
+
+function* staleReadsOf(context: WarningContext): Generator<string> {
+  const { rules, placeOf } = context;
+  const readers = rules.filter(
+    (rule): rule is DataRule => isRunning(rule) && 'any' in rule.body.from && looksAt(rule.body).length > 0,
+  );
+  if (readers.length === 0) return;
+  const origins = new Origins(context);
+  for (const rule of readers)
+    for (const address of looksAt(rule.body)) {
+      const source = rule.to.includes(address) ? undefined : origins.sharedSource(address, rule);
+      if (source === undefined) continue;
+      const names = `{ a: '${sourcesOf(rule)[0]!}', b: '${address}' }`;
+      yield `${placeOf(rule)}: rule "${rule.name}": ${address} is computed from ${source} in the same turn, after this rule has run: param('${address}') is what it was in the turn before; expected both in from, as in from: ${names}`;
+    }
+}
+
+/** What the rule looks at the moment that its source changes; what stands behind steps may wait. */
+function looksAt({ when, map, split = [], pipe }: ExpressionBody): string[] {
+  const expressions = [when, map, ...(pipe.length === 0 ? split : [])];
+  return expressions.flatMap((one) =>
+    (one?.lookedUp ?? []).filter(({ asks }) => asks === 'value').map(({ address }) => address),
+  );
+}
+
+/** What parameters come from within a turn. */
+class Origins {
+  readonly #writers = new Map<string, DataRule[]>();
+  readonly #connections: ReadonlyMap<string, ConnectionPlan>;
+  readonly #follows = new Map<string, (parameterId: string) => Iterable<string>>();
+
+  constructor({ rules, connections }: WarningContext) {
+    for (const rule of rules)
+      if (isRunning(rule) && rule.body.pipe.length === 0)
+        for (const address of rule.to) {
+          const known = this.#writers.get(address);
+          if (known === undefined) this.#writers.set(address, [rule]);
+          else known.push(rule);
+        }
+    this.#connections = new Map(
+      connections.filter(({ type }) => type.follows !== undefined).map((one) => [one.id, one]),
+    );
+  }
+
+  /**
+   * What both the sources of a rule and an address come from, where the address is only computed once the writes of the turn are done;
+   * undefined: nothing. What another rule writes at once may well be looked at before, such as a count that it sets to 0.
+   */
+  sharedSource(address: string, rule: DataRule): string | undefined {
+    const early = this.#back(sourcesOf(rule), (_, isSettled) => !isSettled, rule);
+    const late = this.#back([address], () => true, rule);
+    for (const [one, isSettled] of late) if (isSettled && early.has(one)) return one;
+    return undefined;
+  }
+
+  /** What some addresses come from, each with whether that is by way of what waits until the writes of a turn are done. */
+  #back(
+    starts: readonly string[],
+    isMeant: (address: string, isSettled: boolean) => boolean,
+    without: DataRule,
+  ): ReadonlyMap<string, boolean> {
+    const found = new Map<string, boolean>(starts.map((address) => [address, false]));
+    for (const [address, isSettled] of found) {
+      if (found.size > maxVisited) break;
+      for (const [one, waits] of this.#stepsBack(address, without)) {
+        const settles = isSettled || waits;
+        if (isMeant(one, settles) && !found.has(one)) found.set(one, settles);
+      }
+    }
+    return found;
+  }
+
+  *#stepsBack(address: string, without: DataRule): Generator<[address: string, waits: boolean]> {
+    for (const rule of this.#writers.get(address) ?? [])
+      if (rule !== without) for (const source of sourcesOf(rule)) yield [source, 'named' in rule.body.from];
+    const id = connectionIdOf(address);
+    const connection = this.#connections.get(id);
+    if (connection === undefined) return;
+    const follows = this.#follows.get(id) ?? connection.type.follows!(connection.settings);
+    this.#follows.set(id, follows);
+    for (const name of follows(address.slice(id.length + 1)))
+      if (connection.inputs[name] !== undefined) yield [connection.inputs[name], true];
+  }
+}
