@@ -76,6 +76,8 @@ function wantsText(issue: z.core.$ZodIssue, path: SettingPath): boolean {
   return isAbove && issue.path.length === path.length && issue.code === 'invalid_type' && issue.expected === 'string';
 }
 
+const notShown = '(not shown: it may be the secret itself)';
+
 /** Undefined after it has added the mistake. */
 function readText(spot: Spot, { kind, name }: Reference, pathOf: (path: string) => string): string | undefined {
   const text = kind === 'env' ? textOfEnvironment(name) : readTextFile(spot.at('file'), name, pathOf(name));
@@ -83,8 +85,10 @@ function readText(spot: Spot, { kind, name }: Reference, pathOf: (path: string) 
     const nearest = nearestName(name, Object.keys(env));
     const hint = nearest === undefined ? '' : `, did you mean "${nearest}"?`;
     const isName = nearest !== undefined || /^[A-Z_][A-Z\d_]*$/.test(name);
-    const what = isName ? `"${name}"` : 'a variable of the name that stands here';
-    spot.at('env').add(`expected ${what} in the environment of the hub, it is not set${hint}`);
+    const message = isName
+      ? `expected "${name}" in the environment of the hub, it is not set${hint}`
+      : `expected the name of a variable in the environment of the hub, no variable has this name ${notShown}`;
+    spot.at('env').add(message);
   }
   if (text !== '') return text;
   spot
@@ -106,7 +110,7 @@ function readTextFile(spot: Spot, name: string, path: string): string | undefine
     if (message !== nothing)
       spot.add(`expected a file with a text of at most ${maxFileBytes / 1024} kB in "${name}", got ${message}`);
     else if (isPath(name)) spot.add(`expected a file "${name}", there is none`);
-    else spot.add('expected the path of a file, there is none of the name that stands here');
+    else spot.add(`expected the path of a file, no file has this name ${notShown}`);
   }
   return undefined;
 }
