@@ -63,6 +63,8 @@ export interface Operations {
   readonly ruleTotals: { readonly faults: number; readonly dropped: number };
   /** How each of the rules is doing, top to bottom. */
   rules(): readonly RuleStatus[];
+  /** The same one by one, as they are asked for: there may be a hundred thousand. */
+  eachRule(): Iterable<RuleStatus>;
   /**
    * Switches a rule on or off, until it is switched again or its flow file is another. Errors: `not-found` with the nearest
    * name, `conflict` when several rules have the name.

@@ -245,7 +245,12 @@ export class Hub implements HubPort {
 
   /** How each of the rules is doing, top to bottom; those in shadow come last. */
   rules(): readonly RuleStatus[] {
-    return [...this.#engine.rules.statuses(), ...this.#shadow.statuses()];
+    return [...this.eachRule()];
+  }
+
+  *eachRule(): Generator<RuleStatus, void, void> {
+    yield* this.#engine.rules.eachStatus();
+    yield* this.#shadow.statuses();
   }
 
   switchRule(name: string, file: string | undefined, isEnabled: boolean, by: Origin): RuleStatus {

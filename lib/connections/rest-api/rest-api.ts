@@ -5,7 +5,7 @@ import { claimFile, claimTcpPort } from '../claim.ts';
 import { type ConnectionEvent, defineGatewayType } from '../connection.ts';
 import { readNow } from './files/reading.ts';
 import { builtConsole } from './pages/browser/console.ts';
-import { hintsAboutFolder, mistakesInDashboards } from './pages/dashboards.ts';
+import { hintsAboutFolder, mistakesInDashboards } from './pages/dashboard-files.ts';
 import { trustHints } from './proxies/trusted-proxies.ts';
 import { startServer } from './server.ts';
 import { type Settings, settingsSchema } from './settings.ts';

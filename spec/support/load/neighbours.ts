@@ -1,10 +1,12 @@
 // Ordinary clients of a hub that is abused: half of them plain, half of patchbay.v1. Each writes a parameter of its own a few times
-// a second and hears of all; what is measured is how long each change takes to each of them.
+// a second and hears of all; what is measured is how long each change takes to each of them. Beside them somebody comes in with the right
+// credentials, again and again.
 
 import { once } from 'node:events';
 import { setTimeout as after } from 'node:timers/promises';
 import { becomesSo } from '../deadline.ts';
 import { runTask } from '../system/task.ts';
+import { Comer, type Credentials, type Entrances } from './comer.ts';
 import { FrameReader } from './frame-reader.ts';
 import { Histogram } from './histogram.ts';
 import { openV1Socket, readMessage } from './v1-socket.ts';
@@ -17,6 +19,10 @@ export interface NeighboursTask {
   /** How long they are watched before the abuse begins, and during it. */
   readonly beforeMs: number;
   readonly duringMs: number;
+  /** The token of the user that they are; left out: they are nobody. */
+  readonly token?: string | undefined;
+  /** Who comes in meanwhile; left out: nobody. */
+  readonly comer?: Credentials;
 }
 
 export interface Latency {
@@ -30,6 +36,8 @@ export interface Latency {
 export interface NeighboursResult {
   readonly before: Latency;
   readonly during: Latency;
+  /** How the right credentials came in meanwhile. */
+  readonly entrances: Entrances | undefined;
 }
 
 const writeEveryMs = 250;
@@ -91,7 +99,8 @@ class Heard {
   }
 }
 
-await runTask(async ({ port, addresses, beforeMs, duringMs }: NeighboursTask) => {
+await runTask(async ({ port, addresses, beforeMs, duringMs, token, comer: credentials }: NeighboursTask) => {
+  const headers: Headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const heard = new Heard(addresses.length);
   let failure: string | undefined;
   const onEnd = (reason: string) => {
@@ -100,7 +109,7 @@ await runTask(async ({ port, addresses, beforeMs, duringMs }: NeighboursTask) =>
   const senders = await Promise.all(
     addresses.map((_, client) => {
       const hear = (writtenAt: number) => heard.note(client, writtenAt);
-      return client % 2 === 0 ? openPlain(port, addresses, hear, onEnd) : openV1(port, hear, onEnd);
+      return client % 2 === 0 ? openPlain(port, addresses, headers, hear, onEnd) : openV1(port, headers, hear, onEnd);
     }),
   );
   const timers = senders.map((send, client) => {
@@ -111,17 +120,22 @@ await runTask(async ({ port, addresses, beforeMs, duringMs }: NeighboursTask) =>
   const before = await heard.measure(beforeMs);
   process.send!({ result: 'begin' });
   await once(process, 'message');
+  const comer = credentials && new Comer(port, credentials);
+  comer?.start();
   const during = await heard.measure(duringMs);
+  const entrances = comer?.stop();
   for (const timer of timers) clearTimeout(timer);
   if (failure !== undefined) throw new Error(`expected neighbours to stay connected, got: ${failure}`);
-  return { before, during } satisfies NeighboursResult;
+  return { before, during, entrances } satisfies NeighboursResult;
 });
 
+type Headers = Readonly<Record<string, string>>;
 type Send = (address: string, value: number) => void;
 
 async function openPlain(
   port: number,
   addresses: readonly string[],
+  headers: Headers,
   hear: (writtenAt: number) => void,
   onClose: (reason: string) => void,
 ): Promise<Send> {
@@ -132,15 +146,20 @@ async function openPlain(
   });
   const onBytes = (chunk: Buffer, length: number) => frames.read(chunk, length);
   const filter = encodeURIComponent('^desk/neighbour');
-  const socket = await openWebSocket(port, `/ws?filter=${filter}`, { onBytes, onClose });
+  const socket = await openWebSocket(port, `/ws?filter=${filter}`, { onBytes, onClose }, undefined, { headers });
   return (p, v) => void socket.write(encodeClientText(JSON.stringify({ p, v })));
 }
 
-async function openV1(port: number, hear: (writtenAt: number) => void, onEnd: (reason: string) => void): Promise<Send> {
+async function openV1(
+  port: number,
+  headers: Headers,
+  hear: (writtenAt: number) => void,
+  onEnd: (reason: string) => void,
+): Promise<Send> {
   const onText = (payload: Buffer) => {
     for (const [, value] of readMessage(payload.toString()).set ?? []) hear(value);
   };
-  const v1 = await openV1Socket(port, onText, onEnd);
+  const v1 = await openV1Socket(port, onText, onEnd, headers);
   v1.send({ sub: 1, include: ['desk/neighbour/*'], delivery: 'all' });
   return (address, value) => v1.send({ set: [[address, value]] });
 }

@@ -24,6 +24,7 @@ export async function openV1Socket(
   port: number,
   onText: (payload: Buffer) => void,
   onEnd: (reason: string) => void,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<V1Socket> {
   let bytes = 0;
   let opened: Socket | undefined;
@@ -42,7 +43,7 @@ export async function openV1Socket(
       onEnd((error as Error).message);
     }
   };
-  const socket = await openWebSocket(port, '/ws', { onBytes, onClose: onEnd }, protocolName);
+  const socket = await openWebSocket(port, '/ws', { onBytes, onClose: onEnd }, protocolName, { headers });
   opened = socket;
   return {
     socket,

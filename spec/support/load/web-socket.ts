@@ -18,12 +18,19 @@ interface SocketHandlers {
   onClose(reason: string): void;
 }
 
+/** Headers of the handshake, and the address of this machine that the socket comes from. */
+export interface Further {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly localAddress?: string | undefined;
+}
+
 /** Opens a socket; resolves after the handshake. Errors: when the answer is another than RFC 6455 asks for. */
 export function openWebSocket(
   port: number,
   path: string,
   handlers: SocketHandlers,
   protocol?: string,
+  { headers = {}, localAddress }: Further = {},
 ): Promise<Socket> {
   const key = 'cGF0Y2hiYXkgYmVuY2ggLg==';
   return new Promise((resolve, reject) => {
@@ -48,6 +55,7 @@ export function openWebSocket(
     const socket = connect({
       host: '127.0.0.1',
       port,
+      ...(localAddress !== undefined && { localAddress }),
       noDelay: true,
       onread: { buffer: readBuffer, callback: onRead },
     });
@@ -56,7 +64,10 @@ export function openWebSocket(
     socket.write(
       `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
         `Sec-WebSocket-Key: ${key}\r\nSec-WebSocket-Version: 13\r\n` +
-        `${protocol === undefined ? '' : `Sec-WebSocket-Protocol: ${protocol}\r\n`}\r\n`,
+        `${protocol === undefined ? '' : `Sec-WebSocket-Protocol: ${protocol}\r\n`}` +
+        `${Object.entries(headers)
+          .map(([name, value]) => `${name}: ${value}\r\n`)
+          .join('')}\r\n`,
     );
   });
 }

@@ -2,19 +2,33 @@
 // Exit status 1 when somebody else noticed, the hub did not stop, kept memory, or its log did not say whose doing it was.
 
 import { once } from 'node:events';
-import { resolve } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
+import { makePasswordText } from '../../../lib/connections/rest-api/users/password-text.ts';
 import { messageOf } from '../../../lib/model/error.ts';
 import { becomesSo } from '../../support/deadline.ts';
 import { inTemporaryFolder, thisTree } from '../../support/folder.ts';
+import type { Entrances } from '../../support/load/comer.ts';
 import type { Latency, NeighboursResult, NeighboursTask } from '../../support/load/neighbours.ts';
 import { type LogEntry, startHub, startTask, type TaskProcess } from '../../support/system/task-process.ts';
 import { residentBytesOf } from '../../support/system/used-memory.ts';
 import { defineTrial, tell } from '../trial.ts';
 import type { AbuseTask } from './attacker.ts';
-import { type Scenario, scenarios } from './scenarios.ts';
+import { abuserToken, type Scenario } from './scenario.ts';
+import { scenarios } from './scenarios.ts';
 
-const bounds = { p99Ms: 100, stopMs: 2000, memoryShare: 0.1 };
+const bounds = { p99Ms: 100, entranceMs: 1000, stopMs: 2000, mostMiB: 512, memoryShare: 0.1 };
+const shortRun = [
+  'plain-flood',
+  'unread-answers',
+  'dashboards',
+  'unauthorized',
+  'v1-changes',
+  'subscriptions',
+  'delayed-texts',
+  'unread-sockets',
+];
 const mebibyte = 1024 * 1024;
 
 export const trial = defineTrial({
@@ -24,11 +38,13 @@ export const trial = defineTrial({
     slack: ['by how much bounds may be exceeded: 2 is twice', 1, 40],
     hub: ['the source tree whose hub is abused', thisTree],
   },
-  parts: { all: scenarios, short: ['plain-flood', 'unread-answers'] },
+  parts: { all: scenarios, short: [...shortRun] },
   async run({ seconds, slack, hub }, { isShort, parts }) {
     if (seconds === 0 || slack === 0) throw new Error('--seconds, --slack: expected numbers above 0, got 0');
-    tell('| abuse | p99 before, during | longest gap | SIGTERM to exit | MiB before, after | told | |');
-    tell('|---|---|---|---|---|---|---|');
+    tell(
+      '| abuse | p99 before, during | longest gap | right credentials | SIGTERM to exit | MiB before, most, after | told | |',
+    );
+    tell('|---|---|---|---|---|---|---|---|');
     let failed = 0;
     for (const [name, scenario] of parts) {
       const options = { seconds, slack, hub: { hubFolder: resolve(hub), isQuick: isShort } };
@@ -46,13 +62,14 @@ async function abuse(
   try {
     const result = await inTemporaryFolder('abuse', (folder) => runAbuse(name, scenario, { ...hub, seconds, folder }));
     const mistakes = mistakesOf(scenario, result, slack);
-    const { before, during, stopMs, bytesBefore, bytesAfter, told } = result;
+    const { before, during, entrances, stopMs, bytesBefore, mostBytes, bytesAfter, told } = result;
     const cells = [
       name,
       `${before.p99.toFixed(1)}, ${during.p99.toFixed(1)} ms`,
       `${during.longestGap.toFixed(0)} ms`,
+      `${entrances.longestMs.toFixed(0)} ms`,
       `${stopMs.toFixed(0)} ms`,
-      `${(bytesBefore / mebibyte).toFixed(0)}, ${(bytesAfter / mebibyte).toFixed(0)}`,
+      [bytesBefore, mostBytes, bytesAfter].map((bytes) => (bytes / mebibyte).toFixed(0)).join(', '),
       told[0] ?? 'nothing',
       mistakes.length === 0 ? 'holds' : `**${mistakes.join('; ')}**`,
     ];
@@ -65,14 +82,24 @@ async function abuse(
 }
 
 function mistakesOf(scenario: Scenario, result: AbuseResult, slack: number): string[] {
-  const { during, stopMs, bytesBefore, bytesAfter, told } = result;
+  const { during, entrances, stopMs, bytesBefore, mostBytes, bytesAfter, told } = result;
+  const grownMiB = (mostBytes - bytesBefore) / mebibyte;
   const most = {
-    p99: (scenario.p99Ms ?? bounds.p99Ms) * slack,
+    p99: bounds.p99Ms * slack,
+    entrance: bounds.entranceMs * slack,
+    grownMiB: scenario.mostMiB ?? bounds.mostMiB,
     stop: bounds.stopMs * slack,
     bytes: bytesBefore * (1 + bounds.memoryShare * slack),
   };
   return [
     ...(during.p99 < most.p99 ? [] : [`p99: expected less than ${most.p99} ms, got ${during.p99}`]),
+    ...(entrances.mistake === undefined ? [] : [`right credentials: ${entrances.mistake}`]),
+    ...(entrances.longestMs < most.entrance
+      ? []
+      : [`right credentials: expected to come in within ${most.entrance} ms, got ${entrances.longestMs.toFixed(0)}`]),
+    ...(grownMiB < most.grownMiB
+      ? []
+      : [`memory: expected at most ${most.grownMiB} MiB more, got ${grownMiB.toFixed(0)}`]),
     ...(stopMs < most.stop ? [] : [`SIGTERM: expected the end within ${most.stop} ms, got ${stopMs.toFixed(0)}`]),
     ...(bytesAfter <= most.bytes ? [] : ['memory: expected what there was before and a tenth']),
     ...(scenario.limits.length === 0 || told.length > 0
@@ -84,10 +111,13 @@ function mistakesOf(scenario: Scenario, result: AbuseResult, slack: number): str
 export interface AbuseResult {
   readonly before: Latency;
   readonly during: Latency;
+  /** How the right credentials came in meanwhile. */
+  readonly entrances: Entrances;
   /** From SIGTERM, while the abuse goes on, to the end of the hub. */
   readonly stopMs: number;
   /** Resident, with the neighbours there, as the system sees it. */
   readonly bytesBefore: number;
+  readonly mostBytes: number;
   readonly bytesAfter: number;
   /** The lines of the log that name a limit of the scenario and the abuser; how many lines there were in all. */
   readonly told: readonly string[];
@@ -106,9 +136,12 @@ const neighbours = 20;
 const beforeMs = 1000;
 const longestBeforeStopMs = 500;
 const abuser = '127.0.0.1';
+const all = ['**'];
+const operator = { user: 'operator', password: 'right password', token: 'b3BlcmF0b3Igb2YgdHJpYWxz' };
+const neighbourToken = 'bmVpZ2hib3VyIG9mIHRyaWFscw==';
 /** How long the hub has to let go of what the abuse has cost. */
 const recoveryMs = 10_000;
-const lookEveryMs = 500;
+const lookEveryMs = 200;
 
 /** Runs a scenario. Errors: when the hub or a neighbour did not get through it. */
 export async function runAbuse(name: string, scenario: Scenario, options: AbuseOptions): Promise<AbuseResult> {
@@ -116,8 +149,13 @@ export async function runAbuse(name: string, scenario: Scenario, options: AbuseO
   const entries: LogEntry[] = [];
   const ids = Array.from({ length: neighbours }, (_, index) => `neighbour/${index}`);
   const parameters = [...ids.map((id) => `${id},F`), 'lamp,B,false', 'text', ...(scenario.parameters ?? [])];
-  const api = { type: 'rest-api', port: 0, bindIp: abuser, ...scenario.settings };
-  const flow = { connections: { api, desk: { type: 'dummy', parameters } } };
+  const api = { type: 'rest-api', port: 0, bindIp: abuser, ...(await usersOf(scenario)), ...scenario.settings };
+  const desk = { type: 'dummy', parameters };
+  const flow = { connections: { api, desk, ...scenario.connections }, rules: scenario.rules ?? [] };
+  for (const [path, content] of Object.entries(scenario.files ?? {})) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), content);
+  }
   const onEntry = (entry: LogEntry) => void entries.push(entry);
   const hub = await startHub(flow, folder, { hubFolder, isQuick, profileFolder: undefined }, [], onEntry);
   const started: TaskProcess[] = [];
@@ -128,7 +166,10 @@ export async function runAbuse(name: string, scenario: Scenario, options: AbuseO
   };
   try {
     const addresses = ids.map((id) => `desk/${id}`);
-    const task: NeighboursTask = { port: hub.port, addresses, beforeMs, duringMs: seconds * 1000 };
+    const task: NeighboursTask = {
+      ...{ port: hub.port, addresses, beforeMs, duringMs: seconds * 1000, comer: operator },
+      token: scenario.isClosed ? neighbourToken : undefined,
+    };
     const watching = begin('spec/support/load/neighbours.ts', task);
     await watching.answer();
     const bytesBefore = residentBytesOf(hub.pid);
@@ -137,7 +178,13 @@ export async function runAbuse(name: string, scenario: Scenario, options: AbuseO
     const abusing = begin('spec/trials/abuse/attacker.ts', abuse);
     await abusing.answer();
     watching.process.send('go');
-    const { before, during } = await watching.answer<NeighboursResult>();
+    let mostBytes = bytesBefore;
+    const looking = setInterval(() => {
+      mostBytes = Math.max(mostBytes, residentBytesOf(hub.pid));
+    }, lookEveryMs);
+    const { before, during, entrances } = await watching
+      .answer<NeighboursResult>()
+      .finally(() => clearInterval(looking));
     await end(abusing);
     const bytesAfter = await recoveredBytes(hub.pid, bytesBefore);
 
@@ -149,11 +196,36 @@ export async function runAbuse(name: string, scenario: Scenario, options: AbuseO
     const told = entries
       .filter(({ limit, client }) => client === abuser && scenario.limits.some((one) => one === limit))
       .map(({ msg }) => msg);
-    return { before, during, stopMs, bytesBefore, bytesAfter, told, lines: entries.length };
+    return {
+      before,
+      during,
+      entrances: entrances!,
+      stopMs,
+      bytesBefore,
+      mostBytes,
+      bytesAfter,
+      told,
+      lines: entries.length,
+    };
   } finally {
     await Promise.all(started.map(end));
     await hub.stop().catch(() => {}); // it has ended, unless something went wrong
   }
+}
+
+/** Who may come in: the operator, the abuser, and the neighbours, who are nobody unless the scenario is closed. */
+async function usersOf({ isClosed = false }: Scenario) {
+  const { user, password, token } = operator;
+  const rights = { read: all, write: all };
+  return {
+    users: {
+      [user]: { password: await makePasswordText(password), ...rights, manage: true },
+      machine: { token, ...rights },
+      abuser: { token: abuserToken, ...rights, manage: true, metrics: true },
+      neighbour: { token: neighbourToken, ...rights },
+    },
+    ...(!isClosed && { anonymous: rights }),
+  };
 }
 
 /** What a hub holds once that is no more than a tenth above what it held before, or else in the end. */

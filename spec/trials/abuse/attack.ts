@@ -24,14 +24,15 @@ export function keepWebSocketOpen(
   path: string,
   begin: (socket: Socket) => void,
   protocol?: string,
+  localAddress?: string,
 ): void {
   let isOver = false;
   const reopen = () => {
     if (isOver) return;
     isOver = true;
-    setTimeout(keepWebSocketOpen, reopenAfterMs, port, path, begin, protocol);
+    setTimeout(keepWebSocketOpen, reopenAfterMs, port, path, begin, protocol, localAddress);
   };
-  openWebSocket(port, path, { onBytes: () => {}, onClose: reopen }, protocol).then((socket) => {
+  openWebSocket(port, path, { onBytes: () => {}, onClose: reopen }, protocol, { localAddress }).then((socket) => {
     socket.on('close', reopen);
     begin(socket);
   }, reopen);
@@ -48,36 +49,69 @@ export function pour(socket: Socket, piece: Uint8Array): void {
   write();
 }
 
-/** Opens so many HTTP connections, each of which asks for one path after the other, for ever; a header is a whole line. */
-export function keepAsking(
-  port: number,
-  connections: number,
-  pathOf: (number: number) => string,
-  headersOf: (number: number) => readonly string[] = () => [],
-): void {
+/** A request: its line, such as `GET /hub/log`, and what else it has. */
+export interface Question {
+  readonly line: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** Opens so many HTTP connections, each of which asks one question after the other, for ever; a text is the path of a GET. */
+export function keepAsking(port: number, connections: number, questionOf: (number: number) => Question | string): void {
   let number = 0;
   for (let count = 0; count < connections; count++)
     keepOpen(port, (socket) => {
-      const ask = () => {
-        const lines = [`GET ${pathOf(number)} HTTP/1.1`, 'Host: localhost', ...headersOf(number++)];
-        socket.write(`${lines.join('\r\n')}\r\n\r\n`);
-      };
-      let end = Buffer.alloc(0);
-      socket.on('data', (chunk: Buffer) => {
-        end = Buffer.concat([end, chunk.subarray(-8)]).subarray(-8);
-        if (isAnswered(chunk, end)) ask();
-      });
+      const ask = () => socket.write(encode(questionOf(number++)));
+      const answers = new AnswerReader(ask);
+      socket.on('data', (chunk: Buffer) => answers.read(chunk));
       ask();
     });
 }
 
-/** Whether an answer has come to its end: the last chunk of a stream, or a whole body, which ends a line here. */
-function isAnswered(chunk: Buffer, end: Buffer): boolean {
-  if (end.includes('0\r\n\r\n')) return true;
-  return chunk.toString('latin1', 0, 2000).includes('Content-Length') && end.at(-1) === 0x0a;
+function encode(question: Question | string): string {
+  const { line, headers = {}, body } = typeof question === 'string' ? { line: `GET ${question}` } : question;
+  const length = body !== undefined && { 'Content-Length': Buffer.byteLength(body) };
+  const lines = Object.entries({ Host: 'localhost', ...headers, ...length }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
+  return `${line} HTTP/1.1\r\n${lines.join('')}\r\n${body ?? ''}`;
 }
 
-/** Opens so many sockets of patchbay.v1, each of which sends the next message when the last has been answered. */
+/** Finds the end of each answer: of those with a length, those in chunks, and those without a body. */
+class AnswerReader {
+  readonly #onEnd: () => void;
+  #head = '';
+  /** How many bytes of the body are to come. */
+  #left: number | undefined = undefined;
+  /** The end so far of a body in chunks. */
+  #end: string | undefined = undefined;
+
+  constructor(onEnd: () => void) {
+    this.#onEnd = onEnd;
+  }
+
+  read(chunk: Buffer): void {
+    let at = 0;
+    if (this.#left === undefined && this.#end === undefined) {
+      const before = this.#head.length;
+      this.#head += chunk.toString('latin1');
+      const end = this.#head.indexOf('\r\n\r\n');
+      if (end < 0) return;
+      at = end + 4 - before;
+      const length = /\r\ncontent-length: (\d+)/i.exec(this.#head)?.[1];
+      if (/\r\ntransfer-encoding: chunked/i.test(this.#head)) this.#end = '';
+      else this.#left = Number(length ?? 0);
+      this.#head = '';
+    }
+    if (this.#left !== undefined) this.#left -= chunk.length - at;
+    else this.#end = (this.#end + chunk.toString('latin1', Math.max(at, chunk.length - 8))).slice(-8);
+    if (this.#left === undefined ? !this.#end!.endsWith('0\r\n\r\n') : this.#left > 0) return;
+    this.#left = this.#end = undefined;
+    this.#onEnd();
+  }
+}
+
+/** Opens so many sockets, of patchbay.v1 unless said, each of which sends the next message when the last has been answered. */
 export function keepSending(
   port: number,
   sockets: number,

@@ -2,25 +2,13 @@
 
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import type { LimitName } from '../../../lib/connections/rest-api/limits/limits.ts';
 import { protocolName } from '../../../lib/wire/protocol.ts';
 import { encodeClientFrame, encodeClientText, opcodes } from '../../support/load/web-socket.ts';
 import { keepAsking, keepOpen, keepSending, keepWebSocketOpen, pour } from './attack.ts';
-
-export interface Scenario {
-  /** The abuse in one sentence. */
-  readonly about: string;
-  /** The limits of which the log must name one, with the address of the abuser; empty: none has to be hit. */
-  readonly limits: readonly LimitName[];
-  /** Settings of the REST API that is abused, beside those of every scenario. */
-  readonly settings?: object;
-  /** How late the slowest hundredth of the neighbours' changes may be, in milliseconds; left out: 100. */
-  readonly p99Ms?: number;
-  /** Parameters of the connection `desk` beside `lamp,B` and `text`. */
-  readonly parameters?: readonly string[];
-  /** Begins the abuse, which goes on until the process is killed. */
-  attack(port: number): Promise<void> | void;
-}
+import { memoryAbuses } from './memory.ts';
+import { messageAbuses } from './messages.ts';
+import { requestAbuses } from './requests.ts';
+import { asAbuser, manyParameters, type Scenario } from './scenario.ts';
 
 const floodersOfAKind = 17;
 const longText = 'x'.repeat(60_000);
@@ -53,12 +41,6 @@ const unfinishedFrame = Buffer.concat([
   Buffer.of(0x81, 0xff, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0),
   Buffer.alloc(65_535),
 ]);
-/** The lines of 10,000 parameters with values, `group-3/sensor-1203/value`. */
-const manyParameters: readonly string[] = Array.from(
-  { length: 10_000 },
-  (_, index) => `group-${index % 10}/sensor-${index}/value,F,${index}`,
-);
-
 /** By name. */
 export const scenarios: Readonly<Record<string, Scenario>> = {
   'plain-flood': {
@@ -89,7 +71,6 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       }),
   },
   'many-floods': {
-    p99Ms: 250, // each of them comes again as soon as it has been ended
     about: '51 clients flood at once: 17 plain sockets, 17 of patchbay.v1, 17 HTTP connections',
     limits: ['backlogBytes', 'pipelinedRequests'],
     attack(port) {
@@ -121,7 +102,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     },
   },
   'pattern-lists': {
-    about: '50 HTTP listers list 10,000 parameters with the worst filters that there are',
+    about: '50 HTTP connections list 10,000 parameters with the worst filters that there are',
     limits: ['patternSteps'],
     parameters: manyParameters,
     attack: (port) =>
@@ -132,14 +113,14 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   },
   'pattern-subs': {
     about:
-      '50 patchbay.v1 subscribers subscribe to ever other patterns, regexes of large programs and 1,500 globs of many stars',
+      '50 patchbay.v1 sockets subscribe to ever other patterns, regexes of large programs and 1,500 globs of many stars',
     limits: ['patternSteps'],
     parameters: manyParameters,
     attack: (port) =>
       keepSending(port, subscribers, subscriptionOf, (text) => text.includes('"end":') || text.includes('"error":')),
   },
   'many-filters': {
-    about: '1,000 plain filterers with a regular expression each, and 10,000 writes a second over 10,000 parameters',
+    about: '1,000 plain sockets with a regular expression each, and 10,000 writes a second over 10,000 parameters',
     limits: [],
     parameters: manyParameters,
     attack(port) {
@@ -162,7 +143,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     },
   },
   'set-errors': {
-    about: '20 patchbay.v1 wrongWriters write 5,000 unknown addresses in each wrongWrites',
+    about: '20 patchbay.v1 sockets write 5,000 unknown addresses in each message',
     limits: [],
     attack: (port) =>
       keepSending(
@@ -173,19 +154,20 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       ),
   },
   lists: {
-    about: '300 HTTP askers list 10,000 parameters again and again',
+    about: '300 HTTP connections list 10,000 parameters again and again',
     limits: [],
     parameters: manyParameters,
     attack: (port) => keepAsking(port, askers, () => '/hub/parameters'),
   },
   pages: {
-    about: '300 HTTP askers ask for the log, the clients and the rules again and again',
+    about: '300 HTTP connections ask for the log, the clients and the rules again and again',
     limits: [],
     parameters: manyParameters,
-    attack: (port) => keepAsking(port, askers, (number) => pages[number % pages.length]!),
+    attack: (port) =>
+      keepAsking(port, askers, (number) => ({ line: `GET ${pages[number % pages.length]}`, headers: asAbuser })),
   },
   snapshots: {
-    about: '1,000 plain returners ask for a snapshot of 10,000 parameters, and come again',
+    about: '1,000 plain sockets ask for a snapshot of 10,000 parameters, and come again',
     limits: [],
     parameters: manyParameters,
     attack(port) {
@@ -240,12 +222,10 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     limits: ['wrongCredentials'],
     settings: { ...forEverybody, users: { op: { token: 'a-token-that-nobody-guesses', read: ['**'] } } },
     attack: (port) =>
-      keepAsking(
-        port,
-        wrongWriters,
-        () => '/parameters/desk/lamp',
-        (number) => [`Authorization: Bearer no-such-token-at-all-${number}`],
-      ),
+      keepAsking(port, wrongWriters, (number) => ({
+        line: 'GET /parameters/desk/lamp',
+        headers: { Authorization: `Bearer no-such-token-at-all-${number}` },
+      })),
   },
   'wrong-passwords': {
     about: 'a hundred addresses behind a proxy send one wrong password after the other',
@@ -256,15 +236,13 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       users: { op: { password: `$scrypt$ln=15,r=8,p=3$${'a'.repeat(22)}$${'a'.repeat(43)}`, read: ['**'] } },
     },
     attack: (port) =>
-      keepAsking(
-        port,
-        guessers,
-        () => '/parameters/desk/lamp',
-        (number) => [
-          `Authorization: Basic ${Buffer.from(`op:${number}`).toString('base64')}`,
-          `X-Forwarded-For: 198.51.100.${number % guessers}`,
-        ],
-      ),
+      keepAsking(port, guessers, (number) => ({
+        line: 'GET /parameters/desk/lamp',
+        headers: {
+          Authorization: `Basic ${Buffer.from(`op:${number}`).toString('base64')}`,
+          'X-Forwarded-For': `198.51.100.${number % guessers}`,
+        },
+      })),
   },
   'many-clients': {
     about: 'more and more WebSockets of one address, 500 at a time',
@@ -274,6 +252,9 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       for (let count = 0; count < writers; count++) keepWebSocketOpen(port, '/ws', () => {});
     },
   },
+  ...requestAbuses,
+  ...messageAbuses,
+  ...memoryAbuses,
 };
 
 function subscriptionOf(number: number): string {

@@ -76,13 +76,31 @@ export const linkOf = (path: string) =>
     () => readlink(path),
   );
 
-/** Reads a small file whose name is no link. Errors: `FileError`; those of the file system. */
-export function* bytesOf(path: string, maxBytes: number): Reading<Buffer> {
+/** A file or folder of the same stamp is as it was, if it was settled. */
+export function stampOf({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string {
+  return `${dev} ${ino} ${size} ${mtimeMs} ${ctimeMs}`;
+}
+
+/** File systems tell no two changes of the same moment apart; some have a clock that counts seconds. */
+const momentMs = 2000;
+
+/** Whether the next change of a file or folder will show in its stamp. */
+export function isSettled({ ctimeMs }: Stats): boolean {
+  return Date.now() - ctimeMs > momentMs;
+}
+
+/** Reads a small file whose name is no link, unless its stamp is the known one. Errors: `FileError`; those of the file system. */
+export function* bytesUnlessSame(
+  path: string,
+  maxBytes: number,
+  known: string | undefined,
+): Reading<{ stats: Stats; bytes: Buffer | undefined }> {
   const descriptor = yield* openDescriptor(path, readFlagsWithoutLinks);
   try {
-    const { size } = expectRegular(yield* descriptorStats(descriptor), maxBytes);
-    const buffer = Buffer.allocUnsafe(size);
-    return buffer.subarray(0, yield* readBytes(descriptor, buffer, 0));
+    const stats = expectRegular(yield* descriptorStats(descriptor), maxBytes);
+    if (stampOf(stats) === known) return { stats, bytes: undefined };
+    const buffer = Buffer.allocUnsafe(stats.size);
+    return { stats, bytes: buffer.subarray(0, yield* readBytes(descriptor, buffer, 0)) };
   } finally {
     yield* closeDescriptor(descriptor);
   }

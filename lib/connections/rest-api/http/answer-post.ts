@@ -7,17 +7,19 @@ import type { Answer } from '../../../wire/http/answer.ts';
 import type { Log } from '../../connection.ts';
 import { asHubError } from '../input/fault-gate.ts';
 import { parse } from '../input/parse.ts';
+import { shareOf } from '../limits/share.ts';
+import { remoteAddressOf } from '../proxies/remote-address.ts';
 import { expectPresent } from '../users/present.ts';
 import type { Visitor } from '../users/visitor.ts';
 import { acceptOf, wantsJsonErrors } from './answer/accept.ts';
 import { expectNoTag } from './answer/conditional.ts';
 import { beginValue, jsonType } from './answer/headers.ts';
 import { send } from './answer/send.ts';
-import { bodyTypeOf, readBody, readObject, wrongBodyType } from './body.ts';
+import { bodyTypeOf, type Paced, readBody, readObject, wrongBodyType } from './body.ts';
 import { keepResponse } from './exchange.ts';
 
 /** A POST, and who sends it. */
-interface Post {
+interface Post extends Pick<Paced, 'queue'> {
   readonly response: HttpResponse;
   readonly request: HttpRequest;
   readonly visitor: Visitor;
@@ -29,7 +31,7 @@ interface Post {
  * if the visitor has had to leave meanwhile.
  */
 export function answerPost<Schema extends z.ZodObject>(
-  { response, request, visitor, log }: Post,
+  { response, request, visitor, queue, log }: Post,
   schema: Schema,
   act: (body: z.output<Schema>) => Answer | Promise<Answer>,
 ): void {
@@ -45,7 +47,8 @@ export function answerPost<Schema extends z.ZodObject>(
       send(response, `${JSON.stringify(answer)}\n`);
     });
   const fail = (error: unknown) => exchange.fail(asHubError(error, log), asJson);
-  readBody(exchange, request, (body) => {
+  const share = shareOf(visitor, remoteAddressOf(response));
+  readBody(exchange, request, { share, queue }, (body) => {
     try {
       if (body instanceof HubError) throw body;
       expectPresent(visitor);

@@ -5,6 +5,7 @@ import { readJsonObject } from '../../../model/json-object.ts';
 import type { HttpRequest } from '../../../net/uws.ts';
 import { maxBodyBytes } from '../../../wire/http/limits.ts';
 import { LimitError } from '../limits/limit-error.ts';
+import type { FairQueue } from '../pacing/fair-queue.ts';
 import { letSend } from './answer/expect.ts';
 import { servedHits } from './answer/served-hits.ts';
 import type { Exchange } from './exchange.ts';
@@ -27,8 +28,22 @@ export function wrongBodyType(request: HttpRequest, expected: string): HubError 
   return new HubError('body-type', `Content-Type: expected ${expected} in UTF-8, got "${came}"`);
 }
 
-/** Reads a whole body and calls `done` once, with the text or an error: `body-too-large`, or `bad-request` for bad UTF-8. */
-export function readBody(exchange: Exchange, request: HttpRequest, done: (body: string | HubError) => void): void {
+/** Whose slice it takes to read a body, and the queue of these. */
+export interface Paced {
+  readonly share: string;
+  readonly queue: Pick<FairQueue, 'do'>;
+}
+
+/**
+ * Reads a whole body and calls `done` once, unless the client has gone, with the text or an error: `body-too-large`, or `bad-request` for bad
+ * UTF-8. What `done` does with a whole body takes a slice.
+ */
+export function readBody(
+  exchange: Exchange,
+  request: HttpRequest,
+  { share, queue }: Paced,
+  done: (body: string | HubError) => void,
+): void {
   const expected = `body: expected at most ${maxBodyBytes} bytes, got more`;
   const tooLarge = () => new LimitError('bodyBytes', 'body-too-large', expected);
   const length = request.getHeader('content-length');
@@ -46,15 +61,11 @@ export function readBody(exchange: Exchange, request: HttpRequest, done: (body: 
     isWatched = true;
     countLateBody(exchange, hits, () => !isWhole && bodyBytes <= maxBodyBytes);
   };
-  // The library takes a trailer behind the last chunk for a request, which makes no sense, and then ends the connection. By then nothing may
-  // have been done.
-  const finish = (body: string | HubError) => {
-    if (!isChunked) done(body);
-    else
-      setImmediate(() => {
-        if (!exchange.isAborted) done(body);
-      });
+  const advance = () => {
+    if (!exchange.isAborted) done(decodeText(chunks));
+    return false;
   };
+  const finish = () => queue.do({ share, line: undefined, advance });
   letSend(exchange.response);
   if (length === '') watch(); // of a body in chunks nothing need come behind the head; else a piece does, if an empty one
   exchange.response.onData((chunk, isLast) => {
@@ -67,7 +78,10 @@ export function readBody(exchange: Exchange, request: HttpRequest, done: (body: 
     }
     chunks.push(Buffer.from(Buffer.from(chunk))); // a copy, since the library takes the chunk back
     isWhole = isLast;
-    if (isLast) finish(decodeText(chunks));
+    // The library takes a trailer behind the last chunk for a request, which makes no sense, and then ends the connection. By then nothing
+    // may have been done.
+    if (isLast && isChunked) setImmediate(finish);
+    else if (isLast) finish();
     else if (!isWatched) watch();
   });
 }

@@ -93,6 +93,8 @@ export class FairQueue {
   readonly #round: Round;
   /** There are at most as many lines as there are connections. Those from which all was removed stay until their slice. */
   readonly #shares = new Queue<string, Share>();
+  /** The number of the round in which something was done at once last. */
+  #lastRound = 0;
   #isRequested = false;
   #isWorking = false;
   /** The time of the processor when it was last looked at. */
@@ -104,18 +106,27 @@ export class FairQueue {
     this.#round = round;
   }
 
-  /** Does work at once if nobody of its share waits, and this round has time left. What is left of it waits for its slice. */
-  do(task: Task): void {
-    if (!this.#isWorking && this.#shares.find(task.share) === undefined) {
-      this.#round.look();
-      if (this.#round.hasTime(0, atOnceMs)) {
-        const startMs = performance.now();
-        const hasMore = task.advance(startMs + Math.max(sliceMs, atOnceMs - this.#round.spentMs));
-        this.#round.look();
-        if (!hasMore) return;
-      }
+  /**
+   * Does work at once if nobody of its share waits, and this round has time left or has done none so far. What is left of it waits for its
+   * slice. `keep` is called if all of it is done later than now, for what is lent for this call alone.
+   */
+  do(task: Task, keep?: () => void): void {
+    if (!this.#mayNow(task.share)) {
+      keep?.();
+      this.add(task);
+      return;
     }
-    this.add(task);
+    const hasMore = task.advance(performance.now() + Math.max(sliceMs, atOnceMs - this.#round.workedMs));
+    this.#round.look();
+    if (hasMore) this.add(task);
+  }
+
+  #mayNow(share: string): boolean {
+    if (this.#isWorking || this.#shares.find(share) !== undefined) return false;
+    this.#round.look();
+    const isFirst = this.#lastRound !== this.#round.number;
+    this.#lastRound = this.#round.number;
+    return isFirst || this.#round.workedMs < atOnceMs;
   }
 
   /** Has work wait for its slice. */

@@ -25,12 +25,12 @@ const controlSchema = z.strictObject({
 
 /** `POST /hub/connections/<id>`, `{"action":"restart"}`: answers with its status. Errors: `not-found`, `conflict`. */
 export function controlConnection(
-  { id, hub, log, by, visitor }: Operation,
+  { id, hub, log, queue, by, visitor }: Operation,
   response: HttpResponse,
   request: HttpRequest,
 ): void {
   const target = decodePath(request.getUrl().slice(connectionsPath.length + 1));
-  answerPost({ response, request, visitor, log }, controlSchema, ({ action }) => {
+  answerPost({ response, request, visitor, queue, log }, controlSchema, ({ action }) => {
     if (target === id && action !== 'start')
       throw new HubError('conflict', `${action}: expected another connection, "${id}" is the one that you ask by`);
     return describeConnection(hub.control(target, action, by));

@@ -3,6 +3,7 @@
 import type { Origin } from '../../../model/parameter.ts';
 import type { Log } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
+import type { FairQueue } from '../pacing/fair-queue.ts';
 import type { Visitor } from '../users/visitor.ts';
 
 /** What an operation needs. The log tells by whom it was asked for. */
@@ -13,4 +14,5 @@ export interface Operation {
   readonly log: Log;
   readonly by: Origin;
   readonly visitor: Visitor;
+  readonly queue: FairQueue;
 }

@@ -1,24 +1,25 @@
-// A page is an answer in JSON. One that takes long is made in slices, between which other clients have theirs.
+// A page is an answer in JSON. It is made in slices, between which other clients have theirs, and sent with an ETag, or as fast as its client
+// reads when it is long.
 
-import type { Dashboard } from '../../../dashboard/format.ts';
+import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { Answer } from '../../../wire/http/answer.ts';
 import type { Log } from '../../connection.ts';
-import type { Disk } from '../files/disk.ts';
-import type { Reading } from '../files/reading.ts';
 import type { Handler } from '../http/admission.ts';
 import { acceptOf, wantsJsonErrors } from '../http/answer/accept.ts';
-import { preconditionsOf } from '../http/answer/conditional.ts';
-import { jsonAnswerOf, replyJson } from '../http/answer/reply.ts';
-import { keepResponse } from '../http/exchange.ts';
+import { type Preconditions, preconditionsOf } from '../http/answer/conditional.ts';
+import { begin, jsonType } from '../http/answer/headers.ts';
+import { JsonText, jsonAnswerOf, replyJson, taggedText } from '../http/answer/reply.ts';
+import { type Exchange, keepResponse } from '../http/exchange.ts';
 import { asHubError } from '../input/fault-gate.ts';
 import { shareOf } from '../limits/share.ts';
-import type { FairQueue } from '../pacing/fair-queue.ts';
+import type { FairQueue, Task } from '../pacing/fair-queue.ts';
 import { remoteAddressOf } from '../proxies/remote-address.ts';
 import { expectPresent } from '../users/present.ts';
 import type { Visitor } from '../users/visitor.ts';
+import { jsonPieces } from './json-pieces.ts';
 
-/** The JSON of a page. */
-export type Page = Answer | Dashboard;
+/** What a page has: its data, of which a list may be made item by item, or its text. */
+export type Page = Answer | Iterable<object> | JsonText;
 
 /** What a client asks for a page with. */
 export interface PageRequest {
@@ -31,54 +32,123 @@ export interface PageRequest {
 /** Reads a page, which may take until something has come. */
 export type ReadPage = (request: PageRequest) => Page | Promise<Page>;
 
-/** Answers with JSON, or 304. It answers at once, unless others have used up the time of this round. */
+/** How much of a page is made before any of it is sent: a longer one has no ETag. */
+const mostWithTag = 1024 * 1024;
+const chunkLength = 16 * 1024;
+/** After so many characters the clock is looked at. */
+const lookEvery = 4096;
+
+/** Answers with JSON, or 304. It answers at once if it is short, unless others have used up the time of this round. */
 export function servePage(read: ReadPage, queue: FairQueue, log: Log): Handler {
-  return (response, request, visitor) => {
-    const path = request.getUrl();
-    const query = request.getQuery() ?? '';
-    const preconditions = preconditionsOf(request);
-    const asJson = wantsJsonErrors(path, acceptOf(request));
-    const exchange = keepResponse(response);
-    const reply = (data: Page) => {
-      expectPresent(visitor); // also when the page has come late
-      const made = jsonAnswerOf(data, preconditions);
-      exchange.reply(() => replyJson(response, made));
-    };
-    const fail = (error: unknown) => exchange.fail(asHubError(error, log), asJson);
-    const answer = () => {
-      if (exchange.isAborted) return;
-      try {
-        expectPresent(visitor);
-        const data = read({ path, query, visitor });
-        if (data instanceof Promise) data.then(reply).catch(fail);
-        else reply(data);
-      } catch (error) {
-        fail(error);
-      }
-    };
-    const advance = () => {
-      answer();
-      return false;
-    };
-    queue.do({ share: shareOf(visitor, remoteAddressOf(response)), line: undefined, advance });
-  };
+  return (response, request, visitor) => queue.do(new PageAnswer(read, queue, log, response, request, visitor));
 }
 
-/** Answers with JSON that comes from files, or 304. */
-export function servePageOfFiles(disk: Disk, read: (request: PageRequest) => Reading<Page>, log: Log): Handler {
-  return (response, request, visitor) => {
+class PageAnswer implements Task {
+  readonly share: string;
+  readonly line = undefined;
+  readonly #read: ReadPage;
+  readonly #queue: FairQueue;
+  readonly #log: Log;
+  readonly #request: PageRequest;
+  readonly #preconditions: Preconditions;
+  readonly #asJson: boolean;
+  readonly #exchange: Exchange;
+  #page: Page | undefined = undefined;
+  #pieces: Iterator<string> | undefined = undefined;
+  /** What is made and was not sent yet. */
+  #text = '';
+  #hasBegun = false;
+
+  constructor(
+    read: ReadPage,
+    queue: FairQueue,
+    log: Log,
+    response: HttpResponse,
+    request: HttpRequest,
+    visitor: Visitor,
+  ) {
     const path = request.getUrl();
-    const preconditions = preconditionsOf(request);
-    const asJson = wantsJsonErrors(path, acceptOf(request));
-    const found = disk.read(read({ path, query: request.getQuery() ?? '', visitor }));
-    if (!(found instanceof Promise)) return replyJson(response, jsonAnswerOf(found, preconditions));
-    const exchange = keepResponse(response);
-    found
-      .then((data) => {
-        expectPresent(visitor);
-        const made = jsonAnswerOf(data, preconditions);
-        exchange.reply(() => replyJson(response, made));
-      })
-      .catch((error) => exchange.fail(asHubError(error, log), asJson));
-  };
+    this.share = shareOf(visitor, remoteAddressOf(response));
+    this.#read = read;
+    this.#queue = queue;
+    this.#log = log;
+    this.#request = { path, query: request.getQuery() ?? '', visitor };
+    this.#preconditions = preconditionsOf(request);
+    this.#asJson = wantsJsonErrors(path, acceptOf(request));
+    this.#exchange = keepResponse(response);
+  }
+
+  advance(endMs: number): boolean {
+    if (this.#exchange.isAborted) return false;
+    try {
+      expectPresent(this.#request.visitor); // also when the page comes late
+      if (this.#page === undefined) {
+        const page = this.#read(this.#request);
+        if (page instanceof Promise) {
+          page.then((late) => this.#goOn(late)).catch((error) => this.#fail(error));
+          return false;
+        }
+        this.#page = page;
+      }
+      return this.#answer(this.#page, endMs);
+    } catch (error) {
+      this.#fail(error);
+      return false;
+    }
+  }
+
+  #goOn(page: Page): void {
+    this.#page = page;
+    this.#queue.do(this);
+  }
+
+  #fail(error: unknown): void {
+    this.#exchange.fail(asHubError(error, this.#log), this.#asJson);
+  }
+
+  #answer(page: Page, endMs: number): boolean {
+    if (page instanceof JsonText) {
+      return this.#reply(page);
+    }
+    this.#pieces ??= jsonPieces(page);
+    let untilLook = lookEvery; // a short page is made at once, however long the machine does something else meanwhile
+    for (;;) {
+      const { done, value } = this.#pieces.next();
+      if (done) return this.#end();
+      this.#text += value;
+      if (this.#text.length > (this.#hasBegun ? chunkLength : mostWithTag) && !this.#write()) return false;
+      untilLook -= value.length;
+      if (untilLook > 0) continue;
+      untilLook = lookEvery;
+      if (performance.now() >= endMs) return true;
+    }
+  }
+
+  #end(): false {
+    const text = `${this.#text}\n`;
+    if (!this.#hasBegun) return this.#reply(taggedText(text));
+    this.#exchange.reply((response) => response.end(text));
+    return false;
+  }
+
+  /** Errors: `precondition-failed`. */
+  #reply(text: JsonText): false {
+    const made = jsonAnswerOf(text, this.#preconditions);
+    this.#exchange.reply((response) => replyJson(response, made));
+    return false;
+  }
+
+  /** Sends what is made so far; returns whether the client can take more at once. */
+  #write(): boolean {
+    let isTaken = true;
+    this.#exchange.reply((response) => {
+      if (!this.#hasBegun)
+        begin(response).writeHeader('Content-Type', jsonType).writeHeader('Cache-Control', 'no-cache');
+      this.#hasBegun = true;
+      isTaken = response.write(this.#text);
+    });
+    this.#text = '';
+    if (!isTaken) void this.#exchange.writable().then(() => this.#queue.add(this));
+    return isTaken;
+  }
 }

@@ -13,8 +13,12 @@ const switchSchema = z.strictObject({
 }) satisfies z.ZodType<RuleSwitch>;
 
 /** `POST /hub/rules`, `{"rule":"lamp off","enabled":false}`: answers with its status. Errors: `not-found`, `conflict`. */
-export function switchRule({ hub, log, by, visitor }: Operation, response: HttpResponse, request: HttpRequest): void {
-  answerPost({ response, request, visitor, log }, switchSchema, ({ rule, file, enabled }) =>
+export function switchRule(
+  { hub, log, queue, by, visitor }: Operation,
+  response: HttpResponse,
+  request: HttpRequest,
+): void {
+  answerPost({ response, request, visitor, queue, log }, switchSchema, ({ rule, file, enabled }) =>
     hub.switchRule(rule, file, enabled, by),
   );
 }

@@ -26,8 +26,12 @@ const reloadSchema = z.strictObject({
  * `POST /hub/reload`, `{"shadow":true}`. Errors: `conflict` with every mistake of the flow files; then all runs on as it was. Whoever has
  * changed their own rights by it is told what was swapped all the same.
  */
-export function reloadHub({ hub, log, by, visitor }: Operation, response: HttpResponse, request: HttpRequest): void {
-  answerPost({ response, request, visitor, log }, reloadSchema, async ({ shadow = false }) => {
+export function reloadHub(
+  { hub, log, queue, by, visitor }: Operation,
+  response: HttpResponse,
+  request: HttpRequest,
+): void {
+  answerPost({ response, request, visitor, queue, log }, reloadSchema, async ({ shadow = false }) => {
     const answer = await reload(hub, by, shadow);
     if (shadow) expectPresent(visitor); // it takes a while, and tells values
     return answer;

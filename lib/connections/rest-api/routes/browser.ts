@@ -11,9 +11,10 @@ import { later, redirectToHub, replyNotFound } from './handlers.ts';
 import type { RouteContext } from './route-context.ts';
 
 /** What browsers open: the console, or where it would be, and the client library. */
-export function browserRoutes({ hub, settings, log, consoleFolder: folder }: RouteContext): Route[] {
+export function browserRoutes(context: RouteContext): Route[] {
+  const { hub, settings, log, consoleFolder: folder } = context;
   const disk = createDisk(folder);
-  const script = later((response, request) => serveClientScript(disk, response, request, log), log);
+  const script = later((response, request) => serveClientScript(disk, response, request, log), context);
   const others: Route[] = [
     { path: '/hub', need: 'entry', get: redirectToHub },
     { path: '/hub/client.js', need: 'entry', get: script },
@@ -24,8 +25,8 @@ export function browserRoutes({ hub, settings, log, consoleFolder: folder }: Rou
       { path: '/hub/', need: 'entry', get: (response) => replyContents(hub, response) },
       { path: `${consolePath}*`, need: 'entry', get: replyNotFound },
     ];
-  const page = later((response, request) => serveConsolePage(folder, disk, hub, response, request, log), log);
-  const file = later((response, request) => serveConsoleFile(folder, disk, response, request, log), log);
+  const page = later((response, request) => serveConsolePage(folder, disk, hub, response, request, log), context);
+  const file = later((response, request) => serveConsoleFile(folder, disk, response, request, log), context);
   return [
     ...others,
     { path: '/hub/', need: 'entry', get: page },
@@ -34,7 +35,8 @@ export function browserRoutes({ hub, settings, log, consoleFolder: folder }: Rou
 }
 
 /** The files of the Document Root; without one, `/` leads to the console. */
-export function documentRoutes({ hub, settings, log, resolvePath }: RouteContext): Route[] {
+export function documentRoutes(context: RouteContext): Route[] {
+  const { hub, settings, log, resolvePath } = context;
   const root = settings.documentRoot && resolvePath(settings.documentRoot);
   if (root === '')
     return [
@@ -48,7 +50,7 @@ export function documentRoutes({ hub, settings, log, resolvePath }: RouteContext
     {
       path: '/*',
       need: 'entry',
-      get: later((response, request) => serveFile(root, disk, hidden, response, request, log), log),
+      get: later((response, request) => serveFile(root, disk, hidden, response, request, log), context),
     },
   ];
 }

@@ -1,31 +1,21 @@
 // The routes to dashboards.
 
-import { createDisk } from '../files/disk.ts';
 import { decodePath } from '../http/path.ts';
 import type { Route } from '../http/router.ts';
-import { listDashboards, readDashboard } from '../pages/dashboards.ts';
-import { type PageRequest, servePageOfFiles } from '../pages/page.ts';
+import type { Dashboards } from '../pages/dashboards.ts';
+import { pagesOf } from './handlers.ts';
 import type { RouteContext } from './route-context.ts';
 
 const dashboardsPath = '/hub/dashboards';
 
-export function dashboardRoutes(context: RouteContext): Route[] {
-  const { log } = context;
-  const folder = dashboardFolderOf(context);
-  const disk = createDisk(folder ?? '');
-  const read = ({ path, visitor }: PageRequest) =>
-    readDashboard(folder, decodePath(path.slice(dashboardsPath.length + 1)), visitor);
+export function dashboardRoutes(context: RouteContext, dashboards: Dashboards): Route[] {
+  const json = pagesOf(context);
   return [
+    { path: dashboardsPath, need: 'entry', get: json(({ visitor }) => dashboards.list(visitor)) },
     {
-      path: dashboardsPath,
+      path: `${dashboardsPath}/*`,
       need: 'entry',
-      get: servePageOfFiles(disk, ({ visitor }) => listDashboards(folder, visitor), log),
+      get: json(({ path, visitor }) => dashboards.read(decodePath(path.slice(dashboardsPath.length + 1)), visitor)),
     },
-    { path: `${dashboardsPath}/*`, need: 'entry', get: servePageOfFiles(disk, read, log) },
   ];
-}
-
-/** undefined: there is none. */
-export function dashboardFolderOf({ settings, resolvePath }: RouteContext): string | undefined {
-  return settings.dashboards === '' ? undefined : resolvePath(settings.dashboards);
 }

@@ -2,12 +2,14 @@
 
 import { HubError } from '../../../model/error.ts';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
-import type { Log } from '../../connection.ts';
 import type { Handler } from '../http/admission.ts';
 import { begin } from '../http/answer/headers.ts';
 import { cutWith } from '../http/exchange.ts';
+import { keepRequest } from '../http/kept-request.ts';
 import { asHubError } from '../input/fault-gate.ts';
+import { shareOf } from '../limits/share.ts';
 import { type ReadPage, servePage } from '../pages/page.ts';
+import { remoteAddressOf } from '../proxies/remote-address.ts';
 import type { RouteContext } from './route-context.ts';
 
 /** Answers before it returns, or later. */
@@ -18,13 +20,31 @@ export function pagesOf({ queue, log }: RouteContext): (read: ReadPage) => Handl
   return (read) => servePage(read, queue, log);
 }
 
-/** Has an answer that takes long cut when its visitor has to leave. */
-export function later(serve: Serve, log: Log): Handler {
+/** Has an answer that is made in a slice, and takes long to be sent, cut when its visitor has to leave. */
+export function later(serve: Serve, { queue, log }: Pick<RouteContext, 'queue' | 'log'>): Handler {
   return (response, request, visitor) => {
-    const stay = cutWith(visitor, response);
-    void serve(response, request)
-      .catch((error) => asHubError(error, log))
-      .finally(stay);
+    let asked = request;
+    let isLate = false;
+    let isGone = false;
+    const begin = () => {
+      const stay = cutWith(visitor, response);
+      void serve(response, asked)
+        .catch((error) => asHubError(error, log))
+        .finally(stay);
+    };
+    const advance = () => {
+      if (isLate && !isGone) response.cork(begin);
+      else if (!isLate) begin();
+      return false;
+    };
+    const share = shareOf(visitor, remoteAddressOf(response));
+    queue.do({ share, line: undefined, advance }, () => {
+      isLate = true;
+      asked = keepRequest(request);
+      response.onAborted(() => {
+        isGone = true;
+      });
+    });
   };
 }
 

@@ -12,9 +12,9 @@ import { pagesOf } from './handlers.ts';
 import type { RouteContext } from './route-context.ts';
 
 export function operationRoutes(context: RouteContext): Route[] {
-  const { id, hub, log, originOf } = context;
+  const { id, hub, log, queue, originOf } = context;
   const operationOf = (response: HttpResponse, request: HttpRequest, visitor: Visitor) => ({
-    ...{ id, hub, log, visitor },
+    ...{ id, hub, log, queue, visitor },
     by: followTrace(originOf(visitor, remoteAddressOf(response)), request),
   });
   const json = pagesOf(context);
@@ -29,7 +29,7 @@ export function operationRoutes(context: RouteContext): Route[] {
     {
       path: '/hub/rules',
       need: 'manage',
-      get: json(() => hub.rules()),
+      get: json(() => hub.eachRule()),
       post: (response, request, visitor) => switchRule(operationOf(response, request, visitor), response, request),
     },
     {

@@ -17,6 +17,7 @@ export function parameterRoutes(context: RouteContext): Route[] {
   const { hub, settings, originOf, reader, rates } = context;
   const json = pagesOf(context);
   const updaterOf = (response: HttpResponse, request: HttpRequest, visitor: Visitor) => ({
+    share: shareOf(visitor, remoteAddressOf(response)),
     view: visitor.view,
     origin: followTrace(originOf(visitor, remoteAddressOf(response)), request),
     expectRate: rates.writes && (() => expectRate(visitor, remoteAddressOf(response))),

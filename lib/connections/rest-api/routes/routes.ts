@@ -2,9 +2,11 @@
 
 import { HubError } from '../../../model/error.ts';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
+import { createDisk } from '../files/disk.ts';
 import { acceptOf, acceptsJson } from '../http/answer/accept.ts';
 import { replyError } from '../http/answer/reply.ts';
 import type { Route } from '../http/router.ts';
+import { Dashboards } from '../pages/dashboards.ts';
 import { browserRoutes, documentRoutes } from './browser.ts';
 import { dashboardRoutes } from './dashboards.ts';
 import { replyNotFound } from './handlers.ts';
@@ -17,6 +19,9 @@ import { storeRoutes } from './store.ts';
 import { userRoutes } from './users.ts';
 
 export function routesOf(context: RouteContext): Route[] {
+  const { settings, resolvePath } = context;
+  const folder = settings.dashboards === '' ? undefined : resolvePath(settings.dashboards);
+  const dashboards = new Dashboards(folder, createDisk(folder ?? ''));
   return [
     { path: '/ws', need: 'entry', get: refusePlainHttp },
     ...parameterRoutes(context),
@@ -24,8 +29,8 @@ export function routesOf(context: RouteContext): Route[] {
     ...stateRoutes(context),
     ...operationRoutes(context),
     ...storeRoutes(context),
-    ...dashboardRoutes(context),
-    ...userRoutes(context),
+    ...dashboardRoutes(context, dashboards),
+    ...userRoutes(context, dashboards),
     ...browserRoutes(context),
     { path: '/hub/*', need: 'entry', get: replyNotFound },
     ...documentRoutes(context),

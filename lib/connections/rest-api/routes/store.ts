@@ -33,7 +33,7 @@ export function storeRoutes(context: RouteContext): Route[] {
     {
       path: '/hub/store',
       need: 'manage',
-      get: later((response, request) => serveStore(hub, response, request, log), log),
+      get: later((response, request) => serveStore(hub, response, request, log), context),
     },
     { path: snapshotsPath, need: 'entry', get: json(({ visitor }) => snapshotsOf(hub, visitor)) },
     {

@@ -1,19 +1,17 @@
 // The routes by which people come in and leave, and to who may.
 
-import { createDisk } from '../files/disk.ts';
 import type { Route } from '../http/router.ts';
+import type { Dashboards } from '../pages/dashboards.ts';
 import { meOf, signIn, signOut } from '../pages/users/sign-in.ts';
 import { serveSignInFile, serveSignInPage, signInPath } from '../pages/users/sign-in-page.ts';
 import { actOnUsers, usersOf } from '../pages/users/users.ts';
-import { dashboardFolderOf } from './dashboards.ts';
 import { pagesOf } from './handlers.ts';
 import type { RouteContext } from './route-context.ts';
 
-export function userRoutes(context: RouteContext): Route[] {
-  const { entry, log } = context;
+export function userRoutes(context: RouteContext, dashboards: Dashboards): Route[] {
+  const { entry, log, queue } = context;
   const json = pagesOf(context);
-  const folder = dashboardFolderOf(context);
-  const office = { entry, log, folder, disk: createDisk(folder ?? '') };
+  const office = { entry, log, queue, dashboards };
   return [
     { path: '/hub/me', need: 'nothing', get: json(({ visitor }) => meOf(entry, visitor)) },
     {
@@ -21,7 +19,7 @@ export function userRoutes(context: RouteContext): Route[] {
       need: 'nothing',
       isUnmetered: true, // whoever guesses from the same address keeps nobody from signing in
       get: serveSignInPage,
-      post: (response, request, visitor) => signIn(entry, log, visitor, response, request),
+      post: (response, request, visitor) => signIn(office, visitor, response, request),
     },
     {
       path: `${signInPath}/*`,
@@ -32,7 +30,7 @@ export function userRoutes(context: RouteContext): Route[] {
     {
       path: '/hub/sign-out',
       need: 'nothing',
-      post: (response, request, visitor) => signOut(entry, log, visitor, response, request),
+      post: (response, request, visitor) => signOut(office, visitor, response, request),
     },
     {
       path: '/hub/users',

@@ -96,7 +96,12 @@ export class RunningRules {
 
   /** How each rule is doing, top to bottom. */
   statuses(): RuleStatus[] {
-    return this.#rules.map((rule) => this.#statusOf(rule));
+    return [...this.eachStatus()];
+  }
+
+  /** The same one by one, as they are asked for. */
+  *eachStatus(): Generator<RuleStatus, void, void> {
+    for (const rule of this.#rules) yield this.#statusOf(rule);
   }
 
   /** The last runs of the rules of a name. Errors: `not-found`, with the nearest name. */

@@ -38,7 +38,7 @@ function start() {
   return { queue, task, log, rounds, done: () => within(done(), 'the end of the work') };
 }
 
-test('shares take queue, then what each of them asked for does', async (t) => {
+test('shares take turns, then what each of them asked for does', async (t) => {
   const { queue, task, log, done } = start();
   for (const name of ['a1', 'a2', 'a3']) queue.add(task(name, { share: 'a', steps: 2 }));
   queue.add(task('b1', { share: 'b', steps: 3 }));
@@ -47,7 +47,7 @@ test('shares take queue, then what each of them asked for does', async (t) => {
     log.filter((name) => name !== 'b1'),
     ['a1', 'a2', 'a3', 'a1', 'a2', 'a3'],
   );
-  t.true(log.lastIndexOf('b1') <= 7, log.join());
+  t.true(log.indexOf('b1') <= 1, log.join());
 });
 
 test('who asks for what cannot be divided waits until the others have had as much', async (t) => {
@@ -58,7 +58,7 @@ test('who asks for what cannot be divided waits until the others have had as muc
   const between = log.join(' ').split('long');
   t.is(between.length, 4);
   const shortIn = (text: string) => text.split('short').length - 1;
-  for (const texts of between.slice(1, 3)) t.true(shortIn(texts) >= 12 && shortIn(texts) <= 24, log.join(' '));
+  for (const texts of between.slice(1, 3)) t.true(shortIn(texts) >= 5 && shortIn(texts) <= 30, log.join(' '));
 });
 
 test('a socket that has just come has its turn before those of its share that have waited long and had much', async (t) => {

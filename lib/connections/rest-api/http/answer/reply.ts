@@ -13,6 +13,26 @@ import { send } from './send.ts';
 import { servedHits } from './served-hits.ts';
 import { helpingHeaders, httpStatus } from './status.ts';
 
+/** The whole body of an answer in JSON, and its ETag. */
+export class JsonText {
+  readonly text: string;
+  readonly etag: string;
+
+  constructor(text: string, etag: string) {
+    this.text = text;
+    this.etag = etag;
+  }
+}
+
+/** The JSON of data. */
+export function jsonTextOf(data: object): JsonText {
+  return taggedText(`${JSON.stringify(data)}\n`);
+}
+
+export function taggedText(text: string): JsonText {
+  return new JsonText(text, `"${createHash('sha1').update(text).digest('base64url')}"`);
+}
+
 /** JSON that the client may keep. */
 export interface JsonAnswer {
   readonly body: string;
@@ -20,10 +40,8 @@ export interface JsonAnswer {
   readonly isKnown: boolean;
 }
 
-/** Makes JSON that the client may keep. Errors: `precondition-failed`. */
-export function jsonAnswerOf(data: object, preconditions: Preconditions): JsonAnswer {
-  const body = `${JSON.stringify(data)}\n`;
-  const etag = `"${createHash('sha1').update(body).digest('base64url')}"`;
+/** Makes the answer to a client. Errors: `precondition-failed`. */
+export function jsonAnswerOf({ text: body, etag }: JsonText, preconditions: Preconditions): JsonAnswer {
   return { body, etag, isKnown: isNotModified(preconditions, { etag }) };
 }
 

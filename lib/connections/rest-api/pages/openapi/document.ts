@@ -1,13 +1,27 @@
 // GET /hub/openapi.json: what the hub answers over HTTP, as OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.0). lib/client/asyncapi.json
 // describes the WebSocket.
 
+import { KeptResults } from '../../../../model/kept-results.ts';
 import type { OpenApiDocument } from '../../../../wire/http/open-api.ts';
+import { type JsonText, jsonTextOf } from '../../http/answer/reply.ts';
 import type { Directory } from '../../users/directory.ts';
 import { paths } from './paths.ts';
 import { schemas } from './schemas.ts';
 
+/** By what they depend on. */
+const texts = new KeptResults<JsonText>(16);
+
+/** The JSON of `openApiOf`, which is made once. */
+export function openApiTextOf(...of: Parameters<typeof openApiOf>): JsonText {
+  const [version, directory, getUpdates, cookieName] = of;
+  const { hasPasswords, hasTokens, hasUsers, everybody, anonymous } = directory;
+  const isOpen = everybody !== undefined || anonymous !== undefined;
+  const key = JSON.stringify([version, hasPasswords, hasTokens, hasUsers, isOpen, getUpdates, cookieName]);
+  return texts.get(key) ?? texts.keep(key, jsonTextOf(openApiOf(...of)));
+}
+
 /** The document of a hub, with the credentials that users have now, the cookie of who has signed in, and the methods that there are. */
-export function openApiOf(
+function openApiOf(
   version: string,
   { hasPasswords, hasTokens, hasUsers, everybody, anonymous }: Directory,
   getUpdates: boolean,

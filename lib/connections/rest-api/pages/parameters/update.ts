@@ -15,6 +15,7 @@ import { type Exchange, keepResponse } from '../../http/exchange.ts';
 import { asHubError } from '../../input/fault-gate.ts';
 import { unconfirmed } from '../../input/unconfirmed.ts';
 import type { WriteCounts } from '../../input/write-counts.ts';
+import type { FairQueue } from '../../pacing/fair-queue.ts';
 import { inSpan } from '../../tracing/span.ts';
 import type { View } from '../../users/view.ts';
 
@@ -27,10 +28,13 @@ export interface UpdateContext {
   readonly hub: Pick<HubPort, 'writeTo' | 'writeRemote' | 'duty'>;
   readonly writes: WriteCounts;
   readonly log: Log;
+  readonly queue: FairQueue;
 }
 
 /** Who sets a parameter. */
 export interface Updater {
+  /** Whose slice it takes. */
+  readonly share: string;
   readonly view: View;
   readonly origin: Origin;
   /** Counts a write; undefined: nobody counts. Errors: `too-many-requests`. */
@@ -63,7 +67,7 @@ export function updateByPost(
   const read = readers.get(bodyTypeOf(request));
   if (read === undefined) throw refused(context, wrongBodyType(request, `${formType} or ${jsonType}`));
   const exchange = keepResponse(response);
-  readBody(exchange, request, (body) => {
+  readBody(exchange, request, { share: updater.share, queue: context.queue }, (body) => {
     try {
       if (body instanceof HubError) throw refused(context, body);
       const updated = update(context, updater, () => read(body));

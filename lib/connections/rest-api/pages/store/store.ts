@@ -10,7 +10,7 @@ import type { Log } from '../../../connection.ts';
 import type { HubPort } from '../../../hub-port.ts';
 import { acceptOf, wantsJsonErrors } from '../../http/answer/accept.ts';
 import { preconditionsOf } from '../../http/answer/conditional.ts';
-import { jsonAnswerOf, replyJson } from '../../http/answer/reply.ts';
+import { jsonAnswerOf, jsonTextOf, replyJson } from '../../http/answer/reply.ts';
 import { keepResponse } from '../../http/exchange.ts';
 import { asHubError } from '../../input/fault-gate.ts';
 import { archived } from './archive.ts';
@@ -24,7 +24,7 @@ export async function serveStore(hub: HubPort, response: HttpResponse, request: 
   const exchange = keepResponse(response);
   try {
     const status = await storeStatus(hub);
-    const made = jsonAnswerOf(status, preconditions);
+    const made = jsonAnswerOf(jsonTextOf(status), preconditions);
     exchange.reply(() => replyJson(response, made));
   } catch (error) {
     exchange.fail(asHubError(error, log), asJson);

@@ -9,6 +9,7 @@ import type { Log } from '../../../connection.ts';
 import { answerPost } from '../../http/answer-post.ts';
 import type { Admitted, Entry, Whence } from '../../http/guard/entry.ts';
 import { joinedHeaders } from '../../input/joined-headers.ts';
+import type { FairQueue } from '../../pacing/fair-queue.ts';
 import { hasGone, remoteAddressOf, schemeOf } from '../../proxies/remote-address.ts';
 import type { Visitor } from '../../users/visitor.ts';
 
@@ -35,12 +36,24 @@ const signInSchema = z.strictObject({
   code: text('the code of a link'),
 }) satisfies z.ZodType<SignIn>;
 
+/** What signing in and out needs. */
+export interface SignInOffice {
+  readonly entry: Entry;
+  readonly log: Log;
+  readonly queue: FairQueue;
+}
+
 /** Errors: `unauthorized`, `too-many-attempts`. */
-export function signIn(entry: Entry, log: Log, visitor: Visitor, response: HttpResponse, request: HttpRequest): void {
+export function signIn(
+  { entry, log, queue }: SignInOffice,
+  visitor: Visitor,
+  response: HttpResponse,
+  request: HttpRequest,
+): void {
   const address = remoteAddressOf(response);
   const whence = whenceOf(response, request);
   const browser = nameOf(request.getHeader('user-agent'));
-  answerPost({ response, request, visitor, log }, signInSchema, async ({ user = '', password = '', code }) => {
+  answerPost({ response, request, visitor, queue, log }, signInSchema, async ({ user = '', password = '', code }) => {
     if (code === undefined) {
       await entry.check(user, password, address, () => hasGone(response));
       return come(entry.admit(user, 'browser', browser, whence));
@@ -56,9 +69,14 @@ export function signIn(entry: Entry, log: Log, visitor: Visitor, response: HttpR
 }
 
 /** Ends the device that asks. */
-export function signOut(entry: Entry, log: Log, visitor: Visitor, response: HttpResponse, request: HttpRequest): void {
+export function signOut(
+  { entry, log, queue }: SignInOffice,
+  visitor: Visitor,
+  response: HttpResponse,
+  request: HttpRequest,
+): void {
   const whence = whenceOf(response, request);
-  answerPost({ response, request, visitor, log }, z.strictObject({}), () => {
+  answerPost({ response, request, visitor, queue, log }, z.strictObject({}), () => {
     const { name, device } = visitor;
     if (device === undefined) throw new HubError('conflict', 'sign-out: expected somebody who is signed in here');
     response.cookies = entry.signOut(name, device, whence);

@@ -5,13 +5,13 @@ import { HubError } from '../../../../model/error.ts';
 import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
 import type { UserActed, UserAction, UserList } from '../../../../wire/http/operation/users.ts';
 import type { Log } from '../../../connection.ts';
-import type { Disk } from '../../files/disk.ts';
 import { answerPost } from '../../http/answer-post.ts';
 import type { Entry } from '../../http/guard/entry.ts';
+import type { FairQueue } from '../../pacing/fair-queue.ts';
 import { remoteAddressOf } from '../../proxies/remote-address.ts';
 import { expectPresent } from '../../users/present.ts';
 import type { Visitor } from '../../users/visitor.ts';
-import { hasDashboard } from '../dashboards.ts';
+import type { Dashboards } from '../dashboards.ts';
 
 export function usersOf({ directory, devices }: Entry): UserList {
   const users = [...directory.accounts].map(({ name, rights: { settings }, password, tokenDigest }) => {
@@ -33,25 +33,24 @@ const actionSchema = z.strictObject({
 export interface UserOffice {
   readonly entry: Entry;
   readonly log: Log;
-  /** The folder of dashboards, if there is one, and the disk that it is on. */
-  readonly folder: string | undefined;
-  readonly disk: Disk;
+  readonly queue: FairQueue;
+  readonly dashboards: Pick<Dashboards, 'has'>;
 }
 
 /** `POST /hub/users`. Errors: `not-found`, `forbidden`, `conflict`. */
 export function actOnUsers(
-  { entry: { devices, witness }, log, folder, disk }: UserOffice,
+  { entry: { devices, witness }, log, queue, dashboards }: UserOffice,
   visitor: Visitor,
   response: HttpResponse,
   request: HttpRequest,
 ): void {
   const address = remoteAddressOf(response);
-  answerPost({ response, request, visitor, log }, actionSchema, (act) =>
+  answerPost({ response, request, visitor, queue, log }, actionSchema, (act) =>
     act.action === 'invite' ? invite(act) : revoke(act),
   );
 
   async function invite({ user = '', device, dashboard }: UserAction): Promise<UserActed> {
-    if (dashboard !== undefined && !(await disk.read(hasDashboard(folder, dashboard))))
+    if (dashboard !== undefined && !(await dashboards.has(dashboard)))
       throw new HubError('not-found', `dashboard: there is no "${dashboard}"`);
     expectPresent(visitor); // also when the disk is slow
     const code = devices.invite(user, device, dashboard);

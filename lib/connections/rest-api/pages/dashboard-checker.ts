@@ -1,0 +1,99 @@
+// Checks dashboards in a thread, which runs this file as well: it starts when there is something to check, and ends when nobody has asked
+// for a while.
+
+import { extname } from 'node:path';
+import { parentPort, Worker, workerData } from 'node:worker_threads';
+import { parseDashboard } from '../../../dashboard/parse.ts';
+import { type ErrorCode, HubError, messageOf } from '../../../model/error.ts';
+import { JsonText, jsonTextOf } from '../http/answer/reply.ts';
+
+const name = 'dashboards';
+const restsAfterMs = 30_000;
+/** A file that takes longer is given up. */
+const longestMs = 10_000;
+/** So much memory a thread may take. */
+const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 };
+
+interface Question {
+  readonly file: string;
+  readonly text: string;
+}
+
+type Answer =
+  | { readonly text: string; readonly etag: string }
+  | { readonly code: ErrorCode; readonly message: string; readonly where: string | undefined };
+
+/** The JSON of a dashboard, or what is wrong with it. */
+export function checkDashboard(file: string, text: string): JsonText | HubError {
+  try {
+    return jsonTextOf(parseDashboard(file, text));
+  } catch (error) {
+    if (error instanceof HubError) return error;
+    return new HubError('internal', `${file}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+export class DashboardChecker {
+  #worker: Worker | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+  #resting: NodeJS.Timeout | undefined;
+
+  /** As `checkDashboard`, one after the other. */
+  check(file: string, text: string): Promise<JsonText | HubError> {
+    const answer = this.#last.then(() => this.#ask({ file, text }));
+    this.#last = answer;
+    return answer;
+  }
+
+  #ask(question: Question): Promise<JsonText | HubError> {
+    clearTimeout(this.#resting);
+    this.#worker ??= startWorker();
+    const worker = this.#worker;
+    const { promise, resolve } = Promise.withResolvers<JsonText | HubError>();
+    const fail = (reason: string) => {
+      if (this.#worker === worker) this.#worker = undefined;
+      void worker.terminate();
+      resolve(new HubError('bad-dashboard', `${question.file}: expected a dashboard that can be checked, ${reason}`));
+    };
+    const late = setTimeout(fail, longestMs, `this one takes longer than ${longestMs / 1000} s`);
+    worker.once('message', (answer: Answer) => resolve(readAnswer(answer)));
+    worker.once('error', (error) => fail(`got ${messageOf(error)}`));
+    worker.once('exit', () => fail('got the end of the thread that checks it'));
+    worker.postMessage(question);
+    return promise.finally(() => {
+      clearTimeout(late);
+      worker.removeAllListeners('message').removeAllListeners('exit').removeAllListeners('error');
+      worker.on('error', () => {});
+      this.#resting = setTimeout(() => this.#rest(), restsAfterMs).unref();
+    });
+  }
+
+  #rest(): void {
+    void this.#worker?.terminate();
+    this.#worker = undefined;
+  }
+}
+
+function startWorker(): Worker {
+  const program = new URL(`./dashboard-checker${extname(import.meta.filename)}`, import.meta.url);
+  const execArgv = ['--disable-warning=ExperimentalWarning'];
+  const worker = new Worker(program, { name, workerData: name, execArgv, resourceLimits });
+  worker.unref(); // no process waits for it
+  return worker;
+}
+
+function readAnswer(answer: Answer): JsonText | HubError {
+  if ('text' in answer) return new JsonText(answer.text, answer.etag);
+  const { code, message, where } = answer;
+  return new HubError(code, message, where === undefined ? {} : { where });
+}
+
+if (workerData === name)
+  parentPort!.on('message', ({ file, text }: Question) => {
+    const checked = checkDashboard(file, text);
+    const answer: Answer =
+      checked instanceof HubError
+        ? { code: checked.code, message: checked.message, where: checked.where }
+        : { text: checked.text, etag: checked.etag };
+    parentPort!.postMessage(answer);
+  });

@@ -1,0 +1,156 @@
+// Messages as fast as they are taken, which waits for each answer, and sockets that make much of little.
+
+import { encodeClientFrame, encodeClientText, opcodes } from '../../support/load/web-socket.ts';
+import { keepOpen, keepSending, keepWebSocketOpen, pour } from './attack.ts';
+import type { Scenario } from './scenario.ts';
+
+const moreParameters = Array.from(
+  { length: 20_000 },
+  (_, index) => `group-${index % 10}/sensor-${index}/value,F,${index}`,
+);
+const globs = Array.from({ length: 100 }, (_, index) => `*e*k/*ro*p-*/*en*or-*${index}*/*a*ue*`);
+
+const plainChanges: Scenario = {
+  about: 'one plain socket sends changes as fast as they are taken, 400 at a time, and all its neighbours hear them',
+  limits: [],
+  attack(port) {
+    let value = 0;
+    const burst = () => Array.from({ length: 400 }, () => `{"p":"desk/neighbour/none","v":${value++}}`);
+    keepWebSocketOpen(port, '/ws?filter=neighbour/none$', (socket) => {
+      const send = () => void socket.write(Buffer.concat(burst().map(encodeClientText)));
+      setInterval(send, 1).unref();
+      send();
+    });
+  },
+};
+
+const v1Changes: Scenario = {
+  about: 'one patchbay.v1 socket sends changes as fast as they are acknowledged, 1,000 in each of 8 messages under way',
+  limits: [],
+  attack(port) {
+    for (let count = 0; count < 8; count++)
+      keepSending(
+        port,
+        1,
+        (number) =>
+          JSON.stringify({
+            set: Array.from({ length: 1000 }, (_, index) => ['desk/text', `${number} ${index}`]),
+            ack: 1,
+          }),
+        (text) => text.includes('"ack":'),
+      );
+  },
+};
+
+const v1Pings: Scenario = {
+  about: '50 patchbay.v1 sockets ping as fast as they are answered',
+  limits: [],
+  attack: (port) =>
+    keepSending(
+      port,
+      50,
+      (number) => `{"ping":${number}}`,
+      (text) => text.includes('"pong":'),
+    ),
+};
+
+const subscriptions: Scenario = {
+  about: '20 patchbay.v1 sockets change what they subscribe to as fast as it is taken, over 20,000 parameters',
+  limits: [],
+  parameters: moreParameters,
+  attack: (port) =>
+    keepSending(
+      port,
+      20,
+      (number) => JSON.stringify({ sub: 1, include: [`desk/group-${number % 10}/*/value`], rate: number % 7 }),
+      (text) => text.includes('"end":'),
+    ),
+};
+
+const globLists: Scenario = {
+  about: '20 patchbay.v1 sockets subscribe to 100 globs of several stars over 20,000 parameters, ever other ones',
+  limits: [],
+  parameters: moreParameters,
+  attack: (port) =>
+    keepSending(
+      port,
+      20,
+      (number) => JSON.stringify({ sub: 1, include: globs.map((glob) => `${glob}${number % 1000 || ''}`) }),
+      (text) => text.includes('"end":') || text.includes('"error":'),
+    ),
+};
+
+const v1Snapshots: Scenario = {
+  about: '50 patchbay.v1 sockets ask for everything of 20,000 parameters again and again',
+  limits: [],
+  parameters: moreParameters,
+  attack: (port) =>
+    keepSending(
+      port,
+      50,
+      (number) => JSON.stringify({ sub: number % 30, include: ['**'] }),
+      (text) => text.includes('"end":'),
+    ),
+};
+
+const fragments: Scenario = {
+  about: 'one plain socket sends its messages in fragments of one byte',
+  limits: [],
+  attack: (port) =>
+    keepWebSocketOpen(port, '/ws', (socket) => {
+      const bytes = Buffer.from('{"p":"desk/text","v":"fragments"}');
+      const pieces = Array.from(bytes, (byte, index) => {
+        const isLast = index === bytes.length - 1;
+        return Buffer.of((isLast ? 0x80 : 0) | (index === 0 ? opcodes.text : 0), 0x81, 0, 0, 0, 0, byte);
+      });
+      pour(socket, Buffer.concat(pieces));
+    }),
+};
+
+const compressed: Scenario = {
+  about: 'sockets that offer to compress, and send frames that say so',
+  limits: [],
+  attack(port) {
+    for (let count = 0; count < 50; count++)
+      keepOpen(port, (socket) => {
+        socket.on('data', () => {
+          const frame = encodeClientFrame(Buffer.alloc(1000), opcodes.text);
+          frame[0]! |= 0x40; // RSV1 (RFC 7692 section 6)
+          socket.write(frame);
+        });
+        socket.write(handshake('Sec-WebSocket-Extensions: permessage-deflate\r\n'));
+      });
+  },
+};
+
+const upgrades: Scenario = {
+  about: '100 connections shake hands, right ones and wrong ones, again and again',
+  limits: [],
+  attack(port) {
+    for (let count = 0; count < 100; count++)
+      keepOpen(port, (socket) => {
+        socket.on('data', () => socket.destroy());
+        socket.write(count % 2 === 0 ? handshake('') : handshake('').replace('Version: 13', 'Version: 7'));
+      });
+  },
+};
+
+function handshake(headers: string): string {
+  return (
+    'GET /ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
+    `Sec-WebSocket-Key: cGF0Y2hiYXkgYmVuY2ggLg==\r\nSec-WebSocket-Version: 13\r\n${headers}\r\n`
+  );
+}
+
+/** Abuses by messages, by name. */
+export const messageAbuses: Readonly<Record<string, Scenario>> = {
+  'plain-changes': plainChanges,
+  'v1-changes': v1Changes,
+  'v1-pings': v1Pings,
+  subscriptions,
+  'glob-lists': globLists,
+  'v1-snapshots': v1Snapshots,
+  fragments,
+  compressed,
+  upgrades,
+};
