@@ -237,7 +237,7 @@ const floorsOfRestApi: readonly (readonly [floor: string, allowed: readonly stri
   ],
   ['sockets/plain/', ['sockets/', 'filters/', 'input/', 'limits/', 'pacing/', 'users/']],
   ['sockets/v1/', ['sockets/', 'filters/', 'input/', 'limits/', 'pacing/', 'tracing/', 'users/']],
-  ['metrics/', ['http/', 'http/answer/', 'input/', 'limits/', 'sockets/sockets.ts']],
+  ['metrics/', ['input/', 'limits/', 'pages/', 'sockets/sockets.ts']],
   ['sockets/sockets.ts', ['sockets/', 'sockets/plain/', 'sockets/v1/', 'filters/', 'http/', 'limits/', 'users/']],
 ];
 

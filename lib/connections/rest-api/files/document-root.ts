@@ -3,12 +3,10 @@
 
 import { join, sep } from 'node:path';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
-import type { Log } from '../../connection.ts';
 import { decodePath } from '../http/path.ts';
-import type { Disk } from './disk.ts';
 import { type PrivateFileCheck, placeOfOpened } from './opened-file.ts';
 import { type Reading, realPathOf, statsOf } from './reading.ts';
-import { noSuchFile, type Place, replyFile } from './static-file.ts';
+import { type FileService, noSuchFile, type Place, replyFile } from './static-file.ts';
 
 /** The first segments of paths at which the hub itself answers (S-12). */
 const builtIn = new Set(['hub', 'parameters', 'update', 'ws']);
@@ -16,13 +14,12 @@ const builtIn = new Set(['hub', 'parameters', 'update', 'ws']);
 /** Answers GET and HEAD with a file of the root; a folder answers with its index.html. */
 export function serveFile(
   root: string,
-  disk: Disk,
+  service: FileService,
   hidden: PrivateFileCheck,
   response: HttpResponse,
   request: HttpRequest,
-  log: Log,
 ): Promise<void> {
-  return replyFile(response, request, log, disk, (path, query) => {
+  return replyFile(response, request, service, (path, query) => {
     if (builtIn.has(decodePath(path).split('/', 2)[1]!)) throw noSuchFile(path);
     return findFile(root, path, path, query, hidden);
   });

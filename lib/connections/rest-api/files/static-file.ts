@@ -19,6 +19,7 @@ import {
 import { begin } from '../http/answer/headers.ts';
 import { endWithLength, replyError } from '../http/answer/reply.ts';
 import { send } from '../http/answer/send.ts';
+import type { Paced } from '../http/body.ts';
 import { type Exchange, keepResponse } from '../http/exchange.ts';
 import { asHubError } from '../input/fault-gate.ts';
 import { takeFile } from '../limits/descriptor-shares.ts';
@@ -62,12 +63,17 @@ export function noSuchFile(path: string): HubError {
   return new HubError('not-found', `${path}: there is no such file`);
 }
 
+/** What serves the files of a disk, and whose slices it takes. */
+export interface FileService extends Paced {
+  readonly disk: Disk;
+  readonly log: Log;
+}
+
 /** Answers GET and HEAD with the file that `locate` finds for a path, or with the error that `locate` throws. */
 export async function replyFile(
   response: HttpResponse,
   request: HttpRequest,
-  log: Log,
-  disk: Disk,
+  service: FileService,
   locate: (path: string, query: string) => Reading<Place>,
 ): Promise<void> {
   const exchange = keepResponse(response);
@@ -81,11 +87,11 @@ export async function replyFile(
     ...preconditionsOf(request),
   };
   try {
-    const answer = disk.read(findAnswer(path, locate(path, query), headers, isHead));
-    await reply(exchange, answer instanceof Promise ? await answer : answer, asJson);
+    const answer = service.disk.read(findAnswer(path, locate(path, query), headers, isHead));
+    await reply(exchange, answer instanceof Promise ? await answer : answer, asJson, service);
   } catch (error) {
     const isMissing = missingCodes.has((error as NodeJS.ErrnoException).code ?? '');
-    exchange.fail(isMissing ? noSuchFile(path) : asHubError(error, log), asJson);
+    exchange.fail(isMissing ? noSuchFile(path) : asHubError(error, service.log), asJson);
   }
 }
 
@@ -128,10 +134,10 @@ function* findAnswer(
   }
 }
 
-function reply(exchange: Exchange, answer: Answer, asJson: boolean): Promise<void> | undefined {
+function reply(exchange: Exchange, answer: Answer, asJson: boolean, service: FileService): Promise<void> | undefined {
   if (answer.kind === 'long') {
     exchange.reply((response) => beginFile(response, answer.file, answer.part));
-    return streamFile(exchange, answer.descriptor, answer.part);
+    return streamFile(exchange, answer.descriptor, answer.part, service);
   }
   exchange.reply((response) => {
     if (answer.kind === 'elsewhere') begin(response, '302 Found').writeHeader('Location', answer.location).end();

@@ -9,6 +9,7 @@ import { acceptOf, wantsJsonErrors } from '../http/answer/accept.ts';
 import { type Preconditions, preconditionsOf } from '../http/answer/conditional.ts';
 import { begin, jsonType } from '../http/answer/headers.ts';
 import { JsonText, jsonAnswerOf, replyJson, taggedText } from '../http/answer/reply.ts';
+import { send } from '../http/answer/send.ts';
 import { type Exchange, keepResponse } from '../http/exchange.ts';
 import { asHubError } from '../input/fault-gate.ts';
 import { shareOf } from '../limits/share.ts';
@@ -18,8 +19,19 @@ import { expectPresent } from '../users/present.ts';
 import type { Visitor } from '../users/visitor.ts';
 import { jsonPieces } from './json-pieces.ts';
 
+/** A page that is no JSON, and that no cache keeps. */
+export class PlainText {
+  readonly type: string;
+  readonly text: string;
+
+  constructor(type: string, text: string) {
+    this.type = type;
+    this.text = text;
+  }
+}
+
 /** What a page has: its data, of which a list may be made item by item, or its text. */
-export type Page = Answer | Iterable<object> | JsonText;
+export type Page = Answer | Iterable<object> | JsonText | PlainText;
 
 /** What a client asks for a page with. */
 export interface PageRequest {
@@ -107,8 +119,10 @@ class PageAnswer implements Task {
   }
 
   #answer(page: Page, endMs: number): boolean {
-    if (page instanceof JsonText) {
-      return this.#reply(page);
+    if (page instanceof JsonText) return this.#reply(page);
+    if (page instanceof PlainText) {
+      this.#exchange.reply((response) => replyText(response, page));
+      return false;
     }
     this.#pieces ??= jsonPieces(page);
     let untilLook = lookEvery; // a short page is made at once, however long the machine does something else meanwhile
@@ -151,4 +165,9 @@ class PageAnswer implements Task {
     if (!isTaken) void this.#exchange.writable().then(() => this.#queue.add(this));
     return isTaken;
   }
+}
+
+function replyText(response: HttpResponse, { type, text }: PlainText): void {
+  begin(response).writeHeader('Content-Type', type).writeHeader('Cache-Control', 'no-store');
+  send(response, text);
 }

@@ -12,9 +12,12 @@ import type { RouteContext } from './route-context.ts';
 
 /** What browsers open: the console, or where it would be, and the client library. */
 export function browserRoutes(context: RouteContext): Route[] {
-  const { hub, settings, log, consoleFolder: folder } = context;
+  const { hub, settings, consoleFolder: folder, log } = context;
   const disk = createDisk(folder);
-  const script = later((response, request) => serveClientScript(disk, response, request, log), context);
+  const script = later(
+    (response, request, paced) => serveClientScript({ ...paced, disk, log }, response, request),
+    context,
+  );
   const others: Route[] = [
     { path: '/hub', need: 'entry', get: redirectToHub },
     { path: '/hub/client.js', need: 'entry', get: script },
@@ -25,8 +28,14 @@ export function browserRoutes(context: RouteContext): Route[] {
       { path: '/hub/', need: 'entry', get: (response) => replyContents(hub, response) },
       { path: `${consolePath}*`, need: 'entry', get: replyNotFound },
     ];
-  const page = later((response, request) => serveConsolePage(folder, disk, hub, response, request, log), context);
-  const file = later((response, request) => serveConsoleFile(folder, disk, response, request, log), context);
+  const page = later(
+    (response, request, paced) => serveConsolePage(folder, { ...paced, disk, log }, hub, response, request),
+    context,
+  );
+  const file = later(
+    (response, request, paced) => serveConsoleFile(folder, { ...paced, disk, log }, response, request),
+    context,
+  );
   return [
     ...others,
     { path: '/hub/', need: 'entry', get: page },
@@ -50,7 +59,10 @@ export function documentRoutes(context: RouteContext): Route[] {
     {
       path: '/*',
       need: 'entry',
-      get: later((response, request) => serveFile(root, disk, hidden, response, request, log), context),
+      get: later(
+        (response, request, paced) => serveFile(root, { ...paced, disk, log }, hidden, response, request),
+        context,
+      ),
     },
   ];
 }

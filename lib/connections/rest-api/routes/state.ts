@@ -9,11 +9,11 @@ import { hubsOf } from '../pages/hubs.ts';
 import { wholeLogOf } from '../pages/log.ts';
 import { openApiTextOf } from '../pages/openapi/document.ts';
 import { traceRule } from '../pages/trace.ts';
-import { later, pagesOf } from './handlers.ts';
+import { pagesOf } from './handlers.ts';
 import type { RouteContext } from './route-context.ts';
 
 export function stateRoutes(context: RouteContext): Route[] {
-  const { hub, settings, log, sockets, entry } = context;
+  const { hub, settings, sockets, entry } = context;
   const openApi = () => openApiTextOf(hub.version, entry.directory, settings.getUpdates, entry.cookieName);
   const json = pagesOf(context);
   return [
@@ -27,7 +27,7 @@ export function stateRoutes(context: RouteContext): Route[] {
       isUnmetered: true,
       get: json(({ visitor }) => isReady(context, visitor)),
     },
-    { path: '/hub/metrics', need: 'metrics', get: later(createMetricsPage(context, log), context) },
+    { path: '/hub/metrics', need: 'metrics', get: json(createMetricsPage(context)) },
     { path: '/hub/hubs', need: 'manage', get: json(() => hubsOf(hub)) },
     { path: '/hub/log', need: 'manage', get: json(({ query }) => wholeLogOf(hub, query)) },
     { path: '/hub/openapi.json', need: 'entry', get: json(openApi) },

@@ -28,7 +28,7 @@ export function storeRoutes(context: RouteContext): Route[] {
     },
   });
   return [
-    ownersFile('/hub/backup', (response, request, visitor) => serveBackup(hub, visitor, response, request, log)),
+    ownersFile('/hub/backup', (response, request, visitor) => serveBackup(context, visitor, response, request)),
     ownersFile('/hub/record', (response, _, visitor) => serveRecording(hub, recordings, visitor, response, log)),
     {
       path: '/hub/store',

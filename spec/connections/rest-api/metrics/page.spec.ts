@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { MetricsContext } from '../../../../lib/connections/rest-api/metrics/metrics.ts';
 import { createMetricsPage } from '../../../../lib/connections/rest-api/metrics/page.ts';
-import { createLogRecorder } from '../../../support/connection.ts';
 import { eventually, within } from '../../../support/deadline.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { ask } from '../../../support/http.ts';
@@ -154,7 +153,7 @@ test('the library is loaded at the start, also when nobody asks', async (t) => {
   const hub = () => {
     isLoaded = true;
   };
-  createMetricsPage(Object.defineProperty({} as MetricsContext, 'hub', { get: hub }), createLogRecorder());
+  createMetricsPage(Object.defineProperty({} as MetricsContext, 'hub', { get: hub }));
   await t.notThrowsAsync(eventually(() => isLoaded));
 });
 

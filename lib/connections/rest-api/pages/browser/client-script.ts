@@ -3,16 +3,14 @@
 import { fileURLToPath } from 'node:url';
 import { HubError } from '../../../../model/error.ts';
 import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
-import type { Log } from '../../../connection.ts';
-import type { Disk } from '../../files/disk.ts';
 import { type Reading, realPathOf } from '../../files/reading.ts';
-import { type Place, replyFile } from '../../files/static-file.ts';
+import { type FileService, type Place, replyFile } from '../../files/static-file.ts';
 
 /** In a clone this is a file of lib and in a package one of dist; the script is in the same place from both. */
 const file = fileURLToPath(new URL('../../../../../dist/web/client.js', import.meta.url));
 
-export function serveClientScript(disk: Disk, response: HttpResponse, request: HttpRequest, log: Log): Promise<void> {
-  return replyFile(response, request, log, disk, locate);
+export function serveClientScript(service: FileService, response: HttpResponse, request: HttpRequest): Promise<void> {
+  return replyFile(response, request, service, locate);
 }
 
 function* locate(path: string): Reading<Place> {

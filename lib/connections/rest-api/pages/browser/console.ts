@@ -4,12 +4,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
-import type { Log } from '../../../connection.ts';
 import type { HubPort } from '../../../hub-port.ts';
-import type { Disk } from '../../files/disk.ts';
 import { findFile } from '../../files/document-root.ts';
 import { realPathOf } from '../../files/reading.ts';
-import { replyFile } from '../../files/static-file.ts';
+import { type FileService, replyFile } from '../../files/static-file.ts';
 import { beginValue, confine } from '../../http/answer/headers.ts';
 import { send } from '../../http/answer/send.ts';
 import { contentsOf } from './contents.ts';
@@ -22,16 +20,15 @@ export const builtConsole = fileURLToPath(new URL('../../../../../dist/web', imp
 /** Answers with the page of the console. Where it has not been built, the answer is the contents as text. */
 export async function serveConsolePage(
   folder: string,
-  disk: Disk,
+  service: FileService,
   hub: HubPort,
   response: HttpResponse,
   request: HttpRequest,
-  log: Log,
 ): Promise<void> {
   const file = join(folder, 'index.html');
   if (!existsSync(file)) return replyContents(hub, response);
   confine(response);
-  await replyFile(response, request, log, disk, function* () {
+  await replyFile(response, request, service, function* () {
     return { file: yield* realPathOf(file) };
   });
 }
@@ -39,14 +36,13 @@ export async function serveConsolePage(
 /** Answers with a file of the console. */
 export function serveConsoleFile(
   folder: string,
-  disk: Disk,
+  service: FileService,
   response: HttpResponse,
   request: HttpRequest,
-  log: Log,
 ): Promise<void> {
   const locate = (path: string) => findFile(folder, path, path.slice(consolePath.length - 1), '');
   confine(response);
-  return replyFile(response, request, log, disk, locate);
+  return replyFile(response, request, service, locate);
 }
 
 export function replyContents(hub: HubPort, response: HttpResponse): void {

@@ -9,8 +9,9 @@ import type { Handler } from '../../http/admission.ts';
 import { acceptOf, wantsJsonErrors } from '../../http/answer/accept.ts';
 import { isNotModified, type Preconditions, preconditionsOf } from '../../http/answer/conditional.ts';
 import { begin, jsonType } from '../../http/answer/headers.ts';
+import type { Paced } from '../../http/body.ts';
 import { cutWith, type Exchange, keepResponse } from '../../http/exchange.ts';
-import { sendPart } from '../../http/send-part.ts';
+import { sendParts } from '../../http/send-parts.ts';
 import { asHubError } from '../../input/fault-gate.ts';
 import type { PastShares } from '../../limits/past-shares.ts';
 import { shareOf } from '../../limits/share.ts';
@@ -63,7 +64,7 @@ export function servePast(context: PastContext, read: ReadQuestion): Handler {
       const ready = await past.ask(asked, share, () => !exchange.isAborted);
       const free = context.shares.hold(share, ready.body.byteLength);
       const type = 'format' in asked && asked.format === 'csv' ? csvType : jsonType;
-      await reply(exchange, ready, type, preconditions).finally(free);
+      await reply(exchange, ready, type, preconditions, { queue: context.queue, share }).finally(free);
     };
     void answer()
       .catch((error) => exchange.fail(asHubError(error, context.log), asJson))
@@ -80,6 +81,7 @@ async function reply(
   { body, tag }: ReadyAnswer,
   type: string,
   preconditions: Preconditions,
+  paced: Paced,
 ): Promise<void> {
   const etag = `"${tag}"`;
   const isKnown = isNotModified(preconditions, { etag });
@@ -90,8 +92,8 @@ async function reply(
     else sendFirst(response.writeHeader('Content-Type', type), body);
   });
   if (isKnown || exchange.response.isHead || body.byteLength <= partBytes) return;
-  for (let sent = 0; sent < body.byteLength && !exchange.isAborted; sent += partBytes)
-    await sendPart(exchange, body.subarray(sent, sent + partBytes), body.byteLength);
+  const next = (sent: number) => body.subarray(sent, sent + partBytes);
+  await sendParts(exchange, paced, { totalBytes: body.byteLength, next });
 }
 
 /** A short body goes with the head. */

@@ -1,0 +1,98 @@
+// Sends a long body part by part, as fast as the client reads, in slices. Nothing of it is copied into the server.
+
+import type { Task } from '../pacing/fair-queue.ts';
+import type { Paced } from './body.ts';
+import type { Exchange } from './exchange.ts';
+
+/** The part of a body that begins after so many bytes, which is not empty; undefined: there is none, and so the connection is cut. */
+export type NextPart = (sentBytes: number) => Uint8Array | undefined | Promise<Uint8Array | undefined>;
+
+export interface LongBody {
+  readonly totalBytes: number;
+  readonly next: NextPart;
+}
+
+/** Sends a body whose head has been sent. Resolves when it is out, or the client has gone. Errors: those of `next`. */
+export function sendParts(exchange: Exchange, { queue, share }: Paced, body: LongBody): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const parts = new Parts(exchange, { queue, share }, body, { resolve, reject });
+  queue.do(parts);
+  return promise;
+}
+
+interface Settle {
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+class Parts implements Task {
+  readonly share: string;
+  readonly line = undefined;
+  readonly #exchange: Exchange;
+  readonly #queue: Paced['queue'];
+  readonly #body: LongBody;
+  readonly #settle: Settle;
+  /** What is left of the part that was made last. */
+  #rest: Uint8Array = new Uint8Array(0);
+  #sent = 0;
+
+  constructor(exchange: Exchange, { queue, share }: Paced, body: LongBody, settle: Settle) {
+    this.share = share;
+    this.#exchange = exchange;
+    this.#queue = queue;
+    this.#body = body;
+    this.#settle = settle;
+  }
+
+  advance(endMs: number): boolean {
+    try {
+      do if (!this.#step()) return false;
+      while (performance.now() < endMs);
+      return true;
+    } catch (error) {
+      this.#settle.reject(error);
+      return false;
+    }
+  }
+
+  /** Sends what the client takes of a part; returns whether there is more to do at once. */
+  #step(): boolean {
+    if (this.#exchange.isAborted || this.#sent >= this.#body.totalBytes) {
+      this.#settle.resolve();
+      return false;
+    }
+    if (this.#rest.length > 0) return this.#send();
+    const part = this.#body.next(this.#sent);
+    if (!(part instanceof Promise)) return this.#take(part);
+    part.then((late) => {
+      if (this.#take(late)) this.#queue.do(this);
+    }, this.#settle.reject);
+    return false;
+  }
+
+  #take(part: Uint8Array | undefined): boolean {
+    if (part !== undefined) this.#rest = part;
+    else {
+      this.#exchange.reply((response) => response.close());
+      this.#settle.resolve();
+    }
+    return part !== undefined;
+  }
+
+  #send(): boolean {
+    const { response } = this.#exchange;
+    const before = response.getWriteOffset();
+    let isTaken = true;
+    let isComplete = true;
+    this.#exchange.reply(() => {
+      [isTaken, isComplete] = response.tryEnd(this.#rest, this.#body.totalBytes);
+    });
+    const taken =
+      isTaken || isComplete || this.#exchange.isAborted ? this.#rest.length : response.getWriteOffset() - before;
+    this.#sent += taken;
+    this.#rest = this.#rest.subarray(taken);
+    if (isTaken || isComplete || this.#exchange.isAborted) return true;
+    void this.#exchange.writable().then(() => this.#queue.do(this));
+    return false;
+  }
+}
