@@ -212,7 +212,7 @@ const floorsOfRestApi: readonly (readonly [floor: string, allowed: readonly stri
   ['http/answer/', ['http/guard/', 'input/', 'limits/', 'proxies/', 'settings.ts']],
   ['http/', ['http/answer/', 'http/guard/', 'input/', 'limits/', 'pacing/', 'proxies/', 'settings.ts', 'users/']],
   ['files/', ['http/', 'http/answer/', 'input/', 'limits/']],
-  ['pages/openapi/', ['settings.ts', 'users/']],
+  ['pages/openapi/', ['http/answer/', 'settings.ts', 'users/']],
   [
     'pages/',
     [

@@ -1,6 +1,7 @@
 // A hub: flow files in, a running graph out, and all that gateways may see of it and do with it.
 
 import { randomUUID } from 'node:crypto';
+import { getHeapStatistics } from 'node:v8';
 import { filter, firstValueFrom, type SchedulerLike } from 'rxjs';
 import type { AnyConnectionType, Log } from '../connections/connection.ts';
 import { connectionTypes } from '../connections/connection-types.ts';
@@ -13,6 +14,7 @@ import type { Supervisor } from '../flow/run/connections/supervisor.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { ParameterNode } from '../graph/parameter-node.ts';
 import { HubError } from '../model/error.ts';
+import { held, mostHeldBytes } from '../model/held-bytes.ts';
 import type { Change, Origin, Parameter, Remote, RemoteWrite } from '../model/parameter.ts';
 import type { ConnectionAction, ConnectionStatus } from '../model/reports/connection-status.ts';
 import type { LoadReport } from '../model/reports/load-report.ts';
@@ -69,6 +71,8 @@ export interface FlowGuard {
 }
 
 const stopDeadlineMs = 1800;
+
+held.allow(mostHeldBytes(getHeapStatistics().heap_size_limit));
 
 /** Reads and checks flow files. Errors: `bad-flow`, one line per error, all of them. */
 export function loadFlows(paths: readonly string[], types = connectionTypes): Promise<Plan> {

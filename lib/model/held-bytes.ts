@@ -2,7 +2,6 @@
 // that nobody reads. Each place has a bound of its own. All of them together may hold a sixteenth of what the heap may grow to. When they
 // would hold more, whoever holds most has to let go first, be it a rule, a connection or a user.
 
-import { getHeapStatistics } from 'node:v8';
 import { Heap } from './heap.ts';
 
 /** What is held, as metrics name it. */
@@ -41,7 +40,7 @@ interface Candidate {
 
 /** Counts what is held, and has whoever holds most let go. */
 export class Ledger {
-  readonly mostBytes: number;
+  #mostBytes: number;
   /** Those that hold something. */
   readonly #owners = new Map<string, Owner>();
   readonly #bytes = countKinds();
@@ -50,7 +49,16 @@ export class Ledger {
   #isFreeing = false;
 
   constructor(mostBytes: number) {
-    this.mostBytes = mostBytes;
+    this.#mostBytes = mostBytes;
+  }
+
+  get mostBytes(): number {
+    return this.#mostBytes;
+  }
+
+  /** From now on so much may be held. */
+  allow(mostBytes: number): void {
+    this.#mostBytes = mostBytes;
   }
 
   get totalBytes(): number {
@@ -85,7 +93,7 @@ export class Ledger {
     if (account.bytes > 0) owner.accounts.add(account);
     else owner.accounts.delete(account);
     if (owner.accounts.size === 0) this.#owners.delete(name);
-    if (bytes > 0 && this.#totalBytes > this.mostBytes && !this.#isFreeing) this.#free();
+    if (bytes > 0 && this.#totalBytes > this.#mostBytes && !this.#isFreeing) this.#free();
   }
 
   #free(): void {
@@ -150,5 +158,5 @@ export function textBytes(text: string): number {
   return 2 * text.length;
 }
 
-/** What this process holds. */
-export const held = new Ledger(mostHeldBytes(getHeapStatistics().heap_size_limit));
+/** What this process holds. A hub that starts allows it what the heap of the process has room for. */
+export const held = new Ledger(leastBytes);

@@ -2,10 +2,15 @@
 
 import type { Subscriber } from 'rxjs';
 import { z } from 'zod';
-import type { Value } from '../../model/value.ts';
+import { groupDigits } from '../../model/digits.ts';
+import { maxTextLength, type Value } from '../../model/value.ts';
 import type { BoundExpression } from '../rule-expression.ts';
 import { conditional, define, expression, type NamedStep, scalar, typeOfScalar } from './define-step.ts';
 import { EachValue, each } from './each-value.ts';
+import { OneValue } from './held-values.ts';
+import type { StepRuntime } from './step.ts';
+
+const sumIsTooLong = `a sum is a text of at most ${groupDigits(maxTextLength)} characters, a longer one was dropped`;
 
 export const computingSteps: readonly NamedStep[] = [
   conditional('filter', 'lets a value through when the condition is true', (condition) =>
@@ -17,7 +22,10 @@ export const computingSteps: readonly NamedStep[] = [
   }),
   define('pairwise', 'computes from `previous` and `value`, from the second value on', expression, (text, context) => {
     const compute = context.compile(text, { previous: context.type });
-    return { type: compute.type, create: ({ bind }) => each((hearer) => new Pairing(hearer, bind(compute))) };
+    return {
+      type: compute.type,
+      create: (runtime) => each((hearer) => new Pairing(hearer, runtime.bind(compute), runtime)),
+    };
   }),
   define(
     'scan',
@@ -25,7 +33,10 @@ export const computingSteps: readonly NamedStep[] = [
     z.strictObject({ seed: scalar, expression }, { error: '{ seed: 0, expression: "sum + value" }' }),
     ({ seed, expression: text }, { compile }) => {
       const compute = compile(text, { sum: typeOfScalar(seed) });
-      return { type: compute.type, create: ({ bind }) => each((hearer) => new Summing(hearer, bind(compute), seed)) };
+      return {
+        type: compute.type,
+        create: (runtime) => each((hearer) => new Summing(hearer, runtime.bind(compute), seed, runtime)),
+      };
     },
   ),
 ];
@@ -67,16 +78,22 @@ class Mapping extends EachValue {
 
 class Pairing extends EachValue {
   readonly #expression: BoundExpression;
+  readonly #held: OneValue;
   #previous: Value | undefined;
 
-  constructor(hearer: Subscriber<Value>, expression: BoundExpression) {
+  constructor(hearer: Subscriber<Value>, expression: BoundExpression, runtime: StepRuntime) {
     super(hearer);
     this.#expression = expression;
+    this.#held = new OneValue(runtime, () => {
+      this.#previous = undefined;
+    });
+    this.add(() => this.#held.note(undefined));
   }
 
   protected compute(value: Value): Value | undefined {
     const previous = this.#previous;
     this.#previous = value;
+    this.#held.note(value);
     if (previous === undefined) return undefined;
     scope.value = value;
     scope.previous = previous;
@@ -84,21 +101,33 @@ class Pairing extends EachValue {
   }
 }
 
-/** Where the expression has no result, the sum is emitted as it is. */
+/** Where the expression has no result, or one that no parameter takes, the sum is emitted as it is. */
 class Summing extends EachValue {
   readonly #expression: BoundExpression;
+  readonly #runtime: StepRuntime;
+  readonly #held: OneValue;
   #sum: Value;
 
-  constructor(hearer: Subscriber<Value>, expression: BoundExpression, seed: Value) {
+  constructor(hearer: Subscriber<Value>, expression: BoundExpression, seed: Value, runtime: StepRuntime) {
     super(hearer);
     this.#expression = expression;
+    this.#runtime = runtime;
     this.#sum = seed;
+    this.#held = new OneValue(runtime, () => {
+      this.#sum = seed;
+    });
+    this.add(() => this.#held.note(undefined));
   }
 
   protected compute(value: Value): Value | undefined {
     scope.value = value;
     scope.sum = this.#sum;
-    this.#sum = this.#expression.evaluate(scope) ?? this.#sum;
+    const sum = this.#expression.evaluate(scope);
+    if (typeof sum === 'string' && sum.length > maxTextLength) this.#runtime.overflow(sumIsTooLong);
+    else if (sum !== undefined) {
+      this.#sum = sum;
+      this.#held.note(sum);
+    }
     return this.#sum;
   }
 }

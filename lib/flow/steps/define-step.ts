@@ -1,6 +1,5 @@
 // How steps are defined: the settings and the shapes that many of them share.
 
-import type { SchedulerLike } from 'rxjs';
 import { z } from 'zod';
 import { HubError, messageOf } from '../../model/error.ts';
 import { durationPattern, longestDurationMs, readDurationMs } from '../../model/time/duration.ts';
@@ -71,19 +70,6 @@ export function ofNumbers<Schema extends z.ZodType>(
       throw new HubError('bad-flow', 'expected numbers, got a text: put { map: "double(value)" } before it');
     return { type: 'F', create: (runtime) => create(value, runtime) };
   });
-}
-
-/** Defines a step whose setting is a duration. */
-export function timed(
-  name: string,
-  summary: string,
-  create: (ms: number, scheduler: SchedulerLike) => Operator,
-  setting: z.ZodType<number> = durationMs,
-): NamedStep {
-  return define(name, summary, setting, (ms, { type }) => ({
-    type,
-    create: ({ scheduler }) => create(ms, scheduler),
-  }));
 }
 
 /** Defines a step whose setting is a condition on `value`. */

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { groupDigits } from '../../model/digits.ts';
 import type { Value } from '../../model/value.ts';
 import { atLeast, define, type NamedStep, ofNumbers, stepList } from './define-step.ts';
+import { holdingOne } from './held-values.ts';
 import { createMean } from './mean-over-time.ts';
 import type { Operator } from './step.ts';
 
@@ -32,7 +33,16 @@ export const gradualSteps: readonly NamedStep[] = [
     'repeat',
     'passes a value on, and again at every interval of this length, until another one comes',
     atLeast(shortestMs),
-    (ms, { type }) => ({ type, create: ({ scheduler }) => switchMap((value) => repeated(value, ms, scheduler)) }),
+    (ms, { type }) => ({
+      type,
+      create: (runtime) =>
+        holdingOne(
+          type,
+          switchMap((value) => repeated(value, ms, runtime.scheduler)),
+          runtime,
+          true,
+        ),
+    }),
   ),
   define(
     'switchMap',

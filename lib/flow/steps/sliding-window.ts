@@ -14,8 +14,8 @@ export class SlidingWindow {
   /** How many have left since the sum was computed anew, which rounding makes necessary. */
   #leftSinceSum = 0;
   /** Items that may become the least or the greatest: each is less, or greater, than all before it that are left. */
-  readonly #least: Item[] = [];
-  readonly #greatest: Item[] = [];
+  #least: Item[] = [];
+  #greatest: Item[] = [];
 
   get count(): number {
     return this.#items.length - this.#first;
@@ -54,6 +54,13 @@ export class SlidingWindow {
     if (this.#greatest[0] === item) this.#greatest.shift();
     this.#sum -= item.number;
     if (++this.#leftSinceSum >= this.count) this.#tidy();
+  }
+
+  clear(): void {
+    this.#items = [];
+    this.#least = [];
+    this.#greatest = [];
+    this.#first = this.#sum = this.#leftSinceSum = 0;
   }
 
   #tidy(): void {

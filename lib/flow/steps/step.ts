@@ -2,6 +2,7 @@
 
 import type { OperatorFunction, SchedulerLike } from 'rxjs';
 import type { z } from 'zod';
+import type { Account } from '../../model/held-bytes.ts';
 import type { Value, ValueType } from '../../model/value.ts';
 import type { BoundExpression, RuleExpression } from '../rule-expression.ts';
 
@@ -37,6 +38,10 @@ export interface StepRuntime {
   /** The same clock for steps that hold each value by itself: what comes out later has the cause of what went in. */
   readonly causalScheduler: SchedulerLike;
   bind(expression: RuleExpression): BoundExpression;
-  /** Tells that a value was dropped, because the step holds as many as it may. */
+  /** Reports that a value was dropped, because the step holds as many as it may. */
   overflow(message: string): void;
+  /** What the changes take that have led to the value which is being passed on: who holds the value for later holds them as well. */
+  causeBytes(): number;
+  /** Opens an account of what the step holds; `letGo` drops all of it, since the hub holds too much. */
+  open(letGo: () => void): Account;
 }

@@ -1,17 +1,22 @@
-// Steps that let values wait. A step that holds each value by itself holds a bounded number of them.
+// Steps that let values wait. A step that holds each value by itself holds a bounded number of them, and of bytes.
 
-import { auditTime, debounceTime, defer, delay, filter, sampleTime, tap, throttleTime } from 'rxjs';
+import { auditTime, debounceTime, Observable, type SchedulerLike, Subscription, sampleTime, throttleTime } from 'rxjs';
 import { z } from 'zod';
 import { groupDigits } from '../../model/digits.ts';
-import { atLeast, define, durationMs, type NamedStep, timed } from './define-step.ts';
+import type { Value } from '../../model/value.ts';
+import { atLeast, define, durationMs, type NamedStep } from './define-step.ts';
+import { holdingOne, letGoMessage, maxStepBytes, valueBytes } from './held-values.ts';
 import type { Operator, StepRuntime } from './step.ts';
 
 /** A delay holds at most this many values. What comes while it is full is dropped, and the rule is shown as limited. */
 const maxDelayed = 10_000;
+/** What a value takes that waits, beside the value. */
+const delayedBytes = 512;
 const delayIsFull = `a delay holds ${groupDigits(maxDelayed)} values at most, the next was dropped`;
+const delayIsHeavy = `a delay holds ${maxStepBytes / 1024 / 1024} MB at most, the next was dropped`;
 
 export const timingSteps: readonly NamedStep[] = [
-  timed('debounceTime', 'passes the newest value on when none has come for this long', debounceTime),
+  newest('debounceTime', 'passes the newest value on when none has come for this long', debounceTime),
   define(
     'throttleTime',
     'passes a value on, then none for this long; with { duration: 100, trailing: true } the newest of these in the end',
@@ -20,29 +25,82 @@ export const timingSteps: readonly NamedStep[] = [
     }),
     (setting, { type }) => {
       const { duration, trailing } = typeof setting === 'number' ? { duration: setting, trailing: false } : setting;
-      return { type, create: ({ scheduler }) => throttleTime(duration, scheduler, { leading: true, trailing }) };
+      return {
+        type,
+        create(runtime) {
+          const operator = throttleTime<Value>(duration, runtime.scheduler, { leading: true, trailing });
+          return trailing ? holdingOne(type, operator, runtime) : operator;
+        },
+      };
     },
   ),
-  timed('auditTime', 'passes the newest value on, this long after the first', auditTime),
-  timed('sampleTime', 'passes the newest value on at every interval of this length', sampleTime, atLeast(1)),
+  newest('auditTime', 'passes the newest value on, this long after the first', auditTime),
+  newest('sampleTime', 'passes the newest value on at every interval of this length', sampleTime, atLeast(1)),
   define('delay', 'passes each value on this much later', durationMs, (ms, { type }) => ({
     type,
     create: (runtime) => boundedDelay(ms, runtime),
   })),
 ];
 
-function boundedDelay(ms: number, { causalScheduler, overflow }: StepRuntime): Operator {
+/** Defines a step in which the newest value waits for a time. */
+function newest(
+  name: string,
+  summary: string,
+  create: (ms: number, scheduler: SchedulerLike) => Operator,
+  setting: z.ZodType<number> = durationMs,
+): NamedStep {
+  return define(name, summary, setting, (ms, { type }) => ({
+    type,
+    create: (runtime) => holdingOne(type, create(ms, runtime.scheduler), runtime),
+  }));
+}
+
+function boundedDelay(ms: number, { causalScheduler, overflow, open, causeBytes }: StepRuntime): Operator {
   return (source) =>
-    defer(() => {
-      let waiting = 0;
-      return source.pipe(
-        filter(() => {
-          if (waiting >= maxDelayed) overflow(delayIsFull);
-          return waiting < maxDelayed;
-        }),
-        tap(() => waiting++),
-        delay(ms, causalScheduler),
-        tap(() => waiting--),
-      );
+    new Observable((subscriber) => {
+      let waiting = new Subscription();
+      let count = 0;
+      let isOver = false;
+      const forget = () => {
+        waiting.unsubscribe();
+        waiting = new Subscription();
+        count = 0;
+        account.set(0);
+        if (isOver) subscriber.complete();
+      };
+      const account = open(() => {
+        forget();
+        overflow(letGoMessage);
+      });
+      const hold = (value: Value, bytes: number) => {
+        count++;
+        const action = causalScheduler.schedule(() => {
+          waiting.remove(action);
+          count--;
+          account.add(-bytes);
+          subscriber.next(value);
+          if (isOver && count === 0) subscriber.complete();
+        }, ms);
+        waiting.add(action);
+        account.add(bytes);
+      };
+      const running = source.subscribe({
+        next(value) {
+          const bytes = delayedBytes + Math.max(valueBytes(value), causeBytes());
+          if (count >= maxDelayed) overflow(delayIsFull);
+          else if (account.bytes + bytes > maxStepBytes) overflow(delayIsHeavy);
+          else hold(value, bytes);
+        },
+        error: (error) => subscriber.error(error),
+        complete() {
+          isOver = true;
+          if (count === 0) subscriber.complete();
+        },
+      });
+      return () => {
+        running.unsubscribe();
+        isOver = false;
+        forget();
+      };
     });
 }

@@ -1,16 +1,21 @@
 // Steps that compute from several values: those of a time, or the last ones.
 
-import { defer, map, Observable, type SchedulerLike, Subscription, scan } from 'rxjs';
+import { defer, finalize, map, Observable, type SchedulerLike, Subscription, scan } from 'rxjs';
 import { z } from 'zod';
 import { groupDigits } from '../../model/digits.ts';
+import type { Account } from '../../model/held-bytes.ts';
 import type { Value } from '../../model/value.ts';
 import { atLeast, define, type NamedStep, ofNumbers } from './define-step.ts';
+import { letGoMessage } from './held-values.ts';
 import { SlidingWindow } from './sliding-window.ts';
 import type { Operator, StepRuntime } from './step.ts';
 
 /** A window holds at most this many values. Past it the oldest leaves too early, and the rule is shown as limited. */
 const maxInWindow = 10_000;
 const isFull = (step: string) => `a ${step} holds ${groupDigits(maxInWindow)} values at most, the oldest was dropped`;
+/** What a value of a window takes, and how many are counted at a time. */
+const itemBytes = 64;
+const countedTogether = 64;
 const windowForm = "{ of: 'max', over: '10s' } or { of: 'mean', count: 5 }";
 const countForm = `integer 1..${maxInWindow}`;
 
@@ -42,7 +47,7 @@ export const windowSteps: readonly NamedStep[] = [
       })
       .meta({ oneOf: [{ required: ['over'] }, { required: ['count'] }] }),
     ({ of, over, count }, runtime) =>
-      over === undefined ? lastOnes(count!, results[of]) : windowOf('window', over, 1, results[of], runtime),
+      over === undefined ? lastOnes(count!, results[of], runtime) : windowOf('window', over, 1, results[of], runtime),
   ),
   define(
     'count',
@@ -64,18 +69,42 @@ export const windowSteps: readonly NamedStep[] = [
   ),
 ];
 
-function lastOnes(count: number, result: (window: SlidingWindow) => number): Operator {
+function lastOnes(count: number, result: (window: SlidingWindow) => number, runtime: StepRuntime): Operator {
   return (source) =>
     defer(() => {
-      const window = new SlidingWindow();
+      const window = new HeldWindow(runtime);
       return source.pipe(
         map((value) => {
           window.add(Number(value), 0);
           if (window.count > count) window.drop();
           return result(window);
         }),
+        finalize(() => window.clear()),
       );
     });
+}
+
+/** A window whose bytes count, in steps. */
+class HeldWindow extends SlidingWindow {
+  readonly #account: Account;
+
+  constructor({ open, overflow }: StepRuntime) {
+    super();
+    this.#account = open(() => {
+      this.clear();
+      overflow(letGoMessage);
+    });
+  }
+
+  override add(number: number, timeMs: number): void {
+    super.add(number, timeMs);
+    if (this.count % countedTogether === 0) this.#account.set(this.count * itemBytes);
+  }
+
+  override clear(): void {
+    super.clear();
+    this.#account.set(0);
+  }
 }
 
 /** Tells the result for each value, and again when values grow too old, of which `least` stay. */
@@ -84,11 +113,12 @@ function windowOf(
   overMs: number,
   least: number,
   result: (window: SlidingWindow) => number,
-  { scheduler, overflow }: StepRuntime,
+  runtime: StepRuntime,
 ): Operator {
+  const { scheduler, overflow } = runtime;
   return (source) =>
     new Observable((subscriber) => {
-      const window = new SlidingWindow();
+      const window = new HeldWindow(runtime);
       let told: number | undefined;
       let leaving = Subscription.EMPTY;
       const dropOld = () => {
@@ -124,6 +154,7 @@ function windowOf(
       return () => {
         running.unsubscribe();
         leaving.unsubscribe();
+        window.clear();
       };
     });
 }

@@ -3,6 +3,7 @@
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { messageOf } from '../../../model/error.ts';
+import { type Account, held } from '../../../model/held-bytes.ts';
 import type { Parameter, Remote, RemoteCause, RemoteWrite } from '../../../model/parameter.ts';
 import { Backoff } from '../../../model/time/backoff.ts';
 import { wallClock } from '../../../model/time/wall-clock.ts';
@@ -86,7 +87,7 @@ export class MirroredHub implements Remote {
   #listensSinceMs: number;
   /** What has come since something was asked for. */
   #kept: { readonly told: Told; readonly bytes: number }[] = [];
-  #keptBytes = 0;
+  readonly #account: Account;
   /** Counts what is asked for, so that an answer to an earlier question is known as such. */
   #asking = 0;
   #isMending = false;
@@ -109,6 +110,7 @@ export class MirroredHub implements Remote {
     const { owner, log } = context;
     this.#context = context;
     this.hub = owner.hub;
+    this.#account = held.open({ kind: 'mirrors', owner: `hub "${owner.hub}"`, letGo: () => this.#forgetKept() });
     this.clock = new OwnerClock(context.scheduler);
     this.#staleSince = wallClock.pin(context.timeOfDay());
     this.#freshAtMs = this.#listensSinceMs = context.scheduler.now();
@@ -357,14 +359,14 @@ export class MirroredHub implements Remote {
 
   #keep(told: Told, bytes: number): void {
     if (!this.#isAsked) return; // the answer will have it
-    if (this.#kept.length >= maxKeptMessages || this.#keptBytes + bytes > maxKeptBytes) this.#forgetKept();
+    if (this.#kept.length >= maxKeptMessages || this.#account.bytes + bytes > maxKeptBytes) this.#forgetKept();
     this.#kept.push({ told, bytes });
-    this.#keptBytes += bytes;
+    this.#account.add(bytes);
   }
 
   #forgetKept(): void {
     this.#kept = [];
-    this.#keptBytes = 0;
+    this.#account.set(0);
   }
 
   /** Something is missing, or seems to be: who tells what is not so has it asked for less and less often. */

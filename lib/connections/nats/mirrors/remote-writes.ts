@@ -55,8 +55,9 @@ export class RemoteWrites {
   }
 
   /** Never rejects. */
-  async send(remote: AskedHub, writes: readonly RemoteWrite[], by: RemoteCause): Promise<readonly (Value | Error)[]> {
-    const refuse = (why: string) => writes.map(({ parameter }) => unavailable(`${parameter.address}: ${why}`));
+  send(remote: AskedHub, writes: readonly RemoteWrite[], by: RemoteCause): Promise<readonly (Value | Error)[]> {
+    const parameters = writes.map(({ parameter }) => parameter);
+    const refuse = (why: string) => Promise.resolve(refusals(parameters, why));
     if (remote.transport === undefined || !remote.isThere)
       return refuse(`expected hub "${remote.hub}" to be there, nothing is heard of it`);
     const isFull = this.#waiting >= maxWaiting || this.#waitingLength >= maxWaitingLength;
@@ -64,14 +65,23 @@ export class RemoteWrites {
     const request = this.#encode(remote.clock, writes, by);
     if (request === undefined || isTooLong(request))
       return refuse(`expected at most ${maxMessageBytes} bytes of values for hub "${remote.hub}" at a time`);
+    return this.#sendRequest(remote, parameters, request);
+  }
+
+  /** What waits for the answer holds the request and its parameters, but nothing that has led to the writes. */
+  async #sendRequest(
+    remote: AskedHub,
+    parameters: readonly Parameter[],
+    request: string,
+  ): Promise<readonly (Value | Error)[]> {
     this.#waiting++;
     this.#waitingLength += request.length;
     try {
       const answer = await this.#ask(remote, request);
-      if (answer.results.length !== writes.length) throw new Error('the answer is that of another request');
-      return answer.results.map((result, index) => resultOf(result, writes[index]!.parameter));
+      if (answer.results.length !== parameters.length) throw new Error('the answer is that of another request');
+      return answer.results.map((result, index) => resultOf(result, parameters[index]!));
     } catch {
-      return refuse(`not confirmed by hub "${remote.hub}"; it may have taken effect`);
+      return refusals(parameters, `not confirmed by hub "${remote.hub}"; it may have taken effect`);
     } finally {
       this.#waiting--;
       this.#waitingLength -= request.length;
@@ -128,6 +138,10 @@ function resultOf(result: ToldResult, { address, type, remote }: Parameter): Val
   return unavailable(
     `${address}: expected hub "${remote?.hub}" to answer with a value of type ${type}, got ${describe(result.v)}`,
   );
+}
+
+function refusals(parameters: readonly Parameter[], why: string): HubError[] {
+  return parameters.map(({ address }) => unavailable(`${address}: ${why}`));
 }
 
 function unavailable(message: string): HubError {

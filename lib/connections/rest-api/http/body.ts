@@ -31,7 +31,7 @@ export function wrongBodyType(request: HttpRequest, expected: string): HubError 
 /** Whose slice it takes to read a body, and the queue of these. */
 export interface Paced {
   readonly share: string;
-  readonly queue: Pick<FairQueue, 'do'>;
+  readonly queue: Pick<FairQueue, 'do' | 'add'>;
 }
 
 /**

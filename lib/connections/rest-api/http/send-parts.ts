@@ -16,7 +16,7 @@ export interface LongBody {
 export function sendParts(exchange: Exchange, { queue, share }: Paced, body: LongBody): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const parts = new Parts(exchange, { queue, share }, body, { resolve, reject });
-  queue.do(parts);
+  queue.add(parts); // not at once: what is answered later must not depend on how fast the client reads
   return promise;
 }
 

@@ -129,6 +129,7 @@ export class Supervisor {
     } catch (error) {
       this.#log.warn({}, `stopped with a fault: ${messageOf(error)}`);
     }
+    this.#held.forget();
     if (reason !== undefined) this.#status.enter('disabled', reason);
     this.#status.complete();
     await this.#unfinished.whenEnded();

@@ -4,6 +4,7 @@
 import { Observable, Subscriber, type Subscription } from 'rxjs';
 import { createCausalScheduler } from '../../../../graph/causal-scheduler.ts';
 import type { Graph } from '../../../../graph/graph.ts';
+import { held, textBytes } from '../../../../model/held-bytes.ts';
 import type { Change } from '../../../../model/parameter.ts';
 import type { Value } from '../../../../model/value.ts';
 import type { PreparedStep, StepRuntime } from '../../../steps/step.ts';
@@ -60,8 +61,17 @@ export class Pipe extends Subscriber<Value> implements ValueWriter {
   }
 }
 
+/** What the texts of a change take, and of those that led to it. */
+function textBytesOf(change: Change | undefined): number {
+  let bytes = 0;
+  for (let link = change; link !== undefined; link = link.cause)
+    if (typeof link.value === 'string') bytes += textBytes(link.value);
+  return bytes;
+}
+
 function stepRuntime({ plan, runtime, trace }: RuleContext, lookup: ExpressionRuntime): StepRuntime {
   const { graph, scheduler, reports } = runtime;
+  const owner = `rule "${plan.name}" of ${plan.file}`;
   return {
     scheduler,
     causalScheduler: createCausalScheduler(graph, scheduler),
@@ -70,5 +80,7 @@ function stepRuntime({ plan, runtime, trace }: RuleContext, lookup: ExpressionRu
       trace.limit(message);
       reports.limited(plan, message);
     },
+    causeBytes: () => textBytesOf(graph.cause),
+    open: (letGo) => held.open({ kind: 'steps', owner, letGo }),
   };
 }
