@@ -214,7 +214,7 @@ export async function runAbuse(name: string, scenario: Scenario, options: AbuseO
 }
 
 /** Who may come in: the operator, the abuser, and the neighbours, who are nobody unless the scenario is closed. */
-async function usersOf({ isClosed = false }: Scenario) {
+async function usersOf({ isClosed = false, users }: Scenario) {
   const { user, password, token } = operator;
   const rights = { read: all, write: all };
   return {
@@ -223,6 +223,7 @@ async function usersOf({ isClosed = false }: Scenario) {
       machine: { token, ...rights },
       abuser: { token: abuserToken, ...rights, manage: true, metrics: true },
       neighbour: { token: neighbourToken, ...rights },
+      ...users,
     },
     ...(!isClosed && { anonymous: rights }),
   };

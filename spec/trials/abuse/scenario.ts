@@ -9,6 +9,8 @@ export interface Scenario {
   readonly limits: readonly LimitName[];
   /** Settings of the REST API that is abused, beside those of every scenario. */
   readonly settings?: object;
+  /** Users beside those of every scenario. */
+  readonly users?: object;
   /** Whether nobody comes in without credentials; the neighbours are a user then. Left out: anybody may read and write. */
   readonly isClosed?: boolean;
   /** Parameters of the connection `desk` beside `lamp,B` and `text`. */

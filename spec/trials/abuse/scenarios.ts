@@ -22,7 +22,6 @@ const everyMs = 10;
 const wrongWriters = 20;
 const guessers = 100;
 /** Neighbours come without credentials. */
-const forEverybody = { anonymous: { read: ['**'], write: ['**'] } };
 const wrongWrites = JSON.stringify({ set: Array.from({ length: 5000 }, (_, index) => [`x/${index}`, 1]), ack: 1 });
 const askers = 300;
 const pages = ['/hub/log', '/hub/clients', '/hub/rules', '/hub/trace?rule=none', '/hub/explain/desk/lamp'];
@@ -220,7 +219,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   'wrong-tokens': {
     about: '20 HTTP connections of one address send one wrong token after the other',
     limits: ['wrongCredentials'],
-    settings: { ...forEverybody, users: { op: { token: 'a-token-that-nobody-guesses', read: ['**'] } } },
+    users: { op: { token: 'a-token-that-nobody-guesses', read: ['**'] } },
     attack: (port) =>
       keepAsking(port, wrongWriters, (number) => ({
         line: 'GET /parameters/desk/lamp',
@@ -230,11 +229,8 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   'wrong-passwords': {
     about: 'a hundred addresses behind a proxy send one wrong password after the other',
     limits: [],
-    settings: {
-      ...forEverybody,
-      trustedProxies: ['127.0.0.1'],
-      users: { op: { password: `$scrypt$ln=15,r=8,p=3$${'a'.repeat(22)}$${'a'.repeat(43)}`, read: ['**'] } },
-    },
+    settings: { trustedProxies: ['127.0.0.1'] },
+    users: { op: { password: `$scrypt$ln=15,r=8,p=3$${'a'.repeat(22)}$${'a'.repeat(43)}`, read: ['**'] } },
     attack: (port) =>
       keepAsking(port, guessers, (number) => ({
         line: 'GET /parameters/desk/lamp',

@@ -9,7 +9,7 @@ import { openV1, type V1Client } from '../../../support/sockets/v1.ts';
 
 const parameters = Array.from({ length: 1000 }, (_, index) => `group-${index % 10}/sensor-${index}/value,I,${index}`);
 /** A pattern that takes long. Each is asked for once: the hub may know what matches it from then on. */
-const worst = (end: string) => `(?i)(.*){1,60}${end}`;
+const worst = (end: string) => `(?i)(.*){1,180}${end}`;
 const longList = Array.from({ length: 500 }, (_, index) => `*e*${index}*s*a*e*o*a*u*~`);
 
 const startPlant = (t: ExecutionContext, limits = {}) =>

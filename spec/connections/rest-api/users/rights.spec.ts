@@ -107,7 +107,7 @@ async function probe(t: ExecutionContext, hub: HubUnderTest, name: string, one: 
 }
 
 /** The nearest name differs with the name. */
-const withoutHint = (text: string) => text.replace(/, (did you mean|expected one of) .*?: /, ': ');
+const withoutHint = (text: string) => text.replace(/, (did you mean|expected one of) .*?(: |(?=","code"))/, '$2');
 
 async function probeWrite(t: ExecutionContext, hub: HubUnderTest, name: string, one: Rights, index: number) {
   const address = addresses[index]!;
