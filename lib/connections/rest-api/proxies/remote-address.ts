@@ -5,7 +5,8 @@ import type { Scheme } from './forwarded.ts';
 
 /** The client's address: `192.168.0.7`, also of an IPv4 client that comes by an IPv6 socket; IPv6 in full, eight groups of four digits. */
 export function remoteAddressOf(response: HttpResponse): string {
-  return (response.clientAddress as string | undefined) ?? peerOf(response);
+  response.clientAddress ??= peerOf(response); // the library copies it each time
+  return response.clientAddress as string;
 }
 
 /** How the client speaks to the hub, or to the proxy before it; undefined: nobody says, it may be a proxy that speaks HTTPS. */

@@ -3,7 +3,7 @@
 // no further answer until it has read.
 
 import type { HttpResponse } from '../../../../net/uws.ts';
-import { remoteAddressOf } from '../../proxies/remote-address.ts';
+import { peerOf, remoteAddressOf } from '../../proxies/remote-address.ts';
 import { isAwaited } from './expect.ts';
 import { servedHits } from './served-hits.ts';
 
@@ -36,8 +36,8 @@ export function send(response: HttpResponse, body: string | ArrayBuffer | Uint8A
 
 function sendRest(response: HttpResponse, body: string | ArrayBuffer | Uint8Array, total: number): void {
   const bytes = typeof body === 'string' ? Buffer.from(body) : new Uint8Array(body); // a copy, since the body may be used again
-  const client = remoteAddressOf(response); // empty: it has left already
-  const mayWellLeave = client === '' || total > longBytes;
+  const client = remoteAddressOf(response);
+  const mayWellLeave = peerOf(response) === '' || total > longBytes; // empty: it has left already
   const hits = mayWellLeave ? undefined : servedHits();
   response.onAborted(() => hits?.add('unreadAnswers', client));
   response.onWritable((offset) => response.tryEnd(bytes.subarray(offset), total)[0]);
