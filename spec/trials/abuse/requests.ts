@@ -135,7 +135,7 @@ const unauthorized: Scenario = {
   attack: (port) => keepAsking(port, connections, (number) => ['/parameters/desk/lamp', '/hub/log', '/'][number % 3]!),
 };
 
-const wrongTokens: Scenario = {
+const wrongCredentials: Scenario = {
   about: '300 HTTP connections ask with wrong tokens and passwords',
   limits: ['wrongCredentials'],
   isClosed: true,
@@ -188,7 +188,7 @@ export const requestAbuses: Readonly<Record<string, Scenario>> = {
   bodies,
   'not-found': notFound,
   unauthorized,
-  'wrong-tokens': wrongTokens,
+  'wrong-credentials': wrongCredentials,
   'sign-ins': signIns,
   past,
 };

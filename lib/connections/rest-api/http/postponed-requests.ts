@@ -5,15 +5,20 @@
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
 import { networkOf } from '../limits/network.ts';
+import { TokenBuckets } from '../limits/token-buckets.ts';
 import { atOnceMs, type FairQueue } from '../pacing/fair-queue.ts';
 import type { Round } from '../pacing/round.ts';
 import { remoteAddressOf } from '../proxies/remote-address.ts';
 import { keepBody, keepRequest } from './kept-request.ts';
 
-/** When the round has lasted long, so many requests are still answered: a client that pipelines no more is not cut. */
-const surplusRequests = 1500;
-/** How long that may take: a hub that has just started needs several times as long for a request as later on. */
-const longestMs = 80;
+/**
+ * When the round has lasted long, requests are still answered at once for so long: a client that pipelines no more is not cut. It comes back
+ * slowly: else whoever pipelines without end, and comes again when it is cut, would make each round as long.
+ */
+const longerMs = 75;
+const comesBackMsPerSecond = 8;
+/** Whose longer time it is. */
+const everybody = '';
 /** In a round that lasts longer, many answers are for the same connection, rather than one for each of many. */
 const longMs = 2;
 /** A request costs about as much as so many bytes of messages. */
@@ -23,9 +28,10 @@ export class PostponedRequests {
   readonly #round: Round;
   readonly #queue: FairQueue;
   readonly #hits: LimitHits;
-  /** How many requests were answered after the time of the round was over. */
-  #surplus = 0;
-  #surplusRound = 0;
+  readonly #longer = new TokenBuckets(longerMs, comesBackMsPerSecond);
+  /** How long the round may last that has a number, without any of the longer time beyond what has been taken. */
+  #allowedMs = atOnceMs;
+  #allowedRound = 0;
 
   constructor(round: Round, queue: FairQueue, hits: LimitHits) {
     this.#round = round;
@@ -36,9 +42,15 @@ export class PostponedRequests {
   /** Whether a request that has come may be answered at once. */
   hasTime(): boolean {
     if (this.#round.hasTime(requestWork, atOnceMs)) return true;
-    if (this.#surplusRound !== this.#round.number) this.#surplus = 0;
-    this.#surplusRound = this.#round.number;
-    return ++this.#surplus <= surplusRequests && this.#round.workedMs < longestMs;
+    const { number, workedMs, publishingMs } = this.#round;
+    if (this.#allowedRound !== number) this.#allowedMs = atOnceMs;
+    this.#allowedRound = number;
+    const moreMs = workedMs + publishingMs - this.#allowedMs;
+    if (moreMs > 0) {
+      this.#longer.take(everybody, moreMs);
+      this.#allowedMs += moreMs;
+    }
+    return this.#longer.left(everybody) > 0;
   }
 
   /** Whether requests of this round are probably pipelined. */

@@ -17,7 +17,7 @@ const leastShare = 1 / 3;
 /** So long may it take at most to publish what waits for the end of the round: then no more is taken in it. */
 const longestPublishingMs = 8;
 /** How long it takes about to publish a frame for one socket. */
-const publishingMs = 0.0002;
+const publishingOneMs = 0.0002;
 
 export class Round {
   #work = lookEvery;
@@ -59,9 +59,14 @@ export class Round {
     this.#publishings = 0;
   }
 
+  /** How long it takes about to publish what waits. */
+  get publishingMs(): number {
+    return this.#publishings * publishingOneMs;
+  }
+
   /** Whether what waits is published soon enough that more may come. */
   get mayPublish(): boolean {
-    return this.#publishings * publishingMs < longestPublishingMs;
+    return this.publishingMs < longestPublishingMs;
   }
 
   /** Looks at the clock. */
