@@ -27,7 +27,7 @@ export async function streamFile(
     return read instanceof Promise ? read.then(filled) : filled(read);
   };
   try {
-    await sendParts(exchange, { queue, share }, { totalBytes: length, next });
+    await sendParts(exchange, { queue, share }, { totalBytes: length, heldBytes: chunkBytes, next });
   } finally {
     await promisify(close)(descriptor);
     giveFileBack();

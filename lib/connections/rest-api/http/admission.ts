@@ -94,7 +94,10 @@ export class Admission {
   ): void {
     const kept = keepRequest(request);
     const endBody = keepBody(response);
-    response.onAborted(() => noteGone(response));
+    response.onAborted(() => {
+      noteGone(response);
+      endBody();
+    });
     const go = (work: () => void) => {
       if (hasGone(response)) return;
       serveFor(this.#context.hits);

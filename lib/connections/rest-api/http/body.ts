@@ -1,12 +1,14 @@
 // The body of a POST request: its type, its bytes, and its JSON.
 
 import { HubError } from '../../../model/error.ts';
+import type { Account } from '../../../model/held-bytes.ts';
 import { readJsonObject } from '../../../model/json-object.ts';
 import type { HttpRequest } from '../../../net/uws.ts';
 import { maxBodyBytes } from '../../../wire/http/limits.ts';
 import { LimitError } from '../limits/limit-error.ts';
 import type { FairQueue } from '../pacing/fair-queue.ts';
 import { letSend } from './answer/expect.ts';
+import { holdFor } from './answer/held-for.ts';
 import { servedHits } from './answer/served-hits.ts';
 import type { Exchange } from './exchange.ts';
 import { countLateBody } from './late-body.ts';
@@ -57,11 +59,18 @@ export function readBody(
   let bodyBytes = 0;
   let isWhole = false;
   let isWatched = false;
+  /** Of what did not come in one piece. */
+  let account: Account | undefined;
   const watch = () => {
     isWatched = true;
-    countLateBody(exchange, hits, () => !isWhole && bodyBytes <= maxBodyBytes);
+    account = holdFor(exchange.response, 'requests', share);
+    countLateBody(exchange, hits, () => {
+      account?.set(0);
+      return !isWhole && bodyBytes <= maxBodyBytes;
+    });
   };
   const advance = () => {
+    account?.set(0);
     if (!exchange.isAborted) done(decodeText(chunks));
     return false;
   };
@@ -73,16 +82,21 @@ export function readBody(
     bodyBytes += chunk.byteLength;
     if (bodyBytes > maxBodyBytes) {
       chunks.length = 0;
+      account?.set(0);
       done(tooLarge());
       return;
     }
     chunks.push(Buffer.from(Buffer.from(chunk))); // a copy, since the library takes the chunk back
     isWhole = isLast;
+    account?.add(chunk.byteLength);
     // The library takes a trailer behind the last chunk for a request, which makes no sense, and then ends the connection. By then nothing
     // may have been done.
     if (isLast && isChunked) setImmediate(finish);
     else if (isLast) finish();
-    else if (!isWatched) watch();
+    else if (!isWatched) {
+      watch();
+      account!.add(bodyBytes);
+    }
   });
 }
 

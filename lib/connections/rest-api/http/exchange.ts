@@ -6,6 +6,7 @@ import { corkUpgrade } from '../../../net/late-upgrade.ts';
 import type { HttpResponse } from '../../../net/uws.ts';
 import { noteGone } from '../proxies/remote-address.ts';
 import type { Visitor } from '../users/visitor.ts';
+import { cut } from './answer/held-for.ts';
 import { replyError } from './answer/reply.ts';
 import { servedHits, serveFor } from './answer/served-hits.ts';
 
@@ -27,12 +28,6 @@ export interface Exchange {
 /** Cuts an answer when its visitor has to leave; returns a function that ends that, for when the answer is out. */
 export function cutWith(visitor: Visitor, response: HttpResponse): () => void {
   return visitor.onLeave(() => cut(response));
-}
-
-function cut(response: HttpResponse): void {
-  try {
-    response.close();
-  } catch {} // it is out, or its client has gone: the library takes no call any more
 }
 
 /** Keeps a response for later. It must be called before the handler returns. */

@@ -2,6 +2,7 @@
 
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import { limits } from '../limits/limits.ts';
+import { holdFor } from './answer/held-for.ts';
 
 /** How much of a body is kept. It is more than any request may have. */
 const maxKeptBytes = 2 * limits.bodyBytes.default;
@@ -33,13 +34,17 @@ function textOf(name: ArrayBuffer): string {
 
 type Reader = Parameters<HttpResponse['onData']>[0];
 
-/** Keeps what comes of a body; returns a function that ends this. Whoever asks for the body before that gets all of it. */
+/**
+ * Keeps what comes of a body; returns a function that ends this, to be called also when the client has gone. Whoever asks for the body before
+ * that gets all of it.
+ */
 export function keepBody(response: HttpResponse): () => void {
   const kept: ArrayBuffer[] = [];
   let keptBytes = 0;
   let isWhole = false;
   let reader: Reader | undefined;
   let isKeeping = true;
+  const account = holdFor(response, 'requests');
   response.onData((chunk, isLast) => {
     isWhole = isLast;
     if (!isKeeping) {
@@ -48,7 +53,10 @@ export function keepBody(response: HttpResponse): () => void {
     }
     keptBytes += chunk.byteLength;
     if (keptBytes > maxKeptBytes) response.close();
-    else kept.push(chunk.slice(0));
+    else {
+      kept.push(chunk.slice(0));
+      account.set(keptBytes);
+    }
   });
   response.onData = (read) => {
     reader = read;
@@ -58,5 +66,6 @@ export function keepBody(response: HttpResponse): () => void {
   return () => {
     isKeeping = false;
     kept.length = 0;
+    account.set(0);
   };
 }

@@ -72,6 +72,7 @@ export class PostponedRequests {
     };
     const task = { share: networkOf(client), line: undefined, advance };
     response.onAborted(() => {
+      endBody();
       if (!isWaiting) return;
       this.#queue.remove(task);
       this.#hits.add('pipelinedRequests', client);

@@ -1,6 +1,8 @@
 // Sends a long body part by part, as fast as the client reads, in slices. Nothing of it is copied into the server.
 
+import type { Account } from '../../../model/held-bytes.ts';
 import type { Task } from '../pacing/fair-queue.ts';
+import { holdFor } from './answer/held-for.ts';
 import type { Paced } from './body.ts';
 import type { Exchange } from './exchange.ts';
 
@@ -9,6 +11,8 @@ export type NextPart = (sentBytes: number) => Uint8Array | undefined | Promise<U
 
 export interface LongBody {
   readonly totalBytes: number;
+  /** How much of it is held until it is sent, for this client alone. */
+  readonly heldBytes: number;
   readonly next: NextPart;
 }
 
@@ -35,13 +39,26 @@ class Parts implements Task {
   /** What is left of the part that was made last. */
   #rest: Uint8Array = new Uint8Array(0);
   #sent = 0;
+  readonly #account: Account | undefined;
 
   constructor(exchange: Exchange, { queue, share }: Paced, body: LongBody, settle: Settle) {
     this.share = share;
     this.#exchange = exchange;
     this.#queue = queue;
     this.#body = body;
-    this.#settle = settle;
+    this.#settle = {
+      resolve: () => {
+        this.#account?.set(0);
+        settle.resolve();
+      },
+      reject: (error) => {
+        this.#account?.set(0);
+        settle.reject(error);
+      },
+    };
+    if (exchange.isAborted) return;
+    this.#account = holdFor(exchange.response, 'answers', share);
+    this.#account.set(body.heldBytes);
   }
 
   advance(endMs: number): boolean {

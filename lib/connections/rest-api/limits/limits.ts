@@ -1,6 +1,7 @@
 // What clients may cost the hub, one row per limit. The settings of a REST API connection follow from this table. The README of the
 // room shows the same table, and a spec holds both equal.
 
+import { mostHeldBytes } from '../../../model/held-bytes.ts';
 import { closeCodes } from '../../../wire/close-codes.ts';
 import { maxBodyBytes } from '../../../wire/http/limits.ts';
 import {
@@ -82,7 +83,7 @@ export const limits = {
     default: 10_000,
     unit: 'sockets',
     setting: [1, 1_000_000],
-    about: 'WebSocket clients of one IPv4 address, or of one /64 of IPv6',
+    about: 'WebSocket clients that are no user, of one IPv4 address, or of one /64 of IPv6',
     told: '503 instead of the handshake, and the connection is closed',
     isFatal: true,
   },
@@ -187,7 +188,7 @@ export const limits = {
     default: 256 * 1024 * 1024,
     unit: 'bytes',
     setting: [1024 * 1024, 64 * 1024 * 1024 * 1024],
-    about: `what the hub holds for all WebSocket clients of one user${orAddress}; 1,000 clients are looked at every 100 ms`,
+    about: `what the hub holds for all WebSocket clients of one user${orAddress}; 1,000 clients are looked at every 50 ms`,
     told: `close code ${closeCodes.stalled} for those that hold the most`,
     isFatal: true,
   },
@@ -214,6 +215,15 @@ export const limits = {
     about:
       'answers that wait in the hub for an HTTP connection to be read; before that the system holds some 100 KiB to 4 MiB',
     told: 'nothing, the connection is cut when it sends another request, or after 10 s',
+    isFatal: true,
+  },
+  heldBytes: {
+    default: mostHeldBytes(0),
+    unit: 'bytes',
+    setting: 'fixed',
+    about:
+      'what the hub holds for all together: answers, bodies and messages that wait, values in steps; a sixteenth of what its heap may grow to, if that is more',
+    told: `nothing, or close code ${closeCodes.stalled} or ${closeCodes.flooding}: whoever holds most loses connections`,
     isFatal: true,
   },
   stallMs: {

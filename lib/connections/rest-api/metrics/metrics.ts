@@ -3,6 +3,7 @@
 
 import { versions } from 'node:process';
 import { Gauge, Registry } from 'prom-client';
+import { held } from '../../../model/held-bytes.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { WriteCounts } from '../input/write-counts.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
@@ -28,6 +29,7 @@ export function createMetrics(context: MetricsContext): Registry {
   addRules(families, context.hub);
   addConnections(registry, context.hub);
   addClients(families, context);
+  addHeld(families);
   addStore(families, context.hub);
   addDomain(families, context.hub);
   addProgram(families);
@@ -93,6 +95,13 @@ function addClients(families: Families, { sockets, hits }: MetricsContext): void
   families.counter('patchbay_fires_lost_total', fires, () => lost.fires);
   const limits = 'How often clients went past a limit.';
   families.counters('patchbay_limit_hits_total', limits, 'limit', () => Object.entries(hits.counts));
+}
+
+function addHeld(families: Families): void {
+  const bytes = 'What the process holds for others until it can go on, in bytes.';
+  families.gauges('patchbay_held_bytes', bytes, 'kind', () => Object.entries(held.bytes));
+  const letGo = 'How often whoever held most had to let go, since the process held too much for all together.';
+  families.counters('patchbay_held_let_go_total', letGo, 'kind', () => Object.entries(held.letGo));
 }
 
 function countProtocols(sockets: Sockets): Labelled {

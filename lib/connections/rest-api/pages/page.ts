@@ -1,6 +1,7 @@
 // A page is an answer in JSON. It is made in slices, between which other clients have theirs, and sent with an ETag, or as fast as its client
 // reads when it is long.
 
+import type { Account } from '../../../model/held-bytes.ts';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { Answer } from '../../../wire/http/answer.ts';
 import type { Log } from '../../connection.ts';
@@ -8,6 +9,7 @@ import type { Handler } from '../http/admission.ts';
 import { acceptOf, wantsJsonErrors } from '../http/answer/accept.ts';
 import { type Preconditions, preconditionsOf } from '../http/answer/conditional.ts';
 import { begin, jsonType } from '../http/answer/headers.ts';
+import { holdFor } from '../http/answer/held-for.ts';
 import { JsonText, jsonAnswerOf, replyJson, taggedText } from '../http/answer/reply.ts';
 import { send } from '../http/answer/send.ts';
 import { type Exchange, keepResponse } from '../http/exchange.ts';
@@ -70,6 +72,8 @@ class PageAnswer implements Task {
   /** What is made and was not sent yet. */
   #text = '';
   #hasBegun = false;
+  /** Of what is made and was not read. */
+  #account: Account | undefined = undefined;
 
   constructor(
     read: ReadPage,
@@ -88,6 +92,7 @@ class PageAnswer implements Task {
     this.#preconditions = preconditionsOf(request);
     this.#asJson = wantsJsonErrors(path, acceptOf(request));
     this.#exchange = keepResponse(response);
+    this.#exchange.whenAborted(() => this.#account?.set(0));
   }
 
   advance(endMs: number): boolean {
@@ -115,6 +120,7 @@ class PageAnswer implements Task {
   }
 
   #fail(error: unknown): void {
+    this.#account?.set(0);
     this.#exchange.fail(asHubError(error, this.#log), this.#asJson);
   }
 
@@ -134,11 +140,20 @@ class PageAnswer implements Task {
       untilLook -= value.length;
       if (untilLook > 0) continue;
       untilLook = lookEvery;
-      if (performance.now() >= endMs) return true;
+      if (performance.now() < endMs) continue;
+      this.#count(this.#text.length);
+      return true;
     }
   }
 
+  #count(bytes: number): void {
+    if (this.#exchange.isAborted) return;
+    this.#account ??= holdFor(this.#exchange.response, 'answers', this.share);
+    this.#account.set(bytes);
+  }
+
   #end(): false {
+    this.#account?.set(0);
     const text = `${this.#text}\n`;
     if (!this.#hasBegun) return this.#reply(taggedText(text));
     this.#exchange.reply((response) => response.end(text));
@@ -161,6 +176,7 @@ class PageAnswer implements Task {
       this.#hasBegun = true;
       isTaken = response.write(this.#text);
     });
+    this.#count(isTaken ? 0 : this.#text.length);
     this.#text = '';
     if (!isTaken) void this.#exchange.writable().then(() => this.#queue.add(this));
     return isTaken;

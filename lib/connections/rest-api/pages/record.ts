@@ -1,5 +1,6 @@
 // GET /hub/record: what comes from outside of the hub, from now on, as lines, until the client goes.
 
+import type { Account } from '../../../model/held-bytes.ts';
 import type { OutsideTurn, Recording } from '../../../model/reports/recorded.ts';
 import { writerName } from '../../../model/writer.ts';
 import type { HttpResponse } from '../../../net/uws.ts';
@@ -7,6 +8,7 @@ import { encodeLine, type RecordedTurn } from '../../../wire/recording.ts';
 import type { Log } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { begin } from '../http/answer/headers.ts';
+import { holdFor } from '../http/answer/held-for.ts';
 import { cutWith, type Exchange, keepResponse } from '../http/exchange.ts';
 import { LimitError } from '../limits/limit-error.ts';
 import { limits } from '../limits/limits.ts';
@@ -63,10 +65,12 @@ class Lines {
   #waiting: string[] = [];
   #waitingBytes = 0;
   #wake: (() => void) | undefined;
+  readonly #account: Account;
 
   constructor(exchange: Exchange, tellOverflow: () => void) {
     this.#exchange = exchange;
     this.#tellOverflow = tellOverflow;
+    this.#account = holdFor(exchange.response, 'answers');
   }
 
   add(line: string): void {
@@ -74,6 +78,7 @@ class Lines {
     if (this.#exchange.isAborted) return;
     this.#waiting.push(line);
     this.#waitingBytes += line.length;
+    this.#account.add(line.length);
     if (this.#waitingBytes <= maxUnsentBytes) return;
     this.#waiting = [];
     this.#waitingBytes = 0;
@@ -98,8 +103,11 @@ class Lines {
       this.#exchange.reply((response) => {
         isTaken = response.write(text);
       });
+      this.#account.set(isTaken ? 0 : text.length);
       if (!isTaken) await this.#exchange.writable();
+      this.#account.set(this.#waitingBytes);
     }
+    this.#account.set(0);
   }
 
   /** Resolves when there is more to send. */

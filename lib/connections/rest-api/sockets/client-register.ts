@@ -13,6 +13,7 @@ export class ClientRegister {
   readonly #connected = new Set<ConnectedClient>();
   /** How many handshakes are under way. `maxClients` bounds them together with the clients. */
   #opening = 0;
+  /** How many that are no user each network has. */
   readonly #networks = new NetworkCounts();
   /** How many each user has. */
   readonly #users = new Map<string, number>();
@@ -61,7 +62,7 @@ export class ClientRegister {
         'too-many-clients',
         `expected at most ${maxClients} WebSocket clients, all are there`,
       );
-    if (this.#networks.of(remoteAddress) >= limits.clientsPerAddress) {
+    if (name === '' && this.#networks.of(remoteAddress) >= limits.clientsPerAddress) {
       const clients = `${limits.clientsPerAddress} WebSocket clients of ${shownAddress(networkOf(remoteAddress))}`;
       throw new LimitError('clientsPerAddress', 'too-many-clients', `expected at most ${clients}, all are there`);
     }
@@ -94,9 +95,13 @@ export class ClientRegister {
     this.#connected.delete(client);
   }
 
+  /** A user counts by its name: others of its address, which may be that of a proxy, never keep it out. */
   #count(remoteAddress: string, name: string, step: 1 | -1): void {
-    if (step > 0) this.#networks.add(remoteAddress);
-    else this.#networks.remove(remoteAddress);
+    if (name === '') {
+      if (step > 0) this.#networks.add(remoteAddress);
+      else this.#networks.remove(remoteAddress);
+      return;
+    }
     const count = (this.#users.get(name) ?? 0) + step;
     if (count > 0) this.#users.set(name, count);
     else this.#users.delete(name);

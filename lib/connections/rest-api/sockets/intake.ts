@@ -2,6 +2,7 @@
 // the event loop has lasted long, it puts messages into the backlog of their client, which it takes when it is the client's turn. It
 // closes a client whose backlog gets too long, but none that is at most 64 KiB ahead of the hub.
 
+import { type Account, held } from '../../../model/held-bytes.ts';
 import { closeCodes } from '../../../wire/close-codes.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
 import { backlogBytesOfAll, lateBacklog, limits } from '../limits/limits.ts';
@@ -83,13 +84,18 @@ export class Intake {
     this.#waiting.delete(session);
     this.#queue.remove(waiting);
     this.totalBytes -= waiting.backlog.bytes;
+    waiting.account.set(0);
   }
 
   #keep(socket: Socket, message: ArrayBuffer, isBinary: boolean): void {
     const { session } = socket.getUserData();
     let waiting = this.#waiting.get(session);
     if (waiting === undefined) {
-      waiting = new Waiting(socket, (endMs) => this.#take(waiting!, endMs));
+      waiting = new Waiting(
+        socket,
+        (endMs) => this.#take(waiting!, endMs),
+        () => this.#end(socket, 'heldBytes'),
+      );
       this.#waiting.set(session, waiting);
       if (!session.isBusy) this.#queue.add(waiting);
     }
@@ -98,6 +104,7 @@ export class Intake {
     backlog.put(message, isBinary);
     this.totalBytes += backlog.bytes - before;
     if (this.#isTooMuch(backlog.bytes, backlog.length)) this.#end(socket);
+    else waiting.count();
   }
 
   #isTooMuch(bytes: number, messages: number): boolean {
@@ -112,9 +119,9 @@ export class Intake {
     return isLeft;
   }
 
-  #end(socket: Socket): void {
+  #end(socket: Socket, limit: 'backlogBytes' | 'heldBytes' = 'backlogBytes'): void {
     const { session, remoteAddress } = socket.getUserData();
-    this.#hits.add('backlogBytes', remoteAddress);
+    this.#hits.add(limit, remoteAddress);
     session.end(closeCodes.flooding, 'you send faster than the hub takes it');
   }
 
@@ -126,6 +133,7 @@ export class Intake {
     socket.cork(() => {
       hasMore = this.#takeUntil(waiting, endMs);
     });
+    waiting.count();
     return hasMore;
   }
 
@@ -154,15 +162,26 @@ class Waiting implements Task {
   readonly line: object;
   readonly backlog = new Backlog();
   readonly advance: Task['advance'];
+  readonly account: Account;
   /** Whether the client has answered a ping meanwhile. */
   hasPonged = false;
 
-  constructor(socket: Socket, advance: Task['advance']) {
+  constructor(socket: Socket, advance: Task['advance'], end: () => void) {
     const { session, visitor, remoteAddress } = socket.getUserData();
     this.socket = socket;
     this.session = session;
     this.share = shareOf(visitor, remoteAddress);
     this.line = session.line;
     this.advance = advance;
+    const letGo = () => {
+      this.account.set(0);
+      end();
+    };
+    this.account = held.open({ kind: 'messages', owner: this.share, letGo });
+  }
+
+  /** What is beyond that for which no client is closed counts as held for it. */
+  count(): void {
+    this.account.set(Math.max(0, this.backlog.bytes - leastBytes));
   }
 }

@@ -1,6 +1,7 @@
 // What all WebSocket clients of one user cost together: their subscriptions, and what the hub holds for those that do not read. Of clients
 // that are nobody in particular, those of one network count together.
 
+import { type Account, held } from '../../../model/held-bytes.ts';
 import { closeCodes } from '../../../wire/close-codes.ts';
 import { LimitError } from '../limits/limit-error.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
@@ -77,12 +78,22 @@ interface Clients {
 }
 
 /** How often some of the clients are looked at, and how many. */
-const lookMs = 100;
+const lookMs = 50;
 const lookedAtOnce = 1000;
 
+/** A client that does not read, and what the hub holds for it. */
+type Unread = readonly [client: ConnectedClient, bytes: number];
+
+/** What the hub holds for the clients of a share, as the last walk has found it. */
+interface ShareHeld {
+  /** The one for which it holds the most is the last. */
+  readonly clients: Unread[];
+  readonly account: Account;
+}
+
 /**
- * Looks at what clients do not read. Where one share holds too much, it ends those that hold the most. As long as there are so few clients
- * that they cannot hold that much, it does not look.
+ * Looks at what clients do not read. Where one share holds too much, or the hub for all together, it ends those that hold the most. As long
+ * as there are so few clients that they cannot hold that much, it does not look.
  */
 export class UnreadWatch {
   readonly #clients: Clients;
@@ -94,7 +105,8 @@ export class UnreadWatch {
   #walk: Iterator<ConnectedClient> | undefined;
   /** How many clients this walk has come by. */
   #count = 0;
-  #held = new Map<string, [client: ConnectedClient, bytes: number][]>();
+  #found = new Map<string, Unread[]>();
+  readonly #held = new Map<string, ShareHeld>();
 
   constructor(
     clients: Clients,
@@ -109,13 +121,20 @@ export class UnreadWatch {
 
   /** To be told how many clients there are when another one has come. */
   came(count: number): void {
-    if (this.#timer === undefined && count * this.#mostOfOne > this.#most)
+    if (this.#timer === undefined && this.#mayBeTooMuch(count))
       this.#timer = setInterval(() => this.#look(), lookMs).unref();
   }
 
   stop(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
+    for (const { account } of this.#held.values()) account.set(0);
+    this.#held.clear();
+  }
+
+  /** Together with the other things that it holds the hub may hold too much when clients could hold a quarter of it. */
+  #mayBeTooMuch(count: number): boolean {
+    return count * this.#mostOfOne > Math.min(this.#most, held.mostBytes / 4);
   }
 
   #look(): void {
@@ -131,27 +150,54 @@ export class UnreadWatch {
       const bytes = value.session.unreadBytes;
       if (bytes === 0) continue;
       const share = shareOf(value.visitor, value.remoteAddress);
-      const held = this.#held.get(share);
-      if (held === undefined) this.#held.set(share, [[value, bytes]]);
-      else held.push([value, bytes]);
+      const found = this.#found.get(share);
+      if (found === undefined) this.#found.set(share, [[value, bytes]]);
+      else found.push([value, bytes]);
     }
   }
 
   #judge(): void {
-    const shares = this.#held;
-    if (this.#count * this.#mostOfOne <= this.#most) this.stop();
+    const shares = this.#found;
+    const isNeeded = this.#mayBeTooMuch(this.#count);
     this.#count = 0;
-    this.#held = new Map();
-    for (const all of shares.values()) {
-      const held = all.filter(([client]) => this.#clients.has(client)); // a walk takes some time, and the others have gone meanwhile
-      let sum = held.reduce((bytes, one) => bytes + one[1], 0);
-      if (sum <= this.#most) continue;
-      for (const [{ session, remoteAddress }, bytes] of held.sort(([, one], [, other]) => other - one)) {
-        if (sum <= this.#most) break;
-        sum -= bytes;
-        this.#hits.add('unreadBytesPerUser', remoteAddress);
-        session.end(closeCodes.stalled, 'the clients of your user do not read');
-      }
+    this.#found = new Map();
+    for (const [share, { account }] of this.#held) {
+      if (shares.has(share)) continue;
+      account.set(0);
+      this.#held.delete(share);
     }
+    for (const [share, found] of shares) {
+      const account = this.#held.get(share)?.account ?? this.#open(share);
+      // a walk takes some time, and the others have gone meanwhile
+      const clients = found.filter(([client]) => this.#clients.has(client)).sort(([, one], [, other]) => one - other);
+      this.#held.set(share, { clients, account });
+      const bytes = clients.reduce((sum, one) => sum + one[1], 0);
+      const surplus = bytes - this.#most;
+      account.set(bytes - (surplus > 0 ? this.#end(clients, surplus, 'unreadBytesPerUser') : 0));
+    }
+    if (!isNeeded) this.stop();
+  }
+
+  #open(share: string): Account {
+    const letGo = (bytes: number) => {
+      const clients = this.#held.get(share)?.clients ?? [];
+      account.set(clients.length === 0 ? 0 : Math.max(0, account.bytes - this.#end(clients, bytes, 'heldBytes')));
+    };
+    const account: Account = held.open({ kind: 'sockets', owner: share, letGo });
+    return account;
+  }
+
+  /** Ends those clients that hold the most, until so many bytes are free; returns how many are. */
+  #end(clients: Unread[], bytes: number, limit: 'unreadBytesPerUser' | 'heldBytes'): number {
+    let free = 0;
+    while (free < bytes) {
+      const [client, unread] = clients.pop() ?? [];
+      if (client === undefined) break;
+      free += unread!;
+      if (!this.#clients.has(client)) continue;
+      this.#hits.add(limit, client.remoteAddress);
+      client.session.end(closeCodes.stalled, 'the clients of your user do not read');
+    }
+    return free;
   }
 }

@@ -188,7 +188,9 @@ test.serial('files of the installation are served to nobody, by no name, and che
     const answer = await fetch(`http://127.0.0.1:${port}/${path}`, { headers });
     return answer.status === 200 ? answer.text() : answer.status;
   };
-  await eventually(() => existsSync(join(folder, 'data/history.db')), 'the databases');
+  // all of them, since what comes is known a second later
+  const parts = ['values', 'history', 'audit'].map((name) => join(folder, 'data', `${name}.db-shm`));
+  await eventually(() => parts.every(existsSync), 'the databases');
   for (const [path, content] of Object.entries(served)) t.is(await get(path), content, path);
   const databases = readdirSync(join(folder, 'data')).filter((name) => !name.startsWith('.'));
   t.true(databases.includes('values.db') && databases.includes('audit.db') && databases.includes('hub.lock'));

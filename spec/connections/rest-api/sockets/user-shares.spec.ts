@@ -22,7 +22,7 @@ test('a client that goes between two looks is not ended, and what it held does n
       },
       end: () => ended.push(id),
     };
-    connected.add({ id, address: '127.0.0.1', visitor: { name: 'ann' }, session } as unknown as ConnectedClient);
+    connected.add({ id, remoteAddress: '127.0.0.1', visitor: { name: 'ann' }, session } as unknown as ConnectedClient);
   }
   const clients = { clients: () => connected, has: (client: ConnectedClient) => connected.has(client) };
   const hits = createLimitHits(Journal.of(createLogRecorder()));

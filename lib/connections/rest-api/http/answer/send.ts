@@ -3,16 +3,24 @@
 // no further answer until it has read.
 
 import type { HttpResponse } from '../../../../net/uws.ts';
+import { TokenBuckets } from '../../limits/token-buckets.ts';
 import { peerOf, remoteAddressOf } from '../../proxies/remote-address.ts';
 import { isAwaited } from './expect.ts';
+import { holdFor } from './held-for.ts';
 import { servedHits } from './served-hits.ts';
 
 /** To look costs as much as a short answer, so it is done once in so many bytes on average. An answer has its body and a head. */
 const lookEvery = 64 * 1024;
 const headBytes = 256;
-/** Some of the longer answers are left to the server, so that others can be pipelined behind them. */
+/**
+ * Some of the longer answers are left to the server, so that others can be pipelined behind them: so many bytes, and so many more each
+ * second. The server cuts who reads nothing of them for 10 s.
+ */
 const longBytes = 128 * 1024;
 const leftToServer = 0.75;
+const left = new TokenBuckets(32 * 1024 * 1024, 16 * 1024 * 1024);
+/** Whose answers they are. */
+const everybody = '';
 
 let untilLook = 0;
 
@@ -24,7 +32,7 @@ export function send(response: HttpResponse, body: string | ArrayBuffer | Uint8A
   }
   const length = typeof body === 'string' ? body.length : body.byteLength;
   untilLook -= headBytes + length;
-  if (untilLook > 0 || length === 0 || response.isHead || (length > longBytes && Math.random() < leftToServer)) {
+  if (untilLook > 0 || length === 0 || response.isHead || (length > longBytes && isLeft(length))) {
     response.end(body);
     return;
   }
@@ -34,11 +42,27 @@ export function send(response: HttpResponse, body: string | ArrayBuffer | Uint8A
   if (!isDone) sendRest(response, body, total);
 }
 
+/** Whether a long answer is left to the server. */
+function isLeft(bytes: number): boolean {
+  if (Math.random() >= leftToServer || left.left(everybody) < bytes) return false;
+  left.take(everybody, bytes);
+  return true;
+}
+
 function sendRest(response: HttpResponse, body: string | ArrayBuffer | Uint8Array, total: number): void {
   const bytes = typeof body === 'string' ? Buffer.from(body) : new Uint8Array(body); // a copy, since the body may be used again
   const client = remoteAddressOf(response);
   const mayWellLeave = peerOf(response) === '' || total > longBytes; // empty: it has left already
   const hits = mayWellLeave ? undefined : servedHits();
-  response.onAborted(() => hits?.add('unreadAnswers', client));
-  response.onWritable((offset) => response.tryEnd(bytes.subarray(offset), total)[0]);
+  const account = holdFor(response, 'answers');
+  account.set(total);
+  response.onAborted(() => {
+    account.set(0);
+    hits?.add('unreadAnswers', client);
+  });
+  response.onWritable((offset) => {
+    const [isTaken, isDone] = response.tryEnd(bytes.subarray(offset), total);
+    if (isDone) account.set(0);
+    return isTaken;
+  });
 }

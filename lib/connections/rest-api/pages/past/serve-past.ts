@@ -93,7 +93,7 @@ async function reply(
   });
   if (isKnown || exchange.response.isHead || body.byteLength <= partBytes) return;
   const next = (sent: number) => body.subarray(sent, sent + partBytes);
-  await sendParts(exchange, paced, { totalBytes: body.byteLength, next });
+  await sendParts(exchange, paced, { totalBytes: body.byteLength, heldBytes: body.byteLength, next });
 }
 
 /** A short body goes with the head. */

@@ -47,5 +47,5 @@ async function send(exchange: Exchange, backup: Backup, paced: Paced): Promise<v
     begin(response).writeHeader('Content-Type', 'application/x-tar').writeHeader('Cache-Control', 'no-store');
     response.writeHeader('Content-Disposition', `attachment; filename="${name}"`);
   });
-  await sendParts(exchange, paced, { totalBytes: backup.bytes, next: () => backup.next() });
+  await sendParts(exchange, paced, { totalBytes: backup.bytes, heldBytes: 0, next: () => backup.next() });
 }
