@@ -14,12 +14,14 @@ export interface ParameterDeclaration {
   readonly accept?: (input: unknown) => Value;
 }
 
+export const originKinds = ['connection', 'rule', 'client', 'restored'] as const;
+
 /**
  * Who wrote: a connection, a rule, a client of a gateway, or a store that gave back after a restart what it had kept. There is one
  * object for each writer, and it is compared by identity.
  */
 export interface Origin {
-  readonly kind: 'connection' | 'rule' | 'client' | 'restored';
+  readonly kind: (typeof originKinds)[number];
   readonly name: string;
   /** The flow file of a rule. */
   readonly file?: string;

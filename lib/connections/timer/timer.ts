@@ -5,6 +5,7 @@ import { map, switchMap } from 'rxjs/operators';
 import { z } from 'zod';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
 import { longestDurationMs } from '../../model/time/duration.ts';
+import { isTime } from '../../model/time/point-in-time.ts';
 import { type ConnectionContext, type ConnectionEvent, defineConnectionType } from '../connection.ts';
 import type { Memory } from '../keeping.ts';
 import { durationSetting } from '../setting.ts';
@@ -64,10 +65,11 @@ function declareParameters(settings: Settings): ParameterDeclaration[] {
 }
 
 /** A timer that runs as it is kept: when it ends, and how long it had still to run when that was written. */
-interface KeptTimer {
-  readonly endsAt: number;
-  readonly leftMs: number;
-}
+const keptTimer = z.object({
+  endsAt: z.number().refine(isTime),
+  leftMs: z.number().min(0).max(longestDurationMs).default(longestDurationMs),
+});
+type KeptTimer = z.output<typeof keptTimer>;
 
 function runTimer(context: ConnectionContext<Settings>, number: number): Observable<ConnectionEvent> {
   const { inbox, scheduler, memory } = context;
@@ -94,7 +96,10 @@ function runTimer(context: ConnectionContext<Settings>, number: number): Observa
  * meanwhile it runs no longer than it had to; 0 when it should have ended by now. Emits once at most.
  */
 function recall(memory: Memory, name: string, scheduler: SchedulerLike): Observable<number> {
-  const { endsAt, leftMs = longestDurationMs } = (memory.recalled.get(name) ?? {}) as Partial<KeptTimer>;
-  if (typeof endsAt !== 'number') return EMPTY;
+  const { endsAt, leftMs } = keptTimer.safeParse(memory.recalled.get(name)).data ?? {};
+  if (endsAt === undefined || leftMs === undefined) {
+    if (memory.recalled.has(name)) memory.changed(name, () => undefined); // somebody has edited it
+    return EMPTY;
+  }
   return of(Math.min(leftMs, Math.max(0, memory.clockOf(endsAt) - scheduler.now())));
 }

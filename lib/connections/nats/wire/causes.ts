@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { isAddress } from '../../../model/address.ts';
 import { cutText } from '../../../model/cut-text.ts';
-import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
+import { type Change, type Origin, originKinds, type Parameter } from '../../../model/parameter.ts';
 import { isTime } from '../../../model/time/point-in-time.ts';
 import { maxTextLength, type Value, type ValueType, valueTypes } from '../../../model/value.ts';
 
@@ -13,7 +13,6 @@ const maxLinks = 16;
 const maxNameLength = 1000;
 /** Of a longer text only the beginning is told, with `…` at its end: it says what led to a change, and is no value of a parameter. */
 const maxCauseText = 1000;
-const kinds = ['connection', 'rule', 'client', 'restored'] as const satisfies readonly Origin['kind'][];
 const hubShape = /^[A-Za-z0-9_-]{1,64}$/;
 const traceShape = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 const unprintable = /\p{Cc}/gu;
@@ -48,7 +47,7 @@ export function isValueType(type: unknown): type is ValueType {
 /** Whether something is a `ToldOrigin`. */
 export function isToldOrigin(by: unknown): by is ToldOrigin {
   if (!Array.isArray(by) || by.length < 2 || by.length > mostOfOrigin) return false;
-  return kinds.includes(by[0]) && by.every(isName);
+  return originKinds.includes(by[0]) && by.every(isName);
 }
 
 /** Whether something is `ToldLinks`. */

@@ -2,11 +2,12 @@
 
 import { dirname } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { LogEntry, LogLevel } from '../../../model/reports/log-entry.ts';
+import { type LogEntry, type LogLevel, logLevels } from '../../../model/reports/log-entry.ts';
 import { type ClockReading, readClocks } from '../../../model/time/age-clock.ts';
 import type { Value, ValueType } from '../../../model/value.ts';
 import { expectRoom } from '../thread/database/free-room.ts';
 import { LeftOutRows } from '../thread/database/left-out-rows.ts';
+import { dropOutOfRange, droppedText, isWithin, type NumberColumns, readRows } from '../thread/database/read-rows.ts';
 import {
   checkDatabase,
   checkSmallDatabase,
@@ -40,7 +41,21 @@ const putLog = 'INSERT INTO log VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
 const putRun = `INSERT INTO run VALUES (1, ?, ?, ?)
   ON CONFLICT DO UPDATE SET seen = excluded.seen, is_clean = excluded.is_clean, count = excluded.count`;
 
+const numbers: readonly NumberColumns[] = [
+  ['entry', 'count', 'n'],
+  ['entry', 'time', 'time'],
+  ['log', 'count', 'n'],
+  ['log', 'time', 'time'],
+  ['run', 'time', 'seen'],
+  ['age', 'time', 'measured', 'behind', 'wall'],
+  ['age', 'count', 'disordered'],
+  ['age_mark', 'time', 'measured'],
+  ['age_mark', 'count', 'n'],
+];
+
 export class AuditDatabase {
+  /** What was dropped as it was opened, and why, a sentence each. */
+  readonly losses: readonly string[];
   readonly #folder: string;
   readonly #files: WrittenFiles;
   readonly #database: DatabaseSync;
@@ -58,7 +73,12 @@ export class AuditDatabase {
     this.#database = openDatabase(path, maxBytes, logBytes, 1);
     try {
       this.#files = new WrittenFiles(path);
-      inTransaction(this.#database, () => this.#database.exec(tables)); // an earlier version had fewer
+      let dropped = 0;
+      inTransaction(this.#database, () => {
+        this.#database.exec(tables); // an earlier version had fewer
+        dropped = dropOutOfRange(this.#database, numbers);
+      });
+      this.losses = droppedText(path, dropped);
       this.#ages = new EntryAges(this.#database, keepMs, now);
       this.#maxPages = this.#number('PRAGMA max_page_count');
       this.#putEntry = this.#database.prepare(putEntry);
@@ -77,7 +97,11 @@ export class AuditDatabase {
       if (isSuspect) checkDatabase(database);
       else checkSmallDatabase(database, path);
       const last = (table: string) =>
-        (database.prepare(`SELECT coalesce(max(n), 0) AS n FROM ${table}`).get() as { n: number }).n;
+        (
+          database.prepare(`SELECT coalesce(max(n), 0) AS n FROM ${table} WHERE ${isWithin('count', 'n')}`).get() as {
+            n: number;
+          }
+        ).n;
       const run = readRun(database);
       const log = isRead && run !== undefined ? { ...readLog(database), ...endOf(run) } : undefined;
       return { lastEntry: last('entry'), lastLog: last('log'), run, log };
@@ -197,24 +221,34 @@ function bytesOf({ rows, log }: AuditBatch): number {
 }
 
 function readRun(database: DatabaseSync): Run | undefined {
-  const row = database.prepare('SELECT seen, is_clean, count FROM run').get() as
-    | { seen: number; is_clean: number; count: string }
-    | undefined;
-  return row && { seen: row.seen, isClean: row.is_clean === 1, count: row.count };
+  const select = `SELECT seen, is_clean, count FROM run WHERE ${isWithin('time', 'seen')}`;
+  const [row] = readRows(database.prepare(select)) as [seen: number, isClean: number, count: string][];
+  return row && { seen: row[0], isClean: row[1] === 1, count: row[2] };
 }
 
 function readLog(database: DatabaseSync): { entries: LogEntry[] } {
-  const rows = database.prepare('SELECT * FROM log ORDER BY n DESC LIMIT ?').all(readLogEntries) as unknown as (Omit<
-    LogEntry,
-    'connection' | 'rule'
-  > & { level: LogLevel; connection: string | null; rule: string | null })[];
-  const entries = rows.reverse().map(({ connection, rule, ...entry }) => ({
-    ...entry,
-    ...(connection !== null && { connection }),
-    ...(rule !== null && { rule }),
-  }));
+  const where = `${isWithin('count', 'n')} AND ${isWithin('time', 'time')}`;
+  const select = `SELECT n, time, level, connection, rule, message FROM log WHERE ${where} ORDER BY n DESC LIMIT ?`;
+  const rows = readRows(database.prepare(select), readLogEntries) as LogRow[];
+  const entries = rows
+    .reverse()
+    .filter(([, , level]) => logLevels.includes(level))
+    .map(([n, time, level, connection, rule, message]) => ({
+      ...{ n, time, level, message },
+      ...(connection !== null && { connection }),
+      ...(rule !== null && { rule }),
+    }));
   return { entries };
 }
+
+type LogRow = [
+  n: number,
+  time: number,
+  level: LogLevel,
+  connection: string | null,
+  rule: string | null,
+  message: string,
+];
 
 function endOf({ seen, isClean, count }: Run) {
   return { endedAt: seen, isClean, count };

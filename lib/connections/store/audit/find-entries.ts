@@ -2,14 +2,22 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import { globToRegExp } from '../../../model/glob.ts';
-import type { AuditEntry, AuditKind } from '../../../model/reports/audit-entry.ts';
+import { type AuditEntry, type AuditKind, auditKinds } from '../../../model/reports/audit-entry.ts';
 import type { Value, ValueType } from '../../../model/value.ts';
 import type { AuditQuestion } from '../../archive.ts';
+import { isWithin } from '../thread/database/read-rows.ts';
 import { readStored } from '../thread/database/stored-text.ts';
 import { slackMs } from './entry-ages.ts';
 
 /** After so many rows it is looked whether the search takes too long. */
 const checkEvery = 1000;
+
+/** What somebody has edited to what no entry has does not keep others from being read. */
+const isRow = isWithin('count', '+n'); // as an expression, so that times are looked up by their index
+const kinds = auditKinds.map((one) => `'${one}'`).join(', ');
+const inRange = (column: string) =>
+  `CASE WHEN typeof(${column}) <> 'integer' OR ${isWithin('integer', column)} THEN ${column} END AS ${column}`;
+const columns = `n, time, kind, user, address, type, ${inRange('before')}, ${inRange('after')}, count, cause`;
 
 interface Row {
   readonly n: number;
@@ -38,7 +46,7 @@ export function findEntries(database: DatabaseSync, question: AuditQuestion, che
   const [where, values] = conditionsOf(question);
   const glob = address === undefined ? undefined : globToRegExp(address);
   const isMeant = searchOf(question);
-  const sql = `SELECT * FROM entry WHERE ${['n >= ? AND n <= ?', ...where].join(' AND ')} ORDER BY n DESC`;
+  const sql = `SELECT ${columns} FROM entry WHERE ${['n >= ? AND n <= ?', ...where].join(' AND ')} ORDER BY n DESC`;
   const entries: AuditEntry[] = [];
   let rows = 0;
   for (const row of database.prepare(sql).iterate(...bounds, ...values) as Iterable<Row>) {
@@ -56,16 +64,16 @@ export function findEntries(database: DatabaseSync, question: AuditQuestion, che
 function boundsOf(database: DatabaseSync, { from, to, before }: AuditQuestion): [number, number] | undefined {
   const number = (sql: string, ...times: number[]) =>
     (database.prepare(sql).get(...times) as { n: number | null } | undefined)?.n ?? undefined;
-  const oldest = number('SELECT min(n) AS n FROM entry');
+  const oldest = number(`SELECT min(n) AS n FROM entry WHERE ${isWithin('count', 'n')}`);
   if (oldest === undefined) return undefined;
   const range = [from - slackMs, to + slackMs] as const;
   const isOrdered = oldest > disorderedOf(database);
   const first = isOrdered
-    ? number('SELECT n FROM entry WHERE time >= ? ORDER BY time, n LIMIT 1', range[0])
-    : number('SELECT min(n) AS n FROM entry WHERE time >= ? AND time <= ?', ...range);
+    ? number(`SELECT n FROM entry WHERE time >= ? AND ${isRow} ORDER BY time, n LIMIT 1`, range[0])
+    : number(`SELECT min(n) AS n FROM entry WHERE time >= ? AND time <= ? AND ${isRow}`, ...range);
   const last = isOrdered
-    ? number('SELECT n FROM entry WHERE time <= ? ORDER BY time DESC, n DESC LIMIT 1', range[1])
-    : number('SELECT max(n) AS n FROM entry WHERE time >= ? AND time <= ?', ...range);
+    ? number(`SELECT n FROM entry WHERE time <= ? AND ${isRow} ORDER BY time DESC, n DESC LIMIT 1`, range[1])
+    : number(`SELECT max(n) AS n FROM entry WHERE time >= ? AND time <= ? AND ${isRow}`, ...range);
   if (first === undefined || last === undefined) return undefined;
   return [first, before === undefined ? last : Math.min(last, before - 1)];
 }
@@ -74,12 +82,14 @@ function boundsOf(database: DatabaseSync, { from, to, before }: AuditQuestion): 
 function disorderedOf(database: DatabaseSync): number {
   const isNoted = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'age'").get() !== undefined;
   if (!isNoted) return Number.POSITIVE_INFINITY;
-  const row = database.prepare('SELECT disordered FROM age').get() as { disordered: number } | undefined;
+  const row = database.prepare(`SELECT disordered FROM age WHERE ${isWithin('count', 'disordered')}`).get() as
+    | { disordered: number }
+    | undefined;
   return row?.disordered ?? Number.POSITIVE_INFINITY;
 }
 
 function conditionsOf({ from, to, address, user, kind, text }: AuditQuestion): [string[], (string | number)[]] {
-  const where = ['time >= ?', 'time <= ?'];
+  const where = ['time >= ?', 'time <= ?', `kind IN (${kinds})`, isWithin('count', 'count')];
   const values: (string | number)[] = [from, to];
   const add = (condition: string, ...more: string[]) => {
     where.push(condition);
@@ -129,19 +139,21 @@ function searchOf({ user = '', text = '' }: AuditQuestion): (entry: AuditEntry) 
 }
 
 function entryOf({ n, time, kind, user, address, type, before, after, count, cause }: Row): AuditEntry {
+  const [old, now] = [typed(type, before), typed(type, after)];
   return {
     n,
     time,
     kind,
     user,
     ...(address !== '' && { address }),
-    ...(before !== null && { before: typed(type, before) }),
-    ...(after !== null && { after: typed(type, after) }),
+    ...(old !== undefined && { before: old }),
+    ...(now !== undefined && { after: now }),
     count,
     ...(cause !== '' && { cause }),
   };
 }
 
-function typed(type: ValueType | '', stored: string | Uint8Array | number): Value {
+function typed(type: ValueType | '', stored: string | Uint8Array | number | null): Value | undefined {
+  if (stored === null || (typeof stored === 'number' && !Number.isFinite(stored))) return undefined;
   return type === 'B' ? stored === 1 : readStored(stored);
 }

@@ -96,8 +96,8 @@ function chainOf(names: Names, event: EventRow): { chain: HistoryCause[]; isWhol
   let told = toIsoTime(event[0]);
   let [, , , , , parameter, time, revision] = event;
   for (let links = 0; links < maxLinks && parameter !== null && time !== null && revision !== null; links++) {
-    const cause = names.database.event(parameter, time, revision);
     const series = names.parameter(parameter);
+    const cause = series && names.database.event(series, time, revision);
     if (cause === undefined || series === undefined) break;
     const [, value, , writer] = cause;
     const causedBy = toValue(series.type, value);

@@ -1,12 +1,14 @@
 // The history as a reader finds it: `history.db` is opened to read, and what is in its tables is taken row by row.
 
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import type { Origin } from '../../../model/parameter.ts';
-import type { Value, ValueType } from '../../../model/value.ts';
+import { type Origin, originKinds } from '../../../model/parameter.ts';
+import { isTime } from '../../../model/time/point-in-time.ts';
+import { type Value, type ValueType, valueTypes } from '../../../model/value.ts';
 import type { EventPlace } from '../../archive.ts';
 import type { RecordedJump } from '../history/segments.ts';
 import { historyTables, hourMs } from '../history/tables.ts';
 import { exists } from '../thread/database/files.ts';
+import { isWithin, readRows } from '../thread/database/read-rows.ts';
 import { OpenFile, readDatabase } from '../thread/database/store-database.ts';
 import { readStored } from '../thread/database/stored-text.ts';
 import type { RecordedGap } from './histories/gaps.ts';
@@ -112,7 +114,8 @@ export class PastDatabase {
       'SELECT id, type FROM parameter WHERE address = ? ORDER BY id DESC',
       address,
     );
-    const row = type === undefined ? rows[0] : rows.find(([, known]) => known === type);
+    const known = rows.filter(([, one]) => valueTypes.includes(one));
+    const row = type === undefined ? known[0] : known.find(([, one]) => one === type);
     return row && { id: row[0], address, type: row[1] };
   }
 
@@ -125,7 +128,7 @@ export class PastDatabase {
     const select = 'SELECT start, end, lost, reason, rowid FROM gap ORDER BY rowid DESC LIMIT ?';
     return this.#all<[number, number, number, string, number]>(select, maxGaps)
       .map(([from, to, lost, reason, row]) => ({ from, to, lost, reason, row }))
-      .filter(({ from, to }) => from <= to) // an earlier version has written others when the clock was set back
+      .filter(({ from, to }) => from <= to && isTime(from) && isTime(to)) // an earlier version has written others when the clock was set back
       .reverse();
   }
 
@@ -134,16 +137,16 @@ export class PastDatabase {
     const [isThere] = this.#all("SELECT 1 FROM sqlite_schema WHERE name = 'jump'"); // an earlier version has not noticed
     if (isThere === undefined) return [];
     const select = 'SELECT sequence, before, after, gap, start FROM jump ORDER BY n';
-    return this.#all<[number, number, number, number, 0 | 1]>(select).map(([sequence, before, after, gap, start]) => ({
-      ...{ sequence, before, after, gap, start },
-    }));
+    return this.#all<[number, number, number, number, 0 | 1]>(select)
+      .map(([sequence, before, after, gap, start]) => ({ sequence, before, after, gap, start }))
+      .filter(({ before, after }) => isTime(before) && isTime(after));
   }
 
   /** Spans that begin in the range, oldest first. */
   spans(table: SpanTable, { id }: Series, from: number, to: number): Span[] {
     if (from >= to) return [];
     const columns = 'time, min, mean, max, last, count';
-    return this.#all(`SELECT ${columns} FROM ${table} WHERE parameter = ? AND time >= ? AND time < ?`, id, from, to);
+    return this.#all(`SELECT ${columns} FROM ${table} WHERE ${spanIn}`, id, from, to);
   }
 
   /** Tells each span that begins in the range, oldest first: that takes a third less than a list of them. Errors: also those of `take`. */
@@ -153,7 +156,7 @@ export class PastDatabase {
     this.#take = take;
     try {
       const told = 'count(tell_span(time, min, mean, max, last, count))';
-      this.#all(`SELECT ${told} FROM ${table} WHERE parameter = ? AND time >= ? AND time < ?`, id, from, to);
+      this.#all(`SELECT ${told} FROM ${table} WHERE ${spanIn}`, id, from, to);
     } finally {
       this.#take = outer;
     }
@@ -161,7 +164,7 @@ export class PastDatabase {
 
   /** The first or the last span that begins in the range. */
   span(table: SpanTable, which: 'first' | 'last', { id }: Series, from: number, to: number): Span | undefined {
-    const select = `SELECT time, min, mean, max, last, count FROM ${table} WHERE parameter = ? AND time >= ? AND time < ?`;
+    const select = `SELECT time, min, mean, max, last, count FROM ${table} WHERE ${spanIn}`;
     return this.#all<Span>(`${select} ORDER BY time ${orderOf(which)} LIMIT 1`, id, from, to)[0];
   }
 
@@ -195,13 +198,15 @@ export class PastDatabase {
     const select = `SELECT time, value, revision FROM change WHERE ${where} ORDER BY time ${order}, revision ${order} LIMIT ?`;
     const { first, last } = numbers;
     const bounds = numbers === allNumbers ? [] : [finite(first), finite(last)];
-    const rows = this.#all<ChangeRow>(select, Math.floor(hour / hourMs), series.id, from, to, ...bounds, limit);
+    const found = this.#all<ChangeRow>(select, Math.floor(hour / hourMs), series.id, from, to, ...bounds, limit);
+    const isOurs = ([time, value]: ChangeRow) => isTime(time) && isStored(series.type, value);
+    const rows = found.every(isOurs) ? found : found.filter(isOurs);
     return which === 'first' ? rows : rows.reverse();
   }
 
   /** Changes of one hour, with who did them and why: from a time on, the newest of those that come before a place, newest first. */
   events(
-    { id }: Series,
+    { id, type }: Series,
     hour: number,
     from: number,
     before: EventPlace,
@@ -209,7 +214,7 @@ export class PastDatabase {
     numbers = allNumbers,
   ): EventRow[] {
     const columns = 'time, value, revision, writer, source, cause_parameter, cause_time, cause_revision';
-    const where = `hour = ? AND parameter = ? AND time >= ? AND (time, revision) < (?, ?)${numbered(numbers)}`;
+    const where = `hour = ? AND parameter = ? AND time >= ? AND (time, revision) < (?, ?) AND ${isWithin('time', 'time')}${numbered(numbers)}${typed[type]}`;
     const select = `SELECT ${columns} FROM change WHERE ${where} ORDER BY time DESC, revision DESC LIMIT ?`;
     const { time, revision } = before;
     const bounds = numbers === allNumbers ? [] : [finite(numbers.first), finite(numbers.last)];
@@ -217,32 +222,54 @@ export class PastDatabase {
   }
 
   /** One change by its key. */
-  event(parameter: number, time: number, revision: number): EventRow | undefined {
+  event({ id, type }: Series, time: number, revision: number): EventRow | undefined {
+    if (!isTime(time)) return undefined;
     const columns = 'time, value, revision, writer, source, cause_parameter, cause_time, cause_revision';
     const where = 'hour = ? AND parameter = ? AND time = ? AND revision = ?';
     const hour = Math.floor(time / hourMs);
-    return this.#all<EventRow>(`SELECT ${columns} FROM change WHERE ${where}`, hour, parameter, time, revision)[0];
+    const select = `SELECT ${columns} FROM change WHERE ${where}${typed[type]}`;
+    return this.#all<EventRow>(select, hour, id, time, revision)[0];
   }
 
   writer(id: number): Origin | undefined {
     const [row] = this.#all<[Origin['kind'], string, string]>('SELECT kind, name, file FROM writer WHERE id = ?', id);
-    return row && { kind: row[0], name: row[1], ...(row[2] !== '' && { file: row[2] }) };
+    if (row === undefined || !originKinds.includes(row[0])) return undefined;
+    return { kind: row[0], name: row[1], ...(row[2] !== '' && { file: row[2] }) };
   }
 
   parameter(id: number): Series | undefined {
     const [row] = this.#all<[string, ValueType]>('SELECT address, type FROM parameter WHERE id = ?', id);
-    return row && { id, address: row[0], type: row[1] };
+    return row && valueTypes.includes(row[1]) ? { id, address: row[0], type: row[1] } : undefined;
   }
 
   #all<Row>(sql: string, ...values: (number | string)[]): Row[] {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
       statement = this.#database.prepare(sql);
-      statement.setReturnArrays(true);
       this.#statements.set(sql, statement);
     }
-    return statement.all(...values) as Row[];
+    return readRows(statement, ...values) as Row[];
   }
+}
+
+const spanIn = `parameter = ? AND time >= ? AND time < ? AND ${isWithin('count', 'count')}`;
+
+/** Conditions that a value is of a type, as it is stored: somebody may have edited it. */
+const number = (types: string, most: number) =>
+  ` AND typeof(value) IN (${types}) AND value BETWEEN ${-most} AND ${most}`;
+const typed: Readonly<Record<ValueType, string>> = {
+  S: " AND typeof(value) IN ('text', 'blob')",
+  B: ' AND value IN (0, 1)',
+  I: number("'integer'", Number.MAX_SAFE_INTEGER),
+  F: number("'real', 'integer'", Number.MAX_VALUE),
+  T: '',
+};
+
+/** As these, of what was read. */
+function isStored(type: ValueType, stored: Stored): boolean {
+  if (type === 'S') return typeof stored !== 'number';
+  if (type === 'T') return true;
+  return type === 'F' ? Number.isFinite(stored) : Number.isSafeInteger(stored);
 }
 
 function emptyDatabase(): DatabaseSync {

@@ -18,10 +18,12 @@ export interface Recollection {
 }
 
 /** Reads a snapshot for the listed parameters. */
-export function recollect({ contents }: Kept, listed: Iterable<Parameter>, hub: Find): Recollection {
+export function recollect({ contents, parameters }: Kept, listed: Iterable<Parameter>, hub: Find): Recollection {
   const saved = new Map(readContents(contents).map(([address, , value]) => [address, value]));
   const expected = new Map<Parameter, Value>();
   const leftOut: string[] = [];
+  if (saved.size < parameters)
+    leftOut.push(`${parameters - saved.size} values that cannot be read: values.db was edited`);
   for (const parameter of listed) {
     const { address } = parameter;
     const value = saved.get(address);

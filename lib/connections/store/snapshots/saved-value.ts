@@ -1,7 +1,7 @@
 // A snapshot as it is kept: a text of JSON, from which it is read whenever it is recalled or compared.
 
 import type { Parameter } from '../../../model/parameter.ts';
-import { convert, type Value, type ValueType } from '../../../model/value.ts';
+import { convert, isValueOf, type Value, type ValueType, valueTypes } from '../../../model/value.ts';
 
 /** What one unit of a text takes in JSON at most, one of an address, a number, and what stands around each value: `["","S",""],`. */
 const escapedBytes = 6;
@@ -30,8 +30,20 @@ export function mostBytes(parameters: Iterable<Parameter>): number {
   return bytes;
 }
 
+/** What can be read of it: somebody may have edited it to what `writeContents` does not write. */
 export function readContents(contents: string): SavedValue[] {
-  return JSON.parse(contents) as SavedValue[];
+  try {
+    const values: unknown = JSON.parse(contents);
+    return Array.isArray(values) ? values.filter(isSaved) : [];
+  } catch {
+    return [];
+  }
+}
+
+function isSaved(saved: unknown): saved is SavedValue {
+  if (!Array.isArray(saved) || saved.length !== 3) return false;
+  const [address, type, value] = saved;
+  return typeof address === 'string' && valueTypes.includes(type) && isValueOf(type, value);
 }
 
 /** What a parameter becomes when a saved value is written to it. Errors: as those of a write. */

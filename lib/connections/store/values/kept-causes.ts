@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import { cutText } from '../../../model/cut-text.ts';
-import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
+import { type Change, type Origin, originKinds, type Parameter } from '../../../model/parameter.ts';
 import { isTime } from '../../../model/time/point-in-time.ts';
 import { type Value, type ValueType, valueTypes } from '../../../model/value.ts';
 
@@ -81,7 +81,7 @@ export class CausesWriter {
 const text = z.string();
 const anyValue = z.union([z.string(), z.number(), z.boolean()]);
 const endSchema = z.object({
-  kind: z.enum(['connection', 'rule', 'client', 'restored']),
+  kind: z.enum(originKinds),
   name: text,
   file: text.optional(),
   hub: text.optional(),

@@ -1,6 +1,6 @@
 // Schemas that many others are made of.
 
-import type { Origin } from '../../../../model/parameter.ts';
+import { type Origin, originKinds } from '../../../../model/parameter.ts';
 import { type Value, valueTypes } from '../../../../model/value.ts';
 import { describe, list, object, oneOf, schema } from './schema.ts';
 
@@ -14,7 +14,7 @@ export const address = describe(text, '<Connection ID>/<Parameter ID>');
 export const valueType = oneOf(valueTypes, 'text, boolean, integer, float, trigger');
 export const value = schema<Value>({ type: ['string', 'number', 'boolean'] });
 export const origin = object<Origin>(
-  { kind: oneOf(['connection', 'rule', 'client', 'restored']), name: text },
+  { kind: oneOf(originKinds), name: text },
   {
     file: text,
     hub: describe(text, 'The hub where it wrote; left out: this one'),

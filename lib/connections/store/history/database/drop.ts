@@ -1,5 +1,6 @@
 // Deletes old rows in small transactions, one for each step of a generator, so that what comes new never waits for long.
 
+import { isWithin } from '../../thread/database/read-rows.ts';
 import type { Interval } from '../segments.ts';
 import type { HistoryDatabase, SpanTable } from './history-database.ts';
 
@@ -29,7 +30,7 @@ export function* hoursOf({ database }: HistoryDatabase): Generator<number, void,
 /** Deletes changes of one hour. */
 export function* dropChanges(database: HistoryDatabase, hour: number, cut: Cut): Steps {
   const next = database.database.prepare(
-    'SELECT min(parameter) AS parameter FROM change WHERE hour = ? AND parameter > ?',
+    `SELECT min(parameter) AS parameter FROM change WHERE hour = ? AND parameter > ? AND ${isWithin('count', 'parameter')}`,
   );
   yield* dropEach(database, 'change WHERE hour = ? AND parameter = ?', [hour], cut, (last) => {
     const { parameter } = next.get(hour, last) as { parameter: number | null };
@@ -53,7 +54,7 @@ function* dropEach(
   cut: Cut,
   next: (last: number) => number | undefined,
 ): Steps {
-  const nextTime = `SELECT time FROM ${rows} AND time >= ? ORDER BY time LIMIT 1 OFFSET ${stepRows}`;
+  const nextTime = `SELECT time FROM ${rows} AND time >= ? AND ${isWithin('time', 'time')} ORDER BY time LIMIT 1 OFFSET ${stepRows}`;
   const timeOfRow = database.database.prepare(nextTime);
   const drop = database.database.prepare(`DELETE FROM ${rows} AND time >= ? AND time < ?`);
   const stepParameters = Math.min(mostStepParameters, database.transactionPages);

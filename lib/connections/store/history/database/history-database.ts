@@ -3,6 +3,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { readClocks } from '../../../../model/time/age-clock.ts';
 import { LeftOutRows } from '../../thread/database/left-out-rows.ts';
+import { dropOutOfRange, droppedText, type NumberColumns } from '../../thread/database/read-rows.ts';
 import {
   checkSmallDatabase,
   createDatabase,
@@ -43,8 +44,33 @@ const keptJumps = 1000;
 /** How many names of writers are known by heart. */
 const knownWriters = 10_000;
 
+/** Where somebody has dropped the mark, it is the last hour that has changes. */
+const markAnew = `INSERT INTO mark (rowid, seen, minutes, hours)
+  SELECT 1, (hour + 1) * ${hourMs}, hour * ${hourMs}, hour * ${hourMs} FROM (SELECT max(hour) AS hour FROM change)
+  WHERE hour IS NOT NULL AND NOT EXISTS (SELECT 1 FROM mark)`;
+
+/** Changes are looked through by their hours alone, as there are very many. */
+const numbers: readonly NumberColumns[] = [
+  ['parameter', 'count', 'id'],
+  ['writer', 'count', 'id'],
+  ['change', 'hour', 'hour'],
+  ['minute', 'count', 'parameter'],
+  ['hour', 'count', 'parameter'],
+  ['gap', 'time', 'start', 'end'],
+  ['gap', 'count', 'lost'],
+  ['mark', 'time', 'seen', 'minutes', 'hours'],
+  ['jump', 'count', 'n', 'sequence', 'gap', 'start'],
+  ['jump', 'time', 'before', 'after'],
+  ['run', 'count', 'base', 'last'],
+  ['age', 'time', 'measured', 'behind', 'wall'],
+  ['hour_age', 'hour', 'hour'],
+  ['hour_age', 'time', 'measured'],
+];
+
 export class HistoryDatabase {
   readonly database: DatabaseSync;
+  /** What was dropped as it was opened, and why, a sentence each. */
+  readonly losses: readonly string[];
   readonly #files: WrittenFiles;
   readonly #mostPages: number;
   readonly #logPages: number;
@@ -66,6 +92,8 @@ export class HistoryDatabase {
     try {
       this.#files = new WrittenFiles(path);
       this.database.exec(laterTables);
+      this.losses = droppedText(path, dropOutOfRange(this.database, numbers));
+      this.database.exec(markAnew);
       this.ages = new HourAges(this.database, this.mark()?.seen ?? 0, now);
       this.#addChange = this.database.prepare('INSERT OR IGNORE INTO change VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
       const put = (table: SpanTable) =>

@@ -82,6 +82,7 @@ export class HistoryKeeping {
     if (isFirst && hasLost(before, readLogIndex(path))) this.#losses.push(lostLog(path));
     const onDisk = roomOnDisk(folder, room);
     const database = new HistoryDatabase(path, onDisk, reading);
+    this.#losses.push(...database.losses);
     const writing = new Writing(database, rules, new Room(folder, path, database, onDisk), epoch);
     this.#open = { database, writing };
     this.#seen = database.mark()?.seen;

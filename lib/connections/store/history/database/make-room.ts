@@ -2,6 +2,7 @@
 // there is.
 
 import { dayMs } from '../../../../model/time/calendar-day.ts';
+import { isWithin } from '../../thread/database/read-rows.ts';
 import type { Interval } from '../segments.ts';
 import { hourMs } from '../tables.ts';
 import { always, dropChanges, dropSpans, hoursOf } from './drop.ts';
@@ -42,7 +43,7 @@ function* dropOldSpans(database: HistoryDatabase, table: SpanTable, ages: AgesOf
 /** The first quarter of the time of the changes of an hour; undefined: it has none. */
 function quarterOf({ database }: HistoryDatabase, hour: number): Interval | undefined {
   const time = (which: 'min' | 'max') => {
-    const ofEach = `(SELECT ${which}(time) FROM change WHERE hour = ? AND parameter = id)`;
+    const ofEach = `(SELECT ${which}(time) FROM change WHERE hour = ? AND parameter = id AND ${isWithin('time', 'time')})`;
     const row = database.prepare(`SELECT ${which}(${ofEach}) AS time FROM parameter`).get(hour);
     return (row as { time: number | null }).time;
   };
@@ -54,7 +55,9 @@ function quarterOf({ database }: HistoryDatabase, hour: number): Interval | unde
 /** When the oldest rows were written; Infinity: there are none. */
 function oldestSpan({ database }: HistoryDatabase, table: SpanTable, ages: AgesOfHours): number {
   const { time } = database
-    .prepare(`SELECT min((SELECT min(time) FROM ${table} WHERE parameter = id)) AS time FROM parameter`)
+    .prepare(
+      `SELECT min((SELECT min(time) FROM ${table} WHERE parameter = id AND ${isWithin('time', 'time')})) AS time FROM parameter`,
+    )
     .get() as { time: number | null };
   return time === null ? Number.POSITIVE_INFINITY : ages.oldestFrom(Math.floor(time / hourMs));
 }

@@ -2,6 +2,7 @@
 // that no row names any more, and the oldest gaps.
 
 import { dayMs } from '../../../../model/time/calendar-day.ts';
+import { isWithin, readRows } from '../../thread/database/read-rows.ts';
 import { hoursOf } from './drop.ts';
 import type { HistoryDatabase } from './history-database.ts';
 
@@ -50,9 +51,11 @@ function* dropGaps(database: HistoryDatabase): Steps {
 /** Reads which names changes have, hour by hour and parameter by parameter. */
 function* readNames(history: HistoryDatabase, named: Record<'parameter' | 'writer', Set<number>>): Steps {
   const { database } = history;
-  const next = database.prepare('SELECT min(parameter) AS parameter FROM change WHERE hour = ? AND parameter > ?');
+  const next = database.prepare(
+    `SELECT min(parameter) AS parameter FROM change WHERE hour = ? AND parameter > ? AND ${isWithin('count', 'parameter')}`,
+  );
   const names = database.prepare(
-    'SELECT DISTINCT writer, source, cause_parameter AS cause FROM change WHERE hour = ? AND parameter = ?',
+    'SELECT DISTINCT writer, source, cause_parameter FROM change WHERE hour = ? AND parameter = ?',
   );
   let looked = 0;
   for (const hour of hoursOf(history))
@@ -61,7 +64,7 @@ function* readNames(history: HistoryDatabase, named: Record<'parameter' | 'write
       if (parameter === null) break;
       last = parameter;
       named.parameter.add(parameter);
-      for (const { writer, source, cause } of names.all(hour, parameter) as unknown as NamedRow[]) {
+      for (const [writer, source, cause] of readRows(names, hour, parameter) as NamedRow[]) {
         named.writer.add(writer).add(source);
         if (cause !== null) named.parameter.add(cause);
       }
@@ -69,11 +72,7 @@ function* readNames(history: HistoryDatabase, named: Record<'parameter' | 'write
     }
 }
 
-interface NamedRow {
-  readonly writer: number;
-  readonly source: number;
-  readonly cause: number | null;
-}
+type NamedRow = [writer: number, source: number, cause: number | null];
 
 function* dropEach(database: HistoryDatabase, table: 'parameter' | 'writer', isNamed: (id: number) => boolean): Steps {
   const next = database.database.prepare(`SELECT id FROM ${table} WHERE id > ? ORDER BY id LIMIT ${stepRows}`);

@@ -30,7 +30,7 @@ export interface Stored<Held, Database> {
   close(): void;
 }
 
-export function openStored<Held, Database extends { close(): void }>(
+export function openStored<Held, Database extends { close(): void; readonly losses?: readonly string[] }>(
   files: DatabaseFiles,
   opening: Opening<Held, Database>,
 ): Stored<Held, Database> {
@@ -44,6 +44,7 @@ export function openStored<Held, Database extends { close(): void }>(
     held = recover(files, losses, opening);
     losses.unshift(...cleared);
     const database = opening.open(held);
+    losses.push(...(database.losses ?? []));
     const close = () => {
       database.close();
       lock?.free();

@@ -1,8 +1,10 @@
 // The tables of snapshots in the database of values, and a view that shows what is in them to people.
 
 import type { DatabaseSync } from 'node:sqlite';
+import { isTime } from '../../../../model/time/point-in-time.ts';
+import { readRows } from '../database/read-rows.ts';
 import { checksumOf, hasChecksums, isOfThisVersion } from './checksum.ts';
-import type { KeptSnapshots, SnapshotBatch, SnapshotRow } from './messages.ts';
+import type { KeptSnapshots, SnapshotBatch } from './messages.ts';
 
 export const snapshotTables = `
   CREATE TABLE IF NOT EXISTS snapshot (
@@ -24,19 +26,30 @@ const put = `INSERT INTO snapshot VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDAT
 const putLast = `INSERT INTO last_snapshot VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET
   name = excluded.name, checksum = excluded.checksum`;
 
+type StoredSnapshot = readonly [
+  selection: string,
+  name: string,
+  time: number,
+  parameters: number,
+  contents: string,
+  checksum: number,
+];
+
 /** Reads all snapshots that are whole, oldest first, and names the others. Errors: those of SQLite. */
 export function readSnapshots(database: DatabaseSync, damaged: string[]): KeptSnapshots {
   if (!hasChecksums(database)) return { saved: [], last: [] }; // the first version had no snapshots
-  const rows = database
-    .prepare('SELECT selection, name, time, parameters, contents, checksum FROM snapshot ORDER BY time')
-    .all() as unknown as (Omit<SnapshotRow, 'bytes'> & { readonly checksum: number })[];
-  const whole = rows.filter(({ selection, name, time, parameters, contents, checksum }) => {
-    const isWhole = checksum === checksumOf([selection, name, time, parameters, contents]);
+  const rows = readRows(
+    database.prepare('SELECT selection, name, time, parameters, contents, checksum FROM snapshot ORDER BY time'),
+  ) as unknown as readonly StoredSnapshot[];
+  const whole = rows.filter(([selection, name, time, parameters, contents, checksum]) => {
+    const isWhole = isTime(time) && checksum === checksumOf([selection, name, time, parameters, contents]);
     if (!isWhole) damaged.push(`${selection}/${name} (snapshot)`);
     return isWhole;
   });
   return {
-    saved: whole.map(({ checksum, ...row }) => ({ ...row, bytes: Buffer.byteLength(row.contents) })),
+    saved: whole.map(([selection, name, time, parameters, contents]) => {
+      return { selection, name, time, parameters, contents, bytes: Buffer.byteLength(contents) };
+    }),
     last: readLast(database, damaged),
   };
 }
@@ -44,10 +57,10 @@ export function readSnapshots(database: DatabaseSync, damaged: string[]): KeptSn
 /** Reads which snapshot of each selection was last saved or recalled. */
 function readLast(database: DatabaseSync, damaged: string[]): KeptSnapshots['last'] {
   const isChecked = isOfThisVersion(database);
-  const rows = database
-    .prepare(`SELECT selection, name, ${isChecked ? 'checksum' : 0} AS checksum FROM last_snapshot`)
-    .all() as unknown as { readonly selection: string; readonly name: string; readonly checksum: number }[];
-  return rows.flatMap(({ selection, name, checksum }) => {
+  const rows = readRows(
+    database.prepare(`SELECT selection, name, ${isChecked ? 'checksum' : 0} FROM last_snapshot`),
+  ) as unknown as readonly [selection: string, name: string, checksum: number][];
+  return rows.flatMap(([selection, name, checksum]) => {
     if (!isChecked || checksum === checksumOf([selection, name])) return [[selection, name]];
     damaged.push(`${selection} (last snapshot)`);
     return [];
