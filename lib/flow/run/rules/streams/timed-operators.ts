@@ -9,7 +9,7 @@ type Scheduler = rxjs.SchedulerLike;
 
 /** RxJS looks at the clock of the machine with these, too. */
 function steady(scheduler: Scheduler): Scheduler {
-  return { now: steadyTime.now, schedule: scheduler.schedule.bind(scheduler) as Scheduler['schedule'] };
+  return { now: steadyTime.now, schedule: scheduler.schedule.bind(scheduler) as typeof scheduler.schedule };
 }
 
 export const asyncScheduler = streamScheduler as typeof rxjs.asyncScheduler;
