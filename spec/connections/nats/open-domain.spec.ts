@@ -21,6 +21,14 @@ async function get<Answer>({ port }: HubUnderTest, path: string): Promise<Answer
   return (await answer.json()) as Answer;
 }
 
+/** What is not known yet is no more fresh than what is stale. */
+function isFresh(hub: HubUnderTest, addresses: readonly string[]): boolean {
+  return addresses.every((address) => {
+    const { value, remote } = hub.find(address) ?? {};
+    return value !== undefined && remote !== undefined && remote.staleSince === undefined;
+  });
+}
+
 async function startDomain(t: ExecutionContext) {
   const nats = await startNats();
   t.teardown(() => nats.end());
@@ -34,7 +42,8 @@ async function startDomain(t: ExecutionContext) {
   });
   const east = await start('east', { rack: { type: 'dummy', parameters: ['light,B,false'] } });
   await eventually(
-    () => east.find('desk/lamp')?.remote?.staleSince === undefined && west.find('rack/light')?.value === false,
+    () => isFresh(east, ['desk/lamp', 'desk/level', 'desk/n']) && isFresh(west, ['rack/light']),
+    'the hubs know each other',
   );
   const rogue = await connect({ servers: nats.urls.map((url) => url.replace('nats://', '')) });
   t.teardown(() => rogue.close());

@@ -1,7 +1,7 @@
 // Whatever stands where a flow file is expected, or a file that one names, is an error with its path, beside all others. It holds up
 // neither the hub, nor the next reload, nor its end.
 
-import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import test from 'ava';
 import { loadFlows } from '../../../lib/hub.ts';
@@ -11,7 +11,6 @@ import { api } from '../../support/hub.ts';
 import { oddFiles, replaceBy } from '../../support/odd-file.ts';
 import { startHubProcessIn } from '../../support/system/hub-process.ts';
 import { slowness } from '../../support/system/machine.ts';
-import { asNobody } from '../../support/system/nobody.ts';
 
 const index = JSON.stringify(resolve(import.meta.dirname, '../../../lib/index.ts'));
 const desk = { type: 'dummy', parameters: ['a'] };
@@ -115,18 +114,6 @@ test('a folder with links that lead through each other is read once', async (t) 
     for (const name of ['x', 'y', 'z']) symlinkSync(`../${depth + 1}`, join(folder, `${depth}`, name));
   }
   t.is((await within(loadFlows([folder]), 'the load', 20_000)).files.length, 1);
-});
-
-asNobody()('what may not be read is told with its path, beside the others', async (t) => {
-  const folder = await createFolder(t, { 'a.json5': { connections: { desk } }, 'b/c.json5': {}, 'd.json5': '{ a' });
-  chmodSync(join(folder, 'a.json5'), 0);
-  chmodSync(join(folder, 'b'), 0);
-  const { message } = (await t.throwsAsync(loadFlows([folder])))!;
-  chmodSync(join(folder, 'b'), 0o700);
-  const lines = message.split('\n').map((line) => line.slice(folder.length + 1));
-  t.is(lines.length, 3, message);
-  t.is(lines[0], 'b: expected a file that can be read, got one that the user of the hub may not read');
-  t.is(lines[1], 'a.json5: expected a file that can be read, got one that the user of the hub may not read');
 });
 
 test('a hub into whose folder odd files come says so, runs on, reloads when they are gone, and ends at once', async (t) => {
