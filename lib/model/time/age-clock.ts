@@ -1,6 +1,7 @@
 // By which clock the hub judges how old something is that outlives it. Nobody can set it: it counts time that has really passed. The
 // clock of the machine alone deletes nothing.
 
+import { isTime } from './point-in-time.ts';
 import { jumpMs } from './wall-clock.ts';
 
 /** What the clocks show at one moment, in milliseconds: since 1970, and by a clock that never jumps. */
@@ -39,6 +40,21 @@ export function readClocks(): ClockReading {
 /** A clock that begins at a time of day. */
 export function beginAge(timeMs: number): KeptAge {
   return { ran: timeMs, wall: timeMs, pauses: [] };
+}
+
+/** Reads pauses as they are kept in a database. Somebody may have edited them: what is none is left out. */
+export function readPauses(text: string): AgePause[] {
+  try {
+    const pauses: unknown = JSON.parse(text);
+    return Array.isArray(pauses) ? pauses.filter(isPause) : [];
+  } catch {
+    return [];
+  }
+}
+
+function isPause(pause: unknown): pause is AgePause {
+  const { at, claimedMs, countedMs } = (pause ?? {}) as Partial<AgePause>;
+  return isTime(at) && isTime(claimedMs) && isTime(countedMs) && 0 <= countedMs! && countedMs! <= claimedMs!;
 }
 
 /** How old things are at one moment; each is told by what the clock showed when it was noted. */

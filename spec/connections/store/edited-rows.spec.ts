@@ -162,7 +162,7 @@ test('an audit with rows that no hub has written is read, and written on', async
       `${badEntries}
       INSERT INTO log VALUES (${huge}, 1, 'warn', NULL, NULL, 'edited'), (5000, ${huge}, 'warn', NULL, NULL, 'edited'),
         (5001, 5, 'loud', NULL, NULL, 'edited');
-      UPDATE run SET seen = ${huge}; UPDATE age SET measured = ${huge}; UPDATE age_mark SET n = ${huge}`,
+      UPDATE run SET seen = ${huge}; UPDATE age SET ran = ${huge}; UPDATE age_mark SET n = ${huge}`,
     );
   });
   await eventually(() => statusOf(hub, 'store').reason.includes('with a number that no hub has written'), 'it is told');

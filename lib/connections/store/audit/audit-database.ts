@@ -47,9 +47,9 @@ const numbers: readonly NumberColumns[] = [
   ['log', 'count', 'n'],
   ['log', 'time', 'time'],
   ['run', 'time', 'seen'],
-  ['age', 'time', 'measured', 'behind', 'wall'],
+  ['age', 'time', 'ran', 'wall'],
   ['age', 'count', 'disordered'],
-  ['age_mark', 'time', 'measured'],
+  ['age_mark', 'time', 'ran'],
   ['age_mark', 'count', 'n'],
 ];
 

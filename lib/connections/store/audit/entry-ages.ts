@@ -2,7 +2,7 @@
 // an entry bears says nothing, as somebody may have set the clock.
 
 import type { DatabaseSync } from 'node:sqlite';
-import { AgeClock, beginAge, type ClockReading, type KeptAge } from '../../../model/time/age-clock.ts';
+import { AgeClock, beginAge, type ClockReading, type KeptAge, readPauses } from '../../../model/time/age-clock.ts';
 import { inTransaction } from '../thread/database/store-database.ts';
 import type { AuditRow } from './messages.ts';
 
@@ -30,7 +30,7 @@ export class EntryAges {
     this.#markEveryMs = Math.min(longestMarkMs, Math.max(leastMarkMs, keepMs * markShare));
     const row = this.#read<{ ran: number; wall: number; pauses: string; disordered: number }>('SELECT * FROM age');
     this.#disordered = row?.disordered ?? this.#last().n;
-    const kept = row === undefined ? this.#begin(now) : { ...row, pauses: JSON.parse(row.pauses) };
+    const kept = row === undefined ? this.#begin(now) : { ...row, pauses: readPauses(row.pauses) };
     this.#clock = new AgeClock(kept, now);
     this.#lastMark = this.#read<{ ran: number | null }>('SELECT max(ran) AS ran FROM age_mark')?.ran ?? 0;
     this.#lastTime = this.#last().time;

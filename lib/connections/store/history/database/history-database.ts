@@ -62,9 +62,9 @@ const numbers: readonly NumberColumns[] = [
   ['jump', 'count', 'n', 'sequence', 'gap', 'start'],
   ['jump', 'time', 'before', 'after'],
   ['run', 'count', 'base', 'last'],
-  ['age', 'time', 'measured', 'behind', 'wall'],
+  ['age', 'time', 'ran', 'wall'],
   ['hour_age', 'hour', 'hour'],
-  ['hour_age', 'time', 'measured'],
+  ['hour_age', 'time', 'ran'],
 ];
 
 export class HistoryDatabase {

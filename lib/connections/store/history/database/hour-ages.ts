@@ -2,7 +2,7 @@
 // bear says nothing of it, as somebody may have set the clock.
 
 import type { DatabaseSync } from 'node:sqlite';
-import { AgeClock, type Ages, beginAge, type ClockReading } from '../../../../model/time/age-clock.ts';
+import { AgeClock, type Ages, beginAge, type ClockReading, readPauses } from '../../../../model/time/age-clock.ts';
 import type { Interval } from '../segments.ts';
 import { hourMs } from '../tables.ts';
 
@@ -24,7 +24,7 @@ export class HourAges {
       | { ran: number; wall: number; pauses: string }
       | undefined;
     const begin = seen === 0 ? now.wall : seen;
-    this.#clock = new AgeClock(row === undefined ? beginAge(begin) : { ...row, pauses: JSON.parse(row.pauses) }, now);
+    this.#clock = new AgeClock(row === undefined ? beginAge(begin) : { ...row, pauses: readPauses(row.pauses) }, now);
   }
 
   /** Milliseconds that the hub has run. */
