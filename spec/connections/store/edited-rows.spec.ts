@@ -176,7 +176,7 @@ test('an audit with rows that no hub has written is read, and written on', async
   ];
   t.deepEqual(await told(t, hub), expected);
   t.false(hub.log(0, 'debug').entries.some(({ message }) => message === 'edited'));
-  edit(installation, 'audit.db', badEntries.replaceAll(/\((-5|70\d)/g, '($1000'));
+  edit(installation, 'audit.db', `${badEntries.replaceAll(/\((-5|70\d)/g, '($1000')} UPDATE age SET pauses = '[7]'`);
   hub.write('desk/count', 7, writer);
   await hub.keeping.archive?.audit?.flush();
   t.deepEqual(
@@ -251,7 +251,7 @@ test('a history with rows that no hub has written is read, and written on', asyn
   t.deepEqual(first.count, [1, 1, 5, 5, 6]); // the first is an edited one that reads like any other
   t.deepEqual(first.level!.slice(-3), [0, 0.5, 0.5]);
   t.true(first.text!.includes('written'));
-  edit(installation, 'history.db', badChanges(hour - 1));
+  edit(installation, 'history.db', `${badChanges(hour - 1)}; UPDATE age SET pauses = '[{"at":'`);
   hub.write('desk/count', 7, writer);
   await hub.keeping.archive?.history?.flush();
   t.deepEqual((await past(t, hub)).count!.slice(-3), [5, 6, 7], 'also when it was edited while the hub runs');
