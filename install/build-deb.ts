@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import { conffiles, writeConffiles } from './debian/conffiles.ts';
 import { controlOf, debianVersionOf } from './debian/control.ts';
 import { unitOfPackage } from './debian/unit.ts';
-import { fetchNode, npmPack, npmSbom, run, unpack } from './packing.ts';
+import { fetchNode, npmPack, npmSbom, run, unpack, withNode } from './packing.ts';
 
 /** The Node.js that the package brings: with its binaries of uWebSockets.js it runs on glibc 2.36 (Debian 12) as well. */
 const nodeVersion = '22.23.3';
@@ -49,8 +49,9 @@ function build(work: string, into: string, version: string): string {
   const docs = join(stage, 'usr/share/doc/patchbay');
   unpack(values.packed === undefined ? npmPack(root, work) : resolve(values.packed), home);
   installPackages(home);
-  write(join(docs, 'sbom.cdx.json'), npmSbom(home));
   fetchNode(nodeVersion, join(home, 'bin'));
+  const bill = withNode(npmSbom(home), nodeVersion, join(home, 'bin/node'));
+  write(join(docs, 'sbom.cdx.json'), `${JSON.stringify(bill, undefined, 2)}\n`);
   symlinkSync('../dist/patchbay.js', join(home, 'bin/patchbay'));
   renameSync(join(home, 'bin/LICENSE'), join(docs, 'LICENSE.node'));
   cpSync(join(root, 'LICENSE'), join(docs, 'copyright'));

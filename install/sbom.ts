@@ -3,26 +3,19 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { npmSbom } from './packing.ts';
-
-/** What is read here of a bill of materials. */
-interface Bill {
-  readonly metadata: { readonly component: { readonly 'bom-ref': string } };
-  readonly components: readonly { readonly 'bom-ref': string }[];
-  readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
-}
+import { type Bill, npmSbom } from './packing.ts';
 
 /** The names of packages, each with the version that is asked for; `npm:<name>@<version>` is one under another name. */
 type Wanted = Readonly<Record<string, string>>;
 
 const root = join(import.meta.dirname, '..');
 const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-const bill = JSON.parse(npmSbom(root)) as Bill;
+const bill = npmSbom(root);
 const kept = keepWanted(bill, { ...dependencies, ...optionalDependencies });
 process.stdout.write(`${JSON.stringify(kept, undefined, 2)}\n`);
 
 /** What some of the dependencies of the root lead to, and the root. */
-function keepWanted<Whole extends Bill>(bill: Whole, wanted: Wanted): Whole {
+function keepWanted(bill: Bill, wanted: Wanted): Bill {
   const root = bill.metadata.component['bom-ref'];
   const names = new Set(Object.entries(wanted).map(([name, version]) => /^npm:(.+)@/.exec(version)?.[1] ?? name));
   const isNamed = (ref: string) => names.has(ref.slice(0, ref.lastIndexOf('@')));

@@ -8,6 +8,7 @@ import test from 'ava';
 import { conffiles, writeConffiles } from '../../install/debian/conffiles.ts';
 import { controlOf } from '../../install/debian/control.ts';
 import { unitOfPackage } from '../../install/debian/unit.ts';
+import { type Bill, npmSbom, withNode } from '../../install/packing.ts';
 import { check } from '../../lib/command/check.ts';
 import { createFolder } from '../support/folder.ts';
 import { needs, pathOf } from '../support/programs.ts';
@@ -79,10 +80,26 @@ test('the changelog has the version of the package, with the versions of the flo
 
 test('npm run sbom prints every package that the hub needs, as CycloneDX', (t) => {
   const { stdout } = spawnSync('npm', ['run', '--silent', 'sbom'], { cwd: root, encoding: 'utf8' });
-  const { bomFormat, components } = JSON.parse(stdout) as { bomFormat: string; components: { 'bom-ref': string }[] };
+  const bill = JSON.parse(stdout) as Bill & { bomFormat: string };
+  const { bomFormat, components, metadata } = bill;
   t.is(bomFormat, 'CycloneDX');
+  const { version } = JSON.parse(readReadme('package.json')) as { version: string };
+  t.like(metadata.component, { name: 'patchbay-hub', version, type: 'application' }, 'wherever the clone is');
   const there = components.map((component) => component['bom-ref'].split('@').slice(0, -1).join('@'));
   const { dependencies, devDependencies } = JSON.parse(readReadme('package.json')) as Record<string, object>;
   for (const name of Object.keys(dependencies!)) t.true(there.includes(name.replace(/^uws-.*/, '@uwsjs/core')), name);
   t.false(there.includes(Object.keys(devDependencies!)[0]!));
+});
+
+test('what the Debian package is made of has its Node.js, which the product depends on', async (t) => {
+  const folder = await createFolder(t, {
+    'package.json': { name: 'patchbay-hub', version: '1.2.3' },
+    node: 'a binary',
+  });
+  const bill = withNode(npmSbom(folder), '22.23.3', join(folder, 'node'));
+  t.like(bill.metadata.component, { name: 'patchbay-hub', version: '1.2.3' });
+  const [node] = bill.components;
+  t.like(node, { name: 'node', version: '22.23.3', purl: 'pkg:generic/node@22.23.3' });
+  const root = bill.metadata.component['bom-ref'];
+  t.deepEqual(bill.dependencies.find(({ ref }) => ref === root)!.dependsOn, [node!['bom-ref']]);
 });
