@@ -8,6 +8,7 @@ import { Command } from 'commander';
 import { createConsole } from './command/console.ts';
 import { createEnding } from './command/ending.ts';
 import { calledAs, defaultFolder, firstSteps } from './command/first-steps.ts';
+import type { Place } from './command/init.ts';
 import type { AuditOptions } from './command/remote/audit.ts';
 import type { EventsOptions } from './command/remote/events.ts';
 import type { HistoryOptions } from './command/remote/history.ts';
@@ -52,10 +53,12 @@ program
   .command('init')
   .description('make a folder to begin with: a flow file with a test, a dashboard and a README')
   .argument('[folder]', 'where; what is there already is never touched', '.')
-  .action((folder: string) =>
+  .option('--data <folder>', 'where the hub keeps values and their history (default: "flows/data")')
+  .option('--bind-ip <address>', "who may come: '' is the whole network (default: this machine alone)")
+  .action((folder: string, place: Place) =>
     finish(
       import('./command/init.ts').then(({ init }) =>
-        init(folder, calledAs(process.argv[1] ?? '', resolve(folder)), console),
+        init(folder, calledAs(process.argv[1] ?? '', resolve(folder)), console, place),
       ),
     ),
   );

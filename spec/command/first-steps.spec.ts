@@ -6,14 +6,17 @@ import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
+import json5 from 'json5';
 import { check } from '../../lib/command/check.ts';
 import { calledAs, quoted } from '../../lib/command/first-steps.ts';
+import { init } from '../../lib/command/init.ts';
 import { test as testFlows } from '../../lib/command/test.ts';
 import { startHub } from '../../lib/hub.ts';
 import { printable } from '../../lib/model/printable.ts';
 import { createLogRecorder } from '../support/connection.ts';
 import { createFolder } from '../support/folder.ts';
 import { portsOf, writer } from '../support/hub.ts';
+import { readReadme } from '../support/repository/readme.ts';
 import { call as inProcess } from '../support/system/process.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -92,6 +95,32 @@ test('init makes a folder whose files have no mistake, whose tests pass, and tha
   t.regex(again.stderr, /^flows\/studio\.json5: expected nothing, there is one already; nothing was made$/m);
   t.is(await readFile(flow, 'utf8'), '{}');
   t.false(existsSync(join(folder, 'README.md')));
+});
+
+test('init makes files for another place, as the README of installing has them for an image', async (t) => {
+  const folder = await createFolder(t);
+  const readme = readReadme('install/README.md');
+  const [, options] = /^docker run .* patchbay init \/work\/studio (.+)$/m.exec(readme)!;
+  const { code, stderr } = await runIn(folder, `node ${join(root, 'lib/main.ts')} init studio ${options}`);
+  t.is(code, 0, stderr);
+  const flow = await readFile(join(folder, 'studio/flows/studio.json5'), 'utf8');
+  const { connections } = json5.parse(flow);
+  const [volume] = /^VOLUME (.+)$/m.exec(readReadme('Dockerfile'))!.slice(1);
+  t.like(connections, { store: { folder: volume }, api: { bindIp: '' } });
+  t.regex(await readFile(join(folder, 'studio/README.md'), 'utf8'), /^- \/var\/lib\/patchbay is what the hub keeps/m);
+  t.true(readme.includes(`:${volume} patchbay`) && readme.includes('$PWD/studio/flows:/etc/patchbay/flows:ro'));
+  t.is((await inProcess((console) => check([join(folder, 'studio/flows')], console))).status, 0);
+});
+
+test('init takes a data folder with any character, and no address that is none', async (t) => {
+  const folder = await createFolder(t);
+  const data = `/srv/ann's "data"\\new`;
+  t.is(await init(join(folder, 'a'), 'patchbay', { print: () => {} }, { data, bindIp: '::1' }), 0);
+  const { connections } = json5.parse(await readFile(join(folder, 'a/flows/studio.json5'), 'utf8'));
+  t.like(connections, { store: { folder: data }, api: { bindIp: '::1' } });
+  const error = await t.throwsAsync(init(join(folder, 'b'), 'patchbay', { print: () => {} }, { bindIp: 'all' }));
+  t.is(error!.message, `--bind-ip: expected an IP address, or '' for all, got "all"`);
+  t.false(existsSync(join(folder, 'b')));
 });
 
 test('a package of a folder is called by npx', (t) => {
