@@ -89,7 +89,7 @@ test.serial('widgets show values with texts, units, tones and zones, and that th
   const { hub, page } = await open('values');
   await widget(page, 'value').first().getByText('closed').waitFor();
   await widget(page, 'value').nth(1).getByText('0.50 dB').waitFor();
-  await widget(page, 'lamp').nth(2).getByText('no such parameter').waitFor();
+  await widget(page, 'lamp').nth(2).getByText('no such parameter, did you mean "desk/go"?').waitFor();
   for (const state of ['off', 'off', 'unknown'].entries())
     await widget(page, 'lamp').nth(state[0]).locator(`[data-state=${state[1]}]`).waitFor();
   hub.write('desk/mic', true, writer);

@@ -44,6 +44,24 @@ test('the JSON5 files of the folder are listed, and read as JSON', async (t) => 
   expectQuietLog(t, hub);
 });
 
+test('a name that no dashboard has is answered with the nearest one that may be opened', async (t) => {
+  const users = { ann: { token: 'ann', dashboards: ['door'] }, root: { token: 'root', dashboards: ['**'] } };
+  const files = { [at('studio.json5')]: '{ widgets: [] }', [at('door.json5')]: '{ widgets: [] }' };
+  const hub = await start(t, files, { ...settings, users });
+  const askAs = async (user: string, name: string) => {
+    const answer = await ask(t, hub.port, `GET /hub/dashboards/${name}`, {
+      headers: { authorization: `Bearer ${user}` },
+    });
+    return [answer.status, JSON.parse(answer.text).detail];
+  };
+  const none = 'there is no such dashboard';
+  t.deepEqual(await askAs('root', 'studoi'), [404, `studoi: ${none}, did you mean "studio"?`]);
+  t.deepEqual(await askAs('ann', 'studoi'), [404, `studoi: ${none}`]);
+  t.deepEqual(await askAs('ann', 'studio'), [404, `studio: ${none}`]);
+  t.deepEqual(await askAs('ann', 'dor'), [404, `dor: ${none}, did you mean "door"?`]);
+  t.deepEqual(await askAs('root', 'constructor'), [404, `constructor: ${none}`]);
+});
+
 const mistakes: [text: string, detail: RegExp][] = [
   ["{\n  title: 'x',\n  widgets: [ }\n}", /^bad\.json5:3:14: expected ] to close \[, got }/],
   [
