@@ -52,6 +52,7 @@ const numbers = [
   { type: 'value', label: 'Power', address: 'desk/power', unit: 'W', digits: 6 },
   { type: 'plot', label: 'Share of the whole house', addresses: ['desk/percent'], unit: '%', digits: 2 },
   { type: 'plot', addresses: ['desk/percent', 'desk/power'], digits: 1, size: [2, 1] },
+  { type: 'plot', addresses: ['desk/power'], unit: 'W', digits: 6 },
   { type: 'value', label: 'Gone', address: 'desk/lvel' },
 ];
 const users = {
