@@ -1,5 +1,6 @@
 // What a running store can be asked for: everything that it knows of earlier times. Gateways answer their clients with it.
 
+import type { Parameter } from '../model/parameter.ts';
 import type { AuditKind } from '../model/reports/audit-entry.ts';
 import type { Snapshot, SnapshotSelection } from '../model/reports/snapshot.ts';
 import type { Durations } from '../model/time/durations.ts';
@@ -57,6 +58,8 @@ export interface ValuesArchive extends WritingArchive {
   readonly flushDurations: Durations;
   /** Resolves when everything that has changed up to now is on the disk, or after two seconds. */
   flush(): Promise<void>;
+  /** Whether the value of a parameter is not kept, as who wrote it has used up its share of the room. */
+  isLeftOut(parameter: Parameter): boolean;
 }
 
 /** A part whose database is read while it writes: what readers need of it. */

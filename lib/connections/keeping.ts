@@ -45,7 +45,7 @@ export interface Kept {
 
 /** What was done with the hub itself, beside changes of parameters: a rule was switched, flow files were reloaded, its clock was set. */
 export interface Deed {
-  readonly kind: 'rule' | 'connection' | 'reload' | 'sign-in' | 'clock' | 'stop';
+  readonly kind: 'rule' | 'connection' | 'reload' | 'sign-in' | 'clock' | 'lost' | 'stop';
   /** Who did it: a client, `api 10.0.0.3`. */
   readonly user: string;
   /** What it was done to: the name of a rule or a connection; empty: the hub. */

@@ -49,7 +49,8 @@ async function ask(options: AuditOptions, limit: number, before: number | undefi
 /** `14:02:08.512  api 10.0.0.3  desk/lamp = true (was false)` */
 function describeEntry(entry: AuditEntry): string {
   const { time, user, kind, count, cause } = entry;
-  const times = count > 1 ? ` (${count} times within a ${kind === 'sign-in' ? 'minute' : 'second'})` : '';
+  const times =
+    count > 1 && kind !== 'lost' ? ` (${count} times within a ${kind === 'sign-in' ? 'minute' : 'second'})` : '';
   const more = cause === undefined ? '' : `: ${cause}`;
   return `${localTime(time)}  ${user}  ${whatOf(entry)}${times}${more}`;
 }
@@ -75,6 +76,6 @@ function whatOf({ kind, address, before, after, count }: AuditEntry): string {
     case 'stop':
       return 'stopped';
     case 'lost':
-      return `${count} entries were lost`;
+      return after === undefined ? `${count} entries were lost` : String(after);
   }
 }

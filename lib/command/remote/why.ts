@@ -17,9 +17,10 @@ const deepestIndent = 20;
 /** Prints the chain of changes, newest first, a line each. Errors: the sentence of the hub, or that there is none. */
 export async function explain(address: string, options: RemoteOptions, console: Console): Promise<number> {
   const path = `/hub/explain/${pathOf(address)}`;
-  const { would, ...causes } = JSON.parse(await requestParameter(address, options, path, {})) as Explanation;
+  const { would, isNotKept, ...causes } = JSON.parse(await requestParameter(address, options, path, {})) as Explanation;
   if (causes.chain.length === 0) console.print(printable(`${address}: its state is unknown`));
   printCauses(causes, console);
+  if (isNotKept) console.print('it is not kept on the disk: who wrote it takes most of the room for values');
   if (would === undefined) return 0;
   console.print(printable(would.value === undefined ? 'in shadow:' : `in shadow it would be ${show(would.value)}:`));
   printCauses(would, console);

@@ -148,6 +148,8 @@ function valuesOf(
       scheduler,
       opened,
       isSelected,
+      maxBytes: valuesBytes(settings),
+      log,
       open: () => writer.open(openRequest(settings, resolvePath, settings.shared)),
       giveBack,
       tellOpen: (isOpen) => isOurs$.next(isOpen),

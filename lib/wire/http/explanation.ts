@@ -9,6 +9,8 @@ export interface Explanation extends Causes {
   readonly parameter: string;
   /** What it would be by the rules that run in shadow; left out where they have not written it. */
   readonly would?: Causes | undefined;
+  /** The value will not outlive the hub: who wrote it takes most of the room that the store has for values. Left out: it is kept, or no store is. */
+  readonly isNotKept?: true | undefined;
 }
 
 /** A value, and what led to it. */

@@ -21,7 +21,8 @@ function answer(request: Request): Answer {
       return { opened: written.open(() => openValues(request)) };
     case 'write': {
       const batch = unpack(request.batch);
-      return { written: written.write((database) => database.write(batch)) };
+      const result = written.write((database) => database.write(batch));
+      return { written: result.state === 'full' ? { ...result, isUsedUp: written.database!.isUsedUp } : result };
     }
     case 'make room':
       return { written: written.write((database) => database.keepOnly(request.addresses)) };

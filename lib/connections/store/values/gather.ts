@@ -1,47 +1,150 @@
 // Gathers what has changed since a revision: the hub keeps parameters in the order of their changes, so no change is listened to
-// and nothing waits in a queue.
+// and nothing waits in a queue. Long values come after short ones, a few at a time: whoever writes many of them holds up nobody else.
 
 import type { Parameter } from '../../../model/parameter.ts';
 import type { Parameters } from '../../hub-port.ts';
 import type { ValueRow } from '../thread/values/messages.ts';
 import type { CausesWriter } from './kept-causes.ts';
+import { writerOf } from './shares.ts';
 
 /** How much one transaction writes at most; what is left over comes with the next. */
 const maxBatchValues = 10_000;
 const maxBatchCharacters = 4 * 1024 * 1024;
+/** A longer text waits, and so much of those that wait one transaction writes at most. */
+const longCharacters = 4096;
+const maxLongCharacters = 512 * 1024;
+
+/** Long values that are to be written. Whoever wrote them takes turns: many of one writer hold up none of another. */
+export class LongValues {
+  /** Each with the first revision of it that is not written, the oldest first. */
+  readonly #byWriter = new Map<string, Map<Parameter, number>>();
+  readonly #writers = new Map<Parameter, string>();
+
+  get size(): number {
+    return this.#writers.size;
+  }
+
+  /** The first change that is not written; Infinity: all are. */
+  get revision(): number {
+    let first = Number.POSITIVE_INFINITY;
+    for (const values of this.#byWriter.values()) first = Math.min(first, values.values().next().value!);
+    return first;
+  }
+
+  add(parameter: Parameter): void {
+    const { revision } = parameter.lastChange!;
+    const writer = writerOf(parameter.lastChange!);
+    const known = this.#writers.get(parameter);
+    if (known === writer) return;
+    const first = known === undefined ? revision : this.#byWriter.get(known)!.get(parameter)!;
+    this.delete(parameter);
+    const values = this.#byWriter.get(writer) ?? new Map();
+    this.#byWriter.set(writer, values.set(parameter, first));
+    this.#writers.set(parameter, writer);
+  }
+
+  delete(parameter: Parameter): void {
+    const writer = this.#writers.get(parameter);
+    if (writer === undefined) return;
+    this.#writers.delete(parameter);
+    const values = this.#byWriter.get(writer)!;
+    values.delete(parameter);
+    if (values.size === 0) this.#byWriter.delete(writer);
+  }
+
+  clear(): void {
+    this.#writers.clear();
+    this.#byWriter.clear();
+  }
+
+  /** One of each writer, then another one of each, and so on. */
+  *inTurns(): Iterable<Parameter> {
+    let turns = [...this.#byWriter.values()].map((values) => values.keys());
+    while (turns.length > 0) {
+      const next = turns.map((turn) => [turn, turn.next()] as const);
+      for (const [, { value }] of next) if (value !== undefined) yield value;
+      turns = next.filter(([, { done }]) => !done).map(([turn]) => turn);
+    }
+  }
+}
 
 export interface Gathered {
   readonly values: readonly ValueRow[];
-  /** All changes up to this revision are in it. */
+  /** The parameters of the values. */
+  readonly parameters: readonly Parameter[];
+  /** All changes up to this revision are in it, or wait among the long ones. */
   readonly revision: number;
   /** Whether there is more. */
   readonly isFull: boolean;
 }
 
-/** Gathers the newest value of each parameter that changed after the revision with its causes, oldest change first. */
+/**
+ * Gathers the newest value of each parameter that changed after the revision with its causes, oldest change first. Long ones wait in `long`
+ * until they are written: the caller deletes them then.
+ */
 export function gather(
   hub: Parameters,
   since: number,
   isKept: (parameter: Parameter) => boolean,
   writer: CausesWriter,
+  long = new LongValues(),
 ): Gathered {
-  const values: ValueRow[] = [];
-  let characters = 0;
+  const batch = new Batch(writer);
   for (const parameter of hub.changedSince(since)) {
-    if (!isKept(parameter)) continue;
-    const { address, type, value, lastChange } = parameter;
-    if (isDefault(parameter)) continue;
-    const causes = writer.write(lastChange!);
-    values.push([address, type, value!, Math.trunc(lastChange!.time), causes]);
-    characters += address.length + causes.length + (typeof value === 'string' ? value.length : 0);
-    if (values.length >= maxBatchValues || characters >= maxBatchCharacters)
-      return { values, revision: lastChange!.revision, isFull: true };
+    if (!isKept(parameter) || isDefault(parameter)) continue;
+    const { value, lastChange } = parameter;
+    if (typeof value === 'string' && value.length > longCharacters) {
+      long.add(parameter);
+      continue;
+    }
+    batch.add(parameter);
+    if (batch.isFull) return { ...batch.gathered, revision: lastChange!.revision, isFull: true };
   }
-  return { values, revision: hub.revision, isFull: false };
+  const most = batch.characters + maxLongCharacters;
+  let left = long.size;
+  for (const parameter of long.inTurns()) {
+    if (batch.characters >= most || batch.isFull) break;
+    left--;
+    if (isKept(parameter) && !isDefault(parameter)) batch.add(parameter);
+    else long.delete(parameter);
+  }
+  return { ...batch.gathered, revision: hub.revision, isFull: left > 0 };
+}
+
+class Batch {
+  characters = 0;
+  readonly #writer: CausesWriter;
+  readonly #values: ValueRow[] = [];
+  readonly #parameters: Parameter[] = [];
+
+  constructor(writer: CausesWriter) {
+    this.#writer = writer;
+  }
+
+  get isFull(): boolean {
+    return this.#values.length >= maxBatchValues || this.characters >= maxBatchCharacters;
+  }
+
+  get gathered(): Pick<Gathered, 'values' | 'parameters'> {
+    return { values: this.#values, parameters: this.#parameters };
+  }
+
+  add(parameter: Parameter): void {
+    const row = rowOf(parameter, this.#writer);
+    const [address, , value, , causes] = row;
+    this.#values.push(row);
+    this.#parameters.push(parameter);
+    this.characters += address.length + causes.length + (typeof value === 'string' ? value.length : 0);
+  }
+}
+
+/** The value of a parameter that has one, as it is kept. */
+export function rowOf({ address, type, value, lastChange }: Parameter, writer: CausesWriter): ValueRow {
+  return [address, type, value!, Math.trunc(lastChange!.time), writer.write(lastChange!)];
 }
 
 /** A default is not kept: when its author changes it, the new one holds. */
-function isDefault({ address, lastChange }: Parameter): boolean {
+export function isDefault({ address, lastChange }: Parameter): boolean {
   const { kind, name, reportedBy } = lastChange!.origin;
   return kind === 'connection' && reportedBy === undefined && address.startsWith(`${name}/`);
 }

@@ -2,27 +2,33 @@
 // cannot be written stays in the hub, which knows the newest anyhow, and is written once that is possible again.
 
 import { Observable, type SchedulerLike, type Subscription } from 'rxjs';
+import { groupDigits } from '../../../model/digits.ts';
 import type { Parameter } from '../../../model/parameter.ts';
 import { Backoff } from '../../../model/time/backoff.ts';
 import { Pause } from '../../../model/time/pause.ts';
 import type { ValuesArchive } from '../../archive.ts';
-import type { ConnectionEvent } from '../../connection.ts';
+import type { ConnectionEvent, Log } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { afterNext } from '../after-next.ts';
 import type { HourlyCopy } from '../hourly-copy.ts';
 import { LeftOutCount } from '../left-out.ts';
 import { againTimes, SlowDisk } from '../slow-disk.ts';
 import type { SnapshotShelf } from '../snapshots/shelf.ts';
-import type { Batch, Opened, Written } from '../thread/values/messages.ts';
+import type { Batch, Opened, ValueRow, Written } from '../thread/values/messages.ts';
 import { ToldState } from '../told-state.ts';
-import { gather } from './gather.ts';
+import { type Gathered, gather, isDefault, LongValues, rowOf } from './gather.ts';
 import { CausesWriter } from './kept-causes.ts';
 import { Memories } from './memories.ts';
 import { Progress } from './progress.ts';
+import { ValueShares } from './shares.ts';
 import type { ValuesWriter } from './values-writer.ts';
 
 /** How often changes are written. */
 const tickMs = 100;
+/** How many values are counted at once. */
+const countedAtOnce = 1000;
+/** How much is written with a batch of what had no room before. */
+const fittingBytes = 512 * 1024;
 
 export interface KeepValuesOptions {
   readonly hub: HubPort;
@@ -34,6 +40,9 @@ export interface KeepValuesOptions {
   /** What the first opening comes to, where the hub has restored its values from it. */
   readonly opened: Promise<Opened> | undefined;
   readonly isSelected: (address: string) => boolean;
+  /** How large the database may become. */
+  readonly maxBytes: number;
+  readonly log: Log;
   open(): Promise<Opened>;
   /** Is handed what the database held, whenever it is opened while the hub runs. */
   giveBack(held: Opened['held']): void;
@@ -71,6 +80,12 @@ class ValuesKeeper {
   #trouble: string | undefined;
   /** All changes up to this revision are on the disk. */
   #written: number;
+  /** Long values that are not on the disk yet. */
+  readonly #long = new LongValues();
+  /** Who takes how much; undefined: there is room for all. */
+  #shares: ValueShares | undefined;
+  /** Values that are kept no longer, and are still on the disk. */
+  #forgotten: Parameter[] = [];
   readonly #progress: Progress;
   #isOpen = false;
   /** Whether what belongs to no parameter any more has been forgotten, since something was written or a parameter was removed. */
@@ -78,6 +93,10 @@ class ValuesKeeper {
   readonly #removals: Subscription;
   /** Whether there was nothing to write. */
   #isIdle = false;
+  /** How often a value was refused until nobody was counted any more. */
+  #refusals = 0;
+  /** Who was named in the log. */
+  readonly #toldRefused = new Set<string>();
   #isEnding = false;
   readonly #pause: Pause;
 
@@ -91,10 +110,14 @@ class ValuesKeeper {
     this.#progress = new Progress(
       options.hub,
       () => options.scheduler.now(),
-      () => this.#leftOut.count,
+      () => this.#leftOut.count + (this.#shares?.refusals ?? 0) + this.#refusals,
+      (parameter) => this.#shares?.isRefused(parameter) ?? false,
     );
-    this.#removals = options.hub.removed$.subscribe(() => {
+    this.#removals = options.hub.removed$.subscribe((parameter) => {
       this.#hasMadeRoom = false;
+      this.#shares?.forget(parameter);
+      this.#long.delete(parameter);
+      if (this.#shares !== undefined) this.#pause.wake();
     });
   }
 
@@ -112,7 +135,8 @@ class ValuesKeeper {
       const isBehind = this.#isOpen && !this.#isEnding && (await this.#write());
       if (this.#isOpen && this.#options.copy.isDue(scheduler.now())) void this.#makeCopy();
       this.#tellState();
-      if (this.#isIdle && this.#trouble === undefined && !this.#isEnding && this.#written === hub.revision) {
+      const isAllWritten = this.#written === hub.revision && this.#long.size + this.#forgotten.length === 0;
+      if (this.#isIdle && this.#trouble === undefined && !this.#isEnding && isAllWritten) {
         await this.#pause.until(afterNext(hub.changes$, tickMs, scheduler));
         continue;
       }
@@ -169,6 +193,7 @@ class ValuesKeeper {
   /** Everything is to be written: what the disk has of it is not known. */
   #renew(): void {
     this.#written = 0;
+    this.#long.clear();
     this.#memories.renew();
     this.#options.snapshots.renew();
   }
@@ -176,17 +201,47 @@ class ValuesKeeper {
   /** Writes one batch; returns whether there is more to write at once. */
   async #write(): Promise<boolean> {
     const isKept = (parameter: Parameter) => this.#isWanted(parameter);
-    const { values, revision, isFull } = gather(this.#options.hub, this.#written, isKept, this.#causes);
+    const gathered = gather(this.#options.hub, this.#written, isKept, this.#causes, this.#long);
+    const { revision, isFull } = gathered;
+    const { values, forgotten } = this.#within(gathered);
     const memories = this.#memories.take();
     const snapshots = this.#options.snapshots.take();
-    const isEmpty = values.length + memories.length === 0 && snapshots === undefined;
+    const isEmpty = values.length + forgotten.length + memories.length === 0 && snapshots === undefined;
     this.#isIdle = isEmpty;
-    if (!isEmpty && !(await this.#commit({ values, memories, snapshots }))) return false;
+    if (!isEmpty) {
+      const batch = { values, memories, snapshots, forgotten: forgotten.map(({ address }) => address) };
+      const isWritten = await this.#commit(batch);
+      if (!isWritten) {
+        this.#forgotten.push(...forgotten);
+        return this.#trouble === undefined;
+      }
+    }
+    for (const parameter of gathered.parameters) this.#long.delete(parameter);
     this.#written = revision;
-    this.#progress.wrote(values.length, revision);
+    this.#progress.wrote(values.length, Math.min(revision, this.#long.revision - 1));
     this.#memories.written(memories);
     if (snapshots !== undefined) this.#options.snapshots.written(snapshots);
     return isFull;
+  }
+
+  /** What is to be written of a batch, and which values are kept no longer, as somebody has used up its share of the room. */
+  #within({ values, parameters }: Gathered): { values: readonly ValueRow[]; forgotten: readonly Parameter[] } {
+    const forgotten = new Set(this.#forgotten.splice(0));
+    const shares = this.#shares;
+    if (shares === undefined) return { values, forgotten: [...forgotten] };
+    const rows = new Map<Parameter, ValueRow>();
+    const put = (parameter: Parameter, row: ValueRow) => {
+      forgotten.delete(parameter);
+      rows.set(parameter, row);
+      for (const gone of shares.put(parameter, row)) {
+        rows.delete(gone);
+        forgotten.add(gone);
+      }
+    };
+    for (const [index, row] of values.entries()) put(parameters[index]!, row);
+    for (const parameter of shares.fitting(fittingBytes)) put(parameter, rowOf(parameter, this.#causes));
+    this.#tellRefused();
+    return { values: [...rows.values()], forgotten: [...forgotten] };
   }
 
   /** Whether the batch is on the disk. */
@@ -200,11 +255,60 @@ class ValuesKeeper {
       this.#leftOut.add(written.leftOut);
       this.#backoff.reset();
       this.#hasMadeRoom = false;
+      if (this.#shares?.isPlenty) this.#countNoMore(this.#shares);
       return true;
     }
-    if (written.state === 'full') this.#memories.renew();
-    else this.#openAnew();
+    this.#memories.renew();
+    if (written.state !== 'full') this.#openAnew();
+    else if (written.isUsedUp && (await this.#giveWay())) this.#trouble = undefined;
     return false;
+  }
+
+  /** Has those give way who take most. Returns whether anything has changed by that. */
+  async #giveWay(): Promise<boolean> {
+    if (this.#shares === undefined && (await this.#count())) return true;
+    const gone = this.#shares!.shrink();
+    this.#forgotten.push(...gone);
+    this.#tellRefused();
+    return gone.length > 0;
+  }
+
+  /**
+   * From now on it is counted who takes how much. What changes meanwhile is counted when it is written. Returns whether somebody has to give
+   * way by that.
+   */
+  async #count(): Promise<boolean> {
+    const { hub, maxBytes, scheduler } = this.#options;
+    const shares = new ValueShares(maxBytes);
+    this.#shares = shares;
+    let counted = 0;
+    for (const parameter of [...hub.parameters()]) {
+      if (parameter.value === undefined || !this.#isWanted(parameter) || isDefault(parameter)) continue;
+      this.#forgotten.push(...shares.put(parameter, rowOf(parameter, this.#causes)));
+      if (++counted % countedAtOnce === 0) await new Pause(scheduler).for(0);
+    }
+    this.#tellRefused();
+    return shares.text !== undefined;
+  }
+
+  #countNoMore(shares: ValueShares): void {
+    this.#refusals += shares.refusals;
+    this.#shares = undefined;
+    this.#toldRefused.clear();
+  }
+
+  /** Names in the log and in the audit whose values are not kept, once until all are. */
+  #tellRefused(): void {
+    const { log, hub } = this.#options;
+    for (const [writer, values] of this.#shares?.refused() ?? []) {
+      if (this.#toldRefused.has(writer)) continue;
+      this.#toldRefused.add(writer);
+      const text = `values of ${writer} are not kept, as it takes most of the room that maxSize leaves to values`;
+      log.warn({ writer, values }, text, `not kept ${writer}`);
+      const after = `${groupDigits(values)} values are not kept`;
+      const cause = 'it takes most of the room that maxSize leaves to values';
+      hub.keeping.note({ kind: 'lost', user: writer, address: '', after, cause });
+    }
   }
 
   /** Where there is no room, what belongs to no parameter any more is forgotten first. */
@@ -220,7 +324,14 @@ class ValuesKeeper {
   #tellState(): void {
     if (this.#isEnding) return;
     const lag = this.#disk.describeLag('values');
-    this.#state.set(this.#trouble, lag, this.#leftOut.text, this.#options.copy.trouble, ...this.#losses);
+    this.#state.set(
+      this.#trouble,
+      this.#shares?.text,
+      lag,
+      this.#leftOut.text,
+      this.#options.copy.trouble,
+      ...this.#losses,
+    );
   }
 
   #isWanted(parameter: Parameter): boolean {

@@ -1,5 +1,6 @@
 // How far the values are written: for those who ask how it goes, and for those who wait until what has changed is on the disk.
 
+import type { Parameter } from '../../../model/parameter.ts';
 import { within } from '../../../model/time/deadline.ts';
 import { Durations } from '../../../model/time/durations.ts';
 import type { ValuesArchive, WritingStatus } from '../../archive.ts';
@@ -11,14 +12,21 @@ export class Progress implements ValuesArchive {
   readonly #hub: { readonly revision: number };
   readonly #now: () => number;
   readonly #lost: () => number;
+  readonly isLeftOut: (parameter: Parameter) => boolean;
   readonly #rate = new RowRate();
   readonly #waiting = new Set<{ readonly revision: number; readonly resolve: () => void }>();
   #written: number;
   #writtenAt: number;
 
-  /** `now` is in milliseconds of a monotonic clock; `lost` tells how many values could not be written. */
-  constructor(hub: { readonly revision: number }, now: () => number, lost: () => number) {
+  /** `now` is in milliseconds of a monotonic clock; `lost` tells how many values could not be written, `isLeftOut` which ones have no room. */
+  constructor(
+    hub: { readonly revision: number },
+    now: () => number,
+    lost: () => number,
+    isLeftOut: (parameter: Parameter) => boolean,
+  ) {
     this.#lost = lost;
+    this.isLeftOut = isLeftOut;
     this.#hub = hub;
     this.#now = now;
     this.#written = hub.revision;

@@ -197,7 +197,14 @@ export const schemas: { readonly [Name in SchemaName]: Schema<Described[Name]> }
   }),
   Explanation: object<Explanation>(
     { parameter: address, ...causes },
-    { value, would: describe(object<Causes>(causes, { value }), 'What it would be by the rules in shadow') },
+    {
+      value,
+      would: describe(object<Causes>(causes, { value }), 'What it would be by the rules in shadow'),
+      isNotKept: describe(
+        schema<true>({ const: true }),
+        'The store has no room for the value: who wrote it takes most of it',
+      ),
+    },
   ),
   Traces: list(
     object<RuleRuns>({

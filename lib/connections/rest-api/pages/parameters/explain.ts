@@ -16,7 +16,7 @@ export const explainPath = '/hub/explain/';
 const mostCompared = 10_000;
 
 /** Errors: `bad-address`; `unknown-parameter` with the nearest address; `state-unknown`, also before a trigger has fired. */
-export function explainParameter(hub: Pick<HubPort, 'wouldBe'>, view: View, path: string): Explanation {
+export function explainParameter(hub: Pick<HubPort, 'wouldBe' | 'keeping'>, view: View, path: string): Explanation {
   const address = decodePath(path.slice(explainPath.length));
   const parameter = view.find(address);
   if (parameter === undefined) {
@@ -29,7 +29,8 @@ export function explainParameter(hub: Pick<HubPort, 'wouldBe'>, view: View, path
   if (lastChange === undefined && wouldBe === undefined)
     throw new HubError('state-unknown', `${address}: the state is unknown`);
   const would = wouldBe && causesOf(wouldBe.parameter, wouldBe, view);
-  return { parameter: address, ...causesOf(parameter, lastChange, view), would };
+  const isLeftOut = hub.keeping.archive?.values?.isLeftOut(parameter) === true;
+  return { parameter: address, ...causesOf(parameter, lastChange, view), would, isNotKept: isLeftOut || undefined };
 }
 
 /** The nearest of those that may be read, first in the same connection; undefined: none is near. */

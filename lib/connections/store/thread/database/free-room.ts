@@ -31,6 +31,16 @@ export function expectRoom(folder: string, part: keyof typeof reserves, plannedB
   throw new NoRoomError(`the disk is nearly full: the last ${megabytes(reserve)} are left to what matters more`);
 }
 
+/** How much is free on the disk of a folder; 0: it does not tell. */
+export function freeBytesIn(folder: string): number {
+  try {
+    const { bsize, bavail } = statfsSync(folder);
+    return bavail * bsize;
+  } catch {
+    return 0;
+  }
+}
+
 /** How large the log before a database may stay on the disk of a folder, of so many bytes where there is room. */
 export function logBytesOn(folder: string, bytes: number): number {
   const { bsize, blocks } = statfsSync(folder);

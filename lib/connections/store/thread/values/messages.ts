@@ -24,6 +24,8 @@ export interface Batch {
   readonly memories: readonly (readonly [connection: string, name: string, memory: string | undefined])[];
   /** Undefined: nothing of them has changed. */
   readonly snapshots: SnapshotBatch | undefined;
+  /** The addresses of values that are kept no longer. */
+  readonly forgotten?: readonly string[];
 }
 
 /** A batch on its way; its values are `ValueRow`s. */
@@ -88,10 +90,11 @@ export interface LeftOut {
   readonly first: string;
 }
 
-/** What writing came to. After `damaged` and `closed` the database has to be opened again. */
+/** What writing came to. `isUsedUp`: the room of the database is used up, and not that of the disk. After `damaged` and `closed` the database has to be opened again. */
 export type Written =
   | { readonly state: 'written'; readonly leftOut?: LeftOut | undefined }
-  | { readonly state: 'full' | 'damaged' | 'closed'; readonly reason: string };
+  | { readonly state: 'full'; readonly reason: string; readonly isUsedUp?: boolean }
+  | { readonly state: 'damaged' | 'closed'; readonly reason: string };
 
 /** What copying came to. */
 export type Copied = { readonly state: 'copied' } | { readonly state: 'failed' | 'damaged'; readonly reason: string };

@@ -1,6 +1,8 @@
 // The database of values, `values.db`: tables that people read with any tool, and one transaction per batch.
 
+import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import { freeBytesIn } from '../database/free-room.ts';
 import { LeftOutRows } from '../database/left-out-rows.ts';
 import {
   checkDatabase,
@@ -10,6 +12,7 @@ import {
   openDatabase,
   readDatabase,
 } from '../database/store-database.ts';
+import { troubleOf } from '../database/trouble.ts';
 import { WrittenFiles } from '../database/written-files.ts';
 import { isOfThisVersion, valuesVersion } from './checksum.ts';
 import type { Batch, Held } from './messages.ts';
@@ -27,17 +30,24 @@ const tables = `
     PRIMARY KEY (connection, name)
   ) STRICT, WITHOUT ROWID;${snapshotTables}`;
 
+/** What the log and the pages that are written in part take beside a batch. */
+const spareBytes = 1_000_000;
+
 export class ValuesDatabase {
+  readonly #folder: string;
   readonly #files: WrittenFiles;
   readonly #database: DatabaseSync;
   readonly #rows: RowWriter;
   readonly leftOut = new LeftOutRows();
+  /** Whether there was no room in the database for the last batch, although the disk had enough. */
+  isUsedUp = false;
 
   /**
    * Opens a database that was checked. One of an earlier version becomes one of this, and damaged rows are dropped. Errors: those
    * of SQLite; nothing is open then.
    */
   constructor(path: string, maxBytes: number, hasDamagedRows = false) {
+    this.#folder = dirname(path);
     this.#database = openDatabase(path, maxBytes);
     try {
       this.#files = new WrittenFiles(path);
@@ -75,7 +85,13 @@ export class ValuesDatabase {
   write(batch: Batch): void {
     this.#files.expectWhole();
     this.leftOut.forget();
-    inTransaction(this.#database, () => this.#rows.write(batch));
+    this.isUsedUp = false;
+    try {
+      inTransaction(this.#database, () => this.#rows.write(batch));
+    } catch (error) {
+      this.isUsedUp = troubleOf(error) === 'full' && freeBytesIn(this.#folder) > bytesOf(batch) + spareBytes;
+      throw error;
+    }
   }
 
   /** Forgets every value whose address is not one of these. Errors: as `write`. */
@@ -96,6 +112,10 @@ export class ValuesDatabase {
   close(): void {
     this.#database.close();
   }
+}
+
+function bytesOf({ values }: Batch): number {
+  return values.reduce((sum, [, , value]) => sum + (typeof value === 'string' ? value.length : 0), 0);
 }
 
 /** Reads the rows that are whole, and names the others. */

@@ -35,7 +35,8 @@ export class RowWriter {
   }
 
   /** To be called in a transaction. Errors: those of SQLite. */
-  write({ values, memories, snapshots }: Batch): void {
+  write({ values, memories, snapshots, forgotten = [] }: Batch): void {
+    for (const address of forgotten) this.#dropValue.run(address);
     for (const row of values) {
       giveWay();
       try {
