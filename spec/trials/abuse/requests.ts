@@ -165,7 +165,7 @@ const past: Scenario = {
   about: '300 HTTP connections ask for history, events and audit again and again',
   limits: [],
   parameters: manyParameters,
-  connections: { store: { type: 'store', folder: 'data', history: {}, audit: {} } },
+  connections: { store: { type: 'store', folder: 'data', history: [{ include: ['desk/**'], raw: '1d' }], audit: {} } },
   attack: ask(
     'GET /hub/history?filter=.*&points=20',
     'GET /hub/history/desk/neighbour/0?points=10000',

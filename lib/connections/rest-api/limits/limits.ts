@@ -32,11 +32,18 @@ export interface Limit {
 export const wrongInARow = 20;
 
 /**
- * Of `backlogBytes`, while a round of the event loop has lasted for `lateMs`: how many messages of a client may wait, since each costs time
- * to be kept. After the hub or its machine has stood still, all has come that clients have sent meanwhile, so `graceMessages` more may wait,
- * of all clients together, which is a second of a quick one; so many of them come back each second.
+ * Of `backlogBytes`, while a round of the event loop has lasted for `lateMs`: how many messages of a client may wait, and how much of them, since
+ * both cost time to be kept. `graceMessages` more may wait, of all clients together, of which some come back each second. After the machine has stood
+ * still, all has come that clients have sent meanwhile: then `stillMessages` may, which is a second of a quick client. A long message counts once for each of its KiB.
  */
-export const lateBacklog = { lateMs: 10, messages: 2000, graceMessages: 50_000, gracePerSecond: 5000 };
+export const lateBacklog = {
+  lateMs: 10,
+  messages: 2000,
+  kibibytes: 512,
+  graceMessages: 10_000,
+  gracePerSecond: 2000,
+  stillMessages: 50_000,
+};
 /** When the backlogs of all clients together are longer, any client with more than the least is closed. */
 export const backlogBytesOfAll = 64 * 1024 * 1024;
 
@@ -196,7 +203,7 @@ export const limits = {
     default: 4 * 1024 * 1024,
     unit: 'bytes',
     setting: [64 * 1024, 64 * 1024 * 1024],
-    about: `what a WebSocket client has sent and the hub has not taken yet; of who is more than 64 KiB ahead, also ${lateBacklog.messages} messages once a round has lasted for ${lateBacklog.lateMs} ms, and any when all clients together are ${backlogBytesOfAll / 1024 / 1024} MiB ahead`,
+    about: `what a WebSocket client has sent and the hub has not taken yet; of who is more than 64 KiB ahead, also ${lateBacklog.messages} messages or ${lateBacklog.kibibytes} KiB once a round has lasted for ${lateBacklog.lateMs} ms, and any when all clients together are ${backlogBytesOfAll / 1024 / 1024} MiB ahead`,
     told: `close code ${closeCodes.flooding}`,
     isFatal: true,
   },

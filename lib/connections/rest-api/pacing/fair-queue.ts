@@ -97,6 +97,7 @@ export class FairQueue {
   #lastRound = 0;
   #isRequested = false;
   #isWorking = false;
+  #hasSkipped = false;
   /** The time of the processor when it was last looked at. */
   #processorMs = 0;
   /** What is put off until the work between two rounds is over. */
@@ -166,8 +167,10 @@ export class FairQueue {
     this.#isWorking = true;
     const endMs = performance.now() + betweenMs;
     this.#processorMs = processorMs();
-    for (let isFirst = true; this.#shares.size > 0 && (isFirst || this.hasTime(endMs)); isFirst = false)
-      this.#giveSlice(endMs);
+    // one slice at least, but when what waits takes long to be published, which a slice might double, only every other time
+    let isFree = this.#round.mayPublish || this.#hasSkipped;
+    this.#hasSkipped = !isFree;
+    for (; this.#shares.size > 0 && (isFree || this.hasTime(endMs)); isFree = false) this.#giveSlice(endMs);
     this.#isWorking = false;
     const ends = this.#atEnd;
     this.#atEnd = [];

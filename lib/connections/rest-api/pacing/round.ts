@@ -16,8 +16,9 @@ const askEveryMs = 1;
 const leastShare = 1 / 3;
 /** So long may it take at most to publish what waits for the end of the round: then no more is taken in it. */
 const longestPublishingMs = 8;
-/** How long it takes about to publish a frame for one socket. */
+/** How long it takes about to publish a frame for one socket, and each character of it. */
 const publishingOneMs = 0.0002;
+const publishingCharacterMs = 0.001 / 1024;
 
 export class Round {
   #work = lookEvery;
@@ -28,7 +29,7 @@ export class Round {
   /** The time of the processor at the first look in this round; undefined: there was none. */
   #usedMs: number | undefined = undefined;
   #askedMs = 0;
-  #publishings = 0;
+  #publishingMs = 0;
   /** Another number for each round in which the clock was looked at. */
   number = 0;
 
@@ -49,19 +50,19 @@ export class Round {
     return this.#workedMs;
   }
 
-  /** A frame for so many sockets waits until the end of the round. */
-  willPublish(sockets: number): void {
-    this.#publishings += sockets;
+  /** A frame for so many sockets, with a value of so many characters, waits until the end of the round. */
+  willPublish(sockets: number, characters: number): void {
+    this.#publishingMs += sockets * (publishingOneMs + characters * publishingCharacterMs);
   }
 
   /** What waited has been published. */
   hasPublished(): void {
-    this.#publishings = 0;
+    this.#publishingMs = 0;
   }
 
   /** How long it takes about to publish what waits. */
   get publishingMs(): number {
-    return this.#publishings * publishingOneMs;
+    return this.#publishingMs;
   }
 
   /** Whether what waits is published soon enough that more may come. */

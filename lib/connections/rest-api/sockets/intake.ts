@@ -10,6 +10,7 @@ import { shareOf } from '../limits/share.ts';
 import { TokenBuckets } from '../limits/token-buckets.ts';
 import { atOnceMs, type FairQueue, type Task } from '../pacing/fair-queue.ts';
 import type { Round } from '../pacing/round.ts';
+import { StandStill } from '../pacing/stand-still.ts';
 import type { Settings } from '../settings.ts';
 import { Backlog, headBytes } from './backlog.ts';
 import type { Session, Socket } from './session.ts';
@@ -18,8 +19,9 @@ import type { Session, Socket } from './session.ts';
 const [leastBytes] = limits.backlogBytes.setting;
 /** Whose grace it is. */
 const everybody = '';
-/** After so many messages of a slice the intake looks at the clock. */
+/** After so many messages of a slice, or so many bytes, the intake looks at the clock. */
 const lookEvery = 8;
+const lookEveryBytes = 4096;
 
 export class Intake {
   readonly #round: Round;
@@ -30,6 +32,8 @@ export class Intake {
   /** How many bytes wait of all clients. */
   totalBytes = 0;
   readonly #grace = new TokenBuckets(lateBacklog.graceMessages, lateBacklog.gracePerSecond);
+  readonly #graceWhenStill = new TokenBuckets(lateBacklog.stillMessages, lateBacklog.gracePerSecond);
+  readonly #standStill = new StandStill();
   /** How many bytes of pings and pongs came in a round that had lasted long. */
   readonly #control = new Map<Session, number>();
   #controlRound = 0;
@@ -58,7 +62,7 @@ export class Intake {
     const { session } = socket.getUserData();
     const sum = (this.#control.get(session) ?? 0) + headBytes + bytes;
     this.#control.set(session, sum);
-    if (this.#isTooMuch(sum, sum / headBytes)) this.#end(socket);
+    if (this.#isTooMuch(sum, sum / headBytes, bytes)) this.#end(socket);
   }
 
   /** Counts a pong, and tells the session once all that came before it has been received. */
@@ -69,6 +73,11 @@ export class Intake {
     const waiting = this.#waiting.get(session);
     if (waiting === undefined) session.ponged();
     else waiting.hasPonged = true;
+  }
+
+  /** No message comes any more. */
+  stop(): void {
+    this.#standStill.stop();
   }
 
   /** Goes on with a session that was busy. */
@@ -103,19 +112,22 @@ export class Intake {
     const before = backlog.bytes;
     backlog.put(message, isBinary);
     this.totalBytes += backlog.bytes - before;
-    if (this.#isTooMuch(backlog.bytes, backlog.length)) this.#end(socket);
+    if (this.#isTooMuch(backlog.bytes, backlog.length, message.byteLength)) this.#end(socket);
     else waiting.count();
   }
 
-  #isTooMuch(bytes: number, messages: number): boolean {
+  /** Whether so much waits of a client whose last message has `lastBytes`. */
+  #isTooMuch(bytes: number, messages: number, lastBytes: number): boolean {
     if (bytes <= leastBytes) return false;
     if (bytes > this.#maxBytes || this.totalBytes > backlogBytesOfAll) return true;
-    return messages > lateBacklog.messages && !this.#round.hasTime(0, lateBacklog.lateMs) && !this.#hasGrace();
+    if (messages <= lateBacklog.messages && bytes <= lateBacklog.kibibytes * 1024) return false;
+    return !this.#round.hasTime(0, lateBacklog.lateMs) && !this.#hasGrace(1 + Math.floor(lastBytes / 1024));
   }
 
-  #hasGrace(): boolean {
-    const isLeft = this.#grace.has(everybody);
-    if (isLeft) this.#grace.take(everybody);
+  #hasGrace(count: number): boolean {
+    const grace = this.#standStill.wasLately() ? this.#graceWhenStill : this.#grace;
+    const isLeft = grace.has(everybody, count);
+    if (isLeft) grace.take(everybody, count);
     return isLeft;
   }
 
@@ -139,14 +151,17 @@ export class Intake {
 
   #takeUntil(waiting: Waiting, endMs: number): boolean {
     const { session, backlog } = waiting;
-    for (let count = 1; ; count++) {
+    for (let count = 1, bytes = 0; ; count++) {
       const before = backlog.bytes;
       const next = backlog.take();
       if (next === undefined) break;
       this.totalBytes -= before - backlog.bytes;
       session.receive(next.message, next.isBinary);
       if (this.#waiting.get(session) !== waiting || session.isBusy) return false; // the session has ended, or its message takes long
-      if (count % lookEvery === 0 && !this.#queue.hasTime(endMs)) return true;
+      bytes += next.message.byteLength;
+      if (count % lookEvery !== 0 && bytes < lookEveryBytes) continue;
+      bytes = 0;
+      if (!this.#queue.hasTime(endMs)) return true;
     }
     this.#waiting.delete(session);
     if (waiting.hasPonged) session.ponged();

@@ -105,6 +105,7 @@ export function serveSockets({ originOf, countSocket, ...options }: SocketsOptio
     close() {
       const isHeard = !clients.isEmpty;
       clients.close();
+      intake.stop();
       unread.stop();
       heartbeat.stop();
       plain.close();

@@ -85,7 +85,7 @@ export function createOutbox(
     put(audience, prefix, value) {
       if (audiences.length === 0) queue.atEnd(flush);
       else if (audiences.length === maxHeldFrames) flush();
-      round.willPublish(audience.members);
+      round.willPublish(audience.members, typeof value === 'string' ? value.length : 0);
       audiences.push(audience);
       prefixes.push(prefix);
       values.push(value);
