@@ -43,7 +43,7 @@ function statesOf(
     times.push(time);
     values.push(value === null ? null : toValue(type, value));
   };
-  if (held !== undefined) put(held.time, held.value);
+  if (held !== undefined && held.time !== rows[0]?.[0]) put(held.time, held.value); // it may have ended with a span, where a change comes
   let next = 0;
   const putBefore = (end: number) => {
     const before = next;

@@ -126,6 +126,25 @@ function expectTrue(history: History, { timeline, from, to, points }: Case): voi
       expect(false, `${time} is missing`);
 }
 
+/** A change at the end of an hour of which no change is kept. */
+const onTheHour: Case = {
+  timeline: new Timeline(
+    [[start, 1] as const, [start + 3 * hourMs, 1] as const, [start + 4 * hourMs, 0] as const],
+    [],
+    end,
+  ),
+  kept: {
+    changes: start + 4 * hourMs,
+    minutes: start + 4 * hourMs,
+    hours: start - hourMs,
+    minutesUntil: end,
+    hoursUntil: end,
+  },
+  from: start + 4 * hourMs,
+  to: start + 4 * hourMs,
+  points: 1,
+};
+
 test('whatever is kept, and whatever is asked, the figures are those of the model', async (t) => {
   const path = join(await createFolder(t), 'history.db');
   const kinds = new Set<string>();
@@ -145,6 +164,7 @@ test('whatever is kept, and whatever is asked, the figures are those of the mode
     }
   });
   const every = ['buckets false', 'buckets true', 'raw true'];
-  for (let round = 0; round < 5 && kinds.size < every.length; round++) fc.assert(property, { numRuns: 100 });
+  for (let round = 0; round < 5 && kinds.size < every.length; round++)
+    fc.assert(property, { numRuns: 100, examples: [[onTheHour]] });
   t.deepEqual([...kinds].sort(), every);
 });
