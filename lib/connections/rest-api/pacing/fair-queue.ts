@@ -25,7 +25,7 @@ export interface Task {
 
 /** Who waits: a share, or a line of one. */
 interface Waiting {
-  /** How long its slices have lasted; who comes begins with as much as those have that wait already. */
+  /** How long its slices have lasted; who comes begins with at least as much as those have that wait already. */
   usedMs: number;
   /** Counts who came: of equal ones the first comes first. */
   number: number;
@@ -42,12 +42,18 @@ interface Share extends Waiting {
   readonly lines: Queue<object | undefined, Line>;
 }
 
+/** Of so many that have left a queue it is looked which had more than a newcomer begins with. */
+const mostRemembered = 1024;
+
 /** Those who wait, by key; the one that has had least time is the first. */
 class Queue<Key, One extends Waiting> {
   readonly #byKey = new Map<Key, One>();
   readonly #order = new Heap<One>(isBefore);
   /** What the one had whose slice it was last. */
   #usedMs = 0;
+  /** What those had that left while others waited: who leaves after each slice, and comes again, is no newcomer. */
+  readonly #left = new Map<Key, number>();
+  #sweepAt = mostRemembered;
   #came = 0;
 
   get size(): number {
@@ -59,7 +65,8 @@ class Queue<Key, One extends Waiting> {
   }
 
   add(key: Key, create: (waiting: Waiting) => One): One {
-    const one = create({ usedMs: this.#usedMs, number: this.#came++ });
+    const one = create({ usedMs: Math.max(this.#usedMs, this.#left.get(key) ?? 0), number: this.#came++ });
+    this.#left.delete(key);
     this.#byKey.set(key, one);
     this.#order.add(one);
     return one;
@@ -79,9 +86,18 @@ class Queue<Key, One extends Waiting> {
     this.#order.add(one);
   }
 
-  leave(key: Key): void {
+  /** The one that was taken is done; what it has had is remembered as long as that is more than what a newcomer begins with. */
+  leave(key: Key, one: One, usedMs: number): void {
     this.#byKey.delete(key);
-    if (this.#byKey.size === 0) this.#usedMs = 0;
+    if (this.#byKey.size === 0) {
+      this.#usedMs = 0;
+      this.#left.clear();
+      return;
+    }
+    this.#left.set(key, one.usedMs + usedMs);
+    if (this.#left.size < this.#sweepAt) return;
+    for (const [other, had] of this.#left) if (had <= this.#usedMs) this.#left.delete(other);
+    this.#sweepAt = mostRemembered + 2 * this.#left.size;
   }
 }
 
@@ -199,9 +215,9 @@ export class FairQueue {
     } finally {
       const usedMs = this.#usedSince(startMs);
       if (line.tasks.size > 0) share.lines.putBack(line, usedMs);
-      else share.lines.leave(line.key);
+      else share.lines.leave(line.key, line, usedMs);
       if (share.lines.size > 0) this.#shares.putBack(share, usedMs);
-      else this.#shares.leave(share.name);
+      else this.#shares.leave(share.name, share, usedMs);
     }
   }
 }

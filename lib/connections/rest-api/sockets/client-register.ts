@@ -3,10 +3,19 @@
 import { HubError } from '../../../model/error.ts';
 import { LimitError } from '../limits/limit-error.ts';
 import { NetworkCounts, networkOf } from '../limits/network.ts';
+import { shareOf } from '../limits/share.ts';
+import { TokenBuckets } from '../limits/token-buckets.ts';
 import { shownAddress } from '../proxies/address.ts';
 import type { Settings } from '../settings.ts';
 import type { Visitor } from '../users/visitor.ts';
 import type { ConnectedClient } from './session.ts';
+
+/** So many clients of a share may be closed because they flood or do not read, and so many more each second: then those that come wait. */
+const freeReturns = 8;
+const returnsPerSecond = 2;
+/** For how long, and how far apart. When more than there is time for come, they come at any time. */
+const returnDelayMs = [250, 1000] as const;
+const returnEveryMs = 50;
 
 export class ClientRegister {
   readonly #settings: Pick<Settings, 'maxClients' | 'limits'>;
@@ -17,6 +26,9 @@ export class ClientRegister {
   readonly #networks = new NetworkCounts();
   /** How many each user has. */
   readonly #users = new Map<string, number>();
+  readonly #returns = new TokenBuckets(freeReturns, returnsPerSecond);
+  /** When the last of those who wait may come. */
+  #lastReturnMs = 0;
   #lastId = 0;
   #isClosed = false;
 
@@ -78,6 +90,23 @@ export class ClientRegister {
   givePlaceBack(remoteAddress: string, { name }: Visitor): void {
     this.#opening--;
     this.#count(remoteAddress, name, -1);
+  }
+
+  /** A client was closed because it floods or does not read. */
+  noteGivenUp({ visitor, remoteAddress }: ConnectedClient): void {
+    const share = shareOf(visitor, remoteAddress);
+    if (this.#returns.left(share) > -freeReturns) this.#returns.take(share);
+  }
+
+  /** How long one of a share who comes has to wait: else whoever floods, and comes again when it is closed, would flood without end. */
+  waitMs(share: string): number {
+    if (this.#returns.has(share)) return 0;
+    const [least, most] = returnDelayMs;
+    const now = performance.now();
+    const atMs = Math.max(now + least, this.#lastReturnMs + returnEveryMs);
+    if (atMs > now + most) return least + Math.random() * (most - least);
+    this.#lastReturnMs = atMs;
+    return atMs - now;
   }
 
   /** The `id` of a client whose socket is about to open. */

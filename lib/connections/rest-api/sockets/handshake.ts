@@ -44,7 +44,10 @@ export function beginHandshake(
   const remoteAddress = remoteAddressOf(response);
   context.clients.takePlace(remoteAddress, visitor);
   const comer = { visitor, origin: context.originOf(visitor, remoteAddress), remoteAddress };
-  context.queue.do(new Handshake(context, response, request, comer, socketContext));
+  const handshake = new Handshake(context, response, request, comer, socketContext);
+  const waitMs = context.clients.waitMs(handshake.share);
+  if (waitMs > 0) setTimeout(() => context.queue.add(handshake), waitMs);
+  else context.queue.do(handshake);
 }
 
 class Handshake implements Task {

@@ -149,6 +149,8 @@ function handlersOf(
       count(-1);
       clients.remove(client);
       const limit = limitOfCut(code, reason);
+      if (limit !== undefined || code === closeCodes.flooding || code === closeCodes.stalled)
+        clients.noteGivenUp(client);
       if (limit !== undefined) hits.add(limit, client.remoteAddress);
       intake.forget(client.session);
       client.session.close();

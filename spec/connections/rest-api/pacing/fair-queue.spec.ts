@@ -74,6 +74,32 @@ test('a socket that has just come has its turn before those of its share that ha
   t.true(log.indexOf('comer') - before <= flooders.length, `after ${log.indexOf('comer') - before}`);
 });
 
+test('who leaves after each slice, and comes again, does not come before those who have had less', async (t) => {
+  const { queue, task, log, done } = start();
+  const comeAgain = (name: string, line: object, times: number): Task => ({
+    ...{ share: 'a', line },
+    advance() {
+      log.push(name);
+      spend(2);
+      if (times > 1) setTimeout(() => queue.add(comeAgain(name, line, times - 1)), 0);
+      return false;
+    },
+  });
+  for (let index = 0; index < 20; index++) queue.add(comeAgain(`flooder ${index}`, {}, 20));
+  for (let round = 0; log.length < 100 && round < 1000; round++) await setImmediate();
+  const line = {};
+  const waited: number[] = [];
+  for (let times = 0; times < 5; times++) {
+    const before = log.length;
+    const name = `ordinary ${times}`;
+    queue.add(task(name, { share: 'a', line, ms: 0.1 }));
+    for (let round = 0; !log.includes(name) && round < 1000; round++) await setImmediate();
+    waited.push(log.indexOf(name) - before);
+  }
+  await done();
+  t.true(Math.max(...waited) < 10, waited.join()); // it was nearly twenty: each flooder came before it
+});
+
 test('requests of a share are one line, however many they are: they hold up none of its sockets', async (t) => {
   const { queue, task, log, done } = start();
   for (let count = 0; count < 100; count++) queue.add(task('request', { share: 'a' }));
