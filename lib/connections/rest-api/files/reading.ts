@@ -20,7 +20,7 @@ import { readdir, readlink, realpath, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { expectRegular, readFlagsWithoutLinks } from '../../../files/regular-file.ts';
 
-interface Step {
+export interface Step {
   now(): unknown;
   later(): Promise<unknown>;
 }

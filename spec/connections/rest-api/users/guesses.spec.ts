@@ -153,13 +153,14 @@ test('patterns are not asked about addresses that may not be seen, so the time o
       new FanOut(),
       limitSettings.parse(undefined),
     );
-    const parameters = Array.from({ length: 50 }, (_, index) => ({ address: `desk/x${'ab'.repeat(90)}${index}` }));
+    const parameters = Array.from({ length: 100 }, (_, index) => ({ address: `desk/x${'ab'.repeat(3000)}${index}` }));
     const before = cpuUsage();
     selection.prepare(() => parameters as never, Number.POSITIVE_INFINITY);
     return cpuUsage(before).user;
   };
   cpuOf(true);
-  const [seen, hidden] = [cpuOf(true), cpuOf(false)];
+  const leastOf = (mayRead: boolean) => Math.min(...Array.from({ length: 5 }, () => cpuOf(mayRead)));
+  const [seen, hidden] = [leastOf(true), leastOf(false)];
   t.true(hidden * 5 < seen, `${hidden} µs, ${seen} µs`);
 });
 
