@@ -91,9 +91,10 @@ export class Reloader {
 
   async #load<Result>(use: (plan: Plan) => Result, by: Origin | undefined): Promise<Result> {
     try {
+      this.#expectRunning(); // nor are those begun that were asked for before the end
       const plan = await this.#loader.load();
+      this.#expectRunning();
       for (const warning of plan.warnings ?? []) this.#log.warn({}, warning);
-      if (this.#isStopped) throw new HubError('cannot-start', 'the hub has been stopped');
       return use(plan);
     } catch (error) {
       if (!this.#isStopped) this.#refuse(messageOf(error), by);
@@ -101,6 +102,11 @@ export class Reloader {
     } finally {
       if (!this.#isStopped) this.#watcher?.alsoWatch(this.#loader.furtherFiles, this.#loader.begunAt);
     }
+  }
+
+  /** Errors: `cannot-start`. */
+  #expectRunning(): void {
+    if (this.#isStopped) throw new HubError('cannot-start', 'the hub has been stopped');
   }
 
   #apply(plan: Plan, by: Origin | undefined): Reload {

@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { Journal } from '../../hub/journal.ts';
 import { type FlowGuard, startHub } from '../../hub.ts';
 import { HubError, messageOf } from '../../model/error.ts';
+import { untilAllAnswered } from '../../model/waiting-threads.ts';
 import { giveBackWhenCalm } from './give-back.ts';
 import { createLogFormat, type LogFormat, logFormats } from './log-format.ts';
 import { LogOutput } from './log-output.ts';
@@ -69,6 +70,7 @@ export async function run(paths: readonly string[], options: RunOptions): Promis
   await hub.stop();
   log.info({}, 'stopped');
   await output.flush(Math.min(lastLinesMs, endMs - performance.now()));
+  await untilAllAnswered(endMs - performance.now());
   return 0;
 }
 

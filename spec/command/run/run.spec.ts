@@ -2,6 +2,7 @@
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import test from 'ava';
 import { createFolder } from '../../support/folder.ts';
 import { shared } from '../../support/shared.ts';
@@ -72,3 +73,19 @@ test.serial('with --no-watch only SIGHUP reloads; with --safe no rule runs', asy
   other.process.kill('SIGTERM');
   t.like(await other.ended(), { status: 0, signal: null });
 });
+
+test.serial(
+  'a hub that reads its files again and again ends by itself at SIGTERM: a reading under way is no disk that hangs',
+  async (t) => {
+    const parameters = Array.from({ length: 10_000 }, (_, index) => `sensor-${index}/value,F,${index}`);
+    const large = { connections: { desk: { type: 'dummy', parameters } } };
+    const hub = await startHubProcess(t, large, { args: ['--no-watch', '--no-warm-up', '--log-level', 'debug'] });
+    hub.process.kill('SIGHUP');
+    await hub.logged(/^reloaded/);
+    for (let count = 0; hub.process.exitCode === null && hub.process.signalCode === null; count++) {
+      hub.process.kill(count === 10 ? 'SIGTERM' : 'SIGHUP');
+      await setImmediate(); // signals that come at once are one
+    }
+    t.like(await hub.ended(), { status: 0, signal: null });
+  },
+);

@@ -1,0 +1,31 @@
+// The end of a process waits for threads that answer, and leaves behind those that do not.
+
+import test from 'ava';
+import { awaitAnswer, hasWaitingThreads, untilAllAnswered } from '../../lib/model/waiting-threads.ts';
+import { within } from '../support/deadline.ts';
+
+test.serial('whoever waits for all threads goes on when the last one has answered', async (t) => {
+  const [first, second] = [awaitAnswer({}), awaitAnswer({})];
+  const order: string[] = [];
+  const all = untilAllAnswered(60_000).then(() => order.push('all'));
+  first();
+  await Promise.resolve();
+  t.true(hasWaitingThreads());
+  order.push('second');
+  second();
+  second(); // twice is once
+  await within(all, 'all answers', 5000);
+  t.deepEqual(order, ['second', 'all']);
+  t.false(hasWaitingThreads());
+});
+
+test.serial(
+  'nobody waits when no thread owes an answer, and no longer than the limit for one that hangs',
+  async (t) => {
+    await untilAllAnswered(60_000);
+    const answered = awaitAnswer({});
+    await untilAllAnswered(10);
+    t.true(hasWaitingThreads());
+    answered();
+  },
+);
