@@ -17,7 +17,7 @@ export { version } from './hub/version.ts';
 export { type ErrorCode, errorCatalogue, HubError } from './model/error.ts';
 export type { Access, Change, Origin, Parameter, ParameterDeclaration } from './model/parameter.ts';
 export type { ConnectionState, ConnectionStatus } from './model/reports/connection-status.ts';
-export type { RuleRun, RuleRuns } from './model/reports/rule-run.ts';
+export type { RuleRun, RuleRuns } from './model/reports/rule-status.ts';
 export { convert, type Value, type ValueType } from './model/value.ts';
 export type { ConnectionSettings };
 

@@ -12,5 +12,5 @@ export {
 } from './hub/hub.ts';
 export type { HubLog } from './hub/journal.ts';
 export { monotonicScheduler } from './hub/scheduler.ts';
-export { simulated } from './hub/twin/stand-ins.ts';
+export { simulated } from './hub/twin/run-twin.ts';
 export { version } from './hub/version.ts';

@@ -3,7 +3,7 @@
 import type { Parameter } from '../model/parameter.ts';
 import type { AuditKind } from '../model/reports/audit-entry.ts';
 import type { Snapshot, SnapshotSelection } from '../model/reports/snapshot.ts';
-import type { Durations } from '../model/time/durations.ts';
+import type { Durations } from '../model/time/duration.ts';
 import type { ValueType } from '../model/value.ts';
 
 /** Each part of a store offers what it can be asked for; what is left out, no part that runs has. */

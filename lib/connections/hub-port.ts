@@ -2,15 +2,12 @@
 
 import type { Observable } from 'rxjs';
 import type { Change, Origin, Parameter, Remote, RemoteWrite } from '../model/parameter.ts';
+import type { OutsideTurn, Recording } from '../model/reports/audit-entry.ts';
 import type { ConnectionAction, ConnectionStatus } from '../model/reports/connection-status.ts';
-import type { LoadReport } from '../model/reports/load-report.ts';
 import type { LogLevel, LogPage, LogStatus } from '../model/reports/log-entry.ts';
-import type { OutsideTurn, Recording } from '../model/reports/recorded.ts';
-import type { Reload } from '../model/reports/reload-report.ts';
-import type { RuleRuns } from '../model/reports/rule-run.ts';
-import type { RuleStatus } from '../model/reports/rule-status.ts';
-import type { ShadowReport } from '../model/reports/shadow-report.ts';
-import type { Durations } from '../model/time/durations.ts';
+import type { LoadReport, Reload, ShadowReport } from '../model/reports/reload-report.ts';
+import type { RuleRuns, RuleStatus } from '../model/reports/rule-status.ts';
+import type { Durations } from '../model/time/duration.ts';
 import type { Value } from '../model/value.ts';
 import type { Duty } from './duty.ts';
 import type { KeepingPort } from './keeping.ts';

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { allowVariables } from '../template/allow-variables.ts';
-import { eachSchema } from '../template/each-schema.ts';
+import { eachSchema } from '../template/each.ts';
 import { dashboardSchema, widgetSchemas } from './format.ts';
 
 const each = { each: eachSchema.optional() };

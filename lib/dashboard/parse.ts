@@ -1,14 +1,20 @@
 // Reads a dashboard: its text, every widget by the schema of its type, and the place of each widget. It finds all mistakes at once,
 // each with line, column and the nearest name.
-
 import { type CheckedFile, formatMistake, MistakeList, type SettingPath } from '../json5/mistake.ts';
 import { unknownName } from '../json5/nearest-name.ts';
 import { Json5Error, readJson5 } from '../json5/read.ts';
 import { describe, HubError } from '../model/error.ts';
 import { isJsonObject } from '../model/json-object.ts';
 import { expand } from '../template/expand.ts';
-import { type Dashboard, dashboardSchema, maxWidgets, type Pair, type WidgetType, widgetSchemas } from './format.ts';
-import { placeItems } from './place.ts';
+import {
+  type Dashboard,
+  dashboardSchema,
+  maxLines,
+  maxWidgets,
+  type Pair,
+  type WidgetType,
+  widgetSchemas,
+} from './format.ts';
 
 /** Tells what is wrong with an address; undefined: nothing. */
 type WhyUnknown = (address: string) => string | undefined;
@@ -126,4 +132,78 @@ function* mistakesIn(widget: Loose): Generator<{ key: string; text: string }> {
     yield { key: 'value', text: `expected mode "set" beside it, got ${describe(mode)}` };
   if (typeof min === 'number' && typeof max === 'number' && min >= max)
     yield { key: 'max', text: `expected a number above min, ${min}, got ${describe(max)}` };
+}
+
+// Places on a grid. A widget that says where it is stays there. The others take the first free place, row by row.
+
+interface Placed {
+  /** [column, row] of each item, from 1. An item that found no place has [1, 1]. */
+  readonly at: readonly Pair[];
+  /** How many rows the grid has, or needs. */
+  readonly rows: number;
+  /** Says what is wrong with the item at an index. */
+  readonly mistakes: readonly { readonly index: number; readonly message: string }[];
+}
+
+interface Item {
+  readonly at?: Pair | undefined;
+  readonly size: Pair;
+}
+
+/** Places all items. Without `rows` the grid becomes as high as it has to. */
+function placeItems(items: readonly Item[], columns: number, rows: number | undefined): Placed {
+  const highest = rows ?? maxLines;
+  const taken = new Map<number, number>(); // cell → index of the item; bounded by the cells of a grid
+  const cells = function* ([column, row]: Pair, [width, height]: Pair) {
+    for (let y = row; y < row + height; y++) for (let x = column; x < column + width; x++) yield y * (maxLines + 1) + x;
+  };
+  const isInside = ([column, row]: Pair, [width, height]: Pair) =>
+    column + width - 1 <= columns && row + height - 1 <= highest;
+  const inTheWay = (at: Pair, size: Pair) => {
+    for (const cell of cells(at, size)) if (taken.has(cell)) return taken.get(cell);
+    return undefined;
+  };
+  const firstFree = (size: Pair): Pair | undefined => {
+    for (let row = 1; row <= highest; row++)
+      for (let column = 1; column <= columns; column++) {
+        const at: Pair = [column, row];
+        if (isInside(at, size) && inTheWay(at, size) === undefined) return at;
+      }
+    return undefined;
+  };
+
+  const at: Pair[] = items.map((item) => item.at ?? [1, 1]);
+  const mistakes: { index: number; message: string }[] = [];
+  let needed = 1;
+  const take = (index: number, place: Pair, size: Pair) => {
+    at[index] = place;
+    needed = Math.max(needed, place[1] + size[1] - 1);
+    for (const cell of cells(place, size)) taken.set(cell, index);
+  };
+  const grid = `grid of ${columns} columns and ${highest} rows`;
+
+  for (const [index, { at: place, size }] of items.entries()) {
+    if (place === undefined) continue;
+    const other = inTheWay(place, size);
+    if (!isInside(place, size))
+      mistakes.push({
+        index,
+        message: `expected a place within the ${grid}, got ${format(place)}, ${size.join('×')} large`,
+      });
+    else if (other !== undefined)
+      mistakes.push({ index, message: `expected a free place, got ${format(place)}, where widgets[${other}] is` });
+    else take(index, place, size);
+  }
+  for (const [index, { at: place, size }] of items.entries()) {
+    if (place !== undefined) continue;
+    const free = firstFree(size);
+    if (free === undefined)
+      mistakes.push({ index, message: `expected a size that has room on the ${grid}, got ${format(size)}` });
+    else take(index, free, size);
+  }
+  return { at, rows: rows ?? needed, mistakes };
+}
+
+function format([first, second]: Pair): string {
+  return `[${first}, ${second}]`;
 }

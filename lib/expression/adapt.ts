@@ -10,7 +10,7 @@ import { foreignNames, functionTypes, macroNames } from './functions/functions.t
 import { whyNoRegex } from './functions/regex.ts';
 import { isPointInTime, isTimeSpan, pointInTimeForm, timeSpanForm } from './functions/times.ts';
 import { declareVariable, emptyListText, emptyMapText, itemText, mapText, ownName } from './language.ts';
-import { ExpressionMistake } from './mistakes/expression-mistake.ts';
+import { ExpressionMistake } from './mistakes/failures.ts';
 import { type Part, partsOf, replacePart } from './syntax-tree.ts';
 
 /** A parameter that an expression looks up when it is evaluated. */

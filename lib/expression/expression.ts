@@ -1,24 +1,20 @@
 // Conditions and expressions: CEL, the Common Expression Language, checked at load against the types of what it reads.
 // Every number is a float here, as authors expect: `7 / 2` is 3.5, and `value * 2` works for integers and floats.
 // Rules use it, and the outputs of the connection type virtual-core.
-
 import type { Environment } from '@marcbachmann/cel-js';
 import { KeptResults } from '../model/kept-results.ts';
 import type { Value, ValueType } from '../model/value.ts';
 import { Adaptation, type LookedUp, type TypeOf } from './adapt.ts';
 import { createEnvironment, language, valueTypes } from './language.ts';
-import { ExpressionMistake } from './mistakes/expression-mistake.ts';
-import { explainFailure } from './mistakes/failures.ts';
+import { ExpressionMistake, explainFailure } from './mistakes/failures.ts';
 import { explainSyntax } from './mistakes/syntax.ts';
 import { explainResult, explainType } from './mistakes/types.ts';
-import { readSource } from './source.ts';
 import { type Part, partsOf } from './syntax-tree.ts';
-import { orderTexts } from './text-order.ts';
 
 export type { LookedUp, TypeOf };
 export { ExpressionMistake, explainFailure };
 
-export type Scope = Readonly<Record<string, Value>>;
+type Scope = Readonly<Record<string, Value>>;
 export type Expression = (scope: Scope) => Value;
 
 /** An expression that is ready to evaluate; `type` is that of its result, undefined when it is unknown. */
@@ -174,4 +170,83 @@ function parse(environment: Environment, text: string, names: readonly string[])
   } catch (error) {
     throw explainSyntax(text, error, names);
   }
+}
+
+// The text of an expression as the language reads it: a number may begin with its point, `.5`, which the language writes `0.5`.
+
+interface Source {
+  readonly text: string;
+  /** The place in what was written of a place in the text. */
+  offsetOf(place: number): number;
+}
+
+/** Texts, comments, names and numbers, in which a point is something else; and a point before a digit. */
+const token = new RegExp(
+  [
+    String.raw`[bB]?[rR](?:'''[^]*?'''|"""[^]*?"""|'[^'\n]*'|"[^"\n]*")`,
+    String.raw`[bB]?(?:'''(?:\\[^]|[^\\])*?'''|"""(?:\\[^]|[^\\])*?"""|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*")`,
+    '//.*',
+    String.raw`[A-Za-z_]\w*`,
+    String.raw`\d[\w.]*`,
+    String.raw`(?<point>\.\d)`,
+    String.raw`\S`,
+  ].join('|'),
+  'g',
+);
+
+/** What a point follows that belongs to it: `list[0].size`. */
+const value = /[\w'"\])}]$/;
+
+function readSource(written: string): Source {
+  const places: number[] = [];
+  if (/\.\d/.test(written)) {
+    let before = '';
+    for (const { 0: text, index, groups } of written.matchAll(token)) {
+      if (groups!.point !== undefined && !value.test(before)) places.push(index);
+      before = text;
+    }
+  }
+  const text = places.reduceRight((all, place) => `${all.slice(0, place)}0${all.slice(place)}`, written);
+  return { text, offsetOf: (place) => place - places.filter((one, count) => one + count < place).length };
+}
+
+// The order of texts: by code points, as CEL has it. The language itself compares units of UTF-16, in which an emoji comes before the
+// last characters of the first plane.
+
+const comparisons: Readonly<Record<string, (order: number) => boolean>> = {
+  '<': (order) => order < 0,
+  '<=': (order) => order <= 0,
+  '>': (order) => order > 0,
+  '>=': (order) => order >= 0,
+};
+
+/** Has an expression that was checked compare texts by code points. */
+function orderTexts(part: Part): void {
+  const isMeant = comparisons[part.op];
+  const { handle } = part;
+  if (isMeant !== undefined && handle !== undefined) {
+    const types = (part.args as Part[]).map(({ checkedType }) => checkedType?.name ?? 'dyn');
+    const compare = (left: unknown, right: unknown) => isMeant(compareTexts(left as string, right as string));
+    if (types.every((type) => type === 'string')) part.handle = compare;
+    else if (types.every((type) => type === 'string' || type === 'dyn'))
+      part.handle = (left, right, ...more) =>
+        typeof left === 'string' && typeof right === 'string' ? compare(left, right) : handle(left, right, ...more);
+  }
+  for (const inner of partsOf(part)) orderTexts(inner);
+  if (part.meta.alternate !== undefined) orderTexts(part.meta.alternate as Part);
+}
+
+/** Negative: the first text comes first. */
+function compareTexts(one: string, other: string): number {
+  const length = Math.min(one.length, other.length);
+  for (let at = 0; at < length; at++) {
+    const [unit, otherUnit] = [one.charCodeAt(at), other.charCodeAt(at)];
+    if (unit !== otherUnit) return placeOf(unit) - placeOf(otherUnit);
+  }
+  return one.length - other.length;
+}
+
+/** Where a unit is among code points: surrogates stand for those behind all others. */
+function placeOf(unit: number): number {
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }

@@ -6,7 +6,7 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type St
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { groupDigits } from '../model/digits.ts';
 import { messageOf } from '../model/error.ts';
-import { withinTicks } from '../model/time/ticks.ts';
+import { withinTicks } from '../model/time/wall-clock.ts';
 import { awaitAnswer } from '../model/waiting-threads.ts';
 
 /** How long a disk may take to give a file, while this process works: a network that hangs must not hang whoever reads. */

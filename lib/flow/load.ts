@@ -3,7 +3,7 @@
 import type { AnyConnectionType } from '../connections/connection.ts';
 import { formatMistake, type Mistake, MistakeList } from '../json5/mistake.ts';
 import { HubError } from '../model/error.ts';
-import type { FileReport, LoadReport } from '../model/reports/load-report.ts';
+import type { FileReport, LoadReport } from '../model/reports/reload-report.ts';
 import { FlowCheck } from './check/check.ts';
 import { type KeptFiles, readFlowFiles } from './files/read.ts';
 import type { Plan } from './plan.ts';

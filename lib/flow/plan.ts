@@ -4,7 +4,7 @@
 import type { Observable, Subscription } from 'rxjs';
 import type { AnyConnectionType, InputTypes } from '../connections/connection.ts';
 import type { ParameterDeclaration } from '../model/parameter.ts';
-import type { FileReport } from '../model/reports/load-report.ts';
+import type { FileReport } from '../model/reports/reload-report.ts';
 import type { Value, ValueType } from '../model/value.ts';
 import type { RuleExpression } from './rule-expression.ts';
 import type { PreparedStep } from './steps/step.ts';

@@ -1,23 +1,20 @@
 // The keyed graph: one table of parameters, one way in, and every change is told in order.
 // Every write is found, checked, converted and queued. The queue is delivered first in, first out, and what an observer
 // writes meanwhile is delivered behind what is queued. A parameter stores a value before it tells its observers.
-
 import { type Observable, Subject } from 'rxjs';
 import { formatAddress } from '../model/address.ts';
 import { HubError } from '../model/error.ts';
 import type { Change, Origin, ParameterDeclaration, Remote, RemoteWrite, ToldChange } from '../model/parameter.ts';
-import type { Durations } from '../model/time/durations.ts';
+import { Durations } from '../model/time/duration.ts';
 import { wallClock } from '../model/time/wall-clock.ts';
 import { convert, type Value } from '../model/value.ts';
 import { isSameWriter } from '../model/writer.ts';
 import { Emitter } from './emitter.ts';
 import { createNode, type ParameterNode, type StateNode } from './parameter-node.ts';
 import { ParameterTable } from './parameter-table.ts';
-import { PendingChange } from './pending-change.ts';
 import { type Restored, RestoredChange } from './restored-change.ts';
 import { SettleQueue, type SettleTask } from './settle-queue.ts';
 import { DroppedWrite, maxHops, maxWritesPerTurn, tellLoop, tooManyHops } from './turn-limits.ts';
-import { TurnTimer, timedEvery } from './turn-timer.ts';
 
 /** How long a queue is kept for the next turn; to make a new one takes half as long as a write. */
 const keptQueueLength = 1024;
@@ -374,4 +371,82 @@ function adopt(node: StateNode, change: PendingChange): void {
 
 function readOnly({ address }: ParameterNode): HubError {
   return new HubError('read-only', `${address}: expected a writable parameter, this one is read-only`);
+}
+
+// A change as the graph makes it. A change keeps the chain of changes that led to it. Within a turn the chain is whole; a chain
+// that goes on through time loses its oldest changes, so that a loop through timers does not keep all of its past.
+
+/** At least so many of the changes that led to a change are kept, and always less than twice as many. */
+export const keptCauses = 64;
+
+/** A change from the moment it is written. It gets its previous value and its revision when it is delivered. */
+class PendingChange implements Change {
+  readonly parameter: ParameterNode;
+  readonly value: Value;
+  previous: Value | undefined = undefined;
+  readonly origin: Origin;
+  readonly cause: Change | undefined;
+  readonly depth: number;
+  readonly hop: number;
+  revision = 0;
+  readonly time: number;
+
+  constructor(
+    parameter: ParameterNode,
+    value: Value,
+    origin: Origin,
+    cause: Change | undefined,
+    hop: number,
+    time: number,
+  ) {
+    this.parameter = parameter;
+    this.value = value;
+    this.origin = origin;
+    const depth = cause === undefined ? 0 : cause.depth + 1;
+    this.cause = depth % keptCauses !== 0 || depth <= keptCauses ? cause : shorten(cause!);
+    this.depth = depth;
+    this.hop = hop;
+    this.time = time;
+  }
+}
+
+/** Copies the newest part of a chain. Other chains that lead through the original keep all of their changes. */
+function shorten(newest: Change): Change {
+  const links: Change[] = [];
+  for (let link: Change | undefined = newest; link !== undefined && links.length < keptCauses; link = link.cause)
+    links.push(link);
+  return links.reduceRight<Change | undefined>((cause, link) => ({ ...link, cause }), undefined)!;
+}
+
+// Measures how long turns take, at most one in a millisecond and in a round of the event loop: to read a clock twice takes as long as
+// a write.
+
+/** The graph asks in one turn of so many whether to time it. */
+const timedEvery = 64;
+
+class TurnTimer {
+  readonly durations = new Durations();
+  readonly #now: () => number;
+  /** When the round of the last turn that was timed began, and that turn itself by a monotonic clock. */
+  #roundMs = 0;
+  #beganMs = 0;
+
+  /** `now` tells when this round of the event loop began, in milliseconds: it reads no clock. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** A turn begins. Returns whether it is timed; then its end is to be told. */
+  begin(): boolean {
+    const now = this.#now();
+    if (now === this.#roundMs) return false;
+    this.#roundMs = now;
+    this.#beganMs = performance.now();
+    return true;
+  }
+
+  /** A turn that is timed ends. */
+  end(): void {
+    this.durations.add((performance.now() - this.#beganMs) / 1000);
+  }
 }

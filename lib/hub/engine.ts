@@ -14,7 +14,7 @@ import { createTraces } from '../flow/run/rules/trace.ts';
 import { Graph } from '../graph/graph.ts';
 import { formatAddress } from '../model/address.ts';
 import type { Origin } from '../model/parameter.ts';
-import type { OutsideTurn, Recording } from '../model/reports/recorded.ts';
+import type { OutsideTurn, Recording } from '../model/reports/audit-entry.ts';
 import type { Reload } from '../model/reports/reload-report.ts';
 import type { RuleStatus } from '../model/reports/rule-status.ts';
 import { type ClockJump, describeJump } from '../model/time/wall-clock.ts';

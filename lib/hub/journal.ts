@@ -4,9 +4,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../connections/connection.ts';
 import type { KeptLog } from '../connections/keeping.ts';
-import { cutText } from '../model/cut-text.ts';
 import { messageOf } from '../model/error.ts';
 import { createLogGate, timesText } from '../model/log-gate.ts';
+import { cutText } from '../model/printable.ts';
 import {
   describeRestart,
   keptEntries,

@@ -5,7 +5,7 @@ import { type SchedulerLike, Subscription } from 'rxjs';
 import type { Graph } from '../graph/graph.ts';
 import { SettleCall } from '../graph/settle-queue.ts';
 import type { Change } from '../model/parameter.ts';
-import type { OutsideTurn, RecordedWrite, Recording } from '../model/reports/recorded.ts';
+import type { OutsideTurn, RecordedWrite, Recording } from '../model/reports/audit-entry.ts';
 
 export interface RecordOptions {
   readonly graph: Graph;

@@ -8,9 +8,7 @@ import type { Plan } from '../flow/plan.ts';
 import { formatDifference } from '../flow/run/difference.ts';
 import { HubError, messageOf } from '../model/error.ts';
 import type { Origin } from '../model/parameter.ts';
-import type { LoadReport } from '../model/reports/load-report.ts';
-import type { Reload } from '../model/reports/reload-report.ts';
-import type { ShadowReport } from '../model/reports/shadow-report.ts';
+import type { LoadReport, Reload, ShadowReport } from '../model/reports/reload-report.ts';
 import { withTrace } from '../model/trace.ts';
 
 /** The flow files that a hub was started from. */

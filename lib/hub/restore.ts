@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import type { Log } from '../connections/connection.ts';
 import type { Kept } from '../connections/keeping.ts';
 import type { Plan } from '../flow/plan.ts';
-import { secretLog } from '../flow/run/connections/secret-log.ts';
+import { secretLog } from '../flow/run/connections/supervisor.ts';
 import { messageOf } from '../model/error.ts';
 import type { Origin } from '../model/parameter.ts';
 import type { Engine } from './engine.ts';

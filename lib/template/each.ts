@@ -1,18 +1,20 @@
 // `each: { n: [1, 2, 3] }`: the values of its variables. Several variables are combined, each value with each; the last one varies
 // fastest.
 
+import { z } from 'zod';
 import type { SettingPath } from '../json5/mistake.ts';
 import { isJsonObject } from '../model/json-object.ts';
+import { record } from '../model/record-schema.ts';
 import { describeSetting } from '../model/secret.ts';
 import { Scope } from './scope.ts';
 
 const namePattern = /^[A-Za-z_]\w*$/;
 
 /** Says what is wrong with an `each`, at a path within it. */
-export type TellMistake = (path: SettingPath, message: string) => void;
+type TellMistake = (path: SettingPath, message: string) => void;
 
 /** The scopes that an `each` makes within another, and the names that were used in them. */
-export interface Repetition {
+interface Repetition {
   readonly scopes: Iterable<Scope>;
   readonly count: number;
   readonly names: readonly string[];
@@ -62,3 +64,13 @@ function* combine(
   if (first === undefined) yield create(values);
   else for (const value of first[1]) yield* combine(rest, new Map([...values, [first[0], value]]), create);
 }
+
+// The shape of `each`, for editors: the expansion reads it itself.
+
+/** What repeats the item that it stands in. */
+export const eachSchema = record(
+  z.string().meta({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$', not: { const: 'instance' } }),
+  z.union([z.array(z.unknown()).min(1), z.string().meta({ pattern: '^\\$\\{.*\\}$' })]),
+)
+  .meta({ minProperties: 1 })
+  .describe('Repeats this for each of the values: { n: [1, 2] } makes ${n} 1, then 2; several names are combined');

@@ -7,9 +7,8 @@ import { isJsonObject } from '../model/json-object.ts';
 import { mayHoldSecret } from '../model/secret.ts';
 import { Budget } from './budget.ts';
 import { readEach } from './each.ts';
-import { type Origin, Origins } from './origins.ts';
 import { Scope, unknownVariable } from './scope.ts';
-import { type Part, partsOf, textOf, writtenOffset } from './text.ts';
+import { type Origin, Origins, type Part, partsOf, textOf, writtenOffset } from './text.ts';
 
 /** The lists whose items `each` may repeat, by their keys. */
 const repeatable: ReadonlySet<string> = new Set(['rules', 'tests', 'widgets']);

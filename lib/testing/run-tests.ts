@@ -1,15 +1,15 @@
 // Runs the tests of flow files, each with a hub and a clock of its own.
-
 import type { AnyConnectionType } from '../connections/connection.ts';
 import { findFlowFiles } from '../flow/files/find.ts';
-import type { Plan } from '../flow/plan.ts';
+import type { ConnectionPlan, Plan } from '../flow/plan.ts';
 import type { TestPlan } from '../flow/test-plan.ts';
 import { loadFlows } from '../hub.ts';
 import { formatMistake, MistakeList } from '../json5/mistake.ts';
+import { formatAddress } from '../model/address.ts';
 import { messageOf } from '../model/error.ts';
-import { neededFor } from './needed.ts';
 import { withRemotes } from './remote-parameters.ts';
 import { TestRun } from './test-run.ts';
+import { upstreamOf } from './upstream.ts';
 
 export interface FlowTestOptions {
   /** true: all files are one installation, whose addresses reach across files; left out: each file is one by itself. */
@@ -85,4 +85,29 @@ function whyUnknown({ unknown: [address, ...others] }: TestPlan): string {
 
 function unreadable(file: string, timeline: string): FlowTestResult {
   return { name: 'loads without mistakes', file, place: file, isPassed: false, virtualMs: 0, timeline };
+}
+
+// What a test needs of a large installation: the rules that may lead to what it expects, and the parameters that these and the
+// test name. To start thousands of others for each of thousands of tests would take minutes.
+
+/** The plan with what the test needs; the same plan where it needs all, or where rules in TypeScript may know of one another. */
+function neededFor(plan: Plan, { given, steps }: TestPlan): Plan {
+  if (plan.rules.some(({ body }) => 'stream' in body)) return plan;
+  const expected = steps.flatMap(({ expect, never }) => [...expect, ...never]).map(({ address }) => address);
+  const upstream = upstreamOf(plan, expected);
+  const rules = plan.rules.filter(({ to }) => to.some((address) => upstream.has(address)));
+  if (rules.length === plan.rules.length) return plan;
+  const named = new Set(upstream);
+  for (const { address } of [...given, ...steps.flatMap(({ set }) => set)]) named.add(address);
+  for (const { addresses } of rules) for (const address of addresses) named.add(address);
+  for (const { inputs } of plan.connections) for (const address of Object.values(inputs)) named.add(address);
+  return { ...plan, rules, connections: plan.connections.map((connection) => trimmed(connection, named)) };
+}
+
+/** A connection that computes nothing, without the parameters that nobody names. */
+function trimmed(connection: ConnectionPlan, named: ReadonlySet<string>): ConnectionPlan {
+  const { id, inputs, parameters } = connection;
+  const computes = Object.keys(inputs).length > 0 || parameters.some(({ access }) => access === 'read-only');
+  if (computes) return connection;
+  return { ...connection, parameters: parameters.filter((one) => named.has(formatAddress(id, one.id))) };
 }

@@ -3,8 +3,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { readJson5 } from '../../lib/json5/read.ts';
-import { rereadJson5 } from '../../lib/json5/reread.ts';
-import { withSameParts } from '../../lib/json5/same-parts.ts';
+import { rereadJson5, withSameParts } from '../../lib/json5/reread.ts';
 
 const written = `{ // a comment: [1]
   connections: { a: { type: 'dummy', parameters: ['x', 'y'] } },

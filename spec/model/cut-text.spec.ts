@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { beginningOf, cutText } from '../../lib/model/cut-text.ts';
+import { beginningOf, cutText } from '../../lib/model/printable.ts';
 import { collectGarbage } from '../support/system/used-memory.ts';
 
 test('a text that is not too long stays as it is, whatever it is', (t) => {

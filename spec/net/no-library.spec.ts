@@ -1,7 +1,7 @@
 // Where uWebSockets.js does not load, one sentence says why and what to do.
 
 import test from 'ava';
-import { type Machine, whyNoLibrary } from '../../lib/net/no-library.ts';
+import { type Machine, whyNoLibrary } from '../../lib/net/uws.ts';
 
 const debian12: Machine = {
   nodeVersion: '24.11.0',

@@ -3,7 +3,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
-import { estimateSteps } from '../../lib/regex/steps.ts';
+import { estimateSteps } from '../../lib/regex/regex.ts';
 
 const pieces = [
   'a',

@@ -3,8 +3,7 @@
 import { printable } from '../../model/printable.ts';
 import type { AuditEntry, AuditPage } from '../../wire/http/past/audit.ts';
 import type { Console } from '../console.ts';
-import { localTime, withZone } from './local-time.ts';
-import { show } from './phrases.ts';
+import { localTime, show, withZone } from './phrases.ts';
 import { type RemoteOptions, request } from './request.ts';
 
 export interface AuditOptions extends RemoteOptions {

@@ -5,8 +5,7 @@ import type { Value, ValueType } from '../../model/value.ts';
 import type { EventList, HistoryEvent } from '../../wire/http/past/events.ts';
 import { pathOf } from '../../wire/http/path.ts';
 import type { Console } from '../console.ts';
-import { localTime, withZone } from './local-time.ts';
-import { describeWriter, show } from './phrases.ts';
+import { describeWriter, localTime, show, withZone } from './phrases.ts';
 import { type RemoteOptions, request } from './request.ts';
 
 export interface EventsOptions extends RemoteOptions {

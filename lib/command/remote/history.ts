@@ -6,8 +6,7 @@ import type { History, HistoryGap } from '../../wire/http/past/history.ts';
 import { pathOf } from '../../wire/http/path.ts';
 import { toIsoTime } from '../../wire/time.ts';
 import type { Console } from '../console.ts';
-import { localTime, withZone } from './local-time.ts';
-import { show } from './phrases.ts';
+import { localTime, show, withZone } from './phrases.ts';
 import { type RemoteOptions, request } from './request.ts';
 
 export interface HistoryOptions extends RemoteOptions {

@@ -1,8 +1,9 @@
 // Values, and who wrote them, as commands print them for people.
-
 import type { Origin } from '../../model/parameter.ts';
+import { readIsoTime } from '../../model/time/iso-time.ts';
 import type { Value } from '../../model/value.ts';
 import { something } from '../../wire/http/hidden.ts';
+import type { IsoTime } from '../../wire/time.ts';
 
 const shownLength = 80;
 
@@ -24,4 +25,19 @@ export function describeWriter({ kind, name, file, hub, reportedBy }: Origin): s
   const sentence = `${verb} ${who}${kind === 'rule' && file !== undefined ? ` (${file})` : ''}${where}`;
   if (reportedBy === undefined) return sentence;
   return `${sentence}, as ${hub === reportedBy ? 'it' : `hub "${reportedBy}"`} reports`;
+}
+
+// Times as people read them, where they are.
+
+/** The time of day where the user is, with the date unless it is today. */
+export function localTime(time: IsoTime): string {
+  const local = (date: Date) => new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString();
+  const [day, clock] = local(new Date(time)).split(/[TZ]/);
+  return local(new Date()).startsWith(day!) ? clock! : `${day} ${clock}`;
+}
+
+/** A time that was typed without a zone is one where the user is, not where the hub is. Others stay as they are. */
+export function withZone(text: string): string {
+  const time = /T.*(?:Z|[+-]\d\d:\d\d)$/.test(text) ? undefined : readIsoTime(text);
+  return time === undefined ? text : new Date(time).toISOString();
 }

@@ -10,8 +10,7 @@ import type {
   ShadowReport,
 } from '../../wire/http/operation/shadow.ts';
 import type { Console } from '../console.ts';
-import { localTime } from './local-time.ts';
-import { describeWriter, show } from './phrases.ts';
+import { describeWriter, localTime, show } from './phrases.ts';
 import { type RemoteOptions, request } from './request.ts';
 
 /** Has the hub read its flow files again, and prints what that has swapped, or what runs in shadow. Errors: the mistakes. */

@@ -7,8 +7,7 @@ import { something } from '../../wire/http/hidden.ts';
 import type { RuleRun, RuleTraces } from '../../wire/http/operation/trace.ts';
 import { pathOf } from '../../wire/http/path.ts';
 import type { Console } from '../console.ts';
-import { localTime } from './local-time.ts';
-import { describeWriter, show } from './phrases.ts';
+import { describeWriter, localTime, show } from './phrases.ts';
 import { type RemoteOptions, request, requestParameter } from './request.ts';
 
 /** Deeper links of a chain are not indented further. */

@@ -1,12 +1,9 @@
 // Writes the log in the background, one write at a time, from a bounded buffer. Where the disk is full, or nobody reads the
 // pipe, lines of the log are lost, counted and reported. The hub never waits for its log.
-
 import { write, writeSync } from 'node:fs';
 import { getSystemErrorMessage } from 'node:util';
 import type { LogStatus } from '../../model/reports/log-entry.ts';
 import { within } from '../../model/time/deadline.ts';
-import { LineBuffer } from './line-buffer.ts';
-import { LogHealth, type TellLogger } from './log-health.ts';
 
 /** How long it waits before it tries again: after a full pipe, and after a fault. */
 const fullRetryMs = 50;
@@ -109,5 +106,94 @@ export class LogOutput {
   /** All is well once half of what may wait is free. */
   #recover(): void {
     if (this.#waiting.isHalfFree) this.#health.recover();
+  }
+}
+
+// Lines that wait to be written. Their length is bounded, and they are taken out some at a time.
+
+/** How many characters may wait. Once they do, lines are lost until half of them have been written. */
+export const maxWaitingLength = 1024 * 1024;
+/** How much is written at once, unless one line is longer. */
+const maxChunkLength = 64 * 1024;
+
+class LineBuffer {
+  readonly #lines: string[] = [];
+  #length = 0;
+
+  get isEmpty(): boolean {
+    return this.#lines.length === 0;
+  }
+
+  /** Whether half of what may wait is free. */
+  get isHalfFree(): boolean {
+    return this.#length <= maxWaitingLength / 2;
+  }
+
+  hasRoomFor(line: string): boolean {
+    return this.#length + line.length <= maxWaitingLength;
+  }
+
+  add(line: string): void {
+    this.#length += line.length;
+    this.#lines.push(line);
+  }
+
+  /** Takes the next lines out; an empty buffer if none waits. */
+  take(): Buffer {
+    let count = 0;
+    let length = 0;
+    while (count < this.#lines.length && (count === 0 || length + this.#lines[count]!.length <= maxChunkLength))
+      length += this.#lines[count++]!.length;
+    this.#length -= length;
+    return Buffer.from(this.#lines.splice(0, count).join(''));
+  }
+}
+
+// Whether the log is written as it should be, and how many of its lines were lost.
+
+/** Is called with a sentence when the log cannot be written, and when it can be written again; it may write to the log. */
+type TellLogger = (sentence: string) => void;
+
+class LogHealth {
+  readonly #tell: TellLogger;
+  /** Why the log is not written as it should be; empty: it is. */
+  #reason = '';
+  /** How many lines were lost since the start, and how many of them before all was well last. */
+  #lost = 0;
+  #lostBefore = 0;
+
+  constructor(tell: TellLogger) {
+    this.#tell = tell;
+  }
+
+  get status(): LogStatus {
+    return { state: this.#reason === '' ? 'running' : 'degraded', reason: this.#reason, lost: this.#lost };
+  }
+
+  /** Whether a line was lost since all was well. */
+  get isLosing(): boolean {
+    return this.#lost > this.#lostBefore;
+  }
+
+  lose(): void {
+    this.#lost++;
+    this.complain(this.#reason === '' ? 'more is logged than can be written' : this.#reason);
+  }
+
+  /** The log is not written as it should be; only the first reason is told. */
+  complain(reason: string): void {
+    const isFirst = this.#reason === '';
+    this.#reason = reason;
+    if (isFirst) this.#tell(`the log is not written: ${reason}; /hub/log has the newest entries`);
+  }
+
+  /** All is well again. */
+  recover(): void {
+    if (this.#reason === '') return;
+    const count = this.#lost - this.#lostBefore;
+    const was = this.#reason;
+    this.#reason = '';
+    this.#lostBefore = this.#lost;
+    this.#tell(`the log is written again, ${count === 1 ? '1 line was' : `${count} lines were`} lost: ${was}`);
   }
 }

@@ -3,8 +3,7 @@
 import { Observable } from 'rxjs';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
 import { defineConnectionType } from '../connection.ts';
-import { AlarmBoard } from './board.ts';
-import { type AlarmsSettings, all, settingsSchema } from './settings.ts';
+import { AlarmBoard, type AlarmsSettings, all, settingsSchema } from './board.ts';
 
 export const alarms = defineConnectionType({
   type: 'alarms',

@@ -1,11 +1,11 @@
 // All alarms of a connection at work: what makes each of them rise and end, who acknowledges it, and what is told of it.
-
 import { type Subscriber, Subscription } from 'rxjs';
+import { z } from 'zod';
+import { addressShape, parameterIdMistake } from '../../model/address.ts';
+import { record } from '../../model/record-schema.ts';
+import type { Value } from '../../model/value.ts';
 import type { ConnectionContext, ConnectionEvent } from '../connection.ts';
-import { type LeftAlarm, leftOf } from './left.ts';
-import { type AlarmSettings, type AlarmsSettings, all } from './settings.ts';
-import { type AlarmEvent, type AlarmState, isAcknowledged, isActive, isKeptState, stateAfter } from './states.ts';
-import { Totals } from './totals.ts';
+import { durationSetting, integerSetting } from '../setting.ts';
 
 interface Alarm {
   readonly name: string;
@@ -155,5 +155,138 @@ export class AlarmBoard {
       { ...alarm, revision: lastChange(alarm.name)?.revision },
     ]);
     leave(new Map(left));
+  }
+}
+
+// The settings of alarms.
+
+/** 1 is the most urgent. */
+const lowestPriority = 9;
+const maxAlarms = 10_000;
+/** The name of what is told of all alarms together. */
+export const all = 'all';
+
+const alarm = z.strictObject(
+  {
+    when: z
+      .string({ error: 'an address <Connection ID>/<Parameter ID>' })
+      .meta({ pattern: addressShape })
+      .describe('The parameter (B) whose value makes the alarm'),
+    is: z.boolean().default(true).describe('The value that makes the alarm'),
+    delay: durationSetting(0).default(0).describe('How long the value has to last before the alarm rises'),
+    priority: integerSetting(1, lowestPriority).default(3).describe('1 is the most urgent'),
+    text: z.string().default('').describe('What the alarm says; left out: its name'),
+  },
+  { error: "an alarm such as { when: 'core/silent', delay: '10s' }" },
+);
+
+export const settingsSchema = z.strictObject({
+  alarms: record(z.string().superRefine(checkName), alarm, { error: 'an object of alarms by name' })
+    .refine((alarms) => Object.keys(alarms).length <= maxAlarms, {
+      error: ({ input }) => `expected at most ${maxAlarms} alarms, got ${Object.keys(input as object).length}`,
+    })
+    .describe('The alarms by name'),
+});
+
+export type AlarmsSettings = z.output<typeof settingsSchema>;
+type AlarmSettings = z.output<typeof alarm>;
+
+function checkName(name: string, context: z.RefinementCtx): void {
+  const isTaken = name === all || name.startsWith(`${all}/`);
+  const message = isTaken
+    ? `expected another name than "${name}": ${all}/… is of all alarms together`
+    : parameterIdMistake(`${name}/acknowledged`);
+  if (message !== undefined) context.addIssue({ code: 'custom', message });
+}
+
+// The states of an alarm, as in ISA-18.2: an alarm is there until it is over and somebody has acknowledged it.
+
+/** `returned`: it is over, and nobody has acknowledged it. */
+type AlarmState = 'normal' | 'unacknowledged' | 'acknowledged' | 'returned';
+
+/** `none` changes nothing. */
+type AlarmEvent = 'none' | 'rises' | 'ends' | 'acknowledged';
+
+const next: Readonly<Record<AlarmState, Partial<Record<AlarmEvent, AlarmState>>>> = {
+  normal: { rises: 'unacknowledged' },
+  unacknowledged: { ends: 'returned', acknowledged: 'acknowledged' },
+  acknowledged: { ends: 'normal' },
+  returned: { rises: 'unacknowledged', acknowledged: 'normal' },
+};
+
+/** The state after an event; many events change nothing. */
+function stateAfter(state: AlarmState, event: AlarmEvent): AlarmState {
+  return next[state][event] ?? state;
+}
+
+function isActive(state: AlarmState): boolean {
+  return state === 'unacknowledged' || state === 'acknowledged';
+}
+
+function isAcknowledged(state: AlarmState): boolean {
+  return state === 'normal' || state === 'acknowledged';
+}
+
+/** Whether data is a state that somebody has to be told of. */
+function isKeptState(data: unknown): data is AlarmState {
+  return typeof data === 'string' && data !== 'normal' && Object.hasOwn(next, data);
+}
+
+// What alarms leave when a reload changes the settings of their connection: those whose cause stays the same go on from there.
+
+/** An alarm as it was. */
+interface LeftAlarm {
+  readonly settings: AlarmSettings;
+  readonly state: AlarmState;
+  readonly isTold: boolean;
+  readonly isMet: boolean | undefined;
+  /** Since when, on the clock of the connection. */
+  readonly metAtMs: number;
+  /** The revision of the last change of its parameter; undefined: there is none. */
+  readonly revision: number | undefined;
+}
+
+/** What was left of an alarm with the same cause; undefined: nothing. */
+function leftOf(left: unknown, name: string, { when, is }: AlarmSettings): LeftAlarm | undefined {
+  const alarm = left instanceof Map ? (left.get(name) as LeftAlarm | undefined) : undefined;
+  return alarm?.settings.when === when && alarm.settings.is === is ? alarm : undefined;
+}
+
+// What is told of all alarms together. A change of one costs the same, however many there are.
+
+interface CountedAlarm {
+  readonly name: string;
+  readonly settings: AlarmSettings;
+}
+
+class Totals {
+  #active = 0;
+  #unacknowledged = 0;
+  /** The alarms that are there, by urgency: priority 1 and not acknowledged first; in the order in which they came to be so. */
+  readonly #present = Array.from({ length: 2 * lowestPriority }, () => new Set<CountedAlarm>());
+
+  change(alarm: CountedAlarm, before: AlarmState, after: AlarmState): void {
+    this.#add(alarm, before, -1);
+    this.#add(alarm, after, 1);
+  }
+
+  /** By what the parameters are called. */
+  values(): Readonly<Record<string, Value>> {
+    const [first] = this.#present.find(({ size }) => size > 0) ?? [];
+    return {
+      active: this.#active,
+      unacknowledged: this.#unacknowledged,
+      priority: first?.settings.priority ?? 0,
+      text: first === undefined ? '' : first.settings.text || first.name,
+    };
+  }
+
+  #add(alarm: CountedAlarm, state: AlarmState, count: number): void {
+    if (isActive(state)) this.#active += count;
+    if (!isAcknowledged(state)) this.#unacknowledged += count;
+    if (state === 'normal') return;
+    const place = 2 * (alarm.settings.priority - 1) + (isAcknowledged(state) ? 1 : 0);
+    if (count > 0) this.#present[place]!.add(alarm);
+    else this.#present[place]!.delete(alarm);
   }
 }

@@ -6,9 +6,7 @@ import { buffer, finalize, ignoreElements, tap, throttleTime } from 'rxjs/operat
 import type { ParameterDeclaration } from '../../model/parameter.ts';
 import { defineConnectionType, type Log } from '../connection.ts';
 import { type LostPresses, PressQueue } from './press-queue.ts';
-import { releaseHeld } from './release-held.ts';
-import { restartWithBackoff } from './restart.ts';
-import { runSession } from './session.ts';
+import { releaseHeld, restartWithBackoff, runSession } from './session.ts';
 import { type KeyboardSettings, settingsSchema } from './settings.ts';
 
 const lossLogMs = 1000;

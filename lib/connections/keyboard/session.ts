@@ -1,18 +1,40 @@
 // One life of the keyboard's process, from its start to its end. What the process says becomes events, presses go to it one by
 // one, and an answer that does not come ends it.
-
-import { BehaviorSubject, defer, merge, NEVER, type Observable, Subject, throwError, timer } from 'rxjs';
-import { catchError, finalize, mergeMap, startWith, switchMap } from 'rxjs/operators';
+import {
+  BehaviorSubject,
+  concat,
+  defer,
+  firstValueFrom,
+  merge,
+  NEVER,
+  type Observable,
+  of,
+  type SchedulerLike,
+  Subject,
+  throwError,
+  timer,
+} from 'rxjs';
+import {
+  catchError,
+  filter,
+  finalize,
+  ignoreElements,
+  mergeMap,
+  repeat,
+  startWith,
+  switchMap,
+  timeout,
+} from 'rxjs/operators';
 import { messageOf } from '../../model/error.ts';
+import { Backoff } from '../../model/time/backoff.ts';
 import type { ConnectionContext, ConnectionEvent } from '../connection.ts';
 import { ProcessEnded, runProcess } from './channel.ts';
 import type { FromProcess, ToProcess, Unusable } from './messages.ts';
 import type { PressQueue } from './press-queue.ts';
-import { Interrupted } from './restart.ts';
 import type { KeyboardSettings } from './settings.ts';
 
 /** The process is ready within this time; otherwise its X server hangs. */
-export const startDeadlineMs = 8000;
+const startDeadlineMs = 8000;
 /** A press is made within this time; it takes 80 ms at most. */
 const pressDeadlineMs = 3000;
 const listening = 'listening';
@@ -135,4 +157,59 @@ class Session {
     const isInterrupted = this.#presses.held.length > 0 && this.#presses.held !== this.#leftDown;
     return new (isInterrupted ? Interrupted : Error)(reason, { cause: error });
   }
+}
+
+// Keeps a session going: when it errs, the connection is degraded with the reason, and after a pause the session starts
+// again. The connection itself does not end, and so does not forget what it counts.
+
+const backoffTimes = { firstMs: 1000, longestMs: 10_000, provenMs: 60_000 };
+
+/** A session has ended in the middle of a press, and only the next one can release the keys. */
+class Interrupted extends Error {}
+
+/**
+ * Runs the session again and again, 1, 2, 4, 8, then 10 s after each error; at once after one that was
+ * `Interrupted`. Cold, never completes, never errors.
+ */
+export function restartWithBackoff(
+  session$: Observable<ConnectionEvent>,
+  scheduler: SchedulerLike,
+): Observable<ConnectionEvent> {
+  return defer(() => {
+    const backoff = new Backoff(backoffTimes);
+    let startedAt = 0;
+    return defer(() => {
+      startedAt = scheduler.now();
+      return session$;
+    }).pipe(
+      catchError((error) => {
+        backoff.ran(scheduler.now() - startedAt);
+        const pauseMs = error instanceof Interrupted ? 0 : backoff.next();
+        return concat(
+          of<ConnectionEvent>({ state: 'degraded', reason: messageOf(error) }),
+          timer(pauseMs, scheduler).pipe(ignoreElements()),
+        );
+      }),
+      repeat(),
+    );
+  });
+}
+
+// A process that is killed in the middle of a press leaves keys down. If its connection is stopped then, they are released here.
+
+/** Starts one more process that releases the keys, if there are any; resolves when that has ended. Never errs. */
+export async function releaseHeld(
+  { held }: PressQueue,
+  { scheduler, log }: Pick<ConnectionContext<unknown>, 'scheduler' | 'log'>,
+): Promise<void> {
+  if (held.length === 0) return;
+  const ends: Promise<string>[] = [];
+  const first$ = of<ToProcess>({ listen: [], press: [], release: held });
+  const said$ = runProcess(first$, { scheduler, finish: (end) => void ends.push(end) });
+  const ready$ = said$.pipe(
+    filter((said) => 'ready' in said),
+    timeout({ first: startDeadlineMs, scheduler }),
+  );
+  await firstValueFrom(ready$).catch((error) => log.warn({}, `keys may be left down: ${messageOf(error)}`));
+  await Promise.all(ends);
 }

@@ -1,6 +1,6 @@
 // Which days an entry means: days of the week and dates. A day is counted from 1970, as a date without a zone.
 
-import { dayMs } from '../../model/time/calendar-day.ts';
+import { dayMs } from '../../model/time/iso-time.ts';
 
 const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 const weekday = `(?:${weekdays.join('|')})`;

@@ -1,6 +1,6 @@
 // When an entry opens, closes or fires. Times are moments, in milliseconds since 1970.
 
-import { dayMs } from '../../model/time/calendar-day.ts';
+import { dayMs } from '../../model/time/iso-time.ts';
 import { localTime, momentOf } from '../../model/time/zone-time.ts';
 import type { IsDay } from './days.ts';
 import type { EntrySettings } from './settings.ts';

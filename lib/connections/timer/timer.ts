@@ -1,21 +1,98 @@
 // Timers that fire once after their start, and pulses that fire again and again, all as triggers (S-15, D-07, D-08).
-
-import { concat, timer as delay, EMPTY, merge, NEVER, type Observable, of, type SchedulerLike } from 'rxjs';
+import { asyncScheduler, concat, timer as delay, EMPTY, merge, NEVER, Observable, of, type SchedulerLike } from 'rxjs';
 import { map, switchMap } from 'rxjs/operators';
 import { z } from 'zod';
+import { describe, HubError } from '../../model/error.ts';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
 import { longestDurationMs } from '../../model/time/duration.ts';
-import { isTime } from '../../model/time/point-in-time.ts';
-import { type ConnectionContext, type ConnectionEvent, defineConnectionType } from '../connection.ts';
+import { isTime } from '../../model/time/iso-time.ts';
+import { readNumber, type Value } from '../../model/value.ts';
+import { type ConnectionContext, type ConnectionEvent, defineConnectionType, type Log } from '../connection.ts';
 import type { Memory } from '../keeping.ts';
 import { durationSetting } from '../setting.ts';
-import { defaultMs, readStartMs } from './duration.ts';
-import { pulseSchema, runPulse } from './pulse.ts';
+
+// How long timers and pulses take, in milliseconds.
+
+/** Where the settings say nothing (S-15, D-08). */
+const defaultMs = 1000;
+
+/** Reads what starts a timer (D-07): a number, also as text, is the duration in ms; another scalar means its default. */
+export function readStartMs(input: unknown, defaultDurationMs: number): Value {
+  if (typeof input !== 'number' && typeof input !== 'string' && typeof input !== 'boolean')
+    throw new HubError('not-convertible', `expected a duration in ms or any other scalar, got ${describe(input)}`);
+  const number = typeof input === 'string' ? readNumber(input) : input;
+  if (typeof number !== 'number') return defaultDurationMs;
+  if (!(number >= 0 && number < longestDurationMs + 1))
+    throw new HubError('out-of-range', `expected a duration of 0..${longestDurationMs} ms, got ${describe(input)}`);
+  return Math.trunc(number) + 0;
+}
+
+// A pulse fires on a grid of its own. A late fire does not delay the next one, and fires that a stall has swallowed are counted
+// in the log.
+
+/** Missed fires of a pulse are logged at most this often. */
+const missedLogMs = 10_000;
+
+const pulseSchema = z.strictObject(
+  {
+    enabled: z.boolean().default(true).describe('false: the pulse never fires'),
+    interval: durationSetting(1).default(defaultMs).describe('Time between two fires'),
+  },
+  { error: '{ interval: 500 }' },
+);
+
+type PulseSettings = z.output<typeof pulseSchema>;
+
+/** Runs a pulse that sets the parameter `id`. Cold, never completes, never errors. */
+function runPulse(
+  { scheduler, log }: { scheduler: SchedulerLike; log: Log },
+  pulse: PulseSettings,
+  id: string,
+): Observable<ConnectionEvent> {
+  if (!pulse.enabled) return NEVER;
+  let missedSinceLog = 0;
+  let logAgainAt = Number.NEGATIVE_INFINITY;
+  return grid(pulse.interval, scheduler).pipe(
+    map(({ missed }) => {
+      missedSinceLog += missed;
+      if (missedSinceLog > 0 && scheduler.now() >= logAgainAt) {
+        log.warn(
+          { pulse: id, missed: missedSinceLog },
+          `${id} missed ${missedSinceLog} fires: the hub was busy or asleep`,
+        );
+        missedSinceLog = 0;
+        logAgainAt = scheduler.now() + missedLogMs;
+      }
+      return { set: id, value: true };
+    }),
+  );
+}
+
+/**
+ * Fires at start + n × intervalMs, however late the fire before was. Fires that a stall has swallowed are counted in `missed` of
+ * the next one. Cold, never completes, never errors.
+ */
+export function grid(intervalMs: number, scheduler: SchedulerLike = asyncScheduler): Observable<{ missed: number }> {
+  return new Observable((subscriber) => {
+    const start = scheduler.now();
+    let due = 1;
+    const untilDueMs = () => Math.max(0, Math.ceil(start + due * intervalMs - scheduler.now()));
+    const fire = () => {
+      const elapsed = Math.max(due, Math.floor((scheduler.now() - start) / intervalMs));
+      const missed = elapsed - due;
+      due = elapsed + 1;
+      subscriber.next({ missed });
+      if (!subscriber.closed) scheduled = scheduler.schedule(fire, untilDueMs());
+    };
+    let scheduled = scheduler.schedule(fire, untilDueMs());
+    return () => scheduled.unsubscribe();
+  });
+}
 
 const maxTimers = 16;
 const maxPulses = 16;
 
-export const settingsSchema = z.strictObject({
+const settingsSchema = z.strictObject({
   timers: z
     .array(durationSetting(0))
     .max(maxTimers, { error: `at most ${maxTimers} timers` })

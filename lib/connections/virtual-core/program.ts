@@ -1,21 +1,25 @@
 // Compiles the settings of a Virtual Core: finds what each output reads, checks names, types and cycles, and puts the outputs
 // into the order in which they are evaluated. It finds all mistakes at once.
-
-import { compileExpression, ExpressionMistake, freeNames, isLanguageName } from '../../expression/expression.ts';
+import {
+  compileExpression,
+  type Expression,
+  ExpressionMistake,
+  freeNames,
+  isLanguageName,
+} from '../../expression/expression.ts';
 import { formatCycle, sortByDependency } from '../../model/dependency-order.ts';
 import { describe, messageOf } from '../../model/error.ts';
-import type { Value } from '../../model/value.ts';
+import { convert, type Value, type ValueType } from '../../model/value.ts';
 import type { InputTypes } from '../connection.ts';
 import type { SettingMistake } from '../setting.ts';
 import { type ArgumentKind, blockTypes } from './blocks/blocks.ts';
-import type { Logic } from './blocks/logic.ts';
-import { createComputation } from './computation.ts';
+import { type Logic, RisingEdge } from './blocks/logic.ts';
 import { Names, parametersOf } from './names.ts';
 import type { BlockOutput, CoreSettings, ExpressionOutput } from './settings.ts';
 import { Cell, Unit } from './unit.ts';
 
 /** A core ready to run, with fresh memory. If there are mistakes, they are all that it is good for. */
-export interface Program {
+interface Program {
   readonly mistakes: readonly SettingMistake[];
   readonly inputs: ReadonlyMap<string, Cell>;
   /** In the order of evaluation. */
@@ -123,4 +127,32 @@ function argumentMistake(
   if (source === undefined) return { path, unknown: 'name', name: value, known: names.all() };
   if (source.type === undefined || types.includes(source.type)) return undefined;
   return { path, message: `expected ${expected}, got "${value}" (${source.type})` };
+}
+
+// The logic of a computed output: it evaluates an expression and converts the result to the type of the output.
+
+/**
+ * Creates the logic of an expression; its arguments are the identifiers. An output of type T fires when the result becomes true.
+ * `step` throws when the expression fails, or when its result is no value of the type (NaN, infinite). The output stays then.
+ */
+function createComputation(expression: Expression, identifiers: readonly string[], type: ValueType): Logic {
+  const outputs: Value[] = [false];
+  const scope: Record<string, Value> = {};
+  const edge = new RisingEdge();
+  const memory: Pick<Logic, 'remember' | 'recall'> = {
+    remember: () => ({ outputs: [], edges: [edge.wasFalse] }),
+    recall: ({ edges }) => {
+      edge.wasFalse = edges[0]!;
+    },
+  };
+  return {
+    outputs,
+    wakeAt: Infinity,
+    ...(type === 'T' ? memory : {}),
+    step: (values) => {
+      for (let index = 0; index < identifiers.length; index++) scope[identifiers[index]!] = values[index]!;
+      const result = expression(scope);
+      outputs[0] = type === 'T' ? edge.rises(result === true) : convert(type, result);
+    },
+  };
 }

@@ -1,17 +1,16 @@
 // Virtual Core: logic without code (D-25). Its parameters are computed from inputs and from each other, by expressions and by the
 // function blocks of IEC 61131-3, once per turn. An output is set once everything that it reads is known, and keeps its last
 // value when it cannot be computed.
-
-import { Observable, type Subscriber, Subscription } from 'rxjs';
+import { Observable, type SchedulerLike, type Subscriber, Subscription } from 'rxjs';
 import { messageOf } from '../../model/error.ts';
 import { type ConnectionContext, type ConnectionEvent, defineConnectionType } from '../connection.ts';
-import { createAlarm } from './blocks/alarm.ts';
+import type { Memory } from '../keeping.ts';
+import { createAlarm, type Remembered } from './blocks/logic.ts';
 import { Engine } from './engine.ts';
-import { keepMemory } from './keep-memory.ts';
 import { followInputs, parametersOf } from './names.ts';
 import { compile } from './program.ts';
 import { type CoreSettings, settingsSchema } from './settings.ts';
-import { createStartClock } from './start-clock.ts';
+import type { Unit } from './unit.ts';
 
 export const virtualCore = defineConnectionType({
   type: 'virtual-core',
@@ -69,4 +68,72 @@ function runCore(context: ConnectionContext<CoreSettings>, subscriber: Subscribe
   subscriber.next({ state: 'running' });
   evaluateSoon();
   return running;
+}
+
+// Has the memory of a core outlive the hub, where there is a store: latches, counters, edges, and timers with the time of day at
+// which they began.
+
+/** Recalls what the units remembered when the hub ended, and tells from now on what they remember. */
+function keepMemory(units: readonly Unit[], settings: CoreSettings, memory: Memory, now: number): void {
+  const forgotten = new Set(memory.recalled.keys());
+  for (const unit of units) {
+    const { logic, name } = unit;
+    const kind = kindOf(settings, name);
+    const { remember, recall } = logic;
+    if (remember === undefined || recall === undefined) continue;
+    const recalled = readMemory(memory.recalled.get(name), kind, remember());
+    if (recalled !== undefined) {
+      forgotten.delete(name);
+      recall(
+        withTimes(recalled, (time) => memory.clockOf(time)),
+        now,
+      );
+    }
+    const read = () => ({ kind, ...withTimes(remember(), (time) => Math.round(memory.timeOf(time))) });
+    unit.onStep = () => memory.changed(name, read);
+  }
+  for (const name of forgotten) memory.changed(name, () => undefined);
+}
+
+/** What an output is: one that has become another block remembers nothing of the one before. */
+function kindOf({ outputs }: CoreSettings, name: string): string {
+  const output = outputs[name]!;
+  return output.block ?? (output as { type: string }).type;
+}
+
+/** The memory, if it is of such a block. */
+function readMemory(data: unknown, kind: string, fresh: Remembered): Remembered | undefined {
+  const { kind: its, outputs, edges, startedAt, ptMs } = (data ?? {}) as Partial<Remembered> & { kind?: string };
+  const isOne =
+    its === kind &&
+    isLike(outputs, fresh.outputs) &&
+    isLike(edges, fresh.edges) &&
+    (startedAt === undefined || (Number.isFinite(startedAt) && Number.isFinite(ptMs)));
+  return isOne ? { outputs: outputs!, edges: edges!, startedAt, ptMs } : undefined;
+}
+
+function isLike(list: unknown, fresh: readonly unknown[]): boolean {
+  return (
+    Array.isArray(list) &&
+    list.length === fresh.length &&
+    list.every((item, index) => typeof item === typeof fresh[index])
+  );
+}
+
+function withTimes({ startedAt, ...others }: Remembered, convert: (time: number) => number): Remembered {
+  return { ...others, startedAt: startedAt === undefined ? undefined : convert(startedAt) };
+}
+
+// A clock that stands still until all connections and rules have started, so that no time that was recalled is over before they
+// listen.
+
+function createStartClock(scheduler: SchedulerLike, running: Subscription): () => number {
+  const startedAt = scheduler.now();
+  let isStarting = true;
+  running.add(
+    scheduler.schedule(() => {
+      isStarting = false;
+    }),
+  );
+  return () => (isStarting ? startedAt : scheduler.now());
 }

@@ -1,24 +1,32 @@
 // XML File Output: writes a file from a template, each time that one of its placeholders is set (S-14, D-09).
-
-import { defer, EMPTY, merge, NEVER, type Observable, timer } from 'rxjs';
-import { catchError, concatMap, ignoreElements, tap } from 'rxjs/operators';
+import { defer, EMPTY, merge, NEVER, type Observable, of, type SchedulerLike, timer } from 'rxjs';
+import {
+  catchError,
+  concatMap,
+  exhaustMap,
+  finalize,
+  ignoreElements,
+  map,
+  repeat,
+  startWith,
+  tap,
+} from 'rxjs/operators';
 import { z } from 'zod';
 import { asFileError, readRegularFileSync } from '../../files/regular-file.ts';
-import { HubError } from '../../model/error.ts';
+import { HubError, messageOf } from '../../model/error.ts';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
+import { Backoff } from '../../model/time/backoff.ts';
 import type { Value } from '../../model/value.ts';
 import { claimFile } from '../claim.ts';
-import { type ConnectionContext, defineConnectionType } from '../connection.ts';
+import { type ConnectionContext, type ConnectionEvent, defineConnectionType } from '../connection.ts';
 import type { ResolvePath } from '../setting.ts';
 import { sourceOfBytes, sourceOfText } from './encoding.ts';
-import { keepSaved } from './keep-saved.ts';
-import { isPlaceholderName, parseTemplate } from './parse-template.ts';
 import { leftoverAgeMs, reasonOf, removeLeftovers, replaceFile } from './replace-file.ts';
-import { fillTemplate, maxTemplateLength, type Template } from './template.ts';
+import { fillTemplate, isPlaceholderName, maxTemplateLength, parseTemplate, type Template } from './template.ts';
 
 const pathSetting = z.string({ error: 'the path of a file' }).min(1, { error: 'the path of a file' });
 
-export const settingsSchema = z
+const settingsSchema = z
   .strictObject({
     filename: pathSetting.describe('The file that is written; relative to the folder of the flow file'),
     template: z
@@ -116,4 +124,59 @@ function inboxOf({ inbox }: ConnectionContext<XmlSettings>, name: string): Obser
     const message = `the template has $${name}, which it did not have when the flow file was loaded: load it again`;
     throw new HubError('cannot-start', message, { cause: error });
   }
+}
+
+// Keeps the disk equal to the newest state. One save runs at a time. Those that are asked for meanwhile become one, and one
+// that has failed is tried again until it succeeds.
+
+const backoffTimes = { firstMs: 500, longestMs: 5000 };
+
+interface KeepSavedOptions {
+  /** Saves the state as it is when called. */
+  save(): Promise<void>;
+  readonly scheduler: SchedulerLike;
+  /** Gets the save under way when unsubscribed, followed by one more if the newest state is not saved. */
+  finish(work: Promise<unknown>): void;
+}
+
+/** Saves at the start and after each change; emits the state after each attempt. Cold, never errors. */
+export function keepSaved(changes$: Observable<unknown>, options: KeepSavedOptions): Observable<ConnectionEvent> {
+  const { save, scheduler, finish } = options;
+  return defer(() => {
+    let isStale = false;
+    const backoff = new Backoff(backoffTimes);
+    let pauseMs = 0;
+    let saving = Promise.resolve();
+    const save$ = defer(() => {
+      isStale = false;
+      saving = save();
+      return saving;
+    }).pipe(
+      map((): ConnectionEvent => {
+        backoff.reset();
+        pauseMs = 0;
+        return { state: 'running' };
+      }),
+      catchError((error) => {
+        pauseMs = backoff.next();
+        isStale = true;
+        return of<ConnectionEvent>({ state: 'degraded', reason: messageOf(error) });
+      }),
+      repeat({ delay: () => (isStale ? after(pauseMs, scheduler) : EMPTY) }),
+    );
+    const saveLast = () => (isStale ? save() : undefined);
+    return changes$.pipe(
+      startWith(undefined),
+      tap(() => {
+        isStale = true;
+      }),
+      exhaustMap(() => save$),
+      finalize(() => finish(saving.then(saveLast, save))),
+    );
+  });
+}
+
+/** At once where there is no pause. */
+function after(pauseMs: number, scheduler: SchedulerLike): Observable<unknown> {
+  return pauseMs === 0 ? of(undefined) : timer(pauseMs, scheduler);
 }

@@ -1,12 +1,10 @@
 // A dashboard as it hangs on the wall. It takes all of the screen, keeps it on, and is clearly stale while the link is down.
-
 import { createEffect, createMemo, createSignal, onCleanup, onMount, Show } from 'solid-js';
 import type { Dashboard, Widget } from '../../dashboard/format.ts';
 import { isStale } from '../hub/hub.ts';
 import { createLiveValues } from '../hub/live-values.ts';
 import { linkTo, route, setParams } from '../page/route.ts';
 import { formatClock } from '../page/units.ts';
-import { keepAwake } from './awake.ts';
 import { addressesOf, Grid } from './grid.tsx';
 
 /** The eye sees no more a second. The hub merges what comes faster. */
@@ -79,5 +77,27 @@ function keepEqual(former: readonly Widget[], widgets: readonly Widget[]): reado
     const same = kept.get(key);
     kept.delete(key);
     return same ?? (JSON.parse(key) as Widget);
+  });
+}
+
+// Keeps the screen of a panel on where the browser can (Screen Wake Lock, W3C): with HTTPS, or from the same machine. It does so also
+// after the page was hidden and seen again.
+
+/** Works as long as the scope that calls it. In a browser that cannot, or may not, it does nothing. */
+function keepAwake(): void {
+  if (!('wakeLock' in navigator)) return;
+  let lock: WakeLockSentinel | undefined;
+  let isOver = false;
+  const ask = async () => {
+    if (document.hidden || isOver) return;
+    lock = await navigator.wakeLock.request('screen').catch(() => undefined);
+    if (isOver) void lock?.release();
+  };
+  document.addEventListener('visibilitychange', ask);
+  void ask();
+  onCleanup(() => {
+    isOver = true;
+    document.removeEventListener('visibilitychange', ask);
+    void lock?.release();
   });
 }

@@ -1,12 +1,27 @@
 // The drawing of the graph: boxes over lines, on a plane that people move over. It follows only values that are in view.
-
-import { type Accessor, createEffect, createMemo, For, on, onCleanup, onMount, untrack } from 'solid-js';
-import { createLiveValues } from '../hub/live-values.ts';
+import {
+  type Accessor,
+  createEffect,
+  createMemo,
+  createSignal,
+  For,
+  on,
+  onCleanup,
+  onMount,
+  Show,
+  untrack,
+} from 'solid-js';
+import { createLiveValues, type LiveValues } from '../hub/live-values.ts';
+import { listenToKeys, listenToPointers, type Point } from '../page/gestures.ts';
+import { navigate } from '../page/route.ts';
+import { formatValue } from '../page/units.ts';
 import { Guarded } from '../parts/guarded.tsx';
-import { BoxContent, type BoxContext } from './boxes.tsx';
+import { StaleMark } from '../parts/stale-mark.tsx';
+import { StateMark } from '../parts/state-mark.tsx';
+import type { GraphNode } from './graph.ts';
+import type { Installation } from './installation.ts';
 import type { Box, Drawing, Line } from './layout.ts';
-import { createPanZoom, type PanZoom } from './pan-zoom.ts';
-import { pulse } from './pulse.ts';
+import { type RuleGroup, rulesIn } from './rule-groups.ts';
 
 /** How often a second a value may change in the drawing. */
 const rate = 4;
@@ -195,4 +210,206 @@ function Edge(props: { readonly line: Line; readonly context: BoxContext }) {
     createEffect(on(moves, () => isOff() || pulse(path), { defer: true }));
   }
   return <path ref={path} class="edge" classList={{ off: isOff() }} d={props.line.path} marker-end="url(#arrow)" />;
+}
+
+// People move over a plane that is larger than the screen: by mouse and wheel, with one or two fingers, and by keys.
+
+export interface Placement {
+  readonly x: number;
+  readonly y: number;
+  readonly scale: number;
+}
+
+const leastScale = 0.1;
+const largestScale = 2.5;
+const keyStep = 80;
+const keyZoom = 1.25;
+
+export interface PanZoom {
+  readonly placement: Accessor<Placement>;
+  place(placement: Placement): void;
+  /** Zooms about the middle of the view. */
+  zoom(factor: number): void;
+}
+
+/** Makes an element the window onto a plane; `fit` shows all of the plane. It ends with the scope that calls it. */
+export function createPanZoom(element: HTMLElement, fit: () => void): PanZoom {
+  const [placement, place] = createSignal<Placement>({ x: 0, y: 0, scale: 1 });
+  const pan = (dx: number, dy: number) => place(({ x, y, scale }) => ({ x: x + dx, y: y + dy, scale }));
+  const zoomAt = (at: Point, factor: number) =>
+    place(({ x, y, scale }) => {
+      const next = Math.min(largestScale, Math.max(leastScale, scale * factor));
+      const ratio = next / scale;
+      return { x: at.x - (at.x - x) * ratio, y: at.y - (at.y - y) * ratio, scale: next };
+    });
+  const zoom = (factor: number) => zoomAt({ x: element.clientWidth / 2, y: element.clientHeight / 2 }, factor);
+  listenToPointers(element, { pan, zoomAt });
+  listenToKeys(element, {
+    ArrowLeft: () => pan(keyStep, 0),
+    ArrowRight: () => pan(-keyStep, 0),
+    ArrowUp: () => pan(0, keyStep),
+    ArrowDown: () => pan(0, -keyStep),
+    '+': () => zoom(keyZoom),
+    '-': () => zoom(1 / keyZoom),
+    '0': fit,
+  });
+  return { placement, place, zoom };
+}
+
+// Shows that values move: a line or a label lights up and fades when a value has come along it.
+
+const fadeMs = 700;
+const calm = matchMedia('(prefers-reduced-motion: reduce)');
+
+/** Lights a line up. Whoever wants no motion sees it thick for the same time. */
+export function pulse(line: SVGPathElement): void {
+  const length = line.getTotalLength();
+  const lit = { stroke: 'var(--accent)', strokeWidth: '3px' };
+  line.animate(
+    calm.matches
+      ? [lit, lit]
+      : [
+          { ...lit, strokeDasharray: `0 ${length} ${length}` },
+          { ...lit, strokeDasharray: `${length} 0 ${length}`, offset: 0.5 },
+          { strokeDasharray: `${length} 0 ${length}` },
+        ],
+    { duration: fadeMs, easing: 'ease-out' },
+  );
+}
+
+/** Starts the animation of a class again. */
+export function restartAnimation(element: Element, name: string): void {
+  const running = element.getAnimations();
+  element.classList.add(name);
+  for (const animation of running) {
+    animation.cancel();
+    animation.play();
+  }
+}
+
+// The boxes of the graph: rules, closed groups of rules, parameters with their live values, and connections.
+
+export interface BoxContext {
+  readonly installation: Installation;
+  readonly values: LiveValues;
+  readonly groupOf: (id: string) => RuleGroup | undefined;
+  readonly selectedRule: () => string | undefined;
+  selectRule(key: string): void;
+  openGroup(id: string): void;
+}
+
+/** The text of a box. A press opens the box. */
+export function BoxContent(props: { readonly node: GraphNode; readonly context: BoxContext }) {
+  const { node, context } = props;
+  switch (node.kind) {
+    case 'rule':
+      return <RuleBox rule={node.rule} context={context} />;
+    case 'group':
+      return <GroupBox group={node.group} context={context} />;
+    case 'parameter':
+      return <ParameterBox address={node.address} context={context} />;
+    case 'connection':
+      return <ConnectionBox connection={node.connection} context={context} />;
+  }
+}
+
+function RuleBox(props: { readonly rule: string; readonly context: BoxContext }) {
+  const rule = () => props.context.installation.ruleOf(props.rule);
+  return (
+    <button
+      type="button"
+      class="box rule"
+      classList={{ off: rule()?.enabled === false || rule()?.shadow }}
+      aria-pressed={props.context.selectedRule() === props.rule}
+      onClick={() => props.context.selectRule(props.rule)}
+    >
+      <span class="truncate" title={rule()?.name}>
+        {rule()?.name}
+      </span>
+      <Show when={rule()?.shadow}>
+        <StateMark state="in shadow" />
+      </Show>
+      <Show when={rule()?.state !== 'running'}>
+        <StateMark state={rule()?.state ?? ''} />
+      </Show>
+    </button>
+  );
+}
+
+function GroupBox(props: { readonly group: string; readonly context: BoxContext }) {
+  const group = () => props.context.groupOf(props.group);
+  const keys = createMemo(() => {
+    const found = group();
+    return found ? rulesIn(found) : [];
+  });
+  const trouble = () => keys().filter(({ state }) => state === 'failing' || state === 'limited').length;
+  return (
+    <button type="button" class="box group" onClick={() => props.context.openGroup(props.group)} title="Open">
+      <strong class="truncate" title={group()?.title}>
+        {group()?.title}
+      </strong>
+      <span class="muted">
+        {keys().length} {keys().length === 1 ? 'rule' : 'rules'}
+        <Show when={trouble() > 0}>
+          , <span class="error">{trouble()} in trouble</span>
+        </Show>
+      </span>
+    </button>
+  );
+}
+
+function ParameterBox(props: { readonly address: string; readonly context: BoxContext }) {
+  const { value, moves, kind, staleSince } = props.context.values.of(props.address);
+  const [connection, ...rest] = props.address.split('/');
+  const state = () => props.context.installation.connectionOf(connection!)?.state ?? 'running';
+  let label!: HTMLOutputElement;
+  createEffect(on(moves, () => restartAnimation(label, 'flash'), { defer: true }));
+  const shown = () => (kind()?.type === 'T' ? '⚡' : formatValue(value()));
+  return (
+    <button
+      type="button"
+      class="box parameter"
+      onClick={() => navigate('parameters', { address: props.address })}
+      title={props.address}
+    >
+      <span class="connection truncate">
+        {connection}
+        <Show when={state() !== 'running'}>
+          {' '}
+          <StateMark state={state()} />
+        </Show>{' '}
+        <StaleMark since={staleSince} />
+      </span>
+      <span class="pair">
+        <span class="truncate" title={rest.join('/')}>
+          {rest.join('/')}
+        </span>
+        <output class="live" ref={label}>
+          {shown()}
+        </output>
+      </span>
+    </button>
+  );
+}
+
+function ConnectionBox(props: { readonly connection: string; readonly context: BoxContext }) {
+  const status = () => props.context.installation.connectionOf(props.connection);
+  return (
+    <button
+      type="button"
+      class="box connection-box"
+      onClick={() => navigate('connections', { search: props.connection })}
+    >
+      <strong class="truncate" title={props.connection}>
+        {props.connection}
+      </strong>
+      <Show when={status()} fallback={<small>connection</small>}>
+        {(known) => (
+          <Show when={known().state !== 'running'} fallback={<small>{known().type}</small>}>
+            <StateMark state={known().state} />
+          </Show>
+        )}
+      </Show>
+    </button>
+  );
 }

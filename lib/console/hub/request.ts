@@ -1,5 +1,7 @@
 // Requests to the public HTTP endpoints of the hub, and its errors as people read them.
 
+import { type Accessor, createSignal } from 'solid-js';
+import { messageOf } from '../../model/error.ts';
 import type { Problem } from '../../wire/http/problem.ts';
 
 const deadlineMs = 10_000;
@@ -36,4 +38,34 @@ export async function getJson<T>(path: string): Promise<T> {
 export async function postJson<T>(path: string, body: object): Promise<T> {
   const headers = { 'content-type': 'application/json' };
   return (await request(path, { method: 'POST', headers, body: JSON.stringify(body) })).json() as Promise<T>;
+}
+
+// What people have the hub do: whether it is at it, and why that failed.
+
+export interface Attempt {
+  readonly isBusy: Accessor<boolean>;
+  /** Why the last one has failed, as a sentence; empty: it has not. */
+  readonly failure: Accessor<string>;
+  /** Does it, and refreshes what people see, also after a failure. Never rejects. */
+  run(work: () => Promise<unknown>): Promise<void>;
+}
+
+export function createAttempt(refresh: () => void): Attempt {
+  const [isBusy, setBusy] = createSignal(false);
+  const [failure, setFailure] = createSignal('');
+  return {
+    isBusy,
+    failure,
+    async run(work) {
+      setBusy(true);
+      setFailure('');
+      try {
+        await work();
+      } catch (error) {
+        setFailure(messageOf(error));
+      }
+      setBusy(false);
+      refresh();
+    },
+  };
 }

@@ -3,8 +3,7 @@
 
 import { fixedText } from '../../model/digits.ts';
 import { describe } from '../../model/error.ts';
-import { dayMs } from '../../model/time/calendar-day.ts';
-import { readTimestamp } from '../../model/time/iso-time.ts';
+import { dayMs, readTimestamp } from '../../model/time/iso-time.ts';
 import { isZone, localTime } from '../../model/time/zone-time.ts';
 import { define, type FunctionType } from './function-type.ts';
 

@@ -1,7 +1,8 @@
 // Tells why an expression has failed on a value whose type was not known before: what the language says of its own types, in words.
 
+import { HubError } from '../../model/error.ts';
+import { pointInTime, timeSpan } from '../functions/times.ts';
 import { authorsName } from '../language.ts';
-import { aWordOf, wordOf } from './words.ts';
 
 /** The same error, or one in the words of people. What an expression is told by its functions is in such words already. */
 export function explainFailure(error: unknown): unknown {
@@ -36,4 +37,53 @@ function explain(code: string, summary: string): string {
     return `expected a condition, got ${aWordOf(type[1]!)}`;
   const key = /^No such key: (.*)$/.exec(summary);
   return key === null ? summary : `expected a key of the map, got ${JSON.stringify(key[1])}`;
+}
+
+// A mistake in an expression.
+
+export class ExpressionMistake extends HubError {
+  /** Where it is: the offset in the text of the expression. */
+  readonly offset: number;
+
+  constructor(message: string, offset: number) {
+    super('bad-flow', message);
+    this.offset = offset;
+  }
+
+  /** The same at another place. */
+  movedTo(offset: number): ExpressionMistake {
+    return offset === this.offset ? this : new ExpressionMistake(this.message, offset);
+  }
+}
+
+// The types of the language in the words of people.
+
+const words: Readonly<Record<string, string>> = {
+  double: 'number',
+  int: 'number',
+  string: 'text',
+  bool: 'true/false',
+  dyn: 'value of unknown type',
+  null: 'null',
+  [pointInTime]: 'point in time',
+  [timeSpan]: 'duration',
+};
+
+/** `double` → `number`, `list<string>` → `list of text`. */
+export function wordOf(type: string): string {
+  const [, wrapped] = /^dyn<(.*)>$/.exec(type) ?? [];
+  if (wrapped !== undefined) return wordOf(wrapped);
+  const known = words[type];
+  if (known !== undefined) return known;
+  const [, inner] = /^list<(.*)>$/.exec(type) ?? [];
+  if (inner !== undefined)
+    return { dyn: 'list', double: 'list of numbers', string: 'list of texts' }[inner] ?? `list of ${wordOf(inner)}`;
+  if (type.startsWith('map')) return 'map';
+  return type.startsWith('type') ? 'type' : type;
+}
+
+/** The same with an article: `a number`. */
+export function aWordOf(type: string): string {
+  const word = wordOf(type);
+  return word === 'true/false' || word === 'null' ? word : `a ${word}`;
 }

@@ -1,7 +1,7 @@
 // Tells mistakes in the syntax of expressions to people who do not program: what other languages write, what the keyboard of a
 // word processor makes of quotes, and what was left open.
 
-import { ExpressionMistake } from './expression-mistake.ts';
+import { ExpressionMistake } from './failures.ts';
 
 /** What the parser has found. */
 interface Found {

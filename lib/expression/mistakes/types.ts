@@ -6,8 +6,7 @@ import type { ValueType } from '../../model/value.ts';
 import { functionTypes } from '../functions/functions.ts';
 import { authorsName } from '../language.ts';
 import { isPart, type Part } from '../syntax-tree.ts';
-import { ExpressionMistake } from './expression-mistake.ts';
-import { aWordOf, wordOf } from './words.ts';
+import { aWordOf, ExpressionMistake, wordOf } from './failures.ts';
 
 interface Checked {
   readonly code?: string;

@@ -8,7 +8,7 @@ import { addressShape, connectionIdShape } from '../../model/address.ts';
 import { describe } from '../../model/error.ts';
 import { record } from '../../model/record-schema.ts';
 import { allowVariables } from '../../template/allow-variables.ts';
-import { eachSchema } from '../../template/each-schema.ts';
+import { eachSchema } from '../../template/each.ts';
 import type { On } from '../define-flow.ts';
 import { instancesSchema } from '../instances-schema.ts';
 import { hubId } from '../plan.ts';

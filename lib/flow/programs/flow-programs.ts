@@ -8,13 +8,12 @@ import { isSecretLine } from '../../json5/explain.ts';
 import type { MistakeList } from '../../json5/mistake.ts';
 import { offsetAt } from '../../json5/positions.ts';
 import { describe } from '../../model/error.ts';
-import { withinTicks } from '../../model/time/ticks.ts';
+import { withinTicks } from '../../model/time/wall-clock.ts';
 import { type CodeFile, type FlowCode, inFlow, maxFlowBytes, shownName } from './flow-code.ts';
 import { filesOf, type Imports, importVersions, versionsOf } from './imports.ts';
 import { versionOfFile, whyLeftOut } from './left-out.ts';
 import { formatPlace, type Place, placeIn, stackOf, wordsOf } from './stack.ts';
-import { importDeadlineMs, TrialError } from './trial.ts';
-import { Trials } from './trials.ts';
+import { importDeadlineMs, TrialError, Trials } from './trial.ts';
 
 export interface ProgramOptions {
   /** Keeps a thread ready for the next trial, so that a save takes effect at once. */

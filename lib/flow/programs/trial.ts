@@ -1,6 +1,5 @@
 // Tries a flow in TypeScript in a thread of its own, before the hub imports it. There an import that never settles, a loop
 // without end, an attempt to end the process and a fault at import do no harm.
-
 import { extname } from 'node:path';
 import { cpuUsage } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
@@ -8,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { readRegularFileSync } from '../../files/regular-file.ts';
 import { messageOf } from '../../model/error.ts';
-import { withinTicks } from '../../model/time/ticks.ts';
+import { withinTicks } from '../../model/time/wall-clock.ts';
 import { type FailedImport, placeOfImport } from './failed-imports.ts';
 import { maxFlowBytes, ownName } from './flow-code.ts';
 import type { Imports } from './imports.ts';
@@ -41,7 +40,7 @@ const program = new URL(`./trial-thread${extname(import.meta.filename)}`, import
 type NameOf = (path: string) => string | undefined;
 
 /** What a trial has found: what the files of the flow import, and its connections, as data. */
-export interface Tried {
+interface Tried {
   readonly imports: Imports;
   readonly connections: unknown;
 }
@@ -239,4 +238,51 @@ async function takenBy(thread: Worker): Promise<number | undefined> {
 function workedMs(since: NodeJS.CpuUsage): number {
   const { user, system } = cpuUsage(since);
   return (user + system) / 1000;
+}
+
+// The threads in which flows are tried: one for the load that is under way, and one that is ready for the next.
+
+export class Trials {
+  #present: Trial | undefined;
+  #spare: Trial | undefined;
+
+  /** Tries a flow, its file by its full path and its name. Errors: `TrialError`. */
+  async run(path: string, name: string): Promise<Tried> {
+    this.#present ??= this.#takeSpare() ?? new Trial();
+    try {
+      return await this.#present.run(path, name);
+    } catch (error) {
+      this.#present = undefined;
+      throw error;
+    }
+  }
+
+  /** A newer save waits: a flow that takes long is not waited for. */
+  hurry(): void {
+    if (this.#present === undefined) return;
+    this.#present.hurry();
+    this.prepare();
+  }
+
+  /** Makes a thread ready for the next load. */
+  prepare(): void {
+    this.#spare ??= new Trial();
+  }
+
+  /** The load is over: what was tried must not be there for the next load. */
+  end(): void {
+    this.#present?.end();
+    this.#present = undefined;
+  }
+
+  close(): void {
+    this.end();
+    this.#takeSpare()?.end();
+  }
+
+  #takeSpare(): Trial | undefined {
+    const spare = this.#spare;
+    this.#spare = undefined;
+    return spare;
+  }
 }

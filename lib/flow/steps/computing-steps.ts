@@ -1,14 +1,56 @@
 // Steps that compute with an expression.
-
-import type { Subscriber } from 'rxjs';
+import { Observable, Subscriber } from 'rxjs';
 import { z } from 'zod';
 import { groupDigits } from '../../model/digits.ts';
-import { maxTextLength, type Value } from '../../model/value.ts';
+import { record } from '../../model/record-schema.ts';
+import { maxTextLength, toText, type Value } from '../../model/value.ts';
 import type { BoundExpression } from '../rule-expression.ts';
-import { conditional, define, expression, type NamedStep, scalar, typeOfScalar } from './define-step.ts';
-import { EachValue, each } from './each-value.ts';
+import { conditional, define, expression, type NamedStep, ofNumbers, scalar, typeOfScalar } from './define-step.ts';
 import { OneValue } from './held-values.ts';
-import type { StepRuntime } from './step.ts';
+import type { Operator, StepRuntime } from './step.ts';
+
+// Steps that make a value of each value at once. Such a step is one object that stands between two others: an operator of rxjs is a
+// dozen of objects and functions, and among thousands of rules each of them is one more place in memory to wait for.
+
+/** A step that runs. It ends with who hears it. */
+abstract class EachValue extends Subscriber<Value> {
+  /** What comes out for a value; undefined: nothing. */
+  protected abstract compute(value: Value): Value | undefined;
+
+  protected override _next(value: Value): void {
+    let result: Value | undefined;
+    try {
+      result = this.compute(value);
+    } catch (error) {
+      this.destination.error(error);
+      return;
+    }
+    if (result !== undefined) this.destination.next(result);
+  }
+}
+
+/** The operator of a step, of which each rule that starts creates one. */
+function each(create: (hearer: Subscriber<Value>) => EachValue): Operator {
+  return (source) => new Observable<Value>((hearer) => source.subscribe(create(hearer)));
+}
+
+/** Emits what is computed for each value, and nothing where that is unknown. */
+function computeEach(compute: (value: Value) => Value | undefined): Operator {
+  return each((hearer) => new Computing(hearer, compute));
+}
+
+class Computing extends EachValue {
+  readonly #compute: (value: Value) => Value | undefined;
+
+  constructor(hearer: Subscriber<Value>, compute: (value: Value) => Value | undefined) {
+    super(hearer);
+    this.#compute = compute;
+  }
+
+  protected compute(value: Value): Value | undefined {
+    return this.#compute(value);
+  }
+}
 
 const sumIsTooLong = `a sum is a text of at most ${groupDigits(maxTextLength)} characters, a longer one was dropped`;
 
@@ -131,3 +173,44 @@ class Summing extends EachValue {
     return this.#sum;
   }
 }
+
+// Steps that make another value of each value, without an expression.
+
+const range = z.tuple([z.number(), z.number()], { error: 'a pair of numbers such as [0, 100]' });
+
+export const mappingSteps: readonly NamedStep[] = [
+  ofNumbers(
+    'scale',
+    'maps one range of numbers to another: { from: [0, 1], to: [0, 100] }',
+    z.strictObject(
+      { from: range.refine(([low, high]) => low !== high, { error: 'expected two different numbers' }), to: range },
+      { error: '{ from: [0, 1], to: [0, 100] }' },
+    ),
+    ({ from: [low, high], to: [first, last] }) =>
+      computeEach((value) => first + ((Number(value) - low) / (high - low)) * (last - first)),
+  ),
+  ofNumbers(
+    'clamp',
+    'keeps numbers within bounds: [0, 100]',
+    range.refine(([low, high]) => low <= high, {
+      error: ({ input }) => `expected the lower bound first: ${JSON.stringify((input as number[]).toReversed())}`,
+    }),
+    ([low, high]) => computeEach((value) => Math.min(high, Math.max(low, Number(value)))),
+  ),
+  define(
+    'lookup',
+    'replaces values by those of a table: { table: { "1": "on" }, otherwise: "off" }; without otherwise others are dropped',
+    z.strictObject(
+      { table: record(z.string(), scalar), otherwise: scalar.optional() },
+      { error: '{ table: { "1": "on" }, otherwise: "off" }' },
+    ),
+    ({ table, otherwise }) => {
+      const entries = new Map(Object.entries(table));
+      const results = [...entries.values(), ...(otherwise === undefined ? [] : [otherwise])].map(typeOfScalar);
+      return {
+        type: new Set(results).size === 1 ? results[0] : undefined,
+        create: () => computeEach((value) => entries.get(toText(value)) ?? otherwise),
+      };
+    },
+  ),
+];

@@ -1,11 +1,9 @@
 // The steps of `pipe`: operators of RxJS under their own names, and a few of the trade.
 
-import { computingSteps } from './computing-steps.ts';
+import { computingSteps, mappingSteps } from './computing-steps.ts';
 import { gradualSteps } from './gradual-steps.ts';
-import { mappingSteps } from './mapping-steps.ts';
-import { passingSteps } from './passing-steps.ts';
 import type { StepType } from './step.ts';
-import { timingSteps } from './timing-steps.ts';
+import { passingSteps, timingSteps } from './timing-steps.ts';
 import { windowSteps } from './window-steps.ts';
 
 /** Every step by name, in the order of the documentation. */

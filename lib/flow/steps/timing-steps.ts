@@ -1,10 +1,23 @@
 // Steps that let values wait. A step that holds each value by itself holds a bounded number of them, and of bytes.
-
-import { auditTime, debounceTime, Observable, type SchedulerLike, Subscription, sampleTime, throttleTime } from 'rxjs';
+import {
+  auditTime,
+  debounceTime,
+  distinctUntilChanged,
+  Observable,
+  type SchedulerLike,
+  Subscription,
+  sampleTime,
+  skip,
+  skipWhile,
+  startWith,
+  take,
+  takeWhile,
+  throttleTime,
+} from 'rxjs';
 import { z } from 'zod';
 import { groupDigits } from '../../model/digits.ts';
 import type { Value } from '../../model/value.ts';
-import { atLeast, define, durationMs, type NamedStep } from './define-step.ts';
+import { atLeast, conditional, define, durationMs, type NamedStep, ofNumbers, plain, scalar } from './define-step.ts';
 import { holdingOne, letGoMessage, maxStepBytes, valueBytes } from './held-values.ts';
 import type { Operator, StepRuntime } from './step.ts';
 
@@ -104,3 +117,23 @@ function boundedDelay(ms: number, { causalScheduler, overflow, open, causeBytes 
       };
     });
 }
+
+// Steps that pass some values on and drop others, as they come.
+
+const count = z.int({ error: 'integer from 0' }).min(0, { error: 'integer from 0' });
+const yes = z.literal(true, { error: 'true' });
+
+export const passingSteps: readonly NamedStep[] = [
+  plain('distinctUntilChanged', 'drops a value that is equal to the one before', yes, () => distinctUntilChanged()),
+  plain('startWith', 'begins with this value when the rule starts', scalar, (value) => startWith(value)),
+  plain('skip', 'drops the first values', count, (number) => skip(number)),
+  plain('take', 'passes the first values on, then none', count, (number) => take(number)),
+  conditional('skipWhile', 'drops values until the condition is false', (condition) => skipWhile(condition)),
+  conditional('takeWhile', 'passes values on until the condition is false', (condition) => takeWhile(condition)),
+  ofNumbers(
+    'deadband',
+    'drops values that differ from the last one passed on by less than this',
+    z.number({ error: 'a number' }).min(0, { error: 'a number from 0' }),
+    (band) => distinctUntilChanged((last, value) => Math.abs(Number(value) - Number(last)) < band),
+  ),
+];

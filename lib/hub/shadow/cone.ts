@@ -5,7 +5,7 @@ import { settleOrderOf } from '../../flow/check/rules/settle-order.ts';
 import type { ConnectionPlan, Plan, RulePlan } from '../../flow/plan.ts';
 import { formatAddress } from '../../model/address.ts';
 import type { Origin } from '../../model/parameter.ts';
-import { simulated, standInFor } from '../twin/stand-ins.ts';
+import { simulated, standInFor } from '../twin/run-twin.ts';
 
 export interface Cone {
   /** What the twin runs. */

@@ -7,7 +7,7 @@ import type { ParameterNode } from '../../graph/parameter-node.ts';
 import { RestoredChange } from '../../graph/restored-change.ts';
 import { SettleCall } from '../../graph/settle-queue.ts';
 import type { Change } from '../../model/parameter.ts';
-import { keptDeviations } from '../../model/reports/shadow-report.ts';
+import { keptDeviations } from '../../model/reports/reload-report.ts';
 import type { HubLog } from '../journal.ts';
 import { isLedToBefore, type Moment } from '../record.ts';
 import { Deviations } from '../twin/deviations.ts';

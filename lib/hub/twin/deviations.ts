@@ -2,7 +2,7 @@
 // at the end of each moment, so that the order of two writes of one moment is no difference.
 
 import type { Change, Origin, Parameter } from '../../model/parameter.ts';
-import type { Deviation, DeviationCount, Side } from '../../model/reports/deviation.ts';
+import type { Deviation, DeviationCount, Side } from '../../model/reports/reload-report.ts';
 import type { Value, ValueType } from '../../model/value.ts';
 
 export type SideName = 'done' | 'would';

@@ -1,8 +1,7 @@
 // A twin is a hub beside another one in the same process. It hears what came from outside, does by itself what follows from it, and
 // reaches nothing outside: it has a graph of its own, and no gateways.
-
-import { filter, type SchedulerLike } from 'rxjs';
-import type { ConnectionEvent, ConnectionType } from '../../connections/connection.ts';
+import { concatWith, filter, NEVER, of, type SchedulerLike } from 'rxjs';
+import type { AnyConnectionType, ConnectionEvent, ConnectionType } from '../../connections/connection.ts';
 import type { ConnectionPlan, Plan } from '../../flow/plan.ts';
 import type { RunningRules } from '../../flow/run/rules/running-rules.ts';
 import type { Graph } from '../../graph/graph.ts';
@@ -15,7 +14,7 @@ import type { Value } from '../../model/value.ts';
 import { Engine } from '../engine.ts';
 import { type HubLog, Journal } from '../journal.ts';
 
-export interface TwinOptions {
+interface TwinOptions {
   readonly log: HubLog;
   readonly scheduler: SchedulerLike;
   readonly now: () => number;
@@ -26,7 +25,7 @@ export interface TwinOptions {
 }
 
 /** A write that came from outside. */
-export interface OutsideWrite {
+interface OutsideWrite {
   readonly address: string;
   readonly value: Value;
   readonly origin: Origin;
@@ -91,4 +90,21 @@ function causedAlone(connection: ConnectionPlan, graph: Graph): ConnectionPlan {
     return node !== undefined && node.type !== 'T' && node.value === undefined;
   };
   return { ...connection, type: { ...type, run: (context) => type.run(context).pipe(filter(isCaused)) } };
+}
+
+// A hub that reaches nothing outside of the process: for connections that would, others stand in which do nothing.
+
+/** The plan of a connection, or of one in its place that only declares the parameters. */
+export function simulated(connection: ConnectionPlan): ConnectionPlan {
+  return connection.type.isExternal ? standInFor(connection) : connection;
+}
+
+/** The plan of a connection that only declares the parameters of another. */
+export function standInFor(connection: ConnectionPlan): ConnectionPlan {
+  return { ...connection, type: standIn(connection.type) };
+}
+
+function standIn(type: AnyConnectionType): AnyConnectionType {
+  const run = () => of<ConnectionEvent>({ state: 'running' }).pipe(concatWith(NEVER));
+  return { ...type, isGateway: false, run };
 }

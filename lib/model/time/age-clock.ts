@@ -1,7 +1,7 @@
 // By which clock the hub judges how old something is that outlives it. Nobody can set it: it counts time that has really passed. The
 // clock of the machine alone deletes nothing.
 
-import { isTime } from './point-in-time.ts';
+import { isTime } from './iso-time.ts';
 import { jumpMs } from './wall-clock.ts';
 
 /** What the clocks show at one moment, in milliseconds: since 1970, and by a clock that never jumps. */

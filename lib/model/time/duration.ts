@@ -1,7 +1,6 @@
 // Durations as people write them: milliseconds, or text such as '500ms', '30s', '1m30s', '2h', '1d'.
-
 import { describe, HubError } from '../error.ts';
-import { dayMs } from './calendar-day.ts';
+import { dayMs } from './iso-time.ts';
 
 const unitMs: Readonly<Record<string, number>> = {
   y: 365 * dayMs,
@@ -52,4 +51,23 @@ function readText(text: string, shape = pattern): number | undefined {
   let durationMs = 0;
   for (const [, amount, unit] of text.matchAll(part)) durationMs += Number(amount) * unitMs[unit!]!;
   return durationMs;
+}
+
+// How long something takes, as a histogram.
+
+/** The upper bounds of its buckets, in seconds: 10 µs to 5 s. */
+export const durationBounds = [1e-5, 1e-4, 1e-3, 5e-3, 1e-2, 2e-2, 5e-2, 0.1, 0.25, 1, 5] as const;
+
+export class Durations {
+  /** How many were in each bucket; in the last one those that took longer than all bounds. */
+  readonly counts: number[] = new Array<number>(durationBounds.length + 1).fill(0);
+  /** All of them together, in seconds. */
+  sum = 0;
+
+  add(seconds: number): void {
+    let bucket = 0;
+    while (bucket < durationBounds.length && seconds > durationBounds[bucket]!) bucket++;
+    this.counts[bucket]!++;
+    this.sum += seconds;
+  }
 }

@@ -1,7 +1,5 @@
 // Points in time in texts. `Date.parse` takes anything for one: "Studio 7" is in 2001, and 30 February the 2 March.
 
-import { isCalendarDay } from './calendar-day.ts';
-
 const shape = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)?)?$/;
 const wholeShape = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
@@ -20,4 +18,25 @@ export function readIsoTime(text: string): number | undefined {
 export function readTimestamp(text: string): number | undefined {
   const upper = text.toUpperCase(); // section 5.6: t and z may be small
   return wholeShape.test(upper) ? readIsoTime(upper) : undefined;
+}
+
+// Points in time, in milliseconds since 1970.
+
+/** The last one that a date can be, and as long before 1970 the first one. */
+export const lastTimeMs = 8.64e15;
+
+/** Whether something is one, in whole milliseconds. */
+export function isTime(at: unknown): at is number {
+  return Number.isSafeInteger(at) && Math.abs(at as number) <= lastTimeMs;
+}
+
+// Days of the calendar, in texts and in milliseconds.
+
+/** A day as UTC has it: no clock is shifted in it. */
+export const dayMs = 86_400_000;
+
+/** `2026-02-28` is one. `2026-02-30` is none, though `Date.parse` takes it for 2 March. */
+function isCalendarDay(text: string): boolean {
+  const time = Date.parse(`${text}T00:00Z`);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }

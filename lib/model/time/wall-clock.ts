@@ -1,4 +1,5 @@
 // The time of day, which people set: it may jump at any moment. A clock that never jumps runs beside it and shows when it has.
+import { type Scheduler, within } from './deadline.ts';
 
 /** The clock has shown something else at once: what it would show now, and what it shows, in milliseconds since 1970. */
 export interface ClockJump {
@@ -7,7 +8,7 @@ export interface ClockJump {
 }
 
 /** Where the time comes from, in milliseconds: since 1970, and by a clock that never jumps. */
-export interface TimeSources {
+interface TimeSources {
   readonly wall: () => number;
   readonly steady: () => number;
 }
@@ -124,3 +125,66 @@ function isoTime(timeMs: number): string {
 }
 
 const lastDateMs = 8.64e15;
+
+// A deadline that is counted in ticks of this thread. When the thread is so busy that ticks come late, the deadline comes later too; and
+// what has come meanwhile is read before the next tick.
+
+const tickMs = 50;
+
+/**
+ * What a promise comes to, or undefined once `isLate` says so, which is asked at each tick with the time that has passed, in ms. Ticks are
+ * those of a scheduler. Errors: its own.
+ */
+export async function withinTicks<T>(
+  promise: Promise<T>,
+  isLate: (ms: number) => boolean,
+  scheduler?: Scheduler,
+): Promise<T | undefined> {
+  const settled = promise.then((value) => ({ value }));
+  for (let ms = tickMs; ; ms += tickMs) {
+    const inTime = await within(settled, tickMs, scheduler);
+    if (inTime !== undefined) return inTime.value;
+    if (isLate(ms)) return undefined;
+  }
+}
+
+// A wait by a scheduler that can be ended early.
+
+export class Pause {
+  readonly #scheduler: Scheduler;
+  #wake = () => {};
+  #isWoken = false;
+
+  constructor(scheduler: Scheduler) {
+    this.#scheduler = scheduler;
+  }
+
+  /** Resolves after a while, or when it is woken. */
+  for(delayMs: number): Promise<void> {
+    return this.until((resolve) => this.#scheduler.schedule(() => resolve(), Math.max(0, delayMs)));
+  }
+
+  /** Resolves when `begin` has it resolve, or when it is woken. What `begin` returns is unsubscribed then. */
+  until(begin: (resolve: () => void) => { unsubscribe(): void }): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const waiting = begin(resolve);
+    this.#wake = resolve;
+    return promise.finally(() => waiting.unsubscribe());
+  }
+
+  /** Ends the present pause. */
+  wake(): void {
+    this.#isWoken = true;
+    this.#wake();
+  }
+
+  /** Whether it was woken since the last `forget`: who was at work then leaves out the next pause. */
+  get isWoken(): boolean {
+    return this.#isWoken;
+  }
+
+  /** Forgets that it was woken. */
+  forget(): void {
+    this.#isWoken = false;
+  }
+}

@@ -1,6 +1,6 @@
 // The local time of time zones, and the moments at which clocks there show a local time. A zone's distance to UTC is asked for once in a quarter of an hour: it changes only there.
 
-import { dayMs } from './calendar-day.ts';
+import { dayMs } from './iso-time.ts';
 
 const quarterMs = 900_000;
 /** How many zones are known at a time; there are about 600 in the world. */

@@ -5,7 +5,7 @@ import { concat, defer, NEVER, type Observable, of, throwError, timer } from 'rx
 import { ignoreElements } from 'rxjs/operators';
 import { TestScheduler } from 'rxjs/testing';
 import type { ConnectionEvent } from '../../../lib/connections/connection.ts';
-import { restartWithBackoff } from '../../../lib/connections/keyboard/restart.ts';
+import { restartWithBackoff } from '../../../lib/connections/keyboard/session.ts';
 
 const running: ConnectionEvent = { state: 'running' };
 const degraded: ConnectionEvent = { state: 'degraded', reason: 'gone' };

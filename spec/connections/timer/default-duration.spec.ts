@@ -7,7 +7,7 @@ import test from 'ava';
 import { connect } from '../../../lib/client/connect.ts';
 import { set } from '../../../lib/command/remote/values.ts';
 import { loadFlows, startHub } from '../../../lib/hub.ts';
-import type { RecordedWrite } from '../../../lib/model/reports/recorded.ts';
+import type { RecordedWrite } from '../../../lib/model/reports/audit-entry.ts';
 import { hear, startSide } from '../../../lib/replay/replay.ts';
 import { testFlow } from '../../../lib/testing/test-flow.ts';
 import { VirtualClock } from '../../../lib/testing/virtual-clock.ts';

@@ -3,8 +3,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { lastValueFrom, type SchedulerLike, take, tap, VirtualTimeScheduler } from 'rxjs';
-import { grid } from '../../../lib/connections/timer/pulse.ts';
-import { timer } from '../../../lib/connections/timer/timer.ts';
+import { grid, timer } from '../../../lib/connections/timer/timer.ts';
 import { monotonicScheduler } from '../../../lib/hub.ts';
 import { describe } from '../../../lib/model/error.ts';
 import { type ConnectionUnderTest, connect } from '../../support/connection.ts';

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { Subject, VirtualTimeScheduler } from 'rxjs';
 import type { ConnectionEvent } from '../../../lib/connections/connection.ts';
-import { keepSaved } from '../../../lib/connections/xml-file-output/keep-saved.ts';
+import { keepSaved } from '../../../lib/connections/xml-file-output/xml-file-output.ts';
 
 /** A disk by hand: each save waits until the test lets it end. */
 function createDisk() {

@@ -8,7 +8,7 @@ import type { FlowFile } from '../../../lib/flow/files/flow-file.ts';
 import type { Plan } from '../../../lib/flow/plan.ts';
 import { formatMistake, MistakeList } from '../../../lib/json5/mistake.ts';
 import { readJson5 } from '../../../lib/json5/read.ts';
-import { withSameParts } from '../../../lib/json5/same-parts.ts';
+import { withSameParts } from '../../../lib/json5/reread.ts';
 
 const lines = fc.constantFrom('a,F', 'a,F,1', 'a,S');
 const rule = fc.constantFrom<object>(

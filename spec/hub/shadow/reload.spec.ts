@@ -1,7 +1,7 @@
 // A reload in shadow: what the files have changed is tried beside what runs, until a reload takes it over.
 
 import test from 'ava';
-import type { Deviation } from '../../../lib/model/reports/deviation.ts';
+import type { Deviation } from '../../../lib/model/reports/reload-report.ts';
 import { VirtualClock } from '../../../lib/testing/virtual-clock.ts';
 import { eventually } from '../../support/deadline.ts';
 import { startReloading } from '../../support/reload.ts';

@@ -2,7 +2,7 @@
 
 import test, { type ExecutionContext } from 'ava';
 import type { ParameterNode } from '../../../lib/graph/parameter-node.ts';
-import type { Deviation } from '../../../lib/model/reports/deviation.ts';
+import type { Deviation } from '../../../lib/model/reports/reload-report.ts';
 import { VirtualClock } from '../../../lib/testing/virtual-clock.ts';
 import { writer } from '../../support/hub.ts';
 import { startReloading } from '../../support/reload.ts';

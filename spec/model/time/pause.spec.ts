@@ -1,6 +1,6 @@
 import test from 'ava';
 import { VirtualTimeScheduler } from 'rxjs';
-import { Pause } from '../../../lib/model/time/pause.ts';
+import { Pause } from '../../../lib/model/time/wall-clock.ts';
 
 function setUp() {
   const time = new VirtualTimeScheduler();

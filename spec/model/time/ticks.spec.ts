@@ -1,5 +1,5 @@
 import test from 'ava';
-import { withinTicks } from '../../../lib/model/time/ticks.ts';
+import { withinTicks } from '../../../lib/model/time/wall-clock.ts';
 
 const never = new Promise<never>(() => {});
 

@@ -2,7 +2,7 @@
 // of them failed, empty: it did not.
 
 import { readCombination } from '../../../lib/connections/keyboard/combination.ts';
-import { openNutJs } from '../../../lib/connections/keyboard/process/nut-js.ts';
+import { openNutJs } from '../../../lib/connections/keyboard/process/desktop-libraries.ts';
 import { pressCombination } from '../../../lib/connections/keyboard/process/presser.ts';
 
 const presser = await openNutJs();

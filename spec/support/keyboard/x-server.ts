@@ -9,8 +9,8 @@ import { fromEvent, interval, lastValueFrom, merge, type Observable, race } from
 import { exhaustMap, filter, map, mergeMap, scan, share, takeUntil } from 'rxjs/operators';
 import { pressCombination } from '../../../lib/connections/keyboard/process/presser.ts';
 import { Layout } from '../../../lib/connections/keyboard/process/x11/layout.ts';
+import { openXTest } from '../../../lib/connections/keyboard/process/x11/raw-keys.ts';
 import { XServer as Server } from '../../../lib/connections/keyboard/process/x11/server.ts';
-import { openXTest } from '../../../lib/connections/keyboard/process/x11/xtest.ts';
 import { deadlineMs, first } from '../deadline.ts';
 import { needs } from '../programs.ts';
 import { shared } from '../shared.ts';

@@ -1,7 +1,7 @@
 // A process that is busy with much memory for two seconds at least, until it holds all of it, and then lets go of it; from then on it tells what it holds.
 
 import { setImmediate as turn } from 'node:timers/promises';
-import { giveBackWhenCalm } from '../../../lib/command/run/give-back.ts';
+import { giveBackWhenCalm } from '../../../lib/command/run/run.ts';
 
 const burstMs = 2000;
 const kept = 200;

@@ -2,14 +2,12 @@
 
 import { env, platform } from 'node:process';
 import { physicalKeys, type Side, supportOf } from '../key-table.ts';
+import { hearByLibrary, openNutJs } from './desktop-libraries.ts';
 import type { KeyListener } from './hotkeys.ts';
-import { openNutJs } from './nut-js.ts';
 import type { Presser } from './presser.ts';
-import { hearByLibrary } from './uiohook.ts';
 import { Layout } from './x11/layout.ts';
-import { hearRawKeys } from './x11/raw-keys.ts';
+import { hearRawKeys, openXTest } from './x11/raw-keys.ts';
 import { XServer } from './x11/server.ts';
-import { openXTest } from './x11/xtest.ts';
 
 export interface Keyboard {
   /** Errors: one sentence, when keys cannot be pressed. */

@@ -4,7 +4,7 @@
 
 import { BehaviorSubject, type Observable, type SchedulerLike, Subscription } from 'rxjs';
 import { messageOf } from '../../../model/error.ts';
-import { Pause } from '../../../model/time/pause.ts';
+import { Pause } from '../../../model/time/wall-clock.ts';
 import { type Cell, NotReplaced } from './cell.ts';
 import { type Holder, ofOneCell, unknownRivals, type Whole } from './parties.ts';
 import { type LeaseRecord, maxTerm } from './record.ts';

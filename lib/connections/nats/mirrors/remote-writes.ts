@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import type { SchedulerLike } from 'rxjs';
 import { describe, HubError } from '../../../model/error.ts';
 import type { Parameter, Remote, RemoteCause, RemoteWrite } from '../../../model/parameter.ts';
-import { Pause } from '../../../model/time/pause.ts';
+import { Pause } from '../../../model/time/wall-clock.ts';
 import { isValueOf, type Value } from '../../../model/value.ts';
 import { type HubName, subjectOfWrites } from '../link/subjects.ts';
 import type { Transport } from '../link/transport.ts';

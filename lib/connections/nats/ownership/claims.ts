@@ -6,7 +6,7 @@ import { BehaviorSubject, type Observable, type SchedulerLike, Subject } from 'r
 import { connectionIdMistake } from '../../../model/address.ts';
 import { describe } from '../../../model/error.ts';
 import { isJsonObject } from '../../../model/json-object.ts';
-import { Pause } from '../../../model/time/pause.ts';
+import { Pause } from '../../../model/time/wall-clock.ts';
 import type { Cell } from '../lease/cell.ts';
 import type { LeaseRecord } from '../lease/record.ts';
 import { leaseTimes } from '../lease/times.ts';

@@ -3,7 +3,7 @@
 
 import type { SchedulerLike } from 'rxjs';
 import { within } from '../../../model/time/deadline.ts';
-import { Pause } from '../../../model/time/pause.ts';
+import { Pause } from '../../../model/time/wall-clock.ts';
 import type { JointLease } from '../lease/joint-lease.ts';
 
 /** Confirmations that follow one another begin so far apart at least. */

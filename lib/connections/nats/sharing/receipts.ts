@@ -1,8 +1,7 @@
 // Whether the hub that stands by has what this one, which runs, has told: it would take over with that.
 
 import type { SchedulerLike } from 'rxjs';
-import { Pause } from '../../../model/time/pause.ts';
-import { withinTicks } from '../../../model/time/ticks.ts';
+import { Pause, withinTicks } from '../../../model/time/wall-clock.ts';
 import { type HubName, subjectOf } from '../link/subjects.ts';
 import type { Transport } from '../link/transport.ts';
 import { type Receipt, read, receipt } from '../wire/messages.ts';

@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { connectionIdOf } from '../../../model/address.ts';
 import type { Change, Parameter } from '../../../model/parameter.ts';
-import { Pause } from '../../../model/time/pause.ts';
+import { Pause } from '../../../model/time/wall-clock.ts';
 import type { HubPort, Parameters } from '../../hub-port.ts';
 import { type HubName, subjectOf, subjectOfWrites } from '../link/subjects.ts';
 import type { Message, Transport } from '../link/transport.ts';

@@ -3,9 +3,9 @@
 // that comes after its hub has stopped waiting for the answer writes nothing.
 
 import type { SchedulerLike } from 'rxjs';
-import { cutText } from '../../../model/cut-text.ts';
 import { HubError, messageOf } from '../../../model/error.ts';
 import type { Parameter } from '../../../model/parameter.ts';
+import { cutText } from '../../../model/printable.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { askerOf } from '../link/subjects.ts';
 import type { Message } from '../link/transport.ts';

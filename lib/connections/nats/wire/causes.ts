@@ -3,9 +3,9 @@
 
 import { z } from 'zod';
 import { isAddress } from '../../../model/address.ts';
-import { cutText } from '../../../model/cut-text.ts';
 import { type Change, type Origin, originKinds, type Parameter } from '../../../model/parameter.ts';
-import { isTime } from '../../../model/time/point-in-time.ts';
+import { cutText } from '../../../model/printable.ts';
+import { isTime } from '../../../model/time/iso-time.ts';
 import { maxTextLength, type Value, type ValueType, valueTypes } from '../../../model/value.ts';
 
 /** How many of the changes that led to a change are told. */

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { isAddress } from '../../../model/address.ts';
 import { type ErrorCode, errorCatalogue } from '../../../model/error.ts';
 import type { Access } from '../../../model/parameter.ts';
-import { isTime } from '../../../model/time/point-in-time.ts';
+import { isTime } from '../../../model/time/iso-time.ts';
 import { maxTextLength, type Value, type ValueType } from '../../../model/value.ts';
 import { maxTerm } from '../lease/record.ts';
 import {

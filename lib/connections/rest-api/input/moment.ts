@@ -2,8 +2,7 @@
 
 import { describe, HubError } from '../../../model/error.ts';
 import { readLongDurationMs } from '../../../model/time/duration.ts';
-import { readIsoTime } from '../../../model/time/iso-time.ts';
-import { lastTimeMs } from '../../../model/time/point-in-time.ts';
+import { lastTimeMs, readIsoTime } from '../../../model/time/iso-time.ts';
 
 /**
  * Reads the parameter `name` of a query as milliseconds since 1970: `2026-11-22T03:00Z`, `1795316400000`, or before now, `-1h`, `-1y`.

@@ -1,7 +1,7 @@
 // Families of metrics whose values are read when somebody asks.
 
 import { Counter, Gauge, type Metric, type Registry } from 'prom-client';
-import { type Durations, durationBounds } from '../../../model/time/durations.ts';
+import { type Durations, durationBounds } from '../../../model/time/duration.ts';
 
 /** One value for each label: `[['ok', 5], ['read-only', 1]]`. */
 export type Labelled = Iterable<readonly [label: string, value: number]>;

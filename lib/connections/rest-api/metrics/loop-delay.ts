@@ -1,6 +1,6 @@
 // By how much the event loop is late: what a client waits at least.
 
-import { Durations } from '../../../model/time/durations.ts';
+import { Durations } from '../../../model/time/duration.ts';
 
 /** Each look wakes a hub that has nothing to do. */
 const everyMs = 100;

@@ -1,7 +1,7 @@
 // GET /hub/record: what comes from outside of the hub, from now on, as lines, until the client goes.
 
 import type { Account } from '../../../model/held-bytes.ts';
-import type { OutsideTurn, Recording } from '../../../model/reports/recorded.ts';
+import type { OutsideTurn, Recording } from '../../../model/reports/audit-entry.ts';
 import { writerName } from '../../../model/writer.ts';
 import type { HttpResponse } from '../../../net/uws.ts';
 import { encodeLine, type RecordedTurn } from '../../../wire/recording.ts';

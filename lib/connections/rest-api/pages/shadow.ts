@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { HubError, messageOf } from '../../../model/error.ts';
-import type * as model from '../../../model/reports/shadow-report.ts';
+import type * as model from '../../../model/reports/reload-report.ts';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { ReloadAnswer, ReloadRequest, ShadowReport } from '../../../wire/http/operation/shadow.ts';
 import { toIsoTime } from '../../../wire/time.ts';

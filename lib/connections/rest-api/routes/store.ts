@@ -1,6 +1,6 @@
 // The routes to what the store keeps.
 
-import type { Recording } from '../../../model/reports/recorded.ts';
+import type { Recording } from '../../../model/reports/audit-entry.ts';
 import type { Handler } from '../http/admission.ts';
 import { createOwnerCheck } from '../http/guard/owner.ts';
 import type { Route } from '../http/router.ts';

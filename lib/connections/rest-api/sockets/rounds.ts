@@ -1,7 +1,7 @@
 // Knows which changes were told in the last two rounds of the event loop. At the end of a round uWebSockets.js sends what was published
 // in it. So when it drops a frame, that frame was published in this round or in the one before.
 
-import { Durations } from '../../../model/time/durations.ts';
+import { Durations } from '../../../model/time/duration.ts';
 
 /** One round of so many is timed. */
 const timedEvery = 16;

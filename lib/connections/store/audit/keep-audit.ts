@@ -4,7 +4,7 @@
 import { merge, Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import { Backoff } from '../../../model/time/backoff.ts';
 import { within } from '../../../model/time/deadline.ts';
-import { Pause } from '../../../model/time/pause.ts';
+import { Pause } from '../../../model/time/wall-clock.ts';
 import type { RecordedArchive, WritingStatus } from '../../archive.ts';
 import type { ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';

@@ -1,7 +1,7 @@
 // What the entries of the audit say.
 
-import { beginningOf } from '../../../model/cut-text.ts';
 import type { Change, Origin } from '../../../model/parameter.ts';
+import { beginningOf } from '../../../model/printable.ts';
 import { describeEnd } from '../../../model/reports/log-entry.ts';
 import { describeTrace } from '../../../model/trace.ts';
 import type { Value } from '../../../model/value.ts';

@@ -4,8 +4,7 @@
 import { Observable, type SchedulerLike } from 'rxjs';
 import { Backoff } from '../../../model/time/backoff.ts';
 import { within } from '../../../model/time/deadline.ts';
-import { Pause } from '../../../model/time/pause.ts';
-import { wallClock } from '../../../model/time/wall-clock.ts';
+import { Pause, wallClock } from '../../../model/time/wall-clock.ts';
 import type { RecordedArchive, WritingStatus } from '../../archive.ts';
 import type { ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';

@@ -1,7 +1,7 @@
 // Puts every change that is to be recorded into columns, on the hub's own thread: as little as possible is done for each.
 
-import { beginningOf } from '../../../model/cut-text.ts';
 import type { Change, Parameter } from '../../../model/parameter.ts';
+import { beginningOf } from '../../../model/printable.ts';
 import { type ClockJump, wallClock } from '../../../model/time/wall-clock.ts';
 import type { HubPort, Parameters } from '../../hub-port.ts';
 import { CatchUp, catchUpStep } from './catch-up.ts';

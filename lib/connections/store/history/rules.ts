@@ -1,6 +1,6 @@
 // The entries of a history, as its thread reads them, too.
 
-import { dayMs } from '../../../model/time/calendar-day.ts';
+import { dayMs } from '../../../model/time/iso-time.ts';
 import { createSelection, type Selection } from '../selection.ts';
 
 /** One entry: what it selects, and how that is recorded. `everyMs` 0: each change; times for which it is kept may be Infinity. */

@@ -2,7 +2,7 @@
 
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type Origin, originKinds } from '../../../model/parameter.ts';
-import { isTime } from '../../../model/time/point-in-time.ts';
+import { isTime } from '../../../model/time/iso-time.ts';
 import { type Value, type ValueType, valueTypes } from '../../../model/value.ts';
 import type { EventPlace } from '../../archive.ts';
 import type { RecordedJump } from '../history/segments.ts';

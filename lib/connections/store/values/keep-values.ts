@@ -5,7 +5,7 @@ import { Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import { groupDigits } from '../../../model/digits.ts';
 import type { Parameter } from '../../../model/parameter.ts';
 import { Backoff } from '../../../model/time/backoff.ts';
-import { Pause } from '../../../model/time/pause.ts';
+import { Pause } from '../../../model/time/wall-clock.ts';
 import type { ValuesArchive } from '../../archive.ts';
 import type { ConnectionEvent, Log } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';

@@ -2,9 +2,9 @@
 // where the hub that ended has stopped.
 
 import { z } from 'zod';
-import { cutText } from '../../../model/cut-text.ts';
 import { type Change, type Origin, originKinds, type Parameter } from '../../../model/parameter.ts';
-import { isTime } from '../../../model/time/point-in-time.ts';
+import { cutText } from '../../../model/printable.ts';
+import { isTime } from '../../../model/time/iso-time.ts';
 import { type Value, type ValueType, valueTypes } from '../../../model/value.ts';
 
 /** How many changes are kept with a value, the newest ones. */

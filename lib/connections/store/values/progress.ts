@@ -2,7 +2,7 @@
 
 import type { Parameter } from '../../../model/parameter.ts';
 import { within } from '../../../model/time/deadline.ts';
-import { Durations } from '../../../model/time/durations.ts';
+import { Durations } from '../../../model/time/duration.ts';
 import type { ValuesArchive, WritingStatus } from '../../archive.ts';
 import { RowRate } from '../row-rate.ts';
 import { flushDeadlineMs } from '../slow-disk.ts';

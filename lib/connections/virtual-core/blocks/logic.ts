@@ -1,5 +1,6 @@
 // What function blocks and computed outputs have in common: values go in, values come out, and each has a memory of its own.
 
+import { type SchedulerLike, Subscription } from 'rxjs';
 import type { Value } from '../../../model/value.ts';
 
 /** A piece of logic with its memory. It knows nothing of parameters or of the clock that drives it. */
@@ -38,4 +39,31 @@ export class RisingEdge {
     this.wasFalse = !value;
     return isEdge;
   }
+}
+
+// Rings once, at the moment to which it was set last.
+
+interface Alarm {
+  /** Sets it to a time of the scheduler, in place of the one before; Infinity: it does not ring. */
+  setTo(time: number): void;
+  clear(): void;
+}
+
+export function createAlarm(scheduler: SchedulerLike, ring: () => void): Alarm {
+  let action = Subscription.EMPTY;
+  let dueAt = Infinity;
+  return {
+    setTo(time: number): void {
+      if (time === dueAt) return;
+      action.unsubscribe();
+      dueAt = time;
+      if (time === Infinity) return;
+      const delayMs = Math.max(0, Math.ceil(time - scheduler.now())); // clocks wake in whole milliseconds, never early
+      action = scheduler.schedule(() => {
+        dueAt = Infinity;
+        ring();
+      }, delayMs);
+    },
+    clear: () => action.unsubscribe(),
+  };
 }

@@ -1,9 +1,6 @@
 // Reads the markup declarations of an internal subset (XML 1.0 sections 3.2, 3.3, 4.2 and 4.7). They have to be well-formed;
 // whether they are valid does not matter. Numbers in brackets are those of the productions.
-
-import type { Entities } from './entities.ts';
-import { entityValue, readReferences } from './references.ts';
-import { type Scanner, tokens } from './scanner.ts';
+import { Mistake, type Scanner, simpleName, tokens } from './scanner.ts';
 
 const wholeTypes = ['CDATA', 'IDREFS', 'IDREF', 'ID', 'ENTITIES', 'ENTITY', 'NMTOKENS', 'NMTOKEN'] as const;
 
@@ -158,4 +155,132 @@ export function readExternalId(scanner: Scanner, isOfNotation = false): boolean 
 function endDeclaration(scanner: Scanner): void {
   scanner.space();
   scanner.expect('>');
+}
+
+// The entities that an internal subset declares, and the references to them within it (XML 1.0 section 4.1). It holds the
+// constraints Entity Declared, Parsed Entity, No Recursion, No External Entity References and No < in Attribute Values.
+
+/** How deep entities may stand within entities. */
+export const maxDepth = 20;
+
+/** An entity: internal, with its replacement text; or in a file of its own, which is not read, as text or as other data. */
+type Entity = { readonly value: string } | 'external' | 'unparsed';
+
+const predefined = ['amp', 'lt', 'gt', 'apos', 'quot'];
+
+export class Entities {
+  readonly #parameters = new Map<string, Entity>();
+  readonly #generals = new Map<string, Entity>();
+  /** Entities that have been found good for the value of an attribute. */
+  readonly #checked = new Set(predefined);
+  /** Whether entities may be declared in something that is not read. */
+  #mayBeElsewhere = false;
+
+  /** The names of the general entities; a template must not use them even so. */
+  get names(): ReadonlySet<string> {
+    return new Set(this.#generals.keys());
+  }
+
+  /** The first declaration counts (section 4.2). */
+  declare(isParameter: boolean, name: string, entity: Entity): void {
+    const entities = isParameter ? this.#parameters : this.#generals;
+    if (!entities.has(name)) entities.set(name, entity);
+  }
+
+  /** From here on entities may be used that are not declared here. */
+  open(): void {
+    this.#mayBeElsewhere = true;
+  }
+
+  /** Finds a parameter entity; undefined: it may be declared elsewhere. Errors: `Mistake`, when it cannot be. */
+  parameter(name: string, at: number): Entity | undefined {
+    return this.#known(this.#parameters.get(name), `%${name};`, at);
+  }
+
+  /** Checks the default value of an attribute, which begins at a place of the text. Errors: `Mistake`. */
+  checkAttribute(value: string, at: number, through: readonly string[] = []): void {
+    for (const part of readReferences(value, at, 'attribute'))
+      if (part.kind === 'entity' && !this.#checked.has(part.name)) this.#check(part.name, at, through);
+  }
+
+  #check(name: string, at: number, through: readonly string[]): void {
+    const entity = this.#known(this.#generals.get(name), `&${name};`, at);
+    checkDepth(through, name, at, `&${name};`);
+    if (typeof entity === 'string')
+      throw new Mistake(at, `expected an entity whose text stands in the template, got &${name};`);
+    if (entity !== undefined)
+      try {
+        this.checkAttribute(entity.value, 0, [...through, name]);
+      } catch (error) {
+        throw error instanceof Mistake ? new Mistake(at, `in &${name};: ${error.message}`) : error;
+      }
+    this.#checked.add(name);
+  }
+
+  #known(entity: Entity | undefined, written: string, at: number): Entity | undefined {
+    if (entity !== undefined || this.#mayBeElsewhere) return entity;
+    throw new Mistake(at, `expected an entity that is declared before, got ${written}`);
+  }
+}
+
+/** The constraint No Recursion, and the bound. Errors: `Mistake`. */
+export function checkDepth(through: readonly string[], name: string, at: number, written: string): void {
+  if (through.includes(name)) throw new Mistake(at, `expected no entity that refers to itself, got ${written}`);
+  if (through.length >= maxDepth)
+    throw new Mistake(at, `expected entities at most ${maxDepth} within each other, got ${written}`);
+}
+
+// Reads the references in values of entities and attributes (XML 1.0 section 4.1), and replaces them (section 4.4).
+
+/** A part of a value: text, the character of a reference by number, or a reference to an entity. */
+type Part =
+  | { readonly kind: 'text' | 'character'; readonly text: string }
+  | { readonly kind: 'entity'; readonly text: string; readonly name: string };
+
+/** A reference [66], [68]: by number, decimal or hexadecimal, or by the name of an entity. */
+const reference = new RegExp(`&(?:#(\\d+)|#x([\\da-fA-F]+)|(${simpleName}));`, 'uy');
+
+/**
+ * Reads the value of an entity [9] or of an attribute [10]. It begins at the place `at`, which mistakes tell. The value of an entity
+ * has no `%`: references to parameter entities may stand there in external subsets only.
+ */
+function readReferences(value: string, at: number, what: 'entity' | 'attribute'): Part[] {
+  const parts: Part[] = [];
+  const special = what === 'entity' ? /[&%]/g : /[&<]/g;
+  let start = 0;
+  for (;;) {
+    special.lastIndex = start;
+    const found = special.exec(value)?.index ?? value.length;
+    if (found > start) parts.push({ kind: 'text', text: value.slice(start, found) });
+    if (found === value.length) return parts;
+    if (value[found] !== '&') throw new Mistake(at + found, mistakes[value[found] as keyof typeof mistakes]);
+    reference.lastIndex = found;
+    const [text, decimal, hexadecimal, name] = reference.exec(value) ?? [];
+    if (text === undefined)
+      throw new Mistake(at + found, 'expected a reference such as &amp; or &#38;, got "&" (to be written &amp;)');
+    start = found + text.length;
+    if (name !== undefined) parts.push({ kind: 'entity', text, name });
+    else parts.push({ kind: 'character', text: characterOf(text, decimal, hexadecimal, at + found) });
+  }
+}
+
+const mistakes = {
+  '<': 'expected no "<" in the value of an attribute: it is written &lt;',
+  '%': 'expected no "%" in the value of an entity: it is written &#37;',
+};
+
+/** The replacement text of an entity (section 4.5): references by number are replaced, references to entities stay. */
+function entityValue(parts: readonly Part[]): string {
+  return parts.map(({ text }) => text).join('');
+}
+
+/** Matches a character that is no Char [2]. */
+const forbidden = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/u;
+
+/** The constraint Legal Character. */
+function characterOf(text: string, decimal: string | undefined, hexadecimal: string | undefined, at: number): string {
+  const code = decimal === undefined ? Number.parseInt(hexadecimal!, 16) : Number.parseInt(decimal, 10);
+  const isCharacter = code <= 0x10ffff && !forbidden.test(String.fromCodePoint(code));
+  if (!isCharacter) throw new Mistake(at, `expected a character of XML, got ${text}`);
+  return String.fromCodePoint(code);
 }

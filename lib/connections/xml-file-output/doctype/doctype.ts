@@ -1,8 +1,15 @@
 // Reads the document type declaration of a template (XML 1.0 section 2.8). Readers of the file refuse a declaration that is not
 // well-formed, its internal subset included, and saxes does not look at it. Other files that it names are not read.
 
-import { readAttributes, readElement, readEntity, readExternalId, readNotation } from './declarations.ts';
-import { checkDepth, Entities } from './entities.ts';
+import {
+  checkDepth,
+  Entities,
+  readAttributes,
+  readElement,
+  readEntity,
+  readExternalId,
+  readNotation,
+} from './declarations.ts';
 import { Mistake, Scanner, tokens } from './scanner.ts';
 
 /** How much text the parameter entities of a subset may give in all, in UTF-16 code units, however often they are used. */

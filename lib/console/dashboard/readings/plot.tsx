@@ -10,8 +10,7 @@ import { colourOf, isDark } from '../../page/theme.ts';
 import { useInterval } from '../../page/timers.ts';
 import { showValue } from '../showing.ts';
 import { Amount, Trouble, type WidgetProps } from '../widget.tsx';
-import { askPast } from './plot-past.ts';
-import { createSamples } from './samples.ts';
+import { askPast, createSamples } from './samples.ts';
 
 /** How many samples a plot holds and draws: of a minute ten a second. */
 const samples = 600;

@@ -1,12 +1,14 @@
 // The samples that a plot of a dashboard holds. Where none were taken for a while, because the machine slept or nobody saw the page,
 // the line has a gap.
-
-import type { Past } from './plot-past.ts';
+import type { History } from '../../../wire/http/past/history.ts';
+import { pathOf } from '../../../wire/http/path.ts';
+import { curveOf, heldAt, isMarks, shift } from '../../history/plot/curve.ts';
+import { getJson } from '../../hub/request.ts';
 
 /** A page that is only busy leaves no gap. */
 const leastGapSeconds = 2;
 
-export interface Samples {
+interface Samples {
   /** Seconds since 1970. */
   readonly times: number[];
   /** One row for each parameter; null: unknown. */
@@ -43,4 +45,41 @@ export function createSamples(rowCount: number, most: number, intervalSeconds: n
       for (const [index, row] of rows.entries()) row.unshift(...past.rows[index]!.slice(0, count));
     },
   };
+}
+
+// What a plot of a dashboard shows of the time before it was opened, as samples at the times at which it would have taken them.
+
+interface Past {
+  /** Seconds since 1970, of the clock of the page. */
+  readonly times: number[];
+  /** One row for each address; null: unknown. */
+  readonly rows: (number | null)[][];
+}
+
+/** Asks for the last so many seconds of some parameters. Nothing is known of one whose history cannot be had. */
+export async function askPast(addresses: readonly string[], seconds: number, samples: number): Promise<Past> {
+  const askedAt = Date.now();
+  const histories = await Promise.all(addresses.map((address) => ask(address, seconds, samples)));
+  return pastOf(histories, seconds, samples, (askedAt + Date.now()) / 2);
+}
+
+/** The samples up to `now`, the time of the page at which the hub answered. */
+export function pastOf(
+  histories: readonly (History | undefined)[],
+  seconds: number,
+  samples: number,
+  now: number,
+): Past {
+  const stepMs = (seconds * 1000) / samples;
+  const times = Array.from({ length: samples }, (_, index) => now - (samples - index) * stepMs);
+  const rows = histories.map((history) => {
+    if (!history || isMarks(history)) return times.map(() => null);
+    return heldAt(shift(curveOf(history), now - history.to), times)[0]!;
+  });
+  return { times: times.map((time) => time / 1000), rows };
+}
+
+function ask(address: string, seconds: number, points: number): Promise<History | undefined> {
+  const query = new URLSearchParams({ from: `-${seconds}s`, points: String(points) });
+  return getJson<History>(`/hub/history/${pathOf(address)}?${query}`).catch(() => undefined);
 }

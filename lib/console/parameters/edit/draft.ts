@@ -1,7 +1,7 @@
 // The text of a field. It follows the value until somebody enters the field, and then holds still: nothing disturbs what people
 // select or type in it. It follows again when they leave it as they found it.
-
 import { type Accessor, batch, createSignal } from 'solid-js';
+import type { Value, ValueType } from '../../../client/index.ts';
 
 export interface Draft {
   /** The text that the field shows. */
@@ -48,3 +48,20 @@ export function createDraft(followed: Accessor<string | undefined>): Draft {
     },
   };
 }
+
+// What the fields of an editor get: the value to follow, a way to write, and a place to say what is wrong.
+
+export interface FieldProps {
+  readonly address: string;
+  readonly type: ValueType;
+  readonly value: Value | undefined;
+  /** Whether the last text that was typed cannot be set. */
+  readonly isWrong: boolean;
+  /** Writes; resolves with whether the hub carried it out. */
+  set(value: Value): Promise<boolean>;
+  /** Shows why nothing is written; empty: all is well again. */
+  refuse(sentence: string): void;
+}
+
+/** The id of the element that says what is wrong with the text in the field. */
+export const mistakeId = 'editor-mistake';

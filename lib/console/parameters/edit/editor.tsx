@@ -6,7 +6,7 @@ import { messageOf } from '../../../model/error.ts';
 import type { Access } from '../../../model/parameter.ts';
 import { hub } from '../../hub/hub.ts';
 import { whyReadOnly } from '../../hub/me.ts';
-import { mistakeId } from './field.ts';
+import { mistakeId } from './draft.ts';
 import { NumberField } from './number-field.tsx';
 import { TextField } from './text-field.tsx';
 

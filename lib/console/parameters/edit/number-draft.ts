@@ -1,8 +1,7 @@
 // What people do to a number: they type it, change it by steps, set it, or take back what they typed.
 
 import { useDelay } from '../../page/timers.ts';
-import { createDraft, type Draft } from './draft.ts';
-import type { FieldProps } from './field.ts';
+import { createDraft, type Draft, type FieldProps } from './draft.ts';
 import { readTypedNumber } from './typed-number.ts';
 
 /** A step adds to the one before for this long: what the hub tells meanwhile may be older than the steps. */

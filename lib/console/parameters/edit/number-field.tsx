@@ -1,7 +1,7 @@
 // A number that people type, or change by steps. What they type stays a text until they set it (Enter, or the button). It is set as
 // they meant it, or not at all. Esc takes it back.
 
-import { type FieldProps, mistakeId } from './field.ts';
+import { type FieldProps, mistakeId } from './draft.ts';
 import { createNumberDraft } from './number-draft.ts';
 
 export function NumberField(props: FieldProps) {

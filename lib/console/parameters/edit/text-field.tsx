@@ -1,8 +1,7 @@
 // A text of any length and any lines. Editing loses nothing of it. Enter sets a text of one line. In a text of several lines it
 // begins a new line, as everywhere, and Ctrl+Enter sets.
 
-import { createDraft } from './draft.ts';
-import { type FieldProps, mistakeId } from './field.ts';
+import { createDraft, type FieldProps, mistakeId } from './draft.ts';
 import { restoreLineBreaks, withLineFeeds } from './line-breaks.ts';
 
 const mostRows = 12;

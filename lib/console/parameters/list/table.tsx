@@ -1,9 +1,7 @@
 // The list of parameters with their live values, which people walk through by mouse, finger or keys.
-
-import { createMemo, createSignal, Show } from 'solid-js';
+import { type Accessor, createEffect, createMemo, createSignal, on, Show } from 'solid-js';
 import { setParams } from '../../page/route.ts';
 import type { Catalogue } from '../catalogue.ts';
-import { createFocus } from '../focus.ts';
 import type { FoundRows } from './found-rows.ts';
 import { useLiveRows } from './live-window.ts';
 import { ParameterRow } from './row.tsx';
@@ -98,4 +96,31 @@ function Header() {
       ))}
     </div>
   );
+}
+
+// Which row of the list of parameters has the focus. It stays with an address when other rows come or go.
+
+/** The place of the focus, and what sets it; -1: no row has it. A new search takes it away. */
+function createFocus({ text, isTree, rows, at }: FoundRows): readonly [Accessor<number>, (place: number) => void] {
+  const [focused, setFocused] = createSignal(-1);
+  let focusedAddress: string | undefined;
+  createEffect(on([text, isTree], () => setFocused(-1), { defer: true }));
+  createEffect(
+    on(focused, (place) => {
+      focusedAddress = at(place)?.address;
+    }),
+  );
+  createEffect(
+    on(
+      rows,
+      (now) => {
+        if (focused() < 0 || at(focused())?.address === focusedAddress) return;
+        let place = now.length - 1;
+        while (place >= 0 && now.at(place).address !== focusedAddress) place--;
+        setFocused(place);
+      },
+      { defer: true },
+    ),
+  );
+  return [focused, setFocused];
 }

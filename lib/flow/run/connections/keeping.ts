@@ -1,8 +1,9 @@
 // What outlives the hub: which values a store may keep, and what connections have under way. Without a store nothing is noted.
 
+import { isAbsolute, resolve } from 'node:path';
 import { type Observable, Subject } from 'rxjs';
 import type { Archive } from '../../../connections/archive.ts';
-import type { Installation } from '../../../connections/installation.ts';
+import type { Installation, NamedFile } from '../../../connections/installation.ts';
 import type { Deed, KeepingPort, Kept, KeptMemory, KeptValue, Memory } from '../../../connections/keeping.ts';
 import type { Graph } from '../../../graph/graph.ts';
 import { connectionIdOf, formatAddress } from '../../../model/address.ts';
@@ -10,7 +11,7 @@ import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import { within } from '../../../model/time/deadline.ts';
 import type { Value } from '../../../model/value.ts';
 import { type ConnectionPlan, hubId, type Plan } from '../../plan.ts';
-import { installationOf } from './installation.ts';
+import { privateFilesOf } from '../../private-files.ts';
 
 const nothing: ReadonlyMap<string, Value> = new Map();
 
@@ -259,4 +260,26 @@ function isUnchanged({ address, lastChange }: Parameter): boolean {
   if (lastChange === undefined) return true;
   const { kind, name, hub } = lastChange.origin;
   return kind === 'connection' && hub === undefined && address.startsWith(`${name}/`);
+}
+
+// What a hub is made of, as files: its flow files, and what connections name.
+
+type Parts = Pick<Plan, 'files' | 'connections' | 'templates' | 'paths' | 'furtherFiles'>;
+
+function installationOf(plan: Parts): Installation {
+  const { files, connections, templates, paths } = plan;
+  const flows = files.map(({ path }) => path);
+  const named = [...flows, ...templates].map((path) => ({ path: resolve(path), isAbsolute: false }));
+  return {
+    startedIn: resolve('.'),
+    paths: paths ?? flows,
+    files: [...named, ...connections.flatMap(filesOf)],
+    privateFiles: privateFilesOf(plan),
+  };
+}
+
+function filesOf({ type, settings, folder }: ConnectionPlan): NamedFile[] {
+  const asNamed = (path: string) => path;
+  const names = [...(type.files?.(settings, asNamed) ?? []), ...(type.belongings?.(settings, asNamed) ?? [])];
+  return names.map((name) => ({ path: resolve(folder, name), isAbsolute: isAbsolute(name) }));
 }

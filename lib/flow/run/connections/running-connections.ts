@@ -1,7 +1,6 @@
 // The connections that run. A swap stops and starts only those that a reload has changed.
-
 import { resolve } from 'node:path';
-import type { SchedulerLike } from 'rxjs';
+import { type SchedulerLike, Subscription } from 'rxjs';
 import type { Log } from '../../../connections/connection.ts';
 import type { HeldBack } from '../../../connections/duty.ts';
 import type { HubPort } from '../../../connections/hub-port.ts';
@@ -15,11 +14,15 @@ import { describeTrace } from '../../../model/trace.ts';
 import { type ConnectionPlan, haveSameSettings, hubId } from '../../plan.ts';
 import type { Difference } from '../difference.ts';
 import type { HandSwitches, Switchable } from '../hand-switches.ts';
-import { type ConnectionChange, diffConnections, type Exchange, takeableOf } from './connection-change.ts';
-import { DeclaredParameters } from './declared-parameters.ts';
+import {
+  type ConnectionChange,
+  DeclaredParameters,
+  diffConnections,
+  type Exchange,
+  takeableOf,
+} from './connection-change.ts';
 import { goesFirst, Holds, isSame, isWork } from './hold.ts';
 import type { Keeping } from './keeping.ts';
-import { MissingInputs } from './missing-inputs.ts';
 import {
   type ComingConnection,
   clashOf,
@@ -33,7 +36,7 @@ import {
 } from './running-connection.ts';
 import { Supervisor } from './supervisor.ts';
 
-export interface ConnectionRuntime {
+interface ConnectionRuntime {
   readonly graph: Graph;
   /** What gateways see; undefined: there are none. */
   readonly hub: HubPort | undefined;
@@ -346,4 +349,54 @@ export class RunningConnections {
 
 function switchableOf({ id, file }: ConnectionPlan): Switchable {
   return { kind: 'connection', name: id, file };
+}
+
+// Connections that listen to a parameter of another hub wait while there is none: the other hub may withdraw it, and have it again.
+
+class MissingInputs {
+  readonly #graph: Graph;
+  /** The IDs of connections that wait. */
+  readonly #waiting = new Set<string>();
+  /** The addresses of parameters that were withdrawn since somebody looked. */
+  readonly #withdrawn = new Set<string>();
+  readonly #following = new Subscription();
+
+  /** `look` is called after parameters of other hubs have come or gone. */
+  constructor(graph: Graph, look: () => void) {
+    this.#graph = graph;
+    const note = graph.removed$.subscribe({
+      next: ({ address, remote }) => {
+        if (remote !== undefined) this.#withdrawn.add(address);
+      },
+      error: () => {},
+    });
+    this.#following.add(note);
+    this.#following.add(graph.mirrored$.subscribe({ next: look, error: () => {} }));
+  }
+
+  /** What a connection that is about to start has to wait for; undefined: all of its inputs are there, or it is switched off. */
+  waitedForBy(plan: ConnectionPlan): string | undefined {
+    const missing = plan.enabled ? this.#missing(plan) : undefined;
+    if (missing === undefined) this.#waiting.delete(plan.id);
+    else this.#waiting.add(plan.id);
+    return missing;
+  }
+
+  /** Tells whether a connection listens to what was withdrawn, or has waited for what is there now; it forgets what was withdrawn. */
+  takeTouched(): (plan: ConnectionPlan) => boolean {
+    const withdrawn = new Set(this.#withdrawn);
+    this.#withdrawn.clear();
+    return (plan) =>
+      this.#waiting.has(plan.id)
+        ? this.#missing(plan) === undefined
+        : Object.values(plan.inputs).some((address) => withdrawn.has(address));
+  }
+
+  stop(): void {
+    this.#following.unsubscribe();
+  }
+
+  #missing({ inputs }: ConnectionPlan): string | undefined {
+    return Object.values(inputs).find((address) => this.#graph.find(address) === undefined);
+  }
 }

@@ -1,7 +1,7 @@
 // Keeps one connection running: starts it, carries what it sets into the graph, shows its state, and starts it again with
 // backoff when it crashes. Its neighbours never notice.
-
 import {
+  BehaviorSubject,
   concat,
   defer,
   from,
@@ -17,21 +17,22 @@ import type { ConnectionContext, ConnectionEvent, Log } from '../../../connectio
 import type { HubPort } from '../../../connections/hub-port.ts';
 import { createCausalScheduler } from '../../../graph/causal-scheduler.ts';
 import type { Graph } from '../../../graph/graph.ts';
+import type { ParameterNode, StateNode } from '../../../graph/parameter-node.ts';
 import { SettleCall, type SettlePlace } from '../../../graph/settle-queue.ts';
+import { formatAddress, parseAddress } from '../../../model/address.ts';
+import { groupDigits } from '../../../model/digits.ts';
 import { HubError, messageOf } from '../../../model/error.ts';
-import type { Origin } from '../../../model/parameter.ts';
+import { type Account, held, textBytes } from '../../../model/held-bytes.ts';
+import type { Change, Origin, Parameter, ParameterDeclaration } from '../../../model/parameter.ts';
+import type { ConnectionState, ConnectionStatus } from '../../../model/reports/connection-status.ts';
 import { withoutSecrets } from '../../../model/secret.ts';
 import { Backoff, restartTimes } from '../../../model/time/backoff.ts';
+import { wallClock } from '../../../model/time/wall-clock.ts';
 import type { Value } from '../../../model/value.ts';
-import type { ConnectionPlan } from '../../plan.ts';
-import { HeldWrites } from './held-writes.ts';
+import { type ConnectionPlan, statusParameterId } from '../../plan.ts';
 import type { Keeping } from './keeping.ts';
-import { LiveStatus, type SupervisedStatus } from './live-status.ts';
-import { OwnParameters } from './own-parameters.ts';
-import { secretLog } from './secret-log.ts';
-import { UnfinishedWork } from './unfinished-work.ts';
 
-export interface SupervisorOptions {
+interface SupervisorOptions {
   readonly plan: ConnectionPlan;
   readonly owner: Origin;
   readonly graph: Graph;
@@ -224,4 +225,272 @@ function endIsCrash<T>(): (source: Observable<T>) => Observable<T> {
       source,
       throwError(() => new Error('the connection ended by itself')),
     );
+}
+
+// How a connection is doing: shown, logged when it becomes another, and written to its status parameter.
+
+/** How a connection is doing, as far as its supervisor knows. */
+type SupervisedStatus = Omit<ConnectionStatus, 'enabled' | 'parameters' | 'file'>;
+
+class LiveStatus {
+  readonly #status$: BehaviorSubject<SupervisedStatus>;
+  readonly #parameters: OwnParameters;
+  readonly #log: Log;
+  readonly #secretsOf: () => readonly string[];
+  #since = wallClock.pin(wallClock.now());
+
+  constructor(
+    { id, type, description, enabled }: ConnectionPlan,
+    parameters: OwnParameters,
+    log: Log,
+    secretsOf: () => readonly string[],
+  ) {
+    this.#parameters = parameters;
+    this.#log = log;
+    this.#secretsOf = secretsOf;
+    this.#status$ = new BehaviorSubject<SupervisedStatus>({
+      id,
+      type: type.type,
+      description: withoutSecrets(description, secretsOf()),
+      state: enabled ? 'degraded' : 'disabled',
+      reason: enabled ? 'starting' : '',
+      since: this.#since(),
+    });
+  }
+
+  /** Replays the present status, completes when the connection is stopped, never errors. */
+  get status$(): Observable<SupervisedStatus> {
+    return this.#status$.asObservable();
+  }
+
+  get present(): SupervisedStatus {
+    return { ...this.#status$.value, since: this.#since() };
+  }
+
+  describe(words: string): void {
+    const description = withoutSecrets(words, this.#secretsOf());
+    if (description !== this.present.description) this.#status$.next({ ...this.present, description });
+  }
+
+  enter(state: ConnectionState, why: string): void {
+    const reason = withoutSecrets(why, this.#secretsOf());
+    const last = this.present;
+    if (last.state === state && last.reason === reason) return;
+    this.#since = wallClock.pin(wallClock.now());
+    this.#status$.next({ ...last, state, reason, since: this.#since() });
+    const message = `connection "${last.id}" is ${state}${reason && `: ${reason}`}`;
+    if (state === 'failed') this.#log.error({}, message);
+    else if (state === 'degraded') this.#log.warn({}, message);
+    else this.#log.info({}, message);
+    this.showConnected(state === 'running');
+  }
+
+  /** Writes the status parameter, where the connection has one. */
+  showConnected(isConnected: boolean): void {
+    this.#parameters.setIfThere(statusParameterId, isConnected);
+  }
+
+  complete(): void {
+    this.#status$.complete();
+  }
+}
+
+// The parameters of one connection, as the connection finds and sets them while it runs.
+
+class OwnParameters {
+  readonly #graph: Graph;
+  readonly #owner: Origin;
+  readonly #log: Log;
+  /** Those that were found, by Parameter ID. */
+  readonly #found = new Map<string, ParameterNode>();
+
+  constructor(graph: Graph, owner: Origin, log: Log) {
+    this.#graph = graph;
+    this.#owner = owner;
+    this.#log = log;
+  }
+
+  find(parameterId: string): ParameterNode | undefined {
+    const known = this.#found.get(parameterId);
+    if (known !== undefined) return known;
+    const node = this.#graph.find(formatAddress(this.#owner.name, parameterId));
+    if (node !== undefined) this.#found.set(parameterId, node);
+    return node;
+  }
+
+  /** The inbox of a parameter, which takes what `accept` returns while the inbox is subscribed to; undefined: as declared. */
+  accepting(parameterId: string, accept: ParameterDeclaration['accept'], inbox: Observable<Value>): Observable<Value> {
+    const node = this.find(parameterId);
+    if (accept === undefined || node === undefined || node.type === 'T') return inbox;
+    const state = node as StateNode;
+    return defer(() => {
+      const declared = state.accept;
+      state.accept = accept;
+      return inbox.pipe(
+        finalize(() => {
+          state.accept = declared;
+        }),
+      );
+    });
+  }
+
+  /** Sets a parameter, which may have been found before, caused by a change. A value that cannot be set is logged. */
+  set(parameterId: string, own: Parameter | undefined, value: unknown, cause: Change | undefined): void {
+    try {
+      const node = (own as ParameterNode | undefined) ?? this.find(parameterId);
+      if (node === undefined) throw new Error('the connection has no such parameter');
+      this.#graph.writeTo(node, value, this.#owner, cause);
+    } catch (error) {
+      this.#log.warn({ parameter: parameterId }, `a value was not set: ${messageOf(error)}`, `not set ${parameterId}`);
+    }
+  }
+
+  /** Sets a parameter where the connection has it, and no other hub runs it in place of this one. */
+  setIfThere(parameterId: string, value: unknown): void {
+    const node = this.find(parameterId);
+    if (node !== undefined && node.remote === undefined) this.#graph.writeTo(node, value, this.#owner);
+  }
+}
+
+// Writes to a connection that has to wait before it can start: they are held, and come first in its inboxes.
+
+/** How many writes to one parameter are held; the newest stay. */
+const maxHeldWrites = 1024;
+/** How much the writes to a connection take together; beyond, the oldest to the same parameter go, or else the write is dropped. */
+const maxHeldBytes = 16 * 1024 * 1024;
+/** What a write takes beside its text. */
+const writeBytes = 16;
+const heldTooMany = `more than ${groupDigits(maxHeldWrites)} writes wait for the connection to start, the oldest was dropped`;
+const heldTooMuch = `more than ${maxHeldBytes / 1024 / 1024} MB of writes wait for the connection to start, one was dropped`;
+const heldInAll = 'the hub holds too much, so the writes that waited for the connection to start were dropped';
+
+/** Writes to one parameter, oldest first. Those before `first` have been dropped. */
+interface Queue {
+  values: Value[];
+  first: number;
+}
+
+export class HeldWrites {
+  readonly #graph: Graph;
+  readonly #owner: Origin;
+  readonly #log: Log;
+  readonly #account: Account;
+  /** By Parameter ID. */
+  readonly #queues = new Map<string, Queue>();
+
+  constructor(graph: Graph, owner: Origin, log: Log) {
+    this.#graph = graph;
+    this.#owner = owner;
+    this.#log = log;
+    this.#account = held.open({ kind: 'writes', owner: `connection "${owner.name}"`, letGo: () => this.#letGo() });
+  }
+
+  /** Holds what others write to the parameters of the connection, until it is unsubscribed. */
+  hold(): Subscription {
+    const holding = new Subscription();
+    for (const node of this.#graph.parameters()) {
+      if (node.owner !== this.#owner || node.access === 'read-only') continue;
+      const { parameterId } = parseAddress(node.address);
+      holding.add(
+        this.#graph.inbox(node.address).subscribe({
+          next: (value) => this.#add(parameterId, value),
+          error: () => {}, // inboxes never fail
+        }),
+      );
+    }
+    return holding;
+  }
+
+  /** What others write to a parameter, beginning with what was held of it. */
+  inbox(parameterId: string): Observable<Value> {
+    const inbox = this.#graph.inbox(formatAddress(this.#owner.name, parameterId));
+    const queue = this.#queues.get(parameterId);
+    if (queue === undefined) return inbox;
+    const values = queue.values.slice(queue.first);
+    this.#queues.delete(parameterId);
+    this.#account.add(-values.reduce<number>((sum, value) => sum + bytesOf(value), 0));
+    return concat(values, inbox);
+  }
+
+  /** Forgets all: the connection has ended. */
+  forget(): void {
+    this.#queues.clear();
+    this.#account.set(0);
+  }
+
+  #add(parameterId: string, value: Value): void {
+    const queue = this.#queues.get(parameterId) ?? { values: [], first: 0 };
+    this.#queues.set(parameterId, queue);
+    const bytes = bytesOf(value);
+    if (queue.values.length - queue.first === maxHeldWrites) {
+      this.#log.warn({ parameter: parameterId }, `${parameterId}: ${heldTooMany}`, 'held too many');
+      this.#dropOldest(queue);
+    }
+    if (this.#account.bytes + bytes > maxHeldBytes) {
+      this.#log.warn({ parameter: parameterId }, `${parameterId}: ${heldTooMuch}`, 'held too much');
+      while (queue.first < queue.values.length && this.#account.bytes + bytes > maxHeldBytes) this.#dropOldest(queue);
+      if (this.#account.bytes + bytes > maxHeldBytes) return;
+    }
+    queue.values.push(value);
+    this.#account.add(bytes);
+  }
+
+  #dropOldest(queue: Queue): void {
+    this.#account.add(-bytesOf(queue.values[queue.first]!));
+    queue.values[queue.first++] = 0;
+    if (queue.first < maxHeldWrites) return;
+    queue.values = queue.values.slice(queue.first);
+    queue.first = 0;
+  }
+
+  #letGo(): void {
+    this.forget();
+    this.#log.warn({}, heldInAll, 'held in all');
+  }
+}
+
+function bytesOf(value: Value): number {
+  return writeBytes + (typeof value === 'string' ? textBytes(value) : 0);
+}
+
+// The log of a connection whose settings have secrets: no entry shows them.
+
+/** `secretsOf` tells the secrets at the moment of an entry. */
+export function secretLog(log: Log, secretsOf: () => readonly string[]): Log {
+  const hide = (text: string) => withoutSecrets(text, secretsOf());
+  const hideIn = (data: object) =>
+    Object.fromEntries(
+      Object.entries(data).map(([key, value]) => [key, typeof value === 'string' ? hide(value) : value]),
+    );
+  const entry =
+    (level: keyof Log): Log['info'] =>
+    (data, message, kind) =>
+      log[level](hideIn(data), hide(message), ...(kind === undefined ? [] : ([hide(kind)] as const)));
+  return { debug: entry('debug'), info: entry('info'), warn: entry('warn'), error: entry('error') };
+}
+
+// Work that a connection has begun and that must end before the hub does, such as a file being written.
+
+class UnfinishedWork {
+  readonly #work = new Set<Promise<unknown>>();
+  readonly #log: Log;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  get isEmpty(): boolean {
+    return this.#work.size === 0;
+  }
+
+  add(work: Promise<unknown>): void {
+    const settled = work.catch((error) => this.#log.warn({}, `stopped unfinished: ${messageOf(error)}`));
+    this.#work.add(settled);
+    settled.finally(() => this.#work.delete(settled));
+  }
+
+  /** Resolves when all of it has ended, well or not. */
+  async whenEnded(): Promise<void> {
+    await Promise.all(this.#work);
+  }
 }

@@ -1,11 +1,10 @@
 // The last runs of a rule as its trace keeps them: a ring of numbers, so that a run costs a few stores in one place, and no memory.
 // What few runs have, such as texts, mistakes and durations, lies beside it.
 
-import { cutText } from '../../../model/cut-text.ts';
 import type { Change } from '../../../model/parameter.ts';
-import type { RuleOutcome, RuleRun } from '../../../model/reports/rule-run.ts';
+import { cutText } from '../../../model/printable.ts';
+import type { RuleOutcome, RuleRun } from '../../../model/reports/rule-status.ts';
 import { toText, type Value } from '../../../model/value.ts';
-import { giveBackPlace, keptRuns, nowhere, runDistance, takePlace } from './run-numbers.ts';
 
 /** Longer texts are kept in part. */
 export const keptLength = 200;
@@ -222,4 +221,50 @@ function textOf(results: readonly (Value | undefined)[]): string {
 /** The value itself, or the beginning of a long text. */
 export function cut(value: Value): Value {
   return typeof value === 'string' ? cutText(value, keptLength) : value;
+}
+
+// Where the runs of rules are kept as numbers. Rules that run one after another, such as thousands on one source, have their runs
+// side by side: a processor has to wait for memory when each of them lies somewhere else.
+
+/** How many runs of each rule are kept. */
+export const keptRuns = 50;
+/** How many numbers a run has. */
+const runWidth = 5;
+
+/** How many rules share a block. It has memory for all of their runs, which the system gives once they run. */
+const rulesPerBlock = 64;
+/** How far two runs of a rule are from one another. */
+const runDistance = rulesPerBlock * runWidth;
+
+/** The numbers of a rule: those of its first run begin at `first`, those of each further run `runDistance` behind. */
+interface RunPlace {
+  readonly numbers: Float64Array;
+  readonly first: number;
+}
+
+/** Takes what a rule says that has ended, which nobody reads. */
+const nowhere: RunPlace = { numbers: createBlock(), first: 0 };
+
+/** Of rules that have ended: never more than there were rules at the same time. */
+const free: RunPlace[] = [];
+let block = nowhere.numbers;
+let taken = rulesPerBlock;
+
+/** A place for the runs of a rule, of any hub of the process; thousands of tests share what the first of them has made. */
+function takePlace(): RunPlace {
+  const known = free.pop();
+  if (known !== undefined) return known;
+  if (taken === rulesPerBlock) {
+    block = createBlock();
+    taken = 0;
+  }
+  return { numbers: block, first: runWidth * taken++ };
+}
+
+function giveBackPlace(place: RunPlace): void {
+  free.push(place);
+}
+
+function createBlock(): Float64Array {
+  return new Float64Array(keptRuns * runDistance);
 }

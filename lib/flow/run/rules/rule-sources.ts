@@ -1,7 +1,6 @@
 // What a rule observes: changes of parameters, not the values that they have when it starts.
 // Rules that observe the same parameter run in the order in which they subscribed. When a reload puts a rule between others,
 // the others subscribe again; no change is missed, and the rules keep all that they hold.
-
 import { type Observable, Subscription, type Unsubscribable } from 'rxjs';
 import type { Listener } from '../../../graph/emitter.ts';
 import type { Graph } from '../../../graph/graph.ts';
@@ -11,7 +10,6 @@ import { unknownName } from '../../../json5/nearest-name.ts';
 import { HubError } from '../../../model/error.ts';
 import type { Value } from '../../../model/value.ts';
 import type { Hearer, NamedValues, Sources } from '../../plan.ts';
-import { createFired, type Fired, FiringSource, readNamed } from './named-sources.ts';
 
 /** The sources of one rule. */
 export class RuleSources implements Sources {
@@ -160,5 +158,53 @@ class ChangeListener implements Listener<Value | undefined> {
 
   next(value: Value | undefined): void {
     if (value !== undefined && !this.closed) this.#hearer.next(value);
+  }
+}
+
+// Named sources, which are read all at once when the writes of a turn have settled, so that no rule ever sees half of a turn.
+
+/** Values by name; undefined: unknown. */
+export type Scope = Record<string, Value | undefined>;
+
+/** Which of the triggers among some sources have fired since they were read, by their places; undefined: none of them is a trigger. */
+export type Fired = boolean[] | undefined;
+
+export function createFired(nodes: readonly ParameterNode[]): Fired {
+  return nodes.some(({ type }) => type === 'T') ? nodes.map(() => false) : undefined;
+}
+
+/** Reads the value of each source, of a trigger whether it has fired since the last call, and whether all are known. */
+export function readNamed(
+  names: readonly string[],
+  nodes: readonly ParameterNode[],
+  fired: Fired,
+  scope: Scope,
+): boolean {
+  let isComplete = true;
+  for (let place = 0; place < nodes.length; place++) {
+    const node = nodes[place]!;
+    const value = fired === undefined || node.type !== 'T' ? node.value : fired[place];
+    if (value === undefined) isComplete = false;
+    scope[names[place]!] = value;
+  }
+  fired?.fill(false);
+  return isComplete;
+}
+
+/** A trigger among named sources. */
+class FiringSource implements Hearer {
+  readonly #fired: boolean[];
+  readonly #place: number;
+  readonly #hearer: Hearer;
+
+  constructor(fired: boolean[], place: number, hearer: Hearer) {
+    this.#fired = fired;
+    this.#place = place;
+    this.#hearer = hearer;
+  }
+
+  next(value: Value): void {
+    this.#fired[this.#place] = true;
+    this.#hearer.next(value);
   }
 }

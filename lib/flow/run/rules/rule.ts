@@ -1,14 +1,21 @@
 // Runs one rule: what its body makes of its sources is written to each destination.
 
+import { resolve } from 'node:path';
 import type { Subscription } from 'rxjs';
 import type { Graph } from '../../../graph/graph.ts';
-import type { Parameter } from '../../../model/parameter.ts';
+import type { ParameterNode } from '../../../graph/parameter-node.ts';
+import { HubError, messageOf } from '../../../model/error.ts';
+import type { Origin, Parameter, RemoteWrite } from '../../../model/parameter.ts';
+import type { Value, ValueType } from '../../../model/value.ts';
 import type { RulePlan } from '../../plan.ts';
+import { ownName } from '../../programs/flow-code.ts';
+import { formatPlace, placeIn, stackOf, wordsOf } from '../../programs/stack.ts';
 import { type RunningBody, runExpressions } from './expressions/run-expressions.ts';
-import type { RuleContext, RuleRuntime } from './rule-context.ts';
-import { GraphOutput } from './rule-output.ts';
+import type { RuleContext, RuleOutput, RuleRuntime } from './rule-context.ts';
+import type { RuleReports } from './rule-reports.ts';
 import { RuleSources } from './rule-sources.ts';
 import { runStream } from './streams/run-stream.ts';
+import type { RuleTrace } from './trace.ts';
 
 /** A rule that was started. */
 export class StartedRule {
@@ -54,4 +61,137 @@ function copiedBy({ body }: RulePlan, graph: Graph): Parameter | undefined {
   const hasMore = pipe.length > 0 || hearsWrites || runsAtStart;
   const isCopy = when === undefined && map === undefined && split === undefined && !hasMore;
   return isCopy ? graph.get(body.from.any[0]!) : undefined;
+}
+
+// Where the values of a rule go, and its faults.
+
+class GraphOutput implements RuleOutput {
+  readonly #plan: RulePlan;
+  readonly #graph: Graph;
+  readonly #trace: RuleTrace;
+  readonly #origin: Origin;
+  readonly #destinations: readonly ParameterNode[];
+  /** The type of what each destination gets, or of what all of them get. */
+  readonly #types: readonly (ValueType | undefined)[];
+  /** The destination, where there is one: a list of one would be one more place in memory to look at. */
+  readonly #only: ParameterNode | undefined;
+  readonly #reports: RuleReports;
+  /** What is to be written to parameters of other hubs. */
+  #remotes: RemoteWrite[] | undefined = undefined;
+
+  constructor(plan: RulePlan, { graph, reports }: Pick<RuleRuntime, 'graph' | 'reports'>, trace: RuleTrace) {
+    this.#plan = plan;
+    this.#graph = graph;
+    this.#trace = trace;
+    this.#origin = { kind: 'rule', name: plan.name, file: plan.file };
+    this.#destinations = plan.to.map((address) => graph.get(address));
+    this.#types = typesOf(plan);
+    this.#only = this.#destinations.length === 1 ? this.#destinations[0] : undefined;
+    this.#reports = reports;
+  }
+
+  write(value: unknown): void {
+    const only = this.#only;
+    if (only === undefined) {
+      this.#graph.turn(() => this.#writeAll(value));
+      return;
+    }
+    if (this.#trace.isRecorded) this.#trace.result(value);
+    if (this.#hasEnded()) return;
+    this.#writeTo(only, value, 0);
+    if (this.#remotes !== undefined) this.#sendRemotes(this.#remotes);
+  }
+
+  writeEach(values: readonly (Value | undefined)[]): void {
+    this.#trace.results(values);
+    this.#graph.turn(() => {
+      if (this.#hasEnded()) return;
+      for (const [index, value] of values.entries())
+        if (value !== undefined) this.#writeTo(this.#destinations[index]!, value, index);
+      if (this.#remotes !== undefined) this.#sendRemotes(this.#remotes);
+    });
+  }
+
+  fail(error: unknown, destination?: string): void {
+    const message =
+      'stream' in this.#plan.body && destination === undefined ? faultText(error, this.#plan) : lineOf(error);
+    this.#trace.fail(message, destination);
+    this.#reports.failed(this.#plan, destination === undefined ? message : refusalOf(message, destination));
+  }
+
+  #writeAll(value: unknown): void {
+    if (this.#trace.isRecorded) this.#trace.result(value);
+    if (this.#hasEnded()) return;
+    for (const destination of this.#destinations) this.#writeTo(destination, value, 0);
+    if (this.#remotes !== undefined) this.#sendRemotes(this.#remotes);
+  }
+
+  /** What other hubs own is written there, as one turn for each of them; what becomes of it is heard later. */
+  #sendRemotes(writes: readonly RemoteWrite[]): void {
+    this.#remotes = undefined;
+    for (const [remote, ofOne] of Map.groupBy(writes, ({ parameter }) => parameter.remote!))
+      void this.#graph.writeRemote(remote, ofOne, this.#origin).then((results) => {
+        for (const [index, result] of results.entries())
+          if (result instanceof Error && !isLoop(result))
+            this.#reports.failed(this.#plan, refusalOf(lineOf(result), ofOne[index]!.parameter.address));
+      });
+  }
+
+  /** Whether the hub finds that its rules may not go on; this one has ended then. */
+  #hasEnded(): boolean {
+    const { mayAct } = this.#graph;
+    return mayAct !== undefined && !mayAct();
+  }
+
+  /**
+   * What a destination is written that reads writes in its own way, or that another hub owns: a fire is told as `true`, since it is 1
+   * only where a number is expected (D-07). Where the type says nothing, as in a list of sources or in a stream, the 1 of a trigger is its fire.
+   */
+  #inputFor(destination: ParameterNode, value: unknown, place: number): unknown {
+    if (value !== 1 || destination.type === 'S') return value;
+    const type = this.#types[place];
+    const isFire = type === 'T' || (type === undefined && this.#graph.cause?.parameter.type === 'T');
+    return isFire ? true : value;
+  }
+
+  #writeTo(destination: ParameterNode, value: unknown, place: number): void {
+    try {
+      if (destination.remote === undefined) {
+        const input = destination.accept === undefined ? value : this.#inputFor(destination, value, place);
+        this.#graph.writeTo(destination, input, this.#origin);
+      } else {
+        this.#remotes ??= [];
+        this.#remotes.push({ parameter: destination, input: this.#inputFor(destination, value, place) });
+      }
+    } catch (error) {
+      this.fail(error, destination.address);
+    }
+  }
+}
+
+/** The types of what the destinations of a rule get: one each, or one for all of them. */
+function typesOf({ body }: RulePlan): readonly (ValueType | undefined)[] {
+  if ('stream' in body) return [undefined];
+  return body.split?.map(({ type }) => type) ?? [body.result];
+}
+
+/** Past the limit of hops a write is told as dropped, on both hubs. */
+function isLoop(error: Error): boolean {
+  return error instanceof HubError && error.code === 'conflict';
+}
+
+/** What a destination has refused; some messages begin with its address. */
+function refusalOf(message: string, destination: string): string {
+  return message.startsWith(`${destination}: `) ? message : `${destination}: ${message}`;
+}
+
+function lineOf(error: unknown): string {
+  return messageOf(error).split('\n', 1)[0]!;
+}
+
+/** What a stream failed with, and where in the author's own files. */
+function faultText(error: unknown, { file }: RulePlan): string {
+  const flow = { path: resolve(file), name: file };
+  const place = placeIn(stackOf(error), (path) => ownName(path, flow));
+  return place === undefined ? wordsOf(error) : `${wordsOf(error)} (${formatPlace(place)})`;
 }

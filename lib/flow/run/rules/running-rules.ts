@@ -1,17 +1,14 @@
 // The rules that run, and those that are switched off. A swap stops and starts only those that a reload has changed. All
 // others keep their subscriptions and what they hold, and rules that share a source go on in the order of the flow files.
 // What was switched by hand stays so until its text is another.
-
 import { Subscription } from 'rxjs';
 import { unknownName } from '../../../json5/nearest-name.ts';
 import { HubError } from '../../../model/error.ts';
 import type { Origin, Parameter } from '../../../model/parameter.ts';
-import type { RuleRuns } from '../../../model/reports/rule-run.ts';
-import type { RuleStatus } from '../../../model/reports/rule-status.ts';
+import type { RuleRuns, RuleStatus } from '../../../model/reports/rule-status.ts';
 import { haveSameText, type Plan, type RulePlan, sourcesOf } from '../../plan.ts';
 import { type Difference, differenceOf } from '../difference.ts';
 import type { HandSwitch, HandSwitches, Switchable } from '../hand-switches.ts';
-import { followRules, goneWith } from './follow-rules.ts';
 import { type StartedRule, startRule } from './rule.ts';
 import type { RuleRuntime } from './rule-context.ts';
 
@@ -382,4 +379,48 @@ function isWanted({ plan, switched }: Pick<RunningRule, 'plan' | 'switched'>): b
 
 function switchableOf({ name, file }: RulePlan): Switchable {
   return { kind: 'rule', name, file };
+}
+
+// Which rules go on when a plan takes the place of another.
+
+interface Followed {
+  readonly plan: RulePlan;
+  readonly started: StartedRule | undefined;
+}
+
+/**
+ * The rules that plans go on from: one that is made of the same and has lost none of its parameters. Where the plans at the start
+ * and at the end are the same, these are not compared with others.
+ */
+function followRules<Rule extends Followed>(
+  rules: readonly Rule[],
+  plans: readonly RulePlan[],
+  gone: ReadonlySet<string>,
+): readonly (Rule | undefined)[] {
+  const isGone = goneWith(gone);
+  const isStaying = ({ plan, started }: Rule) =>
+    started === undefined || !(isGone(plan.addresses) || isGone(plan.sharedAddresses));
+  const longest = Math.min(rules.length, plans.length);
+  let start = 0;
+  while (start < longest && rules[start]!.plan === plans[start]) start++;
+  let end = 0;
+  while (end < longest - start && rules.at(-1 - end)!.plan === plans.at(-1 - end)) end++;
+  const staysOr = (rule: Rule) => (isStaying(rule) ? rule : undefined);
+  const others = Map.groupBy(rules.slice(start, rules.length - end).filter(isStaying), ({ plan }) => plan.key);
+  return [
+    ...rules.slice(0, start).map(staysOr),
+    ...plans.slice(start, plans.length - end).map(({ key }) => others.get(key)?.shift()),
+    ...rules.slice(rules.length - end).map(staysOr),
+  ];
+}
+
+/** Tells whether one of a list of addresses is gone; of a list that many rules share it has found out once. */
+function goneWith(gone: ReadonlySet<string>): (addresses: readonly string[]) => boolean {
+  if (gone.size === 0) return () => false;
+  const known = new Map<readonly string[], boolean>();
+  return (addresses) => {
+    const isGone = known.get(addresses) ?? addresses.some((address) => gone.has(address));
+    known.set(addresses, isGone);
+    return isGone;
+  };
 }

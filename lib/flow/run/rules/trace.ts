@@ -7,7 +7,7 @@ import type { Graph } from '../../../graph/graph.ts';
 import { unknownName } from '../../../json5/nearest-name.ts';
 import { describe, HubError } from '../../../model/error.ts';
 import type { Parameter } from '../../../model/parameter.ts';
-import type { RuleRuns } from '../../../model/reports/rule-run.ts';
+import type { RuleRuns } from '../../../model/reports/rule-status.ts';
 import type { Value } from '../../../model/value.ts';
 import { KeptRuns } from './kept-runs.ts';
 

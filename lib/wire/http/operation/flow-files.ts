@@ -1,6 +1,6 @@
 // The flow files.
 
-import type { FileReport } from '../../../model/reports/load-report.ts';
+import type { FileReport } from '../../../model/reports/reload-report.ts';
 import type { IsoTime } from '../../time.ts';
 
 /**

@@ -1,8 +1,8 @@
 // Reloads, and what would have been done in shadow beside what was done.
 
 import type { Origin } from '../../../model/parameter.ts';
+import type * as model from '../../../model/reports/reload-report.ts';
 import type { Reload } from '../../../model/reports/reload-report.ts';
-import type * as model from '../../../model/reports/shadow-report.ts';
 import type { Value, ValueType } from '../../../model/value.ts';
 import type { IsoTime } from '../../time.ts';
 
@@ -26,7 +26,7 @@ export interface ShadowReport extends Omit<model.ShadowReport, 'since' | 'kind' 
   readonly deviations: readonly Deviation[];
 }
 
-export type { DeviationCount } from '../../../model/reports/deviation.ts';
+export type { DeviationCount } from '../../../model/reports/reload-report.ts';
 
 /** `{"time":"2026-…","parameter":"desk/lamp","type":"B","done":{"value":false,"origin":{…}},"would":{"value":true,"origin":{…}}}`. */
 export interface Deviation {

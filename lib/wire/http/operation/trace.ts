@@ -1,6 +1,6 @@
 // What a rule did lately.
 
-import type * as model from '../../../model/reports/rule-run.ts';
+import type * as model from '../../../model/reports/rule-status.ts';
 import type { Value } from '../../../model/value.ts';
 import type { IsoTime } from '../../time.ts';
 

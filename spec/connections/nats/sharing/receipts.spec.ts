@@ -6,7 +6,7 @@ import test from 'ava';
 import type { Transport } from '../../../../lib/connections/nats/link/transport.ts';
 import { Receipts } from '../../../../lib/connections/nats/sharing/receipts.ts';
 import { monotonicScheduler } from '../../../../lib/hub/scheduler.ts';
-import { Pause } from '../../../../lib/model/time/pause.ts';
+import { Pause } from '../../../../lib/model/time/wall-clock.ts';
 import { Time } from '../support/time.ts';
 
 const name = { domain: 'd', hub: 'west' };

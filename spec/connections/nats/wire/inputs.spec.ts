@@ -3,7 +3,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { readInput, tellInput } from '../../../../lib/connections/nats/wire/inputs.ts';
-import { readStartMs } from '../../../../lib/connections/timer/duration.ts';
+import { readStartMs } from '../../../../lib/connections/timer/timer.ts';
 import { HubError } from '../../../../lib/model/error.ts';
 import { convert, valueTypes } from '../../../../lib/model/value.ts';
 

@@ -1,7 +1,7 @@
 // What a plot of a dashboard shows of the time before it was opened.
 
 import test from 'ava';
-import { pastOf } from '../../../../lib/console/dashboard/readings/plot-past.ts';
+import { pastOf } from '../../../../lib/console/dashboard/readings/samples.ts';
 import type { History } from '../../../../lib/wire/http/past/history.ts';
 
 const history = (parts: Partial<History>): History => ({

@@ -1,7 +1,7 @@
 // Writes to a connection that has not started yet: the newest are held, up to a count for each parameter and to so many bytes in all.
 
 import test from 'ava';
-import { HeldWrites } from '../../../../lib/flow/run/connections/held-writes.ts';
+import { HeldWrites } from '../../../../lib/flow/run/connections/supervisor.ts';
 import { Graph } from '../../../../lib/graph/graph.ts';
 import { held } from '../../../../lib/model/held-bytes.ts';
 import type { Value } from '../../../../lib/model/value.ts';

@@ -2,8 +2,7 @@
 
 import test, { type ExecutionContext } from 'ava';
 import { VirtualTimeScheduler } from 'rxjs';
-import { keptLength } from '../../../../lib/flow/run/rules/kept-runs.ts';
-import { keptRuns } from '../../../../lib/flow/run/rules/run-numbers.ts';
+import { keptLength, keptRuns } from '../../../../lib/flow/run/rules/kept-runs.ts';
 import { createTraces } from '../../../../lib/flow/run/rules/trace.ts';
 import { Graph } from '../../../../lib/graph/graph.ts';
 import type { Origin } from '../../../../lib/model/parameter.ts';

@@ -1,9 +1,10 @@
 // A connection to an X server in its own protocol (X Window System Protocol, version 11, sections 1 and 8), as much of it as
 // pressing keys takes. It is plain JavaScript, so that nothing that a server says can end the process.
-
-import type { Socket } from 'node:net';
-import { findProof, type Proof } from './authority.ts';
-import { reachDisplay } from './display.ts';
+import { connect, type NetConnectOpts, type Socket } from 'node:net';
+import { homedir, hostname } from 'node:os';
+import { join } from 'node:path';
+import { readRegularFile } from '../../../../files/regular-file.ts';
+import { describe, messageOf } from '../../../../model/error.ts';
 
 const maxAnswerBytes = 2 ** 20;
 const headBytes = 32;
@@ -21,13 +22,13 @@ interface Question {
 }
 
 /** The numbers of an extension in the protocol. */
-export interface Extension {
+interface Extension {
   readonly opcode: number;
   readonly firstEvent: number;
 }
 
 /** The keycodes that a server knows, both included. */
-export interface KeycodeRange {
+interface KeycodeRange {
   readonly first: number;
   readonly last: number;
 }
@@ -177,6 +178,136 @@ function rootOf(welcome: Buffer): number {
 }
 
 /** Bytes filled up with zeros to a multiple of four. */
-export function padded(bytes: Buffer): Buffer {
+function padded(bytes: Buffer): Buffer {
   return Buffer.concat([bytes, Buffer.alloc(-bytes.length & 3)]);
+}
+
+// What a client shows to an X server to be let in: a cookie, which the file of authority keeps (Xau, Xsecurity(7)).
+
+/** A server, as the file names it. */
+interface Party {
+  readonly family: number;
+  readonly address: Buffer;
+  /** The number of the display, `0`; empty: any display. */
+  readonly number: string;
+}
+
+interface Proof {
+  readonly protocol: string;
+  readonly data: Buffer;
+}
+
+const maxFileBytes = 1024 * 1024;
+const anyFamily = 65535;
+const cookieProtocol = 'MIT-MAGIC-COOKIE-1';
+const nothing: Proof = { protocol: '', data: Buffer.alloc(0) };
+
+/** Finds the first cookie for a server in the file of authority, or an empty proof, which many servers take. Never errs. */
+async function findProof(server: Party, path = join(homedir(), '.Xauthority')): Promise<Proof> {
+  const bytes = await readRegularFile(path, maxFileBytes).catch(() => Buffer.alloc(0));
+  for (const { party, proof } of readEntries(bytes))
+    if (proof.protocol === cookieProtocol && isFor(party, server)) return proof;
+  return nothing;
+}
+
+function isFor({ family, address, number }: Party, server: Party): boolean {
+  const isAddress = family === anyFamily || (family === server.family && address.equals(server.address));
+  return isAddress && (number === '' || server.number === '' || number === server.number);
+}
+
+/** Reads the entries of a file: a family, then address, number, protocol and data, each after its length, big-endian. */
+function* readEntries(bytes: Buffer): Iterable<{ party: Party; proof: Proof }> {
+  let place = 0;
+  const number = () => {
+    place += 2;
+    return bytes.readUInt16BE(place - 2);
+  };
+  const field = () => {
+    const length = number();
+    place += length;
+    if (place > bytes.length) throw new RangeError('cut off');
+    return bytes.subarray(place - length, place);
+  };
+  try {
+    while (place < bytes.length) {
+      const family = number();
+      const [address, display, protocol, data] = [field(), field(), field(), field()];
+      yield {
+        party: { family, address, number: display.toString('latin1') },
+        proof: { protocol: protocol.toString('latin1'), data },
+      };
+    }
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error; // the file is cut off, and the entries before that count
+  }
+}
+
+// Connects to the X server that DISPLAY names. This happens before the library that hears keys connects: without a server that
+// library aborts the process, and now and then it hangs.
+
+const deadlineMs = 3000;
+const firstPort = 6000;
+
+/** Families of addresses in a file of authority (Xauth.h). */
+const family = { internet: 0, internet6: 6, local: 256 } as const;
+
+/** A connected socket, and how a file of authority names the server at its other end. */
+interface Reached {
+  readonly socket: Socket;
+  readonly server: Party;
+}
+
+/**
+ * Connects to the display: `:0`, `unix:0.1`, `desk:0`, `localhost:10.0`, `[::1]:0`, or the path of its socket. Errors: one
+ * sentence.
+ */
+async function reachDisplay(display: string): Promise<Reached> {
+  const { places, number } = readDisplay(display);
+  const reasons: string[] = [];
+  for (const place of places)
+    try {
+      const socket = await reach(place);
+      return { socket, server: partyOf(socket, number) };
+    } catch (error) {
+      reasons.push(messageOf(error));
+    }
+  throw new Error(`no X server answers at the display ${display} (${reasons[0]})`);
+}
+
+function readDisplay(display: string): { places: readonly NetConnectOpts[]; number: string } {
+  const [, path] = /^(?:unix:)?(\/.+)$/.exec(display) ?? [];
+  if (path !== undefined) return { places: [{ path }], number: /:(\d+)$/.exec(path)?.[1] ?? '' };
+  const [, host, number] = /^(?:\w+\/)?(\[[\da-f:.]+\]|[\w.-]*|[\da-f:]+):(\d+)(?:\.\d+)?$/i.exec(display) ?? [];
+  if (host === undefined || number === undefined)
+    throw new Error(`DISPLAY: expected a display such as ":0" or "localhost:10.0", got ${describe(display)}`);
+  const local = `/tmp/.X11-unix/X${number}`;
+  if (host === '' || host === 'unix') return { places: [{ path: local }, { path: `\0${local}` }], number };
+  return { places: [{ host: host.replace(/^\[|\]$/g, ''), port: firstPort + Number(number) }], number };
+}
+
+function reach(place: NetConnectOpts): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ ...place, timeout: deadlineMs })
+      .once('connect', () => resolve(socket.setTimeout(0)))
+      .once('timeout', () => socket.destroy(new Error('no answer')))
+      .once('error', reject);
+  });
+}
+
+/** A server on this machine is named by the name of the machine, any other by its address. */
+function partyOf({ remoteAddress, remoteFamily }: Socket, number: string): Party {
+  const address = remoteAddress?.replace(/^::ffff:/, '');
+  if (address === undefined || address === '::1' || address.startsWith('127.'))
+    return { family: family.local, address: Buffer.from(hostname()), number };
+  if (remoteFamily === 'IPv6' && address === remoteAddress)
+    return { family: family.internet6, address: bytesOfIpv6(address), number };
+  return { family: family.internet, address: Buffer.from(address.split('.').map(Number)), number };
+}
+
+function bytesOfIpv6(address: string): Buffer {
+  const [head = '', tail] = address.split('%')[0]!.split('::');
+  const words = (part: string | undefined) => (part ? part.split(':') : []);
+  const [left, right] = [words(head), words(tail)];
+  const zeros = Array<string>(8 - left.length - right.length).fill('0');
+  return Buffer.from([...left, ...zeros, ...right].map((word) => word.padStart(4, '0')).join(''), 'hex');
 }

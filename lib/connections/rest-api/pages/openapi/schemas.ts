@@ -3,8 +3,8 @@
 import type { Dashboard } from '../../../../dashboard/format.ts';
 import { type ErrorCode, errorCatalogue } from '../../../../model/error.ts';
 import { connectionActions } from '../../../../model/reports/connection-status.ts';
-import type { FileReport } from '../../../../model/reports/load-report.ts';
 import { type LogStatus, logLevels } from '../../../../model/reports/log-entry.ts';
+import type { FileReport } from '../../../../model/reports/reload-report.ts';
 import type { RuleStatus } from '../../../../model/reports/rule-status.ts';
 import type { Value } from '../../../../model/value.ts';
 import type { DashboardList } from '../../../../wire/http/dashboards.ts';

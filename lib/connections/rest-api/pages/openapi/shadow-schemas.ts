@@ -1,8 +1,11 @@
 // The schemas of what runs in shadow.
 
-import type { DeviationCount } from '../../../../model/reports/deviation.ts';
-import type { Difference, Reload } from '../../../../model/reports/reload-report.ts';
-import { keptDeviations } from '../../../../model/reports/shadow-report.ts';
+import {
+  type DeviationCount,
+  type Difference,
+  keptDeviations,
+  type Reload,
+} from '../../../../model/reports/reload-report.ts';
 import type {
   Deviation,
   DeviationSide,

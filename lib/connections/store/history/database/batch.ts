@@ -1,6 +1,6 @@
 // Changes that were handed over, until they are written: in the order of the table, so that each page of it is written once.
 
-import { isTime } from '../../../../model/time/point-in-time.ts';
+import { isTime } from '../../../../model/time/iso-time.ts';
 import type { ValueType } from '../../../../model/value.ts';
 import { storedText } from '../../thread/database/stored-text.ts';
 import { giveWay } from '../../thread/give-way.ts';

@@ -1,7 +1,7 @@
 // When the room is used up, what was written longest ago goes: changes first, hour by hour, then minutes, at last a quarter of what
 // there is.
 
-import { dayMs } from '../../../../model/time/calendar-day.ts';
+import { dayMs } from '../../../../model/time/iso-time.ts';
 import { isWithin } from '../../thread/database/read-rows.ts';
 import type { Interval } from '../segments.ts';
 import { hourMs } from '../tables.ts';

@@ -1,7 +1,7 @@
 // Parameters, writers and gaps are a few bytes each, but a hub that runs for years meets ever more of them. So those go, now and then,
 // that no row names any more, and the oldest gaps.
 
-import { dayMs } from '../../../../model/time/calendar-day.ts';
+import { dayMs } from '../../../../model/time/iso-time.ts';
 import { isWithin, readRows } from '../../thread/database/read-rows.ts';
 import { hoursOf } from './drop.ts';
 import type { HistoryDatabase } from './history-database.ts';

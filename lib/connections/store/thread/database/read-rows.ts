@@ -1,7 +1,7 @@
 // Reads rows that somebody may have edited. SQLite has integers that JavaScript has not: one of them would stop all that is read with it.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { lastTimeMs } from '../../../../model/time/point-in-time.ts';
+import { lastTimeMs } from '../../../../model/time/iso-time.ts';
 
 type Argument = string | number;
 

@@ -2,7 +2,7 @@
 // database may also write a checksum that is right, and the first version had none: so what is read is looked at, too.
 
 import type { DatabaseSync } from 'node:sqlite';
-import { isTime } from '../../../../model/time/point-in-time.ts';
+import { isTime } from '../../../../model/time/iso-time.ts';
 import { isValueOf, type ValueType, valueTypes } from '../../../../model/value.ts';
 import type { KeptMemory } from '../../../keeping.ts';
 import { readRows } from '../database/read-rows.ts';

@@ -1,7 +1,7 @@
 // The tables of snapshots in the database of values, and a view that shows what is in them to people.
 
 import type { DatabaseSync } from 'node:sqlite';
-import { isTime } from '../../../../model/time/point-in-time.ts';
+import { isTime } from '../../../../model/time/iso-time.ts';
 import { readRows } from '../database/read-rows.ts';
 import { checksumOf, hasChecksums, isOfThisVersion } from './checksum.ts';
 import type { KeptSnapshots, SnapshotBatch } from './messages.ts';

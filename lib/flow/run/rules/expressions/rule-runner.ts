@@ -1,15 +1,16 @@
 // One run of a rule in JSON5 after the other. What a run needs stands in few objects, each of one kind: among thousands of rules each
 // object more is one more place in memory to wait for.
-
-import type { Subscription } from 'rxjs';
+import { Observable, Subscriber, type Subscription } from 'rxjs';
+import { createCausalScheduler } from '../../../../graph/causal-scheduler.ts';
+import type { Graph } from '../../../../graph/graph.ts';
+import { held, textBytes } from '../../../../model/held-bytes.ts';
+import type { Change, Parameter } from '../../../../model/parameter.ts';
 import type { Value } from '../../../../model/value.ts';
 import type { ExpressionBody } from '../../../plan.ts';
-import type { BoundExpression } from '../../../rule-expression.ts';
+import { type BoundExpression, explainFailure, missingName, type RuleExpression } from '../../../rule-expression.ts';
+import type { PreparedStep, StepRuntime } from '../../../steps/step.ts';
 import type { RuleContext } from '../rule-context.ts';
 import type { RuleTrace } from '../trace.ts';
-import { bindExpression } from './bind-expression.ts';
-import type { ExpressionLookup } from './expression-lookup.ts';
-import { Pipe, type ValueWriter } from './pipe.ts';
 
 export interface RunnerParts {
   readonly body: ExpressionBody;
@@ -66,5 +67,187 @@ function createSplit(
   return (scope) => {
     const values = bound.map((expression) => expression.evaluate(scope));
     if (values.some((value) => value !== undefined)) output.writeEach(values);
+  };
+}
+
+// What the expressions of one rule look up, and why they have no result.
+
+export class ExpressionLookup implements ExpressionRuntime {
+  readonly #context: RuleContext;
+  /** The addresses that were reported as unknown, each of them once. */
+  #reported: Set<string> | undefined;
+  /** The addresses by name while not all of them are known. */
+  #incomplete: Readonly<Record<string, string>> | undefined;
+
+  constructor(context: RuleContext) {
+    this.#context = context;
+  }
+
+  /** Runs while not all names have a value: an expression that needs the others has no result, which is no fault. */
+  whileIncomplete(named: Readonly<Record<string, string>>, run: () => void): void {
+    this.#incomplete = named;
+    run();
+    this.#incomplete = undefined;
+  }
+
+  now(): number {
+    return this.#context.runtime.graph.now();
+  }
+
+  parameterOf(address: string): Parameter {
+    return this.#context.runtime.graph.get(address);
+  }
+
+  reportFault(error: unknown): void {
+    const missing = this.#incomplete?.[missingName(error) ?? ''];
+    if (missing === undefined) this.#context.output.fail(explainFailure(error));
+    else this.reportUnknown(missing);
+  }
+
+  reportUnknown(address: string): void {
+    const { plan, trace, runtime } = this.#context;
+    const node = runtime.graph.get(address);
+    const message = `waits for ${address}, which is unknown`;
+    trace.wait(message);
+    if (this.#reported?.has(address)) return;
+    this.#reported ??= new Set();
+    this.#reported.add(address);
+    runtime.reports.waiting(plan, message, () => node.value === undefined);
+  }
+}
+
+// Binds the expressions of a rule to what they look up while it runs.
+
+/** What expressions look up, and whom they tell why they have no result. */
+interface ExpressionRuntime {
+  now(): number;
+  parameterOf(address: string): Parameter;
+  reportFault(error: unknown): void;
+  /** The expression has no result as long as this parameter is unknown. */
+  reportUnknown(address: string): void;
+}
+
+const none: readonly Parameter[] = [];
+
+/** Binds an expression; it writes what it looks up into the scope that it is given. */
+function bindExpression(expression: RuleExpression, runtime: ExpressionRuntime): BoundExpression {
+  const { lookedUp } = expression;
+  const parameters = lookedUp.length === 0 ? none : lookedUp.map(({ address }) => runtime.parameterOf(address));
+  return new Bound(expression, parameters, runtime);
+}
+
+class Bound implements BoundExpression {
+  readonly #expression: RuleExpression;
+  /** In the order of what is looked up. */
+  readonly #parameters: readonly Parameter[];
+  readonly #runtime: ExpressionRuntime;
+
+  constructor(expression: RuleExpression, parameters: readonly Parameter[], runtime: ExpressionRuntime) {
+    this.#expression = expression;
+    this.#parameters = parameters;
+    this.#runtime = runtime;
+  }
+
+  evaluate(scope: Record<string, Value | undefined>): Value | undefined {
+    const { evaluate, lookedUp, readsNow } = this.#expression;
+    if (readsNow) scope.now = this.#runtime.now();
+    const parameters = this.#parameters;
+    for (let index = 0; index < parameters.length; index++) {
+      const { name, asks } = lookedUp[index]!;
+      const { value } = parameters[index]!;
+      scope[name] = asks === 'known' ? value !== undefined : value; // unknown: the evaluation shows whether it is needed
+    }
+    try {
+      return evaluate(scope as Record<string, Value>);
+    } catch (error) {
+      this.#explain(error);
+      return undefined;
+    }
+  }
+
+  #explain(error: unknown): void {
+    const { lookedUp, readsPrevious } = this.#expression;
+    const missing = lookedUp.length === 0 && !readsPrevious ? undefined : missingName(error);
+    if (missing === 'previous' && readsPrevious) return;
+    const unknown = lookedUp.find(({ name }) => name === missing);
+    if (unknown === undefined) this.#runtime.reportFault(error);
+    else this.#runtime.reportUnknown(unknown.address);
+  }
+}
+
+// The steps of a rule, from what goes in to what is written: at once, or later on behalf of the change that went in last. It is both
+// ends in one, so that a run finds what it needs in one place.
+
+/** Where values go. */
+interface ValueWriter {
+  write(value: Value): void;
+}
+
+/** Takes values in, of which `to` gets what comes out; the steps end with the subscription. */
+class Pipe extends Subscriber<Value> implements ValueWriter {
+  readonly #graph: Graph;
+  readonly #to: ValueWriter;
+  readonly #fail: (error: unknown) => void;
+  /** The first step. */
+  #first: Subscriber<Value> | undefined;
+  #lastIn: Change | undefined;
+
+  constructor(
+    steps: readonly PreparedStep[],
+    to: ValueWriter,
+    context: RuleContext,
+    lookup: ExpressionRuntime,
+    subscription: Subscription,
+  ) {
+    super();
+    this.#graph = context.runtime.graph;
+    this.#to = to;
+    this.#fail = (error) => context.output.fail(error);
+    const input$ = new Observable<Value>((first) => {
+      this.#first = first;
+    });
+    const runtime = stepRuntime(context, lookup);
+    subscription.add(this);
+    steps.reduce((stream, step) => stream.pipe(step.create(runtime)), input$).subscribe(this);
+  }
+
+  /** Takes a value in. */
+  write(value: Value): void {
+    this.#lastIn = this.#graph.cause;
+    this.#first?.next(value);
+  }
+
+  protected override _next(value: Value): void {
+    if (this.#graph.cause === undefined) this.#graph.onBehalfOf(this.#lastIn, () => this.#to.write(value));
+    else this.#to.write(value);
+  }
+
+  protected override _error(error: unknown): void {
+    this.unsubscribe();
+    this.#fail(error);
+  }
+}
+
+/** What the texts of a change take, and of those that led to it. */
+function textBytesOf(change: Change | undefined): number {
+  let bytes = 0;
+  for (let link = change; link !== undefined; link = link.cause)
+    if (typeof link.value === 'string') bytes += textBytes(link.value);
+  return bytes;
+}
+
+function stepRuntime({ plan, runtime, trace }: RuleContext, lookup: ExpressionRuntime): StepRuntime {
+  const { graph, scheduler, reports } = runtime;
+  const owner = `rule "${plan.name}" of ${plan.file}`;
+  return {
+    scheduler,
+    causalScheduler: createCausalScheduler(graph, scheduler),
+    bind: (expression) => bindExpression(expression, lookup),
+    overflow(message) {
+      trace.limit(message);
+      reports.limited(plan, message);
+    },
+    causeBytes: () => textBytesOf(graph.cause),
+    open: (letGo) => held.open({ kind: 'steps', owner, letGo }),
   };
 }

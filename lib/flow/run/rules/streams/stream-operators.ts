@@ -1,8 +1,8 @@
 // Operators of RxJS that hold values back, or what is made of them: what they emit later has the change as its cause that the value
 // came with. Flows in TypeScript get them in place of those of RxJS, of which only the causes are another.
-
 import * as rxjs from 'rxjs';
-import { type KeptCause, keepCause, streamScheduler } from './stream-causes.ts';
+import { longestDurationMs } from '../../../../model/time/duration.ts';
+import { type KeptCause, keepCause, steadyTime, streamScheduler, timeOfDay } from './stream-causes.ts';
 
 interface Kept<T> {
   readonly value: T;
@@ -78,3 +78,143 @@ export const concatMap = making(rxjs.concatMap as never) as typeof rxjs.concatMa
 export const mergeMap = making(rxjs.mergeMap as never) as typeof rxjs.mergeMap;
 export const switchMap = making(rxjs.switchMap as never) as typeof rxjs.switchMap;
 export const exhaustMap = making(rxjs.exhaustMap as never) as typeof rxjs.exhaustMap;
+
+// What of RxJS takes time, with the scheduler of the hub in place of the one that looks at the clock of the machine: nothing that a flow
+// in TypeScript waits for depends on who sets the clock. A date is a time of day: how long it is until then is known when it begins.
+
+type Scheduler = rxjs.SchedulerLike;
+
+/** RxJS looks at the clock of the machine with these, too. */
+function steady(scheduler: Scheduler): Scheduler {
+  return { now: steadyTime.now, schedule: scheduler.schedule.bind(scheduler) as typeof scheduler.schedule };
+}
+
+export const asyncScheduler = streamScheduler as typeof rxjs.asyncScheduler;
+export const async = asyncScheduler;
+export const asapScheduler = steady(rxjs.asapScheduler) as typeof rxjs.asapScheduler;
+export const asap = asapScheduler;
+export const queueScheduler = steady(rxjs.queueScheduler) as typeof rxjs.queueScheduler;
+export const queue = queueScheduler;
+
+export const interval = ((periodMs = 0, scheduler: Scheduler = streamScheduler) =>
+  rxjs.interval(periodMs, scheduler)) as typeof rxjs.interval;
+
+export const timer = ((due: number | Date = 0, ...others: (number | Scheduler | undefined)[]) => {
+  const given = others.find(isScheduler);
+  const periodMs = others.find((one) => typeof one === 'number');
+  const scheduler = given ?? streamScheduler;
+  const after = (dueMs: number | Date) =>
+    periodMs === undefined ? rxjs.timer(dueMs, scheduler) : rxjs.timer(dueMs, periodMs, scheduler);
+  if (!isDate(due) || given !== undefined) return after(due);
+  return rxjs.defer(() => waitThen(untilMs(due), scheduler, after));
+}) as typeof rxjs.timer;
+
+export const delay = ((due: number | Date, scheduler?: Scheduler) =>
+  isDate(due) && scheduler === undefined
+    ? rxjs.delayWhen(() => timer(due))
+    : rxjs.delay(due, scheduler ?? streamScheduler)) as typeof rxjs.delay;
+
+export const debounceTime = ((dueMs: number, scheduler: Scheduler = streamScheduler) =>
+  rxjs.debounceTime(dueMs, scheduler)) as typeof rxjs.debounceTime;
+
+export const bufferTime = ((spanMs: number, ...others: unknown[]) =>
+  rxjs.bufferTime(spanMs, ...(withScheduler(others) as [number, number, Scheduler]))) as typeof rxjs.bufferTime;
+
+export const windowTime = ((spanMs: number, ...others: unknown[]) =>
+  rxjs.windowTime(spanMs, ...(withScheduler(others) as [number, number, Scheduler]))) as typeof rxjs.windowTime;
+
+export const timeInterval = ((scheduler: Scheduler = steady(streamScheduler)) =>
+  rxjs.timeInterval(scheduler)) as typeof rxjs.timeInterval;
+
+export const timestamp = ((provider: rxjs.TimestampProvider = timeOfDay) =>
+  rxjs.timestamp(provider)) as typeof rxjs.timestamp;
+
+type TimeoutConfig = rxjs.TimeoutConfig<unknown, rxjs.ObservableInput<unknown>>;
+
+export const timeout = ((given: number | Date | TimeoutConfig, scheduler?: Scheduler) => {
+  const config: TimeoutConfig = isDate(given) ? { first: given } : typeof given === 'number' ? { each: given } : given;
+  const own = config.scheduler ?? scheduler;
+  const { first } = config;
+  if (!isDate(first) || own !== undefined) return rxjs.timeout({ ...config, scheduler: own ?? streamScheduler });
+  return (source: rxjs.Observable<unknown>) =>
+    rxjs.defer(() => {
+      const firstMs = Math.min(longestDurationMs, untilMs(first));
+      return source.pipe(rxjs.timeout({ ...config, first: firstMs, scheduler: streamScheduler }));
+    });
+}) as typeof rxjs.timeout;
+
+export const timeoutWith = ((
+  due: number | Date,
+  other: rxjs.ObservableInput<unknown>,
+  scheduler: Scheduler = streamScheduler,
+) =>
+  timeout({
+    ...(isDate(due) ? { first: due } : { each: due }),
+    with: () => other,
+    scheduler,
+  })) as typeof rxjs.timeoutWith;
+
+export const repeat = ((given?: number | rxjs.RepeatConfig) =>
+  rxjs.repeat(withTimer(given) as rxjs.RepeatConfig)) as typeof rxjs.repeat;
+
+export const retry = ((given?: number | rxjs.RetryConfig) =>
+  rxjs.retry(withTimer(given) as rxjs.RetryConfig)) as typeof rxjs.retry;
+
+export class ReplaySubject<T> extends rxjs.ReplaySubject<T> {
+  constructor(bufferSize?: number, windowTimeMs?: number, provider: rxjs.TimestampProvider = steadyTime) {
+    super(bufferSize, windowTimeMs, provider);
+  }
+}
+
+export const shareReplay = ((
+  given?: number | rxjs.ShareReplayConfig,
+  windowTimeMs?: number,
+  scheduler: rxjs.TimestampProvider = steadyTime,
+) =>
+  typeof given === 'object'
+    ? rxjs.shareReplay({ scheduler: scheduler as Scheduler, ...given })
+    : rxjs.shareReplay(given, windowTimeMs, scheduler as Scheduler)) as typeof rxjs.shareReplay;
+
+export const publishReplay = ((
+  bufferSize?: number,
+  windowTimeMs?: number,
+  selector?: unknown,
+  provider: rxjs.TimestampProvider = steadyTime,
+) =>
+  typeof selector === 'function'
+    ? rxjs.publishReplay(bufferSize, windowTimeMs, selector as never, provider)
+    : rxjs.publishReplay(
+        bufferSize,
+        windowTimeMs,
+        (selector ?? provider) as rxjs.TimestampProvider,
+      )) as typeof rxjs.publishReplay;
+
+/** A timer of the platform cannot wait longer than the longest duration. */
+function waitThen<T>(ms: number, scheduler: Scheduler, then: (ms: number) => rxjs.Observable<T>): rxjs.Observable<T> {
+  if (ms <= longestDurationMs) return then(ms);
+  const waited = rxjs.timer(longestDurationMs, scheduler);
+  return waited.pipe(rxjs.mergeMap(() => waitThen(ms - longestDurationMs, scheduler, then)));
+}
+
+function untilMs(date: Date): number {
+  return Math.max(0, date.getTime() - timeOfDay.now());
+}
+
+function isDate(value: unknown): value is Date {
+  return value instanceof Date && !Number.isNaN(value.getTime());
+}
+
+function isScheduler(value: unknown): value is Scheduler {
+  return typeof (value as Partial<Scheduler> | undefined)?.schedule === 'function';
+}
+
+function withScheduler(others: readonly unknown[]): readonly unknown[] {
+  return isScheduler(others.at(-1)) ? others : [...others, streamScheduler];
+}
+
+/** RxJS waits for a delay in milliseconds by a scheduler of its own. */
+function withTimer(given: number | { readonly delay?: unknown } | undefined): unknown {
+  if (typeof given !== 'object' || typeof given.delay !== 'number') return given;
+  const { delay } = given;
+  return { ...given, delay: () => timer(delay) };
+}
