@@ -7,7 +7,7 @@ import { within } from '../../../model/time/deadline.ts';
 import type { PastArchive, PastQuestion, ReadyAnswer } from '../../archive.ts';
 import type { ConnectionEvent } from '../../connection.ts';
 import { StoreThread } from '../store-thread.ts';
-import type { ReadAnswer, ReadRequest } from './messages.ts';
+import { type HandedQuestion, handListOver, type ReadAnswer, type ReadRequest } from './messages.ts';
 import { QuestionQueue, type Waiting } from './question-queue.ts';
 
 /** So many questions wait at most. */
@@ -17,6 +17,8 @@ export const maxQuestions = 4096;
  * reads the second. What it has not come to soon waits for its turn again.
  */
 const maxHanded = 64;
+/** No list follows so many parameters in one hand-over: what is handed over and not come to is handed over again. */
+const maxHandedParameters = 1000;
 /** After so long without a question the thread ends. */
 const idleMs = 60_000;
 /** A thread that has not answered after so long hangs in the disk, and is given up. It ends what takes long by itself, earlier. */
@@ -95,7 +97,7 @@ export class PastReader implements PastArchive {
       return Promise.reject(unavailable(`expected at most ${maxQuestions} questions at once, all are there`));
     const { promise, resolve, reject } = Promise.withResolvers<ReadyAnswer>();
     const drop = () => reject(unavailable('nobody wants to know any more'));
-    this.#queue.add({ question, asker, isWanted, drop, resolve, reject });
+    this.#queue.add({ question, asker, weight: weightOf(question), isWanted, drop, resolve, reject });
     if (!this.#isBusy) void this.#work();
     return promise;
   }
@@ -117,14 +119,16 @@ export class PastReader implements PastArchive {
   }
 
   #takeHalf(): Question[] {
-    return this.#queue.takeSome(Math.min(maxHanded, Math.ceil(this.#queue.size / 2)));
+    return this.#queue.takeSome(Math.min(maxHanded, Math.ceil(this.#queue.size / 2)), maxHandedParameters);
   }
 
   async #answer(some: readonly Question[]): Promise<void> {
     const questions = some.map(({ question }) => question);
     const fine = new Set(questions.filter(isFine).map((question) => this.#fileOf(question)));
     await Promise.all([...fine].map((file) => within(file.flush(), flushMs)));
-    const answers = await this.#read(questions.map((question) => ({ path: this.#fileOf(question).path, question })));
+    const answers = await this.#read(
+      questions.map((question) => ({ path: this.#fileOf(question).path, question: handOver(question) })),
+    );
     this.#queue.putBack(some.slice(answers.length));
     for (const [index, answer] of answers.entries()) this.#settle(some[index]!, answer);
     if (this.#isEnded) this.end();
@@ -169,6 +173,14 @@ export class PastReader implements PastArchive {
     this.#hanging++;
     void thread.kill().finally(() => this.#hanging--);
   }
+}
+
+function weightOf(question: PastQuestion): number {
+  return question.ask === 'history' ? question.parameters.length : 1;
+}
+
+function handOver(question: PastQuestion): HandedQuestion {
+  return question.ask === 'history' && question.list !== undefined ? handListOver(question) : question;
 }
 
 /** Whether it makes a difference what has happened in the last second. */

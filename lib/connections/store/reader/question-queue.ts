@@ -2,6 +2,8 @@
 
 export interface Waiting {
   readonly asker: string;
+  /** What it costs to hand it over, in parameters. */
+  readonly weight: number;
   /** Whether somebody still wants the answer. */
   isWanted(): boolean;
   /** Nobody did any more when its turn came. */
@@ -35,12 +37,13 @@ export class QuestionQueue<Item extends Waiting> {
     this.#size += items.length;
   }
 
-  /** Takes the next ones that are still wanted, so many at most. */
-  takeSome(most: number): Item[] {
+  /** Takes the next ones that are still wanted, so many at most; the last one may go beyond the weight. */
+  takeSome(most: number, mostWeight = Number.POSITIVE_INFINITY): Item[] {
     const items: Item[] = [];
-    while (items.length < most) {
+    for (let weight = 0; items.length < most && weight < mostWeight; ) {
       const next = this.take();
       if (next === undefined) break;
+      weight += next.weight;
       items.push(next);
     }
     return items;

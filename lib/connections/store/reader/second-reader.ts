@@ -5,6 +5,7 @@ import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } f
 import type { HistoryQuestion } from '../../archive.ts';
 import { startThread } from '../store-thread.ts';
 import { type Piece, piecesOf, readPiece } from './histories/pieces.ts';
+import { handListOver } from './messages.ts';
 import type { Moment } from './past.ts';
 import {
   awaitHanded,
@@ -45,7 +46,7 @@ export class SecondReader {
       this.#ask({
         number: ++this.#number,
         path,
-        question,
+        question: handListOver(question),
         now,
         mark: moment.mark,
         leftMs: moment.deadline.leftMs,

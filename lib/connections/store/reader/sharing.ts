@@ -1,6 +1,6 @@
 // How two threads share the pieces of a list: each takes the next one that nobody has taken, and the second hands over what it has read.
 
-import type { HistoryQuestion } from '../../archive.ts';
+import type { HandedList } from './messages.ts';
 import type { Mark } from './past-database.ts';
 
 /** What the second thread is asked to help with. */
@@ -8,7 +8,7 @@ export interface ShareRequest {
   readonly number: number;
   /** The path of the database. */
   readonly path: string;
-  readonly question: HistoryQuestion;
+  readonly question: HandedList;
   /** When it is asked; together with the mark that is the moment which the whole answer is of. */
   readonly now: number;
   readonly mark: Mark;

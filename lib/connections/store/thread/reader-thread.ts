@@ -9,12 +9,13 @@ import { AuditFile } from '../reader/audit-file.ts';
 import { Deadline } from '../reader/deadline.ts';
 import { answerEvents } from '../reader/events.ts';
 import { answerHistories } from '../reader/histories/histories.ts';
-import type { ReadAnswer, ReadRequest } from '../reader/messages.ts';
+import { isHandedList, type ReadAnswer, type ReadRequest, takeListOver } from '../reader/messages.ts';
 import { Opened } from '../reader/opened.ts';
 import { momentOf } from '../reader/past.ts';
 import { PastDatabase } from '../reader/past-database.ts';
 import { SecondReader } from '../reader/second-reader.ts';
 import { troubleOf } from './database/trouble.ts';
+import { yieldToHub } from './give-way.ts';
 
 /** How long one question may take. */
 const longestMs = 5000;
@@ -25,6 +26,7 @@ const port = parentPort!;
 const history = new Opened((path) => new PastDatabase(path));
 const audit = new Opened((path) => new AuditFile(path));
 const second = new SecondReader();
+yieldToHub();
 
 port.on('message', (requests: readonly ReadRequest[]) => {
   const answers: ReadAnswer[] = [];
@@ -40,8 +42,9 @@ port.on('message', (requests: readonly ReadRequest[]) => {
   port.postMessage(answers, bodies);
 });
 
-function answerTo({ path, question }: ReadRequest): ReadAnswer {
+function answerTo({ path, question: handed }: ReadRequest): ReadAnswer {
   try {
+    const question = isHandedList(handed) ? takeListOver(handed) : handed;
     const deadline = new Deadline(longestMs);
     return ready(
       question.ask === 'audit' ? readAudit(path, question, deadline) : readHistory(path, question, deadline),

@@ -3,6 +3,7 @@
 import { type MessagePort, workerData } from 'node:worker_threads';
 import { Deadline } from '../reader/deadline.ts';
 import { piecesOf, readPiece } from '../reader/histories/pieces.ts';
+import { takeListOver } from '../reader/messages.ts';
 import { Opened } from '../reader/opened.ts';
 import { momentOf } from '../reader/past.ts';
 import { type Mark, PastDatabase } from '../reader/past-database.ts';
@@ -23,8 +24,9 @@ port.on('message', (request: ShareRequest) => {
   }
 });
 
-function help({ number, path, question, now, mark, leftMs, desk }: ShareRequest): void {
+function help({ number, path, question: handed, now, mark, leftMs, desk }: ShareRequest): void {
   const deadline = new Deadline(leftMs);
+  const question = takeListOver(handed);
   const database = history.at(path);
   database.read(() => {
     const moment = momentOf(database, now, deadline);

@@ -111,3 +111,21 @@ test('only so many questions wait, and what waits at the end is refused', async 
   t.deepEqual([...new Set(await Promise.all(waiting))], ['unavailable']);
   await t.throwsAsync(ask(), { message: 'the store is ending' });
 });
+
+test('to hand over lists of 10,000 parameters costs the thread of the hub little, however many of them wait', async (t) => {
+  const { ask } = await prepare(t);
+  const askForAll = () => {
+    const parameters = Array.from({ length: 9999 }, (_, index) => ({ address: `desk/none-${index}`, type: undefined }));
+    return ask('ann', () => true, { parameters: [...parameters, ...question.parameters], list: { hasMore: false } });
+  };
+  await askForAll();
+  const before = process.threadCpuUsage();
+  const answers = await Promise.all(Array.from({ length: 40 }, askForAll));
+  const { user, system } = process.threadCpuUsage(before);
+  const eachMs = (user + system) / 1000 / answers.length;
+  t.log(`${eachMs.toFixed(1)} ms each`);
+  t.true(eachMs < 15, `expected less than 15 ms each, got ${eachMs}`);
+  const { histories } = JSON.parse(Buffer.from(answers.at(-1)!.body).toString()) as { histories: History[] };
+  const told = histories.map(({ address, values }) => `${address} ${values}`);
+  t.is(told.join(), 'desk/level 7');
+});

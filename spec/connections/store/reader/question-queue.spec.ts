@@ -6,6 +6,7 @@ import { QuestionQueue } from '../../../../lib/connections/store/reader/question
 interface Question {
   readonly asker: string;
   readonly name: string;
+  readonly weight: number;
   isWanted(): boolean;
   drop(): void;
 }
@@ -13,7 +14,13 @@ interface Question {
 function queueOf(t: { fail(message: string): void }, ...names: string[]): QuestionQueue<Question> {
   const queue = new QuestionQueue<Question>();
   for (const name of names)
-    queue.add({ asker: name.slice(0, 3), name, isWanted: () => true, drop: () => t.fail(`${name} is dropped`) });
+    queue.add({
+      asker: name.slice(0, 3),
+      name,
+      weight: Number(name.slice(4)),
+      isWanted: () => true,
+      drop: () => t.fail(`${name} is dropped`),
+    });
   return queue;
 }
 
@@ -22,6 +29,12 @@ const take = (queue: QuestionQueue<Question>, most: number) => queue.takeSome(mo
 test('askers take turns', (t) => {
   const queue = queueOf(t, 'ann 1', 'ann 2', 'ann 3', 'bob 1', 'bob 2', 'cem 1');
   t.deepEqual(take(queue, 9), ['ann 1', 'bob 1', 'cem 1', 'ann 2', 'bob 2', 'ann 3']);
+});
+
+test('no more are taken at once than weigh so much, but one in any case', (t) => {
+  const queue = queueOf(t, 'ann 1', 'ann 9', 'ann 1', 'bob 2', 'bob 2');
+  const some = () => queue.takeSome(9, 3).map(({ name }) => name);
+  t.deepEqual([some(), some(), some()], [['ann 1', 'bob 2'], ['ann 9'], ['bob 2', 'ann 1']]);
 });
 
 for (const answered of [0, 1, 2, 3, 4])

@@ -92,9 +92,9 @@ class Search implements Task {
           this.#found(this.#list);
           return false;
         }
-        const { address, type } = value;
+        const { address } = value;
         if (this.#after !== null) this.#after = address === this.#after ? null : this.#after;
-        else if (this.#matches(address)) this.#list.push({ address, type });
+        else if (this.#matches(address)) this.#list.push(value);
       } while (performance.now() < endMs);
       return true;
     } catch (error) {

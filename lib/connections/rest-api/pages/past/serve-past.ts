@@ -9,6 +9,7 @@ import type { Handler } from '../../http/admission.ts';
 import { acceptOf, wantsJsonErrors } from '../../http/answer/accept.ts';
 import { isNotModified, type Preconditions, preconditionsOf } from '../../http/answer/conditional.ts';
 import { begin, jsonType } from '../../http/answer/headers.ts';
+import { holdFor } from '../../http/answer/held-for.ts';
 import type { Paced } from '../../http/body.ts';
 import { cutWith, type Exchange, keepResponse } from '../../http/exchange.ts';
 import { sendParts } from '../../http/send-parts.ts';
@@ -45,6 +46,8 @@ export type ReadQuestion = (context: PastContext, request: PastRequest) => PastQ
 
 const csvType = 'text/csv; charset=utf-8; header=present';
 const partBytes = 64 * 1024;
+/** What a parameter takes of a list that waits. */
+const bytesOfParameter = 8;
 
 export function servePast(context: PastContext, read: ReadQuestion): Handler {
   return (response, request, visitor) => {
@@ -61,7 +64,9 @@ export function servePast(context: PastContext, read: ReadQuestion): Handler {
     const stay = cutWith(visitor, response);
     const answer = async () => {
       const asked = await read(context, asking); // awaited where it is made: nobody else handles what it rejects with
-      const ready = await past.ask(asked, share, () => !exchange.isAborted);
+      const ready = await past
+        .ask(asked, share, () => !exchange.isAborted)
+        .finally(holdQuestion(exchange, asked, share));
       const free = context.shares.hold(share, ready.body.byteLength);
       const type = 'format' in asked && asked.format === 'csv' ? csvType : jsonType;
       await reply(exchange, ready, type, preconditions, { queue: context.queue, share }).finally(free);
@@ -73,6 +78,14 @@ export function servePast(context: PastContext, read: ReadQuestion): Handler {
         leave();
       });
   };
+}
+
+/** Counts what is asked while it waits; returns what ends that. */
+function holdQuestion({ isAborted, response }: Exchange, asked: PastQuestion, share: string): () => void {
+  if (isAborted || asked.ask !== 'history' || asked.list === undefined) return () => {};
+  const account = holdFor(response, 'requests', share);
+  account.set(asked.parameters.length * bytesOfParameter);
+  return () => account.set(0);
 }
 
 /** Errors: `precondition-failed`. */
