@@ -48,6 +48,11 @@ export class ScriptedReader {
     this.client.open(this.socket.asSocket);
   }
 
+  /** How far it has been sent what it subscribed to; undefined: it has no subscription. */
+  get state(): string | undefined {
+    return this.#desk.groups.membershipOf(this.client)?.name;
+  }
+
   get isComplete(): boolean {
     return this.#awaited.size === 0;
   }

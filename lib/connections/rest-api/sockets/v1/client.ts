@@ -1,19 +1,17 @@
-// A socket of patchbay.v1 as the hub sees it: what it subscribed to, how far it has been sent that, and whether it reads.
+// A socket of patchbay.v1 as the hub sees it: what it subscribed to, which definitions it has, whether it reads, and which answers wait.
 
 import type { Origin } from '../../../../model/parameter.ts';
 import type { CloseCode } from '../../../../wire/close-codes.ts';
 import { limits } from '../../limits/limits.ts';
 import { newWriterId } from '../../limits/rates.ts';
 import { shareOf } from '../../limits/share.ts';
-import type { Task } from '../../pacing/fair-queue.ts';
 import type { Visitor } from '../../users/visitor.ts';
 import type { Comer } from '../protocol.ts';
 import type { Socket } from '../session.ts';
 import { Tally } from '../tally.ts';
-import { allKnown } from './members/known-definitions.ts';
-import type { Membership } from './members/membership.ts';
-import { Missed } from './members/missed.ts';
-import type { StaleWalk } from './mirrored/stale-walk.ts';
+import { isTrigger } from './frames.ts';
+import { Missed } from './losses.ts';
+import type { GroupChannel } from './outbox.ts';
 import type { Subscription } from './subscription.ts';
 
 /** A socket with more than this unread in the hub is full: it is sent nothing more until it reads. */
@@ -44,26 +42,19 @@ export class Client {
   readonly epoch: string;
   /** Tells clients apart. */
   readonly id = newWriterId();
-  subscriptions: readonly Subscription[] = [];
-  /** Assigned by `members/members.ts` alone. */
-  membership: Membership = { name: 'idle' };
-  /** It has just come, and subscribed. Assigned by `groups.ts` alone. */
-  isNew = false;
-  /** The hub works on a subscription that it has asked for. Assigned by `session.ts` alone. */
-  isAsking = false;
-  /** What its group does for it while it is not live. Assigned by `groups.ts` alone. */
-  task: Task | undefined = undefined;
-  definitions = allKnown;
-  readonly missed = new Missed();
-  /** When it was found full, in milliseconds of a monotonic clock; undefined: it is not. */
-  fullSinceMs: number | undefined = undefined;
-  /** What it still has to be told of what is stale; undefined: nothing. Assigned by `mirrored/staleness.ts` alone. */
-  staleWalk: StaleWalk | undefined = undefined;
   readonly sent = new Tally();
-  received = 0;
+  readonly missed = new Missed();
+  #subscriptions: readonly Subscription[] = [];
+  /** It has just come, and subscribed; and the hub works on a subscription that it has asked for. */
+  #isNew = false;
+  #isAsking = false;
+  #hasLeft = false;
+  /** It lacks the definitions of parameters that have not changed after this revision, and of triggers by the other; -1: of none. */
+  #valuesAfter = -1;
+  #firesAfter = -1;
+  #fullSinceMs: number | undefined = undefined;
   #socket: Socket | undefined = undefined;
-  /** How many answers wait for other hubs, or behind one that does. */
-  pendingAcks = 0;
+  #pendingAcks = 0;
   #answered: Promise<void> | undefined = undefined;
   /** Answers wait for room; there is one that waits at a time. */
   #onRead: (() => void) | undefined = undefined;
@@ -91,7 +82,25 @@ export class Client {
   lose(): void {
     this.#socket = undefined;
     this.#unsent = nothingUnsent;
+    this.#subscriptions = [];
     this.#onRead?.();
+  }
+
+  /** It is in no group any more, and comes into none: its socket is gone, or about to be. */
+  leave(): void {
+    this.#hasLeft = true;
+  }
+
+  get hasLeft(): boolean {
+    return this.#hasLeft;
+  }
+
+  get subscriptions(): readonly Subscription[] {
+    return this.#subscriptions;
+  }
+
+  replaceSubscriptions(subscriptions: readonly Subscription[]): void {
+    this.#subscriptions = subscriptions;
   }
 
   get isGone(): boolean {
@@ -99,7 +108,12 @@ export class Client {
   }
 
   get isFull(): boolean {
-    return this.fullSinceMs !== undefined;
+    return this.#fullSinceMs !== undefined;
+  }
+
+  /** When it was found full, in milliseconds of a monotonic clock; undefined: it is not. */
+  get fullSinceMs(): number | undefined {
+    return this.#fullSinceMs;
   }
 
   get unreadBytes(): number {
@@ -111,20 +125,60 @@ export class Client {
     return this.isFull && this.unreadBytes > this.#maxUnreadAnswers;
   }
 
+  /** How many answers wait for other hubs, or behind one that does. */
+  get pendingAcks(): number {
+    return this.#pendingAcks;
+  }
+
   /** Whether its next messages have to wait for other hubs. */
   get hasManyPending(): boolean {
-    return this.pendingAcks >= maxPendingAcks;
+    return this.#pendingAcks >= maxPendingAcks;
+  }
+
+  /** Asks a client that has just come and subscribed to answer once all has arrived that it sent in one go. */
+  awaitMore(): void {
+    this.#isNew = true;
+    this.ping();
+  }
+
+  /** Its first subscriptions are known; returns whether they were not. */
+  settle(): boolean {
+    const wasNew = this.#isNew;
+    this.#isNew = false;
+    return wasNew;
+  }
+
+  /** Whether the hub works on a subscription that it has asked for. */
+  ask(isAsking: boolean): void {
+    this.#isAsking = isAsking;
   }
 
   /** Whether what it subscribes to is not all known yet. */
   get mayWantMore(): boolean {
-    return this.isNew || this.isAsking;
+    return this.#isNew || this.#isAsking;
   }
 
-  /** Whether definitions of what it hears of may still be on their way to it. */
-  get isBeingDefined(): boolean {
-    const { membership } = this;
-    return membership.name === 'catching up' || ('catchUp' in membership && !membership.catchUp.isEmpty);
+  /**
+   * It goes on from a revision of before (lib/client/README.md "Resuming"): definitions of what changes are sent with the change. Fires of
+   * before `now` are not told.
+   */
+  resume(rev: number, now: number): void {
+    this.#valuesAfter = Math.max(this.#valuesAfter, rev);
+    this.#firesAfter = now;
+  }
+
+  /** false: everything that matches was defined, or is by a snapshot on its way. */
+  get hasResumed(): boolean {
+    return this.#valuesAfter >= 0;
+  }
+
+  /** Whether it may lack the definition of some of what had this lowest revision before. */
+  mayLack(leastPrevious: number): boolean {
+    return leastPrevious <= this.#firesAfter;
+  }
+
+  lacks({ previousRevision, channel }: GroupChannel): boolean {
+    return previousRevision <= (isTrigger(channel.parameter) ? this.#firesAfter : this.#valuesAfter);
   }
 
   send(frame: string | Uint8Array): void {
@@ -134,10 +188,10 @@ export class Client {
 
   /** Answers once some work is done, all has been answered that was to be before it, and there is room. The work does not reject. */
   answerAfter(work: Promise<void> | undefined, answer: () => void): void {
-    if (++this.pendingAcks === maxPendingAcks) this.#events.waits(this, true);
+    if (++this.#pendingAcks === maxPendingAcks) this.#events.waits(this, true);
     this.#answered = Promise.all([this.#answered, work]).then(async () => {
       while (this.hasUnreadAnswers) await this.#untilRead();
-      if (this.pendingAcks-- === maxPendingAcks) this.#events.waits(this, false);
+      if (this.#pendingAcks-- === maxPendingAcks) this.#events.waits(this, false);
       if (!this.isGone) answer();
     });
   }
@@ -198,17 +252,17 @@ export class Client {
   /** Whether the socket has room again. */
   hasDrained(): boolean {
     if (this.unreadBytes > maxUnreadBytes / 2) {
-      this.fullSinceMs = performance.now(); // it reads, if slowly
+      this.#fullSinceMs = performance.now(); // it reads, if slowly
       return false;
     }
-    this.fullSinceMs = undefined;
+    this.#fullSinceMs = undefined;
     this.#onRead?.();
     return true;
   }
 
   #look(): void {
     if (this.isFull || this.unreadBytes <= maxUnreadBytes) return;
-    this.fullSinceMs = performance.now();
+    this.#fullSinceMs = performance.now();
     this.#events.full(this);
   }
 }

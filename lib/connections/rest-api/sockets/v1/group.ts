@@ -1,18 +1,14 @@
 // Clients that subscribed to the same. A change is kept and encoded once for all of them, in the outbox of the liveliest
-// subscription that matches.
+// subscription that matches. All live members are sent the same bytes; who has no room for them falls back, and nobody waits.
 
 import type { Parameter } from '../../../../model/parameter.ts';
 import { limits } from '../../limits/limits.ts';
 import type { Channel, Subscriber } from '../channel.ts';
+import type { Sources } from './catch-up.ts';
 import type { Client } from './client.ts';
-import type { Sources } from './members/catch-up.ts';
-import { deliver, variantsOf } from './members/flush.ts';
-import { Members } from './members/members.ts';
-import { GroupChannel } from './outboxes/group-channel.ts';
-import type { Outbox } from './outboxes/outbox.ts';
-import { Outboxes } from './outboxes/outboxes.ts';
-import { Packer } from './outboxes/packer.ts';
-import type { Ticker } from './outboxes/ticker.ts';
+import { Losses } from './losses.ts';
+import { fireFrames, type Handover, isFire, type Members, Membership, type Standing } from './membership.ts';
+import { type Batch, GroupChannel, type Outbox, Outboxes, Packer, type Ticker } from './outbox.ts';
 import type { Subscription } from './subscription.ts';
 
 /** How many counts of missed changes a group keeps; beyond, whoever has been full longest is given up. */
@@ -29,19 +25,35 @@ export interface GroupContext extends Sources {
   readonly giveUp: GiveUp;
 }
 
+/** Members that are not live and get, or miss, the same of a flush. */
+interface Variant {
+  /** Of what waits they get what has a later revision; undefined: they only get fires, or have missed all. */
+  readonly from: number | undefined;
+  readonly packer: Packer;
+  readonly members: Membership[];
+}
+
+/** Who misses the batches of a flush, from which on. */
+type Missing = [member: Membership, first: number][];
+
 export class Group implements Subscriber {
   /** Equal for what clients share. */
   readonly key: string;
-  readonly members: Members;
   readonly #outboxes: Outboxes;
+  readonly #live = new Set<Membership>();
+  /** Members that are not live: fresh, extending, catching up or behind. */
+  readonly #apart = new Set<Membership>();
+  readonly #losses = new Losses();
+  readonly #shared: Members;
   readonly #context: GroupContext;
 
   constructor(key: string, subscriptions: Iterable<Subscription>, context: GroupContext) {
     this.key = key;
     this.#context = context;
-    const flush = (outbox: Outbox) => this.#flush([outbox]);
-    this.#outboxes = new Outboxes(subscriptions, { ...context, flush });
-    this.members = new Members(this.#outboxes, context);
+    const { hub, fanOut, tickerOf } = context;
+    const outboxes = new Outboxes(subscriptions, { hub, tickerOf, flush: (outbox) => this.#flush([outbox]) });
+    this.#outboxes = outboxes;
+    this.#shared = { hub, fanOut, outboxes, losses: this.#losses, move: (member, to) => this.#move(member, to) };
   }
 
   matches(parameter: Parameter): boolean {
@@ -52,6 +64,18 @@ export class Group implements Subscriber {
     return new GroupChannel(this, channel, this.#outboxes.of(channel.parameter));
   }
 
+  get isEmpty(): boolean {
+    return this.#live.size === 0 && this.#apart.size === 0;
+  }
+
+  members(): Membership[] {
+    return [...this.#live, ...this.#apart];
+  }
+
+  enter(client: Client, handover: Handover): Membership {
+    return new Membership(client, this.#shared, handover);
+  }
+
   /** Sends all that waits. */
   flush(): void {
     this.#flush(this.#outboxes.due);
@@ -59,9 +83,15 @@ export class Group implements Subscriber {
 
   /** Sends a frame about parameters that came or went to all clients; those that are full get it later. */
   sendToAll(frame: string): void {
-    const { live, apart } = this.members;
-    for (const client of [...live, ...apart])
+    for (const { client } of this.members())
       if (!client.sendOrKeep(frame)) this.#context.giveUp(client, 'unsentFrames');
+  }
+
+  #move(member: Membership, to: Standing): void {
+    if (to !== 'live') this.#live.delete(member);
+    if (to !== 'apart') this.#apart.delete(member);
+    if (to === 'live') this.#live.add(member);
+    if (to === 'apart') this.#apart.add(member);
   }
 
   #flush(outboxes: readonly Outbox[]): void {
@@ -70,12 +100,8 @@ export class Group implements Subscriber {
     if (due.length === 0) return;
     const before = this.#outboxes.sent;
     const shared = new Packer();
-    const variants = variantsOf(
-      this.members,
-      shared,
-      before,
-      due.some(({ isExact }) => isExact),
-    );
+    const isExact = due.some((outbox) => outbox.isExact);
+    const variants = this.#variants(shared, before, isExact);
     for (const [index, outbox] of due.entries()) {
       const span = {
         before: this.#outboxes.sentWith(due.slice(0, index)),
@@ -85,15 +111,60 @@ export class Group implements Subscriber {
       for (const { from, packer } of variants) if (from !== undefined) outbox.encode(packer, undefined, from);
     }
     for (const outbox of due) outbox.clear();
-    deliver(this.members, shared, variants, before, this.#outboxes.isExact);
+    this.#deliver(shared, variants, before);
     this.#bound();
+  }
+
+  /** The members that are not live, but for those whose losses are counted with others. */
+  #variants(shared: Packer, before: number, isExact: boolean): Variant[] {
+    const variants = new Map<number | undefined, Variant>();
+    for (const member of this.#apart) {
+      if (member.isCounted) continue;
+      const from = member.startOf(before, isExact);
+      let variant = variants.get(from);
+      if (variant === undefined) {
+        variant = { from, packer: from === undefined ? shared : new Packer(), members: [] };
+        variants.set(from, variant);
+      }
+      variant.members.push(member);
+    }
+    return [...variants.values()];
+  }
+
+  /** Sends each member its part of a flush. */
+  #deliver(shared: Packer, variants: readonly Variant[], before: number): void {
+    const { batches } = shared;
+    const missing: Missing = [];
+    for (const { from, members } of variants) if (from === undefined) tellFires(members, batches, missing);
+    for (const member of this.#live) {
+      const taken = member.send(shared);
+      if (taken === batches.length) continue;
+      member.fallBack(before);
+      missing.push([member, taken]);
+    }
+    this.#countMissing(batches, missing);
+    for (const { from, packer, members } of variants)
+      for (const member of members) {
+        if (from !== undefined) member.sendOwn(packer, before);
+        member.settle();
+      }
+  }
+
+  /** What is missed counts with all changes where some subscription wants every change, otherwise with fires alone. */
+  #countMissing(batches: readonly Batch[], missing: Missing): void {
+    if (missing.length === 0 && !this.#losses.isOpen) return;
+    const { isExact } = this.#outboxes;
+    for (const [index, { channels }] of batches.entries()) {
+      for (const [member, first] of missing) if (first === index) member.count();
+      this.#losses.count(isExact ? channels : channels.filter(isFire));
+    }
   }
 
   /** Gives up those who have been full longest, until what is counted for all is within its bound. */
   #bound(): void {
-    const { losses, apart } = this.members;
-    if (apart.size === 0) return;
-    const waiting = [...apart].filter(({ isFull }) => isFull);
+    if (this.#apart.size === 0) return;
+    const losses = this.#losses;
+    const waiting = [...this.#apart].map(({ client }) => client).filter(({ isFull }) => isFull);
     let size = waiting.reduce((sum, { missed }) => sum + missed.size, losses.size);
     if (size <= maxMissed) return;
     waiting.sort((one, other) => one.fullSinceMs! - other.fullSinceMs!);
@@ -104,5 +175,15 @@ export class Group implements Subscriber {
       size -= own + counted - losses.size;
       if (size <= maxMissed) break;
     }
+  }
+}
+
+/** Who is catching up hears of fires. Who is behind, and is not counted with others yet, has missed all. */
+function tellFires(members: readonly Membership[], batches: readonly Batch[], missing: Missing): void {
+  const frames = fireFrames(batches);
+  for (const member of members) {
+    if (member.name === 'behind') member.miss(batches);
+    else if (frames.length > 0 && member.client.isFull) missing.push([member, 0]);
+    else if (frames.length > 0) member.client.sendAll(frames);
   }
 }

@@ -4,14 +4,14 @@
 import type { HubPort } from '../../../hub-port.ts';
 import type { LostFires } from '../../../mirroring.ts';
 import type { FairQueue, Task } from '../../pacing/fair-queue.ts';
+import type { Channel, Subscriber } from '../channel.ts';
 import type { FanOut } from '../fan-out.ts';
 import type { Client } from './client.ts';
+import { cut, defFrame, definition, lostFrame } from './frames.ts';
 import { type GiveUp, Group, type GroupContext } from './group.ts';
-import { close, type Handover } from './members/members.ts';
-import { tellLostFires } from './mirrored/lost-fires.ts';
-import { Staleness } from './mirrored/staleness.ts';
-import { createTickers } from './outboxes/ticker.ts';
-import { Structure } from './structure.ts';
+import type { Handover, Membership } from './membership.ts';
+import { createTickers } from './outbox.ts';
+import { Staleness } from './staleness.ts';
 import type { Subscription } from './subscription.ts';
 
 /**
@@ -22,12 +22,19 @@ const moreMayComeMs = 250;
 
 const newcomer: Handover = { has: 'nothing', sinceMs: undefined, snapshots: [], ends: [] };
 
-export interface GroupsOptions {
+interface GroupsOptions {
   readonly queue: FairQueue;
   /** Ends a client that reads too slowly. */
   readonly giveUp: GiveUp;
   /** How long at most an end waits for the first subscriptions of a client. */
   readonly newMs?: number;
+}
+
+/** A client in its group; while it is not live it has slices. */
+interface Place {
+  readonly group: Group;
+  readonly membership: Membership;
+  readonly task: Task;
 }
 
 export class Groups {
@@ -38,11 +45,10 @@ export class Groups {
   readonly #fanOut: FanOut;
   readonly #context: GroupContext;
   readonly #newMs: number;
-  /** Clients that are not live have slices. */
   readonly #queue: FairQueue;
   /** By key; bounded by the number of clients. */
   readonly #groups = new Map<string, Group>();
-  readonly #groupOf = new Map<Client, Group>();
+  readonly #placeOf = new Map<Client, Place>();
 
   constructor(hub: HubPort, fanOut: FanOut, { queue, giveUp, newMs = moreMayComeMs }: GroupsOptions) {
     this.#newMs = newMs;
@@ -81,31 +87,49 @@ export class Groups {
     }));
   }
 
-  /** Tells clients that fires of other hubs were lost. */
-  tellLost(fires: LostFires): void {
-    tellLostFires(fires, this.#fanOut, this.#groups.values());
+  /** Of a client that has subscriptions. */
+  membershipOf(client: Client): Membership | undefined {
+    return this.#placeOf.get(client)?.membership;
   }
 
   /** Forgets a client whose socket is gone, or about to be. */
   remove(client: Client): void {
-    const group = this.#groupOf.get(client);
-    group?.members.lose(client);
-    if (group !== undefined) this.#part(client, group);
-    close(client);
+    const place = this.#placeOf.get(client);
+    place?.membership.lose();
+    if (place !== undefined) this.#part(client, place);
+    this.staleness.remove(client);
+    client.leave();
   }
 
   /** Goes on with a client whose first subscriptions are known. */
   settle(client: Client): void {
-    if (!client.isNew) return;
-    client.isNew = false;
-    this.resume(client);
+    if (client.settle()) this.resume(client);
   }
 
   /** Goes on with a client that reads again. */
   resume(client: Client): void {
-    if (!this.#groupOf.has(client)) return;
+    const place = this.#placeOf.get(client);
+    if (place === undefined) return;
     client.sendKept(); // before a flush brings values of what it defines
-    this.#queue.do(this.#taskOf(client));
+    this.#queue.do(place.task);
+  }
+
+  /** Tells clients that triggers of another hub have fired, which nobody here has heard: `{"lost":{"9":3}}`. */
+  tellLost(fires: LostFires): void {
+    const found = new Map<Subscriber, { channel: Channel; count: number }[]>();
+    for (const [parameter, count] of fires)
+      for (const { subscriber } of this.#fanOut.observersOf(parameter)) {
+        const lost = found.get(subscriber) ?? [];
+        found.set(subscriber, lost);
+        lost.push({ channel: this.#fanOut.channelOf(parameter), count });
+      }
+    for (const group of this.#groups.values()) {
+      const lost = found.get(group) ?? [];
+      for (const definitions of cut(lost.map(({ channel }) => definition(channel))))
+        group.sendToAll(defFrame(definitions));
+      for (const counts of cut(lost.map(({ channel, count }) => `"${channel.id}":${count}`)))
+        group.sendToAll(lostFrame(counts));
+    }
   }
 
   /** Puts a client into the group of its subscriptions. */
@@ -115,56 +139,52 @@ export class Groups {
     answer: string,
     change: (handover: Handover) => Handover,
   ): void {
-    if (client.membership.name === 'closed') return;
+    if (client.hasLeft) return;
     this.structure.tell(); // what it leaves with has values of what has just come
-    const before = this.#groupOf.get(client);
-    const handover = before?.members.take(client) ?? newcomer;
+    const before = this.#placeOf.get(client);
+    const handover = before?.membership.take() ?? newcomer;
     if (before !== undefined) this.#part(client, before);
     client.send(answer);
-    client.subscriptions = subscriptions;
+    client.replaceSubscriptions(subscriptions);
     if (subscriptions.length === 0) {
       client.missed.clear();
       return;
     }
     const group = this.#groupFor(subscriptions);
-    this.#groupOf.set(client, group);
-    group.members.enter(client, change(handover));
+    const membership = group.enter(client, change(handover));
+    const advance = (endMs: number) => this.#advance(client, endMs);
+    const place = { group, membership, task: { share: client.share, line: client, advance } };
+    this.#placeOf.set(client, place);
     this.staleness.owe(client);
     if (before === undefined) this.#awaitMore(client);
-    this.#queue.do(this.#taskOf(client));
+    this.#queue.do(place.task);
   }
 
   #awaitMore(client: Client): void {
-    client.isNew = true;
-    client.ping();
+    client.awaitMore();
     const settle = () => this.settle(client);
     setTimeout(() => setImmediate(settle), this.#newMs).unref(); // after the hub has read what came while it had no time
-  }
-
-  #taskOf(client: Client): Task {
-    client.task ??= { share: client.share, line: client, advance: (endMs) => this.#advance(client, endMs) };
-    return client.task;
   }
 
   /** Works for a client until then; returns whether there is more to do at once. */
   #advance(client: Client, endMs: number): boolean {
     this.structure.tell();
-    const group = this.#groupOf.get(client);
-    if (group === undefined) return false; // it was given up
+    const membership = this.membershipOf(client);
+    if (membership === undefined) return false; // it was given up
     let hasMore = false;
     client.cork(() => {
       client.sendKept();
-      hasMore = group.members.advance(client, endMs, this.#tellStale);
+      hasMore = membership.advance(endMs, this.#tellStale);
     });
     return hasMore;
   }
 
-  readonly #tellStale = (client: Client, endMs: number) => this.staleness.goOn(client, endMs);
+  readonly #tellStale = (member: Membership, endMs: number) => this.staleness.goOn(member, endMs);
 
-  #part(client: Client, group: Group): void {
-    this.#queue.remove(this.#taskOf(client));
-    this.#groupOf.delete(client);
-    if (!group.members.isEmpty) return;
+  #part(client: Client, { group, task }: Place): void {
+    this.#queue.remove(task);
+    this.#placeOf.delete(client);
+    if (!group.isEmpty) return;
     this.#groups.delete(group.key);
     this.#fanOut.leave(group);
   }
@@ -178,6 +198,69 @@ export class Groups {
       this.#fanOut.join(group);
     }
     return group;
+  }
+}
+
+/**
+ * Parameters that come and go while clients are there: they are told in the round in which it happens, and nobody can resume from before it.
+ */
+class Structure {
+  readonly #hub: { readonly revision: number };
+  readonly #groups: ReadonlyMap<string, Group>;
+  /** Of which clients do not know yet; bounded by what one reload swaps. */
+  #came: Channel[] = [];
+  #gone: Channel[] = [];
+  /** The revisions at which parameters came and went last; -1: never since the start. */
+  #cameAt = -1;
+  #goneAt = -1;
+
+  constructor(hub: { readonly revision: number }, groups: ReadonlyMap<string, Group>) {
+    this.#hub = hub;
+    this.#groups = groups;
+  }
+
+  declare(channel: Channel): void {
+    this.#cameAt = this.#hub.revision;
+    if (this.#groups.size === 0) return;
+    this.#tellSoon();
+    this.#came.push(channel);
+  }
+
+  forget(channel: Channel): void {
+    if (this.#goneAt < this.#hub.revision) this.#flush(); // what it was last
+    this.#goneAt = this.#hub.revision;
+    if (this.#groups.size === 0) return;
+    this.#tellSoon();
+    this.#gone.push(channel);
+  }
+
+  /** Whether a client that was at a revision can be brought up to date by what changed since. */
+  canResume(revision: number): boolean {
+    return revision <= this.#hub.revision && revision > this.#cameAt && revision > this.#goneAt;
+  }
+
+  /** Tells what is not told yet. */
+  tell(): void {
+    if (this.#came.length + this.#gone.length === 0) return;
+    const came = this.#came;
+    const gone = this.#gone;
+    this.#came = [];
+    this.#gone = [];
+    for (const group of this.#groups.values()) {
+      const isHeard = ({ parameter }: Channel) => group.matches(parameter);
+      for (const ids of cut(gone.filter(isHeard).map(({ id }) => String(id)))) group.sendToAll(`{"undef":[${ids}]}`);
+      for (const definitions of cut(came.filter(isHeard).map(definition))) group.sendToAll(defFrame(definitions));
+    }
+  }
+
+  #tellSoon(): void {
+    if (this.#came.length + this.#gone.length > 0) return;
+    this.#flush(); // what changed before comes before
+    setImmediate(() => this.tell());
+  }
+
+  #flush(): void {
+    for (const group of this.#groups.values()) group.flush();
   }
 }
 

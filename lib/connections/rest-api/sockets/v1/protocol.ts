@@ -16,9 +16,8 @@ import { Client, type ClientEvents } from './client.ts';
 import { encode } from './frames.ts';
 import type { GiveUp } from './group.ts';
 import { Groups } from './groups.ts';
-import { createSubscriptionReader } from './handlers/subscription-reader.ts';
-import { V1Session } from './session.ts';
-import { StallWatch } from './stall-watch.ts';
+import { StallWatch, V1Session } from './session.ts';
+import { createSubscriptionReader } from './subscription.ts';
 
 interface V1Protocol extends Protocol {
   /** Tells of a parameter that is new. */
@@ -52,7 +51,7 @@ export function serveV1({
     stalls.delete(client);
     setImmediate(() => client.end(closeCodes.stalled, 'you did not read'));
   };
-  const stalls = new StallWatch<Client>(settings.stallTimeout, (client) => giveUp(client, 'stallMs'));
+  const stalls = new StallWatch(settings.stallTimeout, (client) => giveUp(client, 'stallMs'));
   const groups = new Groups(hub, fanOut, { queue, giveUp });
   const epochs = new Epochs();
   const shares = new SubscriptionShares(limits);

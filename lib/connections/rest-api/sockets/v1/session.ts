@@ -7,26 +7,26 @@ import type { LimitHits } from '../../limits/limit-hits.ts';
 import { limits } from '../../limits/limits.ts';
 import type { FairQueue, Task } from '../../pacing/fair-queue.ts';
 import { heartbeatPayload, type Session, type Socket } from '../session.ts';
+import { stalledAfterMs } from '../status.ts';
 import { costOf } from '../user-shares.ts';
 import type { Client } from './client.ts';
 import { encode } from './frames.ts';
-import type { Desk, Rest, Subject } from './handlers/handler.ts';
-import { receive, subjectOf } from './handlers/receive.ts';
-import type { StallWatch } from './stall-watch.ts';
-import { interestsOf, statusOf } from './status.ts';
+import { type Desk, type Rest, receive, type Subject, subjectOf } from './messages.ts';
 
 /** After so many messages in a row that made no sense a socket is closed. */
 const maxMistakes = limits.mistakes.default;
+/** How often clients that are full are looked at. */
+const checkMs = 1000;
 
 /** What the sessions of a server share. */
-export interface Shared {
+interface Shared {
   readonly desk: Desk;
   readonly hits: LimitHits;
   readonly queue: FairQueue;
   /** Goes on with the messages of a session that was busy. */
   readonly resume: (session: Session) => void;
   readonly sessions: Set<V1Session>;
-  readonly stalls: StallWatch<Client>;
+  readonly stalls: StallWatch;
   /** The first message. */
   greetingOf(client: Client): string;
 }
@@ -34,6 +34,7 @@ export interface Shared {
 export class V1Session implements Session, Task {
   readonly #shared: Shared;
   readonly #client: Client;
+  #received = 0;
   /** How many of its last messages made no sense, one after the other. */
   #mistakes = 0;
   /** What is left to do of its last message. */
@@ -55,7 +56,7 @@ export class V1Session implements Session, Task {
   }
 
   receive(message: ArrayBuffer, isBinary: boolean): void {
-    this.#client.received++;
+    this.#received++;
     try {
       this.#rest = receive(this.#shared.desk, this.#client, message, isBinary);
     } catch (error) {
@@ -64,7 +65,7 @@ export class V1Session implements Session, Task {
     }
     if (this.#rest === undefined) this.#mistakes = 0;
     else {
-      this.#client.isAsking = true;
+      this.#client.ask(true);
       this.#shared.queue.do(this);
     }
   }
@@ -90,7 +91,7 @@ export class V1Session implements Session, Task {
     if (this.#client.isGone || this.#rest === undefined) return false;
     if (this.#goOn(this.#rest, endMs)) return true;
     this.#rest = undefined;
-    this.#client.isAsking = false;
+    this.#client.ask(false);
     this.#shared.resume(this); // more may wait, which an end must wait for
     this.#shared.desk.groups.resume(this.#client);
     return false;
@@ -129,17 +130,31 @@ export class V1Session implements Session, Task {
     stalls.delete(this.#client);
     queue.remove(this);
     desk.shares.change(this.share, costOf(this.#client.subscriptions), costOf([]));
-    this.#client.subscriptions = [];
     desk.groups.remove(this.#client);
     this.#client.lose();
   }
 
   status(nowMs: number): SessionStatus {
-    return statusOf(this.#client, nowMs);
+    const { fullSinceMs, unreadBytes, sent } = this.#client;
+    const behindSinceMs = this.#shared.desk.groups.membershipOf(this.#client)?.sinceMs;
+    const since = Math.min(behindSinceMs ?? nowMs, fullSinceMs ?? nowMs);
+    const isLive = behindSinceMs === undefined && fullSinceMs === undefined;
+    const isStalled = fullSinceMs !== undefined && nowMs - fullSinceMs >= stalledAfterMs;
+    return {
+      state: isLive ? 'live' : isStalled ? 'stalled' : 'catching up',
+      unreadBytes,
+      lagMs: nowMs - since,
+      sentBytes: sent.bytes,
+      sentFrames: sent.frames,
+      receivedMessages: this.#received,
+    };
   }
 
   interests(): Interests {
-    return interestsOf(this.#client);
+    const { subscriptions } = this.#client;
+    return {
+      subscriptions: subscriptions.map(({ id, rate, delivery, shown }) => ({ id, ...shown, rate, delivery })),
+    };
   }
 
   #goOn(rest: Rest, endMs: number): boolean {
@@ -167,5 +182,38 @@ export class V1Session implements Session, Task {
     if (!isLast) return;
     this.#shared.hits.add('mistakes', this.#client.remoteAddress);
     this.#client.end(closeCodes.senseless, 'too many messages made no sense');
+  }
+}
+
+/** Finds clients whose sockets have been full for too long. */
+export class StallWatch {
+  readonly #timeoutMs: number;
+  readonly #giveUp: (client: Client) => void;
+  /** Bounded by the number of clients. */
+  readonly #full = new Set<Client>();
+  #timer: NodeJS.Timeout | undefined;
+
+  /** `giveUp` is called for a client that has been full for `timeoutMs`. */
+  constructor(timeoutMs: number, giveUp: (client: Client) => void) {
+    this.#timeoutMs = timeoutMs;
+    this.#giveUp = giveUp;
+  }
+
+  /** Watches a client that is full. */
+  add(client: Client): void {
+    this.#full.add(client);
+    this.#timer ??= setInterval(() => this.#check(), checkMs);
+  }
+
+  /** Watches it no more: it has read, or is gone. */
+  delete(client: Client): void {
+    if (!this.#full.delete(client) || this.#full.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #check(): void {
+    const latest = performance.now() - this.#timeoutMs;
+    for (const client of this.#full) if (client.fullSinceMs! < latest) this.#giveUp(client);
   }
 }

@@ -1,13 +1,18 @@
-// A subscription of a client, ready to match.
+// What a client subscribes to with `{"sub":1,…}` (lib/client/README.md "Subscribing"): how it is read, and how it matches.
 
+import { z } from 'zod';
 import { describe } from '../../../../model/error.ts';
+import { isJsonObject } from '../../../../model/json-object.ts';
+import type { Parameter } from '../../../../model/parameter.ts';
 import { leastRate, maxPatternLength, maxRate, maxRegexes } from '../../../../wire/limits.ts';
 import type { Pattern } from '../../../../wire/pattern.ts';
-import type { Delivery } from '../../../../wire/v1/client-messages.ts';
+import type { Delivery, Since } from '../../../../wire/v1/client-messages.ts';
 import { type Filter, filterOf } from '../../filters/filter.ts';
 import { createPatternFilter, isAddress } from '../../filters/pattern.ts';
+import { parse } from '../../input/parse.ts';
 import { LimitError } from '../../limits/limit-error.ts';
 import type { Limits } from '../../limits/limit-settings.ts';
+import type { Visitor } from '../../users/visitor.ts';
 import type { FanOut } from '../fan-out.ts';
 import { Selection } from '../selection.ts';
 import { shownPatterns } from '../status.ts';
@@ -29,7 +34,7 @@ export interface Subscription {
 }
 
 /** What a client asks for, everything said. */
-export interface Wish {
+interface Wish {
   readonly sub: number;
   readonly include: readonly Pattern[];
   readonly exclude: readonly Pattern[];
@@ -38,16 +43,16 @@ export interface Wish {
 }
 
 /** What a client may see; `key` is equal for those who may see the same. */
-export interface Bound {
+interface Bound {
   readonly filter: Filter;
   readonly key: string;
 }
 
 /** How many patterns a subscription may have, and how many steps the regular expressions of each list. */
-export type PatternLimits = Pick<Limits, 'patterns' | 'patternSteps'>;
+type PatternLimits = Pick<Limits, 'patterns' | 'patternSteps'>;
 
 /** What a pattern should be, as clients are told. */
-export const patternExpected = `a pattern of 1 to ${maxPatternLength} characters`;
+const patternExpected = `a pattern of 1 to ${maxPatternLength} characters`;
 
 /** Creates a subscription within a bound. Errors: `bad-request`. */
 export function createSubscription(
@@ -126,4 +131,105 @@ function keyOf(list: readonly Pattern[]): readonly string[] {
 
 function shownOf(key: readonly string[]): readonly Pattern[] {
   return key.slice(0, shownPatterns).map((pattern) => JSON.parse(pattern));
+}
+
+/** A subscription as a client asks for it; `since`: where it was when its link broke. */
+export interface Request {
+  readonly subscription: Subscription;
+  readonly since: Since | undefined;
+}
+
+const idExpected = 'integer 0..2147483647';
+/** The number of a subscription. */
+export const subscriptionId = z
+  .int({ error: idExpected })
+  .min(0, { error: idExpected })
+  .max(2 ** 31 - 1, { error: idExpected });
+// What goes past a limit is told later, when it is counted. Only the first wrong pattern is told: to describe thousands takes too long.
+const patterns = z.array(z.unknown(), { error: 'list of patterns' }).transform((list, { issues }) => {
+  const index = list.findIndex((one) => !isPattern(one));
+  const input = list[index];
+  const message = typeof input === 'string' ? patternExpected : `${patternExpected}, or {"regex":…}`;
+  if (index >= 0) issues.push({ code: 'custom', message, path: [index], input });
+  return list as readonly Pattern[];
+});
+const rateExpected = 'number of times per second, or 0';
+const revExpected = 'revision';
+const sinceExpected = '{"epoch":…,"rev":…}';
+
+const requestSchema = z.strictObject({
+  sub: subscriptionId,
+  include: patterns.default(['**']),
+  exclude: patterns.default([]),
+  rate: z.number({ error: rateExpected }).min(0, { error: rateExpected }).default(0),
+  delivery: z.enum(['latest', 'all'], { error: '"latest" or "all"' }).default('latest'),
+  since: z
+    .strictObject(
+      {
+        epoch: z.string({ error: 'epoch' }),
+        rev: z.int({ error: revExpected }).min(0, { error: revExpected }),
+      },
+      { error: ({ code }) => (code === 'invalid_type' ? sinceExpected : undefined) },
+    )
+    .optional(),
+});
+
+function isPattern(one: unknown): boolean {
+  if (typeof one === 'string') return one !== '';
+  return isJsonObject(one) && typeof one.regex === 'string' && one.regex !== '' && Object.keys(one).length === 1;
+}
+
+/** How many subscriptions are kept for those who ask for the same, and how much work their filters may be together. */
+const maxKnown = 1024;
+const maxKnownWork = 2048;
+
+/**
+ * Creates what reads subscriptions; `boundOf` is what a visitor may see. Clients that ask for the same and may see the same share one object:
+ * there may be thousands of them. Errors of what it creates: `bad-request`.
+ */
+export function createSubscriptionReader(
+  boundOf: (visitor: Visitor) => Filter,
+  fanOut: FanOut,
+  limits: PatternLimits,
+): (message: object, visitor: Visitor) => Request {
+  const known = new Map<string, Subscription>();
+  let knownWork = 0;
+  const keep = (text: string, subscription: Subscription) => {
+    known.set(text, subscription);
+    knownWork += subscription.selection.work;
+    while (known.size > maxKnown || knownWork > maxKnownWork) {
+      const [oldest, { selection }] = known.entries().next().value!;
+      known.delete(oldest);
+      knownWork -= selection.work;
+    }
+  };
+  return (message, visitor) => {
+    const { since, ...request } = parse(requestSchema, message);
+    const text = `${visitor.key}\n${JSON.stringify(request)}`;
+    let subscription = known.get(text);
+    if (subscription === undefined) {
+      subscription = createSubscription(request, { filter: boundOf(visitor), key: visitor.key }, fanOut, limits);
+      keep(text, subscription);
+    }
+    return { subscription, since };
+  };
+}
+
+/**
+ * The parameters that subscriptions list, without those that they do not select: whatever counts the parameters would tell of ones that the
+ * client may not see. undefined: a subscription has other patterns, so it may have any parameter.
+ */
+export function listedParameters(
+  subscriptions: Iterable<Pick<Subscription, 'addresses' | 'selection'>>,
+  find: (address: string) => Parameter | undefined,
+): Set<Parameter> | undefined {
+  const listed = new Set<Parameter>();
+  for (const { addresses, selection } of subscriptions) {
+    if (addresses === undefined) return undefined;
+    for (const address of addresses) {
+      const parameter = find(address);
+      if (parameter !== undefined && selection.has(parameter)) listed.add(parameter);
+    }
+  }
+  return listed;
 }

@@ -18,7 +18,7 @@ async function start(count: number) {
     do {
       await setImmediate();
       reader.drain();
-    } while (reader.client.membership.name !== 'live');
+    } while (reader.state !== 'live');
     return reader;
   };
   let stops = 0;

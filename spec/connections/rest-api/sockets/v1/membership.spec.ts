@@ -1,13 +1,11 @@
 // Whatever clients subscribe to, and at whichever frame they stop reading: whatever revision a client may keep, it has been sent
 // everything up to it; and what it was sent and what it has lost is all that there was. The readers are played.
 
-import { readdir, readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
 import test from 'ava';
 import fc from 'fast-check';
-import { within } from '../../../../../support/deadline.ts';
-import { ScriptedDesk } from '../../../../../support/sockets/scripted/desk.ts';
-import { type ReaderWish, ScriptedReader } from '../../../../../support/sockets/scripted/reader.ts';
+import { within } from '../../../../support/deadline.ts';
+import { ScriptedDesk } from '../../../../support/sockets/scripted/desk.ts';
+import { type ReaderWish, ScriptedReader } from '../../../../support/sockets/scripted/reader.ts';
 
 const count = 60;
 const readerCount = 4;
@@ -79,9 +77,7 @@ class Play {
     return this.readers.flatMap((one, index) => [
       ...(one.socket.hasUnread ? [`${index} has not read all`] : []),
       ...(one.isComplete ? [] : [`${index} waits for an end`]),
-      ...(one.client.subscriptions.length === 0 || one.client.membership.name === 'live'
-        ? []
-        : [`${index} is ${one.client.membership.name}`]),
+      ...(one.client.subscriptions.length === 0 || one.state === 'live' ? [] : [`${index} is ${one.state}`]),
       ...one.differences(),
     ]);
   }
@@ -134,7 +130,7 @@ test('no revision is told that is older than one before when all outboxes of a g
   reader!.subscribe(0, { include: ['desk/p1*'], rate: 1, delivery: 'all' });
   reader!.subscribe(1, { include: ['desk/p2*', 'desk/go'], rate: 1, delivery: 'latest' });
   const settled = async () => {
-    while (reader!.client.membership.name !== 'live') await play.round();
+    while (reader!.state !== 'live') await play.round();
   };
   await within(settled(), 'an end', 10_000);
   for (const address of ['p10', 'p20', 'go', 'p11']) play.desk.graph.write(`desk/${address}`, 1, writer);
@@ -142,14 +138,4 @@ test('no revision is told that is older than one before when all outboxes of a g
   await play.round();
   t.deepEqual(reader!.faults, []);
   t.is(reader!.values.get('desk/p11'), 1);
-});
-
-test('one file assigns what a client is in its group', async (t) => {
-  const folder = resolve(import.meta.dirname, '../../../../../../lib/connections/rest-api/sockets/v1');
-  const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.ts'));
-  const assigning: string[] = [];
-  for (const file of files)
-    if (/\bmembership(\.\w+)? = |\b(behind|membership)\.\w+ \?\?= /.test(await readFile(join(folder, file), 'utf8')))
-      assigning.push(file);
-  t.deepEqual(assigning, ['members/members.ts']);
 });

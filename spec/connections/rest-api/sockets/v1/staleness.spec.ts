@@ -1,10 +1,10 @@
 // lib/client/README.md "Stale parameters": what has changed meanwhile comes before a parameter is told to be fresh. The reader is played.
 
 import test from 'ava';
-import type { Remote } from '../../../../../../lib/model/parameter.ts';
-import { within } from '../../../../../support/deadline.ts';
-import { ScriptedDesk } from '../../../../../support/sockets/scripted/desk.ts';
-import { ScriptedReader } from '../../../../../support/sockets/scripted/reader.ts';
+import type { Remote } from '../../../../../lib/model/parameter.ts';
+import { within } from '../../../../support/deadline.ts';
+import { ScriptedDesk } from '../../../../support/sockets/scripted/desk.ts';
+import { ScriptedReader } from '../../../../support/sockets/scripted/reader.ts';
 
 const count = 20;
 /** A few values fill a socket. */
@@ -31,7 +31,7 @@ for (const delivery of ['latest', 'all'] as const)
     write(1);
     reader.subscribe(1, { include: ['**'], rate: 0, delivery });
     await within(
-      until(() => reader.client.membership.name === 'live'),
+      until(() => reader.state === 'live'),
       'an end',
     );
     remote.staleSince = Date.now();

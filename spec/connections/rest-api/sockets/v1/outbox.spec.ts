@@ -1,13 +1,12 @@
 // An outbox holds every change in order, or which values are new and each fire; what it encodes is what a list of the changes says.
+// A ticker flushes at most so many times a second, all that wait together, and nobody waits for longer than a period.
 
 import test from 'ava';
 import fc from 'fast-check';
-import { AllOutbox } from '../../../../../../lib/connections/rest-api/sockets/v1/outboxes/all-outbox.ts';
-import { LatestOutbox } from '../../../../../../lib/connections/rest-api/sockets/v1/outboxes/latest-outbox.ts';
-import { Packer } from '../../../../../../lib/connections/rest-api/sockets/v1/outboxes/packer.ts';
-import { Ticker } from '../../../../../../lib/connections/rest-api/sockets/v1/outboxes/ticker.ts';
-import type { ReceivedMessage } from '../../../../../../lib/wire/v1/hub-messages.ts';
-import { Channels } from '../../../../../support/sockets/v1-channels.ts';
+import { VirtualTimeScheduler } from 'rxjs';
+import { AllOutbox, LatestOutbox, Packer, Ticker } from '../../../../../lib/connections/rest-api/sockets/v1/outbox.ts';
+import type { ReceivedMessage } from '../../../../../lib/wire/v1/hub-messages.ts';
+import { Channels } from '../../../../support/sockets/v1-channels.ts';
 
 const count = 9;
 const changes = fc.array(fc.nat(count - 1), { maxLength: 80 });
@@ -110,4 +109,49 @@ test('an outbox of too much text flushes at once; short texts count as any other
   }
   for (let change = 0; change < 65_535; change++) channels.set(0, 'short');
   t.is(flushes, 3);
+});
+
+const rate = fc.constantFrom(1, 10, 60, 300, 1000);
+const pausesMs = fc.array(fc.oneof(fc.nat(5), fc.nat(400), fc.nat(3000)), { minLength: 1, maxLength: 60 });
+
+test('flushes keep to a grid of periods, all that wait are flushed, and none waits for longer than a period', (t) => {
+  fc.assert(
+    fc.property(rate, pausesMs, (perSecond, pauses) => {
+      const scheduler = new VirtualTimeScheduler(undefined, Number.POSITIVE_INFINITY);
+      const ticker = new Ticker(perSecond, {
+        now: () => scheduler.now(),
+        soon: (work) => scheduler.schedule(work, 0),
+        after: (delayMs, work) => scheduler.schedule(work, delayMs),
+      });
+      const flushed: { requestedMs: number; atMs: number }[] = [];
+      let requestedMs = 0;
+      for (const pause of pauses) {
+        requestedMs += pause;
+        const atMs = requestedMs;
+        scheduler.schedule(
+          () => ticker.request({ flush: () => flushed.push({ requestedMs: atMs, atMs: scheduler.now() }) }),
+          atMs,
+        );
+      }
+      scheduler.flush();
+      t.is(flushed.length, pauses.length);
+      const periodMs = 1000 / perSecond;
+      for (const one of flushed) t.true(one.atMs - one.requestedMs <= Math.ceil(periodMs), JSON.stringify(one));
+      const times = [...new Set(flushed.map(({ atMs }) => atMs))];
+      for (let from = 0; from < times.length; from++)
+        for (let to = from + 1; to < times.length; to++)
+          t.true(times[to]! - times[from]! > (to - from - 1) * periodMs - 2, `${times[from]}, ${times[to]}`); // timers are whole ms
+    }),
+  );
+});
+
+test('at rate 0 all that are requested in a round are flushed with it', (t) => {
+  const soon: (() => void)[] = [];
+  const fail = () => t.fail('it waits');
+  const ticker = new Ticker(0, { now: () => 5, soon: (work) => soon.push(work), after: fail });
+  const flushed: number[] = [];
+  for (const one of [1, 2, 3]) ticker.request({ flush: () => flushed.push(one) });
+  t.is(soon.length, 1);
+  soon.pop()!();
+  t.deepEqual(flushed, [1, 2, 3]);
 });

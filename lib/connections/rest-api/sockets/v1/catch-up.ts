@@ -3,12 +3,11 @@
 // meanwhile: a parameter that changes again is reached only at its new place in that order. Who is sent what its group flushes is
 // sent snapshots of before alone: a newer value would come ahead of changes that wait.
 
-import type { Parameter } from '../../../../../model/parameter.ts';
-import type { HubPort } from '../../../../hub-port.ts';
-import type { FanOut } from '../../fan-out.ts';
-import { defFrame, definition, frameLength, itemOf, setFrame } from '../frames.ts';
-import { type Stopped, stepUntil } from '../steps.ts';
-import { changedSince, parametersOf, type Snapshot } from './snapshot.ts';
+import type { Parameter } from '../../../../model/parameter.ts';
+import type { HubPort } from '../../../hub-port.ts';
+import type { FanOut } from '../fan-out.ts';
+import { defFrame, definition, frameLength, isTrigger, itemOf, setFrame } from './frames.ts';
+import { listedParameters, type Subscription } from './subscription.ts';
 
 /** What a catch-up works with. */
 export interface Sources {
@@ -16,10 +15,20 @@ export interface Sources {
   readonly fanOut: FanOut;
 }
 
+/** A subscription of which everything that changed after `from` is to be sent; `isNew`: its definitions as well. */
+export interface Snapshot {
+  readonly subscription: Subscription;
+  readonly from: number;
+  readonly isNew: boolean;
+}
+
+/** What stops work for one client that goes on as fast as the client reads. */
+export type Stopped = 'done' | 'full' | 'more';
+
 /** The client, as its catch-up sees it. */
-export interface Recipient {
+interface Recipient {
   readonly isFull: boolean;
-  readonly definitions: { readonly areAll: boolean };
+  readonly hasResumed: boolean;
   send(frame: string): void;
 }
 
@@ -111,7 +120,7 @@ export class CatchUp {
       if (!this.#isWanted(parameter, revision)) continue;
       const channel = this.#sources.fanOut.channelOf(parameter);
       items += `${items && ','}${itemOf(channel, parameter.value!, revision)}`;
-      if (!recipient.definitions.areAll) definitions += `${definitions && ','}${definition(channel)}`;
+      if (recipient.hasResumed) definitions += `${definitions && ','}${definition(channel)}`;
     }
     if (definitions !== '') recipient.send(defFrame(definitions));
     if (items !== '') recipient.send(setFrame(items, undefined));
@@ -127,4 +136,52 @@ export class CatchUp {
         (isDefinition ? isNew : revision > from) && subscription.selection.has(parameter),
     );
   }
+}
+
+/** Adds a snapshot of each further subscription: of what changed after a revision. */
+export function withOthers(
+  snapshots: readonly Snapshot[],
+  subscriptions: readonly Subscription[],
+  from: number,
+): Snapshot[] {
+  const others = subscriptions.filter((one) => !snapshots.some(({ subscription }) => subscription === one));
+  return [...snapshots, ...others.map((subscription) => ({ subscription, from, isNew: false }))];
+}
+
+/** Works in steps until a time, until the client has no room, or until there is no more: a step returns whether there may be. */
+export function stepUntil(endMs: number, client: { readonly isFull: boolean }, step: () => boolean): Stopped {
+  for (;;) {
+    if (client.isFull) return 'full';
+    if (!step()) return 'done';
+    if (performance.now() >= endMs) return 'more';
+  }
+}
+
+/** The parameters that snapshots may have: all of the hub, or those whose addresses are listed. */
+function parametersOf(hub: HubPort, snapshots: readonly Snapshot[]): Iterator<Parameter> {
+  return (listed(hub, snapshots) ?? hub.parameters())[Symbol.iterator]();
+}
+
+/** Oldest change first, the parameters that snapshots may have and that changed after the revision. */
+function changedSince(hub: HubPort, snapshots: readonly Snapshot[], revision: number): Iterator<Parameter> {
+  const parameters = listed(hub, snapshots);
+  if (parameters === undefined) return hub.changedSince(revision)[Symbol.iterator]();
+  const changed = [...parameters]
+    .filter((parameter) => !isTrigger(parameter) && parameter.value !== undefined)
+    .map((parameter) => ({ parameter, revision: parameter.lastChange!.revision }))
+    .filter((change) => change.revision > revision)
+    .sort((one, other) => one.revision - other.revision);
+  return unmoved(changed);
+}
+
+/** Leaves out what has changed since the list was made: it comes later, in its new place. */
+function* unmoved(changed: readonly { parameter: Parameter; revision: number }[]): Generator<Parameter> {
+  for (const { parameter, revision } of changed) if (parameter.lastChange!.revision === revision) yield parameter;
+}
+
+function listed(hub: HubPort, snapshots: readonly Snapshot[]): Set<Parameter> | undefined {
+  return listedParameters(
+    snapshots.map(({ subscription }) => subscription),
+    (address) => hub.find(address),
+  );
 }

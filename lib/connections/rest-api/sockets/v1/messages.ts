@@ -1,0 +1,331 @@
+// What clients of patchbay.v1 send (lib/client/README.md): a message is read, and handed to the handler of its kind.
+
+import { z } from 'zod';
+import { describe, HubError } from '../../../../model/error.ts';
+import { isJsonObject, readJsonObject } from '../../../../model/json-object.ts';
+import type { Origin, Parameter, RemoteWrite } from '../../../../model/parameter.ts';
+import { maxMessageBytes } from '../../../../wire/limits.ts';
+import type { Target } from '../../../../wire/v1/client-messages.ts';
+import type { Mistake, Refusal } from '../../../../wire/v1/hub-messages.ts';
+import type { Log } from '../../../connection.ts';
+import type { HubPort } from '../../../hub-port.ts';
+import { asHubError } from '../../input/fault-gate.ts';
+import { parse } from '../../input/parse.ts';
+import { unconfirmed } from '../../input/unconfirmed.ts';
+import type { WriteCounts } from '../../input/write-counts.ts';
+import { LimitError } from '../../limits/limit-error.ts';
+import type { LimitHits } from '../../limits/limit-hits.ts';
+import type { Limits } from '../../limits/limit-settings.ts';
+import type { Rates } from '../../limits/rates.ts';
+import { inSpan } from '../../tracing/span.ts';
+import { originWithTrace } from '../../tracing/traceparent.ts';
+import type { View } from '../../users/view.ts';
+import type { Visitor } from '../../users/visitor.ts';
+import type { FanOut } from '../fan-out.ts';
+import { costOf, type SubscriptionShares } from '../user-shares.ts';
+import type { Client } from './client.ts';
+import { encode } from './frames.ts';
+import type { Groups } from './groups.ts';
+import { type Request, subscriptionId } from './subscription.ts';
+
+/** What handlers work with. */
+export interface Desk {
+  readonly hub: HubPort;
+  readonly log: Log;
+  readonly writes: WriteCounts;
+  readonly fanOut: FanOut;
+  readonly groups: Groups;
+  readonly hits: LimitHits;
+  readonly rates: Rates;
+  readonly shares: SubscriptionShares;
+  /** What the subscriptions of a client may cost. */
+  readonly limits: Pick<Limits, 'subscriptions' | 'clientSteps'>;
+  /** Errors: `bad-request`. */
+  readonly readSubscription: (message: object, visitor: Visitor) => Request;
+}
+
+/** What says which message an error answers: the number of its subscription, or the `ack` of its write. */
+export type Subject = Pick<Refusal, 'sub' | 'ack'>;
+
+/** What is left to do of a message, in slices: it may take long. */
+export interface Rest {
+  readonly subject: Subject;
+  /** Works until then, and returns whether there is more to do. Errors: `bad-request`; then nothing has changed. */
+  advance(endMs: number): boolean;
+}
+
+type Message = Readonly<Record<string, unknown>>;
+
+/** Handles a message; returns what is left to do of it. Errors: `bad-request`; then nothing has changed. */
+type Handler = (desk: Desk, client: Client, message: Message) => Rest | undefined;
+
+type Item = readonly [target: Target, value: unknown];
+
+interface RemoteItem extends RemoteWrite {
+  readonly target: Target;
+  /** Its place in the message. */
+  readonly index: number;
+}
+
+/** What was refused, in any order, with its place in the message. */
+interface Refused {
+  readonly index: number;
+  readonly mistake: Mistake;
+}
+
+/** The key that says of which kind a message is; the first of these that it has counts. */
+const handlers: Readonly<Record<string, Handler>> = {
+  set: handleSet,
+  sub: handleSub,
+  unsub: handleUnsub,
+  ping: handlePing,
+};
+const kinds = Object.keys(handlers);
+
+const unsubSchema = z.strictObject({ unsub: subscriptionId });
+const pingSchema = z.strictObject({ ping: z.number({ error: 'number' }) });
+
+/** Takes a message; returns what is left to do of it. Errors: `bad-request`; then nothing has changed. */
+export function receive(desk: Desk, client: Client, message: ArrayBuffer, isBinary: boolean): Rest | undefined {
+  if (isBinary) throw new HubError('bad-request', 'expected a text frame with JSON, got a binary frame');
+  if (message.byteLength > maxMessageBytes)
+    throw new LimitError(
+      'messageBytes',
+      'bad-request',
+      `expected at most ${maxMessageBytes} bytes, got ${message.byteLength}`,
+    );
+  const data = readJsonObject(Buffer.from(message).toString());
+  const kind = kinds.find((name) => name in data);
+  if (kind === undefined)
+    throw new HubError('bad-request', `expected a message with one of ${kinds.join(', ')}, got ${describe(data)}`);
+  return handlers[kind]!(desk, client, data);
+}
+
+/** Finds what a message was about that made no sense, also when it is too long. */
+export function subjectOf(message: ArrayBuffer): Subject {
+  try {
+    const data: unknown = JSON.parse(Buffer.from(message).toString());
+    if (!isJsonObject(data)) return {};
+    if ('set' in data) return Number.isSafeInteger(data.ack) ? { ack: data.ack as number } : {};
+    return typeof data.sub === 'number' ? { sub: data.sub } : {};
+  } catch {
+    return {};
+  }
+}
+
+/** `{"set":[["desk/lamp",true],[8,0.5]],"ack":5}` writes parameters, in one turn. */
+function handleSet(desk: Desk, client: Client, message: Message): undefined {
+  const { traceparent } = message;
+  const origin = traceparent === undefined ? client.origin : originWithTrace(client.origin, traceparent);
+  if (origin.traceparent === undefined) void write(desk, client, message, origin);
+  else void inSpan(origin, 'set', (own) => write(desk, client, message, own), failureOf);
+}
+
+/** What says that some of it was refused; undefined: nothing was. */
+function failureOf([first]: readonly Refused[]): string | undefined {
+  return first?.mistake.join(': ');
+}
+
+/** Returns what was refused; later, when other hubs have written what they own. */
+function write(
+  { hub, log, fanOut, hits, writes, rates }: Desk,
+  client: Client,
+  message: Message,
+  origin: Origin,
+): Refused[] | Promise<Refused[]> {
+  const items = itemsOf(message, writes);
+  const refused: Refused[] = [];
+  let index = -1;
+  let remotes: RemoteItem[] | undefined;
+  const { view } = client.visitor;
+  const refusal = rates.writes?.(client, items.length);
+  if (refusal !== undefined) hits.addError(refusal, client.remoteAddress);
+  hub.turn(() => {
+    for (const [target, value] of items) {
+      index++;
+      try {
+        if (refusal !== undefined) throw refusal;
+        const parameter =
+          typeof target === 'string' ? view.findToWrite(target) : known(view, fanOut.parameterOf(target));
+        if (parameter === undefined) {
+          writes.refuseAs('unknown-parameter');
+          refused.push({ index, mistake: [target, 'unknown parameter'] });
+        } else if (parameter.remote !== undefined) {
+          remotes ??= [];
+          remotes.push({ target, parameter, input: value, index });
+        } else {
+          hub.writeTo(parameter, value, origin);
+          writes.taken++;
+        }
+      } catch (error) {
+        writes.refuse(error);
+        refused.push({ index, mistake: [target, asHubError(error, log).message] });
+      }
+    }
+  });
+  const answer = () => {
+    const errors = inOrder(refused);
+    const ack = message.ack as number | undefined;
+    if (ack !== undefined) client.send(encode({ ack, errors }));
+    else if (errors.length > 0) client.send(encode({ errors }));
+  };
+  const sending = remotes && writeRemotes(hub, origin, remotes, writes, refused, log);
+  const confirming = message.ack === undefined ? undefined : confirmOwn({ hub, fanOut }, items, remotes, refused);
+  const writing = sending && confirming ? Promise.all([sending, confirming]).then(() => {}) : (sending ?? confirming);
+  if (writing !== undefined || client.pendingAcks > 0) client.answerAfter(writing, answer);
+  else answer();
+  return writing === undefined ? refused : writing.then(() => refused);
+}
+
+/** The errors in the order of the message, as the owner of all of it would tell them. */
+function inOrder(refused: Refused[]): Mistake[] {
+  return refused.sort((one, other) => one.index - other.index).map(({ mistake }) => mistake);
+}
+
+/** Writes what other hubs own, one turn for each of them; what they refuse is added. */
+async function writeRemotes(
+  hub: HubPort,
+  origin: Origin,
+  items: readonly RemoteItem[],
+  writes: WriteCounts,
+  refused: Refused[],
+  log: Log,
+): Promise<void> {
+  const byHub = Map.groupBy(items, ({ parameter }) => parameter.remote!);
+  const sending = [...byHub].map(async ([remote, ofOne]) => {
+    const results = await hub.writeRemote(remote, ofOne, origin);
+    for (const [place, { target, index }] of ofOne.entries()) {
+      const result = results[place];
+      if (!(result instanceof Error)) writes.taken++;
+      else {
+        writes.refuse(result);
+        refused.push({ index, mistake: [target, asHubError(result, log).message] });
+      }
+    }
+  });
+  await Promise.all(sending);
+}
+
+/** Waits until it is known that what this hub has written stays; what is not confirmed is added. undefined: there is nothing to wait for. */
+function confirmOwn(
+  { hub, fanOut }: Pick<Desk, 'hub' | 'fanOut'>,
+  items: readonly Item[],
+  remotes: readonly RemoteItem[] | undefined,
+  refused: Refused[],
+): Promise<void> | undefined {
+  const { watch } = hub.duty;
+  if (watch?.confirm === undefined) return undefined;
+  const others = new Set([...refused, ...(remotes ?? [])].map(({ index }) => index));
+  if (others.size === items.length) return undefined;
+  const nameOf = (target: Target) =>
+    typeof target === 'string' ? target : (fanOut.parameterOf(target)?.address ?? target);
+  return watch.confirm().then((isConfirmed) => {
+    if (isConfirmed) return;
+    for (const [index, [target]] of items.entries())
+      if (!others.has(index)) refused.push({ index, mistake: [target, `${nameOf(target)}: ${unconfirmed}`] });
+  });
+}
+
+/** The parameter of a number; undefined: there is none that the client knows of. */
+function known(view: View, parameter: Parameter | undefined): Parameter | undefined {
+  return parameter !== undefined && view.mayWrite(parameter) ? parameter : undefined;
+}
+
+/** Counts a message that makes no sense as one write. Errors: `bad-request`. */
+function itemsOf(message: Message, writes: WriteCounts): readonly Item[] {
+  try {
+    return readItems(message);
+  } catch (error) {
+    writes.refuse(error);
+    throw error;
+  }
+}
+
+/** This is checked by hand, as most messages are writes. Errors: `bad-request`. */
+function readItems(message: Message): readonly Item[] {
+  const { set, ack } = message;
+  if (!Array.isArray(set)) throw new HubError('bad-request', `set: expected a list, got ${describe(set)}`);
+  if (ack !== undefined && !Number.isSafeInteger(ack))
+    throw new HubError('bad-request', `ack: expected an integer, got ${describe(ack)}`);
+  const surplus = Object.keys(message).find((key) => key !== 'set' && key !== 'ack' && key !== 'traceparent');
+  if (surplus !== undefined) throw new HubError('bad-request', `expected no key "${surplus}"`);
+  for (let index = 0; index < set.length; index++)
+    if (!isItem(set[index]))
+      throw new HubError('bad-request', `set[${index}]: expected [address, value], got ${describe(set[index])}`);
+  return set;
+}
+
+function isItem(item: unknown): item is Item {
+  return Array.isArray(item) && item.length === 2 && (typeof item[0] === 'string' || typeof item[0] === 'number');
+}
+
+/**
+ * `{"sub":1,"include":["desk/**"],"rate":60}` subscribes. Patterns are compiled, and matched with the parameters, in the slices of the
+ * client.
+ */
+function handleSub(desk: Desk, client: Client, message: Message): Rest {
+  let request: Request | undefined;
+  const { sub } = message;
+  return {
+    subject: typeof sub === 'number' ? { sub } : {},
+    advance(endMs) {
+      request ??= readRequest(desk, client, message);
+      if (request.subscription.selection.prepare(() => desk.hub.parameters(), endMs)) return true;
+      subscribe(desk, client, request);
+      return false;
+    },
+  };
+}
+
+function readRequest(desk: Desk, client: Client, message: object): Request {
+  const request = desk.readSubscription(message, client.visitor);
+  const { id, selection } = request.subscription;
+  const others = client.subscriptions.filter((one) => one.id !== id);
+  const steps = others.reduce((sum, one) => sum + one.selection.work, selection.work);
+  const { clientSteps } = desk.limits;
+  if (steps > clientSteps)
+    throw new LimitError(
+      'clientSteps',
+      'bad-request',
+      `sub: expected patterns of at most ${clientSteps} steps in all subscriptions together, got about ${Math.ceil(steps)}`,
+    );
+  return request;
+}
+
+function subscribe({ hub, groups, shares, limits }: Desk, client: Client, { subscription, since }: Request): void {
+  const { id, rate, delivery } = subscription;
+  const before = client.subscriptions.find((one) => one.id === id);
+  if (before === undefined && client.subscriptions.length >= limits.subscriptions)
+    throw new LimitError(
+      'subscriptions',
+      'bad-request',
+      `sub: expected at most ${limits.subscriptions} subscriptions, got ${client.subscriptions.length + 1}`,
+    );
+  if (!client.hasLeft) {
+    const others = client.subscriptions.filter((one) => one !== before);
+    shares.change(client.share, costOf(client.subscriptions), costOf([...others, subscription]));
+  }
+  const canResume = since?.epoch === client.epoch && groups.structure.canResume(since.rev);
+  if (canResume) client.resume(since.rev, hub.revision);
+  const isSame = since === undefined && before?.patterns === subscription.patterns;
+  const from = isSame ? undefined : canResume ? since.rev : 0;
+  const mode = from === 0 && !canResume ? 'snapshot' : 'resume';
+  groups.subscribe(client, subscription, from, encode({ sub: id, mode, rate, delivery }));
+}
+
+/** `{"unsub":1}` ends a subscription. */
+function handleUnsub({ groups, shares }: Desk, client: Client, message: Message): undefined {
+  const { unsub } = parse(unsubSchema, message);
+  if (!client.subscriptions.some(({ id }) => id === unsub))
+    throw new HubError('bad-request', `unsub: there is no subscription ${unsub}`);
+  if (!client.hasLeft) {
+    const others = client.subscriptions.filter(({ id }) => id !== unsub);
+    shares.change(client.share, costOf(client.subscriptions), costOf(others));
+  }
+  groups.unsubscribe(client, unsub, encode({ unsub }));
+}
+
+/** `{"ping":1}` is answered with `{"pong":1}`. */
+function handlePing(_: Desk, client: Client, message: Message): undefined {
+  client.send(encode({ pong: parse(pingSchema, message).ping }));
+}

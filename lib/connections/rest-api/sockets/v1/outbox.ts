@@ -1,0 +1,436 @@
+// What waits in a group until it is sent: one outbox for each rate and delivery that the subscriptions of the group ask for. A ticker says
+// when an outbox is due; what waits in it is encoded once, and packed into batches for all members.
+
+import type { Change, Parameter } from '../../../../model/parameter.ts';
+import type { Value } from '../../../../model/value.ts';
+import type { Delivery } from '../../../../wire/v1/client-messages.ts';
+import type { Channel, Observer, Subscriber } from '../channel.ts';
+import { cut, firedFrame, frameLength, isTrigger, itemOf, setFrame } from './frames.ts';
+import { byLiveliness, type Subscription } from './subscription.ts';
+
+interface OutboxesOptions {
+  readonly hub: { readonly revision: number };
+  readonly tickerOf: (rate: number) => Ticker;
+  /** Called when it is time. */
+  readonly flush: (outbox: Outbox) => void;
+}
+
+/** The outboxes of a group, the liveliest first. */
+export class Outboxes {
+  readonly #all: Outbox[] = [];
+  readonly #subscriptions: readonly Subscription[];
+  readonly #hub: { readonly revision: number };
+
+  constructor(subscriptions: Iterable<Subscription>, { hub, tickerOf, flush }: OutboxesOptions) {
+    this.#hub = hub;
+    this.#subscriptions = [...subscriptions].sort(byLiveliness);
+    for (const subscription of this.#subscriptions) {
+      if (this.#find(subscription) !== undefined) continue;
+      const OutboxClass = subscription.delivery === 'all' ? AllOutbox : LatestOutbox;
+      this.#all.push(new OutboxClass(subscription.rate, tickerOf(subscription.rate), flush));
+    }
+  }
+
+  /** Whether some subscription wants every change. */
+  get isExact(): boolean {
+    return this.#all.some(({ delivery }) => delivery === 'all');
+  }
+
+  /** Those in which something waits. */
+  get due(): Outbox[] {
+    return this.#all.filter(({ oldest }) => oldest !== undefined);
+  }
+
+  /** Everything up to this revision has left. */
+  get sent(): number {
+    return this.sentWith([]);
+  }
+
+  /** The revision up to which everything has left once these have been flushed. */
+  sentWith(flushed: readonly Outbox[]): number {
+    let sent = this.#hub.revision;
+    for (const outbox of this.#all)
+      if (outbox.oldest !== undefined && !flushed.includes(outbox)) sent = Math.min(sent, outbox.oldest - 1);
+    return sent;
+  }
+
+  matches(parameter: Parameter): boolean {
+    return this.#subscriptions.some(({ selection }) => selection.has(parameter));
+  }
+
+  /** The outbox of the liveliest subscription that matches a parameter, which one does. */
+  of(parameter: Parameter): Outbox {
+    return this.#find(this.#subscriptions.find(({ selection }) => selection.has(parameter))!)!;
+  }
+
+  /** Encodes what waits of revisions after `from`, for one client; it goes on waiting. */
+  encode(packer: Packer, from: number, onlyFires: boolean): void {
+    for (const outbox of this.due) outbox.encode(packer, undefined, from, onlyFires);
+  }
+
+  /** Yields the channel of each change that waits, of revisions after `from`. */
+  *waiting(from: number): Generator<GroupChannel, void, void> {
+    for (const outbox of this.#all) yield* outbox.waiting(from);
+  }
+
+  #find({ rate, delivery }: Subscription): Outbox | undefined {
+    return this.#all.find((outbox) => outbox.rate === rate && outbox.delivery === delivery);
+  }
+}
+
+/** How many changes wait at most; with more they leave at once. A long text counts as several. */
+const maxPending = 65_536;
+
+/**
+ * The revisions that the frames of a flush tell: everything up to `before` had been sent, and with the last frame of the outbox
+ * everything up to `after` has been.
+ */
+interface Span {
+  readonly before: number;
+  readonly after: number;
+}
+
+/**
+ * What waits to be sent at one rate. Of each parameter that is the newest value (`LatestOutbox`) or every change (`AllOutbox`). Triggers are
+ * never merged.
+ */
+export abstract class Outbox implements ChangeKeeper, Flushable {
+  abstract readonly delivery: Delivery;
+  /** Whether something waits that must not be sent twice. */
+  abstract readonly isExact: boolean;
+  readonly rate: number;
+  #oldest: number | undefined = undefined;
+  readonly #ticker: Ticker;
+  readonly #flush: (outbox: Outbox) => void;
+  #isRequested = false;
+
+  /** `flush` is called when it is time. */
+  constructor(rate: number, ticker: Ticker, flush: (outbox: Outbox) => void) {
+    this.rate = rate;
+    this.#ticker = ticker;
+    this.#flush = flush;
+  }
+
+  /** The revision of the oldest change that waits; undefined: none does. */
+  get oldest(): number | undefined {
+    return this.#oldest;
+  }
+
+  put(channel: GroupChannel, change: Change, isFirst: boolean): void {
+    this.#oldest ??= change.revision;
+    if (!this.#isRequested) {
+      this.#isRequested = true;
+      this.#ticker.request(this);
+    }
+    if (this.add(channel, change, isFirst) >= maxPending) this.#flush(this);
+  }
+
+  flush(): void {
+    this.#isRequested = false;
+    this.#flush(this);
+  }
+
+  /** Encodes what waits of revisions after `from`; it goes on waiting. Without a span the frames tell no revision. */
+  abstract encode(packer: Packer, span: Span | undefined, from: number, onlyFires?: boolean): void;
+
+  /** Yields the channel of each change that waits, of revisions after `from`. */
+  abstract waiting(from: number): Generator<GroupChannel, void, void>;
+
+  /** Forgets what waits. */
+  clear(): void {
+    this.#oldest = undefined;
+    this.forget();
+  }
+
+  /** Keeps a change; returns how many are kept, where a long text counts as several. */
+  protected abstract add(channel: GroupChannel, change: Change, isFirst: boolean): number;
+  protected abstract forget(): void;
+}
+
+/** Keeps which parameters have changed; their newest values are sent. Each fire of a trigger is kept. */
+export class LatestOutbox extends Outbox {
+  readonly delivery = 'latest';
+  #channels: GroupChannel[] = [];
+  #fires: GroupChannel[] = [];
+  #fireRevisions: number[] = [];
+
+  override get isExact(): boolean {
+    return this.#fires.length > 0;
+  }
+
+  override encode(packer: Packer, span: Span | undefined, from: number, onlyFires = false): void {
+    const fires = this.#firesAfter(from);
+    if (!onlyFires) putValues(packer, this.#channelsAfter(from), span, fires.length === 0);
+    putFires(packer, fires, span);
+  }
+
+  override *waiting(from: number): Generator<GroupChannel, void, void> {
+    yield* this.#channelsAfter(from);
+    yield* this.#firesAfter(from);
+  }
+
+  protected override add(channel: GroupChannel, { parameter, revision }: Change, isFirst: boolean): number {
+    if (isTrigger(parameter)) {
+      this.#fireRevisions.push(revision);
+      return this.#fires.push(channel);
+    }
+    if (isFirst) this.#channels.push(channel);
+    return 0;
+  }
+
+  protected override forget(): void {
+    for (const channel of this.#channels) channel.settle();
+    for (const channel of this.#fires) channel.settle();
+    this.#channels = [];
+    this.#fires = [];
+    this.#fireRevisions = [];
+  }
+
+  #channelsAfter(from: number): readonly GroupChannel[] {
+    if (from < 0) return this.#channels;
+    return this.#channels.filter(({ channel }) => channel.parameter.lastChange!.revision > from);
+  }
+
+  #firesAfter(from: number): readonly GroupChannel[] {
+    if (from < 0) return this.#fires;
+    return this.#fires.filter((_, index) => this.#fireRevisions[index]! > from);
+  }
+}
+
+/** Puts the newest value of each channel; `isLast`: nothing of the outbox follows. */
+function putValues(packer: Packer, channels: readonly GroupChannel[], span: Span | undefined, isLast: boolean): void {
+  let items = '';
+  let first = 0;
+  for (let index = 0; index < channels.length; index++) {
+    const { channel } = channels[index]!;
+    const text = itemOf(channel, channel.parameter.value!, channel.parameter.lastChange!.revision);
+    items = items === '' ? text : `${items},${text}`;
+    const isEnd = index === channels.length - 1;
+    if (items.length < frameLength && !isEnd) continue;
+    packer.put(setFrame(items, isEnd && isLast ? span?.after : span?.before), channels.slice(first, index + 1));
+    first = index + 1;
+    items = '';
+  }
+}
+
+function putFires(packer: Packer, fires: readonly GroupChannel[], span: Span | undefined): void {
+  let first = 0;
+  for (const ids of cut(fires.map(({ channel }) => String(channel.id)))) {
+    const end = first + ids.split(',').length;
+    packer.put(firedFrame(ids, end === fires.length ? span?.after : span?.before), fires.slice(first, end));
+    first = end;
+  }
+}
+
+/** 64 characters of a text count as another change: so 4 Mi of them wait at most. */
+const textShift = 6;
+
+/** Keeps every change, in order. */
+export class AllOutbox extends Outbox {
+  readonly delivery = 'all';
+  #channels: GroupChannel[] = [];
+  #values: Value[] = [];
+  #revisions: number[] = [];
+  /** As how many changes the texts count besides. */
+  #textChanges = 0;
+
+  override get isExact(): boolean {
+    return this.#channels.length > 0;
+  }
+
+  override encode(packer: Packer, span: Span | undefined, from: number, onlyFires = false): void {
+    let items = '';
+    let channels: GroupChannel[] = [];
+    let areFires = false;
+    const end = (revision: number) => {
+      if (items === '') return;
+      const told = span && Math.max(span.before, Math.min(revision, span.after));
+      packer.put(areFires ? firedFrame(items, told) : setFrame(items, told), channels);
+      items = '';
+      channels = [];
+    };
+    let last = 0;
+    for (let index = this.#firstAfter(from); index < this.#channels.length; index++) {
+      const waiting = this.#channels[index]!;
+      const { channel } = waiting;
+      const isFire = isTrigger(channel.parameter);
+      if (onlyFires && !isFire) continue;
+      if (isFire !== areFires) end(last);
+      areFires = isFire;
+      last = this.#revisions[index]!;
+      const text = isFire ? String(channel.id) : itemOf(channel, this.#values[index]!, last);
+      items = items === '' ? text : `${items},${text}`;
+      channels.push(waiting);
+      if (items.length >= frameLength) end(last);
+    }
+    end(Number.POSITIVE_INFINITY);
+  }
+
+  override *waiting(from: number): Generator<GroupChannel, void, void> {
+    for (let index = this.#firstAfter(from); index < this.#channels.length; index++) yield this.#channels[index]!;
+  }
+
+  protected override add(channel: GroupChannel, { value, revision }: Change): number {
+    if (typeof value === 'string') this.#textChanges += value.length >> textShift;
+    this.#values.push(value);
+    this.#revisions.push(revision);
+    return this.#channels.push(channel) + this.#textChanges;
+  }
+
+  protected override forget(): void {
+    for (const channel of this.#channels) channel.settle();
+    this.#channels = [];
+    this.#values = [];
+    this.#revisions = [];
+    this.#textChanges = 0;
+  }
+
+  #firstAfter(from: number): number {
+    let index = 0;
+    while (index < this.#revisions.length && this.#revisions[index]! <= from) index++;
+    return index;
+  }
+}
+
+/** Keeps changes until they are sent. */
+export interface ChangeKeeper {
+  readonly delivery: Delivery;
+  /** Takes a change; `isFirst`: none of this channel waits. */
+  put(channel: GroupChannel, change: Change, isFirst: boolean): void;
+}
+
+/** The channel of one parameter as a group observes it: it knows where a change waits until it is sent. */
+export class GroupChannel implements Observer {
+  readonly subscriber: Subscriber;
+  readonly channel: Channel;
+  readonly outbox: ChangeKeeper;
+  #isPending = false;
+  #previousRevision = 0;
+
+  constructor(subscriber: Subscriber, channel: Channel, outbox: ChangeKeeper) {
+    this.subscriber = subscriber;
+    this.channel = channel;
+    this.outbox = outbox;
+  }
+
+  /** Whether a change waits to be sent. */
+  get isPending(): boolean {
+    return this.#isPending;
+  }
+
+  /** The revision of the last change before those that wait. */
+  get previousRevision(): number {
+    return this.#previousRevision;
+  }
+
+  tell(change: Change): void {
+    const isFirst = !this.#isPending;
+    if (isFirst) {
+      this.#isPending = true;
+      this.#previousRevision = this.channel.revision;
+    }
+    this.outbox.put(this, change, isFirst);
+  }
+
+  /** Nothing of it waits any more. */
+  settle(): void {
+    this.#isPending = false;
+  }
+}
+
+/** Frames that are sent together, and the channel of each change in them. */
+export interface Batch {
+  readonly frames: Uint8Array[];
+  readonly channels: GroupChannel[];
+  bytes: number;
+}
+
+/** Packs frames into batches. A socket takes a batch in one piece, or misses it with all that follow. */
+export class Packer {
+  readonly batches: Batch[] = [];
+  /** The lowest of the revisions that the parameters had before what waited. */
+  leastPrevious = Number.POSITIVE_INFINITY;
+
+  put(frame: string, channels: readonly GroupChannel[]): void {
+    const bytes = Buffer.from(frame);
+    let last = this.batches.at(-1);
+    if (last === undefined || last.bytes + bytes.length > frameLength) {
+      last = { frames: [], channels: [], bytes: 0 };
+      this.batches.push(last);
+    }
+    last.frames.push(bytes);
+    for (const channel of channels) {
+      last.channels.push(channel);
+      if (channel.previousRevision < this.leastPrevious) this.leastPrevious = channel.previousRevision;
+    }
+    last.bytes += bytes.length;
+  }
+}
+
+/** Something that waits to be flushed. */
+interface Flushable {
+  flush(): void;
+}
+
+/** The time that a ticker goes by. */
+interface TickerClock {
+  /** Milliseconds of a monotonic clock. */
+  now(): number;
+  /** Works with the present round of the event loop. */
+  soon(work: () => void): void;
+  after(delayMs: number, work: () => void): void;
+}
+
+const realClock: TickerClock = {
+  now: () => performance.now(),
+  soon: (work) => void setImmediate(work),
+  after: (delayMs, work) => void setTimeout(work, delayMs).unref(), // without sockets nobody waits for it
+};
+
+/**
+ * Flushes at most so many times a second. What comes after a pause goes out with the round of the event loop in which it came; what comes
+ * sooner waits for its turn, together with all others of the same rate.
+ */
+export class Ticker {
+  readonly #periodMs: number;
+  readonly #clock: TickerClock;
+  #due: Flushable[] = [];
+  #lastMs = Number.NEGATIVE_INFINITY;
+
+  /** `rate` is times per second; 0: in every round of the event loop. */
+  constructor(rate: number, clock = realClock) {
+    this.#periodMs = rate === 0 ? 0 : 1000 / rate;
+    this.#clock = clock;
+  }
+
+  /** Flushes it soon; to be asked once per flush. */
+  request(flushable: Flushable): void {
+    if (this.#due.push(flushable) > 1) return;
+    const waitMs = this.#lastMs + this.#periodMs - this.#clock.now();
+    if (waitMs <= 0) this.#clock.soon(() => this.#tick());
+    else this.#clock.after(Math.ceil(waitMs), () => this.#tick());
+  }
+
+  #tick(): void {
+    const now = this.#clock.now();
+    const late = now - this.#lastMs - this.#periodMs;
+    this.#lastMs = late < this.#periodMs ? now - late : now; // the grid stays, as long as it is kept
+    const due = this.#due;
+    this.#due = [];
+    for (const flushable of due) flushable.flush();
+  }
+}
+
+/** The tickers of a server, one per rate; a rate is one of a bounded number. `soon` works with the present round of the event loop. */
+export function createTickers(soon: TickerClock['soon']): (rate: number) => Ticker {
+  const clock = { ...realClock, soon };
+  const tickers = new Map<number, Ticker>();
+  return (rate) => {
+    let ticker = tickers.get(rate);
+    if (ticker === undefined) {
+      ticker = new Ticker(rate, clock);
+      tickers.set(rate, ticker);
+    }
+    return ticker;
+  };
+}
