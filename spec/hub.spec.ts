@@ -249,7 +249,7 @@ test('a gateway that cannot start ends the start: nothing is left running', asyn
   ]);
   const folder = await createFolder(t, { 'a.json5': { connections: { a: { type: 'device' }, b: { type: 'gate' } } } });
   await t.throwsAsync(startHub({ paths: [folder], log: createLogRecorder(), types }), {
-    message: 'connection "b": the port is in use',
+    message: /\/a\.json5:\d+:\d+: connections\.b: the port is in use$/,
   });
   t.false(isRunning);
 });

@@ -25,6 +25,11 @@ export interface Plan {
   readonly rules: readonly RulePlan[];
   /** Where a rule stands, as `demo.json5:7:20`; undefined: it is of another plan. It reads the texts of the files when it is asked first. */
   readonly placeOf?: (rule: Pick<RulePlan, 'body'>) => string | undefined;
+  /**
+   * What is wrong with a connection as a line with its place, `demo.json5:7:20: connections.api.port: …`, where the reason begins with a
+   * setting; undefined: the connection is of no file. It reads the texts of the files when it is asked first. Left out: there are no files.
+   */
+  readonly lineAbout?: (connectionId: string, reason: string) => string | undefined;
   readonly tests: readonly TestPlan[];
   /** The full paths of the templates that flow files name. */
   readonly templates: readonly string[];

@@ -44,12 +44,16 @@ export class HubDuty implements Duty {
     return this.#watch !== undefined || this.#isDoneElsewhere;
   }
 
-  /** Has the gateways of a plan start, of which one may hold everything else back. Errors: those of `swapGateways`. */
-  swap({ connections }: Plan, swapGateways: () => void): void {
-    const reasons = connections.map(({ enabled, type, settings }) =>
-      enabled && type.isGateway ? type.holdsBack?.(settings) : undefined,
-    );
-    const reason = reasons.find((one) => one !== undefined);
+  /** Has the first gateways start, of which one may hold everything else back. Errors: those of `startGateways`. */
+  start(plan: Plan, startGateways: () => void): void {
+    const reason = reasonToHold(plan);
+    if (reason !== undefined) void this.end(reason);
+    startGateways();
+  }
+
+  /** Has the gateways of a plan take the place of others, of which one may hold everything else back. Errors: those of `swapGateways`. */
+  swap(plan: Plan, swapGateways: () => void): void {
+    const reason = reasonToHold(plan);
     const wasAlways = this.#watch === always;
     if (wasAlways && reason !== undefined) void this.end(reason);
     try {
@@ -109,4 +113,12 @@ export class HubDuty implements Duty {
   stop(): void {
     this.#hasEnded = true;
   }
+}
+
+/** Why a hub with such gateways does no work until one of them says so; undefined: none decides that. */
+function reasonToHold({ connections }: Plan): string | undefined {
+  const reasons = connections.map(({ enabled, type, settings }) =>
+    enabled && type.isGateway ? type.holdsBack?.(settings) : undefined,
+  );
+  return reasons.find((one) => one !== undefined);
 }

@@ -81,6 +81,13 @@ export class Engine {
     this.keeping.plan(plan);
   }
 
+  /** Runs the first plan. Errors: `cannot-start` when a gateway cannot; then the others run until `stop`. */
+  start(plan: Plan): void {
+    const change = this.#diff(plan);
+    this.duty.start(plan, () => this.connections.startGateways(change.connections, plan));
+    this.#swapWork(plan, change);
+  }
+
   /**
    * Makes what runs what a plan says, by stopping and starting only what has changed. Rules in shadow run elsewhere. Errors: `cannot-start`
    * when a gateway cannot; then all runs on as it was.
@@ -88,7 +95,11 @@ export class Engine {
   apply(plan: Plan): Reload {
     const change = this.#diff(plan);
     // 1. Gateways first, since one that cannot start refuses the plan. One that decides who works holds everything else back.
-    this.duty.swap(plan, () => this.connections.swapGateways(change.connections));
+    this.duty.swap(plan, () => this.connections.swapGateways(change.connections, plan));
+    return this.#swapWork(plan, change);
+  }
+
+  #swapWork(plan: Plan, change: PlanChange): Reload {
     this.keeping.plan(plan);
     // 2. Stop rules that leave, so that none of them hears what connections set as they start.
     this.rules.stopLeaving(change.rules);

@@ -10,6 +10,7 @@ import { watchFlowFiles } from '../flow/files/watch.ts';
 import { FlowLoader, reportOf } from '../flow/load.ts';
 import type { Plan } from '../flow/plan.ts';
 import type { FlowCode, FlowFault } from '../flow/programs/flow-code.ts';
+import { expectStarted } from '../flow/run/connections/running-connection.ts';
 import type { Supervisor } from '../flow/run/connections/supervisor.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { ParameterNode } from '../graph/parameter-node.ts';
@@ -176,10 +177,10 @@ export class Hub implements HubPort {
       await warmUp?.();
       for (const store of stores) await restoreFrom(store, engine, hub.#log);
       prepare?.(hub.#graph);
-      engine.apply(plan);
+      engine.start(plan);
       engine.recallSwitches();
       const gateways = engine.connections.gateways();
-      if (gateways.length > 0) await expectGateways(gateways);
+      if (gateways.length > 0) await expectGateways(gateways, plan);
       if (!hub.#isSafe) hub.#shadow.follow(plan);
       engine.duty.started();
     } catch (error) {
@@ -372,11 +373,8 @@ function logLeftOut(log: Log, flow: string, reason: string): void {
 }
 
 /** Waits until each gateway has started. Errors: `cannot-start`, with a line for each that has not. */
-async function expectGateways(gateways: readonly Supervisor[]): Promise<void> {
+async function expectGateways(gateways: readonly Supervisor[], plan: Plan): Promise<void> {
   const firstStatus = ({ status$ }: Supervisor) =>
     firstValueFrom(status$.pipe(filter(({ reason }) => reason !== 'starting')));
-  const statuses = await Promise.all(gateways.map(firstStatus));
-  const failed = statuses.filter(({ state }) => state === 'failed');
-  if (failed.length === 0) return;
-  throw new HubError('cannot-start', failed.map(({ id, reason }) => `connection "${id}": ${reason}`).join('\n'));
+  expectStarted(await Promise.all(gateways.map(firstStatus)), plan);
 }

@@ -65,7 +65,7 @@ test('a gateway whose new port is busy keeps the old one, and the whole reload i
   const next = { connections: { api: { ...api, port: busy }, desk: dummy('b,S,y') } };
   const error = await t.throwsAsync(reload('a.json5', next), { instanceOf: HubError });
   t.is(error.code, 'cannot-start');
-  t.true(lines.some(({ message }) => /^connection "api": port: expected a free port/.test(message)));
+  t.true(lines.some(({ message }) => /a\.json5:\d+:\d+: connections\.api\.port: expected a free port/.test(message)));
   t.is(await (await fetch(`http://127.0.0.1:${port}/parameters/desk/a`)).text(), 'x');
   t.is(value('desk/b'), undefined);
   t.is(value('api/_status/connected'), true);

@@ -75,7 +75,8 @@ export class FlowCheck {
     const typeOf = (address: string) => connectionCheck.typeOf(address);
     const aboutRules = mistakes.count > countBefore ? [] : warningsOf({ rules, connections, placeOf, typeOf });
     const warnings = [...mistakes.warnings, ...aboutRules];
-    const looks = { hints, furtherMistakes, placeOf };
+    const lineAbout = (id: string, reason: string) => connectionCheck.lineAbout(id, reason);
+    const looks = { hints, furtherMistakes, placeOf, lineAbout };
     return { warnings, ...looks, files: reports, connections, rules, tests, templates, furtherFiles };
   }
 }

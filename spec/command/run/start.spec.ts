@@ -2,6 +2,7 @@
 
 import { EventEmitter, once } from 'node:events';
 import { openSync, readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -70,10 +71,8 @@ test.serial(
     });
     const { status, output, errors } = await runHere(t, folder);
     t.is(status, 1);
-    t.is(
-      errors,
-      `connection "second": port: expected a free port, 127.0.0.1 port ${port} is in use or not of this machine\n`,
-    );
+    const why = `connections.second.port: expected a free port, 127.0.0.1 port ${port} is in use or not of this machine`;
+    t.is(errors.replace(/:\d+:\d+:/, ':'), `${join(folder, 'flow.json5')}: ${why}\n`);
     t.false(output.includes('patchbay 0'));
     t.false(await isListening(otherPort));
   },
@@ -86,17 +85,48 @@ test.serial('D-31: two hubs never share a port, also when one listens on all int
     const flow = { connections: { api: { ...api, bindIp, port }, desk } };
     const { status, errors } = await runHere(t, await createFolder(t, { 'flow.json5': flow }));
     t.is(status, 1);
-    t.regex(errors, /^connection "api": port: expected a free port, [^\n]+ is in use or not of this machine\n$/);
+    t.regex(errors, /: connections\.api\.port: expected a free port, [^\n]+ is in use or not of this machine\n$/);
   }
   const { status, headers, text } = await ask(t, port, 'GET /hub/', { headers: { authorization: 'Bearer YQ==' } });
   t.is(status, 200, JSON.stringify({ headers, text }));
 });
 
+const whereOthersListen: readonly (readonly [what: string, port: string, place: string])[] = [
+  ['written', ', port: 17011', '4:51'],
+  ['left out', '', '4:5'],
+];
+for (const [what, setting, place] of whereOthersListen)
+  test.serial(
+    `D-31: a port, ${what}, that another process holds is named with file and line, and the store ends cleanly each time`,
+    async (t) => {
+      const server = createServer().listen(17_011, '127.0.7.9');
+      t.teardown(() => server.close());
+      await Promise.race([once(server, 'listening'), once(server, 'error')]); // whoever has it
+      const text = (api: string) =>
+        `{\n  connections: {\n    store: { type: 'store', folder: 'data' },\n    api: { ${api} },\n  },\n}\n`;
+      const folder = await createFolder(t, {
+        'flow.json5': text(`type: 'rest-api', bindIp: '127.0.7.9'${setting}`),
+      });
+      const path = join(folder, 'flow.json5');
+      for (const _ of [1, 2]) {
+        const { status, output, errors } = await runHere(t, folder);
+        t.is(status, 1);
+        t.true(errors.startsWith(`${path}:${place}: connections.api.port: expected a free port`), errors);
+        t.false(output.includes('not ended cleanly'), output);
+      }
+      await writeFile(path, text("type: 'rest-api', port: 0, bindIp: '127.0.0.1'"));
+      const { readLog, stop, ended } = await startHere(t, folder);
+      await eventually(() => readLog().includes('the hub was restarted: it had ended cleanly'), 'the end before');
+      stop();
+      t.is((await ended()).status, 0);
+    },
+  );
+
 test.serial('S-06: bindIp listens on that address alone', async (t) => {
   const hub = await startTestHub(t, { connections: { api: { ...api, bindIp: '127.0.0.2' } } });
   await t.throwsAsync(ask(t, hub.port, 'GET /hub/'));
   const message =
-    /^connection "api": port: expected a free port, 203\.0\.113\.7 port 0 is in use or not of this machine$/;
+    /: connections\.api\.port: expected a free port, 203\.0\.113\.7 port 0 is in use or not of this machine$/;
   await t.throwsAsync(startTestHub(t, { connections: { api: { ...api, bindIp: '203.0.113.7' } } }), { message });
 });
 

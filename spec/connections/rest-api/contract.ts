@@ -10,7 +10,7 @@ export const contractCase: ContractCase = {
     {
       what: 'its port is taken',
       state: 'failed',
-      reason: /^connection "it": .*port/,
+      reason: /: connections\.it\.port: /,
       async cause(t) {
         const server = createServer().listen(0, '127.0.0.1');
         t.teardown(() => server.close());

@@ -134,6 +134,16 @@ export class ConnectionCheck {
     });
   }
 
+  /** What is wrong with a connection that is declared, with the place of the setting that the reason begins with. */
+  lineAbout(id: string, reason: string): string | undefined {
+    const found = this.#found.find((one) => one.id === id);
+    if (found === undefined) return undefined;
+    const [, name = '', message = ''] = /^([\w.]+): (.*)$/s.exec(reason) ?? [];
+    const path = name.split('.');
+    if (!Object.hasOwn(found.settings as object, path[0]!)) return found.spot.line(reason);
+    return found.spot.at(...path).line(message);
+  }
+
   /** Whether they declare the same parameters as those of the earlier check. */
   get declaresTheSame(): boolean {
     return declareTheSame(this.#known, this.#found);

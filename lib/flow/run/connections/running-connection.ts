@@ -2,8 +2,9 @@
 
 import { resolve } from 'node:path';
 import { type Claim, claimsClash } from '../../../connections/claim.ts';
+import { HubError } from '../../../model/error.ts';
 import type { ConnectionStatus } from '../../../model/reports/connection-status.ts';
-import { type ConnectionPlan, haveSameSettings } from '../../plan.ts';
+import { type ConnectionPlan, haveSameSettings, type Plan } from '../../plan.ts';
 import type { HandSwitch } from '../hand-switches.ts';
 import type { Hold } from './hold.ts';
 import type { Supervisor } from './supervisor.ts';
@@ -55,6 +56,20 @@ export function withoutDeclarations(plan: ConnectionPlan): ConnectionPlan {
 
 export function statusOf({ plan, enabled, parameters, supervisor }: RunningConnection): ConnectionStatus {
   return { ...supervisor.status, enabled, parameters, file: plan.file };
+}
+
+/** Knows where settings stand. */
+export type Placing = Pick<Plan, 'lineAbout'>;
+
+/** Errors: `cannot-start`, with a line for each connection that has failed. */
+export function expectStarted(
+  statuses: readonly Pick<ConnectionStatus, 'id' | 'state' | 'reason'>[],
+  { lineAbout }: Placing,
+): void {
+  const lines = statuses
+    .filter(({ state }) => state === 'failed')
+    .map(({ id, reason }) => lineAbout?.(id, reason) ?? `connection "${id}": ${reason}`);
+  if (lines.length > 0) throw new HubError('cannot-start', lines.join('\n'));
 }
 
 export function isGateway({ type }: ConnectionPlan): boolean {

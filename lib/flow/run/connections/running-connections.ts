@@ -26,7 +26,9 @@ import type { Keeping } from './keeping.ts';
 import {
   type ComingConnection,
   clashOf,
+  expectStarted,
   isGateway,
+  type Placing,
   type RunningConnection,
   statusOf,
   toRun,
@@ -182,13 +184,27 @@ export class RunningConnections {
     return diffConnections(this.#running, plans, this.#parameters);
   }
 
+  /**
+   * Starts the first gateways. Errors: `cannot-start` when one cannot; then the others run until `stop`, so that a store hears before that
+   * the hub ends.
+   */
+  startGateways({ gateways }: ConnectionChange, plan: Placing): void {
+    expectStarted(
+      this.#exchange(gateways).map(({ supervisor }) => supervisor.status),
+      plan,
+    );
+  }
+
   /** Swaps gateways. Errors: `cannot-start` when one cannot start; then those before it run again. */
-  swapGateways({ gateways }: ConnectionChange): void {
+  swapGateways({ gateways }: ConnectionChange, plan: Placing): void {
     const started = this.#exchange(gateways);
-    const failed = started.map(({ supervisor }) => supervisor.status).filter(({ state }) => state === 'failed');
-    if (failed.length === 0) return;
-    this.#exchange({ leaving: started, coming: gateways.leaving.map(({ plan }) => plan) }, gateways.leaving);
-    throw new HubError('cannot-start', failed.map(({ id, reason }) => `connection "${id}": ${reason}`).join('\n'));
+    const statuses = started.map(({ supervisor }) => supervisor.status);
+    try {
+      expectStarted(statuses, plan);
+    } catch (error) {
+      this.#exchange({ leaving: started, coming: gateways.leaving.map(({ plan }) => plan) }, gateways.leaving);
+      throw error;
+    }
   }
 
   /** Swaps all other connections; to be called after `swapGateways`. */

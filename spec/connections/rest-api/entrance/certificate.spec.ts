@@ -56,7 +56,7 @@ test('HTTPS: each fault of a certificate has its sentence, and the hub does not 
     const file = setting === 'certFile' ? certFile : keyFile;
     t.regex(
       error.message,
-      new RegExp(`^connection "api": tls\\.${setting}: ${join(folder, file)}: expected ${expected}$`),
+      new RegExp(`:\\d+: connections\\.api\\.tls\\.${setting}: ${join(folder, file)}: expected ${expected}$`),
     );
   }
 });

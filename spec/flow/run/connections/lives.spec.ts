@@ -91,7 +91,9 @@ test('a gateway whose reload is refused starts again as it was, with its paramet
   write('desk/level', 0.75);
   write('desk/old', 0.25);
   takeNotes();
-  await t.throwsAsync(reload('a.json5', flow(13, 'level')), { message: /^connection "desk": expected another number/ });
+  await t.throwsAsync(reload('a.json5', flow(13, 'level')), {
+    message: /a\.json5:\d+:\d+: connections\.desk: expected another number/,
+  });
   t.deepEqual(takeNotes(), ['stop 1', 'start 1']);
   t.is(value('desk/level'), 0.75);
   t.is(value('desk/old'), 0.5, 'it was taken out, and has its default value again');
