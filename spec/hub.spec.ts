@@ -1,7 +1,7 @@
 // A whole hub in process: rules over real connections, defaults, loops, faults, supervision.
 
 import test from 'ava';
-import { firstValueFrom, NEVER, Observable, of, throwError, VirtualTimeScheduler } from 'rxjs';
+import { firstValueFrom, NEVER, Observable, of, Subject, throwError, VirtualTimeScheduler } from 'rxjs';
 import { concatWith, filter, timeout } from 'rxjs/operators';
 import { z } from 'zod';
 import {
@@ -148,6 +148,41 @@ test('a connection that crashes is logged, shown and started again with backoff;
   t.like(hub.connections()[0], { state: 'running', reason: '' });
   t.is(hub.find('shaky/n')?.value, 6);
   t.like(hub.connections()[1], { state: 'running' });
+});
+
+test('a reason of which only the counts change is shown each time, and logged once; one that is another is logged at once', async (t) => {
+  const reasons = [
+    '11 of api eve 10.0.0.3 (1 MB)',
+    '1,990 of api eve 10.0.0.3 (12.5 MB)',
+    '1990 of api eve 10.0.0.3 (125 MB)',
+    '1,990 of api eve 10.0.0.4 (125 MB)',
+    'port 4222: no answer',
+    'a.xml:3:7: unclosed tag',
+    'a.xml:4:7: unclosed tag',
+  ];
+  const states$ = new Subject<ConnectionEvent>();
+  const full = defineConnectionType({
+    type: 'full',
+    isExternal: false,
+    settingsSchema,
+    parameters: () => [],
+    run: () => states$,
+  });
+  const flow = { connections: { full: { type: 'full' } } };
+  const hub = await startTestHub(t, flow, { types: new Map([...connectionTypes, ['full', full]]) });
+  const sinces = new Set<number>();
+  for (const reason of reasons) {
+    states$.next({ state: 'degraded', reason });
+    const status = hub.connections()[0]!;
+    t.is(status.reason, reason);
+    sinces.add(reasons.indexOf(reason) < 3 ? status.since : 0);
+  }
+  t.true(sinces.size <= 2, 'it is degraded since the first of them');
+  const logged = hub.lines.map(({ message }) => message).filter((message) => message.includes('degraded: '));
+  t.deepEqual(
+    logged.map((message) => message.replace('connection "full" is degraded: ', '')),
+    reasons.filter((_, index) => index !== 1 && index !== 2),
+  );
 });
 
 test('a connection that ends by itself has crashed; one that cannot start has failed', async (t) => {

@@ -232,12 +232,21 @@ function endIsCrash<T>(): (source: Observable<T>) => Observable<T> {
 /** How a connection is doing, as far as its supervisor knows. */
 type SupervisedStatus = Omit<ConnectionStatus, 'enabled' | 'parameters' | 'file'>;
 
+/** How often the log has a reason anew of which only the counts are others. */
+const countsEveryMs = 60_000;
+
+/** A reason without what it counts: `of 12 files 3 are not kept (1 MB)`. Addresses, versions and places are no counts. */
+function withoutCounts(reason: string): string {
+  return reason.replaceAll(/(?<![\w.:/-])\d{1,3}(,?\d{3})*(\.\d+)?(?![\w.:/-])/g, '');
+}
+
 class LiveStatus {
   readonly #status$: BehaviorSubject<SupervisedStatus>;
   readonly #parameters: OwnParameters;
   readonly #log: Log;
   readonly #secretsOf: () => readonly string[];
   #since = wallClock.pin(wallClock.now());
+  #loggedMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     { id, type, description, enabled }: ConnectionPlan,
@@ -276,8 +285,11 @@ class LiveStatus {
     const reason = withoutSecrets(why, this.#secretsOf());
     const last = this.present;
     if (last.state === state && last.reason === reason) return;
-    this.#since = wallClock.pin(wallClock.now());
+    const isSame = last.state === state && withoutCounts(last.reason) === withoutCounts(reason);
+    if (!isSame) this.#since = wallClock.pin(wallClock.now());
     this.#status$.next({ ...last, state, reason, since: this.#since() });
+    if (isSame && performance.now() - this.#loggedMs < countsEveryMs) return;
+    this.#loggedMs = performance.now();
     const message = `connection "${last.id}" is ${state}${reason && `: ${reason}`}`;
     if (state === 'failed') this.#log.error({}, message);
     else if (state === 'degraded') this.#log.warn({}, message);
