@@ -39,6 +39,8 @@ export interface LogEntry {
   readonly ms?: number;
   readonly port?: number;
   readonly rules?: number;
+  /** How many fires of a pulse were missed. */
+  readonly missed?: number;
   /** A limit that a client went past, and the client's address. */
   readonly limit?: string;
   readonly client?: string;
