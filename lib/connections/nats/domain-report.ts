@@ -3,8 +3,8 @@
 import { Subscription } from 'rxjs';
 import type { DomainHub, DomainStatus, LinkStatus, MirrorStatus } from '../../model/reports/domain-status.ts';
 import { wallClock } from '../../model/time/wall-clock.ts';
-import type { Intake } from './link/intake.ts';
-import type { Link, LinkState } from './link/link.ts';
+import type { Intake } from './link/nats-intake.ts';
+import type { Link, LinkState } from './link/nats-link.ts';
 import type { MirroredHub } from './mirrors/mirrored-hub.ts';
 import type { Mirrors } from './mirrors/mirrors.ts';
 import type { DecidedOwnership } from './ownership/decide-ownership.ts';

@@ -2,17 +2,17 @@
 
 import { combineLatest, Observable, Subject } from 'rxjs';
 import { HubError } from '../../model/error.ts';
+import { globToRegExp } from '../../model/glob.ts';
 import { type ConnectionEvent, defineGatewayType } from '../connection.ts';
 import { DomainReport } from './domain-report.ts';
-import { selectBy } from './globs.ts';
 import { readRemotes } from './known-remotes.ts';
-import { Intake } from './link/intake.ts';
-import { openLink } from './link/link.ts';
+import { Intake } from './link/nats-intake.ts';
+import { openLink } from './link/nats-link.ts';
 import { Mirrors } from './mirrors/mirrors.ts';
-import { goneMs } from './ownership/claims.ts';
+import { goneMs } from './ownership/connection-claims.ts';
 import { decideOwnership } from './ownership/decide-ownership.ts';
 import type { NamesakeTold } from './ownership/namesake.ts';
-import { permissionsOf } from './permissions.ts';
+import { permissionsOf } from './server-permissions.ts';
 import { settingsSchema } from './settings.ts';
 import { Sharer } from './sharing/sharer.ts';
 
@@ -97,3 +97,9 @@ export const nats = defineGatewayType({
       };
     }),
 });
+
+/** Which addresses a list of globs selects. */
+function selectBy(globs: readonly string[]): (address: string) => boolean {
+  const patterns = globs.map(globToRegExp);
+  return (address) => patterns.some((pattern) => pattern.test(address));
+}

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { describe } from '../../model/error.ts';
 import { integerSetting } from '../setting.ts';
-import { maxMirroredInAll } from './mirrors/bounds.ts';
+import { maxMirroredInAll } from './mirrors/mirror-bounds.ts';
 
 /** What names a domain or a hub: one token of a subject of NATS. */
 const nameShape = '^[A-Za-z0-9_-]{1,64}$';

@@ -1,6 +1,6 @@
 // Channels of a group without a hub: parameters that a spec sets itself, and the revisions of its changes.
 
-import { Channel } from '../../../lib/connections/rest-api/sockets/channel.ts';
+import { Channel } from '../../../lib/connections/rest-api/sockets/fan-out.ts';
 import { type ChangeKeeper, GroupChannel } from '../../../lib/connections/rest-api/sockets/v1/outbox.ts';
 import type { Change, Parameter } from '../../../lib/model/parameter.ts';
 import type { Value } from '../../../lib/model/value.ts';

@@ -8,8 +8,8 @@ import { distinctUntilChanged, map } from 'rxjs/operators';
 import { within } from '../../../model/time/deadline.ts';
 import type { Cell, ForeignCell } from './cell.ts';
 import { Lease, type LeaseState } from './lease.ts';
+import type { LeaseRecord } from './lease-record.ts';
 import type { Holder, Rivals, Terms, Whole } from './parties.ts';
-import type { LeaseRecord } from './record.ts';
 
 /** Confirmations may come a hundred times a second: so many parts are renewed for one, and all others if none has succeeded by then. */
 const confirmedFirst = 3;

@@ -6,11 +6,9 @@ import { BehaviorSubject, type Observable, type SchedulerLike, Subscription } fr
 import { messageOf } from '../../../model/error.ts';
 import { Pause } from '../../../model/time/wall-clock.ts';
 import { type Cell, NotReplaced } from './cell.ts';
+import { type LeaseRecord, leaseTimes, maxTerm } from './lease-record.ts';
 import { type Holder, ofOneCell, unknownRivals, type Whole } from './parties.ts';
-import { type LeaseRecord, maxTerm } from './record.ts';
-import { Sighting } from './sighting.ts';
-import { Succession } from './succession.ts';
-import { leaseTimes } from './times.ts';
+import { Sighting, Succession } from './succession.ts';
 
 /**
  * - *unknown*: the servers have not answered yet.

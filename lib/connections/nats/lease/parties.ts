@@ -1,6 +1,8 @@
-// Who asks for a lease, who else does, and what it is a part of.
+// Who asks for a lease, who else does and whether that one is still connected, and what the lease is a part of.
 
-import type { Life } from './life.ts';
+import type { Session } from '../link/nats-link.ts';
+import type { HubName } from '../link/subjects.ts';
+import type { Transport } from '../link/transport.ts';
 
 /** Who asks for the lease: `id` is of this run of the program alone, `name` tells people which one it is. */
 export interface Holder {
@@ -40,3 +42,32 @@ export interface Whole {
 
 export const unknownRivals: Rivals = { lifeOf: async () => 'silent', isExclusive: true };
 export const ofOneCell = (): Whole => ({ terms: { greatest: 0 }, isWanted: () => true });
+
+const answerMs = 500;
+
+function subjectOfLife({ domain, hub }: HubName, id: string): string {
+  return `patchbay.${domain}.${hub}.life.${id}`;
+}
+
+/** Answers for as long as this hub is there; returns what ends that. */
+export function answerForLife(transport: Transport, name: HubName, id: string): () => void {
+  return transport.subscribe(subjectOfLife(name, id), (message) => {
+    message.reply('');
+    return undefined;
+  });
+}
+
+/** *there*: it answers; *gone*: nobody listens; *silent*: it is stopped for a while, cut off, or too busy. */
+export type Life = 'there' | 'gone' | 'silent';
+
+/** Whether a run of a hub is still there: servers say at once when nobody listens. */
+export async function lifeOf(session: Session | undefined, name: HubName, id: string): Promise<Life> {
+  if (session === undefined) return 'silent';
+  const { RequestError } = await import('@nats-io/transport-node');
+  try {
+    await session.transport.request(subjectOfLife(name, id), '', answerMs);
+    return 'there';
+  } catch (error) {
+    return error instanceof RequestError && error.isNoResponders() ? 'gone' : 'silent';
+  }
+}

@@ -14,7 +14,6 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { messageOf } from '../../../model/error.ts';
 import { within } from '../../../model/time/deadline.ts';
 import { expectShallow } from '../wire/shallow.ts';
-import { askAgain } from './ask-again.ts';
 import { type Cell, type ForeignCell, type Held, NotReplaced } from './cell.ts';
 
 /** A server that needs longer than this counts as one that does not answer. */
@@ -51,7 +50,7 @@ export class Creations {
   }
 }
 
-export interface StreamCellOptions<T> {
+interface StreamCellOptions<T> {
   /** The present connection; undefined: there is none. */
   readonly connection: () => NatsConnection | undefined;
   readonly stream: string;
@@ -229,5 +228,42 @@ async function create(
     if (code !== overlaps || attempts <= 1) throw error;
     await after(overlapMs);
     return create(session, stream, subject, attempts - 1);
+  }
+}
+
+interface Asking<T> {
+  /** Asks once; rejects when there is no answer in time. */
+  ask(withinMs: number): Promise<T>;
+  readonly everyMs: number;
+  /** When all attempts end. */
+  readonly limitMs: number;
+  /** Whether an attempt was rejected by an answer, after which none begins any more. */
+  isAnswer(error: unknown): boolean;
+}
+
+/**
+ * Asks one question again beside itself for as long as nobody answers: what a stream is asked that has no leader is lost, while its next
+ * leader would answer at once. Resolves with the first attempt that does. Errors: an AggregateError of all attempts that began, the first
+ * one first.
+ */
+export async function askAgain<T>({ ask, everyMs, limitMs, isAnswer }: Asking<T>): Promise<T> {
+  const ending = new AbortController();
+  const attempt = async (sinceMs: number) => {
+    if (sinceMs > 0) await after(sinceMs, undefined, { signal: ending.signal });
+    try {
+      return await ask(limitMs - sinceMs);
+    } catch (error) {
+      if (sinceMs === 0 || isAnswer(error)) ending.abort();
+      throw error;
+    }
+  };
+  const attempts = Array.from({ length: Math.ceil(limitMs / everyMs) }, (_, index) => attempt(index * everyMs));
+  try {
+    return await Promise.any(attempts);
+  } catch (error) {
+    const { errors } = error as AggregateError;
+    throw new AggregateError(errors.filter((one) => !(one instanceof Error && one.name === 'AbortError')));
+  } finally {
+    ending.abort();
   }
 }

@@ -3,7 +3,7 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { messageOf } from '../../../model/error.ts';
 import type { Log } from '../../connection.ts';
-import type { Intake } from './intake.ts';
+import type { Intake } from './nats-intake.ts';
 import { askerOf, hubOf, hubOfInbox } from './subjects.ts';
 import type { Transport } from './transport.ts';
 

@@ -1,6 +1,6 @@
 // What the parts of this folder need of NATS, and no more. A simulated network in the specs has the same shape.
 
-import type { Steps } from './intake.ts';
+import type { Steps } from './nats-intake.ts';
 
 /** A message as it came. */
 export interface Message {

@@ -1,10 +1,10 @@
 // Asks an owner for what this hub has missed, page by page: all of it, or what changed since a revision. A page is taken over, in turns with
 // what else there is to do, before the next one is asked for.
 
-import type { Intake, Steps } from '../link/intake.ts';
+import type { Intake, Steps } from '../link/nats-intake.ts';
 import { type HubName, subjectOf } from '../link/subjects.ts';
 import type { Transport } from '../link/transport.ts';
-import { read, type WalkAnswer, type WalkRequest, walkAnswer } from '../wire/messages.ts';
+import { read, type WalkAnswer, type WalkRequest, walkAnswer } from '../wire/domain-messages.ts';
 import type { MirroredParameters } from './mirrored-parameters.ts';
 
 const pageTimeoutMs = 1000;

@@ -6,7 +6,7 @@ import { describe } from '../../../model/error.ts';
 import type { Change, Origin, Parameter, Remote } from '../../../model/parameter.ts';
 import { isValueOf, type Value } from '../../../model/value.ts';
 import type { HubPort } from '../../hub-port.ts';
-import type { MadeSteps } from '../link/intake.ts';
+import type { MadeSteps } from '../link/nats-intake.ts';
 import { lengthOfLinks, readLinks, readOrigin, type ToldOrigin } from '../wire/causes.ts';
 import {
   type Context,
@@ -15,8 +15,8 @@ import {
   readStructure,
   type Told,
   type ToldTurn,
-} from '../wire/messages.ts';
-import { type Bounds, Holdings, maxMirroredInAll } from './bounds.ts';
+} from '../wire/domain-messages.ts';
+import { type Bounds, Holdings, maxMirroredInAll } from './mirror-bounds.ts';
 
 /** Numbers of an owner are less: it gives them anew when half of them are out of use. */
 const maxNumber = 2 * maxMirroredInAll;

@@ -5,16 +5,15 @@ import { messageOf } from '../../../model/error.ts';
 import type { Parameter } from '../../../model/parameter.ts';
 import type { Log } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
-import type { Intake, Steps } from '../link/intake.ts';
-import { type HubName, hubOf, subjectOfAll } from '../link/subjects.ts';
+import type { Intake, Steps } from '../link/nats-intake.ts';
+import { type HubName, hubOf, subjectOf, subjectOfAll } from '../link/subjects.ts';
 import type { Message, Transport } from '../link/transport.ts';
 import type { Ownership } from '../ownership/ownership.ts';
 import { isHubName } from '../wire/causes.ts';
-import { readTold, type Told } from '../wire/messages.ts';
-import { Bounds } from './bounds.ts';
+import { type Receipt, readTold, type Told } from '../wire/domain-messages.ts';
+import { Bounds } from './mirror-bounds.ts';
 import { MirroredHub } from './mirrored-hub.ts';
 import { RemoteWrites } from './remote-writes.ts';
-import { tellReceipts } from './stand-by.ts';
 
 /** How many hubs are mirrored; past that the one that has been stale for longest goes, and if none is, the new one is left out. */
 const maxHubs = 256;
@@ -25,7 +24,7 @@ const newHubsPerSecond = 50;
 /** How often it is logged that something makes no sense: to make a sentence takes longer than to leave out a message. */
 const toldEveryMs = 1000;
 
-export interface MirrorsContext {
+interface MirrorsContext {
   readonly hub: Pick<HubPort, 'epoch' | 'find' | 'turn' | 'mirroring' | 'declared$' | 'removed$'>;
   readonly name: HubName;
   readonly ownership: Ownership;
@@ -255,4 +254,29 @@ export class Mirrors {
     }
     return Math.max(1, Math.ceil(nextMs - nowMs));
   }
+}
+
+/** Has a hub of a pair that stands by tell the one that runs how far it has come with what that tells. Returns what ends that. */
+function tellReceipts(
+  transport: Transport,
+  name: HubName,
+  ownership: Pick<Ownership, 'isHolder' | 'changed$'>,
+  receiptOf: () => Receipt,
+): () => void {
+  let end = () => {};
+  const follow = () => {
+    end();
+    end = ownership.isHolder
+      ? () => {}
+      : transport.subscribe(subjectOf(name, 'receipt'), (message) => {
+          message.reply(JSON.stringify(receiptOf()));
+          return undefined;
+        });
+  };
+  follow();
+  const following = ownership.changed$.subscribe({ next: follow, error: () => {} });
+  return () => {
+    following.unsubscribe();
+    end();
+  };
 }

@@ -2,7 +2,7 @@
 // was asked something, though no two hubs have the same time.
 
 import type { SchedulerLike } from 'rxjs';
-import type { Told } from '../wire/messages.ts';
+import type { Told } from '../wire/domain-messages.ts';
 
 /** Nothing that an owner tells is under way for so long. */
 const strangeMs = 10_000;

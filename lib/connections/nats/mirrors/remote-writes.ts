@@ -10,16 +10,16 @@ import { isValueOf, type Value } from '../../../model/value.ts';
 import { type HubName, subjectOfWrites } from '../link/subjects.ts';
 import type { Transport } from '../link/transport.ts';
 import { printable, tellLinks, tellOrigin } from '../wire/causes.ts';
-import { tellInput } from '../wire/inputs.ts';
 import {
   isTooLong,
   maxItems,
   maxMessageBytes,
   read,
   type ToldResult,
+  tellInput,
   writeAnswer,
   writeTimeoutMs,
-} from '../wire/messages.ts';
+} from '../wire/domain-messages.ts';
 import type { OwnerClock } from './owner-clock.ts';
 
 /** After how long a write is sent again. */

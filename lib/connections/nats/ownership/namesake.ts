@@ -1,8 +1,8 @@
 // What is heard of another hub of the same name, apart from what leases say.
 
 import type { SchedulerLike } from 'rxjs';
-import type { Told } from '../wire/messages.ts';
-import { longestWaitMs } from './claims.ts';
+import type { Told } from '../wire/domain-messages.ts';
+import { longestWaitMs } from './connection-claims.ts';
 
 /** So long one that waits for the lease has to take it; then it is none that can. */
 const patienceMs = 10_000;

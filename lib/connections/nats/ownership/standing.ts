@@ -4,11 +4,11 @@ import type { BehaviorSubject, Observable } from 'rxjs';
 import type { ConnectionContext } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { JointLease } from '../lease/joint-lease.ts';
-import type { Link } from '../link/link.ts';
+import type { Link } from '../link/nats-link.ts';
 import type { NatsSettings } from '../settings.ts';
-import type { Claims } from './claims.ts';
+import type { Claims } from './connection-claims.ts';
 import type { Namesake, NamesakeTold } from './namesake.ts';
-import type { Refused } from './refused-connections.ts';
+import type { Refused } from './vacancy.ts';
 
 /** What decides needs of the connection. */
 export interface Deciding {

@@ -4,7 +4,7 @@ import type { SchedulerLike } from 'rxjs';
 import { Pause, withinTicks } from '../../../model/time/wall-clock.ts';
 import { type HubName, subjectOf } from '../link/subjects.ts';
 import type { Transport } from '../link/transport.ts';
-import { type Receipt, read, receipt } from '../wire/messages.ts';
+import { type Receipt, read, receipt } from '../wire/domain-messages.ts';
 
 /** Who does not answer for so long is not waited for until it answers again. */
 const answerMs = 300;

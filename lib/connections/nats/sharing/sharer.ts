@@ -11,9 +11,8 @@ import { type HubName, subjectOf, subjectOfWrites } from '../link/subjects.ts';
 import type { Message, Transport } from '../link/transport.ts';
 import type { Ownership } from '../ownership/ownership.ts';
 import { Receipts } from './receipts.ts';
-import { SharedParameters } from './shared-parameters.ts';
+import { answerWalk, SharedParameters, tellState } from './shared-parameters.ts';
 import { TurnWriter, type Written } from './turn-writer.ts';
-import { answerWalk, tellState } from './walk.ts';
 import { WriteDesk } from './write-desk.ts';
 
 const machineText = JSON.stringify(hostname());

@@ -3,7 +3,7 @@
 
 import type { Change, Origin } from '../../../model/parameter.ts';
 import { type ToldLinks, tellLinks, tellOrigin } from '../wire/causes.ts';
-import { isTooLong, maxMessageBytes, messageBytes } from '../wire/messages.ts';
+import { isTooLong, maxMessageBytes, messageBytes } from '../wire/domain-messages.ts';
 
 /** Whole turns; undefined: they are too long to be sent. */
 export interface Written {

@@ -10,15 +10,15 @@ import type { HubPort } from '../../hub-port.ts';
 import { askerOf } from '../link/subjects.ts';
 import type { Message } from '../link/transport.ts';
 import { isHubName, readLinks, readOrigin } from '../wire/causes.ts';
-import { readInput } from '../wire/inputs.ts';
 import {
   read,
+  readInput,
   type ToldResult,
   type WriteAnswer,
   type WriteRequest,
   writeRequest,
   writeTimeoutMs,
-} from '../wire/messages.ts';
+} from '../wire/domain-messages.ts';
 
 /** How long a request is known, and how many are: beyond, the oldest are forgotten. */
 const knownMs = 60_000;

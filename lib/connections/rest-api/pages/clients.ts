@@ -4,7 +4,7 @@ import { maxListedClients } from '../../../wire/http/limits.ts';
 import type { ClientList, ClientStatus, SessionStatus } from '../../../wire/http/operation/clients.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import { shownAddress } from '../proxies/address.ts';
-import type { ConnectedClient } from '../sockets/session.ts';
+import type { ConnectedClient } from '../sockets/socket-protocol.ts';
 
 const maxLength = 1024 * 1024;
 

@@ -8,7 +8,7 @@ import { TokenBuckets } from '../limits/token-buckets.ts';
 import { shownAddress } from '../proxies/address.ts';
 import type { Settings } from '../settings.ts';
 import type { Visitor } from '../users/visitor.ts';
-import type { ConnectedClient } from './session.ts';
+import type { ConnectedClient } from './socket-protocol.ts';
 
 /** So many clients of a share may be closed because they flood or do not read, and so many more each second: then those that come wait. */
 const freeReturns = 8;

@@ -1,9 +1,23 @@
 // Fans changes out to subscribers. At the first change of a parameter after subscribers have come, the fan-out finds out which of them it
-// matches, and remembers that. So most changes cost one comparison of numbers, which says that nobody has come or left.
+// matches, and its channel remembers that. After that a change costs only what its observers cost, however many subscribers there are, and
+// one comparison of numbers, which says that nobody has come or left.
 
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
-import { Channel, type Observer, type Subscriber } from './channel.ts';
-import { Rounds } from './rounds.ts';
+import { Durations } from '../../../model/time/duration.ts';
+import type { Value } from '../../../model/value.ts';
+
+/** Hears of each change of one parameter. */
+export interface Observer {
+  readonly subscriber: Subscriber;
+  tell(change: Change): void;
+}
+
+/** Hears of the changes of all parameters that it matches: a group of sockets. */
+export interface Subscriber {
+  matches(parameter: Parameter): boolean;
+  /** Makes the observer of one channel. The fan-out calls this once for each parameter that matches. */
+  observe(channel: Channel): Observer;
+}
 
 /** Channels may still have observers of so many subscribers that have left, or of as many as there are subscribers. */
 const maxForgotten = 64;
@@ -123,4 +137,80 @@ export class FanOut {
       if (subscriber.matches(channel.parameter)) channel.observers.push(subscriber.observe(channel));
     channel.matched = this.#came;
   }
+}
+
+/** The changes of one parameter and who observes them. */
+export class Channel {
+  readonly parameter: Parameter;
+  /** Sockets call the parameter by this number. No other parameter has ever had it. */
+  readonly id: number;
+  observers: Observer[] = [];
+  /** The revision of the last change that observers were told. */
+  revision = 0;
+  /** The number of the last subscriber that was matched with the parameter, and how many subscribers had left by then. */
+  matched = 0;
+  left = 0;
+  /** The value as it is sent, for the revision beside it. It is kept for the next group that sends it. */
+  #item = '';
+  #itemRevision = 0;
+
+  constructor(parameter: Parameter, id: number) {
+    this.parameter = parameter;
+    this.id = id;
+  }
+
+  /** Encodes the value of a revision once, however many groups send it. */
+  itemOf(value: Value, revision: number, encode: (id: number, value: Value) => string): string {
+    if (this.#itemRevision !== revision) {
+      this.#itemRevision = revision;
+      this.#item = encode(this.id, value);
+    }
+    return this.#item;
+  }
+}
+
+/** One round of so many is timed. */
+const timedEvery = 16;
+
+/**
+ * Knows which changes were told in the last two rounds of the event loop. At the end of a round uWebSockets.js sends what was published in
+ * it. So when it drops a frame, that frame was published in this round or in the one before.
+ */
+export class Rounds {
+  /** The revision before the first change of this round, and that of the round before; undefined: nothing was told in it. */
+  #current: number | undefined = undefined;
+  #previous: number | undefined = undefined;
+
+  #count = 0;
+  /** When the first change of the round that was timed last was told. */
+  #beganMs = 0;
+  /** From the first change of a round until what its observers had sent in this round is with the sockets; of one round in sixteen. */
+  readonly durations = new Durations();
+
+  /** Notes that the change of a revision is being told; returns whether `time` is to be called once its observers know it. */
+  note(revision: number): boolean {
+    if (this.#current !== undefined) return false;
+    this.#current = revision - 1;
+    setImmediate(this.#end);
+    if (++this.#count % timedEvery !== 0) return false;
+    this.#beganMs = performance.now();
+    return true;
+  }
+
+  /** Times the round. What the observers have put off until its end is done before this is over. */
+  time(): void {
+    setImmediate(this.#endTiming);
+  }
+
+  /** Returns a revision up to which every frame has left; `newest` is the revision of the hub. */
+  leftUpTo(newest: number): number {
+    return Math.min(this.#previous ?? newest, this.#current ?? newest);
+  }
+
+  readonly #end = () => {
+    this.#previous = this.#current;
+    this.#current = undefined;
+  };
+
+  readonly #endTiming = () => this.durations.add((performance.now() - this.#beganMs) / 1000);
 }

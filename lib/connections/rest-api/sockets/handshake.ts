@@ -17,8 +17,7 @@ import { remoteAddressOf } from '../proxies/remote-address.ts';
 import { expectPresent } from '../users/present.ts';
 import type { Visitor } from '../users/visitor.ts';
 import type { ClientRegister } from './client-register.ts';
-import type { Comer, Protocol } from './protocol.ts';
-import type { ConnectedClient, Session } from './session.ts';
+import type { Comer, ConnectedClient, Protocol, Session } from './socket-protocol.ts';
 
 export interface HandshakeContext {
   readonly clients: ClientRegister;

@@ -1,7 +1,7 @@
 // Pings every client in turn, whether it is silent or not: so nobody who is there is silent for long, and no proxy on the way takes a
 // socket for one that is no longer used. Who is silent for longer than `idleMs` is cut by uWebSockets.js.
 
-import type { ConnectedClient } from './session.ts';
+import type { ConnectedClient } from './socket-protocol.ts';
 
 /** A client is pinged about once in so many beats. */
 const beatsPerRound = 30;

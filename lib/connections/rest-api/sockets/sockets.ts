@@ -7,20 +7,18 @@ import type { LostFires } from '../../mirroring.ts';
 import { bothOf, createConfiguredFilter } from '../filters/filter.ts';
 import type { Router } from '../http/router.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
-import { limits } from '../limits/limits.ts';
+import { type LimitName, limits } from '../limits/limits.ts';
 import type { Departure } from '../users/directory.ts';
 import type { Visitor } from '../users/visitor.ts';
 import { ClientRegister } from './client-register.ts';
-import { limitOfCut } from './cuts.ts';
 import { FanOut } from './fan-out.ts';
 import { beginHandshake } from './handshake.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { Intake } from './intake.ts';
-import { servePlain } from './plain/protocol.ts';
-import type { ProtocolContext } from './protocol.ts';
-import type { ConnectedClient, Session } from './session.ts';
+import { servePlain } from './plain/plain-protocol.ts';
+import type { ConnectedClient, ProtocolContext, Session } from './socket-protocol.ts';
 import { UnreadWatch } from './user-shares.ts';
-import { serveV1 } from './v1/protocol.ts';
+import { serveV1 } from './v1/v1-protocol.ts';
 
 export interface Sockets {
   /** Serves `/ws` on an app; returns a function that tells whether a socket of the app is open. */
@@ -156,4 +154,21 @@ function handlersOf(
       client.session.close();
     },
   };
+}
+
+/** The close code of a socket that ended without a close frame (RFC 6455 section 7.1.5). No client can send it. */
+const cutCode = 1006;
+
+/** The reasons of uWebSockets.js, as its binary has them, and the limits. */
+export const limitsByReason: ReadonlyMap<string, LimitName> = new Map([
+  ['Received too big message', 'frameBytes'],
+  ['WebSocket timed out from inactivity', 'idleMs'],
+]);
+
+/**
+ * The limit that a client has gone past whose socket is gone; undefined: none. The server cuts sockets by itself, and gives a reason in
+ * words.
+ */
+export function limitOfCut(code: number, reason: ArrayBuffer): LimitName | undefined {
+  return code === cutCode ? limitsByReason.get(Buffer.from(reason).toString()) : undefined;
 }

@@ -8,7 +8,7 @@ import type { LimitHits } from '../limits/limit-hits.ts';
 import { shareOf } from '../limits/share.ts';
 import { shownAddress } from '../proxies/address.ts';
 import type { Settings } from '../settings.ts';
-import type { ConnectedClient } from './session.ts';
+import type { ConnectedClient } from './socket-protocol.ts';
 
 /** What the subscriptions of a client cost. */
 export interface Cost {

@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import fc from 'fast-check';
-import { pairParts } from '../../../../lib/connections/nats/lease/names.ts';
+import { pairParts } from '../../../../lib/connections/nats/lease/lease-record.ts';
 import { Servers, SimulatedHub } from '../support/simulated-hub.ts';
 import { Time } from '../support/time.ts';
 

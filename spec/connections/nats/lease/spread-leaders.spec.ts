@@ -2,7 +2,7 @@
 
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import test from 'ava';
-import { leasePlace, pairParts } from '../../../../lib/connections/nats/lease/names.ts';
+import { leasePlace, pairParts } from '../../../../lib/connections/nats/lease/lease-record.ts';
 import { findCrowded } from '../../../../lib/connections/nats/lease/spread-leaders.ts';
 import { nats as type } from '../../../../lib/connections/nats/nats.ts';
 import { eventually } from '../../../support/deadline.ts';

@@ -5,7 +5,7 @@ import { connect } from '@nats-io/transport-node';
 import test from 'ava';
 import { filter } from 'rxjs/operators';
 import { Lease } from '../../../../lib/connections/nats/lease/lease.ts';
-import { parseLease } from '../../../../lib/connections/nats/lease/record.ts';
+import { parseLease } from '../../../../lib/connections/nats/lease/lease-record.ts';
 import { Creations, StreamCell } from '../../../../lib/connections/nats/lease/stream-cell.ts';
 import { monotonicScheduler } from '../../../../lib/hub/scheduler.ts';
 import { eventually, first } from '../../../support/deadline.ts';

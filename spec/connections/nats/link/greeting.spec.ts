@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
-import { hearGreeting } from '../../../../lib/connections/nats/link/greeting.ts';
+import { hearGreeting } from '../../../../lib/connections/nats/link/nats-link.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { freePort } from '../../../support/system/port.ts';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import test from 'ava';
-import { leasePlace, pairParts } from '../../../../lib/connections/nats/lease/names.ts';
+import { leasePlace, pairParts } from '../../../../lib/connections/nats/lease/lease-record.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { startTestHub, statusOf, writer } from '../../../support/hub.ts';

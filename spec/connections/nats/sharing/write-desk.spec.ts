@@ -3,7 +3,7 @@
 import { setTimeout as after } from 'node:timers/promises';
 import test from 'ava';
 import { maxAnswerLength, WriteDesk } from '../../../../lib/connections/nats/sharing/write-desk.ts';
-import type { WriteAnswer } from '../../../../lib/connections/nats/wire/messages.ts';
+import type { WriteAnswer } from '../../../../lib/connections/nats/wire/domain-messages.ts';
 import type { ParameterDeclaration } from '../../../../lib/model/parameter.ts';
 import { JoinedHub } from '../support/joined-hub.ts';
 import { LossyNetwork } from '../support/lossy-network.ts';

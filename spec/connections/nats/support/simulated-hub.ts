@@ -3,8 +3,8 @@
 import type { SchedulerLike } from 'rxjs';
 import type { Cell } from '../../../../lib/connections/nats/lease/cell.ts';
 import { JointLease } from '../../../../lib/connections/nats/lease/joint-lease.ts';
-import type { Life } from '../../../../lib/connections/nats/lease/life.ts';
-import type { LeaseRecord } from '../../../../lib/connections/nats/lease/record.ts';
+import type { LeaseRecord } from '../../../../lib/connections/nats/lease/lease-record.ts';
+import type { Life } from '../../../../lib/connections/nats/lease/parties.ts';
 import type { Time } from './time.ts';
 
 /** A register that servers keep, which answer late or not at all. */

@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import fc from 'fast-check';
-import { readInput, tellInput } from '../../../../lib/connections/nats/wire/inputs.ts';
+import { readInput, tellInput } from '../../../../lib/connections/nats/wire/domain-messages.ts';
 import { readStartMs } from '../../../../lib/connections/timer/timer.ts';
 import { HubError } from '../../../../lib/model/error.ts';
 import { convert, valueTypes } from '../../../../lib/model/value.ts';

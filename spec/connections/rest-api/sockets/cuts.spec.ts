@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { limitOfCut, limitsByReason } from '../../../../lib/connections/rest-api/sockets/cuts.ts';
+import { limitOfCut, limitsByReason } from '../../../../lib/connections/rest-api/sockets/sockets.ts';
 import { closesLateUpgrades } from '../../../../lib/net/uws.ts';
 
 test('the server gives these reasons: its binary has them', (t) => {

@@ -2,8 +2,7 @@
 
 import { setImmediate as nextRound } from 'node:timers/promises';
 import test from 'ava';
-import type { Channel, Subscriber } from '../../../../lib/connections/rest-api/sockets/channel.ts';
-import { FanOut } from '../../../../lib/connections/rest-api/sockets/fan-out.ts';
+import { type Channel, FanOut, type Subscriber } from '../../../../lib/connections/rest-api/sockets/fan-out.ts';
 import { Graph } from '../../../../lib/graph/graph.ts';
 
 const owner = { kind: 'connection', name: 'desk' } as const;

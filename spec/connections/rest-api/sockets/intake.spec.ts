@@ -5,9 +5,12 @@ import type { LimitHits } from '../../../../lib/connections/rest-api/limits/limi
 import type { FairQueue, Task } from '../../../../lib/connections/rest-api/pacing/fair-queue.ts';
 import type { Round } from '../../../../lib/connections/rest-api/pacing/round.ts';
 import type { Settings } from '../../../../lib/connections/rest-api/settings.ts';
-import { Backlog } from '../../../../lib/connections/rest-api/sockets/backlog.ts';
-import { Intake } from '../../../../lib/connections/rest-api/sockets/intake.ts';
-import { heartbeatPayload, type Session, type Socket } from '../../../../lib/connections/rest-api/sockets/session.ts';
+import { Backlog, Intake } from '../../../../lib/connections/rest-api/sockets/intake.ts';
+import {
+  heartbeatPayload,
+  type Session,
+  type Socket,
+} from '../../../../lib/connections/rest-api/sockets/socket-protocol.ts';
 import '../../../support/own-process.ts';
 
 const encode = (text: string) => new TextEncoder().encode(text).buffer;

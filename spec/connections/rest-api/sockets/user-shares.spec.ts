@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import { createLimitHits } from '../../../../lib/connections/rest-api/limits/limit-hits.ts';
-import type { ConnectedClient } from '../../../../lib/connections/rest-api/sockets/session.ts';
+import type { ConnectedClient } from '../../../../lib/connections/rest-api/sockets/socket-protocol.ts';
 import { UnreadWatch } from '../../../../lib/connections/rest-api/sockets/user-shares.ts';
 import { Journal } from '../../../../lib/hub/journal.ts';
 import { createLogRecorder } from '../../../support/connection.ts';

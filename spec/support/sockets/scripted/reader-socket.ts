@@ -1,6 +1,6 @@
 // The socket of a client of patchbay.v1, whose reader a spec plays: it reads when it is told to.
 
-import type { Socket } from '../../../../lib/connections/rest-api/sockets/session.ts';
+import type { Socket } from '../../../../lib/connections/rest-api/sockets/socket-protocol.ts';
 import type { ReceivedMessage } from '../../../../lib/wire/v1/hub-messages.ts';
 
 /** What the system takes of a client that does not read. */

@@ -5,7 +5,7 @@ import type { Parameter } from '../../../../model/parameter.ts';
 import type { Value } from '../../../../model/value.ts';
 import { accessCodes } from '../../../../wire/v1/access-codes.ts';
 import type { HubMessage } from '../../../../wire/v1/hub-messages.ts';
-import type { Channel } from '../channel.ts';
+import type { Channel } from '../fan-out.ts';
 
 /** A frame is ended when it has grown this long; a single text may be longer. */
 export const frameLength = 15_000;
@@ -27,11 +27,7 @@ export function item(id: number, value: Value): string {
 
 /** Encodes each value once, however many groups send it. */
 export function itemOf(channel: Channel, value: Value, revision: number): string {
-  if (channel.itemRevision !== revision) {
-    channel.itemRevision = revision;
-    channel.item = item(channel.id, value);
-  }
-  return channel.item;
+  return channel.itemOf(value, revision, item);
 }
 
 export function defFrame(definitions: string): string {

@@ -3,9 +3,9 @@
 
 import type { Parameter } from '../../../../model/parameter.ts';
 import { limits } from '../../limits/limits.ts';
-import type { Channel, Subscriber } from '../channel.ts';
-import type { Sources } from './catch-up.ts';
+import type { Channel, Subscriber } from '../fan-out.ts';
 import type { Client } from './client.ts';
+import type { Sources } from './client-catch-up.ts';
 import { Losses } from './losses.ts';
 import { fireFrames, type Handover, isFire, type Members, Membership, type Standing } from './membership.ts';
 import { type Batch, GroupChannel, type Outbox, Outboxes, Packer, type Ticker } from './outbox.ts';

@@ -4,8 +4,7 @@
 import type { HubPort } from '../../../hub-port.ts';
 import type { LostFires } from '../../../mirroring.ts';
 import type { FairQueue, Task } from '../../pacing/fair-queue.ts';
-import type { Channel, Subscriber } from '../channel.ts';
-import type { FanOut } from '../fan-out.ts';
+import type { Channel, FanOut, Subscriber } from '../fan-out.ts';
 import type { Client } from './client.ts';
 import { cut, defFrame, definition, lostFrame } from './frames.ts';
 import { type GiveUp, Group, type GroupContext } from './group.ts';

@@ -1,6 +1,6 @@
 // The changes that clients miss while they do not read: counted for many at once (`Losses`), and for one client (`Missed`).
 
-import type { Channel } from '../channel.ts';
+import type { Channel } from '../fan-out.ts';
 import { definition, frameLength, isTrigger, itemOf } from './frames.ts';
 import type { GroupChannel } from './outbox.ts';
 

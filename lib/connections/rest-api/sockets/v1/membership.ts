@@ -10,9 +10,9 @@
 // socket is full (`Client.isFull`) is apart from all this: a live client may be full until something is flushed, and one that is catching
 // up may be full or not.
 
-import type { Channel } from '../channel.ts';
-import { CatchUp, type Snapshot, type Sources, type Stopped, withOthers } from './catch-up.ts';
+import type { Channel } from '../fan-out.ts';
 import type { Client } from './client.ts';
+import { CatchUp, type Snapshot, type Sources, type Stopped, withOthers } from './client-catch-up.ts';
 import { cut, defFrame, definition, encode, firedFrame, isTrigger, lostFrame, setFrame } from './frames.ts';
 import type { Losses, Segment } from './losses.ts';
 import { type Batch, type GroupChannel, type Outboxes, Packer } from './outbox.ts';

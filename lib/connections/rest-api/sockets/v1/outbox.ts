@@ -4,7 +4,7 @@
 import type { Change, Parameter } from '../../../../model/parameter.ts';
 import type { Value } from '../../../../model/value.ts';
 import type { Delivery } from '../../../../wire/v1/client-messages.ts';
-import type { Channel, Observer, Subscriber } from '../channel.ts';
+import type { Channel, Observer, Subscriber } from '../fan-out.ts';
 import { cut, firedFrame, frameLength, isTrigger, itemOf, setFrame } from './frames.ts';
 import { byLiveliness, type Subscription } from './subscription.ts';
 

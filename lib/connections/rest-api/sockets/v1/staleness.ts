@@ -4,10 +4,9 @@
 import type { Parameter } from '../../../../model/parameter.ts';
 import { wallClock } from '../../../../model/time/wall-clock.ts';
 import type { Parameters } from '../../../hub-port.ts';
-import type { Channel, Subscriber } from '../channel.ts';
-import type { FanOut } from '../fan-out.ts';
-import { type Stopped, stepUntil } from './catch-up.ts';
+import type { Channel, FanOut, Subscriber } from '../fan-out.ts';
 import type { Client } from './client.ts';
+import { type Stopped, stepUntil } from './client-catch-up.ts';
 import { cut, defFrame, definition } from './frames.ts';
 import type { Group } from './group.ts';
 import type { Membership } from './membership.ts';

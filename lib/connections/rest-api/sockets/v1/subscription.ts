@@ -14,8 +14,8 @@ import { LimitError } from '../../limits/limit-error.ts';
 import type { Limits } from '../../limits/limit-settings.ts';
 import type { Visitor } from '../../users/visitor.ts';
 import type { FanOut } from '../fan-out.ts';
-import { Selection } from '../selection.ts';
-import { shownPatterns } from '../status.ts';
+import { Selection } from '../parameter-selection.ts';
+import { shownPatterns } from '../socket-protocol.ts';
 
 export interface Subscription {
   readonly id: number;

@@ -2,7 +2,7 @@
 // snapshot clears.
 
 import test, { type ExecutionContext } from 'ava';
-import { heartbeatPayload } from '../../../../../lib/connections/rest-api/sockets/session.ts';
+import { heartbeatPayload } from '../../../../../lib/connections/rest-api/sockets/socket-protocol.ts';
 import { api, type HubUnderTest, startTestHub, writer } from '../../../../support/hub.ts';
 import { opcodes, openRawClient, type RawClient } from '../../../../support/sockets/socket.ts';
 import { type Message, openV1, type V1Client } from '../../../../support/sockets/v1.ts';

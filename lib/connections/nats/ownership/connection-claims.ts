@@ -2,14 +2,14 @@
 // again, and gets it when that hub has given it up, ended, or is not heard of any more. While the list cannot be read, a hub goes by what
 // it said last; of what is not in it, it has what no other hub is heard to have.
 
-import { BehaviorSubject, type Observable, type SchedulerLike, Subject } from 'rxjs';
-import { connectionIdMistake } from '../../../model/address.ts';
+import { BehaviorSubject, merge, type Observable, type SchedulerLike, Subject, Subscription } from 'rxjs';
+import { connectionIdMistake, connectionIdOf } from '../../../model/address.ts';
 import { describe } from '../../../model/error.ts';
 import { isJsonObject } from '../../../model/json-object.ts';
 import { Pause } from '../../../model/time/wall-clock.ts';
+import type { HubPort } from '../../hub-port.ts';
 import type { Cell } from '../lease/cell.ts';
-import type { LeaseRecord } from '../lease/record.ts';
-import { leaseTimes } from '../lease/times.ts';
+import { type LeaseRecord, leaseTimes } from '../lease/lease-record.ts';
 import { isHubName } from '../wire/causes.ts';
 
 /** How often a hub looks that wants what it does not have, or does not know. */
@@ -44,7 +44,7 @@ export function parseClaims(data: unknown): ClaimList {
 }
 
 /** Which hub has a connection, or would have it, and why this one does not. */
-export interface Refusal {
+interface Refusal {
   readonly holder: string;
   readonly reason: string;
 }
@@ -54,7 +54,7 @@ export type Refusals = ReadonlyMap<string, Refusal>;
 
 type LeaseReader = Pick<Cell<LeaseRecord>, 'read'>;
 
-export interface ClaimsOptions {
+interface ClaimsOptions {
   readonly hub: string;
   readonly cell: Cell<ClaimList>;
   /** The lease of a hub, which is only read. */
@@ -339,4 +339,43 @@ function areSame(one: Refusals, other: Refusals | undefined): boolean {
     one.size === other.size &&
     [...one].every(([id, { reason }]) => other.get(id)?.reason === reason)
   );
+}
+
+/** Which Connection IDs a hub wants for itself: those of its connections that share a parameter. */
+export interface Wanted {
+  /** The IDs at this moment. */
+  ids(): ReadonlySet<string>;
+  /** Whether a connection that is no gateway shares a parameter, also while it is being started. */
+  isShared(id: string): boolean;
+  stop(): void;
+}
+
+/** Finds out which connections share a parameter, anew after parameters were added or taken out; `onChange` is told then. */
+export function createWanted(hub: HubPort, isShared: (address: string) => boolean, onChange: () => void): Wanted {
+  let known: ReadonlySet<string> | undefined;
+  const next = () => {
+    if (known === undefined) return;
+    known = undefined;
+    onChange();
+  };
+  const following = new Subscription();
+  following.add(merge(hub.declared$, hub.removed$).subscribe({ next, error: () => {} }));
+  return {
+    ids: () => {
+      known ??= find(hub, isShared);
+      return known;
+    },
+    isShared: (id) => [...hub.parameters()].some((one) => connectionIdOf(one.address) === id && isShared(one.address)),
+    stop: () => following.unsubscribe(),
+  };
+}
+
+function find(hub: HubPort, isShared: (address: string) => boolean): ReadonlySet<string> {
+  const ids = new Set<string>();
+  for (const parameter of hub.parameters()) {
+    const { address } = parameter;
+    const id = connectionIdOf(address);
+    if (!ids.has(id) && !hub.mirroring.isLocal(id) && isShared(address)) ids.add(id);
+  }
+  return ids;
 }

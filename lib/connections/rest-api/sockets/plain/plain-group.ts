@@ -4,12 +4,11 @@ import type { Change, Parameter } from '../../../../model/parameter.ts';
 import { encodeText } from '../../../../net/uws.ts';
 import type { Parameters } from '../../../hub-port.ts';
 import type { Filter } from '../../filters/filter.ts';
-import type { Channel, Observer, Subscriber } from '../channel.ts';
-import type { FanOut } from '../fan-out.ts';
-import { Selection } from '../selection.ts';
+import type { Channel, FanOut, Observer, Subscriber } from '../fan-out.ts';
+import { Selection } from '../parameter-selection.ts';
 import { Tally } from '../tally.ts';
 import { framePrefix } from './frame.ts';
-import type { Audience, Outbox, Topic } from './outbox.ts';
+import type { Audience, Outbox, Topic } from './plain-outbox.ts';
 
 /** What uWebSockets.js keeps for so many sockets of a topic fits into the cache of a processor. */
 const maxTopicMembers = 512;

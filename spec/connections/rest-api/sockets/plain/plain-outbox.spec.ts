@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { FairQueue } from '../../../../../lib/connections/rest-api/pacing/fair-queue.ts';
 import { Round } from '../../../../../lib/connections/rest-api/pacing/round.ts';
 import { encodeFrame, framePrefix } from '../../../../../lib/connections/rest-api/sockets/plain/frame.ts';
-import { createOutbox } from '../../../../../lib/connections/rest-api/sockets/plain/outbox.ts';
-import type { Publisher } from '../../../../../lib/connections/rest-api/sockets/protocol.ts';
+import { createOutbox } from '../../../../../lib/connections/rest-api/sockets/plain/plain-outbox.ts';
+import type { Publisher } from '../../../../../lib/connections/rest-api/sockets/socket-protocol.ts';
 import { Tally } from '../../../../../lib/connections/rest-api/sockets/tally.ts';
 
 const createTopic = (text: string) => ({ name: new TextEncoder().encode(text).buffer, sent: new Tally() });

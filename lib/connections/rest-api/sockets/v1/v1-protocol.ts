@@ -9,15 +9,15 @@ import type { Greeting } from '../../../../wire/v1/hub-messages.ts';
 import type { LostFires } from '../../../mirroring.ts';
 import type { Limits } from '../../limits/limit-settings.ts';
 import type { Visitor } from '../../users/visitor.ts';
-import type { Channel } from '../channel.ts';
-import type { Protocol, ProtocolContext } from '../protocol.ts';
+import type { Channel } from '../fan-out.ts';
+import type { Protocol, ProtocolContext } from '../socket-protocol.ts';
 import { SubscriptionShares } from '../user-shares.ts';
 import { Client, type ClientEvents } from './client.ts';
 import { encode } from './frames.ts';
 import type { GiveUp } from './group.ts';
 import { Groups } from './groups.ts';
-import { StallWatch, V1Session } from './session.ts';
 import { createSubscriptionReader } from './subscription.ts';
+import { StallWatch, V1Session } from './v1-session.ts';
 
 interface V1Protocol extends Protocol {
   /** Tells of a parameter that is new. */

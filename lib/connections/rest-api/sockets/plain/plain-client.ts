@@ -16,16 +16,20 @@ import { newWriterId, type Rates } from '../../limits/rates.ts';
 import { shareOf } from '../../limits/share.ts';
 import type { FairQueue, Task } from '../../pacing/fair-queue.ts';
 import type { View } from '../../users/view.ts';
-import type { FanOut } from '../fan-out.ts';
-import type { Comer } from '../protocol.ts';
-import type { Rounds } from '../rounds.ts';
-import { heartbeatPayload, type Session, type Socket } from '../session.ts';
-import { shownPatterns, stalledAfterMs } from '../status.ts';
-import { ClientTally } from './client-tally.ts';
+import type { FanOut, Rounds } from '../fan-out.ts';
+import {
+  type Comer,
+  heartbeatPayload,
+  type Session,
+  type Socket,
+  shownPatterns,
+  stalledAfterMs,
+} from '../socket-protocol.ts';
+import { type Sent, Tally } from '../tally.ts';
 import { encodeFrame } from './frame.ts';
-import type { PlainGroups, PlainTopic } from './group.ts';
 import type { PlainReader } from './message.ts';
-import type { Outbox } from './outbox.ts';
+import type { PlainGroups, PlainTopic } from './plain-group.ts';
+import type { Outbox } from './plain-outbox.ts';
 
 /** A client that is behind is sent what it missed as long as no more than this waits to be read. */
 const catchUpBytes = 256 * 1024;
@@ -49,7 +53,7 @@ export interface PlainContext {
 }
 
 /** What the handshake tells of a client; `seen` is 0 when it asks for a snapshot. */
-export interface Accepted extends Comer {
+interface Accepted extends Comer {
   readonly patterns: readonly string[];
   readonly topic: PlainTopic;
   readonly seen: number | undefined;
@@ -264,4 +268,40 @@ export class PlainClient implements Session, Task {
 /** Whether a parameter is known to make the same of a number and of its text: what another hub makes of them is not known here. */
 function takesNumbers({ type, accept, remote }: Parameter): boolean {
   return (type === 'F' || type === 'I') && accept === undefined && remote === undefined;
+}
+
+/** Counts what a plain client was sent: to it alone, and on its topic while it was live. */
+class ClientTally {
+  /** What was sent to the client alone. */
+  readonly own = new Tally();
+  /** What was published on its topic since the topic began. */
+  readonly #topic: Tally;
+  /** What it had of its topic when it last stopped being live. */
+  #before: Sent = { frames: 0, bytes: 0 };
+  /** Where the topic stood when it became live, less what it had before; undefined: it is not live. */
+  #liveFrom: Sent | undefined = undefined;
+
+  constructor(topic: Tally) {
+    this.#topic = topic;
+  }
+
+  /** From now on the client is sent what is published on its topic. */
+  goLive(): void {
+    this.#liveFrom = this.#topic.since(this.#before);
+  }
+
+  /** From now on it is not. */
+  fallBehind(): void {
+    this.#before = this.#onTopic();
+    this.#liveFrom = undefined;
+  }
+
+  total(): Sent {
+    const { frames, bytes } = this.#onTopic();
+    return { frames: this.own.frames + frames, bytes: this.own.bytes + bytes };
+  }
+
+  #onTopic(): Sent {
+    return this.#liveFrom === undefined ? this.#before : this.#topic.since(this.#liveFrom);
+  }
 }

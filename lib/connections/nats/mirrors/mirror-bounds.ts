@@ -1,6 +1,6 @@
 // How much of other hubs a hub keeps. What comes beyond is not shown, and the log names the hub that it is of.
 
-import { Shares } from '../link/shares.ts';
+import { Shares } from '../link/even-shares.ts';
 
 /** The most that the setting `maxParameters` may be: so many parameters of one hub, and of all together. */
 export const maxMirroredInAll = 1_000_000;

@@ -5,7 +5,7 @@
 import type { Value } from '../../../../model/value.ts';
 import type { FairQueue } from '../../pacing/fair-queue.ts';
 import type { Round } from '../../pacing/round.ts';
-import type { Publisher } from '../protocol.ts';
+import type { Publisher } from '../socket-protocol.ts';
 import type { Tally } from '../tally.ts';
 import { FrameEncoder } from './frame.ts';
 
@@ -37,7 +37,7 @@ export interface Outbox {
 }
 
 /** A socket that has missed something. As long as it has its topic, later frames overtake what it missed. */
-export interface Leaver {
+interface Leaver {
   leaveTopic(): void;
 }
 

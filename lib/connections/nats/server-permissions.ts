@@ -1,7 +1,7 @@
 // The least that a NATS server has to permit a hub, as a part of its configuration. A password is named as a variable that the server
 // finds in its environment.
 
-import { claimsPlace, leasePlace, pairParts } from './lease/names.ts';
+import { claimsPlace, leasePlace, pairParts } from './lease/lease-record.ts';
 import { inboxPrefixOf, subjectOf, subjectOfAll, subjectOfWrites } from './link/subjects.ts';
 import type { NatsSettings } from './settings.ts';
 

@@ -3,7 +3,7 @@
 
 import { messageOf } from '../../../model/error.ts';
 import type { Log } from '../../connection.ts';
-import { Shares } from './shares.ts';
+import { Shares } from './even-shares.ts';
 
 /** Work that is done in steps, each of some milliseconds at most. */
 export type Steps = Iterator<undefined, void, undefined>;
@@ -11,10 +11,10 @@ export type Steps = Iterator<undefined, void, undefined>;
 export type MadeSteps = Generator<undefined, void, undefined>;
 
 /** How long all of it takes at most in one round of the event loop, but for the step that is under way then. */
-export const roundMs = 6;
+const roundMs = 6;
 /** How many bytes of one hub wait at most, and of all together; some of what a message takes beside its bytes. */
 export const maxWaitingBytes = 8 * 1024 * 1024;
-export const maxWaitingBytesInAll = 32 * 1024 * 1024;
+const maxWaitingBytesInAll = 32 * 1024 * 1024;
 const messageBytes = 256;
 /** And how many messages of one hub: it sends one a millisecond. */
 const maxMessages = 4096;
@@ -40,7 +40,7 @@ interface Queue {
   steps: Steps | undefined;
 }
 
-export interface IntakeContext {
+interface IntakeContext {
   /** Runs work after this round of the event loop. */
   readonly soon: (work: () => void) => void;
   readonly log: Log;

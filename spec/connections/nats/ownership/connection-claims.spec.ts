@@ -3,8 +3,8 @@
 
 import test from 'ava';
 import type { Cell } from '../../../../lib/connections/nats/lease/cell.ts';
-import type { LeaseRecord } from '../../../../lib/connections/nats/lease/record.ts';
-import { type ClaimList, Claims } from '../../../../lib/connections/nats/ownership/claims.ts';
+import type { LeaseRecord } from '../../../../lib/connections/nats/lease/lease-record.ts';
+import { type ClaimList, Claims } from '../../../../lib/connections/nats/ownership/connection-claims.ts';
 import { Time } from '../support/time.ts';
 
 /** What servers do. */

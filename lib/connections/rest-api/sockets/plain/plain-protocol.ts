@@ -2,11 +2,11 @@
 
 import { closeCodes } from '../../../../wire/close-codes.ts';
 import { bothOf, createFilter } from '../../filters/filter.ts';
-import type { Protocol, ProtocolContext } from '../protocol.ts';
-import { PlainClient, type PlainContext } from './client.ts';
-import { PlainGroups } from './group.ts';
+import type { Protocol, ProtocolContext } from '../socket-protocol.ts';
 import { PlainReader } from './message.ts';
-import { createOutbox } from './outbox.ts';
+import { PlainClient, type PlainContext } from './plain-client.ts';
+import { PlainGroups } from './plain-group.ts';
+import { createOutbox } from './plain-outbox.ts';
 
 /** Creates the plain protocol. */
 export function servePlain(options: ProtocolContext): Protocol {

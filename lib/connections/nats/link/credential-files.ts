@@ -1,6 +1,8 @@
-// The certificates and the key of a hub, read anew for each session, so that renewed ones are taken.
+// The files of a hub that signs in: certificates, key, and credentials. They are read anew for each session, so that renewed ones are
+// taken.
 
 import { createSecureContext } from 'node:tls';
+import type { Authenticator } from '@nats-io/transport-node';
 import { decodeUtf8, readRegularFile } from '../../../files/regular-file.ts';
 import { messageOf } from '../../../model/error.ts';
 import { shownPath } from '../../../model/secret.ts';
@@ -8,12 +10,12 @@ import type { ResolvePath } from '../../setting.ts';
 import type { NatsSettings } from '../settings.ts';
 
 /** A longer file is no PEM file, and none of credentials. */
-export const maxPemBytes = 1024 * 1024;
+const maxPemBytes = 1024 * 1024;
 
 type Files = NonNullable<NatsSettings['tls']>;
 
 /** What they hold; what is left out is undefined. */
-export interface TlsTexts {
+interface TlsTexts {
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
@@ -38,7 +40,7 @@ export async function readTlsFiles(files: Files, resolvePath: ResolvePath): Prom
 }
 
 /** Why a file was not read: what the system says, or what is there in place of a file. */
-export function whyUnread(error: unknown): string {
+function whyUnread(error: unknown): string {
   return messageOf((error as Error).cause ?? error);
 }
 
@@ -49,5 +51,29 @@ function check(expected: string, texts: { [Name in keyof TlsTexts]: string | und
     createSecureContext(texts);
   } catch (error) {
     throw new Error(`tls.${expected} in PEM form, got one that cannot be read (${messageOf(error)})`);
+  }
+}
+
+/**
+ * Reads a file of credentials, as `nsc` writes it: a JWT that says who signs in, and the seed that proves it. Errors: what the file is in
+ * place of what was expected; never what is in it.
+ */
+export async function readCredentials(path: string, resolvePath: ResolvePath): Promise<Authenticator> {
+  const { credsAuthenticator, nkeys } = await import('@nats-io/transport-node');
+  const expected = `credentials.file: expected a file of credentials, got "${shownPath(path)}"`;
+  let text: Buffer;
+  try {
+    text = await readRegularFile(resolvePath(path), maxPemBytes);
+  } catch (error) {
+    throw new Error(`${expected} (${whyUnread(error)})`);
+  }
+  try {
+    const [, seed = ''] = /-BEGIN USER NKEY SEED-+\s+(\S+)\s+-+END/.exec(text.toString()) ?? [];
+    nkeys.fromSeed(new TextEncoder().encode(seed));
+    const authenticator = credsAuthenticator(text);
+    authenticator('nonce');
+    return authenticator;
+  } catch {
+    throw new Error(`${expected}, which has no JWT and seed of a user`);
   }
 }

@@ -3,7 +3,7 @@
 import test from 'ava';
 import { filterOf } from '../../../../../lib/connections/rest-api/filters/filter.ts';
 import { FanOut } from '../../../../../lib/connections/rest-api/sockets/fan-out.ts';
-import { PlainGroups } from '../../../../../lib/connections/rest-api/sockets/plain/group.ts';
+import { PlainGroups } from '../../../../../lib/connections/rest-api/sockets/plain/plain-group.ts';
 import { Graph } from '../../../../../lib/graph/graph.ts';
 
 const owner = { kind: 'connection', name: 'desk' } as const;

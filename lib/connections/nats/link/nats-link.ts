@@ -1,20 +1,19 @@
 // The link to the servers: it connects, finds out within some seconds when it is broken, and connects again for ever. Each time
 // there is a session, and whatever belongs to it ends with it.
 
+import { connect as openSocket, type Socket } from 'node:net';
+import { addAbortSignal } from 'node:stream';
 import type { ConnectionOptions, NatsConnection, ServerInfo, TlsOptions } from '@nats-io/transport-node';
 import { BehaviorSubject, type Observable, type SchedulerLike, Subscription } from 'rxjs';
 import { messageOf } from '../../../model/error.ts';
 import type { Log } from '../../connection.ts';
 import type { ResolvePath } from '../../setting.ts';
 import type { NatsSettings } from '../settings.ts';
-import { attemptAll } from './attempts.ts';
-import { readCredentials } from './credentials-file.ts';
-import { hearGreeting } from './greeting.ts';
-import type { Intake } from './intake.ts';
+import { readCredentials, readTlsFiles } from './credential-files.ts';
+import type { Intake } from './nats-intake.ts';
 import { createTransport } from './nats-transport.ts';
-import { readInTurns } from './read-in-turns.ts';
+import { attemptAll } from './server-attempts.ts';
 import { inboxPrefixOf } from './subjects.ts';
-import { readTlsFiles } from './tls-files.ts';
 import type { Transport } from './transport.ts';
 
 /** A session with a server; `connection` is for JetStream, everything else goes through `transport`. */
@@ -38,7 +37,7 @@ export interface Link {
   close(): Promise<void>;
 }
 
-export interface LinkContext {
+interface LinkContext {
   readonly intake: Intake;
   readonly settings: NatsSettings;
   readonly scheduler: SchedulerLike;
@@ -165,4 +164,58 @@ function watch(connection: NatsConnection, log: Log): void {
       if (status.type === 'error')
         log.warn({}, `the server refuses something: ${messageOf(status.error)}`, 'refused by the server');
   })();
+}
+
+const defaultPort = 4222;
+
+/**
+ * Waits until a server says the first word, as each does to whoever connects. A socket of its own can be given up at any time; the client
+ * library would keep one that hangs. Errors: why the server says nothing, *timeout* after a time, or that the signal has ended it.
+ */
+export async function hearGreeting(server: string, timeoutMs: number, signal: AbortSignal): Promise<void> {
+  const { hostname, port } = new URL(server.replace(/^(\w+:\/\/)?/, 'http://'));
+  const socket = openSocket({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || defaultPort });
+  const timer = setTimeout(() => socket.destroy(new Error('timeout')), timeoutMs);
+  try {
+    for await (const _ of addAbortSignal(signal, socket)) return;
+  } catch (error) {
+    throw new Error(reasonOf(error));
+  } finally {
+    clearTimeout(timer);
+  }
+  throw new Error('it ends each connection at once');
+}
+
+function reasonOf(error: unknown): string {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  return code === 'ECONNREFUSED' ? 'connection refused' : messageOf(error) || code;
+}
+
+/** How long a round of the event loop reads at most, but for what is read already. */
+const roundMs = 10;
+
+/** The library shows its socket to nobody, and has no other way to be slowed down. */
+function socketOf(connection: NatsConnection): Socket | undefined {
+  const { protocol } = connection as { protocol?: { transport?: { socket?: Socket } } };
+  return protocol?.transport?.socket;
+}
+
+/**
+ * The client library reads all that a socket has, message by message, before anything else goes on. So the socket is paused once that has
+ * taken some milliseconds of a round of the event loop, and read on in the next one.
+ */
+function readInTurns(connection: NatsConnection): void {
+  const socket = socketOf(connection);
+  let endMs: number | undefined;
+  const begin = () => {
+    endMs = undefined;
+    if (socket?.isPaused()) socket.resume();
+  };
+  socket?.on('data', () => {
+    const nowMs = performance.now();
+    if (endMs === undefined) {
+      endMs = nowMs + roundMs;
+      setImmediate(begin);
+    } else if (nowMs >= endMs && !socket.isPaused()) socket.pause();
+  });
 }

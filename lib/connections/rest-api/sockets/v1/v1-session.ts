@@ -6,12 +6,11 @@ import { asHubError } from '../../input/fault-gate.ts';
 import type { LimitHits } from '../../limits/limit-hits.ts';
 import { limits } from '../../limits/limits.ts';
 import type { FairQueue, Task } from '../../pacing/fair-queue.ts';
-import { heartbeatPayload, type Session, type Socket } from '../session.ts';
-import { stalledAfterMs } from '../status.ts';
+import { heartbeatPayload, type Session, type Socket, stalledAfterMs } from '../socket-protocol.ts';
 import { costOf } from '../user-shares.ts';
 import type { Client } from './client.ts';
 import { encode } from './frames.ts';
-import { type Desk, type Rest, receive, type Subject, subjectOf } from './messages.ts';
+import { type Desk, type Rest, receive, type Subject, subjectOf } from './message-handlers.ts';
 
 /** After so many messages in a row that made no sense a socket is closed. */
 const maxMistakes = limits.mistakes.default;

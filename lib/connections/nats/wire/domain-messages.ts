@@ -2,11 +2,11 @@
 
 import { z } from 'zod';
 import { isAddress } from '../../../model/address.ts';
-import { type ErrorCode, errorCatalogue } from '../../../model/error.ts';
+import { Described, describe, type ErrorCode, errorCatalogue } from '../../../model/error.ts';
 import type { Access } from '../../../model/parameter.ts';
 import { isTime } from '../../../model/time/iso-time.ts';
 import { maxTextLength, type Value, type ValueType } from '../../../model/value.ts';
-import { maxTerm } from '../lease/record.ts';
+import { maxTerm } from '../lease/lease-record.ts';
 import {
   isCount,
   isHubName,
@@ -18,7 +18,6 @@ import {
   type ToldOrigin,
   toldLinks,
 } from './causes.ts';
-import type { ToldInput } from './inputs.ts';
 import { expectShallow } from './shallow.ts';
 
 /** A message is ended when it has grown this long: at the end of a turn, or of a value in a page that answers a walk. */
@@ -66,7 +65,7 @@ export interface Context {
 export type ToldTurn = readonly unknown[];
 
 /** Parameters that have come, with their values, or that have gone. */
-export type ToldStructure =
+type ToldStructure =
   | { readonly declared: readonly Definition[]; readonly changes: ToldTurn }
   | { readonly withdrawn: readonly number[] };
 
@@ -246,4 +245,26 @@ function isResult(result: unknown): result is ToldResult {
 function isScalar(value: unknown): boolean {
   if (typeof value === 'string') return value.length <= maxTextLength;
   return typeof value === 'boolean' || Number.isFinite(value);
+}
+
+/** `[address, input]`; `[address, null, "[1,2] (array)"]`: the input is no value, and errors show it so. */
+type ToldInput = readonly [address: string, input: unknown, shown?: string | undefined];
+
+/**
+ * What is to be written, as hubs tell it to one another. A value goes as it is. Of anything else the owner gets what it needs to refuse it:
+ * how an error shows it, since it may be no JSON, or too deep or too long for a message.
+ */
+export function tellInput(address: string, input: unknown): ToldInput {
+  return isToldAsItIs(input) ? [address, input] : [address, null, describe(input)];
+}
+
+/** What the owner converts in the place of the input: it refuses it in the same words. An infinite number, or none, is itself. */
+export function readInput([, input, shown]: ToldInput): unknown {
+  if (shown === undefined) return input;
+  return shown.endsWith(' (number)') ? Number.parseFloat(shown) : new Described(shown);
+}
+
+function isToldAsItIs(input: unknown): boolean {
+  if (typeof input === 'number') return Number.isFinite(input);
+  return typeof input === 'string' || typeof input === 'boolean' || input === null;
 }

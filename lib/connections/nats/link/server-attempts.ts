@@ -11,11 +11,11 @@ const pauses = { firstMs: 250, longestMs: 400 };
 const besideMs = 400;
 
 /** What an attempt has opened. */
-export interface Opened {
+interface Opened {
   close(): Promise<void>;
 }
 
-export interface AttemptsOptions<T extends Opened> {
+interface AttemptsOptions<T extends Opened> {
   readonly servers: readonly string[];
   /** Which of them is the next one; it goes round. */
   readonly next: () => string;
