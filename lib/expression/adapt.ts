@@ -7,7 +7,7 @@ import { describe } from '../model/error.ts';
 import { isZone, zoneNames } from '../model/time/zone-time.ts';
 import type { ValueType } from '../model/value.ts';
 import { foreignNames, functionTypes, macroNames } from './functions/functions.ts';
-import { whyNoRegex } from './functions/regex.ts';
+import { whyNoRegex } from './functions/texts.ts';
 import { isPointInTime, isTimeSpan, pointInTimeForm, timeSpanForm } from './functions/times.ts';
 import { declareVariable, emptyListText, emptyMapText, itemText, mapText, ownName } from './language.ts';
 import { ExpressionMistake } from './mistakes/failures.ts';

@@ -2,7 +2,7 @@
 
 import type { ConnectionPlan, Plan } from '../flow/plan.ts';
 import type { Graph } from '../graph/graph.ts';
-import { runningOn } from '../hub/shadow/cone.ts';
+import { runningOn } from '../hub/shadow/shadow-run.ts';
 import { Deviations, type SideName } from '../hub/twin/deviations.ts';
 import { runTwin, type Twin } from '../hub/twin/run-twin.ts';
 import { type HubLog, simulated } from '../hub.ts';

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { readTexts } from '../../lib/connections/rest-api/entrance/certificate-files.ts';
+import { readTexts } from '../../lib/connections/rest-api/entrance/certificate.ts';
 import { decodeUtf8, readRegularFile, readRegularFileSync } from '../../lib/files/regular-file.ts';
 import { within } from '../support/deadline.ts';
 import { createFolder } from '../support/folder.ts';

@@ -9,8 +9,7 @@ import { hintsAboutFolder, mistakesInDashboards } from './pages/dashboard-files.
 import { trustHints } from './proxies/trusted-proxies.ts';
 import { startServer } from './server.ts';
 import { type Settings, settingsSchema } from './settings.ts';
-import { accountMistakes } from './users/account-mistakes.ts';
-import { isOpen } from './users/accounts.ts';
+import { accountMistakes, isOpen } from './users/accounts.ts';
 import { rightHints } from './users/right-hints.ts';
 
 /** Who may come in, and what they may do. */

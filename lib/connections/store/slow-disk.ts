@@ -1,7 +1,7 @@
 // A disk that takes long: while a commit does, and for a while after it, its lag is told.
-
 import type { SchedulerLike } from 'rxjs';
 import type { BackoffTimes } from '../../model/time/backoff.ts';
+import type { ConnectionEvent } from '../connection.ts';
 
 /** A commit that takes longer is told: what was to be kept may be older than half a second when it is safe. */
 const slowMs = 300;
@@ -48,5 +48,24 @@ export class SlowDisk {
       telling.unsubscribe();
       if (this.#scheduler.now() - startedAt > slowMs) note();
     }
+  }
+}
+
+// The state of a part of the store, or of all of them, which is told when it is another one.
+
+export class ToldState {
+  readonly #tell: (event: ConnectionEvent) => void;
+  #told: string | undefined;
+
+  constructor(tell: (event: ConnectionEvent) => void) {
+    this.#tell = tell;
+  }
+
+  /** Takes over all that is wrong: a sentence each, undefined: this is not. */
+  set(...reasons: readonly (string | undefined)[]): void {
+    const reason = reasons.filter((text) => text !== undefined).join('; ');
+    if (reason === this.#told) return;
+    this.#told = reason;
+    this.#tell(reason === '' ? { state: 'running' } : { state: 'degraded', reason });
   }
 }

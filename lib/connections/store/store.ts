@@ -7,7 +7,7 @@ import type { HubPort } from '../hub-port.ts';
 import type { KeptValue } from '../keeping.ts';
 import type { ResolvePath } from '../setting.ts';
 import { auditOf, type OpenedForStart, openForStart } from './audit/audit-of.ts';
-import { keepStorage } from './backup/keep-storage.ts';
+import { keepStorage } from './backup/backup.ts';
 import { historyOf } from './history/history-of.ts';
 import { HourlyCopy } from './hourly-copy.ts';
 import { type Part, runParts } from './parts.ts';

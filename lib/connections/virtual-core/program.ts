@@ -14,9 +14,9 @@ import type { InputTypes } from '../connection.ts';
 import type { SettingMistake } from '../setting.ts';
 import { type ArgumentKind, blockTypes } from './blocks/blocks.ts';
 import { type Logic, RisingEdge } from './blocks/logic.ts';
+import { Cell, Unit } from './engine.ts';
 import { Names, parametersOf } from './names.ts';
 import type { BlockOutput, CoreSettings, ExpressionOutput } from './settings.ts';
-import { Cell, Unit } from './unit.ts';
 
 /** A core ready to run, with fresh memory. If there are mistakes, they are all that it is good for. */
 interface Program {

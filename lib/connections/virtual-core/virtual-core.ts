@@ -6,11 +6,10 @@ import { messageOf } from '../../model/error.ts';
 import { type ConnectionContext, type ConnectionEvent, defineConnectionType } from '../connection.ts';
 import type { Memory } from '../keeping.ts';
 import { createAlarm, type Remembered } from './blocks/logic.ts';
-import { Engine } from './engine.ts';
+import { Engine, type Unit } from './engine.ts';
 import { followInputs, parametersOf } from './names.ts';
 import { compile } from './program.ts';
 import { type CoreSettings, settingsSchema } from './settings.ts';
-import type { Unit } from './unit.ts';
 
 export const virtualCore = defineConnectionType({
   type: 'virtual-core',

@@ -1,23 +1,24 @@
 // One life of what runs in shadow: a twin that hears what is live, as far as it does not make it itself, and what both have come to.
-
 import { type SchedulerLike, Subscription } from 'rxjs';
+import { settleOrderOf } from '../../flow/check/rules/known-rules.ts';
+import type { ConnectionPlan, Plan, RulePlan } from '../../flow/plan.ts';
 import { cut } from '../../flow/run/rules/kept-runs.ts';
 import type { Graph } from '../../graph/graph.ts';
 import type { ParameterNode } from '../../graph/parameter-node.ts';
 import { RestoredChange } from '../../graph/restored-change.ts';
 import { SettleCall } from '../../graph/settle-queue.ts';
-import type { Change } from '../../model/parameter.ts';
+import { formatAddress } from '../../model/address.ts';
+import type { Change, Origin } from '../../model/parameter.ts';
 import { keptDeviations } from '../../model/reports/reload-report.ts';
 import type { HubLog } from '../journal.ts';
 import { isLedToBefore, type Moment } from '../record.ts';
 import { Deviations } from '../twin/deviations.ts';
-import { runTwin, type Twin } from '../twin/run-twin.ts';
-import { type Cone, nameOf } from './cone.ts';
+import { runTwin, simulated, standInFor, type Twin } from '../twin/run-twin.ts';
 
 /** A timer in shadow may be so much later than the one that is live. */
 const momentMs = 10;
 
-export interface ShadowRuntime {
+interface ShadowRuntime {
   readonly graph: Graph;
   readonly scheduler: SchedulerLike;
   readonly log: HubLog;
@@ -117,4 +118,141 @@ export class ShadowRun {
     this.#unheard = [];
     this.twin.hear(writes);
   }
+}
+
+// What runs in shadow: the shadow rules, or what a reload in shadow would change, and what follows from them through other rules and
+// through connections within the process. All else is looked at where it is live.
+
+export interface Cone {
+  /** What the twin runs. */
+  readonly plan: Plan;
+  /** The rules that are new in shadow. */
+  readonly changed: readonly RulePlan[];
+  /** The rules that are live, and in whose place others, or none, are in shadow. */
+  readonly replaced: readonly RulePlan[];
+  /** Every address that the twin reads or writes. */
+  readonly addresses: ReadonlySet<string>;
+  /** The addresses of which the two may differ. */
+  readonly written: ReadonlySet<string>;
+  /** The connections that run in both, and those that are others in shadow. */
+  readonly connections: ReadonlySet<string>;
+  readonly changedConnections: ReadonlySet<string>;
+  /** The rules that run in both, and those that are live alone, by `nameOf`. */
+  readonly rules: ReadonlySet<string>;
+  readonly left: ReadonlySet<string>;
+}
+
+/** `next`: what a reload in shadow has read. undefined: nothing runs in shadow. */
+export function coneOf(live: Plan, next: Plan | undefined): Cone | undefined {
+  if (next === undefined && !live.rules.some(({ isShadow }) => isShadow)) return undefined;
+  const { target, changed, replaced } = compareRules(live, next);
+  const connections = (next ?? live).connections;
+  const changedConnections = changedOf(live.connections, next?.connections ?? []);
+  if (changed.length === 0 && replaced.length === 0 && changedConnections.size === 0) return undefined;
+
+  const names = new Set([...changed, ...replaced].map(nameOf));
+  const written = new Set([...changed, ...replaced].flatMap(({ to }) => to));
+  const inside = new Set(connections.filter(({ id }) => changedConnections.has(id)));
+  for (const connection of inside) for (const address of outputsOf(connection)) written.add(address);
+  const rules = new Set<RulePlan>();
+  const inCone = new Set(changed);
+  for (let size = -1; size !== rules.size + inside.size + written.size; ) {
+    size = rules.size + inside.size + written.size;
+    for (const rule of target)
+      if (inCone.has(rule) || (isData(rule) && (names.has(nameOf(rule)) || reads(rule, written)))) {
+        rules.add(rule);
+        for (const address of rule.to) written.add(address);
+      }
+    for (const connection of connections.filter(isInner))
+      if (leadsInto(connection, written)) {
+        inside.add(connection);
+        for (const address of outputsOf(connection)) written.add(address);
+      }
+  }
+  const addresses = new Set(written);
+  for (const rule of rules)
+    for (const list of [rule.addresses, rule.sharedAddresses]) for (const one of list) addresses.add(one);
+  for (const { inputs } of inside) for (const address of Object.values(inputs)) addresses.add(address);
+
+  const ids = new Set([...inside].map(({ id }) => id));
+  const running = connections.flatMap((one) => (ids.has(one.id) ? [simulated(one)] : trimmed(one, addresses)));
+  const ordered = target.filter((rule) => rules.has(rule)).map((rule) => ({ ...rule, isShadow: false }));
+  const places = settleOrderOf(ordered, running);
+  const plans = ordered.map((rule, index) => ({
+    ...(changed.some(({ key }) => key === rule.key) ? rule : runningOn(rule)),
+    settleOrder: places.get(index)!,
+  }));
+  return {
+    plan: { ...(next ?? live), connections: running, rules: plans, tests: [] },
+    changed,
+    replaced,
+    addresses,
+    written,
+    connections: ids,
+    changedConnections,
+    rules: new Set(plans.map(nameOf)),
+    left: new Set(replaced.map(nameOf)),
+  };
+}
+
+/** Names a rule as changes do. */
+export function nameOf({ name, file }: Pick<Origin, 'name' | 'file'>): string {
+  return `${file}\n${name}`;
+}
+
+/** All rules as they would be, those of them that are not live, and those that are live and would not be. */
+function compareRules(live: Plan, next: Plan | undefined) {
+  const { rules } = next ?? live;
+  const shadowNames = new Set(rules.filter(({ isShadow }) => isShadow).map(({ name }) => name));
+  const target = rules.filter(({ isShadow, isEnabled, name }) => isEnabled && (isShadow || !shadowNames.has(name)));
+  const running = live.rules.filter(({ isShadow, isEnabled }) => isEnabled && !isShadow);
+  const runningKeys = new Set(running.map(({ key }) => key));
+  const targetKeys = new Set(target.filter(({ isShadow }) => !isShadow).map(({ key }) => key));
+  return {
+    target,
+    changed: target.filter(({ isShadow, key }) => isShadow || !runningKeys.has(key)),
+    replaced: running.filter(({ key }) => !targetKeys.has(key)),
+  };
+}
+
+function changedOf(live: readonly ConnectionPlan[], next: readonly ConnectionPlan[]): ReadonlySet<string> {
+  const keys = new Map(live.map(({ id, key }) => [id, key]));
+  return new Set(next.filter((one) => isInner(one) && keys.get(one.id) !== one.key).map(({ id }) => id));
+}
+
+/** Whether it may run twice: what a rule in TypeScript does beside its stream would be done twice. */
+function isData({ body }: RulePlan): boolean {
+  return !('stream' in body);
+}
+
+function reads({ addresses, to }: RulePlan, written: ReadonlySet<string>): boolean {
+  return addresses.slice(0, addresses.length - to.length).some((address) => written.has(address));
+}
+
+function isInner({ type, enabled }: ConnectionPlan): boolean {
+  return !type.isExternal && enabled;
+}
+
+/** Whether what is written changes what a connection does. */
+function leadsInto({ id, parameters, inputs }: ConnectionPlan, written: ReadonlySet<string>): boolean {
+  return (
+    Object.values(inputs).some((address) => written.has(address)) ||
+    (parameters.some(({ access }) => access === 'read-only') &&
+      parameters.some((one) => one.access !== 'read-only' && written.has(formatAddress(id, one.id))))
+  );
+}
+
+function outputsOf({ id, parameters }: ConnectionPlan): string[] {
+  return parameters.filter(({ access }) => access === 'read-only').map((one) => formatAddress(id, one.id));
+}
+
+/** A connection that only declares what is looked at; none where that is nothing. */
+function trimmed(connection: ConnectionPlan, addresses: ReadonlySet<string>): ConnectionPlan[] {
+  const parameters = connection.parameters.filter(({ id }) => addresses.has(formatAddress(connection.id, id)));
+  return parameters.length === 0 ? [] : [{ ...standInFor(connection), parameters, inputs: {} }];
+}
+
+/** The rule without its run at the start, which it has had. */
+export function runningOn(rule: RulePlan): RulePlan {
+  return 'stream' in rule.body ? rule : { ...rule, body: { ...rule.body, runsAtStart: false } };
 }

@@ -9,8 +9,7 @@ import type { ShadowReport } from '../../model/reports/reload-report.ts';
 import type { RuleRuns, RuleStatus } from '../../model/reports/rule-status.ts';
 import type { HubLog, Journal } from '../journal.ts';
 import { monotonicScheduler } from '../scheduler.ts';
-import { type Cone, coneOf, nameOf } from './cone.ts';
-import { ShadowRun } from './shadow-run.ts';
+import { type Cone, coneOf, nameOf, ShadowRun } from './shadow-run.ts';
 
 export interface ShadowOptions {
   readonly graph: Graph;

@@ -20,7 +20,7 @@ const backups = new BackupMaker({ hub: {}, setting: folder, folder });
 const told = [];
 for (let time = 0; time < 2; time++) {
   told.push((await copy.make(() => 0)).reason, copy.isDue(400_000));
-  told.push(...(await Promise.allSettled([reader.ask({ ask: 'history' }, 'ann', () => true), backups.begin()])).map(({ reason }) => reason.message));
+  told.push(...(await Promise.allSettled([reader.ask({ ask: 'history', parameters: [] }, 'ann', () => true), backups.begin()])).map(({ reason }) => reason.message));
 }
 await backups.whenIdle();
 reader.end();

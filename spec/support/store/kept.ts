@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import type { Held } from '../../../lib/connections/store/thread/values/messages.ts';
-import { type OpenValues, openValues } from '../../../lib/connections/store/thread/values/open-values.ts';
+import { type OpenValues, openValues } from '../../../lib/connections/store/thread/values/values-database.ts';
 import type { Value } from '../../../lib/model/value.ts';
 import type { Installation } from './store.ts';
 

@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createFilter } from '../../../lib/connections/rest-api/filters/filter.ts';
-import { isFound } from '../../../lib/expression/functions/regex.ts';
+import { isFound } from '../../../lib/expression/functions/texts.ts';
 import { defineTrial, tell } from '../trial.ts';
 import { differenceOf, failureOf, readCel } from './cel.ts';
 import { type Re2Case, readRe2 } from './re2.ts';

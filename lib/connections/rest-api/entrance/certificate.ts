@@ -1,10 +1,11 @@
 // Checks the certificate of HTTPS and its key. Each thing that can be wrong with them has a sentence of its own; the library that
 // serves them says the same three words for everything.
-
-import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { asFileError, nothing } from '../../../files/regular-file.ts';
+import { createHash, createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { asFileError, nothing, readRegularFileSync } from '../../../files/regular-file.ts';
 import { HubError, messageOf } from '../../../model/error.ts';
 import { shownPath } from '../../../model/secret.ts';
+import type { ConnectionEvent, Log } from '../../connection.ts';
 
 /** The paths of the two files. */
 export interface CertificateFiles {
@@ -13,13 +14,13 @@ export interface CertificateFiles {
 }
 
 /** The contents of the two files. */
-export interface CertificateTexts {
+interface CertificateTexts {
   readonly certificate: string;
   readonly key: string;
 }
 
 /** A certificate that the hub can show to clients. */
-export interface Certificate {
+interface Certificate {
   /** The names that it is for: `DNS:hub.example, IP Address:10.0.0.7`. */
   readonly names: string;
   /** In milliseconds since 1970. */
@@ -28,7 +29,7 @@ export interface Certificate {
 }
 
 /** A longer file is no PEM file. */
-export const maxPemBytes = 1024 * 1024;
+const maxPemBytes = 1024 * 1024;
 
 const dayMs = 86_400_000;
 /** The log warns of a certificate so long before its end. Programs that renew certificates have done so by then. */
@@ -38,7 +39,7 @@ const curves = ['prime256v1', 'secp384r1', 'secp521r1'];
 const keysWanted = `an RSA key of ${leastRsaBits} bits or more, an EC key on P-256, P-384 or P-521, or an Ed25519 key`;
 
 /** Checks that the files have a certificate and its key. Errors: `cannot-start`, with the file and what is wrong in it. */
-export function checkCertificate(files: CertificateFiles, { certificate: text, key }: CertificateTexts): Certificate {
+function checkCertificate(files: CertificateFiles, { certificate: text, key }: CertificateTexts): Certificate {
   const inCertificate = `tls.certFile: ${shownPath(files.certFile)}`;
   const inKey = `tls.keyFile: ${shownPath(files.keyFile)}`;
   const certificate = readCertificate(inCertificate, text);
@@ -127,4 +128,124 @@ function dateOf(time: number): string {
 
 function wrong(where: string, expected: string, got: string): HubError {
   return new HubError('cannot-start', `${where}: expected ${expected}, got ${got}`);
+}
+
+// Reads the files of a certificate and its key. It follows links, since programs that renew a certificate swap them.
+
+/** Reads both files. Errors: `cannot-start`, with the file. */
+export function readTexts({ certFile, keyFile }: CertificateFiles): CertificateTexts {
+  return { certificate: readPem('certFile', certFile), key: readPem('keyFile', keyFile) };
+}
+
+/** Resolves to a text that changes as soon as one of the files is replaced, written to, created or deleted. Never rejects. */
+async function stampOf({ certFile, keyFile }: CertificateFiles): Promise<string> {
+  return (await Promise.all([stampOfFile(certFile), stampOfFile(keyFile)])).join(' ');
+}
+
+async function stampOfFile(file: string): Promise<string> {
+  try {
+    const { dev, ino, size, mtimeMs, ctimeMs } = await stat(file);
+    return [dev, ino, size, mtimeMs, ctimeMs].join(':');
+  } catch (error) {
+    return String((error as NodeJS.ErrnoException).code);
+  }
+}
+
+function readPem(setting: keyof CertificateFiles, file: string): string {
+  try {
+    return readRegularFileSync(file, maxPemBytes).toString();
+  } catch (error) {
+    throw unreadable(setting, file, error);
+  }
+}
+
+// Renews the certificate when its files change. Clients are shown the new one once it is whole and its key fits, and the old one until
+// then.
+
+/** How often the log warns of a certificate that is about to expire. */
+const noticeEveryMs = 86_400_000;
+
+export class Renewal {
+  readonly #files: CertificateFiles;
+  readonly #log: Log;
+  readonly #open: () => void;
+  /** What clients are shown, and the digest of its files. */
+  #certificate: Certificate;
+  #digest: string;
+  /** Why the files make no sense; undefined: they do. */
+  #fault: string | undefined = undefined;
+  #lastStamp: string | undefined = undefined;
+  #noticedAt = Number.NEGATIVE_INFINITY;
+
+  /** Takes the certificate of the files; `open` shows it to clients. Errors: `cannot-start`, and those of `open`. */
+  constructor(files: CertificateFiles, log: Log, open: () => void) {
+    this.#files = files;
+    this.#log = log;
+    this.#open = open;
+    const { certificate, digest } = readNew(files, '')!;
+    open();
+    this.#certificate = certificate;
+    this.#digest = digest;
+    this.#notice();
+  }
+
+  /** Resolves to what `take` needs. Never rejects. */
+  stamp(): Promise<string> {
+    return stampOf(this.#files);
+  }
+
+  /** Takes the certificate of the files if it has changed, and tells how things are. */
+  take(stamp: string): ConnectionEvent {
+    if (stamp !== this.#lastStamp || this.#fault !== undefined)
+      try {
+        this.#takeFiles();
+        this.#fault = undefined;
+      } catch (error) {
+        this.#fault = messageOf(error);
+      }
+    this.#lastStamp = stamp;
+    this.#notice();
+    return this.state();
+  }
+
+  /** Degraded while the files make no sense, and while clients refuse the certificate because of its dates. */
+  state(): ConnectionEvent {
+    const reason = this.#fault ?? whyInvalid(this.#files, this.#certificate, Date.now());
+    return reason === undefined ? { state: 'running' } : { state: 'degraded', reason };
+  }
+
+  #takeFiles(): void {
+    const found = this.#readNew();
+    if (found === undefined) return;
+    this.#open();
+    this.#certificate = found.certificate;
+    this.#digest = found.digest;
+    this.#noticedAt = Number.NEGATIVE_INFINITY;
+    const { names, validTo } = found.certificate;
+    const until = new Date(validTo).toISOString();
+    this.#log.info({}, `tls: new clients are shown the new certificate, of ${names}, until ${until}`);
+  }
+
+  #readNew(): ReturnType<typeof readNew> {
+    try {
+      return readNew(this.#files, this.#digest);
+    } catch (error) {
+      throw new HubError('cannot-start', `${messageOf(error)}; clients are shown the certificate before`);
+    }
+  }
+
+  #notice(): void {
+    const text = noticeOf(this.#files, this.#certificate, Date.now());
+    const nowMs = performance.now();
+    if (text === undefined || nowMs - this.#noticedAt < noticeEveryMs) return;
+    this.#noticedAt = nowMs;
+    this.#log.warn({}, text);
+  }
+}
+
+/** Reads and checks the files; undefined: their digest is still `shown`. Errors: `cannot-start`. */
+function readNew(files: CertificateFiles, shown: string): { certificate: Certificate; digest: string } | undefined {
+  const texts = readTexts(files);
+  const digest = createHash('sha256').update(`${texts.certificate}\n${texts.key}`).digest('base64');
+  return digest === shown ? undefined : { digest, certificate: checkCertificate(files, texts) };
 }

@@ -1,8 +1,8 @@
 // A file as an answer, with conditional and range requests (RFC 9110 sections 13 and 14). A short part is read and answered in one piece,
 // before the handler returns if the disk allows it. A long part is sent as fast as the client reads.
-
-import type { Stats } from 'node:fs';
+import { close, type Stats } from 'node:fs';
 import { basename } from 'node:path';
+import { promisify } from 'node:util';
 import { contentType } from 'mime-types';
 import { readFlags } from '../../../files/regular-file.ts';
 import { HubError } from '../../../model/error.ts';
@@ -10,6 +10,7 @@ import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { Log } from '../../connection.ts';
 import { acceptOf, acceptsJson } from '../http/answer/accept.ts';
 import {
+  type ByteRange,
   isNotModified,
   type Preconditions,
   preconditionsOf,
@@ -21,12 +22,12 @@ import { endWithLength, replyError } from '../http/answer/reply.ts';
 import { send } from '../http/answer/send.ts';
 import type { Paced } from '../http/body.ts';
 import { type Exchange, keepResponse } from '../http/exchange.ts';
+import { sendParts } from '../http/send-parts.ts';
 import { asHubError } from '../input/fault-gate.ts';
-import { takeFile } from '../limits/descriptor-shares.ts';
-import { LimitError } from '../limits/limit-error.ts';
+import { giveFileBack, takeFile } from '../limits/descriptor-shares.ts';
+import { LimitError } from '../limits/limit-hits.ts';
 import type { Disk } from './disk.ts';
 import { closeDescriptor, descriptorStats, openDescriptor, type Reading, readBytes } from './reading.ts';
-import { streamFile } from './stream-file.ts';
 
 /** So much is read in one piece. */
 const atOnceBytes = 256 * 1024;
@@ -168,4 +169,30 @@ function beginFile(response: HttpResponse, file: StaticFile, { start, length, is
 function writeValidators(response: HttpResponse, { etag, modified }: StaticFile): HttpResponse {
   response.writeHeader('ETag', etag).writeHeader('Last-Modified', modified.toUTCString());
   return response.writeHeader('Cache-Control', 'no-cache');
+}
+
+// Sends a file piece by piece, as fast as the client reads.
+
+const chunkBytes = 64 * 1024;
+
+/** Sends a part of an open file and closes the file. If the file is shorter than was announced, it cuts the connection. */
+async function streamFile(
+  exchange: Exchange,
+  descriptor: number,
+  { start, length }: ByteRange,
+  { disk, queue, share }: Paced & { readonly disk: Disk },
+): Promise<void> {
+  const buffer = Buffer.allocUnsafe(chunkBytes);
+  const next = (sent: number) => {
+    const chunk = buffer.subarray(0, Math.min(chunkBytes, length - sent));
+    const read = disk.read(readBytes(descriptor, chunk, start + sent));
+    const filled = (bytes: number) => (bytes === 0 ? undefined : chunk.subarray(0, bytes));
+    return read instanceof Promise ? read.then(filled) : filled(read);
+  };
+  try {
+    await sendParts(exchange, { queue, share }, { totalBytes: length, heldBytes: chunkBytes, next });
+  } finally {
+    await promisify(close)(descriptor);
+    giveFileBack();
+  }
 }

@@ -4,11 +4,9 @@
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { Log } from '../../connection.ts';
 import { asHubError } from '../input/fault-gate.ts';
-import { LimitError } from '../limits/limit-error.ts';
-import type { LimitHits } from '../limits/limit-hits.ts';
+import { LimitError, type LimitHits } from '../limits/limit-hits.ts';
 import { networkOf } from '../limits/network.ts';
-import type { Rates } from '../limits/rates.ts';
-import { shareOf } from '../limits/share.ts';
+import { type Rates, shareOf } from '../limits/rates.ts';
 import { hasGone, noteGone, remoteAddressOf } from '../proxies/remote-address.ts';
 import type { Visitor } from '../users/visitor.ts';
 import { acceptOf, wantsJsonErrors } from './answer/accept.ts';

@@ -7,7 +7,7 @@ import type { Answer } from '../../../wire/http/answer.ts';
 import type { Log } from '../../connection.ts';
 import { asHubError } from '../input/fault-gate.ts';
 import { parse } from '../input/parse.ts';
-import { shareOf } from '../limits/share.ts';
+import { shareOf } from '../limits/rates.ts';
 import { remoteAddressOf } from '../proxies/remote-address.ts';
 import { expectPresent } from '../users/present.ts';
 import type { Visitor } from '../users/visitor.ts';

@@ -5,7 +5,7 @@ import type { Account } from '../../../model/held-bytes.ts';
 import { readJsonObject } from '../../../model/json-object.ts';
 import type { HttpRequest } from '../../../net/uws.ts';
 import { maxBodyBytes } from '../../../wire/http/limits.ts';
-import { LimitError } from '../limits/limit-error.ts';
+import { LimitError } from '../limits/limit-hits.ts';
 import type { FairQueue } from '../pacing/fair-queue.ts';
 import { letSend } from './answer/expect.ts';
 import { holdFor } from './answer/held-for.ts';

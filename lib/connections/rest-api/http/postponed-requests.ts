@@ -5,7 +5,7 @@
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
 import { networkOf } from '../limits/network.ts';
-import { TokenBuckets } from '../limits/token-buckets.ts';
+import { TokenBuckets } from '../limits/rates.ts';
 import { atOnceMs, type FairQueue } from '../pacing/fair-queue.ts';
 import type { Round } from '../pacing/round.ts';
 import { remoteAddressOf } from '../proxies/remote-address.ts';

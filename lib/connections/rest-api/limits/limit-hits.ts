@@ -1,9 +1,9 @@
 // A hit is a client that goes past a limit. Each hit is counted, and the operator reads of it in the log, whose gate lets through
 // each client and limit once a second, and at most a hundred of them together.
 
+import { type ErrorCode, HubError } from '../../../model/error.ts';
 import type { Log } from '../../connection.ts';
 import { shownAddress } from '../proxies/address.ts';
-import { LimitError } from './limit-error.ts';
 import { type Limit, type LimitName, limits, limitTable } from './limits.ts';
 
 export interface LimitHits {
@@ -33,4 +33,19 @@ export function createLimitHits(log: Log): LimitHits {
       if (error instanceof LimitError) add(error.limit, client);
     },
   };
+}
+
+// The error that answers a client that has gone past a limit.
+
+/** A client has gone past a limit, and is told so. */
+export class LimitError extends HubError {
+  readonly limit: LimitName;
+  /** How long the client has to wait, in seconds; undefined: what its code says. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(limit: LimitName, code: ErrorCode, message: string, retryAfterSeconds?: number) {
+    super(code, message, { where: limit });
+    this.limit = limit;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
 }

@@ -1,7 +1,7 @@
 // What questions about the past cost the hub while they wait and while their answers are read, for each user, or address without
 // one.
 
-import { LimitError } from './limit-error.ts';
+import { LimitError } from './limit-hits.ts';
 import { limits } from './limits.ts';
 
 /** All together may have so many times what one may. */

@@ -1,15 +1,15 @@
 // The metrics of a hub, as Prometheus names them. Nothing here names a parameter, a rule or a client, so there are as many series with
 // 100,000 parameters as with ten. They are read when somebody asks.
 
-import { versions } from 'node:process';
-import { Gauge, Registry } from 'prom-client';
+import { statSync } from 'node:fs';
+import { cpuUsage, memoryUsage, uptime, versions } from 'node:process';
+import { Counter, Gauge, type Metric, Registry } from 'prom-client';
 import { held } from '../../../model/held-bytes.ts';
+import { Durations, durationBounds } from '../../../model/time/duration.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { WriteCounts } from '../input/write-counts.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
 import type { Sockets } from '../sockets/sockets.ts';
-import { Families, type Labelled } from './families.ts';
-import { addProgram } from './program.ts';
 
 export interface MetricsContext {
   readonly hub: HubPort;
@@ -160,4 +160,148 @@ function addStore(families: Families, hub: HubPort): void {
   const flush = 'How long the store took to write values until they were on the disk.';
   families.histogram('patchbay_store_flush_seconds', flush, () => hub.keeping.archive?.values?.flushDurations);
   parts.counters('patchbay_store_lost_total', 'Changes that the store has not recorded.', (status) => status.lost);
+}
+
+// What any program tells of itself, under the names that all client libraries of Prometheus use.
+
+export function addProgram(families: Families): void {
+  const cpu = 'Total user and system CPU time spent in seconds.';
+  families.counter('process_cpu_seconds_total', cpu, () => {
+    const { user, system } = cpuUsage();
+    return (user + system) / 1e6;
+  });
+  const startedAt = Date.now() / 1000 - uptime();
+  families.gauge('process_start_time_seconds', 'Start time of the process since unix epoch.', () => startedAt);
+  families.gauge('process_resident_memory_bytes', 'Resident memory size.', () => memoryUsage.rss());
+  families.gauge('nodejs_heap_size_used_bytes', 'Heap in use.', () => memoryUsage().heapUsed);
+  if (openFiles() > 0) families.gauge('process_open_fds', 'Number of open file descriptors.', openFiles);
+  families.histogram(
+    'patchbay_event_loop_delay_seconds',
+    'By how much the event loop is late, 10 times a second.',
+    loopDelays,
+  );
+}
+
+/** How many files are open; 0: this system does not say (Linux before 6.2, others). */
+function openFiles(): number {
+  return statSync('/proc/self/fd', { throwIfNoEntry: false })?.size ?? 0;
+}
+
+// By how much the event loop is late: what a client waits at least.
+
+/** Each look wakes a hub that has nothing to do. */
+const everyMs = 100;
+
+let delays: Durations | undefined;
+
+/** Watches the event loop of this process, from the first call on. */
+export function loopDelays(): Durations {
+  delays ??= watch();
+  return delays;
+}
+
+function watch(): Durations {
+  const found = new Durations();
+  let dueMs = performance.now() + everyMs;
+  const look = () => {
+    const now = performance.now();
+    found.add(Math.max(0, now - dueMs) / 1000);
+    dueMs = now + everyMs;
+  };
+  setInterval(look, everyMs).unref();
+  return found;
+}
+
+// Families of metrics whose values are read when somebody asks.
+
+/** One value for each label: `[['ok', 5], ['read-only', 1]]`. */
+export type Labelled = Iterable<readonly [label: string, value: number]>;
+
+export interface FamiliesByLabel<One> {
+  gauges(name: string, help: string, read: (one: One) => number): void;
+  counters(name: string, help: string, read: (one: One) => number): void;
+}
+
+export class Families {
+  readonly #registry: Registry;
+
+  constructor(registry: Registry) {
+    this.#registry = registry;
+  }
+
+  /** A count that only grows while the hub runs. */
+  counter(name: string, help: string, read: () => number): void {
+    new Counter({
+      ...{ name, help, registers: [this.#registry] },
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
+  }
+
+  counters(name: string, help: string, label: string, read: () => Labelled): void {
+    new Counter({
+      ...{ name, help, registers: [this.#registry], labelNames: [label] },
+      collect() {
+        this.reset();
+        for (const [text, value] of read()) this.inc({ [label]: text }, value);
+      },
+    });
+  }
+
+  gauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      ...{ name, help, registers: [this.#registry] },
+      collect() {
+        this.set(read());
+      },
+    });
+  }
+
+  gauges(name: string, help: string, label: string, read: () => Labelled): void {
+    new Gauge({
+      ...{ name, help, registers: [this.#registry], labelNames: [label] },
+      collect() {
+        this.reset();
+        for (const [text, value] of read()) this.set({ [label]: text }, value);
+      },
+    });
+  }
+
+  /** Families of what there is several of, such as hubs: each has a value for each of them, by its label. */
+  by<One>(label: string, all: () => Iterable<readonly [label: string, one: One]>): FamiliesByLabel<One> {
+    const ofEach = (read: (one: One) => number) =>
+      function* (): Generator<readonly [string, number]> {
+        for (const [text, one] of all()) yield [text, read(one)];
+      };
+    return {
+      gauges: (name, help, read) => this.gauges(name, help, label, ofEach(read)),
+      counters: (name, help, read) => this.counters(name, help, label, ofEach(read)),
+    };
+  }
+
+  /**
+   * The library's histograms count for themselves, but the hub counts already. So it is told what one of them would tell; undefined:
+   * there is nothing at the moment that it could tell.
+   */
+  histogram(name: string, help: string, read: () => Durations | undefined): void {
+    const metric = { name, get: async () => ({ name, help, type: 'histogram', values: valuesOf(name, read()) }) };
+    this.#registry.registerMetric(metric as unknown as Metric);
+  }
+}
+
+function valuesOf(name: string, durations: Durations | undefined) {
+  if (durations === undefined) return [];
+  const { counts, sum } = durations;
+  let count = 0;
+  const buckets = counts.map((inBucket, index) => {
+    count += inBucket;
+    return { metricName: `${name}_bucket`, labels: { le: durationBounds[index] ?? '+Inf' }, value: count };
+  });
+  return [
+    ...buckets,
+    { metricName: `${name}_sum`, labels: {}, value: sum },
+    { metricName: `${name}_count`, labels: {}, value: count },
+  ];
 }

@@ -14,7 +14,7 @@ import { JsonText, jsonAnswerOf, replyJson, taggedText } from '../http/answer/re
 import { send } from '../http/answer/send.ts';
 import { type Exchange, keepResponse } from '../http/exchange.ts';
 import { asHubError } from '../input/fault-gate.ts';
-import { shareOf } from '../limits/share.ts';
+import { shareOf } from '../limits/rates.ts';
 import type { FairQueue, Task } from '../pacing/fair-queue.ts';
 import { remoteAddressOf } from '../proxies/remote-address.ts';
 import { expectPresent } from '../users/present.ts';

@@ -10,7 +10,7 @@ import type { HubPort } from '../../hub-port.ts';
 import { begin } from '../http/answer/headers.ts';
 import { holdFor } from '../http/answer/held-for.ts';
 import { cutWith, type Exchange, keepResponse } from '../http/exchange.ts';
-import { LimitError } from '../limits/limit-error.ts';
+import { LimitError } from '../limits/limit-hits.ts';
 import { limits } from '../limits/limits.ts';
 import type { Visitor } from '../users/visitor.ts';
 

@@ -8,7 +8,7 @@ import type { Paced } from '../http/body.ts';
 import { cutWith } from '../http/exchange.ts';
 import { keepRequest } from '../http/kept-request.ts';
 import { asHubError } from '../input/fault-gate.ts';
-import { shareOf } from '../limits/share.ts';
+import { shareOf } from '../limits/rates.ts';
 import { type ReadPage, servePage } from '../pages/page.ts';
 import { remoteAddressOf } from '../proxies/remote-address.ts';
 import type { RouteContext } from './route-context.ts';

@@ -2,7 +2,7 @@
 
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { Route } from '../http/router.ts';
-import { shareOf } from '../limits/share.ts';
+import { shareOf } from '../limits/rates.ts';
 import { explainParameter, explainPath } from '../pages/parameters/explain.ts';
 import { listParameters } from '../pages/parameters/list.ts';
 import { parametersPath } from '../pages/parameters/read.ts';

@@ -1,10 +1,9 @@
 // Knows who is connected, and whether there is room for another client. A client takes its place when its handshake begins.
 
 import { HubError } from '../../../model/error.ts';
-import { LimitError } from '../limits/limit-error.ts';
+import { LimitError } from '../limits/limit-hits.ts';
 import { NetworkCounts, networkOf } from '../limits/network.ts';
-import { shareOf } from '../limits/share.ts';
-import { TokenBuckets } from '../limits/token-buckets.ts';
+import { shareOf, TokenBuckets } from '../limits/rates.ts';
 import { shownAddress } from '../proxies/address.ts';
 import type { Settings } from '../settings.ts';
 import type { Visitor } from '../users/visitor.ts';

@@ -11,7 +11,7 @@ import { acceptOf, acceptsJson } from '../http/answer/accept.ts';
 import { type Exchange, keepResponse } from '../http/exchange.ts';
 import { asHubError } from '../input/fault-gate.ts';
 import { joinedHeaders, lists } from '../input/joined-headers.ts';
-import { shareOf } from '../limits/share.ts';
+import { shareOf } from '../limits/rates.ts';
 import type { FairQueue, Task } from '../pacing/fair-queue.ts';
 import { remoteAddressOf } from '../proxies/remote-address.ts';
 import { expectPresent } from '../users/present.ts';

@@ -3,9 +3,8 @@
 
 import { type Account, held } from '../../../model/held-bytes.ts';
 import { closeCodes } from '../../../wire/close-codes.ts';
-import { LimitError } from '../limits/limit-error.ts';
-import type { LimitHits } from '../limits/limit-hits.ts';
-import { shareOf } from '../limits/share.ts';
+import { LimitError, type LimitHits } from '../limits/limit-hits.ts';
+import { shareOf } from '../limits/rates.ts';
 import { shownAddress } from '../proxies/address.ts';
 import type { Settings } from '../settings.ts';
 import type { ConnectedClient } from './socket-protocol.ts';

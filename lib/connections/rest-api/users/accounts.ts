@@ -1,7 +1,7 @@
 // The users of a connection, as its settings have them: who has which credentials and rights.
-
 import { createHash } from 'node:crypto';
 import type { Parameters } from '../../hub-port.ts';
+import type { SettingMistake } from '../../setting.ts';
 import { createPasswordCheck, type PasswordCheck } from './password-text.ts';
 import { Rights } from './rights.ts';
 import type { RightSettings, UserSettings } from './user-settings.ts';
@@ -65,4 +65,25 @@ export function accountOf(
 /** Digests have the same length, and do not tell what they are of. */
 export function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('base64url');
+}
+
+// What is wrong with who may come in although each setting by itself is right: two accounts of one name, or with one token. One of the two
+// would never come in.
+
+/** The mistakes of the accounts: that of a name at `username`, that of a token at the later one of two. No message tells a token. */
+export function accountMistakes({ username, token, users }: AccountSettings): SettingMistake[] {
+  const path = ['username'];
+  const message = `expected a name that none of the users has, "${username}" is one of them`;
+  return [...(Object.hasOwn(users, username) ? [{ path, message }] : []), ...tokenMistakes(token, users)];
+}
+
+function tokenMistakes(token: string, users: AccountSettings['users']): SettingMistake[] {
+  const owners = new Map(token === '' ? [] : [[token, 'the connection']]);
+  return Object.entries(users).flatMap(([name, user]) => {
+    if (user.token === undefined) return [];
+    const owner = owners.get(user.token);
+    if (owner === undefined) owners.set(user.token, `"${name}"`);
+    const message = `expected a token that nobody else has, it is also that of ${owner}`;
+    return owner === undefined ? [] : [{ path: ['users', name, 'token'], message }];
+  });
 }

@@ -3,7 +3,7 @@
 // network that was wrong lately the newest password comes first: whoever guesses sends the next one when one is answered, and the next to
 // be compared is chosen before that has come.
 
-import { LimitError } from '../limits/limit-error.ts';
+import { LimitError } from '../limits/limit-hits.ts';
 import { limits } from '../limits/limits.ts';
 
 const maxWaiting = limits.passwords.default;

@@ -1,16 +1,18 @@
 // The database of the audit and the log, `audit.db`. The oldest rows go when they are too old, or when it is too large.
-
 import { dirname } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { type LogEntry, type LogLevel, logLevels } from '../../../model/reports/log-entry.ts';
 import { type ClockReading, readClocks } from '../../../model/time/age-clock.ts';
 import type { Value, ValueType } from '../../../model/value.ts';
+import { filesOf } from '../thread/database/files.ts';
 import { expectRoom } from '../thread/database/free-room.ts';
 import { LeftOutRows } from '../thread/database/left-out-rows.ts';
+import { openStored, type Stored } from '../thread/database/open-stored.ts';
 import { dropOutOfRange, droppedText, isWithin, type NumberColumns, readRows } from '../thread/database/read-rows.ts';
 import {
   checkDatabase,
   checkSmallDatabase,
+  createDatabase,
   emptyLog,
   inTransaction,
   openDatabase,
@@ -20,7 +22,7 @@ import { storedText } from '../thread/database/stored-text.ts';
 import { troubleOf } from '../thread/database/trouble.ts';
 import { WrittenFiles } from '../thread/database/written-files.ts';
 import { giveWay } from '../thread/give-way.ts';
-import { EntryAges } from './entry-ages.ts';
+import { EntryAges } from './find-entries.ts';
 import type { AuditBatch, AuditRow, HeldAudit, OpenAudit, Run } from './messages.ts';
 import { keptLogEntries, logBytes, readLogEntries, tables } from './tables.ts';
 
@@ -260,4 +262,25 @@ function stored(type: ValueType | '', value: Value | undefined): string | Uint8A
   if (typeof value === 'string') return storedText(value);
   if (typeof value === 'boolean') return value ? 1n : 0n;
   return type === 'I' ? BigInt(value) : value;
+}
+
+// Opens the database of the audit and the log.
+
+type OpenedFile = Stored<HeldAudit, AuditDatabase>;
+
+export function openAudit({ folder, maxBytes, keepMs, isRead, isSuspect }: OpenAudit): OpenedFile {
+  const files = filesOf(folder, 'audit');
+  return openStored<HeldAudit, AuditDatabase>(files, {
+    lock: 'audit',
+    others: 'keeps its audit in this folder',
+    isRead,
+    create: (path) => {
+      expectRoom(folder, 'audit');
+      createDatabase(path, tables);
+    },
+    read: (path) => AuditDatabase.read(path, { isRead, isSuspect }),
+    lostSince: 'later entries are lost',
+    lost: 'all entries are lost',
+    open: () => new AuditDatabase(files.path, maxBytes, keepMs),
+  });
 }

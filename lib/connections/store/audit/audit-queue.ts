@@ -5,7 +5,7 @@
 
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import type { AuditRow } from './messages.ts';
-import { cut, rowOf, rowOfLost, rowOfReported, rowOfReportedLost } from './rows.ts';
+import { cut, rowOf, rowOfLost, rowOfReported, rowOfReportedLost } from './tables.ts';
 
 /** So many entries a second are each one by themselves. */
 export const exactRowsPerSecond = 5000;

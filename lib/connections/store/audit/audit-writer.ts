@@ -3,7 +3,7 @@
 import { buffersOf, packRows } from '../packed-rows.ts';
 import { StoreThread } from '../store-thread.ts';
 import type { AuditAnswer, AuditBatch, AuditRequest, OpenAudit, OpenedAudit } from './messages.ts';
-import { cellsOf } from './rows.ts';
+import { cellsOf } from './tables.ts';
 
 type WrittenAnswer = Extract<AuditAnswer, { readonly written: unknown }>;
 

@@ -1,7 +1,10 @@
 // Keeps on the disk who did what, and the log: 100 ms after something has happened what has come since is written in one
 // transaction. While it cannot be written it waits, up to a bound.
 
+import { randomUUID } from 'node:crypto';
 import { merge, Observable, type SchedulerLike, type Subscription } from 'rxjs';
+import type { Parameter } from '../../../model/parameter.ts';
+import type { LogEntry, LogPage } from '../../../model/reports/log-entry.ts';
 import { Backoff } from '../../../model/time/backoff.ts';
 import { within } from '../../../model/time/deadline.ts';
 import { Pause } from '../../../model/time/wall-clock.ts';
@@ -12,14 +15,11 @@ import { afterNext } from '../after-next.ts';
 import type { HourlyCopy } from '../hourly-copy.ts';
 import { LeftOutCount } from '../left-out.ts';
 import { RowRate } from '../row-rate.ts';
-import { againTimes, flushDeadlineMs, SlowDisk } from '../slow-disk.ts';
-import { ToldState } from '../told-state.ts';
+import { againTimes, flushDeadlineMs, SlowDisk, ToldState } from '../slow-disk.ts';
 import { AuditQueue } from './audit-queue.ts';
 import type { AuditWriter } from './audit-writer.ts';
-import { listen } from './listen.ts';
-import { LogPlace } from './log-place.ts';
-import type { AuditRow, OpenedAudit } from './messages.ts';
-import { rowOfStart } from './rows.ts';
+import type { AuditRow, HeldAudit, OpenedAudit } from './messages.ts';
+import { rowOfDeed, rowOfStart } from './tables.ts';
 
 /** How often entries are written. */
 const tickMs = 100;
@@ -28,7 +28,7 @@ const seenEveryMs = 60_000;
 /** How many sentences about losses are shown. */
 const shownLosses = 5;
 
-export interface KeepAuditOptions {
+interface KeepAuditOptions {
   readonly hub: HubPort;
   readonly writer: AuditWriter;
   readonly copy: HourlyCopy;
@@ -232,5 +232,78 @@ class AuditKeeper implements RecordedArchive {
     const losing = lost > 0 ? `${lost} entries were lost: more came than could be written` : undefined;
     const lag = this.#disk.describeLag('entries');
     this.#state.set(this.#trouble, lag, losing, this.#leftOut.text, this.#options.copy.trouble, ...this.#losses);
+  }
+}
+
+// Hears what the audit is about: changes that come from outside, and what is done with the hub itself.
+
+/** Puts all of it into the queue until it is unsubscribed; `onHubEnd` is called when the hub begins to end. */
+function listen(
+  { changes$, keeping }: Pick<HubPort, 'changes$' | 'keeping'>,
+  isSelected: (address: string) => boolean,
+  queue: AuditQueue,
+  onHubEnd: () => void,
+): Subscription {
+  const known = new WeakMap<Parameter, boolean>();
+  const isNoted = (parameter: Parameter): boolean => {
+    let isNoted = known.get(parameter);
+    if (isNoted === undefined) {
+      isNoted = isSelected(parameter.address);
+      known.set(parameter, isNoted);
+    }
+    return isNoted;
+  };
+  const listening = changes$.subscribe((change) => {
+    if (keeping.isFromOutside(change) && isNoted(change.parameter)) queue.addChange(change);
+  });
+  listening.add(
+    keeping.deeds$.subscribe((deed) => {
+      if (deed.kind === 'stop') onHubEnd();
+      queue.add(rowOfDeed(deed, Date.now()));
+    }),
+  );
+  return listening;
+}
+
+// How far the log is on the disk. Its numbers there are those of the hub, unless the hub counts otherwise than the database: a
+// store that is added while the hub runs on finds the log of an earlier run.
+
+class LogPlace {
+  /** The hub's number of the newest entry that is on the disk. */
+  #written = 0;
+  /** What is added to a number of the hub. */
+  #offset = 0;
+  /** The name of the count in the database. */
+  #count = '';
+
+  /** The number after which the hub is to be asked for entries. */
+  get after(): number {
+    return this.#written;
+  }
+
+  get count(): string {
+    return this.#count;
+  }
+
+  /** Finds the place in a database that was opened; `hubCount` is the name of the count of the hub. */
+  find(held: HeldAudit | undefined, hubCount: string): void {
+    const { lastLog = 0, run } = held ?? {};
+    if (lastLog === 0 || run?.count === hubCount) {
+      this.#offset = 0;
+      this.#count = hubCount;
+    } else if (this.#count === '' || run?.count !== this.#count) {
+      this.#offset = lastLog;
+      this.#count = randomUUID();
+    }
+    this.#written = Math.max(0, lastLog - this.#offset);
+  }
+
+  /** The entries as they are to be written. */
+  place({ entries }: LogPage): readonly LogEntry[] {
+    return this.#offset === 0 ? entries : entries.map((entry) => ({ ...entry, n: entry.n + this.#offset }));
+  }
+
+  written({ next }: LogPage): void {
+    this.#written = next;
   }
 }

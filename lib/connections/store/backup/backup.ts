@@ -1,15 +1,18 @@
 // A backup of a running hub: made by a thread of its own, and handed over piece by piece as fast as somebody takes it.
-
 import { rm } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
+import { Observable } from 'rxjs';
 import { HubError } from '../../../model/error.ts';
 import type { Backup } from '../../archive.ts';
+import type { ConnectionContext } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
+import type { Part } from '../parts.ts';
+import type { StoreSettings } from '../settings.ts';
 import { StoreThread } from '../store-thread.ts';
 import type { BackupAnswer, BackupQuestion } from '../thread/backup-messages.ts';
 import { backupWork } from '../thread/database/files.ts';
 
-export interface BackupOptions {
+interface BackupOptions {
   readonly hub: HubPort;
   /** As the settings of the store have it. */
   readonly setting: string;
@@ -66,4 +69,25 @@ async function nextPiece(thread: StoreThread<BackupQuestion, BackupAnswer>): Pro
   const answer = await thread.ask({ ask: 'next' });
   if ('piece' in answer) return answer.piece;
   throw new HubError('unavailable', `the backup cannot go on: ${'failed' in answer ? answer.failed : 'it has ended'}`);
+}
+
+// The part of a store that knows its files as a whole: it tells where they are, and makes backups.
+
+/** Offers the files of the store until it is unsubscribed. Cold, never errs. */
+export function keepStorage(context: ConnectionContext<StoreSettings>, hub: HubPort): Part {
+  const { settings, resolvePath, withoutSecrets, finish } = context;
+  return new Observable((subscriber) => {
+    const folder = resolvePath(settings.folder);
+    const maker = new BackupMaker({ hub, folder, setting: settings.folder });
+    const shown = withoutSecrets(settings.folder);
+    const shownFolder = shown === settings.folder ? folder : shown;
+    const withdraw = hub.keeping.offer({
+      storage: { folder, shownFolder, maxBytes: settings.maxSize, backUp: () => maker.begin() },
+    });
+    subscriber.next({ state: 'running' });
+    return () => {
+      withdraw();
+      finish(maker.whenIdle());
+    };
+  });
 }

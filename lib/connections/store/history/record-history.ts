@@ -1,6 +1,5 @@
 // Records what changes: every second what has come together is handed to a thread that writes it. As long as it cannot be written
 // changes wait, up to a bound; what comes then is lost, and the history says from when to when.
-
 import { Observable, type SchedulerLike } from 'rxjs';
 import { Backoff } from '../../../model/time/backoff.ts';
 import { within } from '../../../model/time/deadline.ts';
@@ -10,10 +9,9 @@ import type { ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { LeftOutCount } from '../left-out.ts';
 import { RowRate } from '../row-rate.ts';
-import { againTimes, flushDeadlineMs } from '../slow-disk.ts';
-import { ToldState } from '../told-state.ts';
-import { HistoryWriter } from './history-writer.ts';
-import type { HistoryAnswer, HistoryRoom } from './messages.ts';
+import { againTimes, flushDeadlineMs, ToldState } from '../slow-disk.ts';
+import { StoreThread } from '../store-thread.ts';
+import type { Changes, HistoryAnswer, HistoryRequest, HistoryRoom, OpenHistory } from './messages.ts';
 import { Recorder } from './recorder.ts';
 import type { HistoryRule } from './rules.ts';
 
@@ -24,7 +22,7 @@ const catchUpMs = 20;
 /** So many sentences about what was lost are shown at most, the newest. */
 const keptLosses = 5;
 
-export interface RecordHistoryOptions {
+interface RecordHistoryOptions {
   readonly hub: HubPort;
   readonly rules: readonly HistoryRule[];
   readonly folder: string;
@@ -195,5 +193,37 @@ class HistoryKeeper implements RecordedArchive {
     if (this.#trouble !== undefined) return this.#backoff.next();
     if (this.#flushing.length > 0 || this.#recorder.queue.isHalfFull) return 0;
     return this.#recorder.isCatchingUp ? catchUpMs : handOverMs;
+  }
+}
+
+// The thread that writes the history, seen from the hub's.
+
+/** Errors of all of it: when the thread has ended. */
+export class HistoryWriter {
+  readonly #thread = new StoreThread<HistoryRequest, HistoryAnswer>('history-thread', 'writes the history');
+
+  /** Opens the database, whatever has become of it. */
+  open(request: Omit<OpenHistory, 'ask'>): Promise<HistoryAnswer> {
+    return this.#thread.ask({ ask: 'open', ...request });
+  }
+
+  write(changes: Changes, transfer: readonly ArrayBuffer[]): Promise<HistoryAnswer> {
+    return this.#thread.ask({ ask: 'write', changes }, transfer);
+  }
+
+  /** Tries again to write what could not be written. */
+  goOn(): Promise<HistoryAnswer> {
+    return this.#thread.ask({ ask: 'go on' });
+  }
+
+  /** Reads all of the file for damage. */
+  check(): Promise<HistoryAnswer> {
+    return this.#thread.ask({ ask: 'check' });
+  }
+
+  /** Closes the database and ends the thread. */
+  async end(): Promise<void> {
+    await this.#thread.ask({ ask: 'close' }).catch(() => {});
+    await this.#thread.end();
   }
 }

@@ -1,13 +1,11 @@
 // Puts every change that is to be recorded into columns, on the hub's own thread: as little as possible is done for each.
-
-import type { Change, Parameter } from '../../../model/parameter.ts';
+import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import { beginningOf } from '../../../model/printable.ts';
 import { type ClockJump, wallClock } from '../../../model/time/wall-clock.ts';
+import { writerName } from '../../../model/writer.ts';
 import type { HubPort, Parameters } from '../../hub-port.ts';
-import { CatchUp, catchUpStep } from './catch-up.ts';
-import { ColumnQueue } from './column-queue.ts';
-import type { Changes, ToldJump } from './messages.ts';
-import { Numbering } from './numbering.ts';
+import { ColumnQueue } from './columns.ts';
+import type { Changes, ParameterRow, ToldJump, WriterRow } from './messages.ts';
 import { createRuleFinder, type HistoryRule } from './rules.ts';
 import { maxTextUnits } from './tables.ts';
 
@@ -239,5 +237,86 @@ export class Recorder {
     this.#pending.delete(entry);
     this.#entries.delete(parameter);
     if (entry.number > 0) this.#numbering.retire(entry.number);
+  }
+}
+
+// Goes through the parameters that changed while nobody recorded, in the order of their revisions.
+
+/** How many parameters are looked at in one step. */
+const catchUpStep = 5000;
+
+class CatchUp {
+  readonly #changed: Iterator<Parameter>;
+  readonly #until: number;
+  /** The revision that it has come to. */
+  place: number;
+
+  /** From a revision on, up to the present one: what changes later is recorded anyway. */
+  constructor(hub: Parameters, revision: number) {
+    this.#changed = hub.changedSince(revision)[Symbol.iterator]();
+    this.#until = hub.revision;
+    this.place = revision;
+  }
+
+  /** The last change of the next parameter; undefined: that was all. */
+  next(): Change | undefined {
+    const parameter: Parameter | undefined = this.#changed.next().value;
+    const change = parameter?.lastChange;
+    return change !== undefined && change.revision <= this.#until ? change : undefined;
+  }
+}
+
+// The numbers that stand for parameters and writers in columns, and what the thread has yet to be told of them.
+
+/** A chain of causes is longer than this only when something is wrong with it; the graph keeps fewer. */
+const longestChain = 256;
+
+class Numbering {
+  #parameterRows: ParameterRow[] = [];
+  #writerRows: WriterRow[] = [];
+  readonly #writers = new Map<Origin, number>();
+  /** Numbers of parameters that are no more: they may be used again once the thread has what was recorded of them. */
+  #retired: number[] = [];
+  readonly #free: number[] = [];
+  #numbers = 0;
+
+  /** Gives a parameter a number; `rule` is the place of its rule, -1: it is not recorded. */
+  name({ address, type }: Parameter, rule: number): number {
+    const number = this.#free.pop() ?? ++this.#numbers;
+    this.#parameterRows.push([number, address, type, rule]);
+    return number;
+  }
+
+  /** The parameter of this number is no more. */
+  retire(number: number): void {
+    this.#retired.push(number);
+  }
+
+  /** The number of a writer, until names are taken. */
+  numberOf(origin: Origin): number {
+    return this.#writers.get(origin) ?? this.#nameWriter(origin);
+  }
+
+  /** The number of who wrote the first change of a chain. */
+  numberOfSource(change: Change): number {
+    let first = change;
+    for (let link = 0; first.cause !== undefined && link < longestChain; link++) first = first.cause;
+    return this.numberOf(first.origin);
+  }
+
+  /** What the thread has to be told, together with everything that was recorded up to now. */
+  take(): Pick<Changes, 'parameters' | 'writers'> {
+    const names = { parameters: this.#parameterRows, writers: this.#writerRows };
+    this.#parameterRows = [];
+    this.#writerRows = [];
+    this.#writers.clear();
+    this.#free.push(...this.#retired.splice(0));
+    return names;
+  }
+
+  #nameWriter(origin: Origin): number {
+    const number = this.#writerRows.push([origin.kind, writerName(origin), origin.file ?? '']);
+    this.#writers.set(origin, number);
+    return number;
   }
 }

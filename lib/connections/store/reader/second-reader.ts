@@ -1,23 +1,12 @@
 // A second thread that reads, as far as it gets, pieces of a list that is long. It is there from the first long list on, as long as the
 // first thread is. What it does not hand over, whatever the reason, the first thread reads itself.
-
 import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads';
 import type { HistoryQuestion } from '../../archive.ts';
 import { startThread } from '../store-thread.ts';
-import { type Piece, piecesOf, readPiece } from './histories/pieces.ts';
-import { handListOver } from './messages.ts';
+import { type Piece, piecesOf, readPiece } from './histories/histories.ts';
+import { type HandedList, handListOver } from './messages.ts';
 import type { Moment } from './past.ts';
-import {
-  awaitHanded,
-  closeDesk,
-  countHanded,
-  createDesk,
-  type Desk,
-  hasEnded,
-  type SharedPiece,
-  type ShareRequest,
-  takePlace,
-} from './sharing.ts';
+import type { Mark } from './past-database.ts';
 
 /** A list of fewer parameters is read by the first thread alone. */
 const longList = 100;
@@ -116,4 +105,71 @@ export class SecondReader {
       if (isWhole || !awaitHanded(desk, handed, patienceMs)) return;
     }
   }
+}
+
+// How two threads share the pieces of a list: each takes the next one that nobody has taken, and the second hands over what it has read.
+
+/** What the second thread is asked to help with. */
+export interface ShareRequest {
+  readonly number: number;
+  /** The path of the database. */
+  readonly path: string;
+  readonly question: HandedList;
+  /** When it is asked; together with the mark that is the moment which the whole answer is of. */
+  readonly now: number;
+  readonly mark: Mark;
+  /** How long the question may still take. */
+  readonly leftMs: number;
+  readonly desk: Desk;
+}
+
+/** A piece that the second thread has read. */
+export interface SharedPiece {
+  readonly number: number;
+  readonly place: number;
+  readonly text: string;
+}
+
+/** Where pieces are taken, in memory that both threads see. */
+type Desk = Int32Array<SharedArrayBuffer>;
+
+const [nextPlace, handed, ended] = [0, 1, 2];
+
+function createDesk(): Desk {
+  return new Int32Array(new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT));
+}
+
+/** The place of the next piece; it may be behind the last one. */
+export function takePlace(desk: Desk): number {
+  return Atomics.add(desk, nextPlace, 1);
+}
+
+/** Nobody is to take any more of so many pieces. */
+function closeDesk(desk: Desk, pieces: number): void {
+  Atomics.store(desk, nextPlace, pieces);
+}
+
+/** The second thread says that it has handed over a piece. */
+export function tellHanded(desk: Desk): void {
+  Atomics.add(desk, handed, 1);
+  Atomics.notify(desk, handed);
+}
+
+/** The second thread says that it hands over no more. */
+export function tellEnded(desk: Desk): void {
+  Atomics.store(desk, ended, 1);
+  tellHanded(desk);
+}
+
+function hasEnded(desk: Desk): boolean {
+  return Atomics.load(desk, ended) === 1;
+}
+
+function countHanded(desk: Desk): number {
+  return Atomics.load(desk, handed);
+}
+
+/** Waits until more is handed over than was counted. Returns false when it took too long. */
+function awaitHanded(desk: Desk, counted: number, mostMs: number): boolean {
+  return Atomics.wait(desk, handed, counted, mostMs) !== 'timed-out';
 }

@@ -1,26 +1,22 @@
 // A selection of parameters with its snapshots: it saves, recalls, forgets and compares them, and knows whether the present values
 // are those of the one that was last saved or recalled.
-
 import { unknownName } from '../../../json5/nearest-name.ts';
 import { groupDigits } from '../../../model/digits.ts';
 import { describe, HubError, messageOf } from '../../../model/error.ts';
-import type { Change, Origin } from '../../../model/parameter.ts';
-import type { Snapshot, SnapshotSelection } from '../../../model/reports/snapshot.ts';
-import { convert } from '../../../model/value.ts';
+import { globToRegExp } from '../../../model/glob.ts';
+import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
+import type { Snapshot, SnapshotSelection, SnapshotValue } from '../../../model/reports/snapshot.ts';
+import { convert, isValueOf, type Value, type ValueType, valueTypes } from '../../../model/value.ts';
 import type { Log } from '../../connection.ts';
 import type { Parameters } from '../../hub-port.ts';
-import type { Selection } from '../selection.ts';
+import { createSelection, type Selection } from '../selection.ts';
 import { maxNameLength, maxParameters, maxSnapshotBytes, maxSnapshots } from './bounds.ts';
-import { Difference } from './difference.ts';
-import { ListedParameters } from './listed-parameters.ts';
-import { Present } from './present.ts';
-import { compare, recollect } from './recollection.ts';
 import type { Kept, SnapshotShelf } from './shelf.ts';
 
 /** How many parameters a warning names. */
 const namedParameters = 5;
 
-export interface LiveSelectionOptions {
+interface LiveSelectionOptions {
   readonly name: string;
   readonly selection: Selection;
   /** The store, which writes what is recalled. */
@@ -235,4 +231,256 @@ function listOf(leftOut: readonly string[]): string {
 
 function count(number: number): string {
   return groupDigits(number);
+}
+
+// The parameters of a selection in listed order: that of the globs, and below one glob that of the declarations. In this order they are
+// recalled, so that a router switches before a fader opens.
+
+class ListedParameters {
+  readonly #hub: Parameters;
+  readonly #placeOf: (parameter: Parameter) => number;
+  readonly #places: number;
+  #known: ReadonlySet<Parameter> | undefined;
+
+  /** `store` is the Connection ID of the store, whose own parameters are never among them. */
+  constructor(hub: Parameters, selection: Selection, store: string) {
+    const globs = selection.include.map(globToRegExp);
+    const isSelected = createSelection(selection);
+    this.#hub = hub;
+    this.#places = globs.length;
+    this.#placeOf = ({ address, type, access, remote }) => {
+      if (
+        type === 'T' ||
+        remote !== undefined ||
+        access === 'read-only' ||
+        address.startsWith(`${store}/`) ||
+        !isSelected(address)
+      )
+        return -1;
+      return globs.findIndex((glob) => glob.test(address));
+    };
+  }
+
+  /** Those that there are now. */
+  get all(): ReadonlySet<Parameter> {
+    this.#known ??= this.#find();
+    return this.#known;
+  }
+
+  /** Notes that a reload has added or taken out parameters. */
+  renew(): void {
+    this.#known = undefined;
+  }
+
+  #find(): ReadonlySet<Parameter> {
+    const places = Array.from({ length: this.#places }, (): Parameter[] => []);
+    for (const parameter of this.#hub.parameters()) places[this.#placeOf(parameter)]?.push(parameter);
+    return new Set(places.flat());
+  }
+}
+
+// How many parameters differ from a snapshot: counted once, and kept by each change at the cost of a look into a map.
+
+class Difference {
+  readonly #expected: ReadonlyMap<Parameter, Value>;
+  #count = 0;
+
+  /** `expected` has what each parameter becomes when the snapshot is recalled. */
+  constructor(expected: ReadonlyMap<Parameter, Value>) {
+    this.#expected = expected;
+    for (const [parameter, value] of expected) if (parameter.value !== value) this.#count++;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Takes over a change; to be told every change since it was created. */
+  take({ parameter, value, previous }: Change): void {
+    const expected = this.#expected.get(parameter);
+    if (expected === undefined) return;
+    if (value !== expected) this.#count++;
+    if (previous !== expected) this.#count--;
+  }
+}
+
+// The present values of a selection, as a snapshot would keep them. They are looked at once for all that is saved between two changes,
+// however often that is.
+
+/** What a snapshot of them has. */
+interface Packed {
+  readonly contents: string;
+  readonly parameters: number;
+  readonly bytes: number;
+}
+
+class Present {
+  readonly #hub: { readonly revision: number };
+  readonly #listed: { readonly all: ReadonlySet<Parameter> };
+  /** What all below was found for. */
+  #revision = -1;
+  #parameters: ReadonlySet<Parameter> | undefined;
+  #mostBytes: number | undefined;
+  #bytes: number | undefined;
+  /** One snapshot at most, as large as that may be; `release` lets go of it. */
+  #packed: Packed | undefined;
+  #difference: Difference | undefined;
+
+  constructor(hub: { readonly revision: number }, listed: { readonly all: ReadonlySet<Parameter> }) {
+    this.#hub = hub;
+    this.#listed = listed;
+  }
+
+  /** How large a snapshot is at most. This takes a tenth of the time of `bytes`. */
+  get mostBytes(): number {
+    this.#look();
+    this.#mostBytes ??= mostBytes(this.#parameters!);
+    return this.#mostBytes;
+  }
+
+  /** How large a snapshot is. */
+  get bytes(): number {
+    this.#look();
+    this.#bytes ??= this.pack().bytes;
+    return this.#bytes;
+  }
+
+  pack(): Packed {
+    this.#look();
+    if (this.#packed === undefined) {
+      const written = writeContents(this.#parameters!);
+      this.#packed = { ...written, bytes: Buffer.byteLength(written.contents) };
+    }
+    return this.#packed;
+  }
+
+  /** How many parameters differ from these values, now and later; to be told every change while it is used. */
+  difference(): Difference {
+    this.#look();
+    this.#difference ??= new Difference(knownValues(this.#parameters!));
+    return this.#difference;
+  }
+
+  /** Lets go of what is large. */
+  release(): void {
+    this.#packed = undefined;
+    this.#difference = undefined;
+  }
+
+  #look(): void {
+    const { revision } = this.#hub;
+    const { all } = this.#listed;
+    if (revision === this.#revision && all === this.#parameters) return;
+    this.#revision = revision;
+    this.#parameters = all;
+    this.#mostBytes = undefined;
+    this.#bytes = undefined;
+    this.release();
+  }
+}
+
+/** The present values, but for those that are unknown. */
+function knownValues(parameters: Iterable<Parameter>): ReadonlyMap<Parameter, Value> {
+  const values = new Map<Parameter, Value>();
+  for (const parameter of parameters) if (parameter.value !== undefined) values.set(parameter, parameter.value);
+  return values;
+}
+
+// What a snapshot means for the parameters that there are now: what a recall writes, what it leaves out, and what differs.
+
+type Find = Parameters;
+
+interface Recollection {
+  /** What each parameter becomes, in listed order. */
+  readonly expected: ReadonlyMap<Parameter, Value>;
+  /** Addresses, each with the reason why nothing is written there. */
+  readonly leftOut: readonly string[];
+}
+
+/** Reads a snapshot for the listed parameters. */
+function recollect({ contents, parameters }: Kept, listed: Iterable<Parameter>, hub: Find): Recollection {
+  const saved = new Map(readContents(contents).map(([address, , value]) => [address, value]));
+  const expected = new Map<Parameter, Value>();
+  const leftOut: string[] = [];
+  if (saved.size < parameters)
+    leftOut.push(`${parameters - saved.size} values that cannot be read: values.db was edited`);
+  for (const parameter of listed) {
+    const { address } = parameter;
+    const value = saved.get(address);
+    if (value === undefined) continue;
+    saved.delete(address);
+    try {
+      expected.set(parameter, expectedValue(parameter, value));
+    } catch (error) {
+      leftOut.push(`${address} (${messageOf(error)})`);
+    }
+  }
+  for (const address of saved.keys())
+    leftOut.push(`${address} (${hub.find(address) ? 'it is no longer selected' : 'there is no such parameter'})`);
+  return { expected, leftOut };
+}
+
+/** Puts every value that was saved beside the present one. */
+function compare(snapshot: Kept, listed: Iterable<Parameter>, hub: Find): Snapshot {
+  const { selection, name, time, contents } = snapshot;
+  const saved = new Map(readContents(contents).map((one) => [one[0], one]));
+  const values: SnapshotValue[] = [];
+  for (const [{ address, type, value: present }, expected] of recollect(snapshot, listed, hub).expected) {
+    const [, , value] = saved.get(address)!;
+    values.push({ parameter: address, type, value, present, differs: present !== expected });
+    saved.delete(address);
+  }
+  for (const [parameter, type, value] of saved.values())
+    values.push({ parameter, type, value, present: hub.find(parameter)?.value, differs: false });
+  return { selection, name, time, values };
+}
+
+// A snapshot as it is kept: a text of JSON, from which it is read whenever it is recalled or compared.
+
+/** What one unit of a text takes in JSON at most, one of an address, a number, and what stands around each value: `["","S",""],`. */
+const escapedBytes = 6;
+const addressBytes = 3;
+const numberBytes = 32;
+const signsBytes = 16;
+
+type SavedValue = readonly [address: string, type: ValueType, value: Value];
+
+/** The present values as a snapshot: `[["desk/lamp","B",true]]`; unknown ones are left out. */
+function writeContents(parameters: Iterable<Parameter>): { contents: string; parameters: number } {
+  const values = [...parameters]
+    .filter(({ value }) => value !== undefined)
+    .map(({ address, type, value }): SavedValue => [address, type, value!]);
+  return { contents: JSON.stringify(values), parameters: values.length };
+}
+
+/** How many bytes the present values take as a snapshot at most: it costs a tenth of writing them. */
+function mostBytes(parameters: Iterable<Parameter>): number {
+  let bytes = 2;
+  for (const { address, value } of parameters)
+    bytes +=
+      address.length * addressBytes +
+      (typeof value === 'string' ? value.length * escapedBytes : numberBytes) +
+      signsBytes;
+  return bytes;
+}
+
+/** What can be read of it: somebody may have edited it to what `writeContents` does not write. */
+function readContents(contents: string): SavedValue[] {
+  try {
+    const values: unknown = JSON.parse(contents);
+    return Array.isArray(values) ? values.filter(isSaved) : [];
+  } catch {
+    return [];
+  }
+}
+
+function isSaved(saved: unknown): saved is SavedValue {
+  if (!Array.isArray(saved) || saved.length !== 3) return false;
+  const [address, type, value] = saved;
+  return typeof address === 'string' && valueTypes.includes(type) && isValueOf(type, value);
+}
+
+/** What a parameter becomes when a saved value is written to it. Errors: as those of a write. */
+function expectedValue({ type, accept }: Parameter, value: Value): Value {
+  return accept === undefined ? convert(type, value) : accept(value);
 }

@@ -1,10 +1,9 @@
 // The thread that writes the audit and the log: a batch after the other. It waits for the disk, so that the hub need not.
 
 import { parentPort } from 'node:worker_threads';
-import type { AuditDatabase } from '../audit/audit-database.ts';
+import { type AuditDatabase, openAudit } from '../audit/audit-database.ts';
 import type { AuditAnswer, AuditBatch, AuditRequest, HeldAudit, PackedAuditBatch } from '../audit/messages.ts';
-import { openAudit } from '../audit/open-audit.ts';
-import { rowOfCells } from '../audit/rows.ts';
+import { rowOfCells } from '../audit/tables.ts';
 import { unpackRows } from '../packed-rows.ts';
 import { WrittenDatabase } from './database/written-database.ts';
 import { neverInterrupt } from './give-way.ts';

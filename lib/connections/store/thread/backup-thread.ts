@@ -1,10 +1,17 @@
 // The thread that makes a backup: it copies what belongs to it, and then gives it away piece by piece.
 
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { parentPort } from 'node:worker_threads';
-import { backupBytes, writeBackup } from '../../../backup/write-backup.ts';
+import { maxFiles } from '../../../backup/manifest.ts';
+import { backupBytes, type StagedFile, writeBackup } from '../../../backup/write-backup.ts';
+import { readRegularFileSync } from '../../../files/regular-file.ts';
 import { messageOf } from '../../../model/error.ts';
+import type { NamedFile } from '../../installation.ts';
 import type { BackupAnswer, BackupQuestion, BackupRequest } from './backup-messages.ts';
-import { stageBackup } from './stage-backup.ts';
+import { exists, filesOf, isFile } from './database/files.ts';
+import { expectRoom } from './database/free-room.ts';
+import { copyDatabase } from './database/store-database.ts';
 
 const port = parentPort!;
 let pieces: Generator<Buffer, void, void>;
@@ -34,4 +41,91 @@ function begin(request: BackupRequest): BackupAnswer {
 function next(): BackupAnswer {
   const { done, value } = pieces.next();
   return { piece: done ? undefined : new Uint8Array(value) };
+}
+
+// Gathers what a backup has: a copy of each database as of one moment, which keeps nobody from writing, and copies of the files, so that
+// all of it stays as it is until it is sent.
+
+/** The values last: so the history has nothing that is later than they are. */
+const databases = ['audit', 'history', 'values'];
+/** How large files beside the databases are together, in bytes. */
+const maxFileBytes = 256 * 1024 * 1024;
+
+interface StagedBackup {
+  readonly files: readonly StagedFile[];
+  readonly run: readonly string[];
+  readonly absolute: readonly string[];
+}
+
+/** Errors: a sentence that says what cannot be copied, and why. */
+function stageBackup(request: BackupRequest): StagedBackup {
+  const { work, folder, startedIn, paths, named } = request;
+  mkdirSync(work, { recursive: true });
+  const found = filesOfInstallation(named);
+  const stores = databases.map((name) => filesOf(folder, name).path).filter(exists);
+  const given = paths.map((path) => resolve(startedIn, path));
+  const isBelowStart = paths.every((path) => !isAbsolute(path) && !path.startsWith('..'));
+  const root = commonFolder([...(isBelowStart ? [startedIn] : []), ...[...found, ...stores, ...given].map(dirname)]);
+  const nameOf = (path: string) => relative(root, path).split(sep).join('/');
+  expectRoom(work, 'backup', bytesOf([...found, ...stores, ...stores.map((path) => `${path}-wal`)]));
+  const files: StagedFile[] = [];
+  const stage = (path: string, copy: (place: string) => void) => {
+    const place = join(work, String(files.length));
+    try {
+      copy(place);
+    } catch (error) {
+      throw new Error(`cannot copy ${path}: ${messageOf(error)}`);
+    }
+    files.push({ path: nameOf(path), place, size: statSync(place).size });
+  };
+  for (const path of found) stage(path, (place) => writeFileSync(place, readRegularFileSync(path, maxFileBytes)));
+  for (const path of stores) stage(path, (place) => copyDatabase(path, place));
+  const absolute = [...named, { path: folder, isAbsolute: request.isAbsolute }]
+    .filter((one) => one.isAbsolute)
+    .map(({ path }) => path);
+  return { files, run: given.map((path) => nameOf(path) || '.'), absolute };
+}
+
+function bytesOf(paths: readonly string[]): number {
+  return paths.reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0);
+}
+
+/** The files that there are, with those that flows in TypeScript import. Errors: when they are too many or too large. */
+function filesOfInstallation(named: readonly NamedFile[]): string[] {
+  const found = new Set<string>();
+  const waiting = named.flatMap(({ path }) => filesAt(path));
+  let bytes = 0;
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    if (found.has(path)) continue;
+    found.add(path);
+    bytes += statSync(path).size;
+    if (bytes > maxFileBytes || found.size > maxFiles)
+      throw new Error(`expected at most ${maxFiles} files of ${maxFileBytes} bytes beside the databases, got more`);
+    if (/\.[mc]?[tj]s$/.test(path)) waiting.push(...importsOf(path));
+  }
+  return [...found].sort();
+}
+
+/** A file, or the files right in a folder. */
+function filesAt(path: string): string[] {
+  if (isFile(path)) return [path];
+  if (!exists(path)) return [];
+  const entries = readdirSync(path, { withFileTypes: true });
+  return entries.filter((entry) => entry.isFile() && !entry.name.startsWith('.')).map(({ name }) => join(path, name));
+}
+
+/** The files that a program imports by a relative path. */
+function importsOf(path: string): string[] {
+  const text = readRegularFileSync(path, maxFileBytes).toString();
+  const imports = text.matchAll(/\b(?:from|import)\s*\(?\s*['"](\.[^'"\n]+)['"]/g);
+  return [...imports].map(([, file]) => resolve(dirname(path), file!)).filter(isFile);
+}
+
+/** The lowest folder that all folders are, or are below. */
+function commonFolder([first = '', ...others]: readonly string[]): string {
+  return others.reduce((common, folder) => {
+    let one = common;
+    while (relative(one, folder).startsWith('..')) one = dirname(one);
+    return one;
+  }, first);
 }

@@ -1,13 +1,13 @@
 // The second thread that reads: it helps with what the first is asked. What is wrong it tells nobody, as the first one reads it, too.
 
 import { type MessagePort, workerData } from 'node:worker_threads';
+import { Opened } from '../reader/audit-file.ts';
 import { Deadline } from '../reader/deadline.ts';
-import { piecesOf, readPiece } from '../reader/histories/pieces.ts';
+import { piecesOf, readPiece } from '../reader/histories/histories.ts';
 import { takeListOver } from '../reader/messages.ts';
-import { Opened } from '../reader/opened.ts';
 import { momentOf } from '../reader/past.ts';
 import { type Mark, PastDatabase } from '../reader/past-database.ts';
-import { type SharedPiece, type ShareRequest, takePlace, tellEnded, tellHanded } from '../reader/sharing.ts';
+import { type SharedPiece, type ShareRequest, takePlace, tellEnded, tellHanded } from '../reader/second-reader.ts';
 import { yieldToHub } from './give-way.ts';
 
 const port = workerData as MessagePort;

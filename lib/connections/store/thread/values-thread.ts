@@ -6,8 +6,7 @@ import { unpackRows } from '../packed-rows.ts';
 import { WrittenDatabase } from './database/written-database.ts';
 import { neverInterrupt } from './give-way.ts';
 import type { Answer, Batch, Held, PackedBatch, Request, ValueRow } from './values/messages.ts';
-import { openValues } from './values/open-values.ts';
-import type { ValuesDatabase } from './values/values-database.ts';
+import { openValues, type ValuesDatabase } from './values/values-database.ts';
 
 const port = parentPort!;
 const written = new WrittenDatabase<Held, ValuesDatabase>();

@@ -1,25 +1,25 @@
 // Keeps the values on the disk those of the hub: 100 ms after a change what has changed is written in one transaction. What
 // cannot be written stays in the hub, which knows the newest anyhow, and is written once that is possible again.
-
 import { Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import { groupDigits } from '../../../model/digits.ts';
 import type { Parameter } from '../../../model/parameter.ts';
 import { Backoff } from '../../../model/time/backoff.ts';
+import { within } from '../../../model/time/deadline.ts';
+import { Durations } from '../../../model/time/duration.ts';
 import { Pause } from '../../../model/time/wall-clock.ts';
-import type { ValuesArchive } from '../../archive.ts';
+import type { ValuesArchive, WritingStatus } from '../../archive.ts';
 import type { ConnectionEvent, Log } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
+import type { KeepingPort } from '../../keeping.ts';
 import { afterNext } from '../after-next.ts';
 import type { HourlyCopy } from '../hourly-copy.ts';
 import { LeftOutCount } from '../left-out.ts';
-import { againTimes, SlowDisk } from '../slow-disk.ts';
+import { RowRate } from '../row-rate.ts';
+import { againTimes, flushDeadlineMs, SlowDisk, ToldState } from '../slow-disk.ts';
 import type { SnapshotShelf } from '../snapshots/shelf.ts';
 import type { Batch, Opened, ValueRow, Written } from '../thread/values/messages.ts';
-import { ToldState } from '../told-state.ts';
 import { type Gathered, gather, isDefault, LongValues, rowOf } from './gather.ts';
 import { CausesWriter } from './kept-causes.ts';
-import { Memories } from './memories.ts';
-import { Progress } from './progress.ts';
 import { ValueShares } from './shares.ts';
 import type { ValuesWriter } from './values-writer.ts';
 
@@ -30,7 +30,7 @@ const countedAtOnce = 1000;
 /** How much is written with a batch of what had no room before. */
 const fittingBytes = 512 * 1024;
 
-export interface KeepValuesOptions {
+interface KeepValuesOptions {
   readonly hub: HubPort;
   readonly writer: ValuesWriter;
   readonly copy: HourlyCopy;
@@ -341,5 +341,96 @@ class ValuesKeeper {
       this.#wanted.set(parameter, isWanted);
     }
     return isWanted;
+  }
+}
+
+// What connections have under way, as it is to be written: as JSON, and only where it is another than on the disk.
+
+type Rows = Batch['memories'];
+
+class Memories {
+  readonly #keeping: KeepingPort;
+  /** What is on the disk, by connection and name. */
+  readonly #texts = new Map<string, string>();
+
+  constructor(keeping: KeepingPort) {
+    this.#keeping = keeping;
+  }
+
+  /** What is to be written; until it has been, `renew` makes it so again. */
+  take(): Rows {
+    const rows: [connection: string, name: string, memory: string | undefined][] = [];
+    for (const { connection, name, memory } of this.#keeping.takeMemories()) {
+      const text = memory === undefined ? undefined : JSON.stringify(memory);
+      if (text === undefined || this.#texts.get(keyOf(connection, name)) !== text) rows.push([connection, name, text]);
+    }
+    return rows;
+  }
+
+  written(rows: Rows): void {
+    for (const [connection, name, text] of rows)
+      if (text === undefined) this.#texts.delete(keyOf(connection, name));
+      else this.#texts.set(keyOf(connection, name), text);
+  }
+
+  /** Nothing is known to be on the disk. */
+  renew(): void {
+    this.#texts.clear();
+    this.#keeping.renewMemories();
+  }
+}
+
+function keyOf(connection: string, name: string): string {
+  return `${connection}/${name}`;
+}
+
+// How far the values are written: for those who ask how it goes, and for those who wait until what has changed is on the disk.
+
+class Progress implements ValuesArchive {
+  readonly flushDurations = new Durations();
+  readonly #hub: { readonly revision: number };
+  readonly #now: () => number;
+  readonly #lost: () => number;
+  readonly isLeftOut: (parameter: Parameter) => boolean;
+  readonly #rate = new RowRate();
+  readonly #waiting = new Set<{ readonly revision: number; readonly resolve: () => void }>();
+  #written: number;
+  #writtenAt: number;
+
+  /** `now` is in milliseconds of a monotonic clock; `lost` tells how many values could not be written, `isLeftOut` which ones have no room. */
+  constructor(
+    hub: { readonly revision: number },
+    now: () => number,
+    lost: () => number,
+    isLeftOut: (parameter: Parameter) => boolean,
+  ) {
+    this.#lost = lost;
+    this.isLeftOut = isLeftOut;
+    this.#hub = hub;
+    this.#now = now;
+    this.#written = hub.revision;
+    this.#writtenAt = now();
+  }
+
+  /** Notes that all changes up to a revision are on the disk. */
+  wrote(rows: number, revision: number): void {
+    this.#written = revision;
+    this.#writtenAt = this.#now();
+    if (rows > 0) this.#rate.add(this.#writtenAt, rows);
+    for (const one of this.#waiting) if (one.revision <= revision) one.resolve();
+  }
+
+  status(): WritingStatus {
+    const isBehind = this.#hub.revision > this.#written;
+    const now = this.#now();
+    return { perSecond: this.#rate.perSecond(now), lagMs: isBehind ? now - this.#writtenAt : 0, lost: this.#lost() };
+  }
+
+  async flush(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const one = { revision: this.#hub.revision, resolve };
+    this.#waiting.add(one);
+    await within(promise, flushDeadlineMs);
+    this.#waiting.delete(one);
   }
 }

@@ -1,27 +1,31 @@
 // Checks the connections of all flow files: IDs, types, settings, claims, and then what they listen to.
-
 import { dirname, isAbsolute, join } from 'node:path';
+import { type Claim, claimsClash } from '../../../connections/claim.ts';
 import type { AnyConnectionType, DeclaredAddresses } from '../../../connections/connection.ts';
 import type { PrivateFiles } from '../../../connections/installation.ts';
 import { MistakeList } from '../../../json5/mistake.ts';
 import { unknownName } from '../../../json5/nearest-name.ts';
 import { connectionIdMistake } from '../../../model/address.ts';
+import { formatCycle, sortByDependency } from '../../../model/dependency-order.ts';
 import { isJsonObject } from '../../../model/json-object.ts';
 import type { ParameterDeclaration } from '../../../model/parameter.ts';
 import { describeSetting } from '../../../model/secret.ts';
 import type { ValueType } from '../../../model/value.ts';
-import { type ConnectionPlan, hubId, startedId, statusParameterId } from '../../plan.ts';
+import { type ConnectionInputs, type ConnectionPlan, hubId, startedId, statusParameterId } from '../../plan.ts';
 import { connectionKey } from '../key.ts';
 import { connectionSchema } from '../schema.ts';
 import { warnOfSmallSettings } from '../small-durations.ts';
 import { type FindDeclaration, Spot } from '../spot.ts';
-import { ClaimCheck } from './claims.ts';
-import { Declarations, Declared } from './declarations.ts';
+import {
+  Declarations,
+  Declared,
+  declareTheSame,
+  findKnown,
+  type KnownConnection,
+  type KnownConnections,
+} from './declarations.ts';
 import { type FoundConnection, resolver } from './found-connection.ts';
-import { hintsOf } from './hints.ts';
-import { checkInputs } from './inputs.ts';
-import { declareTheSame, findKnown, type KnownConnection, type KnownConnections } from './known-connections.ts';
-import { readSecrets } from './secrets.ts';
+import { hintsOf, readSecrets } from './secrets.ts';
 
 const statusParameter: ParameterDeclaration = {
   id: statusParameterId,
@@ -203,4 +207,93 @@ export class ConnectionCheck {
     spot.at('type').add(message);
     return undefined;
   }
+}
+
+// Checks that no two connections that are enabled claim the same port, file or device.
+
+class ClaimCheck {
+  readonly #taken: { readonly claim: Claim; readonly id: string }[] = [];
+
+  add({ spot, id, type, settings, folder }: FoundConnection): void {
+    for (const claim of type.claims?.(settings, resolver(folder)) ?? []) {
+      const other = this.#taken.find((taken) => claimsClash(claim, taken.claim));
+      if (other) spot.add(`expected ${claim.name} for itself, "${other.id}" has it too`);
+      this.#taken.push({ claim, id });
+    }
+  }
+}
+
+// What connections listen to: checks the addresses of their inputs across files, has each type check its settings against
+// the types of its inputs, finds cycles across connections, and orders those that listen to one another.
+
+/** The addresses of the inputs of each connection, by Connection ID and name. */
+type Inputs = ReadonlyMap<string, Readonly<Record<string, string>>>;
+
+/** Checks the inputs of all connections; the result is by Connection ID. */
+function checkInputs(
+  connections: readonly FoundConnection[],
+  find: FindDeclaration,
+): ReadonlyMap<string, ConnectionInputs> {
+  const inputs: Inputs = new Map(connections.map(({ id, type, settings }) => [id, type.inputs?.(settings) ?? {}]));
+  const types = new Map(
+    connections.map((connection) => [connection.id, checkInputsOf(connection, inputs.get(connection.id)!, find)]),
+  );
+  addCycles(connections, inputs);
+  const { order } = sortByDependency(types.keys(), (id) =>
+    [...types.get(id)!.keys()].map((name) => split(inputs.get(id)![name]!).id),
+  );
+  return new Map(
+    order.map((id, place) => [
+      id,
+      { inputs: inputs.get(id)!, inputTypes: types.get(id)!, settleOrder: place - order.length },
+    ]),
+  );
+}
+
+/** The types of the inputs of one connection, by name; an input whose address is a mistake has none. */
+function checkInputsOf(
+  { spot, type, settings }: FoundConnection,
+  inputs: Readonly<Record<string, string>>,
+  find: FindDeclaration,
+): ReadonlyMap<string, ValueType> {
+  const types = new Map<string, ValueType>();
+  for (const [name, address] of Object.entries(inputs)) {
+    const declaration = find(spotOf(spot, type, name), address);
+    if (declaration !== undefined) types.set(name, declaration.type);
+  }
+  for (const mistake of type.mistakes?.(settings, types) ?? [])
+    spot
+      .at(...mistake.path)
+      .inText(mistake.offset)
+      .add('message' in mistake ? mistake.message : unknownName(mistake.unknown, mistake.name, mistake.known));
+  return types;
+}
+
+/** Adds a mistake for each cycle that leads through inputs; a cycle within one connection is found by its type. */
+function addCycles(connections: readonly FoundConnection[], inputsOf: Inputs): void {
+  const followsOf = new Map(connections.map(({ id, type, settings }) => [id, type.follows?.(settings)]));
+  const addresses = new Set([...inputsOf.values()].flatMap((inputs) => Object.values(inputs)));
+  const { cycles } = sortByDependency(addresses, (address) => {
+    const { id, parameterId } = split(address);
+    const names = followsOf.get(id)?.(parameterId) ?? [];
+    return [...names].map((name) => inputsOf.get(id)![name]!);
+  });
+  for (const cycle of cycles) {
+    const { id } = split(cycle[0]!);
+    const next = cycle[1] ?? cycle[0];
+    const [name] = Object.entries(inputsOf.get(id)!).find(([, address]) => address === next)!;
+    const { spot, type } = connections.find((connection) => connection.id === id)!;
+    spotOf(spot, type, name).add(`expected no cycle, got ${formatCycle(cycle)}`);
+  }
+}
+
+/** Where the address of an input stands. */
+function spotOf(spot: Spot, type: AnyConnectionType, name: string): Spot {
+  return spot.at(...(type.inputPath?.(name) ?? ['inputs', name]));
+}
+
+/** The parts of an address that may be a mistake. */
+function split(address: string): { id: string; parameterId: string } {
+  const slash = address.indexOf('/');
+  return { id: address.slice(0, Math.max(0, slash)), parameterId: address.slice(slash + 1) };
 }

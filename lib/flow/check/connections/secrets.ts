@@ -1,15 +1,19 @@
 // Texts of settings that the flow file does not have: `{ env: 'NAME' }` is in the environment, `{ file: 'path' }` in a file. They are
 // secrets: no mistake shows them.
 
-import { env } from 'node:process';
+import { statSync } from 'node:fs';
+import { env, platform } from 'node:process';
 import type { z } from 'zod';
+import type { DeclaredAddresses, ServedFolder } from '../../../connections/connection.ts';
+import type { PrivateFiles } from '../../../connections/installation.ts';
 import { asFileError, decodeUtf8, nothing, readRegularFileSync } from '../../../files/regular-file.ts';
 import { type SettingPath, unreadable } from '../../../json5/mistake.ts';
 import { nearestName } from '../../../json5/nearest-name.ts';
 import { isJsonObject } from '../../../model/json-object.ts';
 import { shownPath } from '../../../model/secret.ts';
+import { privateFilesIn } from '../../private-files.ts';
 import type { Spot } from '../spot.ts';
-import { resolver, type SecretFile } from './found-connection.ts';
+import { type FoundConnection, resolver, type SecretFile } from './found-connection.ts';
 
 const maxFileBytes = 64 * 1024;
 
@@ -20,7 +24,7 @@ interface Reference {
 }
 
 /** Settings with the texts in place. */
-export interface ReadSettings {
+interface ReadSettings {
   /** Where they stand; mistakes there do not show the texts. */
   readonly spot: Spot;
   readonly data: unknown;
@@ -125,4 +129,65 @@ function replaceAt(data: unknown, [part, ...rest]: SettingPath, value: unknown):
   if (Array.isArray(data)) return data.map((item, index) => (index === part ? replaceAt(item, rest, value) : item));
   const object = data as Record<string, unknown>;
   return { ...object, [part]: replaceAt(object[part as string], rest, value) };
+}
+
+// What works in the settings of connections and is probably not meant. It keeps nothing from running, and only `patchbay check` looks for it.
+
+const othersRead = 0o004;
+/** So many files are named. */
+const shownFiles = 5;
+
+/** The hints about a connection, a line each; all connections are known by now. */
+export function hintsOf(
+  connection: FoundConnection,
+  declared: DeclaredAddresses,
+  privateFiles: readonly PrivateFiles[],
+): string[] {
+  const { spot, data, secrets, secretFiles, type, settings, folder } = connection;
+  const texts = [...textsIn(data, type.declaring ?? [])];
+  const isPlain = (text: string) => text !== '' && !text.startsWith('$scrypt$') && !secrets.includes(text);
+  const plain = texts.filter(({ path, text }) => path.at(-1) === 'password' && isPlain(text));
+  const keys = texts
+    .filter(({ path }) => path.at(-1) === 'keyFile')
+    .map(({ path, text }) => ({ path, file: resolver(folder)(text) }));
+  const open = [...secretFiles, ...keys].filter(({ file }) => isForAll(file));
+  const hints = [
+    ...plain.map(({ path }) => ({ path, message: plainPassword })),
+    ...open.map(({ path, file }) => ({ path, message: fileForAll(file) })),
+    ...(type.servedFolders?.(settings, resolver(folder)) ?? []).flatMap((served) => hintOfServed(served, privateFiles)),
+    ...(type.hints?.(settings, declared, resolver(folder)) ?? []),
+  ];
+  return hints.map(({ path, message }) => spot.at(...path).line(message));
+}
+
+const plainPassword =
+  'expected { env } or { file }, or of a user what "patchbay password" prints, got a password in plain text';
+
+function hintOfServed({ setting: path, path: folder }: ServedFolder, privateFiles: readonly PrivateFiles[]) {
+  const found = privateFilesIn(folder, privateFiles);
+  if (found.length === 0) return [];
+  const shown =
+    found.slice(0, shownFiles).join(', ') + (found.length > shownFiles ? ` and ${found.length - shownFiles} more` : '');
+  return [{ path, message: `expected a folder without files of the installation, which are never served: ${shown}` }];
+}
+
+function fileForAll(file: string): string {
+  return `expected a file that only the hub can read (chmod o-r), everybody on this machine can read ${file}`;
+}
+
+/** Whether everybody on this machine may read a file; where its mode does not tell, nobody knows. */
+function isForAll(file: string): boolean {
+  const found = statSync(file, { throwIfNoEntry: false });
+  return platform !== 'win32' && found?.isFile() === true && (found.mode & othersRead) !== 0;
+}
+
+function* textsIn(
+  data: unknown,
+  without: readonly string[],
+  path: SettingPath = [],
+): Generator<{ path: SettingPath; text: string }> {
+  if (!isJsonObject(data)) return;
+  for (const [key, item] of Object.entries(data))
+    if (typeof item === 'string') yield { path: [...path, key], text: item };
+    else if (!without.includes(key)) yield* textsIn(item, [], [...path, key]);
 }

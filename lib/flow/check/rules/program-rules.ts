@@ -12,8 +12,8 @@ import { Streams } from '../../streams.ts';
 import { ruleKey } from '../key.ts';
 import { flowRuleSchema } from '../schema.ts';
 import type { FindDeclaration, Spot } from '../spot.ts';
-import { checkDestinations } from './addresses.ts';
 import type { CheckedRule, Folders } from './checked-rule.ts';
+import { checkDestinations } from './expression-rule.ts';
 import { withoutMisplaced } from './misplaced-settings.ts';
 
 const methodOf = { S: 'text', B: 'flag', I: 'integer', F: 'float', T: 'trigger' } as const;

@@ -1,8 +1,7 @@
 // One user may have so many sockets, subscriptions, requests, writes and unread bytes, wherever it comes from. Others do not notice.
 
 import test, { type ExecutionContext } from 'ava';
-import { createRates } from '../../../../lib/connections/rest-api/limits/rates.ts';
-import { shareOf } from '../../../../lib/connections/rest-api/limits/share.ts';
+import { createRates, shareOf } from '../../../../lib/connections/rest-api/limits/rates.ts';
 import { SubscriptionShares } from '../../../../lib/connections/rest-api/sockets/user-shares.ts';
 import { eventually, within } from '../../../support/deadline.ts';
 import { ask } from '../../../support/http.ts';

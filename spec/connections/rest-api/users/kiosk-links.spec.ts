@@ -1,7 +1,7 @@
 // Links that let a kiosk in: until they are opened they are listed and can be revoked, and they lead to no dashboard that cannot be opened.
 
 import test, { type ExecutionContext } from 'ava';
-import { KioskLinks } from '../../../../lib/connections/rest-api/users/kiosk-links.ts';
+import { KioskLinks } from '../../../../lib/connections/rest-api/users/devices.ts';
 import type { UserActed, UserList } from '../../../../lib/wire/http/operation/users.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { ask } from '../../../support/http.ts';

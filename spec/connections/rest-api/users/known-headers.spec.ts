@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import fc from 'fast-check';
-import { KnownHeaders } from '../../../../lib/connections/rest-api/users/known-headers.ts';
+import { KnownHeaders } from '../../../../lib/connections/rest-api/users/directory.ts';
 import type { Guest } from '../../../../lib/connections/rest-api/users/visitor.ts';
 
 const guestOf = (name: string) => ({ name, hasLeft: false }) as Guest;

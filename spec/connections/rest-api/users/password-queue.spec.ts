@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import fc from 'fast-check';
-import type { LimitError } from '../../../../lib/connections/rest-api/limits/limit-error.ts';
+import type { LimitError } from '../../../../lib/connections/rest-api/limits/limit-hits.ts';
 import { limits } from '../../../../lib/connections/rest-api/limits/limits.ts';
 import { PasswordQueue } from '../../../../lib/connections/rest-api/users/password-queue.ts';
 

@@ -4,7 +4,7 @@ import { scryptSync } from 'node:crypto';
 import { PassThrough } from 'node:stream';
 import test from 'ava';
 import { password } from '../../../../lib/command/password.ts';
-import type { LimitError } from '../../../../lib/connections/rest-api/limits/limit-error.ts';
+import type { LimitError } from '../../../../lib/connections/rest-api/limits/limit-hits.ts';
 import { limits } from '../../../../lib/connections/rest-api/limits/limits.ts';
 import { createPasswordCheck, readPasswordText } from '../../../../lib/connections/rest-api/users/password-text.ts';
 

@@ -3,9 +3,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { Devices } from '../../../../lib/connections/rest-api/users/devices.ts';
+import { Devices, KioskLinks } from '../../../../lib/connections/rest-api/users/devices.ts';
 import type { Directory } from '../../../../lib/connections/rest-api/users/directory.ts';
-import { KioskLinks } from '../../../../lib/connections/rest-api/users/kiosk-links.ts';
 import { createLogRecorder } from '../../../support/connection.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { createFolder } from '../../../support/folder.ts';

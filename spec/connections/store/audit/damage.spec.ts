@@ -7,8 +7,8 @@ import { copyFile, mkdir, open, readdir, readFile, rm, stat, truncate, writeFile
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test, { type ExecutionContext } from 'ava';
+import { openAudit } from '../../../../lib/connections/store/audit/audit-database.ts';
 import type { AuditRow } from '../../../../lib/connections/store/audit/messages.ts';
-import { openAudit } from '../../../../lib/connections/store/audit/open-audit.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { api, portsOf, statusOf, writer } from '../../../support/hub.ts';

@@ -2,7 +2,7 @@
 
 import { DatabaseSync } from 'node:sqlite';
 import test from 'ava';
-import { keptGaps, usualNames } from '../../../../lib/connections/store/history/database/names.ts';
+import { keptGaps, usualNames } from '../../../../lib/connections/store/history/database/writing.ts';
 import { makeHistory } from '../../../support/store/history.ts';
 
 const hour = 3_600_000;

@@ -6,7 +6,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test from 'ava';
-import { FolderLock } from '../../../../lib/connections/store/thread/database/folder-lock.ts';
+import { FolderLock } from '../../../../lib/connections/store/thread/database/open-stored.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { statusOf, writer } from '../../../support/hub.ts';
 import { shared } from '../../../support/shared.ts';

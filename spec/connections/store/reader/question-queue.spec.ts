@@ -1,7 +1,7 @@
 // Whose question is next.
 
 import test from 'ava';
-import { QuestionQueue } from '../../../../lib/connections/store/reader/question-queue.ts';
+import { QuestionQueue } from '../../../../lib/connections/store/reader/past-reader.ts';
 
 interface Question {
   readonly asker: string;

@@ -3,7 +3,7 @@
 
 import test from 'ava';
 import fc from 'fast-check';
-import { settleOrderOf } from '../../../../lib/flow/check/rules/settle-order.ts';
+import { settleOrderOf } from '../../../../lib/flow/check/rules/known-rules.ts';
 import { type ConnectionPlan, type RulePlan, sourcesOf } from '../../../../lib/flow/plan.ts';
 import { sortByDependency } from '../../../../lib/model/dependency-order.ts';
 

@@ -3,7 +3,7 @@
 
 import { encodeText, type HttpRequest, type HttpResponse } from '../../../../net/uws.ts';
 import type { Settings } from '../../settings.ts';
-import { originOf, refererOriginOf, serializeOrigin } from '../guard/page-origin.ts';
+import { originOf, refererOriginOf, serializeOrigin } from '../guard/site-check.ts';
 import { hasContinued } from './expect.ts';
 
 export const textType = 'text/plain; charset=utf-8';

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { errorCatalogue, type HubError } from '../../../../model/error.ts';
 import type { HttpResponse } from '../../../../net/uws.ts';
 import type { Problem } from '../../../../wire/http/problem.ts';
-import { LimitError } from '../../limits/limit-error.ts';
+import { LimitError } from '../../limits/limit-hits.ts';
 import { remoteAddressOf } from '../../proxies/remote-address.ts';
 import { isNotModified, type Preconditions } from './conditional.ts';
 import { begin, type Header, jsonType, textType } from './headers.ts';

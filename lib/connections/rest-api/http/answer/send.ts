@@ -3,7 +3,7 @@
 // no further answer until it has read.
 
 import type { HttpResponse } from '../../../../net/uws.ts';
-import { TokenBuckets } from '../../limits/token-buckets.ts';
+import { TokenBuckets } from '../../limits/rates.ts';
 import { peerOf, remoteAddressOf } from '../../proxies/remote-address.ts';
 import { isAwaited } from './expect.ts';
 import { holdFor } from './held-for.ts';

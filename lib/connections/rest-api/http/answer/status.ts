@@ -1,7 +1,7 @@
 // The HTTP status of each error. It is typed by the codes: a new code does not compile until it has a status.
 
 import type { ErrorCode, HubError } from '../../../../model/error.ts';
-import { LimitError } from '../../limits/limit-error.ts';
+import { LimitError } from '../../limits/limit-hits.ts';
 import type { Header } from './headers.ts';
 
 export const httpStatus: Readonly<Record<ErrorCode, string>> = {

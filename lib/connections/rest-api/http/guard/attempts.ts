@@ -1,10 +1,10 @@
 // Counts wrong credentials, by network and by user. Right ones are let in whatever others do: each is compared, and who is wrong too often
 // is answered otherwise, and comes later where comparing takes time. Credentials that were right before are known, and not compared at all.
 
-import { LimitError } from '../../limits/limit-error.ts';
+import { LimitError } from '../../limits/limit-hits.ts';
 import { wrongInARow } from '../../limits/limits.ts';
 import { networkOf } from '../../limits/network.ts';
-import { TokenBuckets } from '../../limits/token-buckets.ts';
+import { TokenBuckets } from '../../limits/rates.ts';
 import { shownAddress } from '../../proxies/address.ts';
 import type { Asker } from '../../users/password-queue.ts';
 import { WrongLately } from './wrong-lately.ts';

@@ -3,10 +3,8 @@
 import { HubError } from '../../../../model/error.ts';
 import type { DeviceKind } from '../../../../wire/http/operation/users.ts';
 import type { LimitHits } from '../../limits/limit-hits.ts';
-import type { Devices } from '../../users/devices.ts';
-import type { Directory } from '../../users/directory.ts';
-import type { Invitation } from '../../users/kiosk-links.ts';
-import { KnownHeaders } from '../../users/known-headers.ts';
+import type { Devices, Invitation } from '../../users/devices.ts';
+import { type Directory, KnownHeaders } from '../../users/directory.ts';
 import type { Guest } from '../../users/visitor.ts';
 import type { Attempts } from './attempts.ts';
 import type { Witness } from './witness.ts';

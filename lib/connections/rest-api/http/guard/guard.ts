@@ -10,12 +10,10 @@ import { notLetIn } from '../../users/present.ts';
 import type { Need } from '../../users/rights.ts';
 import type { Guest, Visitor } from '../../users/visitor.ts';
 import type { Attempts } from './attempts.ts';
-import { isOfBrowser } from './browser.ts';
-import { readCredentials } from './credentials.ts';
 import type { Entry } from './entry.ts';
-import { Identification } from './identification.ts';
+import { Identification, readCredentials } from './identification.ts';
 import type { Act, Purpose } from './purpose.ts';
-import { SiteCheck } from './site-check.ts';
+import { isOfBrowser, SiteCheck } from './site-check.ts';
 
 export interface Guard {
   /**

@@ -1,12 +1,10 @@
 // Finds out who asks: by credentials, which are compared once at a time, or by the cookie of who has signed in.
-
 import { encodeText, type HttpRequest, type HttpResponse } from '../../../../net/uws.ts';
 import { joinedHeaders } from '../../input/joined-headers.ts';
 import { hasGone, remoteAddressOf } from '../../proxies/remote-address.ts';
 import { notLetIn } from '../../users/present.ts';
 import type { Guest } from '../../users/visitor.ts';
 import type { Attempts } from './attempts.ts';
-import { type Credentials, readCredentials } from './credentials.ts';
 import type { Entry } from './entry.ts';
 import type { Purpose } from './purpose.ts';
 
@@ -80,4 +78,18 @@ export class Identification {
     witness.note(guest.name, address, 'in', 'by credentials');
     return guest;
   }
+}
+
+// What a header `Authorization` holds (RFC 7617, RFC 6750).
+
+type Credentials = { readonly user: string; readonly password: string } | { readonly user: ''; readonly token: string };
+
+/** Reads the credentials of HTTP Basic and Bearer; undefined: they are of no scheme that the hub knows, or make no sense. */
+export function readCredentials(authorization: string): Credentials | undefined {
+  const [, scheme = '', given = ''] = /^(\S+) +(\S+) *$/.exec(authorization) ?? [];
+  if (scheme.toLowerCase() === 'bearer') return { user: '', token: given };
+  if (scheme.toLowerCase() !== 'basic') return undefined;
+  const text = Buffer.from(given, 'base64').toString('utf8');
+  const colon = text.indexOf(':');
+  return colon < 0 ? undefined : { user: text.slice(0, colon), password: text.slice(colon + 1) };
 }

@@ -1,13 +1,12 @@
 // Whether the pages that ask are ours: the Host must be (DNS rebinding), and no page of another site may ask (cross-site requests and
 // WebSocket hijacking).
 
+import { isIP } from 'node:net';
+import { hostname } from 'node:os';
 import { HubError } from '../../../../model/error.ts';
 import { encodeText, type HttpRequest } from '../../../../net/uws.ts';
 import type { Scheme } from '../../proxies/forwarded.ts';
 import type { Settings } from '../../settings.ts';
-import { isOfBrowser } from './browser.ts';
-import { createHostCheck } from './own-hosts.ts';
-import { isAtHost, originOf, refererOriginOf, serializeOrigin } from './page-origin.ts';
 import type { Act } from './purpose.ts';
 
 const hostHeader = encodeText('host');
@@ -75,4 +74,127 @@ function checkPage(request: HttpRequest, host: string, scheme: Scheme | undefine
 
 function foreign(message: string): HubError {
   return new HubError('foreign-origin', message);
+}
+
+// Whether the `Host` of a request names this hub. A page of another site can have its own name lead to the hub (DNS rebinding), but it
+// cannot have the browser send another `Host` than that name.
+
+const maxKnownHosts = 1000;
+
+/**
+ * Creates the check of a `Host`. The hub has every IP address, `localhost`, the name of this machine, and further names. Errors:
+ * `bad-request` when it is malformed.
+ */
+function createHostCheck(furtherNames: readonly string[]): (host: string) => boolean {
+  const names = ownNames(furtherNames);
+  const knownHosts = new Set<string>();
+  const isKnownHost = (host: string) => {
+    if (knownHosts.has(host)) return true;
+    const name = readHost(host)?.name;
+    if (name === undefined)
+      throw new HubError('bad-request', `Host: expected a name or an address, and a port if any, got "${host}"`);
+    if (isIP(name) === 0 && !names.has(name)) return false;
+    if (knownHosts.size < maxKnownHosts) knownHosts.add(host);
+    return true;
+  };
+  let lastHost: string | undefined; // nearly every request names the same one
+  return (host) => {
+    if (host === lastHost) return true;
+    if (!isKnownHost(host)) return false;
+    lastHost = host;
+    return true;
+  };
+}
+
+function ownNames(allowed: readonly string[]): ReadonlySet<string> {
+  const own = hostname().toLowerCase();
+  const short = own.split('.', 1)[0]!;
+  return new Set(['localhost', own, short, `${short}.local`, ...allowed.map((name) => name.toLowerCase())]);
+}
+
+/**
+ * Reads a `Host` (RFC 9110 section 7.2): `Studio.local.:17011` → `studio.local`, 17011; `[::1]:` → `::1`, which has the default port.
+ * undefined: it is malformed.
+ */
+function readHost(host: string): { readonly name: string; readonly port: number | undefined } | undefined {
+  const [, bracketed, plain, digits = ''] = hostForm.exec(host) ?? [];
+  const port = digits === '' ? undefined : Number(digits);
+  if (port !== undefined && port > 65_535) return undefined;
+  if (bracketed !== undefined) return isIP(bracketed) === 6 ? { name: shortOf(bracketed), port } : undefined;
+  return plain === undefined ? undefined : { name: plain.toLowerCase().replace(/(?<=.)\.$/, ''), port };
+}
+
+/** An address in brackets, or a name of the characters that may stand there, and a port, which may be empty (RFC 3986 section 3.2). */
+const hostForm = /^(?:\[([^\]]+)\]|((?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})+))(?::(\d*))?$/i;
+
+/** An IPv6 address as browsers write it: `0:0:0:0:0:0:0:1` → `::1`. */
+function shortOf(address: string): string {
+  const url = `http://[${address}]`;
+  return URL.canParse(url) ? new URL(url).hostname.slice(1, -1) : address.toLowerCase(); // one with a zone is in no URL
+}
+
+// The page from which a request says that it comes.
+
+const originHeader = encodeText('origin');
+const refererHeader = encodeText('referer');
+
+/** The header `Origin`, which browsers send with everything but plain GETs (RFC 6454 section 7); empty: there is none. */
+export function originOf(request: HttpRequest): string {
+  return request.getHeader(originHeader);
+}
+
+/** The origin of the header `Referer`, `http://hub.lan:17011`; `null`: it has no origin; empty: there is no header. */
+export function refererOriginOf(request: HttpRequest): string {
+  const referer = request.getHeader(refererHeader);
+  if (referer === '') return '';
+  return /^https?:\/\/[^/?#]+/i.exec(referer)?.[0] ?? 'null';
+}
+
+/**
+ * Whether an origin is that of pages at a host: `http://Hub.lan`, `hub.lan:80` → true (RFC 6454 section 5). `scheme` is how the client
+ * speaks to the hub; undefined: nobody says, so pages of both are.
+ */
+function isAtHost(origin: string, host: string, scheme: Scheme | undefined): boolean {
+  const [, originScheme, originHost] = originForm.exec(origin) ?? [];
+  if (originScheme === undefined) return false;
+  const own = originScheme.toLowerCase() as Scheme;
+  if (scheme !== undefined && scheme !== own) return false;
+  const authority = authorityOf(originHost!, own);
+  return authority !== undefined && authority === authorityOf(host, own);
+}
+
+/** An origin as browsers write it: `HTTPS://Panel.example:443` → `https://panel.example`; one that makes no sense stays so. */
+export function serializeOrigin(origin: string): string {
+  const [, scheme = '', host = ''] = originForm.exec(origin) ?? [];
+  const own = scheme.toLowerCase() as Scheme;
+  const authority = authorityOf(host, own);
+  return authority === undefined ? origin.toLowerCase() : `${own}://${authority}`;
+}
+
+const originForm = /^(https?):\/\/(.+)$/i;
+const defaultPorts: Readonly<Record<Scheme, number>> = { http: 80, https: 443 };
+
+/** A host with its port, unless that is the default one, without the dot that a whole name may end with; undefined: it is none. */
+function authorityOf(host: string, scheme: Scheme): string | undefined {
+  const { name, port } = readHost(host) ?? {};
+  if (name === undefined) return undefined;
+  const shown = name.includes(':') ? `[${name}]` : name;
+  return port === undefined || port === defaultPorts[scheme] ? shown : `${shown}:${port}`;
+}
+
+// Tells a browser from a program when the browser does not say which page asks. Over plain HTTP browsers send Sec-Fetch-Site to localhost
+// only, and a foreign page can make them leave out Origin and Referer. It cannot take away the signs that this file looks at.
+
+const signs: readonly (readonly [header: string, isBrowsers: (value: string) => boolean])[] = [
+  ['user-agent', (value) => /^(Mozilla|Opera)\/\S+ \(/.test(value) && !programs.test(value)],
+  ['upgrade-insecure-requests', (value) => value !== ''],
+  ['accept', (value) => /^(text\/html,application\/xhtml\+xml|text\/css,|image\/)/.test(value)],
+];
+
+/** Some programs call themselves browsers: `Invoke-WebRequest` of PowerShell, and WinHTTP in scripts and macros of Windows. */
+const programs = /PowerShell\/|WinHttp\.WinHttpRequest/;
+
+/** Whether a browser sent a request. Accept-Language and Sec-Fetch-Mode are no signs, since Node.js and Qt send them as well. */
+export function isOfBrowser(request: HttpRequest): boolean {
+  return signs.some(([header, isBrowsers]) => isBrowsers(request.getHeader(header)));
 }

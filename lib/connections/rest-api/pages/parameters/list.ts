@@ -14,7 +14,7 @@ import { type Exchange, keepResponse } from '../../http/exchange.ts';
 import { asHubError } from '../../input/fault-gate.ts';
 import type { LimitHits } from '../../limits/limit-hits.ts';
 import type { Limits } from '../../limits/limit-settings.ts';
-import { shareOf } from '../../limits/share.ts';
+import { shareOf } from '../../limits/rates.ts';
 import type { FairQueue, Task } from '../../pacing/fair-queue.ts';
 import { remoteAddressOf } from '../../proxies/remote-address.ts';
 import { expectPresent } from '../../users/present.ts';

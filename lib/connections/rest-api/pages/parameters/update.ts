@@ -16,7 +16,7 @@ import { asHubError } from '../../input/fault-gate.ts';
 import { unconfirmed } from '../../input/unconfirmed.ts';
 import type { WriteCounts } from '../../input/write-counts.ts';
 import type { FairQueue } from '../../pacing/fair-queue.ts';
-import { inSpan } from '../../tracing/span.ts';
+import { inSpan } from '../../tracing/traceparent.ts';
 import type { View } from '../../users/view.ts';
 
 const formType = 'application/x-www-form-urlencoded';

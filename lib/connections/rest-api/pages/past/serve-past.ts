@@ -15,7 +15,7 @@ import { cutWith, type Exchange, keepResponse } from '../../http/exchange.ts';
 import { sendParts } from '../../http/send-parts.ts';
 import { asHubError } from '../../input/fault-gate.ts';
 import type { PastShares } from '../../limits/past-shares.ts';
-import { shareOf } from '../../limits/share.ts';
+import { shareOf } from '../../limits/rates.ts';
 import type { FairQueue } from '../../pacing/fair-queue.ts';
 import { remoteAddressOf } from '../../proxies/remote-address.ts';
 import type { Visitor } from '../../users/visitor.ts';

@@ -4,7 +4,7 @@
 import { describe, HubError } from '../../../../model/error.ts';
 import { readJsonObject } from '../../../../model/json-object.ts';
 import { maxMessageBytes } from '../../../../wire/limits.ts';
-import { LimitError } from '../../limits/limit-error.ts';
+import { LimitError } from '../../limits/limit-hits.ts';
 import { hasLeadingZero, readDecimal } from './decimal.ts';
 
 /** The reader remembers so many addresses by their bytes, one in each place of a table, if they are no longer than this. */

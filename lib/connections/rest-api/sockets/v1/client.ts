@@ -3,8 +3,7 @@
 import type { Origin } from '../../../../model/parameter.ts';
 import type { CloseCode } from '../../../../wire/close-codes.ts';
 import { limits } from '../../limits/limits.ts';
-import { newWriterId } from '../../limits/rates.ts';
-import { shareOf } from '../../limits/share.ts';
+import { newWriterId, shareOf } from '../../limits/rates.ts';
 import type { Visitor } from '../../users/visitor.ts';
 import type { Comer, Socket } from '../socket-protocol.ts';
 import { Tally } from '../tally.ts';

@@ -10,7 +10,7 @@ import type { Delivery, Since } from '../../../../wire/v1/client-messages.ts';
 import { type Filter, filterOf } from '../../filters/filter.ts';
 import { createPatternFilter, isAddress } from '../../filters/pattern.ts';
 import { parse } from '../../input/parse.ts';
-import { LimitError } from '../../limits/limit-error.ts';
+import { LimitError } from '../../limits/limit-hits.ts';
 import type { Limits } from '../../limits/limit-settings.ts';
 import type { Visitor } from '../../users/visitor.ts';
 import type { FanOut } from '../fan-out.ts';

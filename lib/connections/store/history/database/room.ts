@@ -1,10 +1,14 @@
 // The room that a transaction needs is there before it begins: in the database, in the log before it, and on the disk.
-
 import { statfsSync, statSync } from 'node:fs';
+import { dayMs } from '../../../../model/time/iso-time.ts';
 import { expectRoom, NoRoomError } from '../../thread/database/free-room.ts';
+import { isWithin } from '../../thread/database/read-rows.ts';
 import type { HistoryRoom } from '../messages.ts';
-import type { HistoryDatabase } from './history-database.ts';
-import { makeRoom } from './make-room.ts';
+import type { Interval } from '../segments.ts';
+import { hourMs } from '../tables.ts';
+import { always, dropChanges, dropSpans, hoursOf } from './drop.ts';
+import type { HistoryDatabase, SpanTable } from './history-database.ts';
+import type { AgesOfHours } from './hour-ages.ts';
 
 /** How often the oldest quarter of what there is is deleted for one transaction: then a thousandth of it is left. */
 const makingRounds = 24;
@@ -57,4 +61,60 @@ export class Room {
       expectRoom(this.#folder, 'history');
     }
   }
+}
+
+// When the room is used up, what was written longest ago goes: changes first, hour by hour, then minutes, at last a quarter of what
+// there is.
+
+/** Minutes go before the changes of the present hour, but for those of one day. */
+const keptMinutesMs = dayMs;
+/** Which parts of the time since the oldest span go, until there is room. */
+const shares = [1 / 4, 1 / 2, 3 / 4, 15 / 16];
+
+type Steps = Generator<void, void, void>;
+
+/** Deletes in steps; whoever needs room stops as soon as there is enough. */
+function* makeRoom(database: HistoryDatabase): Steps {
+  const ages = database.ages.all();
+  const { ran } = database.ages;
+  const hours = [...hoursOf(database)].sort((one, other) => ages.notedAt(one) - ages.notedAt(other));
+  for (const hour of hours) if (ran - ages.notedAt(hour) >= hourMs) yield* dropChanges(database, hour, () => [always]);
+  if (ran - oldestSpan(database, 'minute', ages) > keptMinutesMs) yield* dropOldSpans(database, 'minute', ages);
+  for (const hour of hours) {
+    const cut = quarterOf(database, hour);
+    if (cut !== undefined) yield* dropChanges(database, hour, () => [cut]);
+  }
+  yield* dropOldSpans(database, 'minute', ages);
+  yield* dropOldSpans(database, 'hour', ages);
+}
+
+function* dropOldSpans(database: HistoryDatabase, table: SpanTable, ages: AgesOfHours): Steps {
+  const { ran } = database.ages;
+  const oldest = oldestSpan(database, table, ages);
+  for (const share of shares) {
+    const cut = ages.upTo(oldest + Math.max(1, (ran - oldest) * share));
+    yield* dropSpans(database, table, () => cut);
+  }
+}
+
+/** The first quarter of the time of the changes of an hour; undefined: it has none. */
+function quarterOf({ database }: HistoryDatabase, hour: number): Interval | undefined {
+  const time = (which: 'min' | 'max') => {
+    const ofEach = `(SELECT ${which}(time) FROM change WHERE hour = ? AND parameter = id AND ${isWithin('time', 'time')})`;
+    const row = database.prepare(`SELECT ${which}(${ofEach}) AS time FROM parameter`).get(hour);
+    return (row as { time: number | null }).time;
+  };
+  const [oldest, newest] = [time('min'), time('max')];
+  if (oldest === null || newest === null) return undefined;
+  return { from: oldest, to: oldest + Math.max(1, (newest - oldest) / 4) };
+}
+
+/** When the oldest rows were written; Infinity: there are none. */
+function oldestSpan({ database }: HistoryDatabase, table: SpanTable, ages: AgesOfHours): number {
+  const { time } = database
+    .prepare(
+      `SELECT min((SELECT min(time) FROM ${table} WHERE parameter = id AND ${isWithin('time', 'time')})) AS time FROM parameter`,
+    )
+    .get() as { time: number | null };
+  return time === null ? Number.POSITIVE_INFINITY : ages.oldestFrom(Math.floor(time / hourMs));
 }

@@ -1,12 +1,14 @@
 // Puts what a number was together to buckets of equal length: the least, the greatest, the mean weighed by time, and how many changes
 // there were. It is told single changes, and minutes and hours that are put together already, in the order of time.
-
 import type { HistoryGap } from '../../../../wire/http/past/history.ts';
-import type { Span } from '../past-database.ts';
+import type { Interval } from '../../history/segments.ts';
+import { hourMs, minuteMs } from '../../history/tables.ts';
+import { changesIn, type Moment, type StateRow, startsIn } from '../past.ts';
+import type { Series, Span } from '../past-database.ts';
 import { isDown } from './gaps.ts';
-import type { Sink } from './sources.ts';
+import { floorTo, stepOf } from './steps.ts';
 
-export interface BucketColumns {
+interface BucketColumns {
   readonly times: number[];
   readonly min: (number | null)[];
   readonly mean: (number | null)[];
@@ -149,4 +151,133 @@ export class Buckets implements Sink {
 function rounded(mean: number): number {
   const size = Math.abs(mean);
   return size >= 1 && size < 1e9 ? (Math.sign(mean) * Math.round(size * 1e6)) / 1e6 : mean;
+}
+
+// What buckets are made of: hours and minutes that are put together already, as far as they are there and still kept, and changes.
+
+/** More changes are not put together for one answer: longer buckets are made of minutes or hours, where these are kept. */
+const maxChanges = 200_000;
+
+/** The tables by the length of their spans; changes have none. */
+const tables = [
+  { name: 'change', unitMs: 1 },
+  { name: 'minute', unitMs: minuteMs },
+  { name: 'hour', unitMs: hourMs },
+] as const;
+
+type TableName = (typeof tables)[number]['name'];
+
+/** Takes changes and spans in the order of time. */
+export interface Sink {
+  change(time: number, value: number): void;
+  /** Says what holds from a time on, without a change; undefined: nobody knows. */
+  state(time: number, value: number | undefined): void;
+  span(span: Span, lengthMs: number): void;
+  /** Whether it was known all the time what is put together in a span. */
+  isKnownThrough(from: number, to: number): boolean;
+}
+
+/** The tables that have all of a range; what is newer than the marks is in a shorter one for sure. */
+export function completeTables({ database, mark }: Moment, series: Series, { from, to }: Interval): Set<TableName> {
+  const start = floorTo(hourMs, from);
+  const firsts = new Map<TableName, number | undefined>([
+    ['change', database.changedHours(series, start, to + 1, 1)[0]],
+    ['minute', database.span('minute', 'first', series, start, to + 1)?.[0]],
+    ['hour', database.span('hour', 'first', series, start, to + 1)?.[0]],
+  ]);
+  const ends: Record<TableName, number> = { change: Infinity, minute: mark.minutes, hour: mark.hours };
+  const earliest = Math.min(...[...firsts.values()].map((first) => first ?? Infinity));
+  const isComplete = (name: TableName) => {
+    const first = firsts.get(name);
+    return earliest >= ends[name] || (first !== undefined && floorTo(hourMs, first) <= floorTo(hourMs, earliest));
+  };
+  return new Set(tables.map(({ name }) => name).filter(isComplete));
+}
+
+/** How many changes there were at least, as far as that is known without looking at each. */
+export function countAtLeast({ database }: Moment, series: Series, { from, to }: Interval): number {
+  const start = Math.ceil(from / hourMs) * hourMs;
+  return countOf(database.spans('hour', series, start, floorTo(hourMs, to)));
+}
+
+/** How long buckets are. It takes longer ones where only these can be made, or where there are too many changes. */
+export function chooseStep(
+  moment: Moment,
+  series: Series,
+  { from, to }: Interval,
+  points: number,
+  complete: ReadonlySet<TableName>,
+): number {
+  const finest = tables.find(({ name }) => complete.has(name))?.unitMs ?? 1;
+  const step = stepOf(Math.max((to - from) / points, finest));
+  const next = tables.find(({ name, unitMs }) => unitMs > step && complete.has(name));
+  if (step >= minuteMs || next === undefined) return step;
+  const spans = moment.database.spans(next.unitMs === hourMs ? 'hour' : 'minute', series, from, to + 1);
+  return countOf(spans) > maxChanges ? next.unitMs : step;
+}
+
+/** Tells a sink everything from `from` until before `to`, from the longest spans that fit into a step. */
+export function tell(
+  moment: Moment,
+  series: Series,
+  { from, to }: Interval,
+  stepMs: number,
+  complete: ReadonlySet<TableName>,
+  sink: Sink,
+): void {
+  const { hours, minutes } = moment.mark;
+  let at = from;
+  for (const [table, unitMs, mark] of [
+    ['hour', hourMs, hours],
+    ['minute', minuteMs, minutes],
+  ] as const) {
+    if (stepMs < unitMs || !complete.has(table) || at >= mark) continue;
+    const end = Math.min(to, mark);
+    moment.database.tellSpans(table, series, at, end, (span) => tellSpan(moment, series, span, unitMs, sink));
+    at = Math.max(at, end);
+  }
+  if (at < to) tellChanges(moment, series, at, to, sink);
+}
+
+/** A span does not say in which part of it something was known: then what it was made of is told, if that is still kept. */
+function tellSpan(moment: Moment, series: Series, span: Span, unitMs: number, sink: Sink): void {
+  const [start, , , , , count] = span;
+  if (sink.isKnownThrough(start, start + unitMs)) sink.span(span, unitMs);
+  else if (unitMs === hourMs) {
+    const minutes = moment.database.spans('minute', series, start, start + unitMs);
+    if (countOf(minutes) !== count) sink.span(span, unitMs);
+    else for (const minute of minutes) tellSpan(moment, series, minute, minuteMs, sink);
+  } else {
+    const rows = moment.database.changes(series, start, start, start + unitMs, 'first', count);
+    if (rows.length < count) sink.span(span, unitMs);
+    else for (const [time, value] of rows) sink.change(time, value as number);
+  }
+}
+
+function tellChanges(moment: Moment, series: Series, from: number, to: number, sink: Sink): void {
+  const { database, deadline, segments } = moment;
+  if (!segments.isOrdered) {
+    tellPieces(moment, series, { from, to }, sink);
+    return;
+  }
+  for (const hour of database.changedHours(series, from, to)) {
+    deadline.check();
+    for (const [time, value] of database.changes(series, hour, from, to, 'first', Number.MAX_SAFE_INTEGER))
+      sink.change(time, value as number);
+  }
+}
+
+/** Where a time came twice, what came later holds. */
+function tellPieces(moment: Moment, series: Series, range: Interval, sink: Sink): void {
+  const starts = startsIn(moment, series, range);
+  const tell = ([time, value]: StateRow) => sink.state(time, value as number | undefined);
+  for (const [time, value] of changesIn(moment, series, range, 'first', Number.MAX_SAFE_INTEGER)) {
+    for (; starts.length > 0 && starts[0]![0] <= time; starts.shift()) tell(starts[0]!);
+    sink.change(time, value as number);
+  }
+  for (const start of starts) tell(start);
+}
+
+function countOf(spans: readonly Span[]): number {
+  return spans.reduce((sum, [, , , , , count]) => sum + count, 0);
 }

@@ -1,14 +1,13 @@
 // The history of one parameter, whatever its type is.
-
-import type { ValueType } from '../../../../model/value.ts';
-import type { History } from '../../../../wire/http/past/history.ts';
+import type { Value, ValueType } from '../../../../model/value.ts';
+import type { History, HistoryGap } from '../../../../wire/http/past/history.ts';
 import type { AskedParameter } from '../../../archive.ts';
-import type { Moment } from '../past.ts';
-import type { Series } from '../past-database.ts';
+import { changesIn, type Held, heldBefore, type Moment, type StateRow, statesIn } from '../past.ts';
+import { type Series, type Span, type Stored, toValue } from '../past-database.ts';
 import type { Course, HistoryRange } from '../range.ts';
-import { fireCourse } from './fires.ts';
-import { numberCourse } from './numbers.ts';
-import { textCourse } from './states.ts';
+import { Buckets, chooseStep, completeTables, countAtLeast, type Sink, tell } from './buckets.ts';
+import { isDown } from './gaps.ts';
+import { floorTo } from './steps.ts';
 
 type CourseOf = (moment: Moment, series: Series, range: HistoryRange) => Course;
 
@@ -39,4 +38,142 @@ export function historyOf(moment: Moment, parameter: AskedParameter, range: Hist
   const { from, to } = range;
   const course = series === undefined ? empty[type] : courses[type](moment, series, range);
   return { address, type, from, to, ...course, gaps: moment.gaps.within(from, to) };
+}
+
+// The history of a number or a boolean: as it was where that is few enough points, else in buckets.
+
+function numberCourse(moment: Moment, series: Series, range: HistoryRange): Course {
+  const complete = completeTables(moment, series, range);
+  const isFew = complete.has('change') && countAtLeast(moment, series, range) <= range.points;
+  const states = isFew ? stateCourse(moment, series, range) : undefined;
+  if (states !== undefined) return states;
+  const stepMs = chooseStep(moment, series, range, range.points, complete);
+  const from = floorTo(stepMs, range.from);
+  const to = Math.min(floorTo(stepMs, range.to) + stepMs, Math.max(from, moment.until));
+  const gaps = moment.gaps.within(from, to);
+  const held = heldBefore(moment, series, from)?.value as number | undefined;
+  const buckets = new Buckets(from, to, stepMs, gaps, held);
+  tell(moment, series, { from, to }, stepMs, complete, buckets);
+  buckets.holdUntil(to);
+  return { kind: 'buckets', stepMs, ...buckets.columns() };
+}
+
+// The history of a trigger: when it fired, or how often in each bucket.
+
+function fireCourse(moment: Moment, series: Series, range: HistoryRange): Course {
+  const complete = completeTables(moment, series, range);
+  if (complete.has('change') && countAtLeast(moment, series, range) <= range.points) {
+    const { from, to, points } = range;
+    const rows = changesIn(moment, series, { from, to: to + 1 }, 'first', points + 1);
+    if (rows.length <= points) return { kind: 'fires', times: rows.map(([time]) => time) };
+  }
+  const stepMs = chooseStep(moment, series, range, range.points, complete);
+  const from = floorTo(stepMs, range.from);
+  const to = floorTo(stepMs, range.to) + stepMs;
+  const counts = new Counts(from, stepMs);
+  tell(moment, series, { from, to }, stepMs, complete, counts);
+  return { kind: 'fires', stepMs, ...counts.columns() };
+}
+
+/** Buckets without a fire are left out. */
+class Counts implements Sink {
+  readonly #start: number;
+  readonly #stepMs: number;
+  readonly #counts = new Map<number, number>();
+
+  constructor(start: number, stepMs: number) {
+    this.#start = start;
+    this.#stepMs = stepMs;
+  }
+
+  change(time: number): void {
+    this.#add(time, 1);
+  }
+
+  state(): void {}
+
+  span([time, , , , , count]: Span): void {
+    this.#add(time, count);
+  }
+
+  isKnownThrough(): boolean {
+    return true;
+  }
+
+  columns(): { times: number[]; counts: number[] } {
+    return { times: [...this.#counts.keys()], counts: [...this.#counts.values()] };
+  }
+
+  #add(time: number, count: number): void {
+    const start = this.#start + Math.floor((time - this.#start) / this.#stepMs) * this.#stepMs;
+    this.#counts.set(start, (this.#counts.get(start) ?? 0) + count);
+  }
+}
+
+// The history as it was: each value, and from when on it held.
+
+/** Numbers and booleans; undefined: there are too many of them. */
+function stateCourse(moment: Moment, series: Series, range: HistoryRange): Course | undefined {
+  const { from, to, points } = range;
+  const rows = statesIn(moment, series, { from, to: to + 1 }, 'first', points + 1);
+  if (rows.length > points) return undefined;
+  const states = statesOf(heldBefore(moment, series, from), rows, moment.gaps.within(from, to), range, series.type);
+  return { kind: series.type === 'B' ? 'intervals' : 'raw', ...states };
+}
+
+/** The newest texts. */
+function textCourse(moment: Moment, series: Series, range: HistoryRange): Course {
+  const { from, to, points } = range;
+  const rows = statesIn(moment, series, { from, to: to + 1 }, 'last', points + 1);
+  const hasMore = rows.length > points;
+  const told = hasMore ? rows.slice(1) : rows;
+  const start = hasMore ? told[0]![0] : from;
+  const held = hasMore ? undefined : heldBefore(moment, series, from);
+  const states = statesOf(held, told, moment.gaps.within(start, to), { from: start, to }, series.type);
+  return { kind: 'texts', ...states, ...(hasMore && { more: true }) };
+}
+
+/** What held when, with null from the beginning of each gap to the end of it, or until something is known again. */
+function statesOf(
+  held: Held | undefined,
+  rows: readonly StateRow[],
+  gaps: readonly HistoryGap[],
+  { from }: { from: number; to: number },
+  type: ValueType,
+): { times: number[]; values: (Value | null)[] } {
+  const times: number[] = [];
+  const values: (Value | null)[] = [];
+  let known: Stored | undefined = held?.value;
+  const put = (time: number, value: Stored | null) => {
+    times.push(time);
+    values.push(value === null ? null : toValue(type, value));
+  };
+  if (held !== undefined && held.time !== rows[0]?.[0]) put(held.time, held.value); // it may have ended with a span, where a change comes
+  let next = 0;
+  const putBefore = (end: number) => {
+    const before = next;
+    for (; next < rows.length && rows[next]![0] < end; next++) {
+      const [time, value] = rows[next]!;
+      if (value !== undefined || known !== undefined) put(time, value ?? null);
+      known = value;
+    }
+    return next > before;
+  };
+  for (const gap of gaps) {
+    putBefore(gap.from);
+    if (gap.from === gap.to && !isDown(gap)) continue;
+    const before = known;
+    if (before !== undefined) put(gap.from, null);
+    known = undefined;
+    if (putBefore(gap.to)) continue;
+    if (isDown(gap) || before === undefined) continue;
+    known = before;
+    if (rows[next]?.[0] !== gap.to) put(gap.to, before);
+  }
+  putBefore(Number.POSITIVE_INFINITY);
+  const first = Math.max(
+    0,
+    times.findLastIndex((time) => time < from),
+  );
+  return { times: times.slice(first), values: values.slice(first) };
 }

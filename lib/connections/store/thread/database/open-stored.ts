@@ -1,18 +1,17 @@
 // Opens a database of a store, whatever has become of it: a damaged one is set aside and the copy of the last hour takes its place;
 // one that cannot be written is read all the same. It never throws.
-
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../../../model/error.ts';
 import type { OpenedStored } from '../values/messages.ts';
 import { clearLog, companions, type DatabaseFiles, isFile } from './files.ts';
-import { FolderLock } from './folder-lock.ts';
 import { ageOf, copyText, type Recovery, readStored, recover } from './recover.ts';
 import { troubleOf } from './trouble.ts';
 
 /** How one of the databases is opened. */
-export interface Opening<Held, Database> extends Recovery<Held> {
+interface Opening<Held, Database> extends Recovery<Held> {
   /** The lock of it in its folder: `hub`. */
   readonly lock: string;
   /** What another hub does that has the lock: `keeps its values in this folder`. */
@@ -80,5 +79,42 @@ function readIn<Held>(folder: string, path: string, losses: string[], recovery: 
     return readStored(place, losses, recovery, path);
   } finally {
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+// A folder belongs to one hub at a time, each of its databases to one thread of it. The system frees it when that hub ends, however
+// it does.
+
+/** How long a hub that is just ending is waited for. */
+const waitMs = 1000;
+
+export class FolderLock {
+  readonly #database: DatabaseSync;
+
+  /** Takes `<name>.lock`. Errors: those of SQLite; busy: another hub has the folder. */
+  constructor(folder: string, name = 'hub') {
+    const path = join(folder, `${name}.lock`);
+    try {
+      this.#database = lock(path);
+    } catch (error) {
+      if (troubleOf(error) !== 'damaged') throw error;
+      rmSync(path, { force: true });
+      this.#database = lock(path);
+    }
+  }
+
+  free(): void {
+    this.#database.close();
+  }
+}
+
+function lock(path: string): DatabaseSync {
+  const database = new DatabaseSync(path);
+  try {
+    database.exec(`PRAGMA busy_timeout = ${waitMs}; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE`);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
   }
 }

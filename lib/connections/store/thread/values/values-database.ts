@@ -1,9 +1,16 @@
 // The database of values, `values.db`: tables that people read with any tool, and one transaction per batch.
 
-import { dirname } from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
+import { rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { isTime } from '../../../../model/time/iso-time.ts';
+import { isValueOf, type ValueType, valueTypes } from '../../../../model/value.ts';
+import type { KeptMemory } from '../../../keeping.ts';
+import { backupWork, filesOf } from '../database/files.ts';
 import { freeBytesIn } from '../database/free-room.ts';
 import { LeftOutRows } from '../database/left-out-rows.ts';
+import { openStored, type Stored } from '../database/open-stored.ts';
+import { readRows } from '../database/read-rows.ts';
 import {
   checkDatabase,
   createDatabase,
@@ -12,13 +19,95 @@ import {
   openDatabase,
   readDatabase,
 } from '../database/store-database.ts';
+import { readStored, storedText } from '../database/stored-text.ts';
 import { troubleOf } from '../database/trouble.ts';
 import { WrittenFiles } from '../database/written-files.ts';
-import { isOfThisVersion, valuesVersion } from './checksum.ts';
-import type { Batch, Held } from './messages.ts';
-import { readMemories, readValues } from './read-values.ts';
-import { dropSnapshotTables, readSnapshots, snapshotTables } from './snapshot-tables.ts';
-import { RowWriter } from './write-values.ts';
+import { giveWay } from '../give-way.ts';
+import { checksumOf, hasChecksums, isOfThisVersion, valuesVersion } from './checksum.ts';
+import type { Batch, Held, KeptSnapshots, OpenRequest, SnapshotBatch, ValueRow } from './messages.ts';
+
+// The tables of snapshots in the database of values, and a view that shows what is in them to people.
+
+const snapshotTables = `
+  CREATE TABLE IF NOT EXISTS snapshot (
+    selection TEXT NOT NULL, name TEXT NOT NULL, time INTEGER NOT NULL, parameters INTEGER NOT NULL, contents TEXT NOT NULL,
+    checksum INTEGER NOT NULL, PRIMARY KEY (selection, name)
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS last_snapshot (
+    selection TEXT PRIMARY KEY, name TEXT NOT NULL, checksum INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE VIEW IF NOT EXISTS snapshot_value AS
+    SELECT selection, name, value ->> 0 AS address, value ->> 1 AS type, value ->> 2 AS value
+    FROM snapshot, json_each(contents);`;
+
+const dropSnapshotTables = `
+  DROP VIEW IF EXISTS snapshot_value; DROP TABLE IF EXISTS snapshot; DROP TABLE IF EXISTS last_snapshot`;
+
+const put = `INSERT INTO snapshot VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+  time = excluded.time, parameters = excluded.parameters, contents = excluded.contents, checksum = excluded.checksum`;
+const putLast = `INSERT INTO last_snapshot VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET
+  name = excluded.name, checksum = excluded.checksum`;
+
+type StoredSnapshot = readonly [
+  selection: string,
+  name: string,
+  time: number,
+  parameters: number,
+  contents: string,
+  checksum: number,
+];
+
+/** Reads all snapshots that are whole, oldest first, and names the others. Errors: those of SQLite. */
+function readSnapshots(database: DatabaseSync, damaged: string[]): KeptSnapshots {
+  if (!hasChecksums(database)) return { saved: [], last: [] }; // the first version had no snapshots
+  const rows = readRows(
+    database.prepare('SELECT selection, name, time, parameters, contents, checksum FROM snapshot ORDER BY time'),
+  ) as unknown as readonly StoredSnapshot[];
+  const whole = rows.filter(([selection, name, time, parameters, contents, checksum]) => {
+    const isWhole = isTime(time) && checksum === checksumOf([selection, name, time, parameters, contents]);
+    if (!isWhole) damaged.push(`${selection}/${name} (snapshot)`);
+    return isWhole;
+  });
+  return {
+    saved: whole.map(([selection, name, time, parameters, contents]) => {
+      return { selection, name, time, parameters, contents, bytes: Buffer.byteLength(contents) };
+    }),
+    last: readLast(database, damaged),
+  };
+}
+
+/** Reads which snapshot of each selection was last saved or recalled. */
+function readLast(database: DatabaseSync, damaged: string[]): KeptSnapshots['last'] {
+  const isChecked = isOfThisVersion(database);
+  const rows = readRows(
+    database.prepare(`SELECT selection, name, ${isChecked ? 'checksum' : 0} FROM last_snapshot`),
+  ) as unknown as readonly [selection: string, name: string, checksum: number][];
+  return rows.flatMap(([selection, name, checksum]) => {
+    if (!isChecked || checksum === checksumOf([selection, name])) return [[selection, name]];
+    damaged.push(`${selection} (last snapshot)`);
+    return [];
+  });
+}
+
+/** Writes a batch, within a transaction. Errors: those of SQLite. */
+function writeSnapshots(database: DatabaseSync, { isAnew, saved, forgotten, last }: SnapshotBatch): void {
+  if (isAnew) database.exec('DELETE FROM snapshot; DELETE FROM last_snapshot');
+  for (const { selection, name, time, parameters, contents } of saved)
+    database
+      .prepare(put)
+      .run(
+        selection,
+        name,
+        BigInt(time),
+        BigInt(parameters),
+        contents,
+        checksumOf([selection, name, time, parameters, contents]),
+      );
+  for (const row of forgotten) database.prepare('DELETE FROM snapshot WHERE selection = ? AND name = ?').run(...row);
+  for (const [selection, name] of last)
+    if (name === undefined) database.prepare('DELETE FROM last_snapshot WHERE selection = ?').run(selection);
+    else database.prepare(putLast).run(selection, name, checksumOf([selection, name]));
+}
 
 const tables = `
   CREATE TABLE parameter (
@@ -141,4 +230,156 @@ function writeAnew(database: DatabaseSync): void {
     });
     database.exec(`PRAGMA user_version = ${valuesVersion}`);
   });
+}
+
+// Opens the database of values.
+
+/** How many damaged rows are told by name, and how much of each name. */
+const shownNames = 5;
+const shownCharacters = 100;
+
+export type OpenValues = Stored<Held, ValuesDatabase>;
+
+/** While the hub runs nothing is lost: it knows all values itself. */
+export function openValues({ folder, maxBytes, isRead }: OpenRequest): OpenValues {
+  const files = filesOf(folder, 'values');
+  return openStored<Held, ValuesDatabase>(files, {
+    lock: 'hub',
+    others: 'keeps its values in this folder',
+    isRead,
+    create: ValuesDatabase.create,
+    read: (path) => ValuesDatabase.check(path, isRead),
+    lostSince: isRead ? 'later changes are lost' : undefined,
+    lost: isRead ? 'all values are lost' : 'the hub writes it anew',
+    lossesOf: (held) => lossesOf(files.path, held),
+    open(held) {
+      rmSync(join(folder, backupWork), { recursive: true, force: true }); // a hub was killed while it made a backup
+      return new ValuesDatabase(files.path, maxBytes, held !== undefined && held.damaged.length > 0);
+    },
+  });
+}
+
+/** `values.db has 2 damaged rows, what they held is lost: desk/lamp, desk/level` */
+function lossesOf(path: string, { damaged }: Held): string[] {
+  if (damaged.length === 0) return [];
+  const names = damaged.slice(0, shownNames).map((name) => name.slice(0, shownCharacters));
+  const more = damaged.length > shownNames ? ` and ${damaged.length - shownNames} more` : '';
+  const rows = damaged.length === 1 ? 'a damaged row, what it held' : `${damaged.length} damaged rows, what they held`;
+  return [`${path} has ${rows} is lost: ${names.join(', ')}${more}`];
+}
+
+// Reads the rows of `values.db`, and leaves out those whose checksum says that they are not as they were written. Whoever edits a
+// database may also write a checksum that is right, and the first version had none: so what is read is looked at, too.
+
+/**
+ * Reads what is whole, oldest first, and names what is not. A hub waits for it, and the thread has just begun: each row stays the
+ * array that SQLite has made, and is ordered here, which takes less time. Errors: those of SQLite.
+ */
+function readValues(database: DatabaseSync, damaged: string[]): ValueRow[] {
+  const isChecked = hasChecksums(database);
+  const added = isChecked ? 'causes, checksum' : "'', 0";
+  const values: unknown[][] = [];
+  for (const row of readRows(database.prepare(`SELECT address, type, value, time, ${added} FROM parameter`))) {
+    const checksum = row.pop();
+    row[2] = readStored(row[2]);
+    const isAsWritten = !isChecked || checksum === checksumOf(row);
+    if (row[1] === 'B') row[2] = booleans.get(row[2]);
+    if (isAsWritten && isRow(row)) values.push(row);
+    else damaged.push(`${row[0]}`);
+  }
+  return (values as unknown as ValueRow[]).sort((a, b) => a[3] - b[3]);
+}
+
+/** As they are stored. */
+const booleans = new Map<unknown, boolean>([
+  [0, false],
+  [1, true],
+]);
+
+function isRow([, type, value, time]: readonly unknown[]): boolean {
+  return valueTypes.includes(type as ValueType) && isValueOf(type as ValueType, value) && isTime(time);
+}
+
+/** As `readValues`, of what was under way. */
+function readMemories(database: DatabaseSync, damaged: string[]): KeptMemory[] {
+  const isChecked = hasChecksums(database);
+  const rows = readRows(
+    database.prepare(`SELECT connection, name, memory, ${isChecked ? 'checksum' : 0} FROM under_way`),
+  );
+  return (rows as unknown as [string, string, string, number][]).flatMap(([connection, name, text, checksum]) => {
+    if (!isChecked || checksum === checksumOf([connection, name, text])) return readMemory(connection, name, text);
+    damaged.push(`${connection}/${name} (under way)`);
+    return [];
+  });
+}
+
+/** The first version may hold what is no JSON. */
+function readMemory(connection: string, name: string, text: string): KeptMemory[] {
+  try {
+    return [{ connection, name, memory: JSON.parse(text) }];
+  } catch {
+    return [];
+  }
+}
+
+// Writes the rows of `values.db`, each with a checksum of its other columns.
+
+const putValue = `INSERT INTO parameter VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+  type = excluded.type, value = excluded.value, time = excluded.time, causes = excluded.causes, checksum = excluded.checksum`;
+const putMemory = `INSERT INTO under_way VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+  memory = excluded.memory, checksum = excluded.checksum`;
+const dropValue = 'DELETE FROM parameter WHERE address = ?';
+const dropMemory = 'DELETE FROM under_way WHERE connection = ? AND name = ?';
+
+class RowWriter {
+  readonly #database: DatabaseSync;
+  readonly #putValue: StatementSync;
+  readonly #dropValue: StatementSync;
+  readonly #leftOut: LeftOutRows;
+  readonly #putMemory: StatementSync;
+  readonly #dropMemory: StatementSync;
+
+  /** `leftOut` takes what cannot be written. Errors: those of SQLite. */
+  constructor(database: DatabaseSync, leftOut: LeftOutRows) {
+    this.#database = database;
+    this.#leftOut = leftOut;
+    this.#dropValue = database.prepare(dropValue);
+    this.#putValue = database.prepare(putValue);
+    this.#putMemory = database.prepare(putMemory);
+    this.#dropMemory = database.prepare(dropMemory);
+  }
+
+  /** To be called in a transaction. Errors: those of SQLite. */
+  write({ values, memories, snapshots, forgotten = [] }: Batch): void {
+    for (const address of forgotten) this.#dropValue.run(address);
+    for (const row of values) {
+      giveWay();
+      try {
+        this.#put(row);
+      } catch (error) {
+        this.#leftOut.note(row[0], error);
+        this.#dropValue.run(row[0]); // the one before it is not what it was last
+      }
+    }
+    for (const [connection, name, memory] of memories)
+      try {
+        if (memory === undefined) this.#dropMemory.run(connection, name);
+        else this.#putMemory.run(connection, name, memory, checksumOf([connection, name, memory]));
+      } catch (error) {
+        this.#leftOut.note(`${connection}/${name} (under way)`, error);
+      }
+    if (snapshots !== undefined) writeSnapshots(this.#database, snapshots);
+  }
+
+  #put([address, type, value, time, causes]: ValueRow): void {
+    const number = typeof value === 'boolean' ? Number(value) : value;
+    const checksum = checksumOf([address, type, number, time, causes]);
+    this.#putValue.run(address, type, stored(type, number), BigInt(time), causes, checksum);
+  }
+}
+
+/** Integers and booleans as integers: SQLite would take each number for a float. */
+function stored(type: ValueType, value: string | number): string | bigint | number | Uint8Array {
+  if (typeof value === 'string') return storedText(value);
+  return type === 'F' ? value : BigInt(value);
 }
