@@ -1,6 +1,7 @@
 // A disk that takes long: while a commit does, and for a while after it, its lag is told.
 import type { SchedulerLike } from 'rxjs';
 import type { BackoffTimes } from '../../model/time/backoff.ts';
+import { within } from '../../model/time/deadline.ts';
 import type { ConnectionEvent } from '../connection.ts';
 
 /** A commit that takes longer is told: what was to be kept may be older than half a second when it is safe. */
@@ -10,6 +11,11 @@ const recoveredMs = 2000;
 const tellEveryMs = 1000;
 /** How long somebody waits at most until what has changed is written. */
 export const flushDeadlineMs = 2000;
+/**
+ * How long a database that is written stays open for those who read it. The last one to close it empties its log, and who only reads
+ * cannot.
+ */
+const readersDeadlineMs = 500;
 /** The pauses before a database is tried again that cannot be opened or written. */
 export const againTimes: BackoffTimes = { firstMs: 500, longestMs: 5000 };
 
@@ -68,4 +74,9 @@ export class ToldState {
     this.#told = reason;
     this.#tell(reason === '' ? { state: 'running' } : { state: 'degraded', reason });
   }
+}
+
+/** Waits for readers of a database to end, before those who write it close it; not for long. */
+export async function awaitReaders(...ended: readonly Promise<unknown>[]): Promise<void> {
+  await within(Promise.allSettled(ended), readersDeadlineMs);
 }

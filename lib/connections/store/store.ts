@@ -70,12 +70,16 @@ export const store = defineGatewayType({
       restoring.delete(settings);
       const shelf = new SnapshotShelf(Math.min(maxBytesOfAll, valuesBytes(settings) / 4));
       if (restored?.result !== undefined) shelf.adopt(restored.result);
+      let readersEnded: Promise<unknown> = Promise.resolve();
       const isOurs$ = new BehaviorSubject(false);
       return runParts(
         {
           values: valuesOf(context, hub, restored, shelf, isOurs$),
-          history: whileOurs(isOurs$, historyOf(context, hub)),
-          audit: auditOf(context, hub, restored?.audit),
+          history: whileOurs(
+            isOurs$,
+            historyOf(context, hub, () => readersEnded),
+          ),
+          audit: auditOf(context, hub, restored?.audit, () => readersEnded),
           snapshots: keepSnapshots({
             selections: settings.snapshots,
             context,
@@ -88,6 +92,10 @@ export const store = defineGatewayType({
             audit: readFileOf(context, hub, 'audit'),
             scheduler,
             offer: (past) => hub.keeping.offer({ past }),
+            finish: (work) => {
+              readersEnded = work;
+              context.finish(work);
+            },
           }),
           storage: keepStorage(context, hub),
         },

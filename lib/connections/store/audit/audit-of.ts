@@ -44,7 +44,12 @@ export function openForStart(context: OpenContext): OpenedForStart {
 }
 
 /** Notes who did what, and keeps the log. */
-export function auditOf(context: Context, hub: HubPort, opened: OpenedForStart | undefined): Part {
+export function auditOf(
+  context: Context,
+  hub: HubPort,
+  opened: OpenedForStart | undefined,
+  readersEnded: () => Promise<unknown>,
+): Part {
   const { settings, resolvePath, scheduler, finish } = context;
   let first = opened;
   return defer(() => {
@@ -59,6 +64,7 @@ export function auditOf(context: Context, hub: HubPort, opened: OpenedForStart |
       opened,
       isSelected: createSelection(settings.audit),
       open: (isSuspect) => writer.open(requestOf(context, { isRead: false, isSuspect })),
+      readersEnded,
       finish,
     });
   });

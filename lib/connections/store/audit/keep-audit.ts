@@ -15,7 +15,7 @@ import { afterNext } from '../after-next.ts';
 import type { HourlyCopy } from '../hourly-copy.ts';
 import { LeftOutCount } from '../left-out.ts';
 import { RowRate } from '../row-rate.ts';
-import { againTimes, flushDeadlineMs, SlowDisk, ToldState } from '../slow-disk.ts';
+import { againTimes, awaitReaders, flushDeadlineMs, SlowDisk, ToldState } from '../slow-disk.ts';
 import { AuditQueue } from './audit-queue.ts';
 import type { AuditWriter } from './audit-writer.ts';
 import type { AuditRow, HeldAudit, OpenedAudit } from './messages.ts';
@@ -38,6 +38,8 @@ interface KeepAuditOptions {
   readonly isSelected: (address: string) => boolean;
   /** Opens the database; `isSuspect`: somebody has found damage in it. */
   open(isSuspect: boolean): Promise<OpenedAudit>;
+  /** Resolves when nobody reads the database any more; asked at the end. */
+  readersEnded(): Promise<unknown>;
   /** Takes over the last write when unsubscribed. */
   finish(work: Promise<unknown>): void;
 }
@@ -162,7 +164,8 @@ class AuditKeeper implements RecordedArchive {
       while (this.#isOpen && (await this.#write(true)));
     } finally {
       for (const resolve of this.#flushing) resolve();
-      await Promise.all([this.#options.copy.end(), this.#options.writer.end()]);
+      await awaitReaders(this.#options.copy.end(), this.#options.readersEnded());
+      await this.#options.writer.end();
     }
   }
 

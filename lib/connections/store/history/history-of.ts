@@ -12,6 +12,7 @@ import { rulesOf } from './settings.ts';
 export function historyOf(
   { id, settings, resolvePath, scheduler, finish }: ConnectionContext<StoreSettings>,
   hub: HubPort,
+  readersEnded: () => Promise<unknown>,
 ): Part {
   return recordHistory({
     hub,
@@ -21,6 +22,7 @@ export function historyOf(
     scheduler,
     isOwn: (address) => address.startsWith(`${id}/`),
     offer: (history) => hub.keeping.offer({ history }),
+    readersEnded,
     finish,
   });
 }

@@ -9,7 +9,7 @@ import type { ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { LeftOutCount } from '../left-out.ts';
 import { RowRate } from '../row-rate.ts';
-import { againTimes, flushDeadlineMs, ToldState } from '../slow-disk.ts';
+import { againTimes, awaitReaders, flushDeadlineMs, ToldState } from '../slow-disk.ts';
 import { StoreThread } from '../store-thread.ts';
 import type { Changes, HistoryAnswer, HistoryRequest, HistoryRoom, OpenHistory } from './messages.ts';
 import { Recorder } from './recorder.ts';
@@ -30,6 +30,8 @@ interface RecordHistoryOptions {
   readonly scheduler: SchedulerLike;
   /** Tells the store's own parameters. */
   isOwn(address: string): boolean;
+  /** Resolves when nobody reads the database any more; asked at the end. */
+  readersEnded(): Promise<unknown>;
   /** Takes over the last write when unsubscribed. */
   finish(work: Promise<unknown>): void;
   /** Offers what the history can be asked for; returns what ends that. */
@@ -131,6 +133,7 @@ class HistoryKeeper implements RecordedArchive {
       if (this.#trouble === undefined) await this.#handOver();
     } finally {
       for (const resolve of this.#flushing) resolve();
+      await awaitReaders(this.#options.readersEnded());
       await this.#writer.end();
     }
   }

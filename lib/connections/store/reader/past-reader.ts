@@ -50,9 +50,9 @@ interface Question extends Waiting {
 
 type Thread = StoreThread<readonly ReadRequest[], readonly ReadAnswer[]>;
 
-/** The part of a store that reads; `offer` makes it known, and returns what ends that. Cold; never errs. */
+/** The part of a store that reads; `offer` makes it known, and returns what ends that; `finish` takes over the end of the thread. Cold; never errs. */
 export function readPast(
-  options: PastReaderOptions & { offer(past: PastArchive): () => void },
+  options: PastReaderOptions & { offer(past: PastArchive): () => void; finish(work: Promise<unknown>): void },
 ): Observable<ConnectionEvent> {
   return new Observable((subscriber) => {
     const reader = new PastReader(options);
@@ -60,7 +60,7 @@ export function readPast(
     subscriber.next({ state: 'running' });
     return () => {
       end();
-      reader.end();
+      options.finish(reader.end());
     };
   });
 }
@@ -100,12 +100,12 @@ export class PastReader implements PastArchive {
     return promise;
   }
 
-  /** Ends the thread; what waits is refused. */
-  end(): void {
+  /** Ends the thread; what waits is refused. Resolves when it has ended. */
+  async end(): Promise<void> {
     this.#isEnded = true;
     for (let next = this.#queue.take(); next !== undefined; next = this.#queue.take())
       next.reject(unavailable('the store is ending'));
-    this.#giveUp();
+    await this.#giveUp();
   }
 
   async #work(): Promise<void> {
@@ -113,7 +113,7 @@ export class PastReader implements PastArchive {
     this.#idle?.unsubscribe();
     for (let some = this.#takeHalf(); some.length > 0; some = this.#takeHalf()) await this.#answer(some);
     this.#isBusy = false;
-    if (!this.#isEnded) this.#idle = this.#options.scheduler.schedule(() => this.#giveUp(), idleMs);
+    if (!this.#isEnded) this.#idle = this.#options.scheduler.schedule(() => void this.#giveUp(), idleMs);
   }
 
   #takeHalf(): Question[] {
@@ -124,12 +124,16 @@ export class PastReader implements PastArchive {
     const questions = some.map(({ question }) => question);
     const fine = new Set(questions.filter(isFine).map((question) => this.#fileOf(question)));
     await Promise.all([...fine].map((file) => within(file.flush(), flushMs)));
+    if (this.#isEnded) {
+      for (const { reject } of some) reject(unavailable('the store is ending'));
+      return;
+    }
     const answers = await this.#read(
       questions.map((question) => ({ path: this.#fileOf(question).path, question: handOver(question) })),
     );
     this.#queue.putBack(some.slice(answers.length));
     for (const [index, answer] of answers.entries()) this.#settle(some[index]!, answer);
-    if (this.#isEnded) this.end();
+    if (this.#isEnded) void this.end();
   }
 
   #settle({ question, resolve, reject }: Question, answer: ReadAnswer): void {
@@ -151,10 +155,10 @@ export class PastReader implements PastArchive {
       this.#thread ??= new StoreThread('reader-thread', 'reads the past');
       const answers = await within(this.#thread.ask(requests), hungMs, this.#options.scheduler);
       if (answers !== undefined) return answers;
-      this.#giveUp();
+      void this.#giveUp();
       return [{ failure: `the disk did not answer within ${hungMs / 1000} s` }];
     } catch (error) {
-      this.#giveUp();
+      void this.#giveUp();
       return [{ failure: messageOf(error) }];
     }
   }
@@ -163,13 +167,13 @@ export class PastReader implements PastArchive {
     return this.#options[ask === 'audit' ? 'audit' : 'history'];
   }
 
-  #giveUp(): void {
+  async #giveUp(): Promise<void> {
     this.#idle?.unsubscribe();
     const thread = this.#thread;
     this.#thread = undefined;
     if (thread === undefined) return;
     this.#hanging++;
-    void thread.kill().finally(() => this.#hanging--);
+    await thread.kill().finally(() => this.#hanging--);
   }
 }
 

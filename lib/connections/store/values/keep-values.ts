@@ -15,7 +15,7 @@ import { afterNext } from '../after-next.ts';
 import type { HourlyCopy } from '../hourly-copy.ts';
 import { LeftOutCount } from '../left-out.ts';
 import { RowRate } from '../row-rate.ts';
-import { againTimes, flushDeadlineMs, SlowDisk, ToldState } from '../slow-disk.ts';
+import { againTimes, awaitReaders, flushDeadlineMs, SlowDisk, ToldState } from '../slow-disk.ts';
 import type { SnapshotShelf } from '../snapshots/shelf.ts';
 import type { Batch, Opened, ValueRow, Written } from '../thread/values/messages.ts';
 import { type Gathered, gather, isDefault, LongValues, rowOf } from './gather.ts';
@@ -155,7 +155,8 @@ class ValuesKeeper {
     try {
       while (wasOpen && this.#isOpen && (await this.#write()));
     } finally {
-      await Promise.all([this.#options.copy.end(), this.#options.writer.end()]);
+      await awaitReaders(this.#options.copy.end());
+      await this.#options.writer.end();
     }
   }
 
