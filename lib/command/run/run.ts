@@ -1,6 +1,7 @@
 // `patchbay run`: starts a hub and stops it cleanly. It logs for people on a terminal, and for machines elsewhere.
 import { Console } from 'node:console';
 import { performance } from 'node:perf_hooks';
+import { memoryUsage } from 'node:process';
 import { Writable } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { pino } from 'pino';
@@ -118,28 +119,43 @@ const lookMs = 500;
  */
 const busyShare = 0.5;
 const calmShare = 0.1;
+/**
+ * But what a burst has left over a steady load goes back, once: as long as there is so little garbage, V8 would not collect it for hours. It is
+ * so when the process holds more than so many times what it held before, and not sooner than so long after V8 has saved memory.
+ */
+const grownTimes = 1.5;
+const steadyEveryMs = 60_000;
 /** V8 looks every 8 s whether it should save memory, and does so in small steps; it has done so twice after so long. */
 const savingMs = 20_000;
 
-/** Has V8 save memory for a while, each time this thread has been busy and is calm again. */
+/** Has V8 save memory for a while, each time this thread has been busy and is so no more. */
 export function giveBackWhenCalm(): void {
   let before = performance.eventLoopUtilization();
   let savingUntil = 0;
   let wasBusy = false;
+  let bytesBefore = memoryUsage.rss();
+  let steadyAgainMs = 0;
   const look = () => {
     const now = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(now, before);
     const isBusy = utilization >= busyShare;
     before = now;
-    if (wasBusy && utilization < calmShare) {
+    const nowMs = performance.now();
+    const bytes = memoryUsage.rss();
+    const isOver = wasBusy && !isBusy;
+    const isCalm = isOver && utilization < calmShare;
+    const isSteady = isOver && nowMs >= steadyAgainMs && bytes > grownTimes * bytesBefore;
+    if (isCalm || isSteady) {
       setFlagsFromString('--optimize-for-size');
-      savingUntil = performance.now() + savingMs;
+      savingUntil = nowMs + savingMs;
       wasBusy = false;
-    } else if (savingUntil > 0 && (isBusy || performance.now() >= savingUntil)) {
+    } else if (savingUntil > 0 && (isBusy || nowMs >= savingUntil)) {
       setFlagsFromString('--no-optimize-for-size'); // saving costs time under load
+      if (savingUntil - nowMs < savingMs / 2) steadyAgainMs = nowMs + steadyEveryMs;
       savingUntil = 0;
     }
-    wasBusy ||= isBusy;
+    if (isBusy) wasBusy = true;
+    else if (!wasBusy && savingUntil === 0) bytesBefore = bytes;
   };
   setInterval(look, lookMs).unref();
 }
