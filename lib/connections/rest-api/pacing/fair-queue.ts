@@ -12,6 +12,9 @@ const sliceMs = 0.5;
 export const atOnceMs = 5;
 /** How long the hub works between two rounds on what waits. */
 export const betweenMs = 5;
+/** Whoever has had something published that takes longer than `longMs` may do nothing at once for `waitsMs`: the others come first. */
+const longMs = 5;
+const waitsMs = 1000;
 
 /** Work that a client has asked for. */
 export interface Task {
@@ -72,6 +75,11 @@ class Queue<Key, One extends Waiting> {
     return one;
   }
 
+  /** The one that comes next. */
+  get first(): One | undefined {
+    return this.#order.first;
+  }
+
   /** Takes the first one from its place; its key stays until `leave`. */
   take(): One {
     const first = this.#order.take()!;
@@ -118,6 +126,9 @@ export class FairQueue {
   #processorMs = 0;
   /** What is put off until the work between two rounds is over. */
   #atEnd: (() => void)[] = [];
+  /** Until when a line, or the requests of a share, may do nothing at once, since they have long things published. */
+  readonly #publishers = new Map<object | string, number>();
+  #sweepAt = mostRemembered;
 
   constructor(round: Round) {
     this.#round = round;
@@ -128,18 +139,43 @@ export class FairQueue {
    * slice. `keep` is called if all of it is done later than now, for what is lent for this call alone.
    */
   do(task: Task, keep?: () => void): void {
-    if (!this.#mayNow(task.share)) {
+    const { share, line } = task;
+    if (!this.#mayNow(share) || this.mustWait(line ?? share)) {
       keep?.();
       this.add(task);
       return;
     }
+    const before = this.#round.publishingMs;
     const hasMore = task.advance(performance.now() + Math.max(sliceMs, atOnceMs - this.#round.workedMs));
     this.#round.look();
+    this.notePublishing(line ?? share, before);
     if (hasMore) this.add(task);
   }
 
+  /** Whether a line, or the requests of a share, have lately had published what takes long: then what they ask for waits for its slice. */
+  mustWait(who: object | string): boolean {
+    if (this.#publishers.size === 0) return false;
+    const untilMs = this.#publishers.get(who);
+    if (untilMs === undefined) return false;
+    if (performance.now() < untilMs) return true;
+    this.#publishers.delete(who);
+    return false;
+  }
+
+  /** Notes who has done something at once, before which what waited took `beforeMs` to be published; returns how much longer it takes now. */
+  notePublishing(who: object | string, beforeMs: number): number {
+    const ms = this.#round.publishingMs - beforeMs;
+    if (ms <= longMs) return Math.max(0, ms);
+    const now = performance.now();
+    this.#publishers.set(who, now + waitsMs);
+    if (this.#publishers.size < this.#sweepAt) return ms;
+    for (const [other, untilMs] of this.#publishers) if (untilMs <= now) this.#publishers.delete(other);
+    this.#sweepAt = mostRemembered + 2 * this.#publishers.size;
+    return ms;
+  }
+
   #mayNow(share: string): boolean {
-    if (this.#isWorking || this.#shares.find(share) !== undefined) return false;
+    if (this.#isWorking || !this.#round.mayPublish || this.#shares.find(share) !== undefined) return false;
     this.#round.look();
     const isFirst = this.#lastRound !== this.#round.number;
     this.#lastRound = this.#round.number;
@@ -168,8 +204,8 @@ export class FairQueue {
 
   /** Does something when all is done that this round has time for. */
   atEnd(work: () => void): void {
-    if (this.#isWorking) this.#atEnd.push(work);
-    else setImmediate(work);
+    this.#atEnd.push(work);
+    if (!this.#isWorking) this.#request();
   }
 
   #request(): void {
@@ -181,17 +217,37 @@ export class FairQueue {
   #work(): void {
     this.#isRequested = false;
     this.#isWorking = true;
+    // What takes long to be published leaves first. Then those come who have nothing long to publish: it would double the time of this round.
+    const isLate = !this.#round.mayPublish;
+    if (isLate) this.#publish();
+    if (this.#shares.size > 0) this.#giveSlices(isLate);
+    this.#isWorking = false;
+    this.#publish();
+    if (this.#shares.size > 0) this.#request();
+  }
+
+  /** Gives slices, one at least. When the round is late, whoever has long things published has one only every other time. */
+  #giveSlices(isLate: boolean): void {
     const endMs = performance.now() + betweenMs;
     this.#processorMs = processorMs();
-    // one slice at least, but when what waits takes long to be published, which a slice might double, only every other time
-    let isFree = this.#round.mayPublish || this.#hasSkipped;
-    this.#hasSkipped = !isFree;
-    for (; this.#shares.size > 0 && (isFree || this.hasTime(endMs)); isFree = false) this.#giveSlice(endMs);
-    this.#isWorking = false;
+    const mayTakeLong = !isLate || this.#hasSkipped;
+    this.#hasSkipped = false;
+    for (let isFree = true; this.#shares.size > 0 && (isFree || this.hasTime(endMs)); isFree = false) {
+      this.#hasSkipped = !mayTakeLong && this.#isLong(this.#shares.first!);
+      if (this.#hasSkipped) break;
+      this.#giveSlice(endMs);
+    }
+  }
+
+  /** Whether the line of a share that comes next has long things published. */
+  #isLong({ name, lines }: Share): boolean {
+    return this.mustWait(lines.first!.key ?? name);
+  }
+
+  #publish(): void {
     const ends = this.#atEnd;
     this.#atEnd = [];
     for (const end of ends) end();
-    if (this.#shares.size > 0) this.#request();
   }
 
   /** How long a slice has lasted. Of a long one what the machine did for other programs meanwhile does not count. */
@@ -208,12 +264,13 @@ export class FairQueue {
     const line = share.lines.take();
     const task = line.tasks.values().next().value;
     const startMs = performance.now();
+    const beforeMs = this.#round.publishingMs;
     try {
       if (task === undefined) return;
       line.tasks.delete(task);
       if (task.advance(Math.min(endMs, startMs + sliceMs))) line.tasks.add(task);
     } finally {
-      const usedMs = this.#usedSince(startMs);
+      const usedMs = this.#usedSince(startMs) + this.notePublishing(line.key ?? share.name, beforeMs);
       if (line.tasks.size > 0) share.lines.putBack(line, usedMs);
       else share.lines.leave(line.key, line, usedMs);
       if (share.lines.size > 0) this.#shares.putBack(share, usedMs);

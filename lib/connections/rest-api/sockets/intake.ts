@@ -48,8 +48,11 @@ export class Intake {
     const { session } = socket.getUserData();
     const hasTime = this.#round.hasTime(message.byteLength, atOnceMs);
     const isFirst = !session.isBusy && (this.#waiting.size === 0 || !this.#waiting.has(session));
-    if (hasTime && isFirst) session.receive(message, isBinary);
-    else this.#keep(socket, message, isBinary);
+    if (hasTime && isFirst && !this.#queue.mustWait(session.line)) {
+      const beforeMs = this.#round.publishingMs;
+      session.receive(message, isBinary);
+      this.#queue.notePublishing(session.line, beforeMs);
+    } else this.#keep(socket, message, isBinary);
   }
 
   /** Counts a ping or a pong; uWebSockets.js has answered it. */

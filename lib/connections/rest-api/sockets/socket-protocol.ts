@@ -55,6 +55,8 @@ export interface ProtocolContext {
   /** Goes on with the messages of a session that was busy. */
   readonly resume: (session: Session) => void;
   readonly fanOut: FanOut;
+  /** To be told how many characters of texts were published, once for each socket. */
+  readonly notePublished: (characters: number) => void;
   /** What a visitor may see: no client is told more. It is the filter of the settings, and that of its rights. */
   readonly boundOf: (visitor: Visitor) => Filter;
 }

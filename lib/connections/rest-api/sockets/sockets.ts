@@ -44,7 +44,7 @@ export interface Sockets {
   close(): boolean;
 }
 
-interface SocketsOptions extends Omit<ProtocolContext, 'fanOut' | 'boundOf' | 'resume'> {
+interface SocketsOptions extends Omit<ProtocolContext, 'fanOut' | 'notePublished' | 'boundOf' | 'resume'> {
   readonly originOf: (visitor: Visitor, remoteAddress: string) => Origin;
   /** Is called when a socket has come (1) or gone (-1). */
   readonly countSocket: (step: 1 | -1) => void;
@@ -57,12 +57,14 @@ export function serveSockets({ originOf, countSocket, ...options }: SocketsOptio
   const configured = createConfiguredFilter(settings.webSocketFilters);
   const boundOf = ({ rights }: Visitor) => (rights === undefined ? configured : bothOf(configured, rights.reads));
   const intake = new Intake(round, queue, hits, settings);
-  const context = { ...options, fanOut, boundOf, resume: (session: Session) => intake.resume(session) };
+  const clients = new ClientRegister(settings);
+  const unread = new UnreadWatch(clients, settings.limits, hits);
+  const notePublished = (characters: number) => unread.published(characters);
+  const resume = (session: Session) => intake.resume(session);
+  const context = { ...options, fanOut, notePublished, boundOf, resume };
   const plain = servePlain(context);
   const v1 = serveV1(context);
-  const clients = new ClientRegister(settings);
   const heartbeat = new Heartbeat(clients);
-  const unread = new UnreadWatch(clients, settings.limits, hits);
   const handshake = { clients, plain, v1, queue, log, originOf };
 
   return {

@@ -80,6 +80,9 @@ interface Clients {
 const lookMs = 50;
 const lookedAtOnce = 1000;
 
+/** After so many characters of texts that were published all clients are looked at. */
+const lookEveryCharacters = 64 * 1024 * 1024;
+
 /** A client that does not read, and what the hub holds for it. */
 type Unread = readonly [client: ConnectedClient, bytes: number];
 
@@ -106,6 +109,7 @@ export class UnreadWatch {
   #count = 0;
   #found = new Map<string, Unread[]>();
   readonly #held = new Map<string, ShareHeld>();
+  #untilLook = lookEveryCharacters;
 
   constructor(
     clients: Clients,
@@ -124,6 +128,14 @@ export class UnreadWatch {
       this.#timer = setInterval(() => this.#look(), lookMs).unref();
   }
 
+  /** To be told how many characters of texts were published, once for each client: some of them can be full before it is time to look. */
+  published(characters: number): void {
+    this.#untilLook -= characters;
+    if (this.#untilLook > 0) return;
+    this.#untilLook = lookEveryCharacters;
+    if (this.#timer !== undefined) setImmediate(() => this.#lookAtAll()); // within this call a client that is ended may be at work
+  }
+
   stop(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
@@ -134,6 +146,12 @@ export class UnreadWatch {
   /** Together with the other things that it holds the hub may hold too much when clients could hold a quarter of it. */
   #mayBeTooMuch(count: number): boolean {
     return count * this.#mostOfOne > Math.min(this.#most, held.mostBytes / 4);
+  }
+
+  #lookAtAll(): void {
+    if (this.#timer === undefined) return;
+    do this.#look();
+    while (this.#walk !== undefined);
   }
 
   #look(): void {

@@ -1,5 +1,6 @@
 // What the clients of one user do not read is looked at over several looks, in which clients come and go.
 
+import { setImmediate } from 'node:timers/promises';
 import test from 'ava';
 import { createLimitHits } from '../../../../lib/connections/rest-api/limits/limit-hits.ts';
 import type { ConnectedClient } from '../../../../lib/connections/rest-api/sockets/socket-protocol.ts';
@@ -9,6 +10,7 @@ import { createLogRecorder } from '../../../support/connection.ts';
 import { eventually } from '../../../support/deadline.ts';
 
 const unreadBytes = 1000;
+const mebibyte = 1024 * 1024;
 
 test('a client that goes between two looks is not ended, and what it held does not count', async (t) => {
   const connected = new Set<ConnectedClient>();
@@ -34,4 +36,32 @@ test('a client that goes between two looks is not ended, and what it held does n
   for (const client of connected) if (client.id < 3) connected.delete(client);
   await eventually(() => ended.length > 0);
   t.deepEqual(ended, [3, 4, 5], 'with these gone the other four hold less than 5,000 bytes');
+});
+
+test('after long texts all clients are looked at, before it is time for the next look', async (t) => {
+  const connected = new Set<ConnectedClient>();
+  const ended: number[] = [];
+  let unread = 0;
+  for (let id = 0; id < 3000; id++) {
+    const session = {
+      get unreadBytes() {
+        return id >= 2990 ? unread : 0;
+      },
+      end: () => ended.push(id),
+    };
+    connected.add({ id, remoteAddress: '127.0.0.1', visitor: { name: 'ann' }, session } as unknown as ConnectedClient);
+  }
+  const clients = { clients: () => connected, has: (client: ConnectedClient) => connected.has(client) };
+  const hits = createLimitHits(Journal.of(createLogRecorder()));
+  const watch = new UnreadWatch(clients, { unreadBytes, unreadBytesPerUser: 8 * unreadBytes }, hits);
+  t.teardown(() => watch.stop());
+  watch.came(connected.size);
+  unread = unreadBytes;
+  watch.published(mebibyte);
+  await setImmediate();
+  t.deepEqual(ended, [], 'of so little nobody is full');
+  watch.published(64 * mebibyte);
+  t.deepEqual(ended, [], 'within the call a client may be at work');
+  await setImmediate();
+  t.is(ended.length, 2, 'the ten held more than 8,000 bytes');
 });

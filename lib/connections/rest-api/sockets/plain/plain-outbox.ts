@@ -5,7 +5,7 @@
 import type { Value } from '../../../../model/value.ts';
 import type { FairQueue } from '../../pacing/fair-queue.ts';
 import type { Round } from '../../pacing/round.ts';
-import type { Publisher } from '../socket-protocol.ts';
+import type { ProtocolContext, Publisher } from '../socket-protocol.ts';
 import type { Tally } from '../tally.ts';
 import { FrameEncoder } from './frame.ts';
 
@@ -46,12 +46,15 @@ export function createOutbox(
   publisher: Publisher,
   round: Pick<Round, 'willPublish' | 'hasPublished'>,
   queue: Pick<FairQueue, 'atEnd'>,
+  notePublished: ProtocolContext['notePublished'],
 ): Outbox {
   const leaving = new Set<Leaver>();
   const encoder = new FrameEncoder();
   const audiences: Audience[] = [];
   const prefixes: Uint8Array[] = [];
   const values: Value[] = [];
+  /** How many characters texts have, once for each socket that is sent them. */
+  let characters = 0;
   const endOfRun = (first: number) => {
     const last = Math.min(first + maxRun, audiences.length);
     let end = first + 1;
@@ -80,12 +83,17 @@ export function createOutbox(
     prefixes.length = 0;
     values.length = 0;
     round.hasPublished();
+    if (characters > 0) notePublished(characters);
+    characters = 0;
   };
   return {
     put(audience, prefix, value) {
       if (audiences.length === 0) queue.atEnd(flush);
       else if (audiences.length === maxHeldFrames) flush();
-      round.willPublish(audience.members, typeof value === 'string' ? value.length : 0);
+      const { members } = audience;
+      const length = typeof value === 'string' ? value.length : 0;
+      round.willPublish(members, length);
+      characters += members * length;
       audiences.push(audience);
       prefixes.push(prefix);
       values.push(value);

@@ -10,9 +10,9 @@ import { createOutbox } from './plain-outbox.ts';
 
 /** Creates the plain protocol. */
 export function servePlain(options: ProtocolContext): Protocol {
-  const { apps, hub, settings, log, hits, writes, rates, round, queue, fanOut, boundOf } = options;
+  const { apps, hub, settings, log, hits, writes, rates, round, queue, fanOut, notePublished, boundOf } = options;
   const { patternSteps } = settings.limits;
-  const outbox = createOutbox(apps, round, queue);
+  const outbox = createOutbox(apps, round, queue, notePublished);
   const groups = new PlainGroups(hub, fanOut, outbox.put);
   const context: PlainContext = {
     ...{ hub, log, hits, writes, rates, queue, outbox, groups },

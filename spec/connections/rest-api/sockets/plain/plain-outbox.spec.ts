@@ -20,7 +20,7 @@ function start() {
     },
   };
   const round = new Round();
-  const outbox = createOutbox(publisher, round, new FairQueue(round));
+  const outbox = createOutbox(publisher, round, new FairQueue(round), () => {});
   return { ...outbox, round, published };
 }
 
