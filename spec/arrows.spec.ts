@@ -46,7 +46,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
   ['model/', []],
   ['model/record-schema.ts', ['zod']],
   ['files/', ['model/']],
-  ['wire/', ['model/']],
+  ['wire/', ['model/', 'zod']],
   ['backup/', ['model/', 'zod']],
   ['graph/', ['model/', 'rxjs']],
   ['regex/', ['re2js']],
@@ -289,6 +289,16 @@ test('the threads that each hub with a store starts load no package', async (t) 
     for (const target of loaded) if (target.endsWith('.ts')) found.add(target);
   }
   t.true(found.has('connections/store/history/rules.ts'));
+});
+
+test('browsers load no zod: what they import of the shapes of answers is types', async (t) => {
+  const found = new Set((await libFiles()).filter((file) => /^(console|client)\//.test(file)));
+  for (const file of found)
+    for (const target of await loadedBy(file)) {
+      t.not(target, 'zod', file);
+      if (/\.tsx?$/.test(target)) found.add(target);
+    }
+  t.true(found.has('wire/http/limits.ts'));
 });
 
 test('no spec and no trial imports the bench, and nothing but the bench does', async (t) => {

@@ -3,7 +3,7 @@
 import { createEffect, createResource, createSignal, For, Show, Suspense } from 'solid-js';
 import { Dynamic } from 'solid-js/web';
 import { messageOf } from '../model/error.ts';
-import type { Health } from '../wire/http/operation/health.ts';
+import type { Health } from '../wire/http/operation.ts';
 import { isStale } from './hub/hub.ts';
 import { me, signInAgain, signOut } from './hub/me.ts';
 import { getJson } from './hub/request.ts';

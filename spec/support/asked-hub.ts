@@ -1,10 +1,8 @@
 // What a hub is asked over HTTP. What it refuses is an error: no load and no script goes on as if it had been done.
 
 import type { Value } from '../../lib/model/value.ts';
-import type { Explanation } from '../../lib/wire/http/explanation.ts';
-import type { ConnectionList, ConnectionStatus } from '../../lib/wire/http/operation/connections.ts';
-import type { RuleList } from '../../lib/wire/http/operation/rules.ts';
-import type { ParameterInfo, Update } from '../../lib/wire/http/parameters.ts';
+import type { ConnectionList, ConnectionStatus, RuleList } from '../../lib/wire/http/operation.ts';
+import type { Explanation, ParameterInfo, Update } from '../../lib/wire/http/parameters.ts';
 
 export class AskedHub {
   readonly #url: string;

@@ -1,7 +1,7 @@
 // `patchbay audit`: prints for people who did what with a running hub.
 
 import { printable } from '../../model/printable.ts';
-import type { AuditEntry, AuditPage } from '../../wire/http/past/audit.ts';
+import type { AuditEntry, AuditPage } from '../../wire/http/past.ts';
 import type { Console } from '../console.ts';
 import { localTime, show, withZone } from './phrases.ts';
 import { type RemoteOptions, request } from './request.ts';

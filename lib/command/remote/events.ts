@@ -2,7 +2,7 @@
 
 import { printable } from '../../model/printable.ts';
 import type { Value, ValueType } from '../../model/value.ts';
-import type { EventList, HistoryEvent } from '../../wire/http/past/events.ts';
+import type { EventList, HistoryEvent } from '../../wire/http/past.ts';
 import { pathOf } from '../../wire/http/path.ts';
 import type { Console } from '../console.ts';
 import { describeWriter, localTime, show, withZone } from './phrases.ts';

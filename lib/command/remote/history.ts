@@ -2,7 +2,7 @@
 
 import { roundToSignificant } from '../../model/digits.ts';
 import { printable } from '../../model/printable.ts';
-import type { History, HistoryGap } from '../../wire/http/past/history.ts';
+import type { History, HistoryGap } from '../../wire/http/past.ts';
 import { pathOf } from '../../wire/http/path.ts';
 import { toIsoTime } from '../../wire/time.ts';
 import type { Console } from '../console.ts';

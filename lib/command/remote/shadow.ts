@@ -2,13 +2,7 @@
 
 import { printable } from '../../model/printable.ts';
 import type { Difference } from '../../model/reports/reload-report.ts';
-import type {
-  Deviation,
-  DeviationSide,
-  ReloadAnswer,
-  ReloadRequest,
-  ShadowReport,
-} from '../../wire/http/operation/shadow.ts';
+import type { Deviation, DeviationSide, ReloadAnswer, ReloadRequest, ShadowReport } from '../../wire/http/operation.ts';
 import type { Console } from '../console.ts';
 import { describeWriter, localTime, show } from './phrases.ts';
 import { type RemoteOptions, request } from './request.ts';

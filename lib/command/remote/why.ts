@@ -2,9 +2,9 @@
 
 import { printable } from '../../model/printable.ts';
 import { describeTrace } from '../../model/trace.ts';
-import type { CausedChange, Causes, Explanation } from '../../wire/http/explanation.ts';
 import { something } from '../../wire/http/hidden.ts';
-import type { RuleRun, RuleTraces } from '../../wire/http/operation/trace.ts';
+import type { RuleRun, RuleTraces } from '../../wire/http/operation.ts';
+import type { CausedChange, Causes, Explanation } from '../../wire/http/parameters.ts';
 import { pathOf } from '../../wire/http/path.ts';
 import type { Console } from '../console.ts';
 import { describeWriter, localTime, show } from './phrases.ts';

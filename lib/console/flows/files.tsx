@@ -1,7 +1,7 @@
 // The flow files, and what the last load said about them.
 
 import { For, Show } from 'solid-js';
-import type { LoadReport } from '../../wire/http/operation/flow-files.ts';
+import type { LoadReport } from '../../wire/http/operation.ts';
 import { formatDate } from '../page/units.ts';
 import { GuardedFor } from '../parts/guarded.tsx';
 

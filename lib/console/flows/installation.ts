@@ -3,9 +3,7 @@
 import { createMemo, createSignal } from 'solid-js';
 import { messageOf } from '../../model/error.ts';
 import type { RuleStatus } from '../../model/reports/rule-status.ts';
-import type { ConnectionList, ConnectionStatus } from '../../wire/http/operation/connections.ts';
-import type { LoadReport } from '../../wire/http/operation/flow-files.ts';
-import type { RuleList, RuleSwitch } from '../../wire/http/operation/rules.ts';
+import type { ConnectionList, ConnectionStatus, LoadReport, RuleList, RuleSwitch } from '../../wire/http/operation.ts';
 import { type Polled, usePolled } from '../hub/polled.ts';
 import { postJson } from '../hub/request.ts';
 import { keyOf } from './rule-groups.ts';

@@ -2,7 +2,7 @@
 
 import { Show } from 'solid-js';
 import type { RuleStatus } from '../../model/reports/rule-status.ts';
-import type { RuleRun, RuleTraces } from '../../wire/http/operation/trace.ts';
+import type { RuleRun, RuleTraces } from '../../wire/http/operation.ts';
 import { usePolled } from '../hub/polled.ts';
 import { linkTo } from '../page/route.ts';
 import { formatClock, formatValue } from '../page/units.ts';

@@ -3,7 +3,7 @@ import { type Accessor, createEffect, createMemo, createSignal, on, Show } from 
 import type { ValueType } from '../../client/index.ts';
 import { messageOf } from '../../model/error.ts';
 import { maxPoints } from '../../wire/http/limits.ts';
-import type { History } from '../../wire/http/past/history.ts';
+import type { History } from '../../wire/http/past.ts';
 import { pathOf } from '../../wire/http/path.ts';
 import { isStale } from '../hub/hub.ts';
 import { getJson } from '../hub/request.ts';

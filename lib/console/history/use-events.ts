@@ -2,7 +2,7 @@
 
 import { type Accessor, createEffect, createSignal, on } from 'solid-js';
 import { createStore, reconcile } from 'solid-js/store';
-import type { EventList } from '../../wire/http/past/events.ts';
+import type { EventList } from '../../wire/http/past.ts';
 import { pathOf } from '../../wire/http/path.ts';
 import { isStale } from '../hub/hub.ts';
 import { getJson } from '../hub/request.ts';

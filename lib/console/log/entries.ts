@@ -1,7 +1,7 @@
 // The lines of the log that the console holds: entries of the hub that runs now, after those it saw of earlier runs.
 
 import { isRestart, keptEntries, type LogLevel, logLevels } from '../../model/reports/log-entry.ts';
-import type { LogEntry, LogPage } from '../../wire/http/operation/log.ts';
+import type { LogEntry, LogPage } from '../../wire/http/operation.ts';
 
 /** An entry, or the line that says that the hub was restarted, where the hub itself does not: it has no store. */
 export type LogLine = LogEntry | 'restarted';

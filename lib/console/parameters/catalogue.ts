@@ -3,7 +3,7 @@
 import { type Accessor, createEffect, createMemo, createSignal, on, onCleanup } from 'solid-js';
 import type { ValueType } from '../../client/index.ts';
 import type { Access } from '../../model/parameter.ts';
-import type { ConnectionList } from '../../wire/http/operation/connections.ts';
+import type { ConnectionList } from '../../wire/http/operation.ts';
 import { isStale } from '../hub/hub.ts';
 import { mayManage } from '../hub/me.ts';
 import { usePolled } from '../hub/polled.ts';

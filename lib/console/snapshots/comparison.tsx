@@ -1,7 +1,7 @@
 // What a snapshot saved beside what is now, value by value.
 
 import { createSignal, Show } from 'solid-js';
-import type { Snapshot } from '../../wire/http/past/snapshots.ts';
+import type { Snapshot } from '../../wire/http/past.ts';
 import { usePolled } from '../hub/polled.ts';
 import { linkTo } from '../page/route.ts';
 import { formatCount, formatValue } from '../page/units.ts';

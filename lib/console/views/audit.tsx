@@ -1,8 +1,9 @@
 // Audit: who did what, newest first, live; by text, address, user, kind and time.
 
 import { createMemo, For, Show } from 'solid-js';
+import { auditKinds } from '../../model/reports/audit-entry.ts';
 import { readIsoTime } from '../../model/time/iso-time.ts';
-import { type AuditEntry, auditKinds } from '../../wire/http/past/audit.ts';
+import type { AuditEntry } from '../../wire/http/past.ts';
 import { maxHeld } from '../audit/audit-pages.ts';
 import { useAudit } from '../audit/use-audit.ts';
 import { StoreFault } from '../history/no-store.tsx';

@@ -1,7 +1,7 @@
 // Clients: who is connected by WebSocket, slow ones first, and what each listens to.
 
 import { createMemo, createSignal, For, Show } from 'solid-js';
-import type { ClientList, ClientStatus } from '../../wire/http/operation/clients.ts';
+import type { ClientList, ClientStatus } from '../../wire/http/operation.ts';
 import type { Pattern } from '../../wire/pattern.ts';
 import { usePolled } from '../hub/polled.ts';
 import { useInterval } from '../page/timers.ts';

@@ -1,7 +1,7 @@
 // Connections: how each is doing and why, those in trouble first. People start, stop and restart them here.
 
 import { createMemo, For, Show } from 'solid-js';
-import type { ConnectionControl, ConnectionList, ConnectionStatus } from '../../wire/http/operation/connections.ts';
+import type { ConnectionControl, ConnectionList, ConnectionStatus } from '../../wire/http/operation.ts';
 import { usePolled } from '../hub/polled.ts';
 import { type Attempt, createAttempt, postJson } from '../hub/request.ts';
 import { linkTo, route, setParams } from '../page/route.ts';

@@ -2,7 +2,7 @@
 
 import { Show } from 'solid-js';
 import type { Dashboard } from '../../dashboard/format.ts';
-import type { DashboardList } from '../../wire/http/dashboards.ts';
+import type { DashboardList } from '../../wire/http/operation.ts';
 import { Panel } from '../dashboard/panel.tsx';
 import { isStale } from '../hub/hub.ts';
 import { usePolled } from '../hub/polled.ts';

@@ -2,7 +2,7 @@
 
 import { createEffect, createMemo, createSignal, For, on, Show } from 'solid-js';
 import { isRestart, logLevels } from '../../model/reports/log-entry.ts';
-import type { LogEntry } from '../../wire/http/operation/log.ts';
+import type { LogEntry } from '../../wire/http/operation.ts';
 import { beginsDay, isShown } from '../log/entries.ts';
 import { useHeldLog } from '../log/held-log.ts';
 import { route, setParams } from '../page/route.ts';

@@ -1,7 +1,7 @@
 // Snapshots: what a selection of parameters was, saved under names. People save, compare and recall them.
 
 import { createSignal, Show } from 'solid-js';
-import type { SavedSnapshot, SnapshotList, SnapshotSelection } from '../../wire/http/past/snapshots.ts';
+import type { SavedSnapshot, SnapshotList, SnapshotSelection } from '../../wire/http/past.ts';
 import { StoreFault } from '../history/no-store.tsx';
 import { hub, isStale } from '../hub/hub.ts';
 import { whyReadOnly } from '../hub/me.ts';

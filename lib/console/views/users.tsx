@@ -2,7 +2,7 @@
 // opened yet. Devices and links can be revoked.
 
 import { Show } from 'solid-js';
-import type { Device, KioskLink, UserAction, UserInfo, UserList } from '../../wire/http/operation/users.ts';
+import type { Device, KioskLink, UserAction, UserInfo, UserList } from '../../wire/http/users.ts';
 import { usePolled } from '../hub/polled.ts';
 import { createAttempt, postJson } from '../hub/request.ts';
 import { formatCount, formatDate, formatSpan, useNow } from '../page/units.ts';

@@ -1,7 +1,7 @@
 // Why: from any value the chain of causes back to the event outside. The page follows it live.
 
 import { createEffect, on, Show } from 'solid-js';
-import type { CausedChange, Explanation } from '../../wire/http/explanation.ts';
+import type { CausedChange, Explanation } from '../../wire/http/parameters.ts';
 import { pathOf } from '../../wire/http/path.ts';
 import { createLiveValue } from '../hub/hub.ts';
 import { usePolled } from '../hub/polled.ts';

@@ -1,16 +1,20 @@
 // What errors are told as where JSON is accepted.
 
-import type { ErrorCode } from '../../model/error.ts';
+import { z } from 'zod';
+import { type ErrorCode, errorCatalogue } from '../../model/error.ts';
+import { count, named, type Shape, text } from './shape.ts';
 
 /** RFC 9457: `{"type":"about:blank","title":"Not found","status":404,"detail":"none: there is no such dashboard","code":"not-found"}`. */
-export interface Problem {
-  /** Always `about:blank`: `code` tells problems apart. */
-  readonly type: string;
-  /** That of the code. */
-  readonly title: string;
-  /** The HTTP status. */
-  readonly status: number;
-  /** One sentence: where, what was expected, what came. */
-  readonly detail: string;
-  readonly code: ErrorCode;
-}
+export const problem = named(
+  'Problem',
+  z.strictObject({
+    /** Always `about:blank`: `code` tells problems apart. */
+    type: text,
+    /** That of the code. */
+    title: text,
+    status: count,
+    detail: text.describe('One sentence: where, what was expected, what came'),
+    code: z.enum(Object.keys(errorCatalogue) as ErrorCode[]),
+  }),
+);
+export type Problem = Shape<typeof problem>;

@@ -4,10 +4,9 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import test, { type ExecutionContext } from 'ava';
-import type { Explanation } from '../../../lib/wire/http/explanation.ts';
-import type { Domain } from '../../../lib/wire/http/operation/hubs.ts';
-import type { ParameterInfo } from '../../../lib/wire/http/parameters.ts';
-import type { AuditPage } from '../../../lib/wire/http/past/audit.ts';
+import type { Domain } from '../../../lib/wire/http/operation.ts';
+import type { Explanation, ParameterInfo } from '../../../lib/wire/http/parameters.ts';
+import type { AuditPage } from '../../../lib/wire/http/past.ts';
 import { eventually } from '../../support/deadline.ts';
 import { api, type HubUnderTest, startTestHub, statusOf, writer } from '../../support/hub.ts';
 import { startNats } from '../../support/nats/servers.ts';

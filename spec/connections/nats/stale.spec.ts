@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import test, { type ExecutionContext } from 'ava';
 import { connect } from '../../../lib/client/index.ts';
-import type { Domain } from '../../../lib/wire/http/operation/hubs.ts';
+import type { Domain } from '../../../lib/wire/http/operation.ts';
 import { eventually } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';
 import { ask } from '../../support/http.ts';

@@ -12,7 +12,7 @@ import {
   restart,
 } from '../../../lib/console/log/entries.ts';
 import { describeRestart, keptEntries, type LogLevel } from '../../../lib/model/reports/log-entry.ts';
-import type { LogEntry, LogPage } from '../../../lib/wire/http/operation/log.ts';
+import type { LogEntry, LogPage } from '../../../lib/wire/http/operation.ts';
 
 const startedAt = { a: Date.UTC(2026, 10, 22), b: Date.UTC(2026, 10, 23) };
 type Run = keyof typeof startedAt;

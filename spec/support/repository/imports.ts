@@ -24,7 +24,12 @@ export async function importsOf(file: string): Promise<string[]> {
 
 /** The same, as far as it is loaded when the file is: neither types nor what is imported later. */
 export async function loadedBy(file: string): Promise<string[]> {
-  return importsIn(stripTypeScriptTypes(await readLib(file)), file);
+  const text = await readLib(file);
+  // Node strips no types of JSX.
+  return importsIn(
+    file.endsWith('x') ? text.replaceAll(/^import type [^;]*;/gm, '') : stripTypeScriptTypes(text),
+    file,
+  );
 }
 
 function importsIn(text: string, file: string): string[] {

@@ -3,7 +3,6 @@
 import type { z } from 'zod';
 import { HubError } from '../../../model/error.ts';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
-import type { Answer } from '../../../wire/http/answer.ts';
 import type { Log } from '../../connection.ts';
 import { asHubError } from '../input/fault-gate.ts';
 import { parse } from '../input/parse.ts';
@@ -33,14 +32,14 @@ interface Post extends Pick<Paced, 'queue'> {
 export function answerPost<Schema extends z.ZodObject>(
   { response, request, visitor, queue, log }: Post,
   schema: Schema,
-  act: (body: z.output<Schema>) => Answer | Promise<Answer>,
+  act: (body: z.output<Schema>) => object | Promise<object>,
 ): void {
   expectNoTag(request);
   if (bodyTypeOf(request) !== jsonType) throw wrongBodyType(request, jsonType);
   const asJson = wantsJsonErrors(request.getUrl(), acceptOf(request));
   const expected = Object.keys(schema.shape).join(', ');
   const exchange = keepResponse(response);
-  const reply = (answer: Answer) =>
+  const reply = (answer: object) =>
     exchange.reply(() => {
       beginValue(response, true);
       for (const cookie of (response.cookies as string[] | undefined) ?? []) response.writeHeader('Set-Cookie', cookie);

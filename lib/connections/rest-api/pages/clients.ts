@@ -1,7 +1,7 @@
 // GET /hub/clients: how each WebSocket client is doing.
 
 import { maxListedClients } from '../../../wire/http/limits.ts';
-import type { ClientList, ClientStatus, SessionStatus } from '../../../wire/http/operation/clients.ts';
+import type { ClientList, ClientStatus, SessionStatus } from '../../../wire/http/operation.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import { shownAddress } from '../proxies/address.ts';
 import type { ConnectedClient } from '../sockets/socket-protocol.ts';

@@ -1,10 +1,9 @@
 // GET and POST /hub/connections: how connections are doing, and what operators do with them.
 
-import { z } from 'zod';
 import { HubError } from '../../../model/error.ts';
-import * as model from '../../../model/reports/connection-status.ts';
+import type * as model from '../../../model/reports/connection-status.ts';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
-import type { ConnectionControl, ConnectionList, ConnectionStatus } from '../../../wire/http/operation/connections.ts';
+import { type ConnectionList, type ConnectionStatus, connectionControl } from '../../../wire/http/operation.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { answerPost } from '../http/answer-post.ts';
@@ -18,11 +17,6 @@ export function connectionsOf(hub: HubPort): ConnectionList {
   return { structure: hub.structure, connections: hub.connections().map(describeConnection) };
 }
 
-const actionExpected = model.connectionActions.map((action) => `"${action}"`).join(', ');
-const controlSchema = z.strictObject({
-  action: z.enum(model.connectionActions, { error: `one of ${actionExpected}` }),
-}) satisfies z.ZodType<ConnectionControl>;
-
 /** `POST /hub/connections/<id>`, `{"action":"restart"}`: answers with its status. Errors: `not-found`, `conflict`. */
 export function controlConnection(
   { id, hub, log, queue, by, visitor }: Operation,
@@ -30,7 +24,7 @@ export function controlConnection(
   request: HttpRequest,
 ): void {
   const target = decodePath(request.getUrl().slice(connectionsPath.length + 1));
-  answerPost({ response, request, visitor, queue, log }, controlSchema, ({ action }) => {
+  answerPost({ response, request, visitor, queue, log }, connectionControl, ({ action }) => {
     if (target === id && action !== 'start')
       throw new HubError('conflict', `${action}: expected another connection, "${id}" is the one that you ask by`);
     return describeConnection(hub.control(target, action, by));

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { nearestName } from '../../../json5/nearest-name.ts';
 import { HubError } from '../../../model/error.ts';
-import type { DashboardList } from '../../../wire/http/dashboards.ts';
+import type { DashboardList } from '../../../wire/http/operation.ts';
 import type { Disk } from '../files/disk.ts';
 import { entriesOf, isSettled, type Reading, stampOf, statsOf } from '../files/reading.ts';
 import type { JsonText } from '../http/answer/reply.ts';

@@ -1,6 +1,6 @@
 // GET /hub/files: what the last load of the flow files said.
 
-import type { LoadReport } from '../../../wire/http/operation/flow-files.ts';
+import type { LoadReport } from '../../../wire/http/operation.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { HubPort } from '../../hub-port.ts';
 

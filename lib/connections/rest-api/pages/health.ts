@@ -2,7 +2,7 @@
 // ask.
 
 import { HubError } from '../../../model/error.ts';
-import type { Health, Probe } from '../../../wire/http/operation/health.ts';
+import type { Health, Probe } from '../../../wire/http/operation.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { Visitor } from '../users/visitor.ts';

@@ -1,7 +1,7 @@
 // GET /hub/hubs: the domain that the hub is in.
 
 import { HubError } from '../../../model/error.ts';
-import type { Domain } from '../../../wire/http/operation/hubs.ts';
+import type { Domain } from '../../../wire/http/operation.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { HubPort } from '../../hub-port.ts';
 

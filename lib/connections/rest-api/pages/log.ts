@@ -2,7 +2,7 @@
 
 import { describe, HubError } from '../../../model/error.ts';
 import { type LogLevel, logLevels } from '../../../model/reports/log-entry.ts';
-import type { LogPage } from '../../../wire/http/operation/log.ts';
+import type { LogPage } from '../../../wire/http/operation.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { HubPort } from '../../hub-port.ts';
 

@@ -3,7 +3,6 @@
 
 import type { Account } from '../../../model/held-bytes.ts';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
-import type { Answer } from '../../../wire/http/answer.ts';
 import type { Log } from '../../connection.ts';
 import type { Handler } from '../http/admission.ts';
 import { acceptOf, wantsJsonErrors } from '../http/answer/accept.ts';
@@ -33,7 +32,7 @@ export class PlainText {
 }
 
 /** What a page has: its data, of which a list may be made item by item, or its text. */
-export type Page = Answer | Iterable<object> | JsonText | PlainText;
+export type Page = object | JsonText | PlainText;
 
 /** What a client asks for a page with. */
 export interface PageRequest {

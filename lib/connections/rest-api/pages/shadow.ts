@@ -1,10 +1,9 @@
 // GET /hub/shadow and POST /hub/reload: what runs in shadow, and what would have been done there.
 
-import { z } from 'zod';
 import { HubError, messageOf } from '../../../model/error.ts';
 import type * as model from '../../../model/reports/reload-report.ts';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
-import type { ReloadAnswer, ReloadRequest, ShadowReport } from '../../../wire/http/operation/shadow.ts';
+import { type ReloadAnswer, reloadRequest, type ShadowReport } from '../../../wire/http/operation.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { answerPost } from '../http/answer-post.ts';
@@ -18,10 +17,6 @@ export function shadowOf(hub: HubPort): ShadowReport {
   return { kind: 'none', since, rules: [], left: [], notInShadow: [], parameters: [], count: 0, deviations: [] };
 }
 
-const reloadSchema = z.strictObject({
-  shadow: z.boolean({ error: 'true or false' }).optional(),
-}) satisfies z.ZodType<ReloadRequest>;
-
 /**
  * `POST /hub/reload`, `{"shadow":true}`. Errors: `conflict` with every mistake of the flow files; then all runs on as it was. Whoever has
  * changed their own rights by it is told what was swapped all the same.
@@ -31,7 +26,7 @@ export function reloadHub(
   response: HttpResponse,
   request: HttpRequest,
 ): void {
-  answerPost({ response, request, visitor, queue, log }, reloadSchema, async ({ shadow = false }) => {
+  answerPost({ response, request, visitor, queue, log }, reloadRequest, async ({ shadow = false }) => {
     const answer = await reload(hub, by, shadow);
     if (shadow) expectPresent(visitor); // it takes a while, and tells values
     return answer;

@@ -1,7 +1,7 @@
 // GET /hub/trace?rule=<name>: the last runs of a rule.
 
 import { HubError } from '../../../model/error.ts';
-import type { RuleTraces } from '../../../wire/http/operation/trace.ts';
+import type { RuleTraces } from '../../../wire/http/operation.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { HubPort } from '../../hub-port.ts';
 

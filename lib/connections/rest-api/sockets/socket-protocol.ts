@@ -3,7 +3,7 @@
 import type { Origin } from '../../../model/parameter.ts';
 import type { WebSocket } from '../../../net/uws.ts';
 import type { CloseCode } from '../../../wire/close-codes.ts';
-import type { ClientProtocol, Interests, SessionStatus } from '../../../wire/http/operation/clients.ts';
+import type { ClientProtocol, Interests, SessionStatus } from '../../../wire/http/operation.ts';
 import type { Log } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { Filter } from '../filters/filter.ts';

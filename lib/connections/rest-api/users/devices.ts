@@ -7,7 +7,7 @@ import { FileError, readRegularFileSync } from '../../../files/regular-file.ts';
 import { describe, HubError, messageOf } from '../../../model/error.ts';
 import { AgeClock, beginAge, readClocks } from '../../../model/time/age-clock.ts';
 import { wallClock } from '../../../model/time/wall-clock.ts';
-import { type DeviceKind, type DeviceList, deviceKinds } from '../../../wire/http/operation/users.ts';
+import { type DeviceKind, type DeviceList, deviceKind } from '../../../wire/http/users.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { Log } from '../../connection.ts';
 import { LimitError } from '../limits/limit-hits.ts';
@@ -26,7 +26,7 @@ const maxFileBytes = 16 * 1024 * 1024;
 const recordSchema = z.object({
   id: z.string(),
   user: z.string(),
-  kind: z.enum(deviceKinds),
+  kind: deviceKind,
   name: z.string(),
   digest: z.string(),
   /** The password of the user when a browser was signed in, as a digest: it ends with it. */

@@ -1,6 +1,6 @@
 // The audit as a reader finds it: `audit.db` is opened to read.
 import type { DatabaseSync } from 'node:sqlite';
-import type { AuditPage } from '../../../wire/http/past/audit.ts';
+import type { AuditPage } from '../../../wire/http/past.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { AuditQuestion } from '../../archive.ts';
 import { findEntries } from '../audit/find-entries.ts';

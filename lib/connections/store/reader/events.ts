@@ -2,7 +2,7 @@
 
 import type { Origin } from '../../../model/parameter.ts';
 import { originWithoutRule, something } from '../../../wire/http/hidden.ts';
-import type { EventList, HistoryCause, HistoryEvent } from '../../../wire/http/past/events.ts';
+import type { EventList, HistoryCause, HistoryEvent } from '../../../wire/http/past.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { EventsQuestion } from '../../archive.ts';
 import { hourMs } from '../history/tables.ts';

@@ -1,6 +1,6 @@
 // What is asked of a history, and what comes of it.
 
-import type { History } from '../../../wire/http/past/history.ts';
+import type { History } from '../../../wire/http/past.ts';
 import type { Interval } from '../history/segments.ts';
 
 /** Both ends are part of it. */

@@ -1,7 +1,7 @@
 // How often the parameter changed, by hours or other round times. One click goes there.
 
 import { createMemo, Index } from 'solid-js';
-import type { History } from '../../../wire/http/past/history.ts';
+import type { History } from '../../../wire/http/past.ts';
 import { useSize } from '../../page/media.ts';
 import { formatCount } from '../../page/units.ts';
 import { axisText, momentText } from '../time/clock-text.ts';

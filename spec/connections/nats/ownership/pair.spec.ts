@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import type { Domain } from '../../../../lib/wire/http/operation/hubs.ts';
+import type { Domain } from '../../../../lib/wire/http/operation.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { api, type HubUnderTest, startTestHub, statusOf, writer } from '../../../support/hub.ts';

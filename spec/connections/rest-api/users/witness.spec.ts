@@ -7,7 +7,7 @@ import test from 'ava';
 import { audit } from '../../../../lib/command/remote/audit.ts';
 import type { Deed } from '../../../../lib/connections/keeping.ts';
 import { Witness } from '../../../../lib/connections/rest-api/http/guard/witness.ts';
-import type { AuditPage } from '../../../../lib/wire/http/past/audit.ts';
+import type { AuditPage } from '../../../../lib/wire/http/past.ts';
 import { createLogRecorder } from '../../../support/connection.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { type Answer, ask } from '../../../support/http.ts';

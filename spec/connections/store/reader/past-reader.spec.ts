@@ -7,7 +7,7 @@ import { VirtualTimeScheduler } from 'rxjs';
 import type { HistoryQuestion } from '../../../../lib/connections/archive.ts';
 import { hourMs } from '../../../../lib/connections/store/history/tables.ts';
 import { maxQuestions, PastReader } from '../../../../lib/connections/store/reader/past-reader.ts';
-import type { History } from '../../../../lib/wire/http/past/history.ts';
+import type { History } from '../../../../lib/wire/http/past.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { Timeline, writeTimeline } from './timeline.ts';
 

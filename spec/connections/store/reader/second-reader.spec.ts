@@ -10,7 +10,7 @@ import { answerHistories } from '../../../../lib/connections/store/reader/histor
 import { momentOf } from '../../../../lib/connections/store/reader/past.ts';
 import { PastDatabase } from '../../../../lib/connections/store/reader/past-database.ts';
 import { SecondReader } from '../../../../lib/connections/store/reader/second-reader.ts';
-import type { HistoryList } from '../../../../lib/wire/http/past/history.ts';
+import type { HistoryList } from '../../../../lib/wire/http/past.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { Timeline, writeTimeline } from './timeline.ts';

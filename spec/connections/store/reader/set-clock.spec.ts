@@ -8,8 +8,7 @@ import { answerEvents } from '../../../../lib/connections/store/reader/events.ts
 import { answerHistories } from '../../../../lib/connections/store/reader/histories/histories.ts';
 import { momentOf } from '../../../../lib/connections/store/reader/past.ts';
 import { PastDatabase } from '../../../../lib/connections/store/reader/past-database.ts';
-import type { EventList } from '../../../../lib/wire/http/past/events.ts';
-import type { History } from '../../../../lib/wire/http/past/history.ts';
+import type { EventList, History } from '../../../../lib/wire/http/past.ts';
 import { makeHistory } from '../../../support/store/history.ts';
 
 const minute = 60_000;

@@ -1,7 +1,7 @@
 // How somebody comes in by the page to sign in, and goes: passwords and codes are exchanged for cookies. All of it is audited.
 
 import { HubError } from '../../../../model/error.ts';
-import type { DeviceKind } from '../../../../wire/http/operation/users.ts';
+import type { DeviceKind } from '../../../../wire/http/users.ts';
 import type { LimitHits } from '../../limits/limit-hits.ts';
 import type { Devices, Invitation } from '../../users/devices.ts';
 import { type Directory, KnownHeaders } from '../../users/directory.ts';

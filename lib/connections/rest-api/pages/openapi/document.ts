@@ -2,11 +2,11 @@
 // describes the WebSocket.
 
 import { KeptResults } from '../../../../model/kept-results.ts';
-import type { OpenApiDocument } from '../../../../wire/http/open-api.ts';
+import { namedShapes } from '../../../../wire/http/shape.ts';
 import { type JsonText, jsonTextOf } from '../../http/answer/reply.ts';
 import type { Directory } from '../../users/directory.ts';
 import { paths } from './paths.ts';
-import { schemas } from './schemas.ts';
+import { schemasOf } from './schemas.ts';
 
 /** By what they depend on. */
 const texts = new KeptResults<JsonText>(16);
@@ -26,7 +26,7 @@ function openApiOf(
   { hasPasswords, hasTokens, hasUsers, everybody, anonymous }: Directory,
   getUpdates: boolean,
   cookieName: string,
-): OpenApiDocument {
+) {
   const schemes = {
     ...(hasPasswords ? { basic: { type: 'http', scheme: 'basic' } } : {}),
     ...(hasTokens ? { bearer: { type: 'http', scheme: 'bearer' } } : {}),
@@ -54,6 +54,6 @@ function openApiOf(
       { name: 'pages', description: 'For browsers' },
     ],
     paths: getUpdates ? paths : { ...paths, '/update': { post: paths['/update'].post } },
-    components: { schemas, securitySchemes: schemes },
+    components: { schemas: schemasOf(namedShapes), securitySchemes: schemes },
   };
 }

@@ -1,7 +1,6 @@
 // The parts that paths of the OpenAPI document are made of: what they are about, what they take and what they answer.
 
 import { maxBodyBytes } from '../../../../wire/http/limits.ts';
-import type { SchemaName } from './schemas.ts';
 
 type Tag = 'parameters' | 'operation' | 'causes' | 'past' | 'pages' | 'users';
 
@@ -35,7 +34,7 @@ export function about(operationId: string, tag: Tag, summary: string) {
   return { operationId, tags: [tag], summary };
 }
 
-export function ref(schema: SchemaName) {
+export function ref(schema: string) {
   return { $ref: `#/components/schemas/${schema}` };
 }
 
@@ -62,7 +61,7 @@ export function problem(description: string) {
 }
 
 /** An answer with an ETag. */
-export function fresh(schema: SchemaName | undefined) {
+export function fresh(schema: string | undefined) {
   return {
     '200': {
       description: 'The present state',

@@ -3,7 +3,6 @@
 import { auditKinds } from '../../../../model/reports/audit-entry.ts';
 import { maxEntries, maxListPoints, maxPoints, usualEntries, usualPoints } from '../../../../wire/http/limits.ts';
 import { about, fresh, inPath, inQuery, json, notNow, problem, ref, refusals } from './parts.ts';
-import type { SchemaName } from './schemas.ts';
 
 const moment = { type: 'string', default: 'now' };
 const noStore = problem('There is no such parameter, and there was none; or the hub has no store');
@@ -126,7 +125,7 @@ export const storePaths = {
 };
 
 /** An answer that the store makes. */
-function ready(schema: SchemaName, isTable: boolean) {
+function ready(schema: string, isTable: boolean) {
   return {
     ...fresh(schema),
     ...(isTable && {

@@ -3,8 +3,8 @@
 import { nearestName } from '../../../../json5/nearest-name.ts';
 import { HubError } from '../../../../model/error.ts';
 import type { Change, Parameter } from '../../../../model/parameter.ts';
-import type { CausedChange, Causes, Explanation } from '../../../../wire/http/explanation.ts';
 import { something } from '../../../../wire/http/hidden.ts';
+import type { CausedChange, Causes, Explanation } from '../../../../wire/http/parameters.ts';
 import { toIsoTime } from '../../../../wire/time.ts';
 import type { HubPort } from '../../../hub-port.ts';
 import { decodePath } from '../../http/path.ts';

@@ -2,7 +2,7 @@
 
 import { unknownName } from '../../../../json5/nearest-name.ts';
 import { HubError } from '../../../../model/error.ts';
-import type { Snapshot, SnapshotList } from '../../../../wire/http/past/snapshots.ts';
+import type { Snapshot, SnapshotList } from '../../../../wire/http/past.ts';
 import { toIsoTime } from '../../../../wire/time.ts';
 import type { HubPort } from '../../../hub-port.ts';
 import { decodePath } from '../../http/path.ts';

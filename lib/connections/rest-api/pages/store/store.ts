@@ -3,7 +3,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
-import type { StoreFile, StorePart, StoreStatus } from '../../../../wire/http/past/store.ts';
+import type { StoreFile, StorePart, StoreStatus } from '../../../../wire/http/past.ts';
 import { toIsoTime } from '../../../../wire/time.ts';
 import type { Archive } from '../../../archive.ts';
 import type { Log } from '../../../connection.ts';

@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { HubError } from '../../../../model/error.ts';
 import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
-import type { Me, SignedIn, SignIn } from '../../../../wire/http/operation/users.ts';
+import { type Me, type SignedIn, signIn as signInShape } from '../../../../wire/http/users.ts';
 import type { Log } from '../../../connection.ts';
 import { answerPost } from '../../http/answer-post.ts';
 import type { Admitted, Entry, Whence } from '../../http/guard/entry.ts';
@@ -23,19 +23,6 @@ export function meOf({ directory }: Pick<Entry, 'directory'>, { name, rights }: 
   return { user: name, isOpen: rights === undefined, maySignIn, read, write, dashboards, manage, metrics };
 }
 
-/** What waits to be compared is kept, so it may not be longer than what a header can have. */
-const text = (what: string) => {
-  const error = `${what} of at most ${longestText} characters`;
-  return z.string({ error }).max(longestText, { error }).optional();
-};
-const longestText = 4096;
-
-const signInSchema = z.strictObject({
-  user: text('the name of a user'),
-  password: text('a password'),
-  code: text('the code of a link'),
-}) satisfies z.ZodType<SignIn>;
-
 /** What signing in and out needs. */
 export interface SignInOffice {
   readonly entry: Entry;
@@ -53,7 +40,7 @@ export function signIn(
   const address = remoteAddressOf(response);
   const whence = whenceOf(response, request);
   const browser = nameOf(request.getHeader('user-agent'));
-  answerPost({ response, request, visitor, queue, log }, signInSchema, async ({ user = '', password = '', code }) => {
+  answerPost({ response, request, visitor, queue, log }, signInShape, async ({ user = '', password = '', code }) => {
     if (code === undefined) {
       await entry.check(user, password, address, () => hasGone(response));
       return come(entry.admit(user, 'browser', browser, whence));

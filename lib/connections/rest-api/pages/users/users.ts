@@ -1,9 +1,8 @@
 // GET and POST /hub/users: the users, their devices, links to kiosks, and what those who manage do with them.
 
-import { z } from 'zod';
 import { HubError } from '../../../../model/error.ts';
 import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
-import type { UserActed, UserAction, UserList } from '../../../../wire/http/operation/users.ts';
+import { type UserActed, type UserAction, type UserList, userAction } from '../../../../wire/http/users.ts';
 import type { Log } from '../../../connection.ts';
 import { answerPost } from '../../http/answer-post.ts';
 import type { Entry } from '../../http/guard/entry.ts';
@@ -22,14 +21,6 @@ export function usersOf({ directory, devices }: Entry): UserList {
   return { users, ...devices.list() };
 }
 
-const nameExpected = 'the name of a device; of one that is revoked its ID, or the name in links to it';
-const actionSchema = z.strictObject({
-  action: z.enum(['invite', 'revoke'], { error: 'one of "invite", "revoke"' }),
-  user: z.string({ error: 'the name of a user' }).optional(),
-  device: z.string({ error: nameExpected }).min(1, { error: nameExpected }),
-  dashboard: z.string({ error: 'the name of a dashboard' }).optional(),
-}) satisfies z.ZodType<UserAction>;
-
 export interface UserOffice {
   readonly entry: Entry;
   readonly log: Log;
@@ -45,7 +36,7 @@ export function actOnUsers(
   request: HttpRequest,
 ): void {
   const address = remoteAddressOf(response);
-  answerPost({ response, request, visitor, queue, log }, actionSchema, (act) =>
+  answerPost({ response, request, visitor, queue, log }, userAction, (act) =>
     act.action === 'invite' ? invite(act) : revoke(act),
   );
 

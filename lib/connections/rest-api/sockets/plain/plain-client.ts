@@ -5,7 +5,7 @@
 import { HubError } from '../../../../model/error.ts';
 import type { Origin, Parameter } from '../../../../model/parameter.ts';
 import type { CloseCode } from '../../../../wire/close-codes.ts';
-import type { Interests, SessionStatus } from '../../../../wire/http/operation/clients.ts';
+import type { Interests, SessionStatus } from '../../../../wire/http/operation.ts';
 import type { PlainRefusal } from '../../../../wire/plain.ts';
 import type { Log } from '../../../connection.ts';
 import type { HubPort } from '../../../hub-port.ts';

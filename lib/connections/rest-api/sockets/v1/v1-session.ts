@@ -1,7 +1,7 @@
 // One client of patchbay.v1, from its greeting to its end: its messages, and what becomes of those that make no sense.
 
 import { type CloseCode, closeCodes, mayReturn } from '../../../../wire/close-codes.ts';
-import type { Interests, SessionStatus } from '../../../../wire/http/operation/clients.ts';
+import type { Interests, SessionStatus } from '../../../../wire/http/operation.ts';
 import { asHubError } from '../../input/fault-gate.ts';
 import type { LimitHits } from '../../limits/limit-hits.ts';
 import { limits } from '../../limits/limits.ts';

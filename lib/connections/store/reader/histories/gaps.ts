@@ -2,7 +2,7 @@
 // which was recorded before, unless there is something newer.
 
 import { describeJump } from '../../../../model/time/wall-clock.ts';
-import type { HistoryGap } from '../../../../wire/http/past/history.ts';
+import type { HistoryGap } from '../../../../wire/http/past.ts';
 import type { Interval, Segment, Segments } from '../../history/segments.ts';
 import { downReason } from '../../history/tables.ts';
 

@@ -2,7 +2,7 @@
 import { unknownName } from '../../../../json5/nearest-name.ts';
 import { HubError } from '../../../../model/error.ts';
 import type { Value } from '../../../../model/value.ts';
-import type { History } from '../../../../wire/http/past/history.ts';
+import type { History } from '../../../../wire/http/past.ts';
 import { toIsoTime } from '../../../../wire/time.ts';
 import type { HistoryQuestion } from '../../../archive.ts';
 import type { Moment } from '../past.ts';

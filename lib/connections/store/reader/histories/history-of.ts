@@ -1,6 +1,6 @@
 // The history of one parameter, whatever its type is.
 import type { Value, ValueType } from '../../../../model/value.ts';
-import type { History, HistoryGap } from '../../../../wire/http/past/history.ts';
+import type { History, HistoryGap } from '../../../../wire/http/past.ts';
 import type { AskedParameter } from '../../../archive.ts';
 import { changesIn, type Held, heldBefore, type Moment, type StateRow, statesIn } from '../past.ts';
 import { type Series, type Span, type Stored, toValue } from '../past-database.ts';

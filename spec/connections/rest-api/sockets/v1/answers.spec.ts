@@ -7,7 +7,7 @@ import { defineGatewayType } from '../../../../../lib/connections/connection.ts'
 import { connectionTypes } from '../../../../../lib/connections/connection-types.ts';
 import { HubError } from '../../../../../lib/model/error.ts';
 import type { Remote } from '../../../../../lib/model/parameter.ts';
-import type { ClientList } from '../../../../../lib/wire/http/operation/clients.ts';
+import type { ClientList } from '../../../../../lib/wire/http/operation.ts';
 import { eventually } from '../../../../support/deadline.ts';
 import { api, startTestHub } from '../../../../support/hub.ts';
 import { type Message, openV1, type V1Client } from '../../../../support/sockets/v1.ts';

@@ -2,7 +2,7 @@
 // lost to the last change, and nobody else waits.
 
 import test, { type ExecutionContext } from 'ava';
-import type { ClientList } from '../../../../../lib/wire/http/operation/clients.ts';
+import type { ClientList } from '../../../../../lib/wire/http/operation.ts';
 import { ask } from '../../../../support/http.ts';
 import { api, expectHits, expectQuietLog, type HubUnderTest, startTestHub, writer } from '../../../../support/hub.ts';
 import { startReloading } from '../../../../support/reload.ts';

@@ -8,7 +8,7 @@ import { Deadline } from '../../../../../lib/connections/store/reader/deadline.t
 import { answerHistories } from '../../../../../lib/connections/store/reader/histories/histories.ts';
 import { momentOf } from '../../../../../lib/connections/store/reader/past.ts';
 import { PastDatabase } from '../../../../../lib/connections/store/reader/past-database.ts';
-import type { History } from '../../../../../lib/wire/http/past/history.ts';
+import type { History } from '../../../../../lib/wire/http/past.ts';
 import { createFolder } from '../../../../support/folder.ts';
 import { type Kept, Timeline, type TimelineGap, writeTimeline } from '../timeline.ts';
 

@@ -1,0 +1,358 @@
+// How the hub is doing, and what operators do with it: connections, rules, flow files, reloads, the log, health, clients, the domain.
+
+import { z } from 'zod';
+import { connectionActions } from '../../model/reports/connection-status.ts';
+import { logLevels } from '../../model/reports/log-entry.ts';
+import { keptDeviations } from '../../model/reports/reload-report.ts';
+import { protocolName } from '../protocol.ts';
+import {
+  address,
+  addresses,
+  count,
+  duration,
+  flag,
+  named,
+  origin,
+  type Shape,
+  text,
+  texts,
+  time,
+  value,
+  valueOrNull,
+  valueType,
+  yes,
+} from './shape.ts';
+
+const connectionHealth = z.strictObject({
+  id: text,
+  type: text,
+  description: text,
+  state: z.enum(['running', 'degraded', 'failed', 'disabled']),
+  reason: text.describe('One sentence, empty while all is well'),
+  /** Since when it is in its state. */
+  since: time,
+});
+
+/** `{"id":"desk","type":"dummy","description":"","state":"running","reason":"","since":"2026-…","enabled":true,"parameters":5,"file":"…"}`. */
+export const connectionStatus = named(
+  'Connection',
+  connectionHealth.extend({
+    enabled: flag.describe('As its settings say'),
+    parameters: count,
+    /** The flow file that declares it. */
+    file: text,
+  }),
+);
+export type ConnectionStatus = Shape<typeof connectionStatus>;
+
+/** `GET /hub/connections` answers with `{"structure":12,"connections":[{"id":"desk","type":"dummy","state":"running",…}]}`. */
+export const connectionList = named(
+  'Connections',
+  z.strictObject({
+    structure: count.describe('Counts the parameters that have come and gone, those of other hubs as well'),
+    /** As the flow files order them. */
+    connections: z.array(connectionStatus),
+  }),
+);
+export type ConnectionList = Shape<typeof connectionList>;
+
+const actionExpected = connectionActions.map((action) => `"${action}"`).join(', ');
+/** `POST /hub/connections/<id>` takes `{"action":"restart"}`. */
+export const connectionControl = named(
+  'Control',
+  z.strictObject({ action: z.enum(connectionActions, { error: `one of ${actionExpected}` }) }),
+);
+export type ConnectionControl = Shape<typeof connectionControl>;
+
+/** `{"name":"lamp off","state":"running",…}`. */
+export const ruleStatus = named(
+  'Rule',
+  z.strictObject({
+    name: text,
+    file: text,
+    place: text.describe('Where it stands: file, line and column'),
+    folder: texts.describe('The folders that it is in, outermost first'),
+    enabled: flag,
+    from: addresses,
+    to: addresses,
+    state: z.enum(['running', 'limited', 'failing', 'waiting', 'disabled']),
+    reason: text,
+    faults: count,
+    dropped: count,
+    shadow: z.exactOptional(yes.describe('What it would write is noted, and not written')),
+  }),
+);
+
+/** `GET /hub/rules` answers with these, as the flow files order them. */
+export const ruleList = named('Rules', z.array(ruleStatus));
+export type RuleList = Shape<typeof ruleList>;
+
+/** `POST /hub/rules` takes `{"rule":"lamp off","enabled":false}`. */
+export const ruleSwitch = named(
+  'Switch',
+  z.strictObject({
+    rule: z.string({ error: 'the name of a rule' }),
+    /** Left out: one rule alone has the name. */
+    file: z.string({ error: 'the path of a flow file' }).optional(),
+    enabled: z.boolean({ error: 'true or false' }),
+  }),
+);
+export type RuleSwitch = Shape<typeof ruleSwitch>;
+
+/** `{"source":"desk/a","value":3,"revision":7,"time":"2026-…","outcome":"wrote","result":3.3,"to":["desk/b"],"durationUs":12}`. */
+const ruleRun = z.strictObject({
+  source: address.optional(),
+  value: value.optional(),
+  revision: count,
+  time,
+  outcome: z.enum(['wrote', 'stopped', 'held', 'waited', 'failed']),
+  /** What was written, before its conversion to the types of the destinations; null: an infinite number, which JSON has not. */
+  result: valueOrNull.optional(),
+  to: addresses,
+  error: text.optional(),
+  durationUs: count.optional(),
+});
+export type RuleRun = Shape<typeof ruleRun>;
+
+/** `GET /hub/trace?rule=<name>` answers with one of these for each rule of the name, its newest run first. */
+export const ruleTraces = named(
+  'Traces',
+  z.array(z.strictObject({ rule: text, file: text, isAlwaysRecorded: flag, runs: z.array(ruleRun) })),
+);
+export type RuleTraces = Shape<typeof ruleTraces>;
+
+/**
+ * `GET /hub/files` answers with what the last load or reload said:
+ * `{"time":"2026-…","loaded":true,"reason":"","files":[{"path":"demo.json5","connections":2,"rules":5,"mistakes":[]}]}`.
+ */
+export const loadReport = named(
+  'Files',
+  z.strictObject({
+    time,
+    loaded: flag.describe('false: what ran before runs on'),
+    /** Why it was not loaded, one sentence; empty when it was. */
+    reason: text,
+    files: z.array(z.strictObject({ path: text, connections: count, rules: count, mistakes: texts })),
+  }),
+);
+export type LoadReport = Shape<typeof loadReport>;
+
+/** `POST /hub/reload` takes `{"shadow":true}`, or `{}`. In shadow, what is saved from then on runs there too, until a reload without. */
+export const reloadRequest = named(
+  'Reload',
+  z.strictObject({ shadow: z.boolean({ error: 'true or false' }).optional() }),
+);
+export type ReloadRequest = Shape<typeof reloadRequest>;
+
+/** A side of a deviation. */
+const deviationSide = z.strictObject({
+  /** Left out: unknown. */
+  value: value.describe('Of a trigger, how often it fired').optional(),
+  origin: origin.optional(),
+});
+export type DeviationSide = Shape<typeof deviationSide>;
+
+/** `{"time":"2026-…","parameter":"desk/lamp","type":"B","done":{"value":false,"origin":{…}},"would":{"value":true,"origin":{…}}}`. */
+const deviation = z.strictObject({
+  time,
+  parameter: address,
+  type: valueType,
+  done: deviationSide,
+  would: deviationSide,
+});
+export type Deviation = Shape<typeof deviation>;
+
+/** `GET /hub/shadow` answers with `{"kind":"rules","rules":["lamp"],"count":1,"deviations":[…],…}`. */
+export const shadowReport = named(
+  'Shadow',
+  z.strictObject({
+    since: time,
+    /** none: nothing is in shadow. */
+    kind: z.enum(['rules', 'reload', 'none']),
+    rules: texts.describe('Those that run in shadow and not live'),
+    left: texts.describe('Those that are live, and would not be'),
+    notInShadow: texts.describe('Connections that a reload would change, and that reach out of the process'),
+    parameters: z.array(z.strictObject({ address, count, differs: flag })),
+    count: count.describe('How many deviations there were'),
+    deviations: z.array(deviation).describe(`The newest ${keptDeviations.toLocaleString('en')}, oldest first`),
+  }),
+);
+export type ShadowReport = Shape<typeof shadowReport>;
+
+const difference = z.strictObject({ added: texts, removed: texts, changed: texts });
+
+/** `POST /hub/reload` answers with `{"swapped":{"connections":{…},"rules":{…}}}`, or `{"shadow":{…}}`. */
+export const reloadAnswer = named(
+  'Reloaded',
+  z.strictObject({
+    swapped: z.strictObject({ connections: difference, rules: difference }).optional(),
+    shadow: shadowReport.optional(),
+  }),
+);
+export type ReloadAnswer = Shape<typeof reloadAnswer>;
+
+const logEntry = z.strictObject({
+  n: count,
+  time,
+  level: z.enum(logLevels),
+  message: text,
+  connection: text.optional(),
+  rule: text.optional(),
+});
+export type LogEntry = Shape<typeof logEntry>;
+
+/** `GET /hub/log?after=7&level=warn` answers with `{"entries":[{"n":9,"time":"2026-…","level":"warn","message":"…"}],"next":9,"count":"…"}`. */
+export const logPage = named(
+  'Log',
+  z.strictObject({
+    /** Oldest first. */
+    entries: z.array(logEntry),
+    next: z.int().describe('What to ask for `after` next time'),
+    /**
+     * A hub without a store counts anew with each start, and its count has another name then; with a store it goes on, so that a client
+     * misses no entry over a restart.
+     */
+    count: text.describe('Names the count of the numbers: another name says that they have begun anew'),
+  }),
+);
+export type LogPage = Shape<typeof logPage>;
+
+/** `GET /hub/health` answers with `{"status":"ok","version":"0.1.0","epoch":"1f0c…","revision":7,"uptimeSeconds":12,"log":{…},"connections":[…]}`. */
+export const health = named(
+  'Health',
+  z.strictObject({
+    /** degraded: the log, or one of the connections, is not as it should be. */
+    status: z.enum(['ok', 'degraded']),
+    version: text,
+    /** Names this run of the hub. Revisions of another epoch mean nothing. */
+    epoch: text,
+    revision: count,
+    uptimeSeconds: count,
+    log: z.strictObject({ state: z.enum(['running', 'degraded']), reason: text, lost: count }),
+    connections: z.array(connectionHealth),
+  }),
+);
+export type Health = Shape<typeof health>;
+
+/** What a supervisor asks: `GET /hub/health/live` answers with `{"status":"live"}`, `GET /hub/health/ready` with `{"status":"ready"}`. */
+export const probe = named('Probe', z.strictObject({ status: z.enum(['live', 'ready']) }));
+export type Probe = Shape<typeof probe>;
+
+const pattern = z.union([text, z.strictObject({ regex: text })]);
+
+/** `{"id":1,"include":["desk/*",{"regex":"x"}],"exclude":[],"rate":2.5,"delivery":"latest"}`; of long lists the beginning. */
+const clientSubscription = z.strictObject({
+  id: count,
+  include: z.array(pattern),
+  exclude: z.array(pattern),
+  /** At most so many times a second something is sent; 0: as changes come. */
+  rate: duration,
+  delivery: z.enum(['latest', 'all']),
+});
+
+/** What a client wants to hear of: a plain one has `filters`, one of `patchbay.v1` has `subscriptions`. */
+const interests = z.strictObject({
+  /** Regular expressions. */
+  filters: texts.describe('Of a plain client').optional(),
+  subscriptions: z.array(clientSubscription).optional(),
+});
+export type Interests = Shape<typeof interests>;
+
+/** How well a client takes what it is sent. */
+const sessionStatus = z.strictObject({
+  /** live: it is sent what happens; catching up: it is sent what it has missed; stalled: it does not read. */
+  state: z.enum(['live', 'catching up', 'stalled']),
+  /** What the hub holds for it. */
+  unreadBytes: count,
+  /** For how long it has been behind; 0: it is live. */
+  lagMs: count,
+  /** What was handed to its socket since it came, without the framing of WebSocket. */
+  sentBytes: count,
+  sentFrames: count,
+  receivedMessages: count,
+});
+export type SessionStatus = Shape<typeof sessionStatus>;
+
+const clientProtocol = z.enum(['plain', protocolName]);
+export type ClientProtocol = z.output<typeof clientProtocol>;
+
+const clientStatus = z.strictObject({
+  id: count,
+  user: text.describe('Empty: nobody in particular'),
+  /** The IP address that it comes from. */
+  address: text,
+  protocol: clientProtocol,
+  /** When it was connected. */
+  since: time,
+  ...interests.shape,
+  ...sessionStatus.shape,
+});
+export type ClientStatus = Shape<typeof clientStatus>;
+
+/** `GET /hub/clients` answers with `{"count":2,"clients":[{"id":1,"address":"127.0.0.1","protocol":"plain",…}]}`, slow ones first. */
+export const clientList = named(
+  'Clients',
+  z.strictObject({
+    /** All of them; `clients` may be fewer. */
+    count,
+    clients: z.array(clientStatus),
+  }),
+);
+export type ClientList = Shape<typeof clientList>;
+
+/** `GET /hub/dashboards` answers with `{"dashboards":["studio"]}`, in alphabetical order. */
+export const dashboardList = named('Dashboards', z.strictObject({ dashboards: texts }));
+export type DashboardList = Shape<typeof dashboardList>;
+
+/** `{"term":1,"machine":"studio-pc","lagMs":212,"gaps":0,"lostFires":0,"refused":0}`. */
+const mirror = z.strictObject({
+  term: count,
+  lagMs: count.describe('For how long not all that it tells is here: half a second at most while all is well'),
+  gaps: count.describe('How often something was missing'),
+  lostFires: count,
+  refused: count.describe('How many messages in its name were left out: no sense, not its own, or too many'),
+  machine: text
+    .describe('The machine of who runs it, of a pair that of the active one; left out until it has told in this term')
+    .optional(),
+  staleSince: time.describe('Since when nothing is heard of it').optional(),
+});
+
+/** `{"hub":"west","state":"fresh","connections":["desk"],"parameters":12,"mirror":{…}}`. */
+const domainHub = z.strictObject({
+  hub: text,
+  state: z.enum(['this', 'fresh', 'stale', 'unknown']),
+  connections: texts.describe('The Connection IDs that it has'),
+  parameters: count.describe('How many are shown here; of this hub how many it shares'),
+  mirror: mirror.optional(),
+});
+export type DomainHub = Shape<typeof domainHub>;
+
+/**
+ * `GET /hub/hubs` answers with
+ * `{"connection":"house","domain":"house","hub":"east","role":"alone","lease":{…},"link":{…},"hubs":[{"hub":"east","state":"this",…}]}`.
+ */
+export const domain = named(
+  'Domain',
+  z.strictObject({
+    connection: text.describe('The connection that joins the hub to it'),
+    domain: text,
+    hub: text.describe('The name of this hub'),
+    role: z.enum(['alone', 'main', 'standby']),
+    lease: z.strictObject({
+      state: z.enum(['held', 'fenced', 'taken', 'unknown']),
+      holder: text.describe('The machine of who has it, or had it last'),
+      term: count,
+      since: time,
+    }),
+    link: z.strictObject({
+      isUp: flag,
+      text: text.describe('The server that it leads to, or why there is none'),
+      servers: texts,
+      since: time,
+      reconnects: count,
+      isOpen: flag.describe('Whether the server lets anybody in; left out until one has answered').optional(),
+    }),
+    hubs: z.array(domainHub).describe('By name'),
+  }),
+);
+export type Domain = Shape<typeof domain>;
