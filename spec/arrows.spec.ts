@@ -196,7 +196,7 @@ test('every file imports only what the arrows of its room allow', async (t) => {
 
 /**
  * The floors of the REST API, by the longest prefix of a file. A floor may know itself, and the floors and files that are named beside it.
- * The files on no floor, such as the connection type and its routes, may know them all.
+ * The files on no floor, such as the connection type and the endpoints, may know them all.
  */
 const floorsOfRestApi: readonly (readonly [floor: string, allowed: readonly string[]])[] = [
   ['pacing/', []],
@@ -212,31 +212,14 @@ const floorsOfRestApi: readonly (readonly [floor: string, allowed: readonly stri
   ['http/answer/', ['http/guard/', 'input/', 'limits/', 'proxies/', 'settings.ts']],
   ['http/', ['http/answer/', 'http/guard/', 'input/', 'limits/', 'pacing/', 'proxies/', 'settings.ts', 'users/']],
   ['files/', ['http/', 'http/answer/', 'input/', 'limits/']],
-  ['pages/openapi/', ['http/answer/', 'settings.ts', 'users/']],
-  [
-    'pages/',
-    [
-      'files/',
-      'filters/',
-      'http/',
-      'http/answer/',
-      'http/guard/entry.ts',
-      'input/',
-      'limits/',
-      'pacing/',
-      'proxies/',
-      'sockets/socket-protocol.ts',
-      'tracing/',
-      'users/',
-    ],
-  ],
+  ['dashboards/', ['files/', 'http/answer/', 'users/']],
   [
     'sockets/',
     ['filters/', 'http/', 'http/answer/', 'input/', 'limits/', 'pacing/', 'proxies/', 'settings.ts', 'users/'],
   ],
   ['sockets/plain/', ['sockets/', 'filters/', 'input/', 'limits/', 'pacing/', 'users/']],
   ['sockets/v1/', ['sockets/', 'filters/', 'input/', 'limits/', 'pacing/', 'tracing/', 'users/']],
-  ['metrics/', ['input/', 'limits/', 'pages/', 'sockets/sockets.ts']],
+  ['metrics/', ['input/', 'limits/', 'sockets/sockets.ts']],
   ['sockets/sockets.ts', ['sockets/', 'sockets/plain/', 'sockets/v1/', 'filters/', 'http/', 'limits/', 'users/']],
 ];
 

@@ -20,7 +20,7 @@ export const httpRead: Subject = {
   name: 'http-read',
   about:
     'GET /parameters/<address> over kept-alive connections; the ceiling is raw uWebSockets.js with the same answer',
-  measures: ['lib/connections/rest-api/http', 'lib/connections/rest-api/pages', 'lib/net'],
+  measures: ['lib/connections/rest-api/http', 'lib/connections/rest-api/endpoints', 'lib/net'],
   rounds: 5,
   async cases(options, folder) {
     const { connections, depths, warmUpMs, measureMs } = options;

@@ -3,9 +3,9 @@
 import { Observable } from 'rxjs';
 import { claimFile, claimTcpPort } from '../claim.ts';
 import { type ConnectionEvent, defineGatewayType } from '../connection.ts';
+import { hintsAboutFolder, mistakesInDashboards } from './dashboards/dashboard-files.ts';
+import { builtConsole } from './endpoints/browser.ts';
 import { readNow } from './files/reading.ts';
-import { builtConsole } from './pages/browser/console.ts';
-import { hintsAboutFolder, mistakesInDashboards } from './pages/dashboard-files.ts';
 import { trustHints } from './proxies/trusted-proxies.ts';
 import { startServer } from './server.ts';
 import { type Settings, settingsSchema } from './settings.ts';

@@ -5,7 +5,10 @@ import type { Origin, Parameter } from '../../model/parameter.ts';
 import type { ConnectionContext, ConnectionEvent } from '../connection.ts';
 import type { HubPort } from '../hub-port.ts';
 import { isEveryInterface } from '../setting.ts';
+import { routesOf } from './endpoints/endpoints.ts';
+import { ParameterReader } from './endpoints/parameter.ts';
 import { Apps, openEntrance } from './entrance/entrance.ts';
+import type { Handler } from './http/admission.ts';
 import { createOpenAnswer } from './http/answer/headers.ts';
 import { Attempts } from './http/guard/attempts.ts';
 import { Entry } from './http/guard/entry.ts';
@@ -19,10 +22,8 @@ import { createLimitHits, type LimitHits } from './limits/limit-hits.ts';
 import { createRates } from './limits/rates.ts';
 import { FairQueue } from './pacing/fair-queue.ts';
 import { Round } from './pacing/round.ts';
-import { ParameterReader } from './pages/parameters/read.ts';
 import { shownAddress } from './proxies/address.ts';
 import { TrustedProxies } from './proxies/trusted-proxies.ts';
-import { routesOf } from './routes/routes.ts';
 import type { Settings } from './settings.ts';
 import { type Sockets, serveSockets } from './sockets/sockets.ts';
 import type { AccountSettings } from './users/accounts.ts';
@@ -66,7 +67,8 @@ export function startServer(context: ConnectionContext<Settings>, hub: HubPort, 
   const reader = new ParameterReader();
   let isStopping = false;
   const stopping = { isStopping: () => isStopping };
-  const routes = routesOf({ ...shared, ...stopping, id, sockets, entry, reader, resolvePath, consoleFolder });
+  const readValue: Handler = (response, request, visitor) => reader.answer(response, request, visitor);
+  const routes = routesOf({ ...shared, ...stopping, id, sockets, entry, readValue, resolvePath, consoleFolder });
   const { bindIp, port, tls } = settings;
   const entrance = openEntrance({
     ...{ bindIp, port, log, scheduler, apps },

@@ -26,6 +26,11 @@ export const parameterInfo = named(
 );
 export type ParameterInfo = Shape<typeof parameterInfo>;
 
+/** `GET /parameters/<address>` answers with this where JSON is accepted. */
+export const parameterValue = named('Value', z.union([z.string(), z.number(), z.boolean()]));
+
+export const parameterList = named('Parameters', z.array(parameterInfo));
+
 /** `POST /update` takes `{"parameter":"desk/lamp","value":true}`. */
 export const update = named('Update', z.strictObject({ parameter: address, value }));
 export type Update = Shape<typeof update>;

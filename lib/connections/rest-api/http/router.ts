@@ -11,20 +11,25 @@ import { acceptOf, wantsJsonErrors } from './answer/accept.ts';
 import { noteExpectation } from './answer/expect.ts';
 import { replyPreflight } from './answer/preflight.ts';
 import { endWithLength, replyError } from './answer/reply.ts';
-import type { Purpose } from './guard/purpose.ts';
+import type { Act, Purpose } from './guard/purpose.ts';
 import type { PostponedRequests } from './postponed-requests.ts';
 
-/** What is answered at a path; with `/*` at its end also at all paths below it. Where GET has no `getWrites` HEAD is answered as well. */
+/** What is answered at a path; with `/*` at its end also at all paths below it. Where GET only reads HEAD is answered as well. */
 export interface Route {
   readonly path: string;
-  readonly get?: Handler;
-  readonly post?: Handler;
-  /** true: GET changes something, and so pages of other sites may not ask. */
-  readonly getWrites?: boolean;
+  readonly get?: Served;
+  readonly post?: Served;
+}
+
+/** What a method is answered by. */
+export interface Served {
+  readonly handler: Handler;
   /** The right that it takes. `entry`: what is answered is bounded by what the visitor may see. */
   readonly need: Need;
+  /** true: GET changes something, and so pages of other sites may not ask. */
+  readonly writes?: boolean | undefined;
   /** true: it does not count towards `requestsPerUser`. */
-  readonly isUnmetered?: boolean;
+  readonly isUnmetered?: boolean | undefined;
 }
 
 export interface Router {
@@ -34,8 +39,8 @@ export interface Router {
 }
 
 /** What a route allows, as `Allow` says it: `GET, HEAD`. */
-export function methodsOf({ get, post, getWrites = false }: Omit<Route, 'need'>): string[] {
-  return [...(get ? ['GET'] : []), ...(get && !getWrites ? ['HEAD'] : []), ...(post ? ['POST'] : [])];
+export function methodsOf({ get, post }: Pick<Route, 'get' | 'post'>): string[] {
+  return [...(get ? ['GET'] : []), ...(get && !get.writes ? ['HEAD'] : []), ...(post ? ['POST'] : [])];
 }
 
 /** A handler as the library calls it. */
@@ -73,14 +78,14 @@ export function createRouter({ app, postponed, proxies, ...context }: RouterCont
       admission.answer(response, request, purpose, handler, true);
     },
     add(route) {
-      const { path, get, post, getWrites = false, need, isUnmetered } = route;
-      const reads: Purpose = { act: 'read', need, isUnmetered };
+      const { path, get, post } = route;
       const methods = methodsOf(route).join(', ');
-      const refuse = guarded(refuseMethod(methods), reads);
+      const serve = ({ handler, need, isUnmetered }: Served, act: Act) => guarded(handler, { act, need, isUnmetered });
+      const refuse = serve({ ...(get ?? post)!, handler: refuseMethod(methods) }, 'read');
       // This is set without `get` too: else a route of a folder above would answer.
-      app.get(path, get === undefined ? refuse : guarded(get, getWrites ? { act: 'write by GET', need } : reads));
-      app.head(path, withoutBody(get === undefined || getWrites ? refuse : guarded(get, reads)));
-      if (post !== undefined) app.post(path, withBody(guarded(post, { act: 'write', need, isUnmetered })));
+      app.get(path, get === undefined ? refuse : serve(get, get.writes ? 'write by GET' : 'read'));
+      app.head(path, withoutBody(get === undefined || get.writes ? refuse : serve(get, 'read')));
+      if (post !== undefined) app.post(path, withBody(serve(post, 'write')));
       app.options(path, (response, request) => {
         if (!guard.isPreflight(request)) return refuse(response, request);
         outliveDroppedBody(response);

@@ -1,0 +1,63 @@
+// GET /hub/backup: an archive of all that the hub is made of and keeps, sent as fast as the client reads.
+
+import { z } from 'zod';
+import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
+import type { Backup } from '../../archive.ts';
+import { acceptOf, wantsJsonErrors } from '../http/answer/accept.ts';
+import { begin } from '../http/answer/headers.ts';
+import type { Paced } from '../http/body.ts';
+import { cutWith, type Exchange, keepResponse } from '../http/exchange.ts';
+import { sendParts } from '../http/send-parts.ts';
+import { asHubError } from '../input/fault-gate.ts';
+import { shareOf } from '../limits/rates.ts';
+import { remoteAddressOf } from '../proxies/remote-address.ts';
+import type { Visitor } from '../users/visitor.ts';
+import { archived, type Context, type Endpoint, ownersOnly } from './endpoint.ts';
+
+export const backupEndpoints: Endpoint[] = [
+  {
+    method: 'GET',
+    path: '/hub/backup',
+    need: 'manage',
+    getWrites: true, // it changes nothing, but no page of another site may have it made
+    id: 'backUp',
+    tag: 'past',
+    summary: 'An archive of the flow files, what they name, and the databases: at most one at a time',
+    answers: { 200: { description: 'A tar', content: { 'application/x-tar': z.any() } } },
+    errors: {
+      403: 'A page of another site; without credentials, anybody but a program on the machine of the hub',
+      404: 'The hub has no store',
+      409: 'Another backup is being made',
+      503: 'It cannot be made, such as for want of room',
+    },
+    serve: (context) =>
+      ownersOnly(context.settings, (response, request, visitor) => serveBackup(context, visitor, response, request)),
+  },
+];
+
+/** Errors: `not-found`; later those of a backup are answered, and one that stops in the middle cuts the connection. */
+function serveBackup(
+  { hub, queue, log }: Pick<Context, 'hub' | 'queue' | 'log'>,
+  visitor: Visitor,
+  response: HttpResponse,
+  request: HttpRequest,
+): void {
+  const share = shareOf(visitor, remoteAddressOf(response));
+  const storage = archived(hub, 'storage');
+  const asJson = wantsJsonErrors(request.getUrl(), acceptOf(request));
+  const exchange = keepResponse(response);
+  const stay = cutWith(visitor, response);
+  const serving = storage
+    .backUp()
+    .then((backup) => send(exchange, backup, { queue, share }).finally(() => backup.end()));
+  serving.catch((error) => exchange.fail(asHubError(error, log), asJson)).finally(stay);
+}
+
+async function send(exchange: Exchange, backup: Backup, paced: Paced): Promise<void> {
+  const name = `patchbay-${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}.tar`;
+  exchange.reply((response) => {
+    begin(response).writeHeader('Content-Type', 'application/x-tar').writeHeader('Cache-Control', 'no-store');
+    response.writeHeader('Content-Disposition', `attachment; filename="${name}"`);
+  });
+  await sendParts(exchange, paced, { totalBytes: backup.bytes, heldBytes: 0, next: () => backup.next() });
+}

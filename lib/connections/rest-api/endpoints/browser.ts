@@ -1,0 +1,164 @@
+// What browsers open: the console at /hub/, its files, the client library, and the files of the Document Root. `npm install` builds the
+// console and the client library.
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { HubError } from '../../../model/error.ts';
+import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
+import { text } from '../../../wire/http/shape.ts';
+import { createDisk } from '../files/disk.ts';
+import { findFile, serveFile } from '../files/document-root.ts';
+import { PrivateFileCheck } from '../files/opened-file.ts';
+import { type Reading, realPathOf } from '../files/reading.ts';
+import { type FileService, type Place, replyFile } from '../files/static-file.ts';
+import { begin, beginValue, confine } from '../http/answer/headers.ts';
+import { send } from '../http/answer/send.ts';
+import type { Route } from '../http/router.ts';
+import { type Context, type Endpoint, isNeeded, later } from './endpoint.ts';
+
+/** The folder of the built console. It is in the same place from lib in a clone and from dist in a package. */
+export const builtConsole = fileURLToPath(new URL('../../../../dist/web', import.meta.url));
+const clientScript = fileURLToPath(new URL('../../../../dist/web/client.js', import.meta.url));
+const consolePath = '/hub/console/';
+
+const about = { method: 'GET', need: 'entry', tag: 'pages' } as const;
+const isTheSame = 'The same as what If-None-Match or If-Modified-Since names';
+/** The answers to who asks for a file that there is. */
+const file = {
+  answers: {
+    200: { description: 'The file', content: { '*/*': undefined } },
+    206: { description: 'The part of it that Range names', content: { '*/*': undefined } },
+    304: { description: isTheSame },
+  },
+};
+
+export const browserEndpoints: Endpoint[] = [
+  {
+    ...about,
+    path: '/hub',
+    id: 'goToHub',
+    summary: 'Goes to /hub/',
+    answers: { 302: { description: 'To /hub/, or to /hub/sign-in' } },
+    serve: () => redirectToHub,
+  },
+  {
+    ...about,
+    path: '/hub/',
+    id: 'openConsole',
+    summary: 'The console; the contents as text where it is switched off or not built',
+    answers: {
+      200: { description: 'A page', content: { 'text/html': text, 'text/plain': text } },
+      302: { description: 'To /hub/sign-in, for a browser that nobody has signed in with' },
+      304: { description: isTheSame },
+    },
+    serve: (context) =>
+      context.settings.console
+        ? filesOf(context, (service, response, request) => serveConsolePage(context, service, response, request))
+        : (response) => replyContents(context, response),
+  },
+  {
+    ...about,
+    path: `${consolePath}{file}`,
+    id: 'readConsoleFile',
+    summary: 'A file of the console',
+    names: { file: 'Path of the file' },
+    answers: file.answers,
+    errors: { 404: 'There is no such file', 416: 'It has no such part' },
+    serve(context) {
+      if (!context.settings.console) return replyNotFound;
+      const locate = (path: string) => findFile(context.consoleFolder, path, path.slice(consolePath.length - 1), '');
+      return filesOf(context, (service, response, request) => {
+        confine(response);
+        return replyFile(response, request, service, locate);
+      });
+    },
+  },
+  {
+    ...about,
+    path: '/hub/client.js',
+    id: 'readClient',
+    summary: 'The client library for browsers, a module',
+    answers: file.answers,
+    errors: { 404: 'It has not been built', 416: 'It has no such part' },
+    serve: (context) =>
+      filesOf(context, (service, response, request) => replyFile(response, request, service, locateClientScript)),
+  },
+];
+
+/** The files of the Document Root; without one, `/` leads to the console. */
+export function documentRoutes(context: Context): Route[] {
+  const { hub, settings, log, resolvePath } = context;
+  const root = settings.documentRoot && resolvePath(settings.documentRoot);
+  if (root === '')
+    return [
+      { path: '/', get: { need: 'entry', handler: redirectToHub } },
+      { path: '/*', get: { need: 'entry', handler: replyNotFound } },
+    ];
+  if (!existsSync(root)) log.warn({}, `documentRoot: expected a folder, there is none at ${root}`);
+  const hidden = new PrivateFileCheck(() => hub.keeping.installation());
+  const handler = filesOf(
+    context,
+    (service, response, request) => serveFile(root, service, hidden, response, request),
+    root,
+  );
+  return [{ path: '/*', get: { need: 'entry', handler } }];
+}
+
+type ServeFile = (service: FileService, response: HttpResponse, request: HttpRequest) => Promise<void>;
+
+/** Serves files of a folder. */
+function filesOf(context: Context, serve: ServeFile, folder = context.consoleFolder) {
+  const { log } = context;
+  const disk = createDisk(folder);
+  return later((response, request, paced) => serve({ ...paced, disk, log }, response, request), context);
+}
+
+export function replyNotFound(_: HttpResponse, request: HttpRequest): void {
+  throw new HubError('not-found', `${request.getUrl()}: there is no such page`);
+}
+
+function redirectToHub(response: HttpResponse): void {
+  begin(response, '302 Found').writeHeader('Location', '/hub/').end();
+}
+
+/** Answers with the page of the console. Where it has not been built, the answer is the contents as text. */
+async function serveConsolePage(
+  context: Context,
+  service: FileService,
+  response: HttpResponse,
+  request: HttpRequest,
+): Promise<void> {
+  const page = join(context.consoleFolder, 'index.html');
+  if (!existsSync(page)) return replyContents(context, response);
+  confine(response);
+  await replyFile(response, request, service, function* () {
+    return { file: yield* realPathOf(page) };
+  });
+}
+
+function* locateClientScript(path: string): Reading<Place> {
+  try {
+    return { file: yield* realPathOf(clientScript) };
+  } catch {
+    throw new HubError(
+      'not-found',
+      `${path}: it has not been built here, "npm install" in the folder of the hub does that`,
+    );
+  }
+}
+
+/** Answers with what there is to ask for, a line each, for people who come by browser or curl. */
+function replyContents({ hub, settings, endpoints }: Context, response: HttpResponse): void {
+  const lines = endpoints
+    .filter(({ isThere, tag }) => (isThere?.(settings) ?? true) && tag !== 'pages')
+    .map(({ method, path, query, summary }) => {
+      const asked = Object.entries(query?.shape ?? {}).filter(([, shape]) => isNeeded(shape));
+      const search = asked.map(([name]) => `${name}=<${name}>`).join('&');
+      return [`${method} ${path.replaceAll(/\{(\w+)\}/g, '<$1>')}${search && `?${search}`}`, summary] as const;
+    });
+  const all = [['GET /ws', 'WebSocket: every change, and updates'] as const, ...lines];
+  const width = Math.max(...all.map(([asked]) => asked.length));
+  const text = all.map(([asked, summary]) => `${asked.padEnd(width)}  ${summary}`).join('\n');
+  send(beginValue(response, false), `patchbay ${hub.version}\n\n${text}\n`);
+}

@@ -1,0 +1,65 @@
+// GET /hub/clients: how each WebSocket client is doing.
+
+import { maxListedClients } from '../../../wire/http/limits.ts';
+import { type ClientList, type ClientStatus, clientList, type SessionStatus } from '../../../wire/http/operation.ts';
+import { toIsoTime } from '../../../wire/time.ts';
+import { shownAddress } from '../proxies/address.ts';
+import type { ConnectedClient } from '../sockets/socket-protocol.ts';
+
+import { page } from './endpoint.ts';
+
+export const clientEndpoints = [
+  page({
+    path: '/hub/clients',
+    need: 'manage',
+    id: 'listClients',
+    tag: 'operation',
+    summary: `The WebSocket clients of this connection, slow ones first, at most ${maxListedClients}`,
+    answer: clientList,
+    read: ({ sockets }) => clientsOf(sockets.clients()),
+  }),
+];
+
+const maxLength = 1024 * 1024;
+
+/** The clients, slow ones first, at most 1 MiB of them. */
+export function clientsOf(connected: Iterable<ConnectedClient>): ClientList {
+  const nowMs = performance.now();
+  const clients = [...connected].map((client) => ({ client, status: client.session.status(nowMs) }));
+  const isSlow = ({ status }: Shown) => status.lagMs > 0 || status.unreadBytes > 0;
+  const slow = clients.filter(isSlow).sort(bySlowness);
+  const shown: ClientStatus[] = [];
+  let length = 0;
+  for (const one of [...slow, ...clients.filter((client) => !isSlow(client))].slice(0, maxListedClients)) {
+    const described = describeClient(one);
+    length += JSON.stringify(described).length;
+    if (length > maxLength) break;
+    shown.push(described);
+  }
+  return { count: clients.length, clients: shown };
+}
+
+interface Shown {
+  readonly client: ConnectedClient;
+  readonly status: SessionStatus;
+}
+
+function bySlowness(one: Shown, other: Shown): number {
+  return (
+    other.status.lagMs - one.status.lagMs ||
+    other.status.unreadBytes - one.status.unreadBytes ||
+    one.client.id - other.client.id
+  );
+}
+
+function describeClient({
+  client: { id, visitor, remoteAddress, protocol, since, session },
+  status,
+}: Shown): ClientStatus {
+  const address = shownAddress(remoteAddress);
+  return {
+    ...{ id, user: visitor.name, address, protocol, since: toIsoTime(since()) },
+    ...session.interests(),
+    ...{ ...status, lagMs: Math.round(status.lagMs) },
+  };
+}

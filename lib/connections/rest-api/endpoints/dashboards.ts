@@ -1,0 +1,35 @@
+// The dashboards of the console, by name.
+
+import { z } from 'zod';
+import type { Dashboard } from '../../../dashboard/format.ts';
+import { dashboardList } from '../../../wire/http/operation.ts';
+import { named } from '../../../wire/http/shape.ts';
+import { decodePath } from '../http/path.ts';
+import { badPath, page } from './endpoint.ts';
+
+export const dashboardEndpoints = [
+  page({
+    path: '/hub/dashboards',
+    need: 'entry',
+    id: 'listDashboards',
+    tag: 'operation',
+    summary: 'The names of the dashboards',
+    answer: dashboardList,
+    read: ({ dashboards }, { visitor }) => dashboards.list(visitor),
+  }),
+  page({
+    path: '/hub/dashboards/{name}',
+    need: 'entry',
+    id: 'readDashboard',
+    tag: 'operation',
+    summary: 'A dashboard, checked, with all that was left out filled in',
+    names: { name: 'Its name' },
+    answer: named('Dashboard', z.custom<Dashboard>().meta({ type: 'object' })),
+    errors: {
+      400: badPath,
+      404: 'There is no such dashboard',
+      500: 'The file has mistakes, each told with line and column',
+    },
+    read: ({ dashboards }, { visitor }, rest) => dashboards.read(decodePath(rest), visitor),
+  }),
+];

@@ -1,0 +1,264 @@
+// An endpoint is one value: where it stands, who may ask, what it takes and answers, and what serves it. Its route and its part of the
+// OpenAPI document are made from that.
+
+import type { z } from 'zod';
+import { HubError } from '../../../model/error.ts';
+import type { Origin } from '../../../model/parameter.ts';
+import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
+import type { Immutable } from '../../../wire/http/shape.ts';
+import type { Archive } from '../../archive.ts';
+import type { Log } from '../../connection.ts';
+import type { HubPort } from '../../hub-port.ts';
+import type { Dashboards } from '../dashboards/dashboards.ts';
+import type { Handler } from '../http/admission.ts';
+import type { JsonText } from '../http/answer/reply.ts';
+import { answerPost } from '../http/answer-post.ts';
+import type { Paced } from '../http/body.ts';
+import { cutWith } from '../http/exchange.ts';
+import type { Entry } from '../http/guard/entry.ts';
+import { createOwnerCheck } from '../http/guard/owner.ts';
+import { keepRequest } from '../http/kept-request.ts';
+import { type Page, type PageRequest, servePage } from '../http/page.ts';
+import { asHubError } from '../input/fault-gate.ts';
+import type { WriteCounts } from '../input/write-counts.ts';
+import type { LimitHits } from '../limits/limit-hits.ts';
+import type { PastShares } from '../limits/past-shares.ts';
+import { type Rates, shareOf } from '../limits/rates.ts';
+import type { FairQueue } from '../pacing/fair-queue.ts';
+import { remoteAddressOf } from '../proxies/remote-address.ts';
+import type { Settings } from '../settings.ts';
+import type { Sockets } from '../sockets/sockets.ts';
+import { followTrace } from '../tracing/traceparent.ts';
+import type { Need } from '../users/rights.ts';
+import type { Visitor } from '../users/visitor.ts';
+
+/** What endpoints are served with: the hub, and the parts of the server. */
+export interface Context {
+  /** The Connection ID of the REST API. */
+  readonly id: string;
+  readonly hub: HubPort;
+  readonly settings: Settings;
+  readonly log: Log;
+  readonly queue: FairQueue;
+  readonly hits: LimitHits;
+  readonly writes: WriteCounts;
+  readonly rates: Rates;
+  readonly sockets: Sockets;
+  readonly entry: Entry;
+  /** Answers with the value of a parameter. */
+  readonly readValue: Handler;
+  readonly resolvePath: (path: string) => string;
+  /** Whether the server has begun to stop. */
+  readonly isStopping: () => boolean;
+  readonly originOf: (visitor: Visitor, address: string) => Origin;
+  /** The folder of the built console. */
+  readonly consoleFolder: string;
+  readonly dashboards: Dashboards;
+  readonly pastShares: PastShares;
+  /** All endpoints that there are. */
+  readonly endpoints: readonly Endpoint[];
+}
+
+/** What people and machines read of an endpoint. */
+export interface About {
+  /** As OpenAPI writes it. What is in braces, one name or several, is the rest of the path: `/hub/explain/{address}`. */
+  readonly path: `/${string}`;
+  /** The right that it takes. `entry`: what is answered is bounded by what the visitor may see. */
+  readonly need: Need;
+  /** true: it does not count towards `requestsPerUser`. */
+  readonly isUnmetered?: true;
+  /** The name of the operation. */
+  readonly id: string;
+  readonly tag: Tag;
+  readonly summary: string;
+  /** What stands in the braces of the path, by name. */
+  readonly names?: Readonly<Record<string, string>>;
+  readonly query?: z.ZodObject;
+  /** Errors by status: when there is one. What any request may meet is left out. */
+  readonly errors?: Readonly<Record<number, string>>;
+}
+
+export interface Endpoint extends About {
+  readonly method: 'GET' | 'POST';
+  /** true: GET changes something, and so pages of other sites may not ask, and HEAD is not answered. */
+  readonly getWrites?: true;
+  /** By media type. */
+  readonly body?: Readonly<Record<string, z.ZodType>>;
+  /** true: what it does follows the trace of the request. */
+  readonly isTraced?: true;
+  /** What is answered when all is well, by status. */
+  readonly answers: Readonly<Record<number, AnswerInfo>>;
+  /** Whether it is there; left out: it always is. */
+  readonly isThere?: (settings: Settings) => boolean;
+  /** Makes what serves it; it is called once for each server. */
+  readonly serve: (context: Context) => Handler;
+}
+
+export const tags = {
+  parameters: 'Read and set values',
+  operation: 'How the hub is doing, and what operators do with it',
+  causes: 'Why things are as they are',
+  past: 'What the store keeps',
+  users: 'Who may come in, and who has',
+  pages: 'For browsers',
+};
+export type Tag = keyof typeof tags;
+
+export interface AnswerInfo {
+  readonly description: string;
+  readonly headers?: readonly string[];
+  /** By media type; undefined: any bytes. */
+  readonly content?: Readonly<Record<string, z.ZodType | undefined>>;
+}
+
+/** What a page is made of: data, of which a list may be made item by item, or its JSON. */
+type Made<Data> =
+  | Immutable<Data>
+  | JsonText
+  | (Data extends readonly (infer Item)[] ? Iterable<Immutable<Item>> : never);
+
+interface JsonPage<Data> extends About {
+  readonly answer: z.ZodType<Data>;
+  /** Reads the page, which may take until something has come. */
+  readonly read: (
+    context: Context,
+    request: PageRequest,
+    /** What stands in the braces of the path, percent-encoded. */
+    rest: string,
+  ) => Made<NoInfer<Data>> | Promise<Made<NoInfer<Data>>>;
+}
+
+/** `GET` of JSON, with an ETag: it is made in slices, and 304 while nothing is new. */
+export function page<Data>({ answer, read, ...about }: JsonPage<Data>): Endpoint {
+  const start = startOf(about.path).length;
+  return {
+    ...about,
+    method: 'GET',
+    answers: fresh({ 'application/json': answer }),
+    serve: (context) => {
+      const readPage = (request: PageRequest) => read(context, request, request.path.slice(start)) as Page;
+      return servePage(readPage, context.queue, context.log);
+    },
+  };
+}
+
+/** The answers to whoever may ask again with an ETag. */
+export function fresh(content: AnswerInfo['content'] & object, description = 'The present state'): Endpoint['answers'] {
+  return {
+    200: { description, headers: ['ETag'], content },
+    304: { description: 'The same as what If-None-Match names' },
+  };
+}
+
+/** Who asks for an action, by which request. */
+export interface Asked {
+  readonly visitor: Visitor;
+  /** As the origin of what is done. */
+  readonly by: Origin;
+  /** The remote address. */
+  readonly address: string;
+  /** What stands in the braces of the path, percent-encoded. */
+  readonly rest: string;
+}
+
+interface JsonAction<Body extends z.ZodObject, Answer extends z.ZodType> extends About {
+  readonly isTraced?: true;
+  readonly body: Body;
+  readonly answer: Answer;
+  /** What the answer is. */
+  readonly answered: string;
+  readonly act: (
+    context: Context,
+    body: z.output<Body>,
+    asked: Asked,
+  ) => Immutable<z.output<Answer>> | Promise<Immutable<z.output<Answer>>>;
+}
+
+/** `POST` of a JSON object, which is checked before anything is done. */
+export function action<Body extends z.ZodObject, Answer extends z.ZodType>({
+  body,
+  answer,
+  answered,
+  act,
+  ...about
+}: JsonAction<Body, Answer>): Endpoint {
+  const start = startOf(about.path).length;
+  return {
+    ...about,
+    method: 'POST',
+    body: { 'application/json': body },
+    answers: { 200: { description: answered, content: { 'application/json': answer } } },
+    serve: (context) => (response, request, visitor) => {
+      const { queue, log, originOf } = context;
+      const address = remoteAddressOf(response);
+      const by = followTrace(originOf(visitor, address), request);
+      const asked: Asked = { visitor, by, address, rest: request.getUrl().slice(start) };
+      answerPost({ response, request, visitor, queue, log }, body, (read) => act(context, read, asked) as object);
+    },
+  };
+}
+
+/** The beginning of a path that is the same for all that it stands for: `/hub/explain/`. */
+export function startOf(path: string): string {
+  const brace = path.indexOf('{');
+  return brace < 0 ? path : path.slice(0, brace);
+}
+
+/** Whether a query must have it. */
+export function isNeeded(shape: z.ZodType): boolean {
+  return !shape.safeParse(undefined).success;
+}
+
+/** Answers before it returns, or later. */
+type Serve = (response: HttpResponse, request: HttpRequest, paced: Paced) => Promise<void>;
+
+/** Has an answer that is made in a slice, and takes long to be sent, cut when its visitor has to leave. */
+export function later(serve: Serve, { queue, log }: Pick<Context, 'queue' | 'log'>): Handler {
+  return (response, request, visitor) => {
+    const share = shareOf(visitor, remoteAddressOf(response));
+    let asked = request;
+    let isLate = false;
+    let isGone = false;
+    const begin = () => {
+      const stay = cutWith(visitor, response);
+      void serve(response, asked, { queue, share })
+        .catch((error) => asHubError(error, log))
+        .finally(stay);
+    };
+    const advance = () => {
+      if (isLate && !isGone) response.cork(begin);
+      else if (!isLate) begin();
+      return false;
+    };
+    queue.do({ share, line: undefined, advance }, () => {
+      isLate = true;
+      asked = keepRequest(request);
+      response.onAborted(() => {
+        isGone = true;
+      });
+    });
+  };
+}
+
+/** An address or name in a path that is no percent-encoded UTF-8. */
+export const badPath = 'The path is not percent-encoded UTF-8';
+
+/** Answers those alone who may take all that the hub has. Others are `forbidden`. */
+export function ownersOnly(settings: Settings, serve: Handler): Handler {
+  const expectOwner = createOwnerCheck(settings);
+  return (response, request, visitor) => {
+    expectOwner(request, remoteAddressOf(response));
+    serve(response, request, visitor);
+  };
+}
+
+/** What a part of the store can be asked for. Errors: `not-found` when the hub has no store, or one without this part, that runs. */
+export function archived<Part extends keyof Archive>(
+  { keeping: { archive } }: Pick<HubPort, 'keeping'>,
+  part: Part,
+): NonNullable<Archive[Part]> {
+  if (archive === undefined) throw new HubError('not-found', 'this hub has no store');
+  const found = archive[part];
+  if (found === undefined) throw new HubError('not-found', `the store of this hub has no ${part}`);
+  return found;
+}

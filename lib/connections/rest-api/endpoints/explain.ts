@@ -1,0 +1,88 @@
+// GET /hub/explain/<address>: why a parameter is as it is, from its last change back to what happened outside.
+
+import { nearestName } from '../../../json5/nearest-name.ts';
+import { HubError } from '../../../model/error.ts';
+import type { Change, Parameter } from '../../../model/parameter.ts';
+import { something } from '../../../wire/http/hidden.ts';
+import { type CausedChange, type Causes, type Explanation, explanation } from '../../../wire/http/parameters.ts';
+import { toIsoTime } from '../../../wire/time.ts';
+import type { HubPort } from '../../hub-port.ts';
+import { decodePath } from '../http/path.ts';
+import type { View } from '../users/view.ts';
+
+import { badPath, page } from './endpoint.ts';
+
+export const explainEndpoints = [
+  page({
+    path: '/hub/explain/{address}',
+    need: 'entry',
+    id: 'explain',
+    tag: 'causes',
+    summary: 'Why a parameter is as it is: its last change and the chain of causes',
+    names: { address: 'Address of the parameter' },
+    answer: explanation,
+    errors: { 400: badPath, 404: 'There is no such parameter', 503: 'Nothing has happened to it yet' },
+    read: ({ hub }, { visitor }, rest) => explainParameter(hub, visitor.view, decodePath(rest)),
+  }),
+];
+
+/** In a larger hub nothing is compared: a look for the nearest address takes some milliseconds at most. */
+const mostCompared = 10_000;
+
+/** Errors: `bad-address`; `unknown-parameter` with the nearest address; `state-unknown`, also before a trigger has fired. */
+function explainParameter(hub: Pick<HubPort, 'wouldBe' | 'keeping'>, view: View, address: string): Explanation {
+  const parameter = view.find(address);
+  if (parameter === undefined) {
+    const nearest = nearestAddress(address, view);
+    const hint = nearest === undefined ? '' : `, did you mean "${nearest}"?`;
+    throw new HubError('unknown-parameter', `${address}: there is no parameter of this address${hint}`);
+  }
+  const { lastChange } = parameter;
+  const wouldBe = hub.wouldBe(address);
+  if (lastChange === undefined && wouldBe === undefined)
+    throw new HubError('state-unknown', `${address}: the state is unknown`);
+  const would = wouldBe && causesOf(wouldBe.parameter, wouldBe, view);
+  const isLeftOut = hub.keeping.archive?.values?.isLeftOut(parameter) === true;
+  return { parameter: address, ...causesOf(parameter, lastChange, view), would, isNotKept: isLeftOut || undefined };
+}
+
+/** The nearest of those that may be read, first in the same connection; undefined: none is near. */
+function nearestAddress(address: string, view: View): string | undefined {
+  const known: string[] = [];
+  for (const parameter of view.parameters()) if (known.push(parameter.address) > mostCompared) return undefined;
+  const connection = address.slice(0, address.indexOf('/') + 1);
+  const sisters = known.filter((one) => one.startsWith(connection));
+  return nearestName(address, sisters) ?? nearestName(address, known);
+}
+
+/** The first link is of a parameter that may be read. */
+function causesOf({ value }: Parameter, lastChange: Change | undefined, view: View): Causes {
+  const chain: CausedChange[] = [];
+  let last = lastChange;
+  for (let link = lastChange; link !== undefined; link = link.cause) {
+    last = link;
+    if (view.mayRead(link.parameter.address)) chain.push(describeChange(link, view));
+    else if (chain.at(-1)!.parameter !== something) chain.push(hide(chain.at(-1)!));
+  }
+  return { value, chain, forgotten: last?.depth ?? 0 };
+}
+
+function describeChange(change: Change, view: View): CausedChange {
+  const { parameter, value, previous, origin, cause, revision, time } = change;
+  const isCauseSeen = cause !== undefined && view.mayRead(cause.parameter.address);
+  return {
+    parameter: parameter.address,
+    type: parameter.type,
+    value,
+    previous,
+    origin: view.tell(origin),
+    revision: revision === 0 ? undefined : revision,
+    time: toIsoTime(time),
+    afterMs: isCauseSeen ? Math.max(0, time - cause.time) : undefined,
+  };
+}
+
+/** What may not be seen, as often as it was: `time` is that of what followed. */
+function hide({ time }: CausedChange): CausedChange {
+  return { parameter: something, type: 'T', value: 1, origin: { kind: 'connection', name: something }, time };
+}

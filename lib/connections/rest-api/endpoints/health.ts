@@ -1,0 +1,84 @@
+// GET /hub/health: whether the hub and its connections are well, for people and for monitoring; and what supervisors and load balancers
+// ask.
+
+import { HubError } from '../../../model/error.ts';
+import { type Health, health, type Probe, probe } from '../../../wire/http/operation.ts';
+import { toIsoTime } from '../../../wire/time.ts';
+import type { HubPort } from '../../hub-port.ts';
+import type { Visitor } from '../users/visitor.ts';
+
+import { page } from './endpoint.ts';
+
+export const healthEndpoints = [
+  page({
+    path: '/hub/health',
+    need: 'entry',
+    id: 'readHealth',
+    tag: 'operation',
+    summary: 'How the hub is doing, for monitoring',
+    answer: health,
+    read: ({ hub }, { visitor }) => healthOf(hub, visitor),
+  }),
+  page({
+    path: '/hub/health/live',
+    need: 'nothing',
+    isUnmetered: true,
+    id: 'isLive',
+    tag: 'operation',
+    summary: 'Whether the hub answers, for supervisors',
+    answer: probe,
+    read: () => ({ status: 'live' as const }), // the event loop turns
+  }),
+  page({
+    path: '/hub/health/ready',
+    need: 'nothing',
+    isUnmetered: true,
+    id: 'isReady',
+    tag: 'operation',
+    summary: 'Whether connections run and none has failed, for load balancers',
+    answer: probe,
+    errors: { 503: 'A connection has failed, the hub stands by, waits for its lease, or stops' },
+    read: (context, { visitor }) => isReady(context, visitor),
+  }),
+];
+
+/** `degraded` when the log or one of the connections is not well; one that is switched off is. Which, it tells those who may manage. */
+export function healthOf(hub: HubPort, { rights }: Visitor): Health {
+  const connections = hub.connections();
+  const log = hub.logStatus();
+  const isTold = rights?.has('manage') ?? true;
+  const isWell = connections.every(({ state }) => state === 'running' || state === 'disabled');
+  return {
+    status: isWell && log.state === 'running' ? 'ok' : 'degraded',
+    version: hub.version,
+    epoch: hub.epoch,
+    revision: hub.revision,
+    uptimeSeconds: Math.floor(hub.uptimeMs / 1000),
+    log: isTold ? log : { ...log, reason: '' },
+    connections: (isTold ? connections : []).map(({ id, type, description, state, reason, since }) => ({
+      ...{ id, type, description, state, reason },
+      since: toIsoTime(since),
+    })),
+  };
+}
+
+interface ReadyContext {
+  readonly hub: Pick<HubPort, 'connections' | 'duty'>;
+  readonly isStopping: () => boolean;
+}
+
+/**
+ * All connections that should run do so, at least in part. Errors: `unavailable`, when one has failed, while nobody runs them, as a pair has
+ * no lease, and when the hub stops. Which connections have failed, and why, it tells those who may manage.
+ */
+export function isReady({ hub, isStopping }: ReadyContext, { rights }: Visitor): Probe {
+  if (isStopping()) throw new HubError('unavailable', 'the hub stops');
+  if (!hub.duty.isDone)
+    throw new HubError('unavailable', 'expected connections and rules to run, or another hub that runs them');
+  const failed = hub.connections().filter(({ state }) => state === 'failed');
+  if (failed.length === 0) return { status: 'ready' };
+  if (rights?.has('manage') === false)
+    throw new HubError('unavailable', `expected all connections to run, ${failed.length} of them failed`);
+  const reasons = failed.map(({ id, reason }) => `connection "${id}" has failed: ${reason}`);
+  throw new HubError('unavailable', `expected all connections to run, ${reasons.join('; ')}`);
+}

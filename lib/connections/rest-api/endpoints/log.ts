@@ -1,0 +1,64 @@
+// GET /hub/log: what the log has, page by page.
+
+import { z } from 'zod';
+import { describe, HubError } from '../../../model/error.ts';
+import { keptEntries, type LogLevel, logLevels } from '../../../model/reports/log-entry.ts';
+import { type LogPage, logPage } from '../../../wire/http/operation.ts';
+import { count } from '../../../wire/http/shape.ts';
+import { toIsoTime } from '../../../wire/time.ts';
+import type { HubPort } from '../../hub-port.ts';
+
+import { page } from './endpoint.ts';
+
+export const logEndpoints = [
+  page({
+    path: '/hub/log',
+    need: 'manage',
+    id: 'readLog',
+    tag: 'operation',
+    summary: `The newest ${keptEntries.toLocaleString('en')} entries of the log`,
+    query: z.object({
+      after: count.default(0).describe('Only entries after this one: `next` of before'),
+      level: z.enum(logLevels).default('debug').describe('The least level'),
+    }),
+    answer: logPage,
+    errors: { 400: 'A query that makes no sense' },
+    // The entries of earlier runs may have to come first.
+    read: ({ hub }, { query }) => hub.earlierLog()?.then(() => logOf(hub, query)) ?? logOf(hub, query),
+  }),
+];
+
+/** How many characters of messages one answer has. A client asks for the rest with its `next`. */
+const maxLogLength = 256 * 1024;
+
+/** The entries after `?after=7&level=warn`. Errors: `bad-request`. */
+export function logOf(hub: HubPort, query: string): LogPage {
+  const parameters = new URLSearchParams(query);
+  const after = parameters.get('after') ?? '0';
+  const level = parameters.get('level') ?? 'debug';
+  if (!/^\d{1,15}$/.test(after))
+    throw new HubError('bad-request', `after: expected the number of an entry, got ${describe(after)}`);
+  if (!isLevel(level))
+    throw new HubError('bad-request', `level: expected one of ${logLevels.join(', ')}, got ${describe(level)}`);
+  const { entries, next, count } = hub.log(Number(after), level);
+  const length = countOf(entries);
+  return {
+    entries: entries.slice(0, length).map(({ time, ...entry }) => ({ ...entry, time: toIsoTime(time) })),
+    next: length < entries.length ? entries[length - 1]!.n : next,
+    count,
+  };
+}
+
+/** How many entries one answer has. The last one may make it a little longer than it may be. */
+function countOf(entries: readonly { readonly message: string }[]): number {
+  let length = 0;
+  for (const [index, { message }] of entries.entries()) {
+    length += message.length;
+    if (length > maxLogLength) return index + 1;
+  }
+  return entries.length;
+}
+
+function isLevel(text: string): text is LogLevel {
+  return (logLevels as readonly string[]).includes(text);
+}

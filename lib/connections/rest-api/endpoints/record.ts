@@ -1,0 +1,143 @@
+// GET /hub/record: what comes from outside of the hub, from now on, as lines, until the client goes.
+
+import type { Account } from '../../../model/held-bytes.ts';
+import type { OutsideTurn, Recording } from '../../../model/reports/audit-entry.ts';
+import { writerName } from '../../../model/writer.ts';
+import type { HttpResponse } from '../../../net/uws.ts';
+import { text } from '../../../wire/http/shape.ts';
+import { encodeLine, type RecordedTurn } from '../../../wire/recording.ts';
+import type { Log } from '../../connection.ts';
+import type { HubPort } from '../../hub-port.ts';
+import { begin } from '../http/answer/headers.ts';
+import { holdFor } from '../http/answer/held-for.ts';
+import { cutWith, type Exchange, keepResponse } from '../http/exchange.ts';
+import { LimitError } from '../limits/limit-hits.ts';
+import { limits } from '../limits/limits.ts';
+import type { Visitor } from '../users/visitor.ts';
+
+import { type Endpoint, ownersOnly } from './endpoint.ts';
+
+export const recordEndpoints: Endpoint[] = [
+  {
+    method: 'GET',
+    path: '/hub/record',
+    need: 'manage',
+    getWrites: true, // it changes nothing, but no page of another site may have it made
+    id: 'record',
+    tag: 'operation',
+    summary: 'What comes from outside, line by line, until the client goes',
+    answers: { 200: { description: 'A recording', content: { 'application/octet-stream': text } } },
+    errors: { 409: 'Four clients record already' },
+    serve({ hub, log, settings }) {
+      const recordings = new Set<Recording>();
+      return ownersOnly(settings, (response, _, visitor) => serveRecording(hub, recordings, visitor, response, log));
+    },
+  },
+];
+
+/** How much may wait for a client that records. */
+export const maxUnsentBytes = 16 * 1024 * 1024;
+/** So often a line says that the hub is there, also when nothing comes from outside. */
+const everyMs = 1000;
+
+/** Errors: `conflict` when too many record. A client that does not read loses its recording: one with a gap would be worth nothing. */
+function serveRecording(
+  hub: HubPort,
+  recordings: Set<Recording>,
+  visitor: Visitor,
+  response: HttpResponse,
+  log: Log,
+): void {
+  const most = limits.recordings.default;
+  if (recordings.size >= most)
+    throw new LimitError('recordings', 'conflict', `record: expected ${most} recordings at most, there are as many`);
+  const exchange = keepResponse(response);
+  const stay = cutWith(visitor, response);
+  const lines = new Lines(exchange, () => {
+    log.warn({}, `a recording was ended: ${maxUnsentBytes / 1024 / 1024} MB were not read`);
+  });
+  const recording = hub.record((turn) => lines.add(encodeLine(lineOf(turn))));
+  recordings.add(recording);
+  const values = [...hub.changedSince(0)];
+  lines.add(encodeLine({ recording: 1, hub: hub.version, time: recording.time, values: values.length }));
+  for (const { address, value } of values) lines.add(encodeLine({ p: address, v: value! }));
+  const beat = setInterval(() => {
+    lines.add(encodeLine({ t: recording.elapsedMs(), w: [] }));
+  }, everyMs);
+  void lines.send().finally(() => {
+    stay();
+    clearInterval(beat);
+    recording.stop();
+    recordings.delete(recording);
+  });
+}
+
+function lineOf({ atMs, writes }: OutsideTurn): RecordedTurn {
+  return {
+    t: atMs,
+    w: writes.map(({ address, value, origin }) => [address, value, origin.kind, writerName(origin)]),
+  };
+}
+
+/** Lines that wait until the client takes them. */
+class Lines {
+  readonly #exchange: Exchange;
+  readonly #tellOverflow: () => void;
+  #waiting: string[] = [];
+  #waitingBytes = 0;
+  #wake: (() => void) | undefined;
+  readonly #account: Account;
+
+  constructor(exchange: Exchange, tellOverflow: () => void) {
+    this.#exchange = exchange;
+    this.#tellOverflow = tellOverflow;
+    this.#account = holdFor(exchange.response, 'answers');
+  }
+
+  add(line: string): void {
+    this.#wake?.();
+    if (this.#exchange.isAborted) return;
+    this.#waiting.push(line);
+    this.#waitingBytes += line.length;
+    this.#account.add(line.length);
+    if (this.#waitingBytes <= maxUnsentBytes) return;
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    this.#tellOverflow();
+    this.#exchange.response.close();
+  }
+
+  /** Sends lines as they come; resolves when the client has gone. */
+  async send(): Promise<void> {
+    this.#exchange.reply((response) => {
+      begin(response).writeHeader('Content-Type', 'application/octet-stream').writeHeader('Cache-Control', 'no-store');
+    });
+    while (!this.#exchange.isAborted) {
+      const text = this.#waiting.join('');
+      this.#waiting = [];
+      this.#waitingBytes = 0;
+      if (text === '') {
+        await this.#more();
+        continue;
+      }
+      let isTaken = true;
+      this.#exchange.reply((response) => {
+        isTaken = response.write(text);
+      });
+      this.#account.set(isTaken ? 0 : text.length);
+      if (!isTaken) await this.#exchange.writable();
+      this.#account.set(this.#waitingBytes);
+    }
+    this.#account.set(0);
+  }
+
+  /** Resolves when there is more to send. */
+  #more(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = () => {
+        this.#wake = undefined;
+        resolve();
+      };
+    });
+  }
+}

@@ -1,0 +1,257 @@
+// GET and POST /update (S-08): `parameter` and `value` come in the query, a form or a JSON object.
+
+import { z } from 'zod';
+import { describe, HubError } from '../../../model/error.ts';
+import type { Origin, Parameter } from '../../../model/parameter.ts';
+import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
+import {
+  type Update,
+  type Updated,
+  updated as updatedShape,
+  update as updateShape,
+} from '../../../wire/http/parameters.ts';
+import { text } from '../../../wire/http/shape.ts';
+import type { Log } from '../../connection.ts';
+import type { HubPort } from '../../hub-port.ts';
+import { acceptOf, acceptsJson } from '../http/answer/accept.ts';
+import { expectNoTag } from '../http/answer/conditional.ts';
+import { beginValue, jsonType } from '../http/answer/headers.ts';
+import { send } from '../http/answer/send.ts';
+import { bodyTypeOf, readBody, readObject, wrongBodyType } from '../http/body.ts';
+import { type Exchange, keepResponse } from '../http/exchange.ts';
+import { asHubError } from '../input/fault-gate.ts';
+import { unconfirmed } from '../input/unconfirmed.ts';
+import type { WriteCounts } from '../input/write-counts.ts';
+import { shareOf } from '../limits/rates.ts';
+import type { FairQueue } from '../pacing/fair-queue.ts';
+import { remoteAddressOf } from '../proxies/remote-address.ts';
+import { followTrace, inSpan } from '../tracing/traceparent.ts';
+import type { View } from '../users/view.ts';
+import type { Visitor } from '../users/visitor.ts';
+import type { Context, Endpoint } from './endpoint.ts';
+
+const formType = 'application/x-www-form-urlencoded';
+
+/** An update whose value nobody has looked at. */
+type UncheckedUpdate = Omit<Update, 'value'> & { readonly value: unknown };
+
+const answers = {
+  200: {
+    description: 'OK, or where JSON is accepted what was set',
+    content: { 'text/plain': z.literal('OK'), 'application/json': updatedShape },
+  },
+};
+const errors = {
+  400: 'Something is missing, or the value cannot be converted',
+  404: 'There is no such parameter',
+  409: 'There is no room for it, such as for one more snapshot',
+  503: 'The hub that owns the parameter did not answer in time',
+};
+const about = {
+  path: '/update',
+  need: 'entry',
+  tag: 'parameters',
+  summary: 'Sets a parameter, or fires a trigger',
+  isTraced: true,
+  answers,
+} as const;
+
+export const updateEndpoints: Endpoint[] = [
+  {
+    ...about,
+    method: 'GET',
+    getWrites: true,
+    isThere: ({ getUpdates }) => getUpdates,
+    id: 'updateByGet',
+    query: z.object({ parameter: text.describe('Address of the parameter'), value: text.describe('The new value') }),
+    errors,
+    serve: (context) => (response, request, visitor) =>
+      updateByGet(context, updaterOf(context, response, request, visitor), response, request),
+  },
+  {
+    ...about,
+    method: 'POST',
+    id: 'update',
+    body: { 'application/json': updateShape, 'application/x-www-form-urlencoded': updateShape },
+    errors: { ...errors, 400: 'A body that makes no sense' },
+    serve: (context) => (response, request, visitor) =>
+      updateByPost(context, updaterOf(context, response, request, visitor), response, request),
+  },
+];
+
+function updaterOf(
+  { originOf, rates }: Pick<Context, 'originOf' | 'rates'>,
+  response: HttpResponse,
+  request: HttpRequest,
+  visitor: Visitor,
+): Updater {
+  const address = remoteAddressOf(response);
+  return {
+    share: shareOf(visitor, address),
+    view: visitor.view,
+    origin: followTrace(originOf(visitor, address), request),
+    expectRate: rates.writes && (() => expectRate(rates, shareOf(visitor, remoteAddressOf(response)))),
+  };
+}
+
+/** Errors: `too-many-requests`. */
+function expectRate({ writes }: Context['rates'], share: string): void {
+  const refusal = writes?.({ share, id: undefined }, 1);
+  if (refusal !== undefined) throw refusal;
+}
+
+interface UpdateContext {
+  readonly hub: Pick<HubPort, 'writeTo' | 'writeRemote' | 'duty'>;
+  readonly writes: WriteCounts;
+  readonly log: Log;
+  readonly queue: FairQueue;
+}
+
+/** Who sets a parameter. */
+interface Updater {
+  /** Whose slice it takes. */
+  readonly share: string;
+  readonly view: View;
+  readonly origin: Origin;
+  /** Counts a write; undefined: nobody counts. Errors: `too-many-requests`. */
+  readonly expectRate: (() => void) | undefined;
+}
+
+/** Sets a parameter as the query says. Errors: those of the query and of the write. */
+function updateByGet(context: UpdateContext, updater: Updater, response: HttpResponse, request: HttpRequest): void {
+  expectNoTag(request);
+  const asJson = acceptsJson(acceptOf(request));
+  const updated = update(context, updater, () => readForm(request.getQuery() ?? '', 'query'));
+  if (updated instanceof Promise) void answerLater(keepResponse(response), updated, asJson, context.log);
+  else replyUpdated(response, updated, asJson);
+}
+
+/** Sets a parameter as the body says. Errors: `body-type`; those of the body and of the write are answered when the body has come. */
+function updateByPost(context: UpdateContext, updater: Updater, response: HttpResponse, request: HttpRequest): void {
+  expectNoTag(request);
+  const asJson = acceptsJson(acceptOf(request));
+  const read = readers.get(bodyTypeOf(request));
+  if (read === undefined) throw refused(context, wrongBodyType(request, `${formType} or ${jsonType}`));
+  const exchange = keepResponse(response);
+  readBody(exchange, request, { share: updater.share, queue: context.queue }, (body) => {
+    try {
+      if (body instanceof HubError) throw refused(context, body);
+      const updated = update(context, updater, () => read(body));
+      if (updated instanceof Promise) void answerLater(exchange, updated, asJson, context.log);
+      else exchange.reply(() => replyUpdated(response, updated, asJson));
+    } catch (error) {
+      exchange.fail(asHubError(error, context.log), asJson);
+    }
+  });
+}
+
+/** Counts a write that could not even be read. */
+function refused({ writes }: UpdateContext, error: HubError): HubError {
+  writes.refuse(error);
+  return error;
+}
+
+const readers: ReadonlyMap<string, (body: string) => UncheckedUpdate> = new Map([
+  [formType, (body: string) => readForm(body, 'body')],
+  [jsonType, readJson],
+]);
+
+/**
+ * Writes, and counts that; what another hub owns is known later. Errors: those of `read` and of the write; the promise rejects with
+ * them.
+ */
+function update(context: UpdateContext, updater: Updater, read: () => UncheckedUpdate): Updated | Promise<Updated> {
+  const { origin } = updater;
+  if (origin.traceparent === undefined) return write(context, updater, read);
+  return inSpan(origin, 'update', (own) => write(context, { ...updater, origin: own }, read));
+}
+
+function write(context: UpdateContext, updater: Updater, read: () => UncheckedUpdate): Updated | Promise<Updated> {
+  const { view, origin, expectRate } = updater;
+  const { writes } = context;
+  try {
+    expectRate?.();
+    const { parameter: address, value } = read();
+    const parameter = view.findToWrite(address);
+    if (parameter?.remote !== undefined) return updateRemote(context, updater, parameter, value);
+    const v =
+      parameter === undefined ? view.write(address, value, origin) : context.hub.writeTo(parameter, value, origin);
+    writes.taken++;
+    const confirmed = context.hub.duty.watch?.confirm?.();
+    const updated = { p: address, v };
+    return confirmed === undefined ? updated : confirmed.then((isConfirmed) => expectConfirmed(isConfirmed, updated));
+  } catch (error) {
+    writes.refuse(error);
+    throw error;
+  }
+}
+
+/** Errors: `unavailable`. */
+function expectConfirmed(isConfirmed: boolean, updated: Updated): Updated {
+  if (isConfirmed) return updated;
+  throw new HubError('unavailable', `${updated.p}: ${unconfirmed}`);
+}
+
+async function updateRemote(
+  { hub, writes }: UpdateContext,
+  { origin }: Updater,
+  parameter: Parameter,
+  input: unknown,
+): Promise<Updated> {
+  const [result] = await hub.writeRemote(parameter.remote!, [{ parameter, input }], origin);
+  if (result instanceof Error) {
+    writes.refuse(result);
+    throw result;
+  }
+  writes.taken++;
+  return { p: parameter.address, v: result! };
+}
+
+async function answerLater(exchange: Exchange, updating: Promise<Updated>, asJson: boolean, log: Log): Promise<void> {
+  try {
+    const updated = await updating;
+    exchange.reply((response) => replyUpdated(response, updated, asJson));
+  } catch (error) {
+    exchange.fail(asHubError(error, log), asJson);
+  }
+}
+
+/** Answers `OK`, or `{"p":"desk/lamp","v":true}` with the converted value. */
+function replyUpdated(response: HttpResponse, updated: Updated, asJson: boolean): void {
+  send(beginValue(response, asJson), asJson ? JSON.stringify(updated) : 'OK');
+}
+
+/** Reads `parameter=desk%2Flamp&value=true`. Each of the two must be there once; other names do not matter. */
+function readForm(text: string, where: string): UncheckedUpdate {
+  const found = new Map<string, string>();
+  for (const pair of text.split('&')) {
+    const equals = pair.indexOf('=');
+    const name = decodeForm(equals < 0 ? pair : pair.slice(0, equals), where);
+    if (name !== 'parameter' && name !== 'value') continue;
+    if (found.has(name)) throw new HubError('bad-request', `${where}: expected ${name} once, got it again`);
+    found.set(name, equals < 0 ? '' : decodeForm(pair.slice(equals + 1), where));
+  }
+  return checkUpdate({ parameter: found.get('parameter'), value: found.get('value') }, where);
+}
+
+function decodeForm(text: string, where: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    throw new HubError('bad-request', `${where}: expected percent-encoded UTF-8, got "${text.slice(0, 60)}"`);
+  }
+}
+
+function readJson(text: string): UncheckedUpdate {
+  return checkUpdate(readObject(text, 'parameter and value'), 'body');
+}
+
+function checkUpdate({ parameter, value }: { parameter?: unknown; value?: unknown }, where: string): UncheckedUpdate {
+  if (typeof parameter !== 'string' || parameter === '')
+    throw new HubError(
+      'bad-request',
+      `${where}: expected parameter=<Connection ID>/<Parameter ID>, got ${describe(parameter)}`,
+    );
+  if (value === undefined) throw new HubError('bad-request', `${where}: expected a value, got nothing`);
+  return { parameter, value };
+}

@@ -1,0 +1,71 @@
+// GET and POST /hub/users: the users, their devices, links to kiosks, and what those who manage do with them.
+
+import { HubError } from '../../../model/error.ts';
+import {
+  type UserActed,
+  type UserAction,
+  type UserList,
+  userActed,
+  userAction,
+  userList,
+} from '../../../wire/http/users.ts';
+import type { Entry } from '../http/guard/entry.ts';
+import { expectPresent } from '../users/present.ts';
+import { type Asked, action, type Context, page } from './endpoint.ts';
+
+export const userEndpoints = [
+  page({
+    path: '/hub/users',
+    need: 'manage',
+    id: 'listUsers',
+    tag: 'users',
+    summary: 'Users, the devices that are signed in, and open kiosk links',
+    answer: userList,
+    read: ({ entry }) => usersOf(entry),
+  }),
+  action({
+    path: '/hub/users',
+    need: 'manage',
+    id: 'actOnUsers',
+    tag: 'users',
+    summary: 'Makes a link that lets a kiosk in, once, or revokes a device or such links',
+    body: userAction,
+    answer: userActed,
+    answered: 'The devices, the open links, and the new one',
+    errors: { 404: 'There is no such user, dashboard, device or link', 409: 'Too many links are open' },
+    act: (context, body, asked) => (body.action === 'invite' ? invite : revoke)(context, body, asked),
+  }),
+];
+
+function usersOf({ directory, devices }: Entry): UserList {
+  const users = [...directory.accounts].map(({ name, rights: { settings }, password, tokenDigest }) => {
+    const { read, write, deny, dashboards, manage, metrics } = settings;
+    const grants = { read, write, deny, dashboards, manage, metrics };
+    return { name, ...grants, hasPassword: password !== undefined, hasToken: tokenDigest !== undefined };
+  });
+  return { users, ...devices.list() };
+}
+
+/** Errors: `not-found`, `forbidden`, `conflict`. */
+async function invite(
+  { entry: { devices, witness }, dashboards }: Context,
+  { user = '', device, dashboard }: UserAction,
+  { visitor, address }: Asked,
+): Promise<UserActed> {
+  if (dashboard !== undefined && !(await dashboards.has(dashboard)))
+    throw new HubError('not-found', `dashboard: there is no "${dashboard}"`);
+  expectPresent(visitor); // also when the disk is slow
+  const code = devices.invite(user, device, dashboard);
+  witness.note(visitor.name, address, 'invited', `kiosk "${device}" of ${user}`);
+  return { link: `/hub/sign-in#${code}`, ...devices.list() };
+}
+
+/** Errors: `not-found`. */
+function revoke(
+  { entry: { devices, witness } }: Context,
+  { device }: UserAction,
+  { visitor, address }: Asked,
+): UserActed {
+  for (const revoked of devices.revoke(device)) witness.note(visitor.name, address, 'revoked', revoked);
+  return devices.list();
+}

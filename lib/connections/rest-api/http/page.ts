@@ -1,0 +1,218 @@
+// A page is an answer in JSON. It is made in slices, between which other clients have theirs, and sent with an ETag, or as fast as its client
+// reads when it is long.
+
+import type { Account } from '../../../model/held-bytes.ts';
+import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
+import type { Log } from '../../connection.ts';
+import { asHubError } from '../input/fault-gate.ts';
+import { shareOf } from '../limits/rates.ts';
+import type { FairQueue, Task } from '../pacing/fair-queue.ts';
+import { remoteAddressOf } from '../proxies/remote-address.ts';
+import { expectPresent } from '../users/present.ts';
+import type { Visitor } from '../users/visitor.ts';
+import type { Handler } from './admission.ts';
+import { acceptOf, wantsJsonErrors } from './answer/accept.ts';
+import { type Preconditions, preconditionsOf } from './answer/conditional.ts';
+import { begin, jsonType } from './answer/headers.ts';
+import { holdFor } from './answer/held-for.ts';
+import { JsonText, jsonAnswerOf, replyJson, taggedText } from './answer/reply.ts';
+import { send } from './answer/send.ts';
+import { type Exchange, keepResponse } from './exchange.ts';
+
+/** A page that is no JSON, and that no cache keeps. */
+export class PlainText {
+  readonly type: string;
+  readonly text: string;
+
+  constructor(type: string, text: string) {
+    this.type = type;
+    this.text = text;
+  }
+}
+
+/** What a page has: its data, of which a list may be made item by item, or its text. */
+export type Page = object | JsonText | PlainText;
+
+/** What a client asks for a page with. */
+export interface PageRequest {
+  /** The path as it came, percent-encoded. */
+  readonly path: string;
+  readonly query: string;
+  readonly visitor: Visitor;
+}
+
+/** Reads a page, which may take until something has come. */
+export type ReadPage = (request: PageRequest) => Page | Promise<Page>;
+
+/** How much of a page is made before any of it is sent: a longer one has no ETag. */
+const mostWithTag = 1024 * 1024;
+const chunkLength = 16 * 1024;
+/** After so many characters the clock is looked at. */
+const lookEvery = 4096;
+
+/** Answers with JSON, or 304. It answers at once if it is short, unless others have used up the time of this round. */
+export function servePage(read: ReadPage, queue: FairQueue, log: Log): Handler {
+  return (response, request, visitor) => queue.do(new PageAnswer(read, queue, log, response, request, visitor));
+}
+
+class PageAnswer implements Task {
+  readonly share: string;
+  readonly line = undefined;
+  readonly #read: ReadPage;
+  readonly #queue: FairQueue;
+  readonly #log: Log;
+  readonly #request: PageRequest;
+  readonly #preconditions: Preconditions;
+  readonly #asJson: boolean;
+  readonly #exchange: Exchange;
+  #page: Page | undefined = undefined;
+  #pieces: Iterator<string> | undefined = undefined;
+  /** What is made and was not sent yet. */
+  #text = '';
+  #hasBegun = false;
+  /** Of what is made and was not read. */
+  #account: Account | undefined = undefined;
+
+  constructor(
+    read: ReadPage,
+    queue: FairQueue,
+    log: Log,
+    response: HttpResponse,
+    request: HttpRequest,
+    visitor: Visitor,
+  ) {
+    const path = request.getUrl();
+    this.share = shareOf(visitor, remoteAddressOf(response));
+    this.#read = read;
+    this.#queue = queue;
+    this.#log = log;
+    this.#request = { path, query: request.getQuery() ?? '', visitor };
+    this.#preconditions = preconditionsOf(request);
+    this.#asJson = wantsJsonErrors(path, acceptOf(request));
+    this.#exchange = keepResponse(response);
+    this.#exchange.whenAborted(() => this.#account?.set(0));
+  }
+
+  advance(endMs: number): boolean {
+    if (this.#exchange.isAborted) return false;
+    try {
+      expectPresent(this.#request.visitor); // also when the page comes late
+      if (this.#page === undefined) {
+        const page = this.#read(this.#request);
+        if (page instanceof Promise) {
+          page.then((late) => this.#goOn(late)).catch((error) => this.#fail(error));
+          return false;
+        }
+        this.#page = page;
+      }
+      return this.#answer(this.#page, endMs);
+    } catch (error) {
+      this.#fail(error);
+      return false;
+    }
+  }
+
+  #goOn(page: Page): void {
+    this.#page = page;
+    this.#queue.do(this);
+  }
+
+  #fail(error: unknown): void {
+    this.#account?.set(0);
+    this.#exchange.fail(asHubError(error, this.#log), this.#asJson);
+  }
+
+  #answer(page: Page, endMs: number): boolean {
+    if (page instanceof JsonText) return this.#reply(page);
+    if (page instanceof PlainText) {
+      this.#exchange.reply((response) => replyText(response, page));
+      return false;
+    }
+    this.#pieces ??= jsonPieces(page);
+    let untilLook = lookEvery; // a short page is made at once, however long the machine does something else meanwhile
+    for (;;) {
+      const { done, value } = this.#pieces.next();
+      if (done) return this.#end();
+      this.#text += value;
+      if (this.#text.length > (this.#hasBegun ? chunkLength : mostWithTag) && !this.#write()) return false;
+      untilLook -= value.length;
+      if (untilLook > 0) continue;
+      untilLook = lookEvery;
+      if (performance.now() < endMs) continue;
+      this.#count(this.#text.length);
+      return true;
+    }
+  }
+
+  #count(bytes: number): void {
+    if (this.#exchange.isAborted) return;
+    this.#account ??= holdFor(this.#exchange.response, 'answers', this.share);
+    this.#account.set(bytes);
+  }
+
+  #end(): false {
+    this.#account?.set(0);
+    const text = `${this.#text}\n`;
+    if (!this.#hasBegun) return this.#reply(taggedText(text));
+    this.#exchange.reply((response) => response.end(text));
+    return false;
+  }
+
+  /** Errors: `precondition-failed`. */
+  #reply(text: JsonText): false {
+    const made = jsonAnswerOf(text, this.#preconditions);
+    this.#exchange.reply((response) => replyJson(response, made));
+    return false;
+  }
+
+  /** Sends what is made so far; returns whether the client can take more at once. */
+  #write(): boolean {
+    let isTaken = true;
+    this.#exchange.reply((response) => {
+      if (!this.#hasBegun)
+        begin(response).writeHeader('Content-Type', jsonType).writeHeader('Cache-Control', 'no-cache');
+      this.#hasBegun = true;
+      isTaken = response.write(this.#text);
+    });
+    this.#count(isTaken ? 0 : this.#text.length);
+    this.#text = '';
+    if (!isTaken) void this.#exchange.writable().then(() => this.#queue.add(this));
+    return isTaken;
+  }
+}
+
+function replyText(response: HttpResponse, { type, text }: PlainText): void {
+  begin(response).writeHeader('Content-Type', type).writeHeader('Cache-Control', 'no-store');
+  send(response, text);
+}
+
+// What has a hundred thousand items takes JSON.stringify longer than others may have to wait. An item of a list is one piece.
+
+/** Yields the JSON of plain data. What is iterable is a list, which is asked for its items as they are needed. */
+export function* jsonPieces(data: unknown): Generator<string, void, void> {
+  if (isList(data)) {
+    let separator = '[';
+    for (const item of data) {
+      yield `${separator}${JSON.stringify(item) ?? 'null'}`;
+      separator = ',';
+    }
+    yield separator === '[' ? '[]' : ']';
+  } else if (isRecord(data) && Object.values(data).some((value) => isList(value) || isRecord(value))) {
+    let separator = '{';
+    for (const [key, value] of Object.entries(data)) {
+      if (value === undefined) continue;
+      yield `${separator}${JSON.stringify(key)}:`;
+      yield* jsonPieces(value);
+      separator = ',';
+    }
+    yield separator === '{' ? '{}' : '}';
+  } else yield JSON.stringify(data) ?? 'null';
+}
+
+function isList(data: unknown): data is Iterable<unknown> {
+  return typeof data === 'object' && data !== null && Symbol.iterator in data;
+}
+
+function isRecord(data: unknown): data is Readonly<Record<string, unknown>> {
+  return typeof data === 'object' && data !== null;
+}

@@ -1,0 +1,90 @@
+// Pages that take a while, of a visitor who has to leave meanwhile, and pages that are long.
+
+import test, { type ExecutionContext } from 'ava';
+import fc from 'fast-check';
+import type { HubPort } from '../../../../lib/connections/hub-port.ts';
+import type { Handler } from '../../../../lib/connections/rest-api/http/admission.ts';
+import { jsonPieces, type Page, servePage } from '../../../../lib/connections/rest-api/http/page.ts';
+import { FairQueue } from '../../../../lib/connections/rest-api/pacing/fair-queue.ts';
+import { Round } from '../../../../lib/connections/rest-api/pacing/round.ts';
+import { accountOf, noRights } from '../../../../lib/connections/rest-api/users/accounts.ts';
+import { Guest } from '../../../../lib/connections/rest-api/users/visitor.ts';
+import { createLogRecorder } from '../../../support/connection.ts';
+import { eventually } from '../../../support/deadline.ts';
+import { serveHandler } from '../../../support/handler.ts';
+import { openWire, request } from '../../../support/http.ts';
+
+const log = createLogRecorder();
+const hub = { find: () => undefined } as unknown as HubPort;
+const createGuest = () => new Guest('ann', undefined, accountOf('ann', noRights, hub).rights, hub);
+
+function startPage(t: ExecutionContext, read: () => Page | Promise<Page>, guest = createGuest()) {
+  let isAsked = false;
+  const serve = servePage(read, new FairQueue(new Round()), log);
+  const handler: Handler = (...asked) => {
+    serve(...asked);
+    isAsked = true;
+  };
+  return { port: serveHandler(t, '/page', handler, guest), isAsked: () => isAsked };
+}
+
+test('a page that comes late is sent to whoever is still there, and to nobody else', async (t) => {
+  const answerOf = async (leaves: boolean) => {
+    const page = Promise.withResolvers<Page>();
+    const guest = createGuest();
+    const { port, isAsked } = startPage(t, () => page.promise, guest);
+    const wire = await openWire(t, port);
+    wire.send(request('GET /page'));
+    await eventually(isAsked);
+    if (leaves) guest.leave();
+    page.resolve({ secret: 7 } as unknown as Page);
+    const { status, text } = await wire.answer();
+    return [status, text.includes('secret')];
+  };
+  t.deepEqual(await answerOf(false), [200, true]);
+  t.deepEqual(await answerOf(true), [401, false]);
+});
+
+test('a page of at most 1 MiB has an ETag, a longer one is sent as it is made, and both say the same as their data', async (t) => {
+  for (const items of [0, 1, 5000, 200_000]) {
+    let made = 0;
+    const list = function* () {
+      for (; made < items; made++) yield { item: made };
+    };
+    const { port } = startPage(t, list);
+    const wire = await openWire(t, port);
+    wire.send(request('GET /page'));
+    const { text, headers } = await wire.answer();
+    t.is(made, items);
+    t.true(text === `${JSON.stringify(Array.from({ length: items }, (_, item) => ({ item })))}\n`, `${items} items`);
+    t.is('etag' in headers, text.length < 1024 * 1024);
+  }
+});
+
+test('whoever leaves in the middle of a long page has a connection that is cut', async (t) => {
+  const guest = createGuest();
+  const list = function* () {
+    for (let item = 0; ; item++) {
+      if (item === 100_000) guest.leave();
+      yield { item };
+    }
+  };
+  const wire = await openWire(t, startPage(t, list, guest).port);
+  wire.send(request('GET /page'));
+  t.false((await wire.closed()).toString('latin1').endsWith(']\n'));
+});
+
+test('pieces of JSON are together what JSON.stringify makes at once', (t) => {
+  const data = fc.letrec((tie) => ({
+    value: fc.oneof({ maxDepth: 4 }, fc.jsonValue(), fc.constant(undefined), tie('record'), tie('list')),
+    record: fc.dictionary(fc.string(), tie('value')),
+    list: fc.array(tie('value')),
+  }));
+  fc.assert(
+    fc.property(data.record as fc.Arbitrary<object>, (one) => {
+      t.is([...jsonPieces(one)].join(''), JSON.stringify(one));
+      t.is([...jsonPieces([one, one])].join(''), JSON.stringify([one, one]));
+      t.is([...jsonPieces(new Set([one]))].join(''), JSON.stringify([one]));
+    }),
+  );
+});
