@@ -5,6 +5,7 @@ import { keepOpen, keepWebSocketOpen, pour } from './attack.ts';
 import type { Scenario } from './scenario.ts';
 
 const longText = 'x'.repeat(60_000);
+const keptTextParameters = 5000;
 
 /** Writes ever other texts of 60 KB, a hundred a second by each of ten sockets. */
 function writeLongTexts(port: number, addressOf: (number: number) => string): void {
@@ -38,8 +39,11 @@ const delayedTexts: Scenario = {
 const keptTexts: Scenario = {
   about: 'texts of 60 KB, for ever other of 5,000 parameters',
   limits: [],
-  parameters: Array.from({ length: 5000 }, (_, index) => `texts/${index}`),
-  attack: (port) => writeLongTexts(port, (number) => `desk/texts/${number % 5000}`),
+  parameters: Array.from({ length: keptTextParameters }, (_, index) => `texts/${index}`),
+  // each has its value, and the one before, which `explain` shows
+  keptMiB: (keptTextParameters * 2 * longText.length) / (1024 * 1024),
+  mostMiB: 768,
+  attack: (port) => writeLongTexts(port, (number) => `desk/texts/${number % keptTextParameters}`),
 };
 
 const unreadSockets: Scenario = {

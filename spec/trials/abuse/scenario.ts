@@ -22,6 +22,8 @@ export interface Scenario {
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
   /** How much more memory the hub may have at any time of it, in MiB; left out: 512. */
   readonly mostMiB?: number;
+  /** How much of it are values of parameters, which stay, in MiB; left out: nothing to speak of. */
+  readonly keptMiB?: number;
   /** Begins the abuse, which goes on until the process is killed. */
   attack(port: number): Promise<void> | void;
 }

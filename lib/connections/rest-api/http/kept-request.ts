@@ -32,6 +32,13 @@ function textOf(name: ArrayBuffer): string {
   return Buffer.from(name).toString('latin1');
 }
 
+/** A copy that is not filled with zeros first, which would take as long as the copy. */
+function copyOf(chunk: ArrayBuffer): ArrayBuffer {
+  const copy = Buffer.allocUnsafeSlow(chunk.byteLength);
+  copy.set(new Uint8Array(chunk));
+  return copy.buffer as ArrayBuffer;
+}
+
 type Reader = Parameters<HttpResponse['onData']>[0];
 
 /**
@@ -54,7 +61,7 @@ export function keepBody(response: HttpResponse): () => void {
     keptBytes += chunk.byteLength;
     if (keptBytes > maxKeptBytes) response.close();
     else {
-      kept.push(chunk.slice(0));
+      kept.push(copyOf(chunk));
       account.set(keptBytes);
     }
   });
