@@ -106,6 +106,8 @@ export interface ConnectedClient {
   readonly since: () => number;
   readonly visitor: Visitor;
   readonly session: Session;
+  /** Whether the hub has cut its socket rather than close it with a code. */
+  isCut?: boolean;
 }
 
 /** A client that is behind and has read nothing for this long is stalled. */

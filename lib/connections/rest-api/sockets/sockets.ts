@@ -149,7 +149,7 @@ function handlersOf(
       count(-1);
       clients.remove(client);
       const limit = limitOfCut(code, reason);
-      if (limit !== undefined || code === closeCodes.flooding || code === closeCodes.stalled)
+      if (limit !== undefined || client.isCut || code === closeCodes.flooding || code === closeCodes.stalled)
         clients.noteGivenUp(client);
       if (limit !== undefined) hits.add(limit, client.remoteAddress);
       intake.forget(client.session);

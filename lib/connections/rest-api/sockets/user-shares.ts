@@ -2,12 +2,12 @@
 // that are nobody in particular, those of one network count together.
 
 import { type Account, held } from '../../../model/held-bytes.ts';
-import { closeCodes } from '../../../wire/close-codes.ts';
+import { type CloseCode, closeCodes } from '../../../wire/close-codes.ts';
 import { LimitError, type LimitHits } from '../limits/limit-hits.ts';
-import { shareOf } from '../limits/rates.ts';
+import { shareOf, TokenBuckets } from '../limits/rates.ts';
 import { shownAddress } from '../proxies/address.ts';
 import type { Settings } from '../settings.ts';
-import type { ConnectedClient } from './socket-protocol.ts';
+import type { ConnectedClient, Socket } from './socket-protocol.ts';
 
 /** What the subscriptions of a client cost. */
 export interface Cost {
@@ -69,6 +69,27 @@ function tooMuch(limit: keyof Limits, what: string, share: string): LimitError {
     'bad-request',
     `sub: expected at most ${what} in all clients of ${shownAddress(share)}, got more`,
   );
+}
+
+/**
+ * How much those may hold together that were closed, and have not read as far as their close frame: so much, and so much again in the two minutes
+ * for which uWebSockets.js may keep a socket.
+ */
+const lingeringBytes = 16 * 1024 * 1024;
+const lingering = new TokenBuckets(lingeringBytes, lingeringBytes / 120);
+/** Whose bytes they are. */
+const everybody = '';
+
+/** Closes a socket with a code. When too much is held for others who were closed, one that does not read is cut: so the hub holds nothing for it. */
+export function closeSocket(socket: Socket, code: CloseCode, reason: string): void {
+  const bytes = socket.getBufferedAmount();
+  if (bytes > 0 && lingering.left(everybody) < bytes) {
+    socket.getUserData().isCut = true;
+    socket.close();
+    return;
+  }
+  if (bytes > 0) lingering.take(everybody, bytes);
+  socket.end(code, reason);
 }
 
 interface Clients {

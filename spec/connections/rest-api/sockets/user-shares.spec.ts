@@ -3,8 +3,8 @@
 import { setImmediate } from 'node:timers/promises';
 import test from 'ava';
 import { createLimitHits } from '../../../../lib/connections/rest-api/limits/limit-hits.ts';
-import type { ConnectedClient } from '../../../../lib/connections/rest-api/sockets/socket-protocol.ts';
-import { UnreadWatch } from '../../../../lib/connections/rest-api/sockets/user-shares.ts';
+import type { ConnectedClient, Socket } from '../../../../lib/connections/rest-api/sockets/socket-protocol.ts';
+import { closeSocket, UnreadWatch } from '../../../../lib/connections/rest-api/sockets/user-shares.ts';
 import { Journal } from '../../../../lib/hub/journal.ts';
 import { createLogRecorder } from '../../../support/connection.ts';
 import { eventually } from '../../../support/deadline.ts';
@@ -64,4 +64,23 @@ test('after long texts all clients are looked at, before it is time for the next
   t.deepEqual(ended, [], 'within the call a client may be at work');
   await setImmediate();
   t.is(ended.length, 2, 'the ten held more than 8,000 bytes');
+});
+
+test('who is closed and does not read is cut, while much is held for others who were closed before', (t) => {
+  const told: string[] = [];
+  const client = (unread: number) => {
+    const data = { isCut: false };
+    const socket = {
+      getBufferedAmount: () => unread,
+      getUserData: () => data,
+      end: (code: number) => told.push(`${code}`),
+      close: () => told.push('cut'),
+    } as unknown as Socket;
+    closeSocket(socket, 4001, 'you do not read');
+    return data.isCut;
+  };
+  for (let count = 0; count < 16; count++) t.false(client(mebibyte));
+  t.true(client(mebibyte));
+  t.false(client(0), 'nothing is held for it');
+  t.deepEqual(told, [...Array.from({ length: 16 }, () => '4001'), 'cut', '4001']);
 });

@@ -25,6 +25,7 @@ import {
   stalledAfterMs,
 } from '../socket-protocol.ts';
 import { type Sent, Tally } from '../tally.ts';
+import { closeSocket } from '../user-shares.ts';
 import { encodeFrame } from './frame.ts';
 import type { PlainReader } from './message.ts';
 import type { PlainGroups, PlainTopic } from './plain-group.ts';
@@ -223,7 +224,7 @@ export class PlainClient implements Session, Task {
   ponged(): void {}
 
   end(code: CloseCode, reason: string): void {
-    if (this.#context.clients.has(this)) this.#socket.end(code, reason); // else uWebSockets.js would take no call any more
+    if (this.#context.clients.has(this)) closeSocket(this.#socket, code, reason); // else uWebSockets.js would take no call any more
   }
 
   #send(frame: string): void {

@@ -7,6 +7,7 @@ import { newWriterId, shareOf } from '../../limits/rates.ts';
 import type { Visitor } from '../../users/visitor.ts';
 import type { Comer, Socket } from '../socket-protocol.ts';
 import { Tally } from '../tally.ts';
+import { closeSocket } from '../user-shares.ts';
 import { isTrigger } from './frames.ts';
 import { Missed } from './losses.ts';
 import type { GroupChannel } from './outbox.ts';
@@ -244,7 +245,7 @@ export class Client {
 
   /** Closes the socket; uWebSockets.js cuts it when the close frame is not taken. */
   end(code: CloseCode, reason: string): void {
-    this.#socket?.end(code, reason);
+    if (this.#socket !== undefined) closeSocket(this.#socket, code, reason);
   }
 
   /** Whether the socket has room again. */
