@@ -2,8 +2,8 @@
 
 export type { Value, ValueType } from '../model/value.ts';
 export type { Delivery } from '../wire/v1/client-messages.ts';
-export { type ConnectOptions, connect } from './connect.ts';
 export type { Hub, HubSettings, Loss } from './hub.ts';
+export { type ConnectOptions, connect } from './hub.ts';
 export type { HubState, LinkTimes } from './link/link.ts';
 export type { SocketClass, SocketLike } from './link/platform.ts';
 export type { Parameter } from './param.ts';

@@ -9,9 +9,8 @@ import type { LoadReport, Reload, ShadowReport } from '../model/reports/reload-r
 import type { RuleRuns, RuleStatus } from '../model/reports/rule-status.ts';
 import type { Durations } from '../model/time/duration.ts';
 import type { Value } from '../model/value.ts';
-import type { Duty } from './duty.ts';
 import type { KeepingPort } from './keeping.ts';
-import type { MirroringPort } from './mirroring.ts';
+import type { Duty, MirroringPort } from './mirroring.ts';
 
 /** The parameters of a hub. */
 export interface Parameters {

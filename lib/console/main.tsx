@@ -1,10 +1,165 @@
 // The console: people see and steer the hub in a browser. This file puts it into the page; app.tsx is its frame.
 
-import { render } from 'solid-js/web';
-import { App } from './app.tsx';
+import { createEffect, createResource, createSignal, For, Show, Suspense } from 'solid-js';
+import { Dynamic, render } from 'solid-js/web';
+import { messageOf } from '../model/error.ts';
+import type { Health } from '../wire/http/operation.ts';
 import { payReleases } from './dashboard/controls/owed.ts';
-import { applyTheme } from './page/theme.ts';
+import { isStale } from './hub/hub.ts';
+import { me, signInAgain, signOut } from './hub/me.ts';
+import { getJson } from './hub/request.ts';
+import { useKeys } from './page/keys.ts';
+import { linkTo, route } from './page/route.ts';
+import { applyTheme, switchTheme, theme } from './page/theme.ts';
+import { Guarded } from './parts/guarded.tsx';
+import { Help } from './parts/help.tsx';
+import { Icon } from './parts/icon.tsx';
+import { LinkBanner } from './parts/link-banner.tsx';
+import { offeredViews, viewNamed } from './views.ts';
 
 applyTheme();
 payReleases();
 render(() => <App />, document.getElementById('app')!);
+
+// The shell: navigation, the state of the link, and the view that the address names.
+
+function App() {
+  let help!: HTMLDialogElement;
+  let main!: HTMLElement;
+  const view = () => viewNamed(route().view) ?? offeredViews()[0]!;
+  const [health] = createResource(
+    () => !isStale(),
+    () => getJson<Health>('/hub/health').catch(() => undefined),
+  );
+  const [whySignedIn, setWhySignedIn] = createSignal('');
+  const leave = async () => {
+    setWhySignedIn('');
+    setWhySignedIn(await signOut());
+  };
+  createEffect(() => {
+    document.title = `${view().title} · ${location.host}`;
+  });
+  useKeys(() => help.showModal());
+
+  return (
+    <div class="shell" classList={{ stale: isStale() }}>
+      <button type="button" class="skip" onClick={() => main.focus()}>
+        To the content
+      </button>
+      <Guarded>
+        <Header version={health()?.version} leave={leave} showHelp={() => help.showModal()} />
+      </Guarded>
+      <Guarded>
+        <Navigation view={view().name} />
+      </Guarded>
+      <main ref={main} id="main" tabIndex={-1}>
+        <Guarded>
+          <LinkBanner />
+        </Guarded>
+        <Show when={whySignedIn()}>
+          <p role="alert" class="note error">
+            You are still signed in: {whySignedIn()}
+          </p>
+        </Show>
+        <Show when={me()} fallback={<p class="note">Loading …</p>}>
+          <Show when={view()} keyed>
+            {(one) => (
+              <Show when={offeredViews().includes(one)} fallback={<NotOffered title={one.title} />}>
+                <Guarded changed={route} fault={Broken}>
+                  <Suspense fallback={<p class="note">Loading …</p>}>
+                    <Dynamic component={one.component} />
+                  </Suspense>
+                </Guarded>
+              </Show>
+            )}
+          </Show>
+        </Show>
+      </main>
+      <Help ref={(dialog) => (help = dialog)} />
+    </div>
+  );
+}
+
+function Header(props: {
+  readonly version: string | undefined;
+  readonly leave: () => void;
+  readonly showHelp: () => void;
+}) {
+  return (
+    <header>
+      <p class="host">{location.host}</p>
+      <small class="version">{props.version === undefined ? '' : `Patchbay ${props.version}`}</small>
+      <Show when={me()?.maySignIn && me()?.user === ''}>
+        <button type="button" class="quiet" onClick={signInAgain}>
+          Sign in
+        </button>
+      </Show>
+      <Show when={me()?.user}>
+        {(user) => (
+          <button type="button" class="quiet user truncate" onClick={() => props.leave()} title={`Sign ${user()} out`}>
+            {user()}
+          </button>
+        )}
+      </Show>
+      <button type="button" class="quiet" onClick={() => props.showHelp()} aria-label="Help: keys" title="Keys (?)">
+        <Icon path="M3 7h18v10H3zM7 10.5h.01M12 10.5h.01M17 10.5h.01M8 14h8" />
+      </button>
+      <button
+        type="button"
+        class="quiet"
+        onClick={switchTheme}
+        aria-label={`Colours: ${theme()}`}
+        title={`Colours: ${theme()}`}
+      >
+        <Icon path={theme() === 'light' ? sun : theme() === 'dark' ? moon : half} />
+      </button>
+    </header>
+  );
+}
+
+/** The links to all views; `view` is the name of the present one. */
+function Navigation(props: { readonly view: string }) {
+  return (
+    <nav aria-label="Views">
+      <For each={me() && offeredViews()}>
+        {({ name, title, icon, key }) => (
+          <a href={linkTo(name)} aria-current={props.view === name ? 'page' : undefined} title={`${title} (g ${key})`}>
+            <Icon path={icon} />
+            <span>{title}</span>
+          </a>
+        )}
+      </For>
+    </nav>
+  );
+}
+
+const sun = 'M12 8a4 4 0 1 0 0 8a4 4 0 0 0 0-8M12 2v3M12 19v3M2 12h3M19 12h3M5 5l2 2M17 17l2 2M5 19l2-2M17 7l2-2';
+const moon = 'M20 14A8 8 0 1 1 10 4a6.5 6.5 0 0 0 10 10z';
+const half = 'M12 4a8 8 0 1 0 0 16zM12 4a8 8 0 0 1 0 16';
+
+/** Stands in for a view that somebody has sent a link to. */
+function NotOffered(props: { readonly title: string }) {
+  return (
+    <>
+      <div class="bar">
+        <h1>{props.title}</h1>
+      </div>
+      <p class="note">Only those who may manage this hub see this.</p>
+    </>
+  );
+}
+
+/** Stands in for a view that failed or could not be loaded. */
+function Broken(props: { readonly error: unknown; readonly reset: () => void }) {
+  return (
+    <div role="alert" class="note">
+      <p>This view does not work: {messageOf(props.error)}</p>
+      <button type="button" onClick={() => props.reset()}>
+        Try again
+      </button>{' '}
+      <button type="button" onClick={() => location.reload()}>
+        Load the console again
+      </button>
+    </div>
+  );
+}

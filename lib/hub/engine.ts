@@ -1,26 +1,26 @@
 // A graph with what runs on it: connections, rules, what they report, and what outlives the hub. A hub runs one; what runs in shadow
 // and what is replayed run others, which reach nothing outside of the process.
-import type { SchedulerLike } from 'rxjs';
-import type { Duty, HeldBack, Watch } from '../connections/duty.ts';
+import { type SchedulerLike, Subscription } from 'rxjs';
 import type { HubPort } from '../connections/hub-port.ts';
+import type { Duty, HeldBack, Watch } from '../connections/mirroring.ts';
 import { hubId, type Plan, startedId } from '../flow/plan.ts';
-import type { ConnectionChange } from '../flow/run/connections/connection-change.ts';
 import { Keeping } from '../flow/run/connections/keeping.ts';
+import type { ConnectionChange } from '../flow/run/connections/running-connection.ts';
 import { RunningConnections } from '../flow/run/connections/running-connections.ts';
 import { HandSwitches } from '../flow/run/hand-switches.ts';
 import { RuleReports } from '../flow/run/rules/rule-reports.ts';
 import { type RuleChange, RunningRules } from '../flow/run/rules/running-rules.ts';
 import { createTraces } from '../flow/run/rules/trace.ts';
 import { Graph } from '../graph/graph.ts';
+import { SettleCall } from '../graph/settle-queue.ts';
 import { formatAddress } from '../model/address.ts';
-import type { Origin } from '../model/parameter.ts';
-import type { OutsideTurn, Recording } from '../model/reports/audit-entry.ts';
+import type { Change, Origin } from '../model/parameter.ts';
+import type { OutsideTurn, RecordedWrite, Recording } from '../model/reports/audit-entry.ts';
 import type { Reload } from '../model/reports/reload-report.ts';
 import type { RuleStatus } from '../model/reports/rule-status.ts';
 import { type ClockJump, describeJump } from '../model/time/wall-clock.ts';
-import { withTrace } from '../model/trace.ts';
+import { withTrace } from '../model/writer.ts';
 import type { Journal } from './journal.ts';
-import { record } from './record.ts';
 
 interface EngineOptions {
   readonly log: Journal;
@@ -287,4 +287,51 @@ function reasonToHold({ connections }: Plan): string | undefined {
     enabled && type.isGateway ? type.holdsBack?.(settings) : undefined,
   );
   return reasons.find((one) => one !== undefined);
+}
+
+// Records what comes from outside: what clients write, and what connections tell. What rules and connections make of it is left out,
+// as a replay makes it again. What was under way when the recording began is recorded.
+
+interface RecordOptions {
+  readonly graph: Graph;
+  readonly scheduler: SchedulerLike;
+  /** Whether a connection tells what nobody can make again. */
+  readonly isExternal: (connectionId: string) => boolean;
+}
+
+/** Calls back with each turn in which something came from outside, until it is stopped. */
+function record(next: (turn: OutsideTurn) => void, { graph, scheduler, isExternal }: RecordOptions): Recording {
+  const since = { revision: graph.revision, time: graph.now() };
+  const startMs = scheduler.now();
+  const elapsedMs = () => Math.round(scheduler.now() - startMs);
+  let writes: RecordedWrite[] = [];
+  const task = new SettleCall({ order: Number.MAX_SAFE_INTEGER }, () => {
+    next({ atMs: elapsedMs(), writes });
+    writes = [];
+  });
+  const hear = (change: Change) => {
+    const { origin, cause } = change;
+    const isOutside =
+      origin.reportedBy !== undefined || (cause === undefined ? origin.kind !== 'rule' : isLedToBefore(change, since));
+    if (!isOutside && !(origin.kind === 'connection' && isExternal(origin.name))) return;
+    writes.push({ address: change.parameter.address, value: graph.inputOf(change), origin });
+    graph.atSettle(task);
+  };
+  const subscription = new Subscription();
+  for (const heard$ of [graph.changes$, graph.repeated$])
+    subscription.add(heard$.subscribe({ next: hear, error: () => {} }));
+  return { time: since.time, elapsedMs, stop: () => subscription.unsubscribe() };
+}
+
+/** A moment in the life of a hub. */
+export interface Moment {
+  readonly revision: number;
+  /** In milliseconds since 1970. */
+  readonly time: number;
+}
+
+/** Whether what led to a change was before a moment. What follows from that later, nobody can do again. */
+export function isLedToBefore({ cause }: Change, { revision, time }: Moment): boolean {
+  if (cause === undefined) return false;
+  return cause.revision > 0 ? cause.revision <= revision : cause.time < time;
 }

@@ -9,7 +9,7 @@ import { formatDifference } from '../flow/run/difference.ts';
 import { HubError, messageOf } from '../model/error.ts';
 import type { Origin } from '../model/parameter.ts';
 import type { LoadReport, Reload, ShadowReport } from '../model/reports/reload-report.ts';
-import { withTrace } from '../model/trace.ts';
+import { withTrace } from '../model/writer.ts';
 
 /** The flow files that a hub was started from. */
 export interface FlowFiles {

@@ -1,6 +1,5 @@
 // The name of a writer as people read it, in the audit, the history, the log and the console. What another hub reports of its users is
 // marked as such, so that it never reads like a user of this one.
-
 import type { Origin } from './parameter.ts';
 
 /** `api alice`; as another hub reports it `hub west: api alice`. No writer of this hub has such a name: `hub` is no Connection ID. */
@@ -14,4 +13,16 @@ export function isSameWriter(one: Origin, other: Origin): boolean {
   if (one === other) return true;
   const hasSameName = one.kind === other.kind && one.name === other.name && one.file === other.file;
   return hasSameName && one.hub === other.hub && one.reportedBy === other.reportedBy;
+}
+
+// How the trace of a writer is told to people, in the log and the audit.
+
+/** `traceparent 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`; empty: the writer follows no trace. */
+export function describeTrace(writer: Origin | undefined): string {
+  return writer?.traceparent === undefined ? '' : `traceparent ${writer.traceparent}`;
+}
+
+/** A sentence, and behind it the trace of who it is about. */
+export function withTrace(sentence: string, writer: Origin | undefined): string {
+  return [sentence, describeTrace(writer)].filter((text) => text !== '').join('; ');
 }

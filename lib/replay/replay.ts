@@ -1,20 +1,29 @@
 // Runs two installations in virtual time on what came from outside of a hub, and tells where they differ.
 
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
 import type { ConnectionPlan, Plan } from '../flow/plan.ts';
 import type { Graph } from '../graph/graph.ts';
 import { runningOn } from '../hub/shadow/shadow-run.ts';
 import { Deviations, type SideName } from '../hub/twin/deviations.ts';
 import { runTwin, type Twin } from '../hub/twin/run-twin.ts';
 import { type HubLog, simulated } from '../hub.ts';
+import { HubError } from '../model/error.ts';
 import type { Change } from '../model/parameter.ts';
 import { VirtualClock } from '../testing/virtual-clock.ts';
-import type { RecordedTurn, RecordedValue } from '../wire/recording.ts';
-import type { ReadRecording } from './read-recording.ts';
+import {
+  decodeLine,
+  type RecordedTurn,
+  type RecordedValue,
+  type RecordingLine,
+  type RecordingStart,
+} from '../wire/recording.ts';
 
 /** How many deviations are kept, the newest ones. */
 const keptDeviations = 100_000;
 
-export interface Replayed {
+interface Replayed {
   readonly deviations: Deviations;
   /** How long the recording is. */
   readonly lastedMs: number;
@@ -25,7 +34,7 @@ export interface Replayed {
 }
 
 /** One of the two: a twin on a clock of its own. */
-export interface Side {
+interface Side {
   readonly twin: Twin;
   readonly clock: VirtualClock;
   /** Connections that are not as they were recorded, and tell themselves what comes from them. */
@@ -66,7 +75,7 @@ export async function replay(
 }
 
 /** What it begins with. */
-export interface Setting {
+interface Setting {
   readonly time: number;
   readonly values: readonly RecordedValue[];
 }
@@ -150,3 +159,72 @@ const nothing = () => {};
 const entries = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 /** What rules fail on is not what a replay is asked for. */
 const silent: HubLog = { ...entries, child: () => entries };
+
+// Reads a recording. What is damaged is told with its place; a last line that a kill has cut is not missed.
+
+interface ReadRecording {
+  readonly start: RecordingStart;
+  readonly values: readonly RecordedValue[];
+  /** In the order of time. Errors: `bad-request`, with the line that is damaged. */
+  readonly turns: AsyncIterable<RecordedTurn>;
+}
+
+/** Opens a recording. Errors: `bad-request`, with the line that is damaged or missing; those of the file. */
+export async function openRecording(path: string): Promise<ReadRecording> {
+  const lines = readLines(path);
+  const start = (await lines.next()).value?.line;
+  if (start === undefined || !('recording' in start)) throw damaged(path, 1, 'the first line of a recording');
+  const values: RecordedValue[] = [];
+  while (values.length < start.values) {
+    const { value: next } = await lines.next();
+    if (next === undefined || !('p' in next.line))
+      throw damaged(path, next?.number ?? values.length + 2, `${start.values} values`);
+    values.push(next.line);
+  }
+  return { start, values, turns: turnsOf(path, lines) };
+}
+
+async function* turnsOf(path: string, lines: AsyncIterable<Numbered>): AsyncGenerator<RecordedTurn> {
+  let lastMs = 0;
+  for await (const { line, number } of lines) {
+    if (!('t' in line) || line.t < lastMs) throw damaged(path, number, 'a turn that is not before the last one');
+    lastMs = line.t;
+    yield line;
+  }
+}
+
+interface Numbered {
+  readonly line: RecordingLine;
+  readonly number: number;
+}
+
+async function* readLines(path: string): AsyncGenerator<Numbered, undefined> {
+  let number = 0;
+  /** A line that is not as it was written: at the end of the file it was cut, else it is damaged. */
+  let broken = 0;
+  for await (const text of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
+    number++;
+    if (broken > 0) throw damaged(path, broken, 'a line as it was written');
+    const line = decodeLine(text);
+    if (line === undefined) broken = number;
+    else yield { line, number };
+  }
+  if (broken > 0 && (await endsWithLine(path))) throw damaged(path, broken, 'a line as it was written');
+  return undefined;
+}
+
+/** Whether the last line is whole: a kill has not cut it. */
+async function endsWithLine(path: string): Promise<boolean> {
+  const handle = await open(path);
+  try {
+    const { size } = await handle.stat();
+    const { buffer } = await handle.read({ position: size - 1, length: 1 });
+    return buffer[0] === 0x0a;
+  } finally {
+    await handle.close();
+  }
+}
+
+function damaged(path: string, line: number, expected: string): HubError {
+  return new HubError('bad-request', `${path}:${line}: expected ${expected}, the recording is damaged here`);
+}

@@ -1,11 +1,10 @@
 // Expands templates: replaces variables in texts and keys, and repeats what stands beside `each`. It knows nothing of what the data
 // means: rules, tests and widgets are lists, and connections are an object, at places where `each` may stand.
-
 import { type CheckedFile, type MistakeList, type SettingPath, unreadable, type Written } from '../json5/mistake.ts';
+import { groupDigits } from '../model/digits.ts';
 import { messageOf } from '../model/error.ts';
 import { isJsonObject } from '../model/json-object.ts';
 import { mayHoldSecret } from '../model/secret.ts';
-import { Budget } from './budget.ts';
 import { readEach } from './each.ts';
 import { Scope, unknownVariable } from './scope.ts';
 import { type Origin, Origins, type Part, partsOf, textOf, writtenOffset } from './text.ts';
@@ -28,7 +27,7 @@ export interface Unknown {
 }
 
 /** How one file, or one instance of it, is expanded. */
-export interface ExpandOptions {
+interface ExpandOptions {
   readonly scope?: Scope;
   readonly budget?: Budget;
   /** The name of the instance: rules and tests whose names lack it get it in front. */
@@ -38,7 +37,7 @@ export interface ExpandOptions {
 }
 
 /** A file whose data was expanded. Its mistakes are told where they were written. */
-export type Expanded = CheckedFile & { readonly data: unknown };
+type Expanded = CheckedFile & { readonly data: unknown };
 
 /** Expands the data of a file; `text` is the whole of it. */
 export function expand(
@@ -258,5 +257,36 @@ class Expansion {
     const { name, positionOf } = this.#file;
     const writtenAt = (at: SettingPath): Written => ({ file: name, path: at, made: scope.title });
     this.#mistakes.add({ name, positionOf, writtenAt }, path, message, positionOf(path, offset));
+  }
+}
+
+// How much the templates of one file may make.
+
+/** Rules, tests, connections, widgets and instances. */
+const maxItems = 100_000;
+const maxCharacters = 64 * 1024 * 1024;
+
+export class Budget {
+  #items = maxItems;
+  #characters = maxCharacters;
+  #isTold = false;
+
+  /** Takes items, or characters of texts. Returns what is wrong, once; undefined: all is well, or it was told before. */
+  take(items: number, characters = 0): string | undefined {
+    this.#items -= items;
+    this.#characters -= characters;
+    if (!this.isSpent || this.#isTold) return undefined;
+    this.#isTold = true;
+    return this.#items < 0
+      ? `expected at most ${groupDigits(maxItems)} items that each and instances make in one file, got more`
+      : `expected at most ${maxCharacters / 1024 / 1024} MB of texts that each and instances make in one file, got more`;
+  }
+
+  get itemsLeft(): number {
+    return this.#items;
+  }
+
+  get isSpent(): boolean {
+    return this.#items < 0 || this.#characters < 0;
   }
 }

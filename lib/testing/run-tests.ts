@@ -8,8 +8,7 @@ import { formatMistake, MistakeList } from '../json5/mistake.ts';
 import { formatAddress } from '../model/address.ts';
 import { messageOf } from '../model/error.ts';
 import { withRemotes } from './remote-parameters.ts';
-import { TestRun } from './test-run.ts';
-import { upstreamOf } from './upstream.ts';
+import { TestRun, upstreamOf } from './test-run.ts';
 
 export interface FlowTestOptions {
   /** true: all files are one installation, whose addresses reach across files; left out: each file is one by itself. */

@@ -1,18 +1,16 @@
 // A flow under test: a hub with the real connections of the flow files on a virtual clock. Connections that reach out of the
 // process (network, keyboard, files) do not run: they only declare their parameters, and the test sets them.
-
 import type { Subscription } from 'rxjs';
-import type { Plan } from '../flow/plan.ts';
+import { type ConnectionPlan, type Plan, type RulePlan, sourcesOf } from '../flow/plan.ts';
 import { type Assignment, type Expectation, formatValue, type TestStep, timesFired } from '../flow/test-plan.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { ParameterNode } from '../graph/parameter-node.ts';
 import { Journal } from '../hub/journal.ts';
 import { Hub, type HubLog, type RunOptions, simulated } from '../hub.ts';
+import { formatAddress } from '../model/address.ts';
 import { messageOf } from '../model/error.ts';
 import type { Change, Origin } from '../model/parameter.ts';
 import type { Value } from '../model/value.ts';
-import { formatOrigin, formatTime, Timeline } from './timeline.ts';
-import { upstreamOf } from './upstream.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 /** What the time of day is when a test starts that does not say so: midnight of a Monday, UTC. */
@@ -168,4 +166,162 @@ export class TestRun {
     const log = { debug: () => {}, info: () => {}, warn: note, error: note };
     return { ...log, child: () => log };
   }
+}
+
+// What happened in a test, for people: each change with its time, the value before, and who made it, and a mark where the test
+// failed. It keeps a bounded number of lines, the newest of each parameter. A failure shows those that led to it.
+
+/** How many lines a timeline shows, and how many of them of one parameter; others are only counted. */
+export const maxTimelineLines = 200;
+export const maxLinesOfParameter = 20;
+/** How many lines it keeps before it shows some of them. */
+const maxKeptLines = 10 * maxTimelineLines;
+
+const widestColumn = 40;
+
+interface Line {
+  readonly isMark: boolean;
+  /** The parameter that has changed; undefined: the line has to be shown. */
+  readonly address?: string;
+  /** There are many newer ones of its parameter. */
+  isLeft?: true;
+  readonly timeMs: number;
+  readonly columns: readonly string[];
+}
+
+class Timeline {
+  #lines: Line[] = [];
+  readonly #values = new Map<string, Value>();
+  readonly #linesOf = new Map<string, Line[]>();
+  #count = 0;
+  /** What may have led to what was not as expected; undefined: anything. */
+  #relevant: Set<string> | undefined;
+
+  /** Takes note of a value that was there before anything happened. */
+  addKnown(address: string, value: Value): void {
+    this.#values.set(address, value);
+  }
+
+  addChange(timeMs: number, { parameter: { address, type }, value, origin }: Change): void {
+    const isTrigger = type === 'T';
+    const before = this.#values.get(address);
+    if (!isTrigger) this.#values.set(address, value);
+    const what = isTrigger ? 'fired' : `${formatValue(before)} → ${formatValue(value)}`;
+    this.#add({ isMark: false, timeMs, address, columns: [address, what, formatOrigin(origin)] });
+  }
+
+  /** Adds a line of the log, such as a rule that failed on a value. */
+  addNote(timeMs: number, text: string): void {
+    this.#add({ isMark: false, timeMs, columns: [text] });
+  }
+
+  /** Marks the moment at which something was not as expected. Of other parameters than the relevant ones no change is shown. */
+  addMark(timeMs: number, address: string, text: string, relevant?: ReadonlySet<string>): void {
+    if (relevant !== undefined) this.#relevant = new Set([...(this.#relevant ?? []), ...relevant]);
+    this.#add({ isMark: true, timeMs, columns: [address, text] });
+  }
+
+  /** The lines in columns; a mark starts with `>>`. */
+  format(): string {
+    const shown = this.#lines.filter((line) => this.#isShown(line)).slice(-maxTimelineLines);
+    const others = this.#count - shown.length;
+    const table = shown.map(({ isMark, timeMs, columns }) => ({
+      mark: isMark ? '>>' : '  ',
+      cells: [formatTime(timeMs), ...columns],
+    }));
+    const widthOf = (column: number) =>
+      Math.min(
+        widestColumn,
+        Math.max(
+          0,
+          ...table.filter(({ cells }) => cells.length > column + 1).map(({ cells }) => cells[column]!.length),
+        ),
+      );
+    const widths = [0, 1, 2].map(widthOf);
+    const lines = table.map(({ mark, cells }) =>
+      [mark, ...cells.map((cell, column) => (column < cells.length - 1 ? cell.padEnd(widths[column]!) : cell))].join(
+        '  ',
+      ),
+    );
+    return [...(others > 0 ? [`    … ${others} others …`] : []), ...lines].join('\n');
+  }
+
+  #add(line: Line): void {
+    this.#count++;
+    this.#lines.push(line);
+    if (line.address !== undefined) {
+      const ofParameter = this.#linesOf.get(line.address) ?? [];
+      this.#linesOf.set(line.address, ofParameter);
+      if (ofParameter.push(line) > maxLinesOfParameter) ofParameter.shift()!.isLeft = true;
+    }
+    if (this.#lines.length >= 2 * maxKeptLines)
+      this.#lines = this.#lines.filter(({ isLeft }) => !isLeft).slice(-maxKeptLines);
+  }
+
+  #isShown({ address, isLeft }: Line): boolean {
+    return !isLeft && (address === undefined || (this.#relevant?.has(address) ?? true));
+  }
+}
+
+/** Who made a change: `rule "lamp off"`, `connection "clock"`, `test`. */
+function formatOrigin({ kind, name }: Origin): string {
+  return kind === 'client' ? name : `${kind} "${name}"`;
+}
+
+/** Milliseconds as hours, minutes and seconds: 3500 → `0:00:03.500`. */
+function formatTime(timeMs: number): string {
+  const two = (number: number) => String(number).padStart(2, '0');
+  const seconds = Math.floor(timeMs / 1000);
+  const clock = `${Math.floor(seconds / 3600)}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
+  return `${clock}.${String(Math.floor(timeMs % 1000)).padStart(3, '0')}`;
+}
+
+// What leads to parameters: the sources of the rules that write them, and of those that write these, through connections too.
+
+/** Who makes the values of a plan, by address. */
+interface Makers {
+  readonly rules: ReadonlyMap<string, readonly RulePlan[]>;
+  /** The connections that compute a parameter from others. */
+  readonly connections: ReadonlyMap<string, ConnectionPlan>;
+}
+
+/** Of each plan, for all of its tests. */
+const knownMakers = new WeakMap<Plan, Makers>();
+
+/** The addresses, and all that a change of them may come from. */
+export function upstreamOf(plan: Plan, addresses: Iterable<string>): ReadonlySet<string> {
+  const makers = knownMakers.get(plan) ?? makersOf(plan);
+  knownMakers.set(plan, makers);
+  const upstream = new Set(addresses);
+  const seen = new Set<object>();
+  const isNew = (one: object) => seen.size !== seen.add(one).size;
+  for (const at of upstream) {
+    for (const rule of makers.rules.get(at) ?? []) {
+      for (const sources of [sourcesOf(rule), rule.sharedAddresses])
+        if (isNew(sources)) for (const source of sources) upstream.add(source);
+      for (const one of rule.addresses) if (!rule.to.includes(one)) upstream.add(one);
+    }
+    const connection = makers.connections.get(at);
+    if (connection === undefined || !isNew(connection)) continue;
+    for (const input of Object.values(connection.inputs)) upstream.add(input);
+    for (const { id, access } of connection.parameters)
+      if (access !== 'read-only') upstream.add(formatAddress(connection.id, id));
+  }
+  return upstream;
+}
+
+function makersOf({ rules, connections }: Plan): Makers {
+  const writers = new Map<string, RulePlan[]>();
+  for (const rule of rules)
+    for (const address of rule.to) {
+      const known = writers.get(address);
+      if (known === undefined) writers.set(address, [rule]);
+      else known.push(rule);
+    }
+  const computed = connections.flatMap((connection) =>
+    connection.parameters
+      .filter(({ access }) => access === 'read-only')
+      .map(({ id }) => [formatAddress(connection.id, id), connection] as const),
+  );
+  return { rules: writers, connections: new Map(computed) };
 }

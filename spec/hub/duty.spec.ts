@@ -5,7 +5,7 @@ import { Observable, VirtualTimeScheduler } from 'rxjs';
 import { z } from 'zod';
 import { defineConnectionType, defineGatewayType } from '../../lib/connections/connection.ts';
 import { connectionTypes } from '../../lib/connections/connection-types.ts';
-import type { Duty } from '../../lib/connections/duty.ts';
+import type { Duty } from '../../lib/connections/mirroring.ts';
 import { createDecider } from '../support/flow/decider.ts';
 import { startTestHub, statusOf, writer } from '../support/hub.ts';
 

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { record, replay } from '../../lib/command/remote/record.ts';
-import { openRecording } from '../../lib/replay/read-recording.ts';
+import { openRecording } from '../../lib/replay/replay.ts';
 import { eventually } from '../support/deadline.ts';
 import { createFolder } from '../support/folder.ts';
 import { api } from '../support/hub.ts';

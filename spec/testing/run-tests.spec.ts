@@ -5,7 +5,7 @@ import { NEVER } from 'rxjs';
 import { z } from 'zod';
 import { defineConnectionType } from '../../lib/connections/connection.ts';
 import { type FlowTestResult, runFlowTests } from '../../lib/testing/run-tests.ts';
-import { maxLinesOfParameter, maxTimelineLines } from '../../lib/testing/timeline.ts';
+import { maxLinesOfParameter, maxTimelineLines } from '../../lib/testing/test-run.ts';
 import { connections, ring, rules, runSteps, types } from '../support/flow/flow-test.ts';
 import { createFolder } from '../support/folder.ts';
 import { processorTimeOf } from '../support/system/machine.ts';

@@ -2,8 +2,7 @@
 // applied before anybody is told of it, so that what is read meanwhile is consistent.
 
 import type { Value } from '../../model/value.ts';
-import { accessOf } from '../../wire/v1/access-codes.ts';
-import type { Definition, ReceivedMessage } from '../../wire/v1/hub-messages.ts';
+import { accessOf, type Definition, type ReceivedMessage } from '../../wire/v1/hub-messages.ts';
 import type { LiveQuery } from '../subscriptions/live-query.ts';
 import { type Follower, ReplicaParameter } from './replica-parameter.ts';
 

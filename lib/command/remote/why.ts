@@ -1,7 +1,7 @@
 // `patchbay explain` and `patchbay trace`: print for people what a running hub knows of the reasons of its changes.
 
 import { printable } from '../../model/printable.ts';
-import { describeTrace } from '../../model/trace.ts';
+import { describeTrace } from '../../model/writer.ts';
 import { something } from '../../wire/http/hidden.ts';
 import type { RuleRun, RuleTraces } from '../../wire/http/operation.ts';
 import type { CausedChange, Causes, Explanation } from '../../wire/http/parameters.ts';

@@ -4,9 +4,8 @@
 
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { guardExits } from '../../flow/programs/exits.ts';
 import { type FlowCode, type FlowFault, faultOf, flowOf, holder, numberOf } from '../../flow/programs/flow-code.ts';
-import { lockGlobals } from '../../flow/programs/globals.ts';
+import { guardExits, lockGlobals } from '../../flow/programs/globals.ts';
 import { stackOf } from '../../flow/programs/stack.ts';
 import type { FlowGuard } from '../../hub.ts';
 import { messageOf } from '../../model/error.ts';

@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { type FlowCode, flowOf } from '../../flow/programs/flow-code.ts';
 import { leaveOut } from '../../flow/programs/left-out.ts';
-import { stackOfMainThread } from '../../flow/programs/paused-stack.ts';
+import { stackOfMainThread } from '../../flow/programs/stack.ts';
 import { messageOf } from '../../model/error.ts';
 import { createLogFormat, type LogFormat } from './log-format.ts';
 import { LogOutput } from './log-output.ts';

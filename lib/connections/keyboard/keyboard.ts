@@ -5,8 +5,7 @@ import { defer, merge, type Observable, type SchedulerLike } from 'rxjs';
 import { buffer, finalize, ignoreElements, tap, throttleTime } from 'rxjs/operators';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
 import { defineConnectionType, type Log } from '../connection.ts';
-import { type LostPresses, PressQueue } from './press-queue.ts';
-import { releaseHeld, restartWithBackoff, runSession } from './session.ts';
+import { type LostPresses, PressQueue, releaseHeld, restartWithBackoff, runSession } from './session.ts';
 import { type KeyboardSettings, settingsSchema } from './settings.ts';
 
 const lossLogMs = 1000;

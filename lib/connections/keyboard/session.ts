@@ -1,5 +1,8 @@
 // One life of the keyboard's process, from its start to its end. What the process says becomes events, presses go to it one by
 // one, and an answer that does not come ends it.
+
+import { type ChildProcess, fork } from 'node:child_process';
+import { extname } from 'node:path';
 import {
   BehaviorSubject,
   concat,
@@ -7,7 +10,7 @@ import {
   firstValueFrom,
   merge,
   NEVER,
-  type Observable,
+  Observable,
   of,
   type SchedulerLike,
   Subject,
@@ -28,9 +31,8 @@ import {
 import { messageOf } from '../../model/error.ts';
 import { Backoff } from '../../model/time/backoff.ts';
 import type { ConnectionContext, ConnectionEvent } from '../connection.ts';
-import { ProcessEnded, runProcess } from './channel.ts';
-import type { FromProcess, ToProcess, Unusable } from './messages.ts';
-import type { PressQueue } from './press-queue.ts';
+import type { Combination } from './combination.ts';
+import { type FromProcess, fromProcess, type ToProcess, type Unusable } from './messages.ts';
 import type { KeyboardSettings } from './settings.ts';
 
 /** The process is ready within this time; otherwise its X server hangs. */
@@ -212,4 +214,161 @@ export async function releaseHeld(
   );
   await firstValueFrom(ready$).catch((error) => log.warn({}, `keys may be left down: ${messageOf(error)}`));
   await Promise.all(ends);
+}
+
+// Starts the keyboard's own process, hears what it says, and ends it. Each message of the process is checked. When the process
+// ends, the Observable errs.
+
+/** A process that does not end by itself within this time is killed. */
+const exitDeadlineMs = 1000;
+const maxLastWords = 300;
+
+/** The program of that process: `.ts` where Node strips types, `.js` in the package. */
+const program = new URL(`./process/main${extname(import.meta.filename)}`, import.meta.url);
+
+/** How the process ended, with what it wrote last: `SIGABRT: XOpenDisplay failure!`. */
+class ProcessEnded extends Error {}
+
+/**
+ * Runs the process. Cold, emits what it says, never completes. Errors: `ProcessEnded`; or the error of `toProcess$`, once the
+ * process has been ended by force. Unsubscribing lets it finish the press under way and ends it, by force after a second;
+ * `finish` gets its end, with the signal or exit code.
+ */
+function runProcess(
+  toProcess$: Observable<ToProcess>,
+  { scheduler, finish }: { scheduler: SchedulerLike; finish(end: Promise<string>): void },
+): Observable<FromProcess> {
+  return new Observable((subscriber) => {
+    const child = fork(program, {
+      execArgv: ['--disable-warning=ExperimentalWarning'],
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
+    const lastWords = hearLastWords(child);
+    let reason: unknown;
+    const tellEnd = (how: string) =>
+      subscriber.error(reason ?? new ProcessEnded([how, lastWords()].filter((part) => part !== '').join(': ')));
+    let hasEnded = false;
+    const end = endOf(child);
+    end.then((how) => {
+      hasEnded = true;
+      tellEnd(how);
+    });
+    child.on('error', (error) => child.pid === undefined && tellEnd(error.message));
+    child.on('message', (message) => {
+      const said = fromProcess.safeParse(message);
+      if (said.success) subscriber.next(said.data); // other messages are Node's own: with --watch it reports imports here
+    });
+    subscriber.add(
+      toProcess$.subscribe({
+        // a process that is gone tells so by its end; one that could not be made has no channel
+        next: (message) => void child.send?.(message, () => {}),
+        error: (error) => {
+          reason = error;
+          child.kill('SIGKILL');
+        },
+      }),
+    );
+    return () => {
+      if (child.pid === undefined || hasEnded) return;
+      if (child.connected) child.disconnect();
+      const kill = timer(exitDeadlineMs, scheduler).subscribe({ next: () => void child.kill('SIGKILL') });
+      end.then(() => kill.unsubscribe());
+      finish(end);
+    };
+  });
+}
+
+/** Keeps what the process wrote last to its standard error, on one line. */
+function hearLastWords(child: ChildProcess): () => string {
+  let lastWords = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    lastWords = `${lastWords} ${text}`.replaceAll(/\s+/g, ' ').trim().slice(-maxLastWords);
+  });
+  return () => lastWords;
+}
+
+/**
+ * Resolves with the signal or exit code, once everything that the process said and wrote has been heard. It does not wait for
+ * `close`: that does not come after a disconnect from this side.
+ */
+async function endOf(child: ChildProcess): Promise<string> {
+  const [how] = await Promise.all([
+    new Promise<string>((resolve) => child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`))),
+    new Promise((resolve) => child.stderr?.once('close', resolve)),
+    new Promise((resolve) => child.once('disconnect', resolve)),
+  ]);
+  return how;
+}
+
+// Presses on their way to the keyboard. They are made one at a time, first in, first out. Their number is bounded, and none are
+// kept for a keyboard that is not there.
+
+/** How many presses may wait; at about 20 ms each that is 20 seconds of typing. */
+export const maxPendingPresses = 1000;
+
+const nothing: readonly number[] = [];
+
+/** Presses that will not be made, and why. */
+export interface LostPresses {
+  readonly count: number;
+  readonly reason: string;
+}
+
+export class PressQueue {
+  readonly #lost$ = new Subject<LostPresses>();
+  #pending: Combination[] = [];
+  #underWay: Combination | undefined;
+  #held = nothing;
+  #press: ((combination: Combination) => void) | undefined;
+
+  /** Hot, replays nothing, synchronous, never completes, never errors. */
+  readonly lost$: Observable<LostPresses> = this.#lost$.asObservable();
+
+  /** The codes of the keys that may be down, by the press under way or by one that was cut off. */
+  get held(): readonly number[] {
+    return this.#held;
+  }
+
+  /** The keyboard is there and all keys are up; `press` is called for each combination, once the one before is `done`. */
+  open(press: (combination: Combination) => void): void {
+    this.#held = nothing;
+    this.#press = press;
+  }
+
+  push(combination: Combination): void {
+    if (this.#press === undefined) this.#lost$.next({ count: 1, reason: 'the keyboard is not there' });
+    else if (this.#pending.length >= maxPendingPresses)
+      this.#lost$.next({ count: 1, reason: `${maxPendingPresses} presses are waiting` });
+    else {
+      this.#pending.push(combination);
+      this.#pressNext();
+    }
+  }
+
+  /** The press under way is about to press these keys. */
+  hold(codes: readonly number[]): void {
+    this.#held = codes;
+  }
+
+  /** The press under way has been made, and its keys are up. */
+  done(): void {
+    this.#held = nothing;
+    this.#underWay = undefined;
+    this.#pressNext();
+  }
+
+  /** The keyboard is gone: drops every press, and remembers which keys may be down. */
+  close(): void {
+    const count = this.#pending.length + (this.#underWay === undefined ? 0 : 1);
+    this.#pending = [];
+    this.#underWay = undefined;
+    this.#press = undefined;
+    if (count > 0) this.#lost$.next({ count, reason: 'the keyboard went away' });
+  }
+
+  #pressNext(): void {
+    if (this.#underWay !== undefined || this.#press === undefined) return;
+    this.#underWay = this.#pending.shift();
+    if (this.#underWay !== undefined) this.#press(this.#underWay);
+  }
 }

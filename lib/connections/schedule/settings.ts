@@ -1,12 +1,101 @@
 // The settings of a schedule: a time zone, and entries that are open from one time to another, or fire at times.
-
 import { z } from 'zod';
 import { parameterIdMistake } from '../../model/address.ts';
 import { describe } from '../../model/error.ts';
 import { record } from '../../model/record-schema.ts';
+import { dayMs } from '../../model/time/iso-time.ts';
 import { isZone } from '../../model/time/zone-time.ts';
-import { datePattern, daysPattern, readDate, readDays } from './days.ts';
-import { clockPattern, readClock, readTimes, timesPattern } from './times.ts';
+
+// Times of a day, in milliseconds since midnight.
+
+const hour = String.raw`(?:[01]\d|2[0-3])`;
+const below60 = String.raw`[0-5]\d`;
+
+/** What a time looks like in text, and times of which `*` stands for each hour or minute. */
+const clockPattern = `^(?:${hour}:${below60}(?::${below60})?|24:00)$`;
+const timesPattern = String.raw`^(?:\*|${hour}):(?:\*|${below60})(?::${below60})?$`;
+
+/** Reads a time: `'06:00'`, `'21:59:30'`, `'24:00'`; undefined if it is none. */
+function readClock(text: string): number | undefined {
+  if (!new RegExp(clockPattern).test(text)) return undefined;
+  const [hours, minutes, seconds = 0] = text.split(':').map(Number);
+  return ((hours! * 60 + minutes!) * 60 + seconds) * 1000;
+}
+
+/** Reads times: `'06:00'`, `'*:00'`, `'08:*'`; undefined if it is none. */
+function readTimes(text: string): number[] | undefined {
+  if (!new RegExp(timesPattern).test(text)) return undefined;
+  const [hours, minutes, seconds = '00'] = text.split(':');
+  return each(hours!, 24).flatMap((one) =>
+    each(minutes!, 60).map((other) => ((one * 60 + other) * 60 + Number(seconds)) * 1000),
+  );
+}
+
+function each(text: string, count: number): number[] {
+  return text === '*' ? Array.from({ length: count }, (_, index) => index) : [Number(text)];
+}
+
+// Which days an entry means: days of the week and dates. A day is counted from 1970, as a date without a zone.
+
+const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+const weekday = `(?:${weekdays.join('|')})`;
+const monthAndDay = String.raw`(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])`;
+const dateShape = String.raw`(?:\d{4}-)?${monthAndDay}`;
+
+/** What days of the week and dates look like in text. */
+const daysPattern = String.raw`^${weekday}(?:-${weekday})?(?:,\s*${weekday}(?:-${weekday})?)*$`;
+const datePattern = String.raw`^${dateShape}(?:\.\.${dateShape})?$`;
+
+/** Tells whether a day is meant. */
+export type IsDay = (day: number) => boolean;
+
+/** Reads days of the week: `'mon-fri,sun'`, `'fri-mon'`; undefined if it is none. */
+function readDays(text: string): IsDay | undefined {
+  if (!new RegExp(daysPattern).test(text)) return undefined;
+  const meant = new Set<number>();
+  for (const part of text.split(/,\s*/)) {
+    const [first = 0, last = first] = part.split('-').map((name) => weekdays.indexOf(name));
+    for (let one = first; meant.add(one) && one !== last; ) one = (one + 1) % 7;
+  }
+  return (day) => meant.has(dateOf(day).getUTCDay());
+}
+
+/** Reads a date, `'2026-12-24'`, of each year `'12-24'`, or a range: `'12-24..01-06'`; undefined if it is none. */
+function readDate(text: string): IsDay | undefined {
+  if (!new RegExp(datePattern).test(text)) return undefined;
+  const [first, last = first] = text.split('..').map((part) => numberOf(part));
+  if (first === undefined || last === undefined || isYearly(first) !== isYearly(last)) return undefined;
+  if (!isYearly(first)) return first <= last ? (day) => isWithin(ofYear(day), first, last) : undefined;
+  if (first <= last) return (day) => isWithin(ofYear(day) % 10_000, first, last);
+  return (day) => !isWithin(ofYear(day) % 10_000, last + 1, first - 1);
+}
+
+function isWithin(number: number, first: number, last: number): boolean {
+  return number >= first && number <= last;
+}
+
+function isYearly(number: number): boolean {
+  return number < 10_000;
+}
+
+/** `'2026-12-24'` → 20261224, `'12-24'` → 1224; undefined if there is no such day. */
+function numberOf(text: string): number | undefined {
+  const isDate = new Date(`${text.length === 5 ? `2024-${text}` : text}T00:00Z`)
+    .toISOString()
+    .slice(0, 10)
+    .endsWith(text);
+  return isDate ? Number(text.replaceAll('-', '')) : undefined;
+}
+
+/** 20261224 */
+function ofYear(day: number): number {
+  const dateShape = dateOf(day);
+  return dateShape.getUTCFullYear() * 10_000 + (dateShape.getUTCMonth() + 1) * 100 + dateShape.getUTCDate();
+}
+
+function dateOf(day: number): Date {
+  return new Date(day * dayMs);
+}
 
 const maxEntries = 1000;
 const maxItems = 1000;

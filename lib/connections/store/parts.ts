@@ -5,7 +5,7 @@ import { Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import { messageOf } from '../../model/error.ts';
 import { Backoff, restartTimes } from '../../model/time/backoff.ts';
 import type { ConnectionEvent } from '../connection.ts';
-import { ToldState } from './slow-disk.ts';
+import { ToldState } from './keeper.ts';
 
 /**
  * A part tells its state soon after it was subscribed to: the store has started once all have. When it errs it is subscribed to

@@ -1,10 +1,100 @@
 // The settings of a store.
-
 import { z } from 'zod';
-import { auditSetting } from './audit/settings.ts';
-import { historySetting } from './history/settings.ts';
-import { selectionSettings } from './selection-settings.ts';
-import { snapshotSettings } from './snapshots/settings.ts';
+import { describe, messageOf } from '../../model/error.ts';
+import { record } from '../../model/record-schema.ts';
+import { readDurationMs, readLongDurationMs } from '../../model/time/duration.ts';
+import { logBytes as auditLogBytes } from './audit/tables.ts';
+import type { HistoryRoom } from './history/messages.ts';
+import type { HistoryRule } from './history/rules.ts';
+import { maxSelections } from './snapshots/shelf.ts';
+
+// What settings say of the addresses that a part of a store is for.
+
+const globs = z.array(z.string({ error: "a glob of addresses such as 'desk/**'" }), {
+  error: "a list of globs of addresses, such as ['desk/**']",
+});
+
+/** `{include: ['desk/**'], exclude: ['desk/scratch/*']}` */
+const selectionSettings = {
+  include: globs.default(['**']).describe('Globs of addresses: * is any text within a segment, ** any text at all'),
+  exclude: globs.default([]).describe('Globs of addresses that are not meant all the same'),
+};
+
+// The settings of the audit.
+
+const auditSetting = z
+  .strictObject({ ...selectionSettings, keep: longDuration('90d').describe('How long entries are kept') })
+  .prefault({})
+  .describe('Of which parameters changes from outside are noted, with who made them; left out: of all, for 90 days');
+
+// What is recorded, how finely, and for how long.
+
+const expectedEvery = "'change' or a duration of up to a minute, such as '1s'";
+const expectedDeadband = 'a number, at least 0';
+/** An interval of which the last value is recorded is no longer than a row of `minute`. */
+const longestEveryMs = 60_000;
+
+const entrySchema = z.strictObject({
+  ...selectionSettings,
+  every: z
+    .union([z.string(), z.number()], { error: expectedEvery })
+    .default('change')
+    .transform((input, context) => {
+      if (input === 'change') return 0;
+      try {
+        const everyMs = readDurationMs(input);
+        if (everyMs > 0 && everyMs <= longestEveryMs) return everyMs;
+        context.addIssue({ code: 'custom', message: `expected ${expectedEvery}, got ${JSON.stringify(input)}` });
+      } catch (error) {
+        context.addIssue({ code: 'custom', message: messageOf(error) });
+      }
+      return z.NEVER;
+    })
+    .describe("'change': every change is recorded; '1s': the last one of each second"),
+  deadband: z
+    .number({ error: expectedDeadband })
+    .min(0, { error: expectedDeadband })
+    .default(0)
+    .describe('A number is recorded once it differs by so much from the one that was recorded last'),
+  raw: longDuration('10d', { mayBeNone: true }).describe(
+    "How long each change is kept: '10d', 'forever'; '0': not at all",
+  ),
+  minutes: longDuration('1y', { mayBeNone: true }).describe(
+    'How long the mean, least and greatest value of each minute are kept',
+  ),
+  hours: longDuration('forever', { mayBeNone: true }).describe(
+    'How long the mean, least and greatest value of each hour are kept',
+  ),
+});
+
+export const historySetting = z
+  .array(entrySchema, { error: "a list such as [{ include: ['desk/**'], raw: '30d' }]" })
+  .prefault([{}])
+  .describe('What is recorded: of several entries, the first one that selects a parameter holds for it');
+
+export function rulesOf(entries: z.output<typeof historySetting>): HistoryRule[] {
+  return entries.map(({ include, exclude, every, deadband, raw, minutes, hours }) => ({
+    include,
+    exclude,
+    everyMs: every,
+    deadband,
+    rawMs: raw,
+    minutesMs: minutes,
+    hoursMs: hours,
+  }));
+}
+
+// The setting of snapshots: selections of parameters, by name.
+
+const selectionName = z.string().regex(/^[a-z0-9-]{1,64}$/, { error: 'a name of 1 to 64 characters a-z, 0-9 and -' });
+
+/** `{'studio-1': {include: ['s1/**']}}` */
+const snapshotSettings = record(selectionName, z.strictObject(selectionSettings))
+  .refine((selections) => Object.keys(selections).length <= maxSelections, {
+    error: `at most ${maxSelections} selections`,
+  })
+  .default({})
+  .describe('Selections of parameters, by name, whose values are saved and recalled together');
 
 const unitBytes: Readonly<Record<string, number>> = { MB: 1_000_000, GB: 1_000_000_000, TB: 1_000_000_000_000 };
 const sizePattern = /^(\d+(?:\.\d+)?)\s?(MB|GB|TB)$/;
@@ -45,4 +135,46 @@ function readBytes(text: string): number | undefined {
   if (amount === undefined) return undefined;
   const bytes = Number(amount) * unitBytes[unit!]!;
   return bytes >= leastBytes ? bytes : undefined;
+}
+
+// How long a store keeps something, as settings say it.
+
+/** `'90d'`, `'1y'` → milliseconds; `'forever'` → Infinity; `'0'` → 0, where that may be. */
+function longDuration(defaultText: string, { mayBeNone = false } = {}) {
+  const expected = `a duration such as '90d' or '1y', or 'forever'${mayBeNone ? ", or '0'" : ''}`;
+  return z
+    .string({ error: expected })
+    .default(defaultText)
+    .transform((text, context) => {
+      if (text === 'forever') return Number.POSITIVE_INFINITY;
+      const durationMs = text === '0' ? 0 : readLongDurationMs(text);
+      if (durationMs !== undefined && (durationMs > 0 || mayBeNone)) return durationMs;
+      context.addIssue({ code: 'custom', message: `expected ${expected}, got ${describe(text)}` });
+      return z.NEVER;
+    });
+}
+
+// How the room on the disk is shared: half of it is for the history, a quarter each for values and for the audit.
+
+interface Room {
+  /** The bound of the database of values: its copy, a copy that is being made, and its log may be as large each. */
+  readonly valuesBytes: number;
+  readonly history: HistoryRoom;
+  /** The bound of the database of the audit: its copy, and a copy that is being made, may be as large each. */
+  readonly auditBytes: number;
+}
+
+/** What the log before a large database takes at most. */
+const mostLogBytes = 32_000_000;
+/** For what stands beside the databases: locks, and how threads share a log. */
+const spareBytes = 500_000;
+
+export function roomOf(maxSize: number): Room {
+  const historyBytes = maxSize / 2 - spareBytes;
+  const logBytes = Math.floor(Math.min(historyBytes / 4, mostLogBytes));
+  return {
+    valuesBytes: Math.floor(maxSize / 4 / 5),
+    auditBytes: Math.floor((maxSize / 4 - auditLogBytes) / 3),
+    history: { databaseBytes: Math.floor(historyBytes - logBytes), logBytes },
+  };
 }

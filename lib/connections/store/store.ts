@@ -1,26 +1,22 @@
 // Store: keeps what the hub knows on the disk, and gives it back after a restart. It never keeps a hub from starting.
-
 import { BehaviorSubject, defer, distinctUntilChanged, type Observable, of, type Subject, switchMap } from 'rxjs';
 import { within } from '../../model/time/deadline.ts';
-import { type ConnectionContext, defineGatewayType } from '../connection.ts';
+import { type ConnectionContext, defineGatewayType, type Log } from '../connection.ts';
 import type { HubPort } from '../hub-port.ts';
-import type { KeptValue } from '../keeping.ts';
+import type { KeepingPort, KeptValue } from '../keeping.ts';
 import type { ResolvePath } from '../setting.ts';
-import { auditOf, type OpenedForStart, openForStart } from './audit/audit-of.ts';
+import { auditOf, type OpenedForStart, openForStart } from './audit/keep-audit.ts';
 import { keepStorage } from './backup/backup.ts';
-import { historyOf } from './history/history-of.ts';
+import { historyOf } from './history/record-history.ts';
 import { HourlyCopy } from './hourly-copy.ts';
 import { type Part, runParts } from './parts.ts';
 import { type ReadFile, readPast } from './reader/past-reader.ts';
-import { roomOf } from './room.ts';
 import { createSelection } from './selection.ts';
-import { type StoreSettings, settingsSchema } from './settings.ts';
-import { maxBytesOfAll } from './snapshots/bounds.ts';
+import { roomOf, type StoreSettings, settingsSchema } from './settings.ts';
 import { declareSnapshots, keepSnapshots } from './snapshots/keep-snapshots.ts';
-import { SnapshotShelf } from './snapshots/shelf.ts';
+import { maxBytesOfAll, SnapshotShelf } from './snapshots/shelf.ts';
 import { filesOf, privateFilesOf } from './thread/database/files.ts';
 import type { Opened, ValueRow } from './thread/values/messages.ts';
-import { createGiveBack } from './values/give-back.ts';
 import { keepValues } from './values/keep-values.ts';
 import { readCauses } from './values/kept-causes.ts';
 import { ValuesWriter } from './values/values-writer.ts';
@@ -177,4 +173,26 @@ function openRequest(settings: StoreSettings, resolvePath: ResolvePath, isRead: 
 
 function valuesBytes({ maxSize }: StoreSettings): number {
   return roomOf(maxSize).valuesBytes;
+}
+
+// Gives back what another hub of a pair has kept in the same folder, once the folder is this hub's.
+
+interface GiveBackOptions {
+  /** The Connection ID of the store. */
+  readonly id: string;
+  readonly keeping: KeepingPort;
+  readonly log: Log;
+  readonly keptOf: (held: NonNullable<Opened['held']>) => readonly KeptValue[];
+}
+
+/** To be called with what the database held whenever it was opened; the first time the hub may wait for it. */
+function createGiveBack({ id, keeping, log, keptOf }: GiveBackOptions): (held: Opened['held']) => void {
+  let isFirst = true;
+  return (held) => {
+    const values = held === undefined ? [] : keptOf(held);
+    const isTaken = keeping.giveBack({ values, memories: held?.memories ?? [] }, id);
+    if (isTaken) log.info({ values: values.length }, `gives back ${values.length} values`);
+    else if (isFirst) log.warn({}, 'gives nothing back: connections have not waited any longer');
+    isFirst = false;
+  };
 }

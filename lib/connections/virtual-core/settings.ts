@@ -6,7 +6,7 @@ import { addressShape } from '../../model/address.ts';
 import { record } from '../../model/record-schema.ts';
 import { type ValueType, valueTypes } from '../../model/value.ts';
 import { blockTypes } from './blocks/blocks.ts';
-import { maxRanks } from './rank-set.ts';
+import { maxRanks } from './engine.ts';
 
 /**
  * How many outputs a core may have: so one evaluation, with the further parameters of blocks, fits into a turn (131,072

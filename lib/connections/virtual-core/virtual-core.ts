@@ -7,8 +7,7 @@ import { type ConnectionContext, type ConnectionEvent, defineConnectionType } fr
 import type { Memory } from '../keeping.ts';
 import { createAlarm, type Remembered } from './blocks/logic.ts';
 import { Engine, type Unit } from './engine.ts';
-import { followInputs, parametersOf } from './names.ts';
-import { compile } from './program.ts';
+import { compile, followInputs, parametersOf } from './program.ts';
 import { type CoreSettings, settingsSchema } from './settings.ts';
 
 export const virtualCore = defineConnectionType({

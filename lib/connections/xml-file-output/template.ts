@@ -3,8 +3,8 @@
 import { SaxesParser } from 'saxes';
 import { parameterIdMistake } from '../../model/address.ts';
 import { HubError, messageOf } from '../../model/error.ts';
+import { lineAndColumn, Mistake } from './doctype/declarations.ts';
 import { type Doctype, findDoctype } from './doctype/doctype.ts';
-import { lineAndColumn, Mistake } from './doctype/scanner.ts';
 import type { Encoding, TemplateSource } from './encoding.ts';
 
 /** The longest template, in bytes of a file or UTF-16 code units of a setting. */

@@ -4,7 +4,7 @@ import { For, type JSX, lazy, Suspense } from 'solid-js';
 import type { Widget } from '../../dashboard/format.ts';
 import type { LiveValues } from '../hub/live-values.ts';
 import { Guarded } from '../parts/guarded.tsx';
-import { StaleMark } from '../parts/stale-mark.tsx';
+import { StaleMark } from '../parts/state-mark.tsx';
 import { ButtonWidget } from './controls/button.tsx';
 import { FaderWidget } from './controls/fader.tsx';
 import { Label, Lamp, Meter, Reading } from './readings/readings.tsx';

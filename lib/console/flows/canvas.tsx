@@ -16,8 +16,7 @@ import { listenToKeys, listenToPointers, type Point } from '../page/gestures.ts'
 import { navigate } from '../page/route.ts';
 import { formatValue } from '../page/units.ts';
 import { Guarded } from '../parts/guarded.tsx';
-import { StaleMark } from '../parts/stale-mark.tsx';
-import { StateMark } from '../parts/state-mark.tsx';
+import { StaleMark, StateMark } from '../parts/state-mark.tsx';
 import type { GraphNode } from './graph.ts';
 import type { Installation } from './installation.ts';
 import type { Box, Drawing, Line } from './layout.ts';

@@ -16,9 +16,8 @@ import type { Shape } from './plot/plot-look.ts';
 import { TimePlot } from './plot/time-plot.tsx';
 import { TimeStrip } from './plot/time-strip.tsx';
 import { momentText } from './time/clock-text.ts';
-import { hubNow, setHubTime, toHubTime, toPageTime } from './time/hub-clock.ts';
 import { seenMs, TimeBar } from './time/time-bar.tsx';
-import { isFollowing, rangeOf, type Timeframe } from './time/timeframe.ts';
+import { hubNow, isFollowing, rangeOf, setHubTime, type Timeframe, toHubTime, toPageTime } from './time/timeframe.ts';
 
 export interface TimelineProps {
   readonly address: string;

@@ -9,8 +9,7 @@ import { getJson } from '../hub/request.ts';
 import { useInterval, useOneAtATime } from '../page/timers.ts';
 import { addOlder, type Listed, refresh, start } from './event-pages.ts';
 import { isWithoutStore } from './no-store.tsx';
-import { hubNow } from './time/hub-clock.ts';
-import { isFollowing, rangeOf, type Timeframe } from './time/timeframe.ts';
+import { hubNow, isFollowing, rangeOf, type Timeframe } from './time/timeframe.ts';
 
 const refreshMs = 2000;
 

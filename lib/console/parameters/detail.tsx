@@ -14,12 +14,12 @@ import { Breakable } from '../parts/breakable.tsx';
 import { Guarded } from '../parts/guarded.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { LiveText } from '../parts/live-text.tsx';
-import { Since } from '../parts/stale-mark.tsx';
+import { Since } from '../parts/state-mark.tsx';
 import { CopyLines } from './copy-lines.tsx';
 import { Editor } from './edit/editor.tsx';
 import { useLiveRows } from './list/live-window.ts';
+import { typeNames } from './list/row.tsx';
 import { isPinned, switchPin } from './recordings.ts';
-import { typeNames } from './types.ts';
 
 /** Where it covers everything else, as on a phone. */
 const covers = matchMedia('(max-width: 700px)');

@@ -3,7 +3,7 @@ import { createSignal, For, Show } from 'solid-js';
 import { useInterval } from '../page/timers.ts';
 import { formatValue } from '../page/units.ts';
 import { Guarded } from '../parts/guarded.tsx';
-import { StaleMark } from '../parts/stale-mark.tsx';
+import { StaleMark } from '../parts/state-mark.tsx';
 import { useLiveRows } from './list/live-window.ts';
 import { pins, record } from './recordings.ts';
 

@@ -1,8 +1,8 @@
 // Shows a state by a shape, a word and a colour, so that people who miss one of them still see it.
+import { type Accessor, Show } from 'solid-js';
+import { formatDate, formatSince, useNow } from '../page/units.ts';
 
-import { Show } from 'solid-js';
-
-export type Tone = 'good' | 'warn' | 'bad' | 'off';
+type Tone = 'good' | 'warn' | 'bad' | 'off';
 
 const shapes: Readonly<Record<Tone, string>> = {
   good: 'M8 1a7 7 0 1 0 0 14A7 7 0 0 0 8 1z',
@@ -37,4 +37,28 @@ export function StateMark(props: { readonly state: string; readonly count?: numb
       <Show when={props.count !== undefined}>{props.count}</Show> {props.state}
     </span>
   );
+}
+
+// Marks a value that may be old, in words: there is no news of it from the hub that owns it.
+
+export function StaleMark(props: { readonly since: Accessor<number | undefined> }) {
+  return (
+    <Show when={props.since()}>
+      {(since) => (
+        <span
+          class="stale-mark"
+          title={`No news of it since ${formatDate(since())} from the hub that owns it: the value may be old`}
+        >
+          stale
+          <Since time={since()} />
+        </span>
+      )}
+    </Show>
+  );
+}
+
+/** ` since 14:03:07`, with the day once that is another one. */
+export function Since(props: { readonly time: number }) {
+  const now = useNow();
+  return <span class="since"> since {formatSince(props.time, now())}</span>;
 }

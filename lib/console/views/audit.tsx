@@ -7,7 +7,7 @@ import type { AuditEntry } from '../../wire/http/past.ts';
 import { maxHeld } from '../audit/audit-pages.ts';
 import { useAudit } from '../audit/use-audit.ts';
 import { StoreFault } from '../history/no-store.tsx';
-import { TimeField } from '../history/time/time-field.tsx';
+import { TimeField } from '../history/time/time-bar.tsx';
 import { minuteMs, paramsOf } from '../history/time/timeframe.ts';
 import { linkTo, route, setParams } from '../page/route.ts';
 import { formatCount, formatDate, formatMoment, formatValue } from '../page/units.ts';

@@ -6,8 +6,7 @@ import { usePolled } from '../hub/polled.ts';
 import { linkTo } from '../page/route.ts';
 import { formatCount, formatDate, formatSpan, useNow } from '../page/units.ts';
 import { GuardedFor } from '../parts/guarded.tsx';
-import { Since } from '../parts/stale-mark.tsx';
-import { StateMark } from '../parts/state-mark.tsx';
+import { Since, StateMark } from '../parts/state-mark.tsx';
 import { TableHead } from '../parts/table-head.tsx';
 import { Fault } from '../parts/view-bar.tsx';
 

@@ -7,16 +7,14 @@ import type { FlowFile } from '../files/flow-file.ts';
 import type { ConnectionPlan, Plan, RulePlan } from '../plan.ts';
 import { privateFilesOf } from '../private-files.ts';
 import { ConnectionCheck } from './connections/connections.ts';
-import type { KnownConnections } from './connections/declarations.ts';
-import { hubConnection } from './connections/hub-connection.ts';
+import { hubConnection, type KnownConnections } from './connections/declarations.ts';
 import type { Folders } from './rules/checked-rule.ts';
 import type { KnownRules } from './rules/known-rules.ts';
 import { warningsOf } from './rules/rule-warnings.ts';
 import { RuleCheck } from './rules/rules.ts';
 import { flowFileSchema, flowProgramSchema } from './schema.ts';
 import { type FindDeclaration, Spot } from './spot.ts';
-import type { Testable } from './tests/steps.ts';
-import { checkTests } from './tests/tests.ts';
+import { checkTests, type Testable } from './tests/tests.ts';
 
 /** Checks the files; the plan holds what is right, and is of use only while there are no mistakes. */
 export function checkFlowFiles(

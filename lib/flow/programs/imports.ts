@@ -1,13 +1,16 @@
 // The author's own files that a flow in TypeScript imports. Node.js imports a file once by its URL: so the URL of each of them
 // names the content of the file and of all that it imports, and a save of any of them is imported anew.
 
+import { readdirSync } from 'node:fs';
 import { findPackageJSON, type LoadHookSync, type ResolveHookSync, registerHooks } from 'node:module';
-import { dirname, extname, join } from 'node:path';
+import { basename, dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { asFileError, readRegularFileSync } from '../../files/regular-file.ts';
-import type { FailedImport } from './failed-imports.ts';
+import { nearestName } from '../../json5/nearest-name.ts';
+import { type Position, positionAt } from '../../json5/positions.ts';
 import { isOwnCode, maxFlowBytes, versionOf } from './flow-code.ts';
 import { versionOfFile } from './left-out.ts';
+import { wordsOf } from './stack.ts';
 
 /** Which files a file imports, by full paths. */
 export type Imports = Readonly<Record<string, readonly string[]>>;
@@ -33,7 +36,7 @@ export function versionsOf(path: string, imports: Imports): Map<string, string> 
 }
 
 /** What is told of the imports of the author's own files. */
-export interface ImportObserver {
+interface ImportObserver {
   /** One of them imports another, also where there is no file. */
   imports(from: string, to: string): void;
   /** Something could not be imported. */
@@ -155,4 +158,44 @@ function ownPath(url = ''): string | undefined {
   if (!url.startsWith('file:')) return undefined;
   const path = fileURLToPath(url);
   return isOwnCode(path) ? path : undefined;
+}
+
+// Imports of a flow that failed: what is told of them, and where they stand. No stack leads to an import.
+
+/** What a file names that it imports. */
+export interface FailedImport {
+  /** The full path of the file. */
+  readonly from: string;
+  readonly specifier: string;
+}
+
+/** Why something cannot be imported, in one line. */
+export function wordsOfImport(error: unknown, specifier: string): string {
+  const { code, url } = error as { code?: unknown; url?: unknown };
+  if (code !== 'ERR_MODULE_NOT_FOUND') return wordsOf(error).replace(/ imported from .*$/, '');
+  if (typeof url !== 'string' || !url.startsWith('file:')) return `there is no package "${specifier}" here`;
+  const nearest = nearestFile(specifier, url);
+  return `there is no file "${specifier}"${nearest === undefined ? '' : `, did you mean "${nearest}"?`}`;
+}
+
+/** Where a text imports something, whichever way. */
+export function placeOfImport(text: string, specifier: string): Position | undefined {
+  const escaped = specifier.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+  const found = new RegExp(`\\b(?:from|import)\\s*\\(?\\s*(?=(['"\`])${escaped}\\1)`).exec(text);
+  return found === null ? undefined : positionAt(text, found.index + found[0].length);
+}
+
+/** The file in the same folder that has nearly that name. */
+function nearestFile(specifier: string, url: string): string | undefined {
+  try {
+    const path = fileURLToPath(url);
+    const [name, ending] = [basename(path), extname(path)];
+    if (!specifier.endsWith(name)) return undefined;
+    const files = readdirSync(dirname(path)).filter((file) => ending === '' || extname(file) === ending);
+    const stem = basename(name, ending);
+    const nearest = nearestName(stem, ending === '' ? files : files.map((file) => basename(file, ending)));
+    return nearest === undefined ? undefined : `${specifier.slice(0, -name.length)}${nearest}${ending}`;
+  } catch {
+    return undefined; // there is no such folder either
+  }
 }

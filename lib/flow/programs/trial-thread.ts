@@ -6,10 +6,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parentPort } from 'node:worker_threads';
 import { Streams } from '../streams.ts';
 import { Awaits } from './awaits.ts';
-import { guardExits } from './exits.ts';
-import { type FailedImport, wordsOfImport } from './failed-imports.ts';
-import { lockGlobals, readGlobals } from './globals.ts';
-import { filesOf, type Imports, observeImports } from './imports.ts';
+import { guardExits, lockGlobals, readGlobals } from './globals.ts';
+import { type FailedImport, filesOf, type Imports, observeImports, wordsOfImport } from './imports.ts';
 import { useLeanHub, useWholeHub, wantsMore } from './lean-hub.ts';
 import { type Frame, stackOf, wordsOf } from './stack.ts';
 

@@ -8,12 +8,10 @@ import { Worker } from 'node:worker_threads';
 import { readRegularFileSync } from '../../files/regular-file.ts';
 import { messageOf } from '../../model/error.ts';
 import { withinTicks } from '../../model/time/wall-clock.ts';
-import { type FailedImport, placeOfImport } from './failed-imports.ts';
 import { maxFlowBytes, ownName } from './flow-code.ts';
-import type { Imports } from './imports.ts';
-import { stackOfThread } from './paused-stack.ts';
+import { type FailedImport, type Imports, placeOfImport } from './imports.ts';
 import { placeOfThrow } from './places.ts';
-import { type Frame, type Place, placeIn } from './stack.ts';
+import { type Frame, type Place, placeIn, stackOfThread } from './stack.ts';
 import type { TrialAnswer, TrialRequest } from './trial-thread.ts';
 
 /** How long the import of a flow, and its `rules(on)`, may take. */

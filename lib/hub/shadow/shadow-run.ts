@@ -10,8 +10,8 @@ import { SettleCall } from '../../graph/settle-queue.ts';
 import { formatAddress } from '../../model/address.ts';
 import type { Change, Origin } from '../../model/parameter.ts';
 import { keptDeviations } from '../../model/reports/reload-report.ts';
+import { isLedToBefore, type Moment } from '../engine.ts';
 import type { HubLog } from '../journal.ts';
-import { isLedToBefore, type Moment } from '../record.ts';
 import { Deviations } from '../twin/deviations.ts';
 import { runTwin, simulated, standInFor, type Twin } from '../twin/run-twin.ts';
 

@@ -1,8 +1,8 @@
 // What the hub sends to clients of `patchbay.v1` (lib/client/README.md). The keys of a message say what it is.
 // lib/client/asyncapi.json has the same for machines.
 
+import type { Access } from '../../model/parameter.ts';
 import type { Value, ValueType } from '../../model/value.ts';
-import type { AccessCode } from './access-codes.ts';
 import type { Delivery, Target } from './client-messages.ts';
 
 /** The first message. */
@@ -153,3 +153,18 @@ export type ReceivedMessage = { readonly [Key in KeyOf<HubMessage>]?: ValueOf<Hu
 
 type KeyOf<Message> = Message extends unknown ? keyof Message : never;
 type ValueOf<Message, Key> = Message extends unknown ? (Key extends keyof Message ? Message[Key] : never) : never;
+
+// How patchbay.v1 says whether a parameter can be read and written.
+
+export const accessCodes = { 'read-write': 'rw', 'read-only': 'r', 'write-only': 'w' } as const satisfies Record<
+  Access,
+  string
+>;
+
+export type AccessCode = (typeof accessCodes)[Access];
+
+const accesses = Object.fromEntries(Object.entries(accessCodes).map(([access, code]) => [code, access]));
+
+export function accessOf(code: AccessCode): Access {
+  return accesses[code] as Access;
+}

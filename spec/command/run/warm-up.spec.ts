@@ -1,7 +1,7 @@
 // The warm-up before a hub: it goes all the way through a hub, and leaves nothing behind; `--no-warm-up` leaves it out.
 
 import test from 'ava';
-import { warmUp } from '../../../lib/command/run/warm-up.ts';
+import { warmUp } from '../../../lib/command/run/run.ts';
 import { eventually } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';
 import { start } from '../../support/system/process.ts';

@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import type { Combination } from '../../../lib/connections/keyboard/combination.ts';
-import { type LostPresses, maxPendingPresses, PressQueue } from '../../../lib/connections/keyboard/press-queue.ts';
+import { type LostPresses, maxPendingPresses, PressQueue } from '../../../lib/connections/keyboard/session.ts';
 
 const press = (written: string): Combination => ({ written, keys: [written] });
 

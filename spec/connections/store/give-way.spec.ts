@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'ava';
-import { AuditWriter } from '../../../lib/connections/store/audit/audit-writer.ts';
+import { AuditWriter } from '../../../lib/connections/store/audit/keep-audit.ts';
 import { HistoryWriter } from '../../../lib/connections/store/history/record-history.ts';
 import { giveWay } from '../../../lib/connections/store/thread/give-way.ts';
 import { ValuesWriter } from '../../../lib/connections/store/values/values-writer.ts';

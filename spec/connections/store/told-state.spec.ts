@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { ConnectionEvent } from '../../../lib/connections/connection.ts';
-import { ToldState } from '../../../lib/connections/store/slow-disk.ts';
+import { ToldState } from '../../../lib/connections/store/keeper.ts';
 
 test('a state is told once, and again when it is another one', (t) => {
   const told: ConnectionEvent[] = [];

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import test, { type ExecutionContext } from 'ava';
-import { stackOfThread } from '../../../lib/flow/programs/paused-stack.ts';
+import { stackOfThread } from '../../../lib/flow/programs/stack.ts';
 import { Trial } from '../../../lib/flow/programs/trial.ts';
 import { within } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import type { ExecutionContext } from 'ava';
 import { fromEvent, interval, lastValueFrom, merge, type Observable, race } from 'rxjs';
 import { exhaustMap, filter, map, mergeMap, scan, share, takeUntil } from 'rxjs/operators';
-import { pressCombination } from '../../../lib/connections/keyboard/process/presser.ts';
+import { pressCombination } from '../../../lib/connections/keyboard/process/hotkeys.ts';
 import { Layout } from '../../../lib/connections/keyboard/process/x11/layout.ts';
 import { openXTest } from '../../../lib/connections/keyboard/process/x11/raw-keys.ts';
 import { XServer as Server } from '../../../lib/connections/keyboard/process/x11/server.ts';

@@ -12,8 +12,7 @@ import type { ReceivedMessage } from '../../../lib/wire/v1/hub-messages.ts';
 import { AskedHub } from '../../support/asked-hub.ts';
 import { becomesSo, within } from '../../support/deadline.ts';
 import { openV1Socket } from '../../support/load/v1-socket.ts';
-import type { KilledHub } from './killed-hub.ts';
-import { placeholders, roundValues } from './killed-hub.ts';
+import { type KilledHub, placeholders, roundValues } from './killed-hub.ts';
 
 const fileDeadlineMs = 5000;
 const lookEveryMs = 10;

@@ -4,9 +4,8 @@
 import { messageOf } from '../../../model/error.ts';
 import type { Side } from '../key-table.ts';
 import type { FromProcess, ToProcess } from '../messages.ts';
-import { Hotkeys } from './hotkeys.ts';
+import { Hotkeys, type Presser, pressCombination } from './hotkeys.ts';
 import { type Keyboard, openKeyboard } from './keyboard.ts';
-import { type Presser, pressCombination } from './presser.ts';
 
 let presser: Presser | undefined;
 let work = Promise.resolve();

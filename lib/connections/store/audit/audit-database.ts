@@ -5,21 +5,27 @@ import { type LogEntry, type LogLevel, logLevels } from '../../../model/reports/
 import { type ClockReading, readClocks } from '../../../model/time/age-clock.ts';
 import type { Value, ValueType } from '../../../model/value.ts';
 import { filesOf } from '../thread/database/files.ts';
-import { expectRoom } from '../thread/database/free-room.ts';
-import { LeftOutRows } from '../thread/database/left-out-rows.ts';
 import { openStored, type Stored } from '../thread/database/open-stored.ts';
-import { dropOutOfRange, droppedText, isWithin, type NumberColumns, readRows } from '../thread/database/read-rows.ts';
+import {
+  dropOutOfRange,
+  droppedText,
+  isWithin,
+  LeftOutRows,
+  type NumberColumns,
+  readRows,
+  storedText,
+} from '../thread/database/read-rows.ts';
 import {
   checkDatabase,
   checkSmallDatabase,
   createDatabase,
   emptyLog,
+  expectRoom,
   inTransaction,
   openDatabase,
   readDatabase,
+  troubleOf,
 } from '../thread/database/store-database.ts';
-import { storedText } from '../thread/database/stored-text.ts';
-import { troubleOf } from '../thread/database/trouble.ts';
 import { WrittenFiles } from '../thread/database/written-files.ts';
 import { giveWay } from '../thread/give-way.ts';
 import { EntryAges } from './find-entries.ts';

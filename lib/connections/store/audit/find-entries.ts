@@ -5,9 +5,8 @@ import { type AuditEntry, type AuditKind, auditKinds } from '../../../model/repo
 import { AgeClock, beginAge, type ClockReading, type KeptAge, readPauses } from '../../../model/time/age-clock.ts';
 import type { Value, ValueType } from '../../../model/value.ts';
 import type { AuditQuestion } from '../../archive.ts';
-import { isWithin } from '../thread/database/read-rows.ts';
+import { isWithin, readStored } from '../thread/database/read-rows.ts';
 import { inTransaction } from '../thread/database/store-database.ts';
-import { readStored } from '../thread/database/stored-text.ts';
 import type { AuditRow } from './messages.ts';
 
 /** After so many rows it is looked whether the search takes too long. */

@@ -1,25 +1,36 @@
 // Keeps on the disk who did what, and the log: 100 ms after something has happened what has come since is written in one
 // transaction. While it cannot be written it waits, up to a bound.
-
 import { randomUUID } from 'node:crypto';
-import { merge, Observable, type SchedulerLike, type Subscription } from 'rxjs';
+import { defer, merge, Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import type { Parameter } from '../../../model/parameter.ts';
 import type { LogEntry, LogPage } from '../../../model/reports/log-entry.ts';
 import { Backoff } from '../../../model/time/backoff.ts';
 import { within } from '../../../model/time/deadline.ts';
 import { Pause } from '../../../model/time/wall-clock.ts';
 import type { RecordedArchive, WritingStatus } from '../../archive.ts';
-import type { ConnectionEvent } from '../../connection.ts';
+import type { ConnectionContext, ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
-import { afterNext } from '../after-next.ts';
-import type { HourlyCopy } from '../hourly-copy.ts';
-import { LeftOutCount } from '../left-out.ts';
-import { RowRate } from '../row-rate.ts';
-import { againTimes, awaitReaders, flushDeadlineMs, SlowDisk, ToldState } from '../slow-disk.ts';
+import type { KeptLog } from '../../keeping.ts';
+import { HourlyCopy } from '../hourly-copy.ts';
+import {
+  afterNext,
+  againTimes,
+  awaitReaders,
+  flushDeadlineMs,
+  LeftOutCount,
+  RowRate,
+  SlowDisk,
+  ToldState,
+} from '../keeper.ts';
+import { buffersOf, packRows } from '../packed-rows.ts';
+import type { Part } from '../parts.ts';
+import { createSelection } from '../selection.ts';
+import { roomOf, type StoreSettings } from '../settings.ts';
+import { StoreThread } from '../store-thread.ts';
+import { filesOf } from '../thread/database/files.ts';
 import { AuditQueue } from './audit-queue.ts';
-import type { AuditWriter } from './audit-writer.ts';
-import type { AuditRow, HeldAudit, OpenedAudit } from './messages.ts';
-import { rowOfDeed, rowOfStart } from './tables.ts';
+import type { AuditAnswer, AuditBatch, AuditRequest, AuditRow, HeldAudit, OpenAudit, OpenedAudit } from './messages.ts';
+import { cellsOf, rowOfDeed, rowOfStart } from './tables.ts';
 
 /** How often entries are written. */
 const tickMs = 100;
@@ -45,7 +56,7 @@ interface KeepAuditOptions {
 }
 
 /** Writes until it is unsubscribed; emits the state whenever it changes. Cold; errs when the thread has ended. */
-export function keepAudit(options: KeepAuditOptions): Observable<ConnectionEvent> {
+function keepAudit(options: KeepAuditOptions): Observable<ConnectionEvent> {
   return new Observable((subscriber) => {
     const keeper = new AuditKeeper(options, (event) => subscriber.next(event));
     const kept = keeper.keep().catch((error) => subscriber.error(error));
@@ -308,5 +319,92 @@ class LogPlace {
 
   written({ next }: LogPage): void {
     this.#written = next;
+  }
+}
+
+// The audit as a part of the store.
+
+/** How long those who read the log wait for that of earlier runs. */
+const logDeadlineMs = 5000;
+
+type Context = Pick<ConnectionContext<StoreSettings>, 'settings' | 'resolvePath' | 'scheduler' | 'finish'>;
+type OpenContext = Pick<Context, 'settings' | 'resolvePath'>;
+
+/** A database that was opened for the start of the hub, until the connection runs. */
+export interface OpenedForStart {
+  readonly writer: AuditWriter;
+  /** Resolves after `log` has. */
+  readonly opened: Promise<OpenedAudit>;
+  /** The log of earlier runs; undefined: there is none, or it cannot be read in time. */
+  readonly log: Promise<KeptLog | undefined>;
+}
+
+/** Opens the database for a start of the hub. */
+export function openForStart(context: OpenContext): OpenedForStart {
+  const writer = new AuditWriter();
+  const opening = writer.open(requestOf(context, { isRead: true, isSuspect: false }));
+  const log = within(
+    opening.catch(() => undefined),
+    logDeadlineMs,
+  ).then((opened) => opened?.held?.log);
+  const opened = log.then(() => opening);
+  opened.catch(() => {}); // the connection tells it when it runs
+  return { writer, opened, log };
+}
+
+/** Notes who did what, and keeps the log. */
+export function auditOf(
+  context: Context,
+  hub: HubPort,
+  opened: OpenedForStart | undefined,
+  readersEnded: () => Promise<unknown>,
+): Part {
+  const { settings, resolvePath, scheduler, finish } = context;
+  let first = opened;
+  return defer(() => {
+    const { opened } = first ?? {};
+    const writer = first?.writer ?? new AuditWriter();
+    first = undefined;
+    return keepAudit({
+      hub,
+      writer,
+      copy: new HourlyCopy(filesOf(resolvePath(settings.folder), 'audit')),
+      scheduler,
+      opened,
+      isSelected: createSelection(settings.audit),
+      open: (isSuspect) => writer.open(requestOf(context, { isRead: false, isSuspect })),
+      readersEnded,
+      finish,
+    });
+  });
+}
+
+function requestOf({ settings, resolvePath }: OpenContext, how: { isRead: boolean; isSuspect: boolean }) {
+  const { folder, maxSize, audit } = settings;
+  return { folder: resolvePath(folder), maxBytes: roomOf(maxSize).auditBytes, keepMs: audit.keep, ...how };
+}
+
+// The thread that writes the audit and the log, seen from the hub's.
+
+type WrittenAnswer = Extract<AuditAnswer, { readonly written: unknown }>;
+
+export class AuditWriter {
+  readonly #thread = new StoreThread<AuditRequest, AuditAnswer>('audit-thread', 'writes the audit');
+
+  /** Opens the database, whatever has become of it. Errors: when the thread has ended. */
+  async open(request: Omit<OpenAudit, 'ask'>): Promise<OpenedAudit> {
+    return ((await this.#thread.ask({ ask: 'open', ...request })) as { opened: OpenedAudit }).opened;
+  }
+
+  /** Writes a batch; when it resolves as written, it is on the disk. Errors: when the thread has ended. */
+  async write(batch: AuditBatch): Promise<WrittenAnswer> {
+    const rows = packRows(batch.rows.map(cellsOf));
+    return (await this.#thread.ask({ ask: 'write', batch: { ...batch, rows } }, buffersOf(rows))) as WrittenAnswer;
+  }
+
+  /** Closes the database and ends the thread. */
+  async end(): Promise<void> {
+    await this.#thread.ask({ ask: 'close' }).catch(() => {});
+    await this.#thread.end();
   }
 }

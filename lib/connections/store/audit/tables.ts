@@ -2,9 +2,8 @@
 import type { Change, Origin } from '../../../model/parameter.ts';
 import { beginningOf } from '../../../model/printable.ts';
 import { describeEnd } from '../../../model/reports/log-entry.ts';
-import { describeTrace } from '../../../model/trace.ts';
 import type { Value } from '../../../model/value.ts';
-import { writerName } from '../../../model/writer.ts';
+import { describeTrace, writerName } from '../../../model/writer.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { Deed } from '../../keeping.ts';
 import type { Cell } from '../packed-rows.ts';

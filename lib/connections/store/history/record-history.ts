@@ -5,11 +5,11 @@ import { Backoff } from '../../../model/time/backoff.ts';
 import { within } from '../../../model/time/deadline.ts';
 import { Pause, wallClock } from '../../../model/time/wall-clock.ts';
 import type { RecordedArchive, WritingStatus } from '../../archive.ts';
-import type { ConnectionEvent } from '../../connection.ts';
+import type { ConnectionContext, ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
-import { LeftOutCount } from '../left-out.ts';
-import { RowRate } from '../row-rate.ts';
-import { againTimes, awaitReaders, flushDeadlineMs, ToldState } from '../slow-disk.ts';
+import { againTimes, awaitReaders, flushDeadlineMs, LeftOutCount, RowRate, ToldState } from '../keeper.ts';
+import type { Part } from '../parts.ts';
+import { roomOf, rulesOf, type StoreSettings } from '../settings.ts';
 import { StoreThread } from '../store-thread.ts';
 import type { Changes, HistoryAnswer, HistoryRequest, HistoryRoom, OpenHistory } from './messages.ts';
 import { Recorder } from './recorder.ts';
@@ -39,7 +39,7 @@ interface RecordHistoryOptions {
 }
 
 /** Records until it is unsubscribed; emits the state whenever it changes. Cold; errs when the thread has ended. */
-export function recordHistory(options: RecordHistoryOptions): Observable<ConnectionEvent> {
+function recordHistory(options: RecordHistoryOptions): Observable<ConnectionEvent> {
   return new Observable((subscriber) => {
     const keeper = new HistoryKeeper(options, (event) => subscriber.next(event));
     const kept = keeper.keep().catch((error) => subscriber.error(error));
@@ -229,4 +229,25 @@ export class HistoryWriter {
     await this.#thread.ask({ ask: 'close' }).catch(() => {});
     await this.#thread.end();
   }
+}
+
+// The history as a part of the store.
+
+/** Records everything that changes, but for the store's own parameters. */
+export function historyOf(
+  { id, settings, resolvePath, scheduler, finish }: ConnectionContext<StoreSettings>,
+  hub: HubPort,
+  readersEnded: () => Promise<unknown>,
+): Part {
+  return recordHistory({
+    hub,
+    rules: rulesOf(settings.history),
+    folder: resolvePath(settings.folder),
+    room: roomOf(settings.maxSize).history,
+    scheduler,
+    isOwn: (address) => address.startsWith(`${id}/`),
+    offer: (history) => hub.keeping.offer({ history }),
+    readersEnded,
+    finish,
+  });
 }

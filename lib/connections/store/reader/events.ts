@@ -8,9 +8,8 @@ import type { EventsQuestion } from '../../archive.ts';
 import { hourMs } from '../history/tables.ts';
 import { unknownParameter } from './histories/histories.ts';
 import { floorTo } from './histories/steps.ts';
-import { heldBefore, heldIn, type Moment } from './past.ts';
+import { createSight, heldBefore, heldIn, type Moment, type Sees } from './past.ts';
 import { type EventRow, type PastDatabase, type Series, type Stored, toValue } from './past-database.ts';
-import { createSight, type Sees } from './sight.ts';
 
 /** A chain of causes is followed for so many links. */
 const maxLinks = 20;

@@ -8,9 +8,8 @@ import type { EventPlace } from '../../archive.ts';
 import type { RecordedJump } from '../history/segments.ts';
 import { historyTables, hourMs } from '../history/tables.ts';
 import { exists } from '../thread/database/files.ts';
-import { isWithin, readRows } from '../thread/database/read-rows.ts';
+import { isWithin, readRows, readStored } from '../thread/database/read-rows.ts';
 import { OpenFile, readDatabase } from '../thread/database/store-database.ts';
-import { readStored } from '../thread/database/stored-text.ts';
 import type { RecordedGap } from './histories/gaps.ts';
 
 /** A parameter that has a history. */

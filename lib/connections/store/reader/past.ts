@@ -1,8 +1,11 @@
 // What is recorded of one parameter, whatever is still kept of it: its changes, and what held at some time.
 
+import { HubError } from '../../../model/error.ts';
+import { globToRegExp } from '../../../model/glob.ts';
+import type { History } from '../../../wire/http/past.ts';
+import type { Sight } from '../../archive.ts';
 import { type Interval, type Piece, type Segment, Segments } from '../history/segments.ts';
 import { hourMs, minuteMs } from '../history/tables.ts';
-import type { Deadline } from './deadline.ts';
 import { Gaps } from './histories/gaps.ts';
 import { floorTo } from './histories/steps.ts';
 import {
@@ -195,4 +198,59 @@ function isSpanned(database: PastDatabase, series: Series): boolean {
     database.span('hour', 'first', series, ...always) !== undefined ||
     database.span('minute', 'first', series, ...always) !== undefined
   );
+}
+
+// What is asked of a history, and what comes of it.
+
+/** Both ends are part of it. */
+export interface HistoryRange extends Interval {
+  /** How many points are wanted at most, beside the one that held at the start. */
+  readonly points: number;
+}
+
+/** A history but for what is the same of all: whose it is, from when to when, and the gaps. */
+export type Course = Omit<History, 'address' | 'type' | 'from' | 'to' | 'gaps'>;
+
+// What whoever asks may see.
+
+/** Tells whether a recorded address may be seen. */
+export type Sees = (address: string) => boolean;
+
+/** Without a sight all may be seen. */
+export function createSight(sight: Sight | undefined): Sees {
+  if (sight === undefined) return () => true;
+  const [read, deny] = [sight.read, sight.deny].map((globs) => globs.map(globToRegExp)) as [RegExp[], RegExp[]];
+  const known = new Map<string, boolean>();
+  return (address) => {
+    let isSeen = known.get(address);
+    if (isSeen === undefined) {
+      isSeen = read.some((one) => one.test(address)) && !deny.some((one) => one.test(address));
+      known.set(address, isSeen);
+    }
+    return isSeen;
+  };
+}
+
+// A question may take only so long: others wait for their answers.
+
+export class Deadline {
+  readonly #endMs: number;
+
+  constructor(limitMs: number) {
+    this.#endMs = performance.now() + limitMs;
+  }
+
+  get isOver(): boolean {
+    return this.leftMs <= 0;
+  }
+
+  get leftMs(): number {
+    return this.#endMs - performance.now();
+  }
+
+  /** Errors: `unavailable` when it is over. */
+  check(): void {
+    if (this.isOver)
+      throw new HubError('unavailable', 'that takes too long: ask for a shorter time, or for fewer points');
+  }
 }

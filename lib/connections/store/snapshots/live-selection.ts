@@ -10,8 +10,14 @@ import { convert, isValueOf, type Value, type ValueType, valueTypes } from '../.
 import type { Log } from '../../connection.ts';
 import type { Parameters } from '../../hub-port.ts';
 import { createSelection, type Selection } from '../selection.ts';
-import { maxNameLength, maxParameters, maxSnapshotBytes, maxSnapshots } from './bounds.ts';
-import type { Kept, SnapshotShelf } from './shelf.ts';
+import {
+  type Kept,
+  maxNameLength,
+  maxParameters,
+  maxSnapshotBytes,
+  maxSnapshots,
+  type SnapshotShelf,
+} from './shelf.ts';
 
 /** How many parameters a warning names. */
 const namedParameters = 5;

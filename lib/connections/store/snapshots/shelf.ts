@@ -1,5 +1,4 @@
 // All snapshots of a store, by selection and name, and what of them is yet to be written to the disk.
-
 import type { Opened, SnapshotBatch, SnapshotRow } from '../thread/values/messages.ts';
 
 /** A snapshot; how it is read says `saved-value.ts`. */
@@ -131,3 +130,18 @@ export class SnapshotShelf {
 function keyOf(selection: string, name: string): string {
   return `${selection}/${name}`;
 }
+
+// What snapshots may cost.
+
+/** How many selections a store has. */
+export const maxSelections = 64;
+/** How many snapshots a selection has. */
+export const maxSnapshots = 100;
+/** How many parameters a snapshot has. */
+export const maxParameters = 20_000;
+/** How large a snapshot is, in bytes. */
+export const maxSnapshotBytes = 4 * 1024 * 1024;
+/** How large all snapshots of a store together are, in bytes; and at most a quarter of the database. */
+export const maxBytesOfAll = 64 * 1024 * 1024;
+/** How long a name is, in characters. */
+export const maxNameLength = 64;

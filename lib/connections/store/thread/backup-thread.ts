@@ -10,8 +10,7 @@ import { messageOf } from '../../../model/error.ts';
 import type { NamedFile } from '../../installation.ts';
 import type { BackupAnswer, BackupQuestion, BackupRequest } from './backup-messages.ts';
 import { exists, filesOf, isFile } from './database/files.ts';
-import { expectRoom } from './database/free-room.ts';
-import { copyDatabase } from './database/store-database.ts';
+import { copyDatabase, expectRoom } from './database/store-database.ts';
 
 const port = parentPort!;
 let pieces: Generator<Buffer, void, void>;

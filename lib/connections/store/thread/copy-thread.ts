@@ -5,9 +5,7 @@ import { renameSync, rmSync, statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../../model/error.ts';
 import { type DatabaseFiles, sync } from './database/files.ts';
-import { expectRoom } from './database/free-room.ts';
-import { checkDatabase, copyDatabase, readDatabase } from './database/store-database.ts';
-import { troubleOf } from './database/trouble.ts';
+import { checkDatabase, copyDatabase, expectRoom, readDatabase, troubleOf } from './database/store-database.ts';
 import type { Copied } from './values/messages.ts';
 
 const { folder, path, copy } = workerData as DatabaseFiles;

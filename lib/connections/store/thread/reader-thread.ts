@@ -6,14 +6,13 @@ import { parentPort } from 'node:worker_threads';
 import { HubError, messageOf } from '../../../model/error.ts';
 import type { AuditQuestion, EventsQuestion, HistoryQuestion } from '../../archive.ts';
 import { AuditFile, Opened } from '../reader/audit-file.ts';
-import { Deadline } from '../reader/deadline.ts';
 import { answerEvents } from '../reader/events.ts';
 import { answerHistories } from '../reader/histories/histories.ts';
 import { isHandedList, type ReadAnswer, type ReadRequest, takeListOver } from '../reader/messages.ts';
-import { momentOf } from '../reader/past.ts';
+import { Deadline, momentOf } from '../reader/past.ts';
 import { PastDatabase } from '../reader/past-database.ts';
 import { SecondReader } from '../reader/second-reader.ts';
-import { troubleOf } from './database/trouble.ts';
+import { troubleOf } from './database/store-database.ts';
 import { yieldToHub } from './give-way.ts';
 
 /** How long one question may take. */

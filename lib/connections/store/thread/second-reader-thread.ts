@@ -2,10 +2,9 @@
 
 import { type MessagePort, workerData } from 'node:worker_threads';
 import { Opened } from '../reader/audit-file.ts';
-import { Deadline } from '../reader/deadline.ts';
 import { piecesOf, readPiece } from '../reader/histories/histories.ts';
 import { takeListOver } from '../reader/messages.ts';
-import { momentOf } from '../reader/past.ts';
+import { Deadline, momentOf } from '../reader/past.ts';
 import { type Mark, PastDatabase } from '../reader/past-database.ts';
 import { type SharedPiece, type ShareRequest, takePlace, tellEnded, tellHanded } from '../reader/second-reader.ts';
 import { yieldToHub } from './give-way.ts';

@@ -11,11 +11,17 @@ import type { ValuesArchive, WritingStatus } from '../../archive.ts';
 import type { ConnectionEvent, Log } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { KeepingPort } from '../../keeping.ts';
-import { afterNext } from '../after-next.ts';
 import type { HourlyCopy } from '../hourly-copy.ts';
-import { LeftOutCount } from '../left-out.ts';
-import { RowRate } from '../row-rate.ts';
-import { againTimes, awaitReaders, flushDeadlineMs, SlowDisk, ToldState } from '../slow-disk.ts';
+import {
+  afterNext,
+  againTimes,
+  awaitReaders,
+  flushDeadlineMs,
+  LeftOutCount,
+  RowRate,
+  SlowDisk,
+  ToldState,
+} from '../keeper.ts';
 import type { SnapshotShelf } from '../snapshots/shelf.ts';
 import type { Batch, Opened, ValueRow, Written } from '../thread/values/messages.ts';
 import { type Gathered, gather, isDefault, LongValues, rowOf } from './gather.ts';

@@ -4,13 +4,15 @@
 import {
   checkDepth,
   Entities,
+  Mistake,
   readAttributes,
   readElement,
   readEntity,
   readExternalId,
   readNotation,
+  Scanner,
+  tokens,
 } from './declarations.ts';
-import { Mistake, Scanner, tokens } from './scanner.ts';
 
 /** How much text the parameter entities of a subset may give in all, in UTF-16 code units, however often they are used. */
 export const maxParameterText = 2 ** 20;

@@ -7,8 +7,7 @@ import { listenToKeys, listenToPointers } from '../../page/gestures.ts';
 import { useSize } from '../../page/media.ts';
 import { isDark } from '../../page/theme.ts';
 import { useInterval } from '../../page/timers.ts';
-import { hubNow } from '../time/hub-clock.ts';
-import { isFollowing, pan, rangeOf, type Timeframe, zoom } from '../time/timeframe.ts';
+import { hubNow, isFollowing, pan, rangeOf, type Timeframe, zoom } from '../time/timeframe.ts';
 import { type Curve, columnsOf, curveOf, goOn, isMarks, nothing, type Seen, shift } from './curve.ts';
 import { optionsOf, type Shape } from './plot-look.ts';
 

@@ -1,10 +1,18 @@
 // Which time to look at: so much up to now, from one time to another, and beside which earlier time.
-
 import { createSignal, For, Show } from 'solid-js';
 import { useInterval } from '../../page/timers.ts';
-import { hubNow } from './hub-clock.ts';
-import { TimeField } from './time-field.tsx';
-import { dayMs, hourMs, isFollowing, lastNight, minuteMs, rangeOf, type Timeframe, yesterday } from './timeframe.ts';
+import { fieldText, readField } from './clock-text.ts';
+import {
+  dayMs,
+  hourMs,
+  hubNow,
+  isFollowing,
+  lastNight,
+  minuteMs,
+  rangeOf,
+  type Timeframe,
+  yesterday,
+} from './timeframe.ts';
 
 const lasts = [
   ['1 min', minuteMs],
@@ -24,7 +32,7 @@ const others = [
   ['the week before', 7 * dayMs],
 ] as const;
 
-export interface TimeBarProps {
+interface TimeBarProps {
   readonly frame: Timeframe;
   readonly earlierMs: number;
   /** Whether there is anything from before the page was opened. */
@@ -95,5 +103,55 @@ function Bounds(props: Pick<TimeBarProps, 'frame' | 'isKept' | 'choose'>) {
         take={(to = range().to) => props.choose({ from: range().from < to ? range().from : to - spanMs(), to })}
       />
     </div>
+  );
+}
+
+// A field to type an exact time. While people are in it, it stands still: the time that goes on would undo what they have selected.
+
+export function TimeField(props: {
+  readonly label: string;
+  /** undefined: none. */
+  readonly time: number | undefined;
+  readonly disabled?: boolean;
+  /** Hears a time; undefined: the field was emptied. */
+  take(time: number | undefined): void;
+}) {
+  const [typed, setTyped] = createSignal<string>();
+  /** What it said when people came. */
+  const [held, setHeld] = createSignal<string>();
+  const isWrong = () => Boolean(typed()?.trim()) && readField(typed()!, hubNow()) === undefined;
+  const take = () => {
+    const text = typed();
+    if (text === undefined || isWrong()) return;
+    setTyped(undefined);
+    setHeld(undefined);
+    props.take(readField(text, hubNow()));
+  };
+  const known = () => (props.time === undefined ? '' : fieldText(props.time));
+  return (
+    <input
+      type="text"
+      class="time-field"
+      aria-label={props.label}
+      aria-invalid={isWrong()}
+      autocomplete="off"
+      placeholder={`${props.label} 03:00`}
+      title={`${props.label}: 2026-11-22 03:04:10, or 3:04 for the last one that has been`}
+      disabled={props.disabled}
+      value={typed() ?? held() ?? known()}
+      onInput={(event) => setTyped(event.currentTarget.value)}
+      onFocus={() => setHeld(known())}
+      onBlur={() => {
+        setHeld(undefined);
+        take();
+      }}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') take();
+        else if (event.key === 'Escape' && typed() !== undefined) {
+          setTyped(undefined);
+          event.stopPropagation();
+        }
+      }}
+    />
   );
 }

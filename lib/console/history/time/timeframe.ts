@@ -1,6 +1,5 @@
 // Which time people look at: the last so much, which goes with the clock, or from one time to another. The address of the page
 // says it the way the hub does: `from=-1h`, or `from=2026-11-22T03:00:00.000Z&to=2026-11-22T04:00:00.000Z`.
-
 import { readIsoTime } from '../../../model/time/iso-time.ts';
 
 /** Milliseconds since 1970. */
@@ -83,4 +82,29 @@ export function timeframeOf({
     return { lastMs: Math.min(mostMs, Math.max(leastMs, Number(amount) * unitsMs[unit as keyof typeof unitsMs])) };
   const range = { from: readIsoTime(from) ?? Number.NaN, to: readIsoTime(to) ?? Number.NaN };
   return range.from < range.to && range.to - range.from <= mostMs ? range : undefined;
+}
+
+// The time of the hub, which may not be that of the machine on which the page is read.
+
+let aheadMs = 0;
+
+/** The time of the hub in milliseconds since 1970, as far as its answers have told. */
+export function hubNow(): number {
+  return Date.now() + aheadMs;
+}
+
+/** A time of the page as the hub would tell it. */
+export function toHubTime(time: number): number {
+  return time + aheadMs;
+}
+
+export function toPageTime(time: number): number {
+  return time - aheadMs;
+}
+
+/** Hears that the hub told its time between two times of the page. Returns by how much that was news. */
+export function setHubTime(time: number, askedAt: number, answeredAt: number): number {
+  const before = aheadMs;
+  aheadMs = time - (askedAt + answeredAt) / 2;
+  return Math.abs(aheadMs - before);
 }

@@ -1,14 +1,13 @@
 // Sets a parameter by hand. Its type decides whether by a switch, a number with steps, a text or a button.
-
 import { createSignal, Match, Show, Switch } from 'solid-js';
 import type { Value, ValueType } from '../../../client/index.ts';
 import { messageOf } from '../../../model/error.ts';
 import type { Access } from '../../../model/parameter.ts';
 import { hub } from '../../hub/hub.ts';
 import { whyReadOnly } from '../../hub/me.ts';
-import { mistakeId } from './draft.ts';
-import { NumberField } from './number-field.tsx';
-import { TextField } from './text-field.tsx';
+import { createDraft, type FieldProps, mistakeId } from './draft.ts';
+import { restoreLineBreaks, withLineFeeds } from './line-breaks.ts';
+import { createNumberDraft } from './number-draft.ts';
 
 interface EditorProps {
   readonly address: string;
@@ -80,5 +79,113 @@ function OwnEditor(props: EditorProps) {
         {done()}
       </p>
     </section>
+  );
+}
+
+// A number that people type, or change by steps. What they type stays a text until they set it (Enter, or the button). It is set as
+// they meant it, or not at all. Esc takes it back.
+
+function NumberField(props: FieldProps) {
+  const draft = createNumberDraft(props);
+  const { step, nudge } = draft;
+  return (
+    <form
+      class="field"
+      onSubmit={(event) => {
+        event.preventDefault();
+        draft.set();
+      }}
+    >
+      <button type="button" aria-label={`Less by ${step}`} onClick={() => nudge(-step)}>
+        −
+      </button>
+      <input
+        type="text"
+        role="spinbutton"
+        autocomplete="off"
+        spellcheck={false}
+        enterkeyhint="done"
+        aria-label={`Value of ${props.address}`}
+        aria-valuenow={typeof props.value === 'number' ? props.value : undefined}
+        aria-invalid={props.isWrong}
+        aria-describedby={mistakeId}
+        classList={{ typed: draft.isTyped() }}
+        value={draft.text()}
+        onInput={(event) => {
+          draft.type(event.currentTarget.value);
+          props.refuse('');
+        }}
+        onFocus={draft.enter}
+        onBlur={draft.leave}
+        onKeyDown={draft.press}
+      />
+      <button type="button" aria-label={`More by ${step}`} onClick={() => nudge(step)}>
+        +
+      </button>
+      <button type="submit" class="main">
+        Set
+      </button>
+    </form>
+  );
+}
+
+// A text of any length and any lines. Editing loses nothing of it. Enter sets a text of one line. In a text of several lines it
+// begins a new line, as everywhere, and Ctrl+Enter sets.
+
+const mostRows = 12;
+
+function TextField(props: FieldProps) {
+  const draft = createDraft(() => props.value as string | undefined);
+  const shown = () => withLineFeeds(draft.text());
+  const hasLines = () => shown().includes('\n');
+  const write = async () => {
+    const before = draft.text();
+    if (!draft.isTyped() && props.value === undefined) return props.refuse('Its text is not known: type one.');
+    const text = restoreLineBreaks(before, draft.entered() ?? before);
+    if ((await props.set(text)) && draft.text() === before) draft.settle(text);
+  };
+  const press = (event: KeyboardEvent) => {
+    if (event.key === 'Escape' && draft.isTyped()) {
+      event.stopPropagation();
+      draft.settle((props.value as string | undefined) ?? '');
+      props.refuse('');
+    }
+    if (event.key !== 'Enter' || event.isComposing || event.shiftKey || event.altKey) return;
+    if (hasLines() && !event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    void write();
+  };
+  return (
+    <form
+      class="field text"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void write();
+      }}
+    >
+      <textarea
+        rows={Math.min(mostRows, shown().split('\n', mostRows).length)}
+        autocomplete="off"
+        spellcheck={false}
+        aria-label={`Value of ${props.address}`}
+        aria-invalid={props.isWrong}
+        aria-describedby={mistakeId}
+        classList={{ typed: draft.isTyped() }}
+        value={shown()}
+        onInput={(event) => {
+          const { value } = event.currentTarget;
+          const entered = draft.entered() ?? '';
+          draft.type(value === withLineFeeds(entered) ? entered : value);
+          props.refuse('');
+        }}
+        onFocus={draft.enter}
+        onBlur={draft.leave}
+        onKeyDown={press}
+      />
+      <button type="submit" class="main">
+        Set
+      </button>
+      <small>{hasLines() ? 'Ctrl+Enter sets' : 'Enter sets, Shift+Enter begins a line'}</small>
+    </form>
   );
 }

@@ -4,8 +4,7 @@ import { setParams } from '../../page/route.ts';
 import type { Catalogue } from '../catalogue.ts';
 import type { FoundRows } from './found-rows.ts';
 import { useLiveRows } from './live-window.ts';
-import { ParameterRow } from './row.tsx';
-import { VirtualList } from './virtual-list.tsx';
+import { ParameterRow, VirtualList } from './row.tsx';
 
 interface TableProps {
   readonly catalogue: Catalogue | undefined;

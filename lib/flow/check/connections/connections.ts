@@ -12,19 +12,19 @@ import type { ParameterDeclaration } from '../../../model/parameter.ts';
 import { describeSetting } from '../../../model/secret.ts';
 import type { ValueType } from '../../../model/value.ts';
 import { type ConnectionInputs, type ConnectionPlan, hubId, startedId, statusParameterId } from '../../plan.ts';
-import { connectionKey } from '../key.ts';
 import { connectionSchema } from '../schema.ts';
 import { warnOfSmallSettings } from '../small-durations.ts';
-import { type FindDeclaration, Spot } from '../spot.ts';
+import { connectionKey, type FindDeclaration, Spot } from '../spot.ts';
 import {
   Declarations,
   Declared,
   declareTheSame,
+  type FoundConnection,
   findKnown,
   type KnownConnection,
   type KnownConnections,
+  resolver,
 } from './declarations.ts';
-import { type FoundConnection, resolver } from './found-connection.ts';
 import { hintsOf, readSecrets } from './secrets.ts';
 
 const statusParameter: ParameterDeclaration = {

@@ -1,15 +1,19 @@
 // The parameters that all connections declare, by address.
-import type { Remotes } from '../../../connections/connection.ts';
+
+import { resolve } from 'node:path';
+import { concatWith, NEVER, of } from 'rxjs';
+import { z } from 'zod';
+import { type ConnectionEvent, defineConnectionType, type Remotes } from '../../../connections/connection.ts';
+import type { ResolvePath } from '../../../connections/setting.ts';
+import type { SettingPath } from '../../../json5/mistake.ts';
 import { unknownName } from '../../../json5/nearest-name.ts';
 import { connectionIdOf, formatAddress, parseAddress } from '../../../model/address.ts';
-import { messageOf } from '../../../model/error.ts';
+import { describe, messageOf } from '../../../model/error.ts';
 import type { ParameterDeclaration } from '../../../model/parameter.ts';
 import type { ValueType } from '../../../model/value.ts';
 import type { FlowFile } from '../../files/flow-file.ts';
-import { hubId, hubParameters } from '../../plan.ts';
-import { explainExpression } from '../expression-for-address.ts';
+import { type ConnectionInputs, type ConnectionPlan, hubId, hubParameters } from '../../plan.ts';
 import type { Spot } from '../spot.ts';
-import { type FoundConnection, resolver } from './found-connection.ts';
 
 /** A connection and its parameters by their IDs, which takes memory only once something asks for one of them. */
 export class Declared {
@@ -237,4 +241,101 @@ function areSame(some: FoundConnection['parameters'], others: FoundConnection['p
       return id === other.id && type === other.type && access === other.access;
     })
   );
+}
+
+// A connection whose settings are right, before the check of what it listens to.
+
+export type FoundConnection = Omit<ConnectionPlan, keyof ConnectionInputs | 'key' | 'file'> & {
+  /** Where it stands. */
+  readonly spot: Spot;
+  /** Its settings as the file has them. */
+  readonly data: unknown;
+  readonly secretFiles: readonly SecretFile[];
+  readonly parameters: ParameterDeclaration[];
+};
+
+/** A file that has a text of the settings. */
+export interface SecretFile {
+  /** Where in the settings it is named. */
+  readonly path: SettingPath;
+  /** Its full path. */
+  readonly file: string;
+}
+
+/** Resolves paths against the folder of a flow file. */
+export function resolver(folder: string): ResolvePath {
+  return (path) => resolve(folder, path);
+}
+
+// The parameters of the hub itself. They are there once a flow file names one of them: then the plan has a connection `hub`, which
+// no file may declare.
+
+const hubType = defineConnectionType({
+  type: 'hub',
+  isExternal: false,
+  settingsSchema: z.strictObject({}),
+  parameters: () => hubParameters,
+  run: () => of<ConnectionEvent>({ state: 'running' }).pipe(concatWith(NEVER)),
+});
+
+/** The hub as a connection. It listens to nothing. */
+export const hubConnection: ConnectionPlan = {
+  id: hubId,
+  file: '',
+  type: hubType,
+  settings: {},
+  secrets: [],
+  enabled: true,
+  description: 'the hub itself',
+  parameters: hubParameters,
+  folder: '',
+  key: hubId,
+  inputs: {},
+  inputTypes: new Map(),
+  settleOrder: -1,
+};
+
+// Tells what to write where somebody has put an expression in the place of an address.
+
+/** What addresses seldom have, and expressions mostly. */
+const operator = /\|\||&&|[=!<>]=|[<>]|^\s*!|\s[-+*/%]\s|\bparam\s*\(|^\s*\(|\?.*:|\s(?:and|or)\s|=/;
+/** An address within an expression. */
+const address = /[a-z0-9-]+(?:\/[^\s/|&=!<>+*%?:,()'"]+)+/g;
+const name = /[A-Za-z_]\w*/g;
+const otherWords: ReadonlySet<string> = new Set(['true', 'false', 'null', 'in', 'and', 'or', 'not', 'value']);
+const letters = [...'abcdefgh'];
+
+/** Says what to write; undefined: the text looks like a misspelt address. `isKnown`: whether there is a parameter of an address. */
+function explainExpression(text: string, path: SettingPath, isKnown: (address: string) => boolean): string | undefined {
+  if (!operator.test(text)) return undefined;
+  const expected = `expected an address <Connection ID>/<Parameter ID>, got the expression ${describe(text).replace(/ \(string\)$/, '')}`;
+  const at = (setting: string) => path.at(-1) === setting || path.at(-2) === setting;
+  if (at('from'))
+    return `${expected}: from says what starts the rule, and map has the expression: ${asRule(text, isKnown)}`;
+  if (at('to'))
+    return `${expected}: to says what is written; an expression stands in map, or behind the address: to: { 'desk/a': 'value * 2' }`;
+  if (at('inputs'))
+    return `${expected}: inputs have addresses alone, and the expression of an output computes with their names`;
+  if (path.at(-1) === 'when')
+    return `${expected}: when names a parameter that is true or false. Have a virtual-core compute it, outputs: { low: { type: 'B', expression: '…' } }, and name that: when: 'core/low'`;
+  return expected;
+}
+
+/** `from: { a: 'desk/mic1', b: 'desk/mic2' }, map: 'a || b'` */
+function asRule(text: string, isKnown: (address: string) => boolean): string {
+  const bare = text.replace(/\bparam\s*\(\s*(['"])(.*?)\1\s*\)/g, '$2').trim();
+  const found = [...new Set(bare.match(address) ?? [])].filter(isKnown);
+  const quote = (expression: string) => (expression.includes("'") ? `"${expression}"` : `'${expression}'`);
+  if (found.length === 1) return `from: '${found[0]}', map: ${quote(bare.replaceAll(found[0]!, 'value'))}`;
+  if (found.length > 1 && found.length <= letters.length) {
+    const names = found.map((one, index) => `${letters[index]}: '${one}'`).join(', ');
+    const longestFirst = found
+      .map((one, index) => [one, letters[index]!] as const)
+      .sort(([a], [b]) => b.length - a.length);
+    const map = longestFirst.reduce((expression, [one, letter]) => expression.replaceAll(one, letter), bare);
+    return `from: { ${names} }, map: ${quote(map)}`;
+  }
+  const words = [...new Set(bare.match(name) ?? [])].filter((word) => !otherWords.has(word) && !bare.includes('/'));
+  const names = words.length === 0 ? ['a', 'b'] : words;
+  return `from: { ${names.map((word) => `${word}: 'desk/${word}'`).join(', ')} }, map: ${quote(words.length === 0 ? '…' : bare)}`;
 }

@@ -13,7 +13,7 @@ import { isJsonObject } from '../../../model/json-object.ts';
 import { shownPath } from '../../../model/secret.ts';
 import { privateFilesIn } from '../../private-files.ts';
 import type { Spot } from '../spot.ts';
-import { type FoundConnection, resolver, type SecretFile } from './found-connection.ts';
+import { type FoundConnection, resolver, type SecretFile } from './declarations.ts';
 
 const maxFileBytes = 64 * 1024;
 

@@ -6,13 +6,11 @@ import type { ValueType } from '../../../model/value.ts';
 import { keyOfFile } from '../../files/flow-file.ts';
 import { type ExpressionBody, type Source, sourcesOf } from '../../plan.ts';
 import type { RuleExpression } from '../../rule-expression.ts';
-import { ruleKey } from '../key.ts';
 import { ruleSchema } from '../schema.ts';
-import type { FindDeclaration, Spot } from '../spot.ts';
+import { type FindDeclaration, ruleKey, type Spot } from '../spot.ts';
 import type { CheckedRule, Folders } from './checked-rule.ts';
-import { compileRuleExpression, type ExpressionTypes } from './compile-expression.ts';
 import { withoutMisplaced } from './misplaced-settings.ts';
-import { checkPipe } from './pipe.ts';
+import { checkPipe, compileRuleExpression, type ExpressionTypes } from './pipe.ts';
 
 const none: readonly string[] = [];
 

@@ -1,14 +1,15 @@
 // Checks the steps of `pipe`: each against the type of what the step before gives out.
 
+import { type CompiledExpression, compileExpression, type TypeOf } from '../../../expression/expression.ts';
 import { nearestName, unknownName } from '../../../json5/nearest-name.ts';
 import { describe } from '../../../model/error.ts';
 import { isJsonObject } from '../../../model/json-object.ts';
 import type { ValueType } from '../../../model/value.ts';
+import type { RuleExpression } from '../../rule-expression.ts';
 import type { PreparedStep } from '../../steps/step.ts';
 import { stepTypes } from '../../steps/steps.ts';
 import { warnOfSmallStep } from '../small-durations.ts';
 import type { Spot } from '../spot.ts';
-import { compileRuleExpression, type ExpressionTypes } from './compile-expression.ts';
 import { stepMeantBy } from './misplaced-settings.ts';
 
 type TypesAt = (spot: Spot) => ExpressionTypes;
@@ -91,4 +92,37 @@ function hintOf(item: unknown): string {
     .replace(/"(\w+)":/g, '$1: ')
     .replaceAll(',', ', ');
   return `, did you mean { ${name}: ${written} }?`;
+}
+
+// Compiles the expressions of rules. They read `value`, or the names of `from`, and also `previous`, `now` (ms since 1970)
+// and `param('desk/level')`: the value of another parameter at that moment, a change of which does not start the rule.
+
+/** Knows the types that one expression of a rule may read. */
+export interface ExpressionTypes {
+  readonly variables: Readonly<Record<string, ValueType | undefined>>;
+  /** The type of another parameter; undefined after it has added the mistake. */
+  readonly typeOf: TypeOf;
+}
+
+/** The same expression is one object for all rules that have it: among thousands it stays in the caches of the processor. */
+const known = new WeakMap<CompiledExpression, RuleExpression>();
+
+/** Compiles an expression of a rule. Errors: as `compileExpression`. */
+export function compileRuleExpression(
+  text: string,
+  { variables, typeOf }: ExpressionTypes,
+  expects?: 'B',
+): RuleExpression {
+  const compiled = compileExpression(text, { ...variables, now: 'F' }, expects, typeOf);
+  const { evaluate, type, lookedUp, names } = compiled;
+  const isFire = variables.value === 'T' && text.trim() === 'value';
+  const made = known.get(compiled) ?? {
+    evaluate,
+    type: isFire ? 'T' : type,
+    lookedUp,
+    readsNow: names.includes('now'),
+    readsPrevious: names.includes('previous'),
+  };
+  known.set(compiled, made);
+  return made;
 }

@@ -1,10 +1,21 @@
 // Checks the tests of flow files: shape, times, addresses, and that values convert to the types of their parameters.
 // What is right becomes plans; a test that could not fail is a mistake.
-
 import { z } from 'zod';
-import type { Assignment, TestPlan, TestStep } from '../../test-plan.ts';
+import { unreadable } from '../../../json5/mistake.ts';
+import { parseAddress } from '../../../model/address.ts';
+import { describe } from '../../../model/error.ts';
+import { readDurationMs } from '../../../model/time/duration.ts';
+import { convert, type Value } from '../../../model/value.ts';
+import {
+  type Assignment,
+  type Expectation,
+  formatValue,
+  type TestedParameter,
+  type TestPlan,
+  type TestStep,
+  timesFired,
+} from '../../test-plan.ts';
 import type { Spot } from '../spot.ts';
-import { StepCheck, type Testable } from './steps.ts';
 import { type FlowTestStep, testSchema, testStepSchema } from './test-schema.ts';
 
 /** Checks the list of tests of one file. */
@@ -54,4 +65,139 @@ export function checkGiven(spot: Spot, given: Readonly<Record<string, unknown>>,
 
 function isEmpty(values: object = {}): boolean {
   return Object.keys(values).length === 0;
+}
+
+// Checks the steps of a test: their times, and the values that they set and expect.
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** What of a hub tests can reach. */
+export interface Testable {
+  /** Finds the parameter of an address that stands at a spot, or undefined after it has added the mistake. */
+  find(spot: Spot, address: string): TestedParameter | undefined;
+  /** Whether the test stands for the outside world of a connection. */
+  isExternal(connectionId: string): boolean;
+  /** Whether a connection is taken for one of another hub. */
+  isRemote(connectionId: string): boolean;
+}
+
+class StepCheck {
+  readonly #hub: Testable;
+  /** Addresses of other hubs of which nothing else is known. */
+  readonly unknown: string[] = [];
+
+  constructor(hub: Testable) {
+    this.#hub = hub;
+  }
+
+  given(spot: Spot, values: Values): Assignment[] {
+    return this.#each(spot, values, (address, input, parameter) => {
+      if (parameter.type === 'T') throw new Error(`expected a parameter with a state, "${address}" is a trigger`);
+      return this.#assignment(address, input, parameter);
+    });
+  }
+
+  /** `isWhole`: no setting was left out because it is unknown. */
+  steps(spot: Spot, steps: readonly z.output<typeof testStepSchema>[], fromMs: number, isWhole = true): TestStep[] {
+    let lastMs = fromMs;
+    return steps.map((step, index) => {
+      const checked = this.#step(spot.at(index), step, lastMs, isWhole);
+      lastMs = Math.max(lastMs, checked.atMs ?? lastMs);
+      return checked;
+    });
+  }
+
+  #step(spot: Spot, step: z.output<typeof testStepSchema>, leastMs: number, isWhole: boolean): TestStep {
+    const { at, during, set, expect, never } = step;
+    const atMs = readDuration(spot.at('at'), at);
+    if (atMs !== undefined && atMs < leastMs)
+      spot.at('at').add(`expected a time of at least ${leastMs} ms, when the step before it is, got ${describe(at)}`);
+    if (isWhole && (during === undefined) !== (never === undefined))
+      spot.add('expected `during` and `never` together, got one of them');
+    if (isWhole && set === undefined && expect === undefined && never === undefined)
+      spot.add('expected `set`, `expect` or `never` in a step, got none of them');
+    return {
+      atMs,
+      set: this.#each(spot.at('set'), set, this.#assignment.bind(this)),
+      expect: this.#each<Expectation>(spot.at('expect'), expect, expectation),
+      never: this.#each<Expectation>(spot.at('never'), never, rejection),
+      duringMs: readDuration(spot.at('during'), during) ?? 0,
+    };
+  }
+
+  /** Makes an item of each value whose address is known; an error is a mistake at that value. */
+  #each<Item>(
+    spot: Spot,
+    values: Values | undefined,
+    make: (address: string, input: unknown, parameter: TestedParameter, place: () => string) => Item,
+  ): Item[] {
+    return Object.entries(values ?? {}).flatMap(([address, input]) => {
+      if (input === unreadable) return [];
+      const itemSpot = spot.at(address);
+      const before = itemSpot.mistakeCount;
+      const parameter = this.#hub.find(itemSpot, address);
+      if (parameter === undefined && itemSpot.mistakeCount === before && this.#isRemote(address))
+        this.unknown.push(address);
+      const item = parameter && itemSpot.attempt(() => make(address, input, parameter, itemSpot.place));
+      return item === undefined ? [] : [item];
+    });
+  }
+
+  #isRemote(address: string): boolean {
+    return this.#hub.isRemote(parseAddress(address).connectionId);
+  }
+
+  #assignment(address: string, input: unknown, parameter: TestedParameter): Assignment {
+    if (parameter.access === 'read-only' && !this.#hub.isExternal(parseAddress(address).connectionId))
+      throw new Error(`expected a parameter that a test can set, "${address}" is read-only and set by its connection`);
+    return { address, value: readTested(parameter, input) };
+  }
+}
+
+function readDuration(spot: Spot, input: unknown): number | undefined {
+  return input === undefined ? undefined : spot.attempt(() => readDurationMs(input));
+}
+
+// What tests of flow files expect of a parameter: read from what an author writes, for the type of the parameter.
+
+/** Numbers that differ by no more than this part of them are equal, so that 0.1 + 0.2 is 0.3. */
+const tolerance = 1e-9;
+
+/** Converts what a test sets to the type of its parameter. Errors: `not-convertible`, `out-of-range`. */
+function readTested({ type, accept }: TestedParameter, input: unknown): Value {
+  return accept === undefined ? convert(type, input) : accept(input);
+}
+
+/** Reads what is expected: a value, or null for unknown. A trigger expects true, false, or how often it has fired. */
+function expectation(address: string, input: unknown, parameter: TestedParameter, place: () => string): Expectation {
+  const isTrigger = parameter.type === 'T';
+  return { address, isTrigger, place, ...(isTrigger ? expectedFiring(input) : expectedValue(input, parameter)) };
+}
+
+/** Reads what may never be, as `expectation`. A trigger may only be forbidden to fire. */
+function rejection(address: string, input: unknown, parameter: TestedParameter, place: () => string): Expectation {
+  if (parameter.type === 'T' && input !== true)
+    throw new Error(`expected true, which is that the trigger has fired, got ${describe(input)}`);
+  return expectation(address, input, parameter, place);
+}
+
+type Expected = Pick<Expectation, 'text' | 'isMetBy'>;
+
+function expectedFiring(input: unknown): Expected {
+  if (typeof input === 'boolean')
+    return { text: input ? 'fired' : 'not fired', isMetBy: (count) => (count !== 0) === input };
+  if (typeof input !== 'number' || !Number.isSafeInteger(input) || input < 0)
+    throw new Error(`expected true, false or how often the trigger has fired, got ${describe(input)}`);
+  return { text: timesFired(input), isMetBy: (count) => count === input };
+}
+
+function expectedValue(input: unknown, parameter: TestedParameter): Expected {
+  if (input === null || input === undefined) return { text: 'unknown', isMetBy: (actual) => actual === undefined };
+  const wanted = readTested(parameter, input);
+  return { text: formatValue(wanted), isMetBy: (actual) => isEqual(actual, wanted) };
+}
+
+function isEqual(actual: Value | undefined, wanted: Value): boolean {
+  if (typeof actual !== 'number' || typeof wanted !== 'number') return actual === wanted;
+  return Math.abs(actual - wanted) <= tolerance * Math.max(Math.abs(actual), Math.abs(wanted));
 }

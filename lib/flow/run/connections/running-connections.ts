@@ -2,35 +2,36 @@
 import { resolve } from 'node:path';
 import { type SchedulerLike, Subscription } from 'rxjs';
 import type { Log } from '../../../connections/connection.ts';
-import type { HeldBack } from '../../../connections/duty.ts';
 import type { HubPort } from '../../../connections/hub-port.ts';
+import type { HeldBack } from '../../../connections/mirroring.ts';
 import type { Graph } from '../../../graph/graph.ts';
 import { unknownName } from '../../../json5/nearest-name.ts';
 import { HubError } from '../../../model/error.ts';
 import type { Origin } from '../../../model/parameter.ts';
 import type { ConnectionAction, ConnectionStatus } from '../../../model/reports/connection-status.ts';
 import { within } from '../../../model/time/deadline.ts';
-import { describeTrace } from '../../../model/trace.ts';
+import { describeTrace } from '../../../model/writer.ts';
 import { type ConnectionPlan, haveSameSettings, hubId } from '../../plan.ts';
 import type { Difference } from '../difference.ts';
 import type { HandSwitches, Switchable } from '../hand-switches.ts';
-import {
-  type ConnectionChange,
-  DeclaredParameters,
-  diffConnections,
-  type Exchange,
-  takeableOf,
-} from './connection-change.ts';
-import { goesFirst, Holds, isSame, isWork } from './hold.ts';
 import type { Keeping } from './keeping.ts';
 import {
   type ComingConnection,
+  type ConnectionChange,
   clashOf,
+  DeclaredParameters,
+  diffConnections,
+  type Exchange,
   expectStarted,
+  goesFirst,
+  Holds,
   isGateway,
+  isSame,
+  isWork,
   type Placing,
   type RunningConnection,
   statusOf,
+  takeableOf,
   toRun,
   toRunAfter,
   whyStopped,

@@ -3,7 +3,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { roomOf } from '../../../../lib/connections/store/room.ts';
+import { roomOf } from '../../../../lib/connections/store/settings.ts';
 import { makeHistory } from '../../../support/store/history.ts';
 import type { MadeChange } from '../../../support/store/made-changes.ts';
 

@@ -3,7 +3,7 @@
 import test from 'ava';
 import { columnRows, maxWaitingChanges } from '../../../../lib/connections/store/history/columns.ts';
 import { Recorder } from '../../../../lib/connections/store/history/recorder.ts';
-import { historySetting, rulesOf } from '../../../../lib/connections/store/history/settings.ts';
+import { historySetting, rulesOf } from '../../../../lib/connections/store/settings.ts';
 import { Graph } from '../../../../lib/graph/graph.ts';
 import type { Origin } from '../../../../lib/model/parameter.ts';
 import { makeHistory } from '../../../support/store/history.ts';

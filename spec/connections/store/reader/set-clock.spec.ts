@@ -3,10 +3,9 @@
 
 import test, { type ExecutionContext } from 'ava';
 import * as fc from 'fast-check';
-import { Deadline } from '../../../../lib/connections/store/reader/deadline.ts';
 import { answerEvents } from '../../../../lib/connections/store/reader/events.ts';
 import { answerHistories } from '../../../../lib/connections/store/reader/histories/histories.ts';
-import { momentOf } from '../../../../lib/connections/store/reader/past.ts';
+import { Deadline, momentOf } from '../../../../lib/connections/store/reader/past.ts';
 import { PastDatabase } from '../../../../lib/connections/store/reader/past-database.ts';
 import type { EventList, History } from '../../../../lib/wire/http/past.ts';
 import { makeHistory } from '../../../support/store/history.ts';

@@ -1,7 +1,6 @@
 // Hears the keys of an X server, whichever window has the focus and whoever has grabbed the keyboard (X Input Extension 2.1, raw
 // events), by the names that they bear in the layout of that moment.
-import type { KeyListener } from '../hotkeys.ts';
-import type { Presser } from '../presser.ts';
+import type { KeyListener, Presser } from '../hotkeys.ts';
 import type { Layout } from './layout.ts';
 import type { XServer } from './server.ts';
 

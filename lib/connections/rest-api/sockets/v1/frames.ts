@@ -3,8 +3,7 @@
 
 import type { Parameter } from '../../../../model/parameter.ts';
 import type { Value } from '../../../../model/value.ts';
-import { accessCodes } from '../../../../wire/v1/access-codes.ts';
-import type { HubMessage } from '../../../../wire/v1/hub-messages.ts';
+import { accessCodes, type HubMessage } from '../../../../wire/v1/hub-messages.ts';
 import type { Channel } from '../fan-out.ts';
 
 /** A frame is ended when it has grown this long; a single text may be longer. */

@@ -2,7 +2,7 @@
 
 import { isTime } from '../../../../model/time/iso-time.ts';
 import type { ValueType } from '../../../../model/value.ts';
-import { storedText } from '../../thread/database/stored-text.ts';
+import { storedText } from '../../thread/database/read-rows.ts';
 import { giveWay } from '../../thread/give-way.ts';
 import { Columns, columnRows } from '../columns.ts';
 import type { Changes, ToldJump, WriterRow } from '../messages.ts';

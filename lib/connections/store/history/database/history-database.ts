@@ -2,8 +2,7 @@
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { readClocks } from '../../../../model/time/age-clock.ts';
-import { LeftOutRows } from '../../thread/database/left-out-rows.ts';
-import { dropOutOfRange, droppedText, type NumberColumns } from '../../thread/database/read-rows.ts';
+import { dropOutOfRange, droppedText, LeftOutRows, type NumberColumns } from '../../thread/database/read-rows.ts';
 import {
   checkSmallDatabase,
   createDatabase,

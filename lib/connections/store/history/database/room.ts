@@ -1,8 +1,8 @@
 // The room that a transaction needs is there before it begins: in the database, in the log before it, and on the disk.
 import { statfsSync, statSync } from 'node:fs';
 import { dayMs } from '../../../../model/time/iso-time.ts';
-import { expectRoom, NoRoomError } from '../../thread/database/free-room.ts';
 import { isWithin } from '../../thread/database/read-rows.ts';
+import { expectRoom, NoRoomError } from '../../thread/database/store-database.ts';
 import type { HistoryRoom } from '../messages.ts';
 import type { Interval } from '../segments.ts';
 import { hourMs } from '../tables.ts';

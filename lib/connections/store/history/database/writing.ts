@@ -3,7 +3,7 @@ import type { Ages } from '../../../../model/time/age-clock.ts';
 import { dayMs } from '../../../../model/time/iso-time.ts';
 import type { ClockJump } from '../../../../model/time/wall-clock.ts';
 import { isWithin, readRows } from '../../thread/database/read-rows.ts';
-import { troubleOf } from '../../thread/database/trouble.ts';
+import { troubleOf } from '../../thread/database/store-database.ts';
 import { defaultTimes, type HistoryRule } from '../rules.ts';
 import { type Interval, Segments } from '../segments.ts';
 import { downReason, hourMs, minuteMs } from '../tables.ts';

@@ -5,9 +5,8 @@ import type { Value } from '../../../../model/value.ts';
 import type { History } from '../../../../wire/http/past.ts';
 import { toIsoTime } from '../../../../wire/time.ts';
 import type { HistoryQuestion } from '../../../archive.ts';
-import type { Moment } from '../past.ts';
+import { createSight, type Moment, type Sees } from '../past.ts';
 import type { PastDatabase } from '../past-database.ts';
-import { createSight, type Sees } from '../sight.ts';
 import { historyOf } from './history-of.ts';
 
 /**

@@ -2,9 +2,17 @@
 import type { Value, ValueType } from '../../../../model/value.ts';
 import type { History, HistoryGap } from '../../../../wire/http/past.ts';
 import type { AskedParameter } from '../../../archive.ts';
-import { changesIn, type Held, heldBefore, type Moment, type StateRow, statesIn } from '../past.ts';
+import {
+  type Course,
+  changesIn,
+  type Held,
+  type HistoryRange,
+  heldBefore,
+  type Moment,
+  type StateRow,
+  statesIn,
+} from '../past.ts';
 import { type Series, type Span, type Stored, toValue } from '../past-database.ts';
-import type { Course, HistoryRange } from '../range.ts';
 import { Buckets, chooseStep, completeTables, countAtLeast, type Sink, tell } from './buckets.ts';
 import { isDown } from './gaps.ts';
 import { floorTo } from './steps.ts';

@@ -1,11 +1,9 @@
 // What the databases of a store have in common: how one is created, opened, recognised and written.
-
-import { chmodSync, renameSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { fixedText } from '../../../../model/digits.ts';
 import { sync } from './files.ts';
-import { logBytesOn } from './free-room.ts';
-import { DamagedError, troubleOf } from './trouble.ts';
 
 /** Names files of ours among all of SQLite: "Ptch". */
 const applicationId = 0x50746368;
@@ -159,4 +157,81 @@ function expectWritable(database: DatabaseSync): void {
 
 function identify(database: DatabaseSync): void {
   database.exec(`PRAGMA application_id = ${applicationId}`);
+}
+
+// Room that parts of a store leave to those that matter more: a backup gives way before the history, the history before the audit, and the
+// audit before values.
+
+/** How much is left, in bytes; on a small disk less: a share of it. */
+const reserves = {
+  audit: { bytes: 8_000_000, share: 0.1 },
+  history: { bytes: 64_000_000, share: 0.2 },
+  backup: { bytes: 96_000_000, share: 0.3 },
+} as const;
+
+/** Which part of a small disk the log before a database takes at most. */
+const logShare = 1 / 32;
+
+/** A disk has room, but not for this part of the store. Its code is that of a disk that is full. */
+export class NoRoomError extends Error {
+  readonly code = 'ENOSPC';
+}
+
+/** Errors: `NoRoomError` when less is free than the part leaves once it has written so many bytes. */
+export function expectRoom(folder: string, part: keyof typeof reserves, plannedBytes = 0): void {
+  const { bsize, bavail, blocks } = statfsSync(folder);
+  const { bytes, share } = reserves[part];
+  const reserve = Math.min(bytes, blocks * bsize * share);
+  const free = bavail * bsize;
+  if (free - plannedBytes >= reserve) return;
+  if (free >= reserve)
+    throw new NoRoomError(`expected ${megabytes(plannedBytes + reserve)} free on the disk, got ${megabytes(free)}`);
+  throw new NoRoomError(`the disk is nearly full: the last ${megabytes(reserve)} are left to what matters more`);
+}
+
+/** How much is free on the disk of a folder; 0: it does not tell. */
+export function freeBytesIn(folder: string): number {
+  try {
+    const { bsize, bavail } = statfsSync(folder);
+    return bavail * bsize;
+  } catch {
+    return 0;
+  }
+}
+
+/** How large the log before a database may stay on the disk of a folder, of so many bytes where there is room. */
+function logBytesOn(folder: string, bytes: number): number {
+  const { bsize, blocks } = statfsSync(folder);
+  return Math.floor(Math.min(bytes, blocks * bsize * logShare));
+}
+
+function megabytes(bytes: number): string {
+  return `${fixedText(bytes / 1e6, 2)} MB`;
+}
+
+// What it means that SQLite has refused something: https://sqlite.org/rescode.html
+
+/** damaged: the file is broken; full: no room; busy: somebody else has it; unusable: the folder or the disk does not let us. */
+type Trouble = 'damaged' | 'full' | 'busy' | 'unusable';
+
+const troubles: Readonly<Record<number, Trouble>> = {
+  1: 'damaged', // SQLITE_ERROR: a table is missing, or is another than ours
+  5: 'busy',
+  6: 'busy',
+  11: 'damaged', // SQLITE_CORRUPT
+  13: 'full',
+  26: 'damaged', // SQLITE_NOTADB
+};
+
+/** SQLITE_IOERR_SHORT_READ and SQLITE_IOERR_CORRUPTFS: the file ends where it must not. */
+const damagedReads = [522, 8458];
+
+/** A database whose content is not what we have written. */
+export class DamagedError extends Error {}
+
+export function troubleOf(error: unknown): Trouble {
+  if (error instanceof DamagedError) return 'damaged';
+  const { errcode, code } = error as { errcode?: number; code?: string };
+  if (errcode === undefined) return code === 'ENOSPC' ? 'full' : 'unusable';
+  return damagedReads.includes(errcode) ? 'damaged' : (troubles[errcode & 0xff] ?? 'unusable');
 }

@@ -2,9 +2,9 @@
 
 import { messageOf } from '../../../../model/error.ts';
 import type { OpenedStored, Written } from '../values/messages.ts';
-import type { LeftOutRows } from './left-out-rows.ts';
 import type { Stored } from './open-stored.ts';
-import { troubleOf } from './trouble.ts';
+import type { LeftOutRows } from './read-rows.ts';
+import { troubleOf } from './store-database.ts';
 
 interface Database {
   /** Takes what is written out of the log before the database, so that there is room again. Errors: those of SQLite. */

@@ -5,8 +5,7 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { readFlags } from '../../../../files/regular-file.ts';
 import { exists } from './files.ts';
-import { OpenFile } from './store-database.ts';
-import { DamagedError } from './trouble.ts';
+import { DamagedError, OpenFile } from './store-database.ts';
 
 /** A log before a database begins with it; the last bit tells the order of bytes. */
 const logMagic = 0x377f0682;

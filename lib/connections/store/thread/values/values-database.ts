@@ -1,29 +1,27 @@
 // The database of values, `values.db`: tables that people read with any tool, and one transaction per batch.
-
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { crc32 } from 'node:zlib';
 import { isTime } from '../../../../model/time/iso-time.ts';
 import { isValueOf, type ValueType, valueTypes } from '../../../../model/value.ts';
 import type { KeptMemory } from '../../../keeping.ts';
 import { backupWork, filesOf } from '../database/files.ts';
-import { freeBytesIn } from '../database/free-room.ts';
-import { LeftOutRows } from '../database/left-out-rows.ts';
 import { openStored, type Stored } from '../database/open-stored.ts';
-import { readRows } from '../database/read-rows.ts';
+import { LeftOutRows, readRows, readStored, storedText } from '../database/read-rows.ts';
 import {
   checkDatabase,
   createDatabase,
   emptyLog,
+  freeBytesIn,
   inTransaction,
   openDatabase,
   readDatabase,
+  troubleOf,
+  versionOf,
 } from '../database/store-database.ts';
-import { readStored, storedText } from '../database/stored-text.ts';
-import { troubleOf } from '../database/trouble.ts';
 import { WrittenFiles } from '../database/written-files.ts';
 import { giveWay } from '../give-way.ts';
-import { checksumOf, hasChecksums, isOfThisVersion, valuesVersion } from './checksum.ts';
 import type { Batch, Held, KeptSnapshots, OpenRequest, SnapshotBatch, ValueRow } from './messages.ts';
 
 // The tables of snapshots in the database of values, and a view that shows what is in them to people.
@@ -382,4 +380,25 @@ class RowWriter {
 function stored(type: ValueType, value: string | number): string | bigint | number | Uint8Array {
   if (typeof value === 'string') return storedText(value);
   return type === 'F' ? value : BigInt(value);
+}
+
+// What tells that a row is as it was written: the check of SQLite finds pages that are broken, but not a bit that has turned in a value.
+
+/** The version of `values.db`. */
+const valuesVersion = 3;
+/** Since when each row has the checksum of its other columns, and a value the changes that led to it. */
+const checksumVersion = 2;
+
+function hasChecksums(database: DatabaseSync): boolean {
+  return versionOf(database) >= checksumVersion;
+}
+
+/** Whether a database has the tables of this version. Before it, what was last saved or recalled had no checksum. */
+function isOfThisVersion(database: DatabaseSync): boolean {
+  return versionOf(database) >= valuesVersion;
+}
+
+/** The CRC-32 of the columns of a row, as text. */
+export function checksumOf(columns: readonly unknown[]): number {
+  return crc32(columns.join('\0'));
 }

@@ -1,8 +1,10 @@
 // A disk that takes long: while a commit does, and for a while after it, its lag is told.
-import type { SchedulerLike } from 'rxjs';
+import { type Observable, type SchedulerLike, Subscription } from 'rxjs';
+import { take } from 'rxjs/operators';
 import type { BackoffTimes } from '../../model/time/backoff.ts';
 import { within } from '../../model/time/deadline.ts';
 import type { ConnectionEvent } from '../connection.ts';
+import type { LeftOut } from './thread/values/messages.ts';
 
 /** A commit that takes longer is told: what was to be kept may be older than half a second when it is safe. */
 const slowMs = 300;
@@ -79,4 +81,77 @@ export class ToldState {
 /** Waits for readers of a database to end, before those who write it close it; not for long. */
 export async function awaitReaders(...ended: readonly Promise<unknown>[]): Promise<void> {
   await within(Promise.allSettled(ended), readersDeadlineMs);
+}
+
+// How long a store sleeps in which nothing has to be written: until something happens, so that a hub in which nothing does sleeps too.
+
+/** How long who waits for something to happen waits at most: what nobody tells is found then. */
+const idleMs = 200;
+
+/**
+ * For `Pause.until`: resolves some time after something has happened. It hears of that alone, so what happens often costs
+ * nothing.
+ */
+export function afterNext(happens$: Observable<unknown>, delayMs: number, scheduler: SchedulerLike) {
+  return (resolve: () => void): Subscription => {
+    const waiting = new Subscription();
+    const longest = scheduler.schedule(() => resolve(), idleMs);
+    waiting.add(longest);
+    const next = () => {
+      longest.unsubscribe();
+      waiting.add(scheduler.schedule(() => resolve(), delayMs));
+    };
+    waiting.add(happens$.pipe(take(1)).subscribe({ next, error: () => {} }));
+    return waiting;
+  };
+}
+
+// What a database could not take, as the connection says it: once, for the first row; how many there were since is counted.
+
+export class LeftOutCount {
+  readonly #what: string;
+  /** How many rows were left out. */
+  count = 0;
+  /** The sentence for operators; undefined: all rows could be written. */
+  text: string | undefined;
+
+  /** `what` names the rows: `entries`. */
+  constructor(what: string) {
+    this.#what = what;
+  }
+
+  add(leftOut: LeftOut | undefined): void {
+    if (leftOut === undefined) return;
+    this.count += leftOut.count;
+    this.text ??= `${this.#what} that the database cannot take are left out, the first one was ${leftOut.first}`;
+  }
+}
+
+// How many rows a second are written, over the last ten seconds.
+
+const spanSeconds = 10;
+
+export class RowRate {
+  /** By second, modulo the span. */
+  readonly #rows = new Array<number>(spanSeconds).fill(0);
+  #second = 0;
+
+  /** Counts rows; `nowMs` never decreases. */
+  add(nowMs: number, rows: number): void {
+    this.#rows[this.#moveTo(nowMs) % spanSeconds]! += rows;
+  }
+
+  perSecond(nowMs: number): number {
+    this.#moveTo(nowMs);
+    return this.#rows.reduce((sum, rows) => sum + rows, 0) / spanSeconds;
+  }
+
+  /** Forgets the seconds that have passed since, up to the whole span. */
+  #moveTo(nowMs: number): number {
+    const second = Math.floor(nowMs / 1000);
+    for (let passed = Math.max(this.#second, second - spanSeconds) + 1; passed <= second; passed++)
+      this.#rows[passed % spanSeconds] = 0;
+    this.#second = second;
+    return second;
+  }
 }
