@@ -1,6 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { beginningOf, cutText } from '../../lib/model/printable.ts';
+import { codePoint } from '../support/any-text.ts';
 import { collectGarbage } from '../support/system/used-memory.ts';
 
 test('a text that is not too long stays as it is, whatever it is', (t) => {
@@ -25,7 +26,7 @@ test('no half of a character is left', (t) => {
 
 test('both cut any text alike, to well-formed ones of the same length', (t) => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary', maxLength: 40 }), fc.nat(20), (text, length) => {
+    fc.property(fc.string({ unit: codePoint, maxLength: 40 }), fc.nat(20), (text, length) => {
       if (text.length <= length) return cutText(text, length) === text && beginningOf(text, length) === text;
       const beginning = beginningOf(text, length);
       return cutText(text, length) === `${beginning}…` && beginning.length === length && beginning.isWellFormed();
