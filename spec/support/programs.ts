@@ -23,7 +23,7 @@ export const programs = {
   faketime: { packages: ['libfaketime'], isThere: () => findLibfaketime() !== undefined },
   git: command('git'),
   haproxy: command('haproxy'),
-  keyboard: { packages: ['libxtst6', 'libxt6', 'libxrandr2'], isThere: loadsKeyboard },
+  keyboard: { packages: ['libxtst6', 'libxt6', 'libxrandr2'], isThere: hasKeyboard },
   nats: command('nats-server', 'nats-server'),
   nghttpx: command('nghttpx', 'nghttp2-proxy'),
   nginx: command('nginx', 'nginx-light'),
@@ -104,7 +104,13 @@ function succeeds(program: string, ...args: readonly string[]): boolean {
   return spawnSync(program, args, { stdio: 'ignore' }).status === 0;
 }
 
-/** Whether the native packages of keyboard connections load: their libraries of X are no packages of npm. */
+/** Whether the native packages of keyboard connections load. It takes a process to find out: those that this one starts need not. */
+function hasKeyboard(): boolean {
+  process.env.PATCHBAY_SPEC_KEYBOARD ??= String(loadsKeyboard());
+  return process.env.PATCHBAY_SPEC_KEYBOARD === 'true';
+}
+
+/** Their libraries of X are no packages of npm. */
 function loadsKeyboard(): boolean {
   const require = createRequire(import.meta.url);
   try {
