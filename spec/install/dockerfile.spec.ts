@@ -37,6 +37,12 @@ test('each instruction is known, and the base is one line of Node.js on one Debi
   for (const [first] of stages) t.regex(first!.text, /^node:22-trixie-slim( AS \w+)?$/);
 });
 
+test('the unit and the image have the allocator give memory back in the same way', (t) => {
+  const [, unit] = /^Environment=(MALLOC_.*)$/m.exec(readReadme('install/patchbay.service'))!;
+  t.true(textOf('ENV').includes(unit!));
+  for (const variable of unit!.split(' ')) t.true(readReadme('install/README.md').includes(variable), variable);
+});
+
 test('the hub runs as a user that is not root, in exec form, and may write one volume', (t) => {
   t.deepEqual(textOf('USER'), ['1000:1000']);
   t.deepEqual(textOf('VOLUME'), ['/var/lib/patchbay']);

@@ -2,7 +2,7 @@
 // Exit status 1 when somebody else noticed, the hub did not stop, kept memory, or its log did not say whose doing it was.
 
 import { once } from 'node:events';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { makePasswordText } from '../../../lib/connections/rest-api/users/password-text.ts';
@@ -45,6 +45,7 @@ export const trial = defineTrial({
       '| abuse | p99 before, during | longest gap | right credentials | SIGTERM to exit | MiB before, most, after | told | |',
     );
     tell('|---|---|---|---|---|---|---|---|');
+    Object.assign(process.env, await environmentOfUnit());
     let failed = 0;
     for (const [name, scenario] of parts) {
       const options = { seconds, slack, hub: { hubFolder: resolve(hub), isQuick: isShort } };
@@ -53,6 +54,13 @@ export const trial = defineTrial({
     return failed === 0;
   },
 });
+
+/** What the unit of systemd has in the environment of a hub. */
+async function environmentOfUnit(): Promise<Record<string, string>> {
+  const unit = await readFile(join(thisTree, 'install/patchbay.service'), 'utf8');
+  const lines = [...unit.matchAll(/^Environment=(.*)$/gm)].flatMap(([, line]) => line!.split(' '));
+  return Object.fromEntries(lines.map((line) => line.split('=', 2)));
+}
 
 async function abuse(
   name: string,
