@@ -18,7 +18,8 @@ export function dashboardJsonSchema(): object {
 
 /** A list of widgets, and of lists of them that are repeated. */
 function listOf(schemas: readonly z.ZodObject[]): z.ZodType {
-  const widget = z.discriminatedUnion('type', schemas as unknown as [z.ZodObject<{ type: z.ZodLiteral<string> }>]);
+  const [first, ...others] = schemas;
+  const widget = z.discriminatedUnion('type', [first!, ...others]);
   const item: z.ZodType = z.lazy(() => z.union([widget, z.strictObject({ each: eachSchema, widgets: z.array(item) })]));
   return z.array(item);
 }

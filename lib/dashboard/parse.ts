@@ -41,7 +41,7 @@ function read(name: string, text: string, mistakes: MistakeList, whyUnknown: Why
     if (found === undefined) return undefined;
     const { title, columns } = found;
     const check = createCheck(mistakes, file, whyUnknown);
-    return { title, columns, ...check(found.widgets, ['widgets'], columns, found.rows, true) } as unknown as Dashboard;
+    return { title, columns, ...check(found.widgets, ['widgets'], columns, found.rows, true) } as Dashboard;
   } catch (error) {
     if (!(error instanceof Json5Error)) throw error;
     mistakes.addFile(name, error.message, error.position);

@@ -11,7 +11,7 @@ import { whyNoRegex } from './functions/texts.ts';
 import { isPointInTime, isTimeSpan, pointInTimeForm, timeSpanForm } from './functions/times.ts';
 import { declareVariable, emptyListText, emptyMapText, itemText, mapText, ownName } from './language.ts';
 import { ExpressionMistake } from './mistakes/failures.ts';
-import { type Part, partsOf, replacePart } from './syntax-tree.ts';
+import { type Part, partsOf, replacePart, treeOf } from './syntax-tree.ts';
 
 /** A parameter that an expression looks up when it is evaluated. */
 export interface LookedUp {
@@ -98,7 +98,7 @@ export class Adaptation {
           part.start,
         );
       checkZone(name, args);
-      args.unshift(this.#environment.parse('now').ast as unknown as Part);
+      args.unshift(treeOf(this.#environment.parse('now')));
     }
     if (name === 'matches') checkPattern(args[1]);
     checkLiteral(name, args[0]);

@@ -9,7 +9,7 @@ import { createEnvironment, language, valueTypes } from './language.ts';
 import { ExpressionMistake, explainFailure } from './mistakes/failures.ts';
 import { explainSyntax } from './mistakes/syntax.ts';
 import { explainResult, explainType } from './mistakes/types.ts';
-import { type Part, partsOf } from './syntax-tree.ts';
+import { type Part, partsOf, treeOf } from './syntax-tree.ts';
 
 export type { LookedUp, TypeOf };
 export { ExpressionMistake, explainFailure };
@@ -76,7 +76,7 @@ function compileSource(
   const read = (isLoose: boolean) => {
     const parsed = parse(environment, text, names);
     const adaptation = new Adaptation(environment, typeOf, isLoose);
-    adaptation.adapt(parsed.ast as unknown as Part);
+    adaptation.adapt(treeOf(parsed));
     return { parsed, adaptation };
   };
   const { parsed, adaptation } = read(false);
@@ -102,7 +102,7 @@ function compile(
   parsed: ReturnType<Environment['parse']>,
   { text, names, expects, hasParam }: Compiled,
 ): CompiledExpression | undefined {
-  const tree = parsed.ast as unknown as Part;
+  const tree = treeOf(parsed);
   const checked = parsed.check();
   if (!checked.valid) {
     if (checked.error?.message.includes(' overlaps with ')) return undefined; // an operator could mean several things
@@ -128,7 +128,7 @@ export function isLanguageName(name: string): boolean {
 
 /** Returns the names that an expression reads, each once, without those it binds. Errors: `ExpressionMistake` for bad syntax. */
 export function freeNames(text: string): string[] {
-  return namesIn(parse(language, readSource(text).text, []).ast as unknown as Part);
+  return namesIn(treeOf(parse(language, readSource(text).text, [])));
 }
 
 /** Whether an expression of a name alone reads it. */

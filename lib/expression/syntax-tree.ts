@@ -21,6 +21,11 @@ export interface Part {
   setMeta(key: 'alternate', part: Part): this;
 }
 
+/** The whole tree of a parsed expression. The language does not declare all that its tree has. */
+export function treeOf(parsed: ReturnType<Environment['parse']>): Part {
+  return parsed.ast as unknown as Part;
+}
+
 /** Whether something among the arguments of a part is a part. */
 export function isPart(value: unknown): value is Part {
   return typeof value === 'object' && value !== null && 'op' in value;

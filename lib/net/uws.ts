@@ -79,7 +79,7 @@ export function listen(app: uws.TemplatedApp, host: string, port: number): Liste
     listening = socket;
   };
   if (host === '') app.listen(port, exclusive, keep);
-  else (app as unknown as HostListener).listen(host, port, exclusive, keep);
+  else (app as typeof app & HostListener).listen(host, port, exclusive, keep);
   if (!listening) {
     app.close();
     const place = host === '' ? `port ${port}` : `${host} port ${port}`;

@@ -36,6 +36,7 @@ const statusDeadlineMs = 5000;
 
 /** What a page has and Node has not. */
 interface Page extends Partial<Pick<EventTarget, 'addEventListener' | 'removeEventListener'>> {
+  readonly WebSocket?: SocketClass;
   readonly location?: { readonly href: string };
   readonly document?: EventTarget & { readonly visibilityState: string };
 }
@@ -49,7 +50,7 @@ export function pageAddress(): string | undefined {
 
 /** The platform that runs this. Errors: where there is no WebSocket, and none is given. */
 export function createPlatform(given?: SocketClass): Platform {
-  const socketClass = given ?? (globalThis.WebSocket as unknown as SocketClass | undefined);
+  const socketClass = given ?? page.WebSocket;
   if (socketClass === undefined)
     throw new TypeError('WebSocket: expected a browser or Node.js 22, or the option WebSocket');
   return {

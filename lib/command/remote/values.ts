@@ -97,7 +97,7 @@ export async function watch(
   const url = new URL('/ws', options.url);
   url.protocol = url.protocol.replace('http', 'ws');
   url.search = new URLSearchParams({ snapshot: 'true', filter: `^${escapeRegex(address)}$` }).toString();
-  const socket = new WebSocket(url, { headers: credentials(options) } as unknown as string[]);
+  const socket = new WebSocket(url, { headers: credentials(options) });
   const print = createPrinter(console);
   socket.addEventListener('message', ({ data }) => print((JSON.parse(String(data)) as Notification).v));
   const lost = new Promise<never>((_, reject) => {

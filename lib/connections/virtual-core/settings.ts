@@ -51,9 +51,9 @@ const blockOutputs = Object.entries(blockTypes).map(([name, block]) =>
   }),
 );
 
-const output = z.discriminatedUnion('block', [...blockOutputs, expressionOutput] as unknown as [z.ZodObject], {
+const output = z.discriminatedUnion('block', [expressionOutput, ...blockOutputs], {
   error: `an output with type and expression, or with a block of ${Object.keys(blockTypes).join(', ')}`,
-}) as unknown as z.ZodType<Output>;
+}) as z.ZodType<Output>;
 
 export const settingsSchema = z.strictObject({
   inputs: record(

@@ -143,12 +143,8 @@ export function flowFileJsonSchema(types: ReadonlyMap<string, AnyConnectionType>
     testSchema.extend(each),
     z.strictObject({ each: eachSchema, tests: z.array(testSchema.extend(each)) }),
   ]);
-  const connection = z.discriminatedUnion(
-    'type',
-    [...types.values()].map((type) => connectionSchema(type, each)) as unknown as [
-      z.ZodObject<{ type: z.ZodLiteral<string> }>,
-    ],
-  );
+  const [first, ...others] = [...types.values()].map((type) => connectionSchema(type, each));
+  const connection = z.discriminatedUnion('type', [first!, ...others]);
   const schema = flowFileSchema.extend({
     connections: record(z.string().meta({ pattern: connectionIdShape, not: { const: hubId } }), connection).default({}),
     rules: z.array(rule).default([]),

@@ -50,7 +50,7 @@ type Exits = Pick<NodeJS.Process, 'exit' | 'abort' | 'kill' | 'pid'> & { reallyE
 
 /** Refuses to end the process where `isFlow` says that a stack is a flow's. Returns a way out that is never refused. */
 export function guardExits(host: NodeJS.Process, isFlow: (stack: string) => boolean): Pick<Exits, 'exit'> {
-  const exits = host as unknown as Exits;
+  const exits = host as NodeJS.Process & Exits;
   const exit = exits.exit.bind(host);
   const refuse = (way: object, name: string, ...args: unknown[]) => {
     const error = errorAbove(way, `process.${name}(${args.join(', ')}): a flow cannot end the hub`);

@@ -1,6 +1,6 @@
 // The history as a reader finds it: `history.db` is opened to read, and what is in its tables is taken row by row.
 
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import { type Origin, originKinds } from '../../../model/parameter.ts';
 import { isTime } from '../../../model/time/iso-time.ts';
 import { type Value, type ValueType, valueTypes } from '../../../model/value.ts';
@@ -73,7 +73,7 @@ export class PastDatabase {
     try {
       this.#file = isThere ? new OpenFile(path) : undefined;
       this.#database.function('tell_span', (time, min, mean, max, last, count) => {
-        this.#take([time, min, mean, max, last, count] as unknown as Span);
+        this.#take([time, min, mean, max, last, count] as SQLOutputValue[] & Span);
         return null;
       });
     } catch (error) {

@@ -32,5 +32,5 @@ function answer(request: Request): Answer {
 }
 
 function unpack({ values, ...rest }: PackedBatch): Batch {
-  return { ...rest, values: unpackRows(values) as unknown as ValueRow[] };
+  return { ...rest, values: unpackRows(values) as unknown[] as ValueRow[] };
 }

@@ -67,7 +67,7 @@ export function TimePlot(props: TimePlotProps) {
       point: (time: number | undefined) => props.point(time, curves),
     };
     const options = optionsOf(box, look);
-    plot = new uPlot(options, options.series.map(() => []) as unknown as uPlot.AlignedData, box);
+    plot = new uPlot(options, options.series.map((): number[] => []) as uPlot.AlignedData, box);
     draw();
   };
 

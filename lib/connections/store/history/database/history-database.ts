@@ -168,7 +168,7 @@ export class HistoryDatabase {
   jumps(): RecordedJump[] {
     return this.database
       .prepare('SELECT sequence, before, after, gap, start FROM jump ORDER BY n')
-      .all() as unknown as RecordedJump[];
+      .all() as unknown[] as RecordedJump[];
   }
 
   addJump({ sequence, before, after, start }: Omit<RecordedJump, 'gap'>): void {
@@ -180,7 +180,7 @@ export class HistoryDatabase {
   }
 
   mark(): Mark | undefined {
-    return this.database.prepare('SELECT seen, minutes, hours FROM mark').get() as unknown as Mark | undefined;
+    return this.database.prepare('SELECT seen, minutes, hours FROM mark').get() as Mark | undefined;
   }
 
   setMark({ seen, minutes, hours }: Mark): void {

@@ -63,7 +63,7 @@ export class HourAges {
 
   /** The ages of all hours as they are now. */
   all(): AgesOfHours {
-    const rows = this.#database.prepare('SELECT hour, ran FROM hour_age ORDER BY hour').all() as unknown as {
+    const rows = this.#database.prepare('SELECT hour, ran FROM hour_age ORDER BY hour').all() as {
       hour: number;
       ran: number;
     }[];

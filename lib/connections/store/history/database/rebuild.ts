@@ -18,11 +18,8 @@ export function rebuildSpans(
       `SELECT parameter, time, min, mean, max, last, count FROM parameter JOIN minute ON parameter = id
        WHERE time >= ? AND time < ? AND ${isWithin('count', 'count')} ORDER BY parameter, time`,
     )
-    .iterate(hours, minutes) as Iterable<Record<keyof SpanRow, number | null>>;
-  for (const row of written) {
-    const known = Object.fromEntries(Object.entries(row).map(([key, value]) => [key, value ?? undefined]));
-    spansOf(row.parameter!)?.hours?.addRow(known as unknown as SpanRow, minuteMs);
-  }
+    .iterate(hours, minutes) as Iterable<object> as Iterable<SpanRow>;
+  for (const row of written) spansOf(row.parameter)?.hours?.addRow(row, minuteMs);
   const held = database.prepare('SELECT last FROM minute WHERE parameter = ? AND time < ? ORDER BY time DESC LIMIT 1');
   const changes = database
     .prepare(

@@ -5,10 +5,10 @@
 export interface SpanRow {
   readonly parameter: number;
   readonly time: number;
-  readonly min: number | undefined;
-  readonly mean: number | undefined;
-  readonly max: number | undefined;
-  readonly last: number | undefined;
+  readonly min: number | null | undefined;
+  readonly mean: number | null | undefined;
+  readonly max: number | null | undefined;
+  readonly last: number | null | undefined;
   readonly count: number;
 }
 
@@ -77,7 +77,7 @@ export class Spans {
     span.count += count;
     span.value = last ?? Number.NaN;
     span.counted = time + rowMs;
-    if (mean === undefined || min === undefined || max === undefined) return;
+    if (mean == null || min == null || max == null) return;
     span.area += mean * rowMs;
     span.knownMs += rowMs;
     span.min = Math.min(span.min, min);

@@ -7,9 +7,16 @@ import type { LeftOut } from '../values/messages.ts';
 type Argument = string | number;
 
 /** All rows, as arrays. An integer that is too large for JavaScript comes as the number next to it. Errors: those of SQLite. */
-export function readRows(statement: StatementSync, ...values: readonly Argument[]): unknown[][] {
+export function readRows<Row extends readonly unknown[] = unknown[]>(
+  statement: StatementSync,
+  ...values: readonly Argument[]
+): Row[] {
+  return readArrays(statement, values) as unknown[] as Row[];
+}
+
+function readArrays(statement: StatementSync, values: readonly Argument[]): unknown[][] {
   statement.setReturnArrays(true);
-  const read = () => statement.all(...values) as unknown as unknown[][];
+  const read = () => statement.all(...values) as unknown[] as unknown[][];
   try {
     return read();
   } catch (error) {

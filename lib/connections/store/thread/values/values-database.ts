@@ -58,9 +58,9 @@ type StoredSnapshot = readonly [
 /** Reads all snapshots that are whole, oldest first, and names the others. Errors: those of SQLite. */
 function readSnapshots(database: DatabaseSync, damaged: string[]): KeptSnapshots {
   if (!hasChecksums(database)) return { saved: [], last: [] }; // the first version had no snapshots
-  const rows = readRows(
+  const rows = readRows<StoredSnapshot>(
     database.prepare('SELECT selection, name, time, parameters, contents, checksum FROM snapshot ORDER BY time'),
-  ) as unknown as readonly StoredSnapshot[];
+  );
   const whole = rows.filter(([selection, name, time, parameters, contents, checksum]) => {
     const isWhole = isTime(time) && checksum === checksumOf([selection, name, time, parameters, contents]);
     if (!isWhole) damaged.push(`${selection}/${name} (snapshot)`);
@@ -79,7 +79,7 @@ function readLast(database: DatabaseSync, damaged: string[]): KeptSnapshots['las
   const isChecked = isOfThisVersion(database);
   const rows = readRows(
     database.prepare(`SELECT selection, name, ${isChecked ? 'checksum' : 0} FROM last_snapshot`),
-  ) as unknown as readonly [selection: string, name: string, checksum: number][];
+  ) as [selection: string, name: string, checksum: number][];
   return rows.flatMap(([selection, name, checksum]) => {
     if (!isChecked || checksum === checksumOf([selection, name])) return [[selection, name]];
     damaged.push(`${selection} (last snapshot)`);
@@ -276,7 +276,7 @@ function lossesOf(path: string, { damaged }: Held): string[] {
 function readValues(database: DatabaseSync, damaged: string[]): ValueRow[] {
   const isChecked = hasChecksums(database);
   const added = isChecked ? 'causes, checksum' : "'', 0";
-  const values: unknown[][] = [];
+  const values: ValueRow[] = [];
   for (const row of readRows(database.prepare(`SELECT address, type, value, time, ${added} FROM parameter`))) {
     const checksum = row.pop();
     row[2] = readStored(row[2]);
@@ -285,7 +285,7 @@ function readValues(database: DatabaseSync, damaged: string[]): ValueRow[] {
     if (isAsWritten && isRow(row)) values.push(row);
     else damaged.push(`${row[0]}`);
   }
-  return (values as unknown as ValueRow[]).sort((a, b) => a[3] - b[3]);
+  return values.sort((a, b) => a[3] - b[3]);
 }
 
 /** As they are stored. */
@@ -294,7 +294,8 @@ const booleans = new Map<unknown, boolean>([
   [1, true],
 ]);
 
-function isRow([, type, value, time]: readonly unknown[]): boolean {
+function isRow(row: readonly unknown[]): row is ValueRow {
+  const [, type, value, time] = row;
   return valueTypes.includes(type as ValueType) && isValueOf(type as ValueType, value) && isTime(time);
 }
 
@@ -304,7 +305,7 @@ function readMemories(database: DatabaseSync, damaged: string[]): KeptMemory[] {
   const rows = readRows(
     database.prepare(`SELECT connection, name, memory, ${isChecked ? 'checksum' : 0} FROM under_way`),
   );
-  return (rows as unknown as [string, string, string, number][]).flatMap(([connection, name, text, checksum]) => {
+  return (rows as [string, string, string, number][]).flatMap(([connection, name, text, checksum]) => {
     if (!isChecked || checksum === checksumOf([connection, name, text])) return readMemory(connection, name, text);
     damaged.push(`${connection}/${name} (under way)`);
     return [];
