@@ -41,6 +41,8 @@ export interface Kept {
   readonly memories: readonly KeptMemory[];
   /** Nobody waits for it to start. It resolves to undefined when there is none, or it could not be read in time; it never rejects. */
   readonly log?: Promise<KeptLog | undefined>;
+  /** What the connection finds as `left` when it runs, such as a database that is open. */
+  readonly left?: unknown;
 }
 
 /** What was done with the hub itself, beside changes of parameters: a rule was switched, flow files were reloaded, its clock was set. */

@@ -84,7 +84,7 @@ export class Engine {
   start(plan: Plan): void {
     const change = this.#diff(plan);
     this.duty.start(plan, () => this.connections.startGateways(change.connections, plan));
-    this.#swapWork(plan, change);
+    this.#swapWork(change);
   }
 
   /**
@@ -95,11 +95,11 @@ export class Engine {
     const change = this.#diff(plan);
     // 1. Gateways first, since one that cannot start refuses the plan. One that decides who works holds everything else back.
     this.duty.swap(plan, () => this.connections.swapGateways(change.connections, plan));
-    return this.#swapWork(plan, change);
+    this.keeping.plan(plan);
+    return this.#swapWork(change);
   }
 
-  #swapWork(plan: Plan, change: PlanChange): Reload {
-    this.keeping.plan(plan);
+  #swapWork(change: PlanChange): Reload {
     // 2. Stop rules that leave, so that none of them hears what connections set as they start.
     this.rules.stopLeaving(change.rules);
     // 3. Swap all other connections, then start the rules that come.

@@ -4,7 +4,7 @@
 import { resolve } from 'node:path';
 import type { Log } from '../connections/connection.ts';
 import type { Kept } from '../connections/keeping.ts';
-import type { Plan } from '../flow/plan.ts';
+import type { ConnectionPlan, Plan } from '../flow/plan.ts';
 import { secretLog } from '../flow/run/connections/supervisor.ts';
 import { messageOf } from '../model/error.ts';
 import type { Origin } from '../model/parameter.ts';
@@ -13,7 +13,7 @@ import type { Journal } from './journal.ts';
 
 /** What a store is asked for while the hub gets ready. */
 interface Asked {
-  readonly id: string;
+  readonly connection: ConnectionPlan;
   readonly log: Log;
   readonly kept: Promise<Kept>;
 }
@@ -23,12 +23,13 @@ export function askStores({ connections }: Plan, log: Journal): Asked[] {
   const isHeldBack = connections.some(
     ({ enabled, type, settings }) => enabled && type.isGateway && type.holdsBack?.(settings) !== undefined,
   );
-  return connections.flatMap(({ id, enabled, type, settings, secrets, folder }) => {
+  return connections.flatMap((connection) => {
+    const { id, enabled, type, settings, secrets, folder } = connection;
     if (!enabled || !type.isGateway || type.restore === undefined) return [];
     if (isHeldBack && type.followsWork?.(settings)) return []; // it gives back once the work begins
     const logOfStore = secretLog(log.child({ connection: id }), () => secrets);
     const resolvePath = (path: string) => resolve(folder, path);
-    return [{ id, log: logOfStore, kept: type.restore({ id, settings, log: logOfStore, resolvePath }) }];
+    return [{ connection, log: logOfStore, kept: type.restore({ id, settings, log: logOfStore, resolvePath }) }];
   });
 }
 
@@ -38,11 +39,12 @@ export async function restoreFrom(
   { graph, keeping }: Pick<Engine, 'graph' | 'keeping'>,
   log: Journal,
 ): Promise<void> {
-  const { id, log: logOfStore } = asked;
+  const { connection, log: logOfStore } = asked;
   const beganMs = performance.now();
   const kept = await asked.kept;
   if (kept.log !== undefined) log.goOnLater(kept.log);
-  const origin: Origin = { kind: 'restored', name: id };
+  keeping.leave(connection, kept.left);
+  const origin: Origin = { kind: 'restored', name: connection.id };
   let restored = 0;
   for (const value of kept.values) {
     const { address } = value;

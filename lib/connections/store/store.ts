@@ -35,8 +35,6 @@ interface Restoring {
 
 type Context = ConnectionContext<StoreSettings>;
 
-const restoring = new WeakMap<StoreSettings, Restoring>();
-
 export const store = defineGatewayType({
   type: 'store',
   isExternal: true,
@@ -55,15 +53,14 @@ export const store = defineGatewayType({
     );
     const opened = result === undefined ? opening.then(tooLate) : opening;
     opened.catch(() => {}); // the connection tells it when it runs
-    restoring.set(settings, { writer, opened, result, audit });
     const { values, memories } = result?.held ?? { values: [], memories: [] };
-    return { values: keptOf(values, createSelection(settings.values)), memories, log: audit.log };
+    const left: Restoring = { writer, opened, result, audit };
+    return { values: keptOf(values, createSelection(settings.values)), memories, log: audit.log, left };
   },
   run: (context, hub) =>
     defer(() => {
       const { settings, scheduler } = context;
-      const restored = restoring.get(settings);
-      restoring.delete(settings);
+      const restored = context.left as Restoring | undefined;
       const shelf = new SnapshotShelf(Math.min(maxBytesOfAll, valuesBytes(settings) / 4));
       if (restored?.result !== undefined) shelf.adopt(restored.result);
       let readersEnded: Promise<unknown> = Promise.resolve();
