@@ -209,9 +209,9 @@ test('law: a declaration of any pieces that is accepted is accepted by libxml2',
         writeFileSync(paths.at(-1)!, `${doctype}<a/>`);
       },
     ),
-    { numRuns: 5000 },
+    { numRuns: 2000 },
   );
-  t.true(paths.length > 500, `only ${paths.length} of 5000 are XML`);
+  t.true(paths.length > 200, `only ${paths.length} of 2000 are XML`);
   t.deepEqual(
     [...refusedByXmllint(paths)].map((path) => readFileSync(path, 'utf8')),
     [],
