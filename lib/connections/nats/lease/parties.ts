@@ -21,8 +21,8 @@ export interface Rivals {
   lifeOf(holder: string): Promise<Life>;
   /** false: what the lease protects may be done twice for a while, so a holder that seems to be gone is not waited for. */
   readonly isExclusive: boolean;
-  /** Whether another hub is heard of that is to have the lease first, at this moment. Left out: none is. */
-  goesFirst?(): boolean;
+  /** Whether another hub is heard of that is to have the lease first. `answeredMs`: for so long servers have answered. Left out: none is. */
+  goesFirst?(answeredMs: number): boolean;
 }
 
 /** The lease of which a cell is a part. */

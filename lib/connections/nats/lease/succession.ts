@@ -41,7 +41,7 @@ export class Succession {
         : value.isReleased
           ? await this.#mayTakeReleased(value.before, lifeOf, nowMs)
           : await this.#mayTakeHeld(value.holder, lifeOf, nowMs);
-    const isFirst = mayTake && this.#rivals.goesFirst?.() !== true;
+    const isFirst = mayTake && this.#rivals.goesFirst?.(this.#sighting.answeredForMs(nowMs)) !== true;
     const isThere = life === 'there';
     const before = isThere ? undefined : beforeOf(value);
     return { mayTake: isFirst, isThere, before: before?.holder === this.#me.id ? undefined : before };
@@ -142,6 +142,11 @@ export class Sighting {
     return nowMs - this.#answeredMs;
   }
 
+  /** For how long every question was answered. */
+  answeredForMs(nowMs: number): number {
+    return this.#answeredSinceMs === undefined ? 0 : nowMs - this.#answeredSinceMs;
+  }
+
   /** How long no renewal was seen. */
   unseenMs(nowMs: number): number {
     return nowMs - this.#seenMs;
@@ -149,6 +154,6 @@ export class Sighting {
 
   /** Whether it has run out, by what was seen while the servers answered, for so long at least. */
   isOver(nowMs: number, graceMs: number = leaseTimes.graceMs): boolean {
-    return this.unseenMs(nowMs) >= leaseTimes.expiryMs && nowMs - this.#answeredSinceMs! >= graceMs;
+    return this.unseenMs(nowMs) >= leaseTimes.expiryMs && this.answeredForMs(nowMs) >= graceMs;
   }
 }

@@ -121,7 +121,8 @@ function createParts(
       return life === 'gone' && hasMetRival(hub) ? 'silent' : life; // it may come back, as this hub does, when servers were gone
     },
     isExclusive: isPair,
-    goesFirst: () => !isPair && standing.term === 0 && !standing.hasName && namesake.waitsForLease,
+    goesFirst: (answeredMs) =>
+      !isPair && standing.term === 0 && !standing.hasName && namesake.waitsForLease(answeredMs),
   });
   const namesake = new Namesake(clock);
   const changed$ = new Subject<void>();

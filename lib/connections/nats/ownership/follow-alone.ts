@@ -7,11 +7,8 @@ import type { LeaseState } from '../lease/lease.ts';
 import { leaseTimes } from '../lease/lease-record.ts';
 import type { LinkState } from '../link/nats-link.ts';
 import { longestWaitMs } from './connection-claims.ts';
-import type { NamesakeTold } from './namesake.ts';
+import { lookMs, type NamesakeTold } from './namesake.ts';
 import type { Following } from './standing.ts';
-
-/** How often it is looked whether one of the name is still heard of, while nobody says who has the lease. */
-const lookMs = 500;
 
 export function followAlone(all: Following): Subscription {
   return new LoneHub(all).follow();
@@ -98,6 +95,7 @@ class LoneHub {
 
   #goOn(): void {
     const { lease, namesake, standing, trouble$ } = this.#all;
+    namesake.look();
     if (trouble$.value === undefined) trouble$.next('');
     /** So it is also as long as the lease can be read and not written, as without the permission for it. */
     const isUnclear = this.#isWaiting && (lease.state.is === 'unknown' || !lease.isAnswered || !lease.isRenewed);

@@ -3,14 +3,84 @@
 
 import { join } from 'node:path';
 import test from 'ava';
+import { Namesake } from '../../../../lib/connections/nats/ownership/namesake.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { startTestHub, statusOf } from '../../../support/hub.ts';
 import { startNats } from '../../../support/nats/servers.ts';
 import { needs } from '../../../support/programs.ts';
 import { start as startProcess } from '../../../support/system/process.ts';
+import { Servers, SimulatedHub } from '../support/simulated-hub.ts';
+import { Time } from '../support/time.ts';
 
 needs('nats');
+
+/** One that goes by the name in no term, as it is heard of. */
+const waiting = { term: 0, epoch: 'of the other one' };
+
+/** A hub without the name, which hears of another one that goes by it, in a simulated time. */
+function beginBeside() {
+  const time = new Time();
+  const servers = new Servers();
+  servers.areThere = false;
+  const namesake = new Namesake(time);
+  const goesFirst = (answeredMs: number) => namesake.waitsForLease(answeredMs);
+  const hub = new SimulatedHub(time, [servers], 0, () => 5, { isExclusive: false, goesFirst });
+  /** The other one is heard of until then, or not. */
+  const run = async (untilMs: number, isHeard: boolean) => {
+    for (let ms = time.now(); ms < untilMs; ms += 500) {
+      await time.run(ms);
+      if (isHeard) namesake.hear(waiting);
+      namesake.look();
+    }
+    await time.run(untilMs);
+  };
+  hub.start();
+  return { time, servers, namesake, hub, run };
+}
+
+test('who goes by a name has 10 s to take its lease from when servers answer, however long they did not', async (t) => {
+  const { servers, hub, run } = beginBeside();
+  await run(60_000, true);
+  servers.areThere = true;
+  await run(69_000, true);
+  t.false(hub.lease.isHeld(), 'it is to have the lease first');
+  servers.areThere = false;
+  await run(90_000, true);
+  servers.areThere = true;
+  await run(99_000, true);
+  t.false(hub.lease.isHeld(), 'the time begins anew');
+  await run(103_000, true);
+  t.true(hub.lease.isHeld(), 'it cannot take it');
+  hub.lease.stop();
+});
+
+test('who goes by a name, and is not heard of for 2 s, is not waited for', async (t) => {
+  const { servers, hub, run } = beginBeside();
+  await run(20_000, true);
+  servers.areThere = true;
+  await run(22_000, true);
+  t.false(hub.lease.isHeld());
+  await run(23_500, false);
+  t.false(hub.lease.isHeld(), 'it may be slow');
+  await run(26_000, false);
+  t.true(hub.lease.isHeld());
+  hub.lease.stop();
+});
+
+test('a process that was stopped has not missed who goes by its name', (t) => {
+  const time = new Time();
+  const namesake = new Namesake(time);
+  namesake.hear(waiting);
+  time.frame += 60_000;
+  namesake.look(); // before it has read what has come
+  t.true(namesake.isHeard);
+  namesake.hear(waiting);
+  for (let looks = 0; looks < 4; looks++) namesake.look();
+  t.true(namesake.isHeard);
+  namesake.look();
+  t.false(namesake.isHeard);
+});
 
 const desk = { type: 'dummy', parameters: ['lamp,I,0'] };
 const isThere = /^hub "west" of domain "d" is there already, on /;

@@ -4,7 +4,7 @@ import type { SchedulerLike } from 'rxjs';
 import type { Cell } from '../../../../lib/connections/nats/lease/cell.ts';
 import { JointLease } from '../../../../lib/connections/nats/lease/joint-lease.ts';
 import type { LeaseRecord } from '../../../../lib/connections/nats/lease/lease-record.ts';
-import type { Life } from '../../../../lib/connections/nats/lease/parties.ts';
+import type { Life, Rivals } from '../../../../lib/connections/nats/lease/parties.ts';
 import type { Time } from './time.ts';
 
 /** A register that servers keep, which answer late or not at all. */
@@ -31,7 +31,8 @@ export class SimulatedHub {
   readonly #create: () => JointLease;
   #hasEnded = false;
 
-  constructor(time: Time, parts: readonly Servers[], index: number, delays: () => number) {
+  /** `known`: what it knows of others, where it is not that of a hub of a pair. */
+  constructor(time: Time, parts: readonly Servers[], index: number, delays: () => number, known: Partial<Rivals> = {}) {
     this.#time = time;
     this.#delays = delays;
     this.clock = {
@@ -42,7 +43,7 @@ export class SimulatedHub {
         }, delayMs),
     };
     const wake = (work: () => void) => this.#awake(work);
-    const rivals = { lifeOf: (id: string) => this.#lifeOf(id), isExclusive: true };
+    const rivals = { lifeOf: (id: string) => this.#lifeOf(id), isExclusive: true, ...known };
     const cells = parts.map((servers, part) => this.#cell(servers, part));
     let runs = 0;
     this.#create = () => {
