@@ -43,6 +43,8 @@ export const signIn = named(
   }),
 );
 
+export type SignIn = Shape<typeof signIn>;
+
 /** It answers with who that is, and where a kiosk goes on: the name of a dashboard. */
 export const signedIn = named('SignedIn', me.extend({ dashboard: text.optional() }));
 export type SignedIn = Shape<typeof signedIn>;

@@ -8,8 +8,10 @@ import type { Domain } from '../../../lib/wire/http/operation.ts';
 import type { Explanation, ParameterInfo } from '../../../lib/wire/http/parameters.ts';
 import type { AuditPage } from '../../../lib/wire/http/past.ts';
 import { eventually } from '../../support/deadline.ts';
+import { ask } from '../../support/http.ts';
 import { api, type HubUnderTest, startTestHub, statusOf, writer } from '../../support/hub.ts';
 import { startNats } from '../../support/nats/servers.ts';
+import { AnswerCheck, type Document } from '../../support/openapi.ts';
 import { needs } from '../../support/programs.ts';
 import { start as startProgram } from '../../support/system/process.ts';
 
@@ -131,6 +133,9 @@ test('a hub says that its domain is open: in the log, to who asks how it is, and
     ['warn'],
   );
   t.is((await get<Domain>(west, '/hub/hubs')).link.isOpen, true);
+  const check = new AnswerCheck(await get<Document>(west, '/hub/openapi.json'));
+  for (const path of ['/hub/hubs', '/hub/parameters'])
+    t.is(check.mistakeOf(path, 'get', await ask(t, west.port, `GET ${path}`)), undefined, path);
   const metrics = await (await fetch(`http://127.0.0.1:${west.port}/hub/metrics`)).text();
   t.regex(metrics, /^patchbay_domain_open\{connection="house"\} 1$/m);
 });

@@ -15,7 +15,7 @@ import { type FileService, type Place, replyFile } from '../files/static-file.ts
 import { begin, beginValue, confine } from '../http/answer/headers.ts';
 import { send } from '../http/answer/send.ts';
 import type { Route } from '../http/router.ts';
-import { type Context, type Endpoint, isNeeded, later } from './endpoint.ts';
+import { badPath, type Context, type Endpoint, isNeeded, later } from './endpoint.ts';
 
 /** The folder of the built console. It is in the same place from lib in a clone and from dist in a package. */
 export const builtConsole = fileURLToPath(new URL('../../../../dist/web', import.meta.url));
@@ -25,12 +25,10 @@ const consolePath = '/hub/console/';
 const about = { method: 'GET', need: 'entry', tag: 'pages' } as const;
 const isTheSame = 'The same as what If-None-Match or If-Modified-Since names';
 /** The answers to who asks for a file that there is. */
-const file = {
-  answers: {
-    200: { description: 'The file', content: { '*/*': undefined } },
-    206: { description: 'The part of it that Range names', content: { '*/*': undefined } },
-    304: { description: isTheSame },
-  },
+const fileAnswers = {
+  200: { description: 'The file', content: { '*/*': undefined } },
+  206: { description: 'The part of it that Range names', content: { '*/*': undefined } },
+  304: { description: isTheSame },
 };
 
 export const browserEndpoints: Endpoint[] = [
@@ -63,8 +61,8 @@ export const browserEndpoints: Endpoint[] = [
     id: 'readConsoleFile',
     summary: 'A file of the console',
     names: { file: 'Path of the file' },
-    answers: file.answers,
-    errors: { 404: 'There is no such file', 416: 'It has no such part' },
+    answers: fileAnswers,
+    errors: { 400: badPath, 404: 'There is no such file', 416: 'It has no such part' },
     serve(context) {
       if (!context.settings.console) return replyNotFound;
       const locate = (path: string) => findFile(context.consoleFolder, path, path.slice(consolePath.length - 1), '');
@@ -79,7 +77,7 @@ export const browserEndpoints: Endpoint[] = [
     path: '/hub/client.js',
     id: 'readClient',
     summary: 'The client library for browsers, a module',
-    answers: file.answers,
+    answers: fileAnswers,
     errors: { 404: 'It has not been built', 416: 'It has no such part' },
     serve: (context) =>
       filesOf(context, (service, response, request) => replyFile(response, request, service, locateClientScript)),

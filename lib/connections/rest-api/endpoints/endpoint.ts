@@ -15,17 +15,18 @@ import type { JsonText } from '../http/answer/reply.ts';
 import { answerPost } from '../http/answer-post.ts';
 import type { Paced } from '../http/body.ts';
 import { cutWith } from '../http/exchange.ts';
-import type { Entry } from '../http/guard/entry.ts';
+import type { Entry, Whence } from '../http/guard/entry.ts';
 import { createOwnerCheck } from '../http/guard/owner.ts';
 import { keepRequest } from '../http/kept-request.ts';
 import { type Page, type PageRequest, servePage } from '../http/page.ts';
 import { asHubError } from '../input/fault-gate.ts';
+import { joinedHeaders } from '../input/joined-headers.ts';
 import type { WriteCounts } from '../input/write-counts.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
 import type { PastShares } from '../limits/past-shares.ts';
 import { type Rates, shareOf } from '../limits/rates.ts';
 import type { FairQueue } from '../pacing/fair-queue.ts';
-import { remoteAddressOf } from '../proxies/remote-address.ts';
+import { remoteAddressOf, schemeOf } from '../proxies/remote-address.ts';
 import type { Settings } from '../settings.ts';
 import type { Sockets } from '../sockets/sockets.ts';
 import { followTrace } from '../tracing/traceparent.ts';
@@ -155,14 +156,17 @@ export interface Asked {
   readonly visitor: Visitor;
   /** As the origin of what is done. */
   readonly by: Origin;
-  /** The remote address. */
-  readonly address: string;
+  /** Where the request comes from. */
+  readonly whence: Whence;
+  readonly userAgent: string;
+  readonly response: HttpResponse;
   /** What stands in the braces of the path, percent-encoded. */
   readonly rest: string;
 }
 
 interface JsonAction<Body extends z.ZodObject, Answer extends z.ZodType> extends About {
   readonly isTraced?: true;
+  readonly setsCookie?: true;
   readonly body: Body;
   readonly answer: Answer;
   /** What the answer is. */
@@ -179,6 +183,7 @@ export function action<Body extends z.ZodObject, Answer extends z.ZodType>({
   body,
   answer,
   answered,
+  setsCookie,
   act,
   ...about
 }: JsonAction<Body, Answer>): Endpoint {
@@ -187,15 +192,27 @@ export function action<Body extends z.ZodObject, Answer extends z.ZodType>({
     ...about,
     method: 'POST',
     body: { 'application/json': body },
-    answers: { 200: { description: answered, content: { 'application/json': answer } } },
+    answers: {
+      200: {
+        description: answered,
+        ...(setsCookie && { headers: ['Set-Cookie'] }),
+        content: { 'application/json': answer },
+      },
+    },
     serve: (context) => (response, request, visitor) => {
       const { queue, log, originOf } = context;
-      const address = remoteAddressOf(response);
-      const by = followTrace(originOf(visitor, address), request);
-      const asked: Asked = { visitor, by, address, rest: request.getUrl().slice(start) };
+      const whence = whenceOf(response, request);
+      const by = followTrace(originOf(visitor, whence.address), request);
+      const rest = request.getUrl().slice(start);
+      const asked: Asked = { visitor, by, whence, userAgent: request.getHeader('user-agent'), response, rest };
       answerPost({ response, request, visitor, queue, log }, body, (read) => act(context, read, asked) as object);
     },
   };
+}
+
+function whenceOf(response: HttpResponse, request: HttpRequest): Whence {
+  const [cookie = ''] = joinedHeaders(request, 'cookie');
+  return { address: remoteAddressOf(response), isSecure: schemeOf(response) === 'https', cookie };
 }
 
 /** The beginning of a path that is the same for all that it stands for: `/hub/explain/`. */

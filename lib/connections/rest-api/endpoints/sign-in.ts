@@ -3,23 +3,18 @@
 
 import { z } from 'zod';
 import { HubError } from '../../../model/error.ts';
-import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
+import type { HttpResponse } from '../../../net/uws.ts';
 import { text } from '../../../wire/http/shape.ts';
-import { type Me, me, type SignedIn, signedIn, signIn as signInShape } from '../../../wire/http/users.ts';
+import { type Me, me, type SignedIn, type SignIn, signedIn, signIn as signInShape } from '../../../wire/http/users.ts';
 import { begin, confine } from '../http/answer/headers.ts';
 import { send } from '../http/answer/send.ts';
-import { answerPost } from '../http/answer-post.ts';
-import type { Admitted, Entry, Whence } from '../http/guard/entry.ts';
-import { joinedHeaders } from '../input/joined-headers.ts';
-import { hasGone, remoteAddressOf, schemeOf } from '../proxies/remote-address.ts';
+import type { Admitted, Entry } from '../http/guard/entry.ts';
+import { hasGone } from '../proxies/remote-address.ts';
 import type { Visitor } from '../users/visitor.ts';
-import { type Context, type Endpoint, page as jsonPage } from './endpoint.ts';
+import { type Asked, action, type Context, type Endpoint, page as jsonPage } from './endpoint.ts';
 import { page, script, style } from './sign-in-page.ts';
 
-type Office = Pick<Context, 'entry' | 'log' | 'queue'>;
-
 const path = '/hub/sign-in';
-const nothing = z.strictObject({});
 const about = { need: 'nothing', tag: 'users' } as const;
 /** Whoever guesses from the same address keeps nobody from signing in. */
 const isUnmetered = true;
@@ -49,19 +44,18 @@ export const signInEndpoints: Endpoint[] = [
     answers: pageText('text/html'),
     serve: () => (response) => reply(response, 'text/html; charset=utf-8', page),
   },
-  {
+  action({
     ...about,
-    method: 'POST',
     path,
     isUnmetered,
     id: 'signIn',
     summary: 'Lets a browser in by a cookie, for a password or the code of a kiosk link',
-    body: { 'application/json': signInShape },
-    answers: {
-      200: { description: 'Who that is', headers: ['Set-Cookie'], content: { 'application/json': signedIn } },
-    },
-    serve: (context) => (response, request, visitor) => signIn(context, visitor, response, request),
-  },
+    body: signInShape,
+    answer: signedIn,
+    answered: 'Who that is',
+    setsCookie: true,
+    act: signIn,
+  }),
   {
     ...about,
     method: 'GET',
@@ -74,17 +68,21 @@ export const signInEndpoints: Endpoint[] = [
     errors: { 404: 'There is no such file' },
     serve: () => (response, request) => serveFile(response, request.getUrl()),
   },
-  {
+  action({
     ...about,
-    method: 'POST',
     path: '/hub/sign-out',
     id: 'signOut',
     summary: 'Ends what a cookie is good for',
-    body: { 'application/json': nothing },
-    answers: { 200: { description: 'What somebody without it may do', content: { 'application/json': me } } },
+    body: z.strictObject({}),
+    answer: me,
+    answered: 'What somebody without it may do',
     errors: { 409: 'Nobody is signed in by a cookie' },
-    serve: (context) => (response, request, visitor) => signOut(context, visitor, response, request),
-  },
+    act({ entry }, _, { visitor: { name, device }, response, whence }) {
+      if (device === undefined) throw new HubError('conflict', 'sign-out: expected somebody who is signed in here');
+      response.cookies = entry.signOut(name, device, whence);
+      return meOf(entry, entry.directory.anonymous ?? entry.directory.stranger);
+    },
+  }),
 ];
 
 /** Who asks, and what it may do. What it is denied it is not told: that names what it may not see. */
@@ -98,39 +96,21 @@ function meOf({ directory }: Pick<Entry, 'directory'>, { name, rights }: Visitor
 }
 
 /** Errors: `unauthorized`, `too-many-attempts`. */
-function signIn({ entry, log, queue }: Office, visitor: Visitor, response: HttpResponse, request: HttpRequest): void {
-  const address = remoteAddressOf(response);
-  const whence = whenceOf(response, request);
-  const browser = nameOf(request.getHeader('user-agent'));
-  answerPost({ response, request, visitor, queue, log }, signInShape, async ({ user = '', password = '', code }) => {
-    if (code === undefined) {
-      await entry.check(user, password, address, () => hasGone(response));
-      return come(entry.admit(user, 'browser', browser, whence));
-    }
-    const { user: invited, name, dashboard } = entry.exchange(code, address);
-    return { ...come(entry.admit(invited, 'kiosk', name, whence)), ...(dashboard !== undefined && { dashboard }) };
-  });
-
-  function come({ guest, cookies }: Admitted): SignedIn {
+async function signIn(
+  { entry }: Context,
+  { user = '', password = '', code }: SignIn,
+  { response, whence, userAgent }: Asked,
+): Promise<SignedIn> {
+  const come = ({ guest, cookies }: Admitted): SignedIn => {
     response.cookies = cookies;
     return meOf(entry, guest);
+  };
+  if (code === undefined) {
+    await entry.check(user, password, whence.address, () => hasGone(response));
+    return come(entry.admit(user, 'browser', nameOf(userAgent), whence));
   }
-}
-
-/** Ends the device that asks. */
-function signOut({ entry, log, queue }: Office, visitor: Visitor, response: HttpResponse, request: HttpRequest): void {
-  const whence = whenceOf(response, request);
-  answerPost({ response, request, visitor, queue, log }, nothing, () => {
-    const { name, device } = visitor;
-    if (device === undefined) throw new HubError('conflict', 'sign-out: expected somebody who is signed in here');
-    response.cookies = entry.signOut(name, device, whence);
-    return meOf(entry, entry.directory.anonymous ?? entry.directory.stranger);
-  });
-}
-
-function whenceOf(response: HttpResponse, request: HttpRequest): Whence {
-  const [cookie = ''] = joinedHeaders(request, 'cookie');
-  return { address: remoteAddressOf(response), isSecure: schemeOf(response) === 'https', cookie };
+  const { user: invited, name, dashboard } = entry.exchange(code, whence.address);
+  return { ...come(entry.admit(invited, 'kiosk', name, whence)), ...(dashboard !== undefined && { dashboard }) };
 }
 
 /** What a browser is, for people: `Firefox on Linux`. */

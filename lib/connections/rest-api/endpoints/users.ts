@@ -50,13 +50,13 @@ function usersOf({ directory, devices }: Entry): UserList {
 async function invite(
   { entry: { devices, witness }, dashboards }: Context,
   { user = '', device, dashboard }: UserAction,
-  { visitor, address }: Asked,
+  { visitor, whence }: Asked,
 ): Promise<UserActed> {
   if (dashboard !== undefined && !(await dashboards.has(dashboard)))
     throw new HubError('not-found', `dashboard: there is no "${dashboard}"`);
   expectPresent(visitor); // also when the disk is slow
   const code = devices.invite(user, device, dashboard);
-  witness.note(visitor.name, address, 'invited', `kiosk "${device}" of ${user}`);
+  witness.note(visitor.name, whence.address, 'invited', `kiosk "${device}" of ${user}`);
   return { link: `/hub/sign-in#${code}`, ...devices.list() };
 }
 
@@ -64,8 +64,8 @@ async function invite(
 function revoke(
   { entry: { devices, witness } }: Context,
   { device }: UserAction,
-  { visitor, address }: Asked,
+  { visitor, whence }: Asked,
 ): UserActed {
-  for (const revoked of devices.revoke(device)) witness.note(visitor.name, address, 'revoked', revoked);
+  for (const revoked of devices.revoke(device)) witness.note(visitor.name, whence.address, 'revoked', revoked);
   return devices.list();
 }

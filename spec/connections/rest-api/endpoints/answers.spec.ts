@@ -1,0 +1,285 @@
+// The OpenAPI document is true: whoever asks for whatever, with whatever right, gets an answer as it says.
+
+import test, { type ExecutionContext } from 'ava';
+import { ask } from '../../../support/http.ts';
+import { api, type HubUnderTest, startHubFrom, writer } from '../../../support/hub.ts';
+import { AnswerCheck, type Document } from '../../../support/openapi.ts';
+import { shared } from '../../../support/shared.ts';
+import { openClient } from '../../../support/sockets/socket.ts';
+
+const rule = { name: 'loop?', from: 'desk/a', map: '10 / value', to: ['desk/b', 'desk/text'] };
+const files = {
+  'flow.json5': {
+    connections: {
+      api: { ...api, dashboards: '_boards' },
+      desk: { type: 'dummy', parameters: ['a,I', 'b,F', 'text', 'flag,B,true', 'go,T'] },
+      off: { type: 'timer', enabled: false },
+      store: { type: 'store', folder: '_data', snapshots: { 'studio-1': { include: ['desk/**'] } } },
+    },
+    rules: [
+      { folder: 'f', rules: [rule] },
+      { name: 'off', enabled: false, from: 'desk/go', to: 'desk/flag' },
+    ],
+  },
+  '_boards/one.json5': "{ title: 'One', widgets: [] }",
+  '_boards/bad.json5': '{',
+};
+
+const json = { 'content-type': 'application/json', accept: 'application/json' };
+const form = { 'content-type': 'application/x-www-form-urlencoded' };
+
+/** Questions by path of the document; a body makes it a POST. */
+const questions: [path: string, asked: string, status: number, body?: unknown, headers?: Record<string, string>][] = [
+  ['/parameters/{address}', '/parameters/desk/a', 200],
+  ['/parameters/{address}', '/parameters/desk/text', 200, undefined, json],
+  ['/parameters/{address}', '/parameters/desk/go', 503, undefined, json],
+  ['/parameters/{address}', '/parameters/desk/none', 404, undefined, json],
+  ['/update', '/update?parameter=desk%2Fa&value=4', 200],
+  ['/update', '/update?parameter=desk%2Fa', 400, undefined, json],
+  ['/update', '/update', 200, 'parameter=desk%2Fa&value=5', form],
+  ['/update', '/update', 200, { parameter: 'desk/a', value: 6 }, json],
+  ['/update', '/update', 400, { parameter: 'desk/a', value: null }, json],
+  ['/update', '/update', 415, 'x', { 'content-type': 'text/xml' }],
+  ['/parameters/{address}', '/parameters/%ff', 400],
+  ['/hub', '/hub', 302],
+  ['/hub/', '/hub/', 403, undefined, { host: 'elsewhere.example' }],
+  ['/hub/clients', '/hub/clients', 200],
+  ['/hub/connections', '/hub/connections', 200],
+  ['/hub/connections/{id}', '/hub/connections/off', 200, { action: 'start' }, json],
+  ['/hub/connections/{id}', '/hub/connections/api', 409, { action: 'stop' }, json],
+  ['/hub/connections/{id}', '/hub/connections/none', 404, { action: 'stop' }, json],
+  ['/hub/dashboards', '/hub/dashboards', 200],
+  ['/hub/dashboards/{name}', '/hub/dashboards/one', 200],
+  ['/hub/dashboards/{name}', '/hub/dashboards/none', 404],
+  ['/hub/dashboards/{name}', '/hub/dashboards/bad', 500],
+  ['/hub/dashboards/{name}', '/hub/dashboards/%ff', 400],
+  ['/hub/explain/{address}', '/hub/explain/desk/b', 200],
+  ['/hub/explain/{address}', '/hub/explain/desk/go', 503],
+  ['/hub/explain/{address}', '/hub/explain/%ff', 400],
+  ['/hub/audit', '/hub/audit', 200],
+  ['/hub/audit', '/hub/audit?kind=none', 400],
+  ['/hub/events/{address}', '/hub/events/desk/b', 200],
+  ['/hub/events/{address}', '/hub/events/desk/none', 404],
+  ['/hub/files', '/hub/files', 200],
+  ['/hub/health', '/hub/health', 200],
+  ['/hub/health/live', '/hub/health/live', 200],
+  ['/hub/health/ready', '/hub/health/ready', 200],
+  ['/hub/history', '/hub/history?filter=desk', 200],
+  ['/hub/history/{address}', '/hub/history/desk/a', 200],
+  ['/hub/history/{address}', '/hub/history/desk/a?points=0', 400],
+  ['/hub/hubs', '/hub/hubs', 404],
+  ['/hub/log', '/hub/log', 200],
+  ['/hub/log', '/hub/log?level=x', 400],
+  ['/hub/metrics', '/hub/metrics', 200],
+  ['/hub/openapi.json', '/hub/openapi.json', 200],
+  ['/hub/parameters', '/hub/parameters', 200],
+  ['/hub/rules', '/hub/rules', 200],
+  ['/hub/rules', '/hub/rules', 200, { rule: 'off', enabled: true }, json],
+  ['/hub/record', '/hub/record', 403, undefined, { via: '1.1 proxy' }],
+  ['/hub/reload', '/hub/reload', 200, { shadow: true }, json],
+  ['/hub/reload', '/hub/reload', 200, {}, json],
+  ['/hub/reload', '/hub/reload', 400, { shadow: 1 }, json],
+  ['/hub/shadow', '/hub/shadow', 200],
+  ['/hub/rules', '/hub/rules', 404, { rule: 'none', enabled: true }, json],
+  ['/update', '/update', 200, { parameter: 'store/studio-1/save', value: 'now' }, json],
+  ['/hub/snapshots', '/hub/snapshots', 200],
+  ['/hub/snapshots/{selection}/{name}', '/hub/snapshots/studio-1/now', 200],
+  ['/hub/snapshots/{selection}/{name}', '/hub/snapshots/studio-1/none', 404],
+  ['/hub/backup', '/hub/backup', 200],
+  ['/hub/backup', '/hub/backup', 403, undefined, { via: '1.1 proxy' }],
+  ['/hub/store', '/hub/store', 200],
+  ['/hub/trace', '/hub/trace?rule=loop%3F', 200],
+  ['/hub/trace', '/hub/trace?rule=off', 200],
+  ['/hub/trace', '/hub/trace', 400],
+  ['/hub/console/{file}', '/hub/console/none', 404],
+  ['/hub/me', '/hub/me', 200],
+  ['/hub/sign-in', '/hub/sign-in', 200],
+  ['/hub/sign-in', '/hub/sign-in', 401, { user: 'nobody', password: 'x' }, json],
+  ['/hub/sign-in', '/hub/sign-in', 401, { code: 'x' }, json],
+  ['/hub/sign-in/{file}', '/hub/sign-in/page.js', 200],
+  ['/hub/sign-in/{file}', '/hub/sign-in/none', 404],
+  ['/hub/sign-out', '/hub/sign-out', 409, {}, json],
+  ['/hub/users', '/hub/users', 200],
+  ['/hub/users', '/hub/users', 404, { action: 'invite', user: 'none', device: 'x' }, json],
+  ['/hub/users', '/hub/users', 404, { action: 'invite', user: 'none', device: 'x', dashboard: 'none' }, json],
+  ['/hub/users', '/hub/users', 404, { action: 'revoke', device: 'x' }, json],
+  ['/hub/users', '/hub/users', 400, { action: 'x', device: 'x' }, json],
+  ['/update', '/update?parameter=desk/go&value=1', 200, undefined, json],
+  ['/update', '/update?parameter=desk/none&value=1', 404],
+  ['/update', '/update?parameter=off/timer/1/trigger&value=1', 403],
+  ['/update', '/update?parameter=desk/a&value=x', 400],
+  ['/update', '/update', 413, `parameter=desk/text&value=${'x'.repeat(70_000)}`, form],
+  ['/hub/connections/{id}', '/hub/connections/off', 409, { action: 'start' }, json],
+  ['/hub/connections/{id}', '/hub/connections/off', 415, 'action=start', form],
+  ['/hub/connections/{id}', '/hub/connections/off', 200, { action: 'restart' }, json],
+  ['/hub/connections/{id}', '/hub/connections/off', 200, { action: 'stop' }, json],
+  ['/hub/console/{file}', '/hub/console/%ff', 400],
+  ['/hub/explain/{address}', '/hub/explain/desk/a', 200],
+  ['/hub/explain/{address}', '/hub/explain/desk/text', 200],
+  ['/hub/audit', '/hub/audit?address=desk/*&from=-1h&limit=5', 200],
+  ['/hub/audit', '/hub/audit?kind=change&text=desk', 200],
+  ['/hub/audit', '/hub/audit?limit=0', 400],
+  ['/hub/events/{address}', '/hub/events/desk/a?limit=2', 200],
+  ['/hub/events/{address}', '/hub/events/desk/go', 200],
+  ['/hub/events/{address}', '/hub/events/desk/a?before=x', 400],
+  ['/hub/events/{address}', '/hub/events/%ff', 400],
+  ['/hub/history', '/hub/history?filter=desk&format=csv', 200],
+  ['/hub/history', '/hub/history?address=desk/a&address=desk/flag', 200],
+  ['/hub/history', '/hub/history?filter=(', 400],
+  ['/hub/history/{address}', '/hub/history/desk/a?points=2', 200],
+  ['/hub/history/{address}', '/hub/history/desk/flag?from=-1d', 200],
+  ['/hub/history/{address}', '/hub/history/desk/text', 200],
+  ['/hub/history/{address}', '/hub/history/desk/go', 200],
+  ['/hub/history/{address}', '/hub/history/desk/a?format=csv', 200],
+  ['/hub/history/{address}', '/hub/history/desk/none', 404],
+  ['/hub/history/{address}', '/hub/history/%ff', 400],
+  ['/hub/log', '/hub/log?after=3&level=info', 200],
+  ['/hub/parameters', '/hub/parameters?filter=desk&limit=2', 200],
+  ['/hub/parameters', '/hub/parameters?address=desk/a', 200],
+  ['/hub/parameters', '/hub/parameters?filter=(', 400],
+  ['/hub/rules', '/hub/rules', 400, { rule: 'off' }, json],
+  ['/hub/rules', '/hub/rules', 415, 'rule=off', form],
+  ['/hub/rules', '/hub/rules', 200, { rule: 'off', enabled: false }, json],
+  ['/hub/snapshots/{selection}/{name}', '/hub/snapshots/%ff/now', 400],
+  ['/hub/trace', '/hub/trace?rule=none', 404],
+  ['/hub/sign-in', '/hub/sign-in', 400, { user: 1 }, json],
+  ['/hub/sign-in', '/hub/sign-in', 400, { user: 'x'.repeat(5000) }, json],
+  ['/hub/sign-in/{file}', '/hub/sign-in/page.css', 200],
+  ['/hub/users', '/hub/users', 400, '{', json],
+  ['/hub/client.js', '/hub/client.js', 200],
+];
+
+/** The questions below change only values, and what is on and off. */
+const start = shared(async (t) => {
+  const hub = await startHubFrom(t, files);
+  for (const value of [2, 3, 0, 3]) hub.write('desk/a', value, writer);
+  hub.write('desk/text', 'x', writer);
+  return { hub, ...(await checkOf(t, hub)) };
+});
+
+async function checkOf(t: ExecutionContext, { port }: HubUnderTest, headers: Record<string, string> = {}) {
+  const document = JSON.parse((await ask(t, port, 'GET /hub/openapi.json', { headers })).text) as Document;
+  return { document, check: new AnswerCheck(document) };
+}
+
+/** How many answers were held against a document. */
+let answers = 0;
+
+/** Asks, and holds the answer against the document; returns it. */
+async function hold(
+  t: ExecutionContext,
+  { port }: HubUnderTest,
+  check: AnswerCheck,
+  [path, url, , body]: (typeof questions)[number],
+  headers: Record<string, string>,
+) {
+  const method = body === undefined ? 'get' : 'post';
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const line = `${method.toUpperCase()} ${url}`;
+  const answer = await ask(t, port, line, { headers, ...(text !== undefined && { body: text }) });
+  t.is(check.mistakeOf(path, method, answer), undefined, `${line} ${JSON.stringify(headers)}`);
+  answers++;
+  return answer;
+}
+
+test.serial('each operation answers as it says, when all is well and when it is not', async (t) => {
+  const { hub, document, check } = await start();
+  await openClient(t, hub.port, '?filter=desk');
+  const socket = new WebSocket(`ws://127.0.0.1:${hub.port}/ws`, 'patchbay.v1');
+  t.teardown(() => socket.close());
+  await new Promise((resolve) => {
+    socket.onmessage = ({ data }) => 'end' in JSON.parse(data) && resolve(undefined);
+    socket.onopen = () => socket.send('{"sub":1,"include":["desk/*",{"regex":"x"}],"rate":2.5}');
+  });
+  const asked = new Set<string>();
+  for (const question of questions) {
+    const [path, url, status, body, headers = {}] = question;
+    const answer = await hold(t, hub, check, question, headers);
+    t.is(answer.status, status, `${url}: ${answer.text}`);
+    asked.add(`${body === undefined ? 'get' : 'post'} ${path}`);
+  }
+  const all = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method} ${path}`),
+  );
+  t.deepEqual([...asked].sort(), all.sort(), 'every operation was asked for');
+});
+
+test.serial('it says what is answered to whoever asks again, by another name, or from another site', async (t) => {
+  const { hub, check } = await start();
+  for (const question of questions) {
+    const [, url, status, body, headers = {}] = question;
+    if (body !== undefined || url.startsWith('/update')) continue;
+    const { etag } = (await hold(t, hub, check, question, { ...headers, accept: 'text/plain' })).headers;
+    await hold(t, hub, check, question, { ...headers, 'if-match': '"none"' });
+    await hold(t, hub, check, question, { ...headers, host: 'elsewhere.example' });
+    if (status === 200 && etag !== undefined)
+      await hold(t, hub, check, question, { ...headers, 'if-none-match': etag });
+  }
+});
+
+const users = {
+  ann: { password: 'x', read: ['**'], write: ['**'], manage: true },
+  bob: { password: 'x', read: ['desk/a'] },
+};
+
+test.serial('it says what is answered to users, to those who may not, and to nobody', async (t) => {
+  const hub = await startHubFrom(t, {
+    ...files,
+    'flow.json5': {
+      ...files['flow.json5'],
+      connections: { ...files['flow.json5'].connections, api: { ...api, users } },
+    },
+  });
+  const ann = { authorization: `Basic ${btoa('ann:x')}` };
+  const { check } = await checkOf(t, hub, ann);
+  const kiosk = { action: 'invite', user: 'bob', device: 'Reception' };
+  const { status, text } = await hold(t, hub, check, ['/hub/users', '/hub/users', 200, kiosk], { ...json, ...ann });
+  t.is(status, 200, text);
+  const code = JSON.parse(text).link.split('#')[1];
+  await hold(t, hub, check, ['/hub/users', '/hub/users', 200], ann);
+  const { headers } = await hold(t, hub, check, ['/hub/sign-in', '/hub/sign-in', 200, { code }], json);
+  const cookie = headers['set-cookie']!.split(';')[0]!;
+  await hold(t, hub, check, ['/hub/me', '/hub/me', 200], { cookie });
+  await hold(t, hub, check, ['/hub/users', '/hub/users', 200], ann);
+  for (const question of questions) {
+    const [, url, , body, own = {}] = question;
+    if (url === '/hub/sign-in') continue; // it locks out whoever guesses
+    await hold(t, hub, check, question, own);
+    if (body === undefined) await hold(t, hub, check, question, { ...own, authorization: `Basic ${btoa('bob:x')}` });
+  }
+});
+
+test.serial('it says what is answered where there is neither store nor dashboard, and no update by GET', async (t) => {
+  const hub = await startHubFrom(t, {
+    'flow.json5': {
+      connections: { api: { ...api, getUpdates: false, console: false }, desk: { type: 'dummy', parameters: ['a,I'] } },
+      rules: [{ name: 'lamp', shadow: true, from: 'desk/a', to: 'desk/a' }],
+    },
+  });
+  const { check, document } = await checkOf(t, hub);
+  t.deepEqual(Object.keys(document.paths['/update']!), ['post']);
+  for (const question of questions)
+    if (question[3] === undefined && !question[1].startsWith('/update'))
+      await hold(t, hub, check, question, question[4] ?? {});
+});
+
+test.serial('an answer that is not as it says is found: another status, type, property, or form of time', async (t) => {
+  const { hub, check } = await start();
+  const answer = await ask(t, hub.port, 'GET /hub/files');
+  const report = JSON.parse(answer.text);
+  t.is(check.mistakeOf('/hub/files', 'get', answer), undefined);
+  const wrong: Partial<typeof answer>[] = [
+    { status: 418 },
+    { headers: { 'content-type': 'text/plain' } },
+    { text: JSON.stringify({ ...report, further: 1 }) },
+    { text: JSON.stringify({ ...report, time: '2026-11-22T03:21:44Z' }) },
+    { text: JSON.stringify({ ...report, time: Date.now() }) },
+  ];
+  for (const part of wrong)
+    t.truthy(check.mistakeOf('/hub/files', 'get', { ...answer, ...part }), JSON.stringify(part));
+});
+
+test.serial('at least 250 answers were held against it', (t) => {
+  t.log(`${answers} answers`);
+  t.true(answers >= 250, String(answers));
+});
