@@ -3,8 +3,7 @@
 // take turns: whoever has had least comes next. So do the lines of each of them, such as its sockets.
 
 import { Heap } from '../../../model/heap.ts';
-import { processorMs } from './processor-time.ts';
-import type { Round } from './round.ts';
+import { processorMs, type Round } from './round.ts';
 
 /** How long a slice lasts at most, if the work can be divided. */
 const sliceMs = 0.5;

@@ -1,8 +1,7 @@
 // How long the hub has worked for clients in this round of the event loop. uWebSockets.js goes on reading a socket while that fills its
 // buffer of 512 KB. So one client could keep a round going for ever, and nothing else would run: no other client, timer or signal.
 // What comes when the time of a round is over is kept, and waits in the fair queue.
-
-import { processorMs } from './processor-time.ts';
+import { cpuUsage } from 'node:process';
 
 /** After so much work, in bytes of messages, the round looks at the clock again. */
 const lookEvery = 4096;
@@ -95,4 +94,45 @@ export class Round {
     this.#usedMs = undefined;
     this.#work = lookEvery; // the first message of a round looks at the clock
   };
+}
+
+// Knows whether the machine or the process has stood still lately: then all comes at once that clients have sent meanwhile, which is no
+// fault of theirs. Time in which the process worked does not count: a flood may have made it work.
+
+const lookEveryMs = 100;
+/** A shorter time is that of a machine that does other work. */
+const stillMs = 250;
+/** For so long afterwards it was lately: what has come takes a while to be read. */
+const latelyMs = 1000;
+
+export class StandStill {
+  readonly #timer = setInterval(() => this.#look(performance.now()), lookEveryMs).unref();
+  #lookedMs = performance.now();
+  #processorMs = processorMs();
+  #endedMs = Number.NEGATIVE_INFINITY;
+
+  wasLately(): boolean {
+    const now = performance.now();
+    if (now - this.#lookedMs > stillMs) this.#look(now); // what has come may be read before the timer is due
+    return now - this.#endedMs < latelyMs;
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  #look(now: number): void {
+    const usedMs = processorMs();
+    if (now - this.#lookedMs - (usedMs - this.#processorMs) > stillMs) this.#endedMs = now;
+    this.#lookedMs = now;
+    this.#processorMs = usedMs;
+  }
+}
+
+// How long this process has worked. What others on the machine take meanwhile is no fault of its clients.
+
+/** The time of the processor that the process has used since it began, in milliseconds. */
+export function processorMs(): number {
+  const { user, system } = cpuUsage();
+  return (user + system) / 1000;
 }

@@ -8,8 +8,7 @@ import type { LimitHits } from '../limits/limit-hits.ts';
 import { backlogBytesOfAll, lateBacklog, limits } from '../limits/limits.ts';
 import { shareOf, TokenBuckets } from '../limits/rates.ts';
 import { atOnceMs, type FairQueue, type Task } from '../pacing/fair-queue.ts';
-import type { Round } from '../pacing/round.ts';
-import { StandStill } from '../pacing/stand-still.ts';
+import { type Round, StandStill } from '../pacing/round.ts';
 import type { Settings } from '../settings.ts';
 import type { Session, Socket } from './socket-protocol.ts';
 

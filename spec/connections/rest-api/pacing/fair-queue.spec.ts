@@ -3,8 +3,7 @@
 import { setImmediate } from 'node:timers/promises';
 import test from 'ava';
 import { betweenMs, FairQueue, type Task } from '../../../../lib/connections/rest-api/pacing/fair-queue.ts';
-import { processorMs } from '../../../../lib/connections/rest-api/pacing/processor-time.ts';
-import { Round } from '../../../../lib/connections/rest-api/pacing/round.ts';
+import { processorMs, Round } from '../../../../lib/connections/rest-api/pacing/round.ts';
 import { within } from '../../../support/deadline.ts';
 import '../../../support/own-process.ts';
 

@@ -1,7 +1,7 @@
 // What takes the hub long is done in turns: while it works for one client it serves the neighbours, however fast the machine is.
 
 import test, { type ExecutionContext } from 'ava';
-import { processorMs } from '../../../../lib/connections/rest-api/pacing/processor-time.ts';
+import { processorMs } from '../../../../lib/connections/rest-api/pacing/round.ts';
 import { ask } from '../../../support/http.ts';
 import { api, expectHits, type HubUnderTest, startTestHub } from '../../../support/hub.ts';
 import { shared } from '../../../support/shared.ts';
