@@ -1,5 +1,6 @@
 // Who asks for a lease, who else does and whether that one is still connected, and what the lease is a part of.
 
+import { withinTicks } from '../../../model/time/wall-clock.ts';
 import type { Session } from '../link/nats-link.ts';
 import type { HubName } from '../link/subjects.ts';
 import type { Transport } from '../link/transport.ts';
@@ -43,7 +44,10 @@ export interface Whole {
 export const unknownRivals: Rivals = { lifeOf: async () => 'silent', isExclusive: true };
 export const ofOneCell = (): Whole => ({ terms: { greatest: 0 }, isWanted: () => true });
 
+/** Who does not answer for so long is silent. */
 const answerMs = 500;
+/** A request lasts for longer: when this thread was busy meanwhile, what has been answered in time is still to be read. */
+const requestMs = 2000;
 
 function subjectOfLife({ domain, hub }: HubName, id: string): string {
   return `patchbay.${domain}.${hub}.life.${id}`;
@@ -64,10 +68,9 @@ export type Life = 'there' | 'gone' | 'silent';
 export async function lifeOf(session: Session | undefined, name: HubName, id: string): Promise<Life> {
   if (session === undefined) return 'silent';
   const { RequestError } = await import('@nats-io/transport-node');
-  try {
-    await session.transport.request(subjectOfLife(name, id), '', answerMs);
-    return 'there';
-  } catch (error) {
-    return error instanceof RequestError && error.isNoResponders() ? 'gone' : 'silent';
-  }
+  const life = session.transport.request(subjectOfLife(name, id), '', requestMs).then(
+    (): Life => 'there',
+    (error): Life => (error instanceof RequestError && error.isNoResponders() ? 'gone' : 'silent'),
+  );
+  return (await withinTicks(life, (ms) => ms >= answerMs)) ?? 'silent';
 }
