@@ -7,7 +7,7 @@ import { type Hub, type HubOptions, startHub } from '../../lib/hub.ts';
 import type { Origin } from '../../lib/model/parameter.ts';
 import type { ConnectionStatus } from '../../lib/model/reports/connection-status.ts';
 import { createLogRecorder, type LogLine, type LogRecorder } from './connection.ts';
-import { first } from './deadline.ts';
+import { eventually, first } from './deadline.ts';
 import { createFolder } from './folder.ts';
 
 export interface HubUnderTest extends Hub, Pick<LogRecorder, 'logged'> {
@@ -47,6 +47,28 @@ export const api = { type: 'rest-api', port: 0, bindIp: '127.0.0.1' };
 
 /** Who writes when a spec does. */
 export const writer: Origin = { kind: 'client', name: 'spec' };
+
+/**
+ * What something that is asked of another hub comes to, once somebody can say: a machine that is too busy to confirm a write within the 2 s
+ * that it has is asked again. Errors: those of `ask`.
+ */
+export async function confirmed<T>(ask: () => Promise<T>): Promise<T> {
+  let told!: T;
+  await eventually(async () => {
+    try {
+      told = await ask();
+      return ![told].flat(Number.POSITIVE_INFINITY).some(isUnconfirmed);
+    } catch (error) {
+      if (!isUnconfirmed(error)) throw error;
+      return false;
+    }
+  }, 'somebody who confirms it');
+  return told;
+}
+
+function isUnconfirmed(told: unknown): boolean {
+  return /: not confirmed\b/.test(told instanceof Error ? told.message : String(told));
+}
 
 /** Fails when the log has a warning or an error: what clients do wrong is no news for the operator. */
 export function expectQuietLog(t: ExecutionContext, { lines }: HubUnderTest): void {

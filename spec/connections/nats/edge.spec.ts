@@ -3,7 +3,7 @@
 import test from 'ava';
 import { connect } from '../../../lib/client/index.ts';
 import { eventually } from '../../support/deadline.ts';
-import { api, startTestHub, writer } from '../../support/hub.ts';
+import { api, confirmed, startTestHub, writer } from '../../support/hub.ts';
 import { startNats } from '../../support/nats/servers.ts';
 import { needs } from '../../support/programs.ts';
 import { startHubProcess } from '../../support/system/hub-process.ts';
@@ -35,7 +35,7 @@ test('a dashboard of an edge hub that is killed goes on at another one of its li
     );
   await dashboard.whenLive();
   await eventually(shows);
-  await dashboard.set('desk/n0', 1);
+  await confirmed(() => dashboard.set('desk/n0', 1));
   await eventually(() => desk.parameters.get('desk/n0')?.value === 1);
 
   process.kill(first.pid, 'SIGKILL');
@@ -43,7 +43,7 @@ test('a dashboard of an edge hub that is killed goes on at another one of its li
   for (let index = 1; index < 50; index++) owner.write(`desk/n${index}`, index, writer);
   await eventually(shows, 'all that the owner has');
   t.is(dashboard.state.name, 'live');
-  await dashboard.set('desk/n99', 7);
+  await confirmed(() => dashboard.set('desk/n99', 7));
   t.is(owner.find('desk/n99')?.value, 7);
   await eventually(shows);
 });

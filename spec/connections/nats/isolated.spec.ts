@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import { eventually } from '../../support/deadline.ts';
-import { type HubUnderTest, startTestHub, statusOf, writer } from '../../support/hub.ts';
+import { confirmed, type HubUnderTest, startTestHub, statusOf, writer } from '../../support/hub.ts';
 import { startNats } from '../../support/nats/servers.ts';
 import { needs } from '../../support/programs.ts';
 
@@ -14,7 +14,7 @@ const staleSince = (hub: HubUnderTest, address: string) => hub.find(address)?.re
 /** What a write to a parameter of another hub comes to. */
 async function write(hub: HubUnderTest, address: string, input: unknown): Promise<unknown> {
   const parameter = hub.find(address)!;
-  const [told] = await hub.writeRemote(parameter.remote!, [{ parameter, input }], writer);
+  const [told] = await confirmed(() => hub.writeRemote(parameter.remote!, [{ parameter, input }], writer));
   return told instanceof Error ? told.message : told;
 }
 

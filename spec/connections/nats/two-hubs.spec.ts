@@ -3,7 +3,7 @@
 import test, { type ExecutionContext } from 'ava';
 import type { Change } from '../../../lib/model/parameter.ts';
 import { eventually } from '../../support/deadline.ts';
-import { api, type HubUnderTest, startTestHub, writer } from '../../support/hub.ts';
+import { api, confirmed, type HubUnderTest, startTestHub, writer } from '../../support/hub.ts';
 import { startNats } from '../../support/nats/servers.ts';
 import { needs } from '../../support/programs.ts';
 import { opcodes, openClient } from '../../support/sockets/socket.ts';
@@ -82,7 +82,7 @@ test('a hub shows what another one owns, and has it written there', async (t) =>
   await eventually(() => east.find('rack/light')?.value === false, 'the rule has run');
   t.is(east.rules()[0]?.state, 'running');
 
-  t.deepEqual(await update(east, 'desk/mic', 'true'), [200, 'true']);
+  t.deepEqual(await confirmed(() => update(east, 'desk/mic', 'true')), [200, 'true']);
   t.is(west.find('desk/mic')?.value, true);
   await eventually(() => east.find('rack/light')?.value === true && east.find('core/not')?.value === false);
   const chain: string[] = [];
@@ -96,26 +96,30 @@ test('a hub shows what another one owns, and has it written there', async (t) =>
     ['clock/timer/1/trigger', '1'],
     ['desk/none', '1'],
   ] as const)
-    t.deepEqual(await update(east, parameter, value), await update(west, parameter, value), parameter);
+    t.deepEqual(await confirmed(() => update(east, parameter, value)), await update(west, parameter, value), parameter);
   const deep = '['.repeat(30_000) + ']'.repeat(30_000);
   for (const parameter of ['desk/level', 'clock/timer/1/start'])
     for (const json of ['0.25', '"2"', 'null', '1e999', '-1e999', '{"a":[1]}', deep])
-      t.deepEqual(await post(east, parameter, json), await post(west, parameter, json), `${parameter} ${json}`);
+      t.deepEqual(
+        await confirmed(() => post(east, parameter, json)),
+        await post(west, parameter, json),
+        `${parameter} ${json}`,
+      );
   for (const hub of [east, west])
-    t.deepEqual(await mistakes(t, hub, 'desk/level', deep), [
+    t.deepEqual(await confirmed(() => mistakes(t, hub, 'desk/level', deep)), [
       `expected a number, got ${'['.repeat(57)}… (array)`,
       `expected a number, got ${'['.repeat(57)}… (array)`,
     ]);
   for (const json of ['-1', '"-1"', '"3000000000"'])
     t.deepEqual(
-      await mistakes(t, east, 'clock/timer/1/start', json),
+      await confirmed(() => mistakes(t, east, 'clock/timer/1/start', json)),
       await mistakes(t, west, 'clock/timer/1/start', json),
       json,
     );
 
   const mixed =
     '[["desk/level","loud"],["no/where",1],["desk/mic",true],["clock/timer/1/trigger",1],["rack/none",1],["desk/level",[]]]';
-  const told = await Promise.all([east, west].map((hub) => errorsOf(t, hub, mixed)));
+  const told = await Promise.all([east, west].map((hub) => confirmed(() => errorsOf(t, hub, mixed))));
   t.deepEqual(told[0], told[1], 'as the owner tells them, in its order');
   t.deepEqual(
     told[0]!.map(([target]) => target),
@@ -124,7 +128,7 @@ test('a hub shows what another one owns, and has it written there', async (t) =>
 
   for (const start of [
     () => east.write('rack/bell', true, writer),
-    () => update(east, 'clock/timer/1/start', 'true'),
+    () => confirmed(() => update(east, 'clock/timer/1/start', 'true')),
   ]) {
     west.write('clock/timer/1/start', 5, writer);
     await start();

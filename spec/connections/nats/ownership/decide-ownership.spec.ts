@@ -4,12 +4,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
-import { connect } from '@nats-io/transport-node';
+import { connect, createInbox } from '@nats-io/transport-node';
 import test from 'ava';
 import { leasePlace, pairParts } from '../../../../lib/connections/nats/lease/lease-record.ts';
-import { eventually } from '../../../support/deadline.ts';
+import { deadlineMs, eventually } from '../../../support/deadline.ts';
 import { createFolder } from '../../../support/folder.ts';
-import { startTestHub, statusOf, writer } from '../../../support/hub.ts';
+import { confirmed, startTestHub, statusOf, writer } from '../../../support/hub.ts';
 import { startNats } from '../../../support/nats/servers.ts';
 import { needs } from '../../../support/programs.ts';
 import { start as startProcess } from '../../../support/system/process.ts';
@@ -59,8 +59,9 @@ test('a second hub of a name takes no writes of others', async (t) => {
   let count = 0;
   await eventually(async () => {
     const parameter = edge.find('desk/lamp')!;
-    const [told] = await edge.writeRemote(parameter.remote!, [{ parameter, input: ++count }], writer);
-    t.is(told, count);
+    count++;
+    const write = () => edge.writeRemote(parameter.remote!, [{ parameter, input: count }], writer);
+    t.deepEqual(await confirmed(write), [count]);
     t.is(west.find('desk/lamp')!.value, count);
     return statusOf(copy, 'house').state === 'failed';
   });
@@ -102,13 +103,21 @@ test('one of a pair whose lease cannot be written answers until it hears of who 
   await eventually(() => west.duty.watch !== undefined);
   const other = await connect({ servers: nats.urls[0]! });
   t.teardown(() => other.close());
+  const { streams } = await jetstreamManager(other, { timeout: deadlineMs });
+  const { stream, subject: last_by_subj } = leasePlace(house, 1);
+  const { holder } = (await streams.getMessage(stream, { last_by_subj }))!.json<{ holder: string }>();
+  /** The terms in which it has answered by the time when it answers what it is asked next. */
   const ask = async () => {
     const terms: number[] = [];
-    const answers = await other.requestMany('patchbay.d.west.walk', '{"from":0}', { maxWait: 300, strategy: 'timer' });
-    for await (const answer of answers) terms.push(answer.json<{ term: number }>().term);
+    const inbox = createInbox();
+    const answers = other.subscribe(inbox, {
+      callback: (_, answer) => void terms.push(answer.json<{ term: number }>().term),
+    });
+    other.publish('patchbay.d.west.walk', '{"from":0}', { reply: inbox });
+    await other.request(`patchbay.d.west.life.${holder}`, '', { timeout: deadlineMs });
+    answers.unsubscribe();
     return terms;
   };
-  const { streams } = await jetstreamManager(other);
   const sealed: object = { sealed: true }; // which servers take, and the types of their client leave out
   for (const part of pairParts) await streams.update(leasePlace(house, part).stream, sealed);
   await eventually(() => west.duty.watch === undefined, 'it has come to its fence');

@@ -6,7 +6,7 @@ import { connect, type Msg } from '@nats-io/transport-node';
 import test from 'ava';
 import { eventually } from '../../../support/deadline.ts';
 import { createFolder } from '../../../support/folder.ts';
-import { startTestHub, statusOf, writer } from '../../../support/hub.ts';
+import { confirmed, startTestHub, statusOf, writer } from '../../../support/hub.ts';
 import { startNats } from '../../../support/nats/servers.ts';
 import { needs } from '../../../support/programs.ts';
 import { idleTimeOf } from '../../../support/system/machine.ts';
@@ -36,7 +36,8 @@ test('a hub that starts without a leader is heard of after 2 s, a second one of 
   t.true(ms < 3000, `after ${Math.round(ms)} ms`);
   t.is(edge.find('desk/lamp')!.value, 2);
   const parameter = edge.find('desk/lamp')!;
-  t.deepEqual(await edge.writeRemote(parameter.remote!, [{ parameter, input: 3 }], writer), [3]);
+  const write = () => edge.writeRemote(parameter.remote!, [{ parameter, input: 3 }], writer);
+  t.deepEqual(await confirmed(write), [3]);
   t.is(again.mirroring.domain!().lease!.state, 'unknown');
 
   const copy = await startTestHub(t, { connections: { ...house('west'), desk: lamp(7), shelf: lamp(7) } });
