@@ -10,7 +10,7 @@ import type { AuditQuestion } from '../../archive.ts';
 import { readCount } from '../input/query.ts';
 import { endOfTime, entryLimit, type PastContext, type PastRequest, pastPage, rangeShape, readRange } from './past.ts';
 
-export const auditEndpoints = [
+export const endpoints = [
   pastPage({
     path: '/hub/audit',
     need: 'manage',

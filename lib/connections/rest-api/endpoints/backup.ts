@@ -14,7 +14,7 @@ import { remoteAddressOf } from '../proxies/remote-address.ts';
 import type { Visitor } from '../users/visitor.ts';
 import { archived, type Context, type Endpoint, ownersOnly } from './endpoint.ts';
 
-export const backupEndpoints: Endpoint[] = [
+export const endpoints: Endpoint[] = [
   {
     method: 'GET',
     path: '/hub/backup',

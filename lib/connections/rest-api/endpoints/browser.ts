@@ -31,7 +31,7 @@ const fileAnswers = {
   304: { description: isTheSame },
 };
 
-export const browserEndpoints: Endpoint[] = [
+export const endpoints: Endpoint[] = [
   {
     ...about,
     path: '/hub',

@@ -8,7 +8,7 @@ import type { ConnectedClient } from '../sockets/socket-protocol.ts';
 
 import { page } from './endpoint.ts';
 
-export const clientEndpoints = [
+export const endpoints = [
   page({
     path: '/hub/clients',
     need: 'manage',

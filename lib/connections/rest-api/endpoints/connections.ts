@@ -12,7 +12,7 @@ import { toIsoTime } from '../../../wire/time.ts';
 import { decodePath } from '../http/path.ts';
 import { action, page } from './endpoint.ts';
 
-export const connectionEndpoints = [
+export const endpoints = [
   page({
     path: '/hub/connections',
     need: 'manage',

@@ -7,7 +7,7 @@ import { named } from '../../../wire/http/shape.ts';
 import { decodePath } from '../http/path.ts';
 import { badPath, page } from './endpoint.ts';
 
-export const dashboardEndpoints = [
+export const endpoints = [
   page({
     path: '/hub/dashboards',
     need: 'entry',

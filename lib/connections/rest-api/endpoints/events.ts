@@ -20,7 +20,7 @@ import {
   sightOf,
 } from './past.ts';
 
-export const eventEndpoints = [
+export const endpoints = [
   pastPage({
     path: '/hub/events/{address}',
     need: 'entry',

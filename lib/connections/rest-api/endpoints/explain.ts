@@ -12,7 +12,7 @@ import type { View } from '../users/view.ts';
 
 import { badPath, page } from './endpoint.ts';
 
-export const explainEndpoints = [
+export const endpoints = [
   page({
     path: '/hub/explain/{address}',
     need: 'entry',

@@ -16,7 +16,7 @@ import type { HubPort } from '../../hub-port.ts';
 import { expectPresent } from '../users/present.ts';
 import { action, page } from './endpoint.ts';
 
-export const flowFileEndpoints = [
+export const endpoints = [
   page({
     path: '/hub/files',
     need: 'manage',

@@ -9,7 +9,7 @@ import type { Visitor } from '../users/visitor.ts';
 
 import { page } from './endpoint.ts';
 
-export const healthEndpoints = [
+export const endpoints = [
   page({
     path: '/hub/health',
     need: 'entry',

@@ -19,7 +19,7 @@ const course = {
   format: z.enum(['json', 'csv']).default('json').describe('As Accept: text/csv'),
 };
 
-export const historyEndpoints = [
+export const endpoints = [
   pastPage({
     path: '/hub/history',
     need: 'entry',

@@ -5,7 +5,7 @@ import { domain } from '../../../wire/http/operation.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import { page } from './endpoint.ts';
 
-export const hubEndpoints = [
+export const endpoints = [
   page({
     path: '/hub/hubs',
     need: 'manage',

@@ -10,7 +10,7 @@ import type { HubPort } from '../../hub-port.ts';
 
 import { page } from './endpoint.ts';
 
-export const logEndpoints = [
+export const endpoints = [
   page({
     path: '/hub/log',
     need: 'manage',

@@ -5,7 +5,7 @@ import { PlainText, type ReadPage, servePage } from '../http/page.ts';
 import type { MetricsContext } from '../metrics/metrics.ts';
 import type { Endpoint } from './endpoint.ts';
 
-export const metricEndpoints: Endpoint[] = [
+export const endpoints: Endpoint[] = [
   {
     method: 'GET',
     path: '/hub/metrics',

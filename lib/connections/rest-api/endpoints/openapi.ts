@@ -9,7 +9,7 @@ import { namedShapes, text } from '../../../wire/http/shape.ts';
 import { type JsonText, jsonTextOf } from '../http/answer/reply.ts';
 import { type Context, type Endpoint, isNeeded, page, tags } from './endpoint.ts';
 
-export const openApiEndpoints = [
+export const endpoints = [
   page({
     path: '/hub/openapi.json',
     need: 'entry',

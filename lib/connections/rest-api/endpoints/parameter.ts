@@ -16,7 +16,7 @@ import { badPath, type Endpoint } from './endpoint.ts';
 
 const start = '/parameters/';
 
-export const parameterEndpoints: Endpoint[] = [
+export const endpoints: Endpoint[] = [
   {
     method: 'GET',
     path: `${start}{address}`,

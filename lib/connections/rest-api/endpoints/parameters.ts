@@ -22,7 +22,7 @@ import type { View } from '../users/view.ts';
 import type { Visitor } from '../users/visitor.ts';
 import type { Context, Endpoint } from './endpoint.ts';
 
-export const parameterListEndpoints: Endpoint[] = [
+export const endpoints: Endpoint[] = [
   {
     method: 'GET',
     path: '/hub/parameters',

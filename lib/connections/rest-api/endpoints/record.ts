@@ -17,7 +17,7 @@ import type { Visitor } from '../users/visitor.ts';
 
 import { type Endpoint, ownersOnly } from './endpoint.ts';
 
-export const recordEndpoints: Endpoint[] = [
+export const endpoints: Endpoint[] = [
   {
     method: 'GET',
     path: '/hub/record',

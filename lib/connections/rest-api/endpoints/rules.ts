@@ -7,7 +7,7 @@ import { text } from '../../../wire/http/shape.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import { action, page } from './endpoint.ts';
 
-export const ruleEndpoints = [
+export const endpoints = [
   page({
     path: '/hub/rules',
     need: 'manage',

@@ -25,7 +25,7 @@ const pageText = (...types: readonly string[]) => ({
   },
 });
 
-export const signInEndpoints: Endpoint[] = [
+export const endpoints: Endpoint[] = [
   jsonPage({
     ...about,
     path: '/hub/me',

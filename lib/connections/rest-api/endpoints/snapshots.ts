@@ -9,7 +9,7 @@ import { decodePath } from '../http/path.ts';
 import type { Visitor } from '../users/visitor.ts';
 import { archived, badPath, page } from './endpoint.ts';
 
-export const snapshotEndpoints = [
+export const endpoints = [
   page({
     path: '/hub/snapshots',
     need: 'entry',

@@ -8,7 +8,7 @@ import type { Archive } from '../../archive.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { archived, page } from './endpoint.ts';
 
-export const storeEndpoints = [
+export const endpoints = [
   page({
     path: '/hub/store',
     need: 'manage',

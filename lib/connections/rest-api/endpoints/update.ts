@@ -56,7 +56,7 @@ const about = {
   answers,
 } as const;
 
-export const updateEndpoints: Endpoint[] = [
+export const endpoints: Endpoint[] = [
   {
     ...about,
     method: 'GET',

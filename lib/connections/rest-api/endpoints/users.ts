@@ -13,7 +13,7 @@ import type { Entry } from '../http/guard/entry.ts';
 import { expectPresent } from '../users/present.ts';
 import { type Asked, action, type Context, page } from './endpoint.ts';
 
-export const userEndpoints = [
+export const endpoints = [
   page({
     path: '/hub/users',
     need: 'manage',

@@ -2,7 +2,7 @@
 
 import { Validator } from '@seriousme/openapi-schema-validator';
 import test from 'ava';
-import { routesOf, type ServerContext } from '../../../../lib/connections/rest-api/endpoints/endpoints.ts';
+import { endpoints, routesOf, type ServerContext } from '../../../../lib/connections/rest-api/endpoints/routes.ts';
 import { methodsOf } from '../../../../lib/connections/rest-api/http/router.ts';
 import { limits } from '../../../../lib/connections/rest-api/limits/limits.ts';
 import { settingsSchema } from '../../../../lib/connections/rest-api/settings.ts';
@@ -61,6 +61,8 @@ test('it has every path and method that the hub answers, and no other', async (t
   );
   t.deepEqual([...documented].sort(), [...answered].sort());
   t.true(answered.length > 20);
+  t.is(new Set(endpoints.map(({ id }) => id)).size, endpoints.length, 'no two have one name');
+  t.is(new Set(endpoints.map(({ method, path }) => `${method} ${path}`)).size, endpoints.length, 'or one place');
 });
 
 test('it names the credentials that are wanted', async (t) => {

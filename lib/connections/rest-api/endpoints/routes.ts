@@ -1,4 +1,4 @@
-// All that the hub answers over HTTP. To add an endpoint, write it in a file beside this one and name it in this list.
+// The routes of all endpoints of the list, and of what is none: WebSockets, the Document Root, and what there is not.
 
 import { HubError } from '../../../model/error.ts';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
@@ -8,58 +8,11 @@ import { acceptOf, acceptsJson } from '../http/answer/accept.ts';
 import { replyError } from '../http/answer/reply.ts';
 import type { Route } from '../http/router.ts';
 import { PastShares } from '../limits/past-shares.ts';
-import { auditEndpoints } from './audit.ts';
-import { backupEndpoints } from './backup.ts';
-import { browserEndpoints, documentRoutes, replyNotFound } from './browser.ts';
-import { clientEndpoints } from './clients.ts';
-import { connectionEndpoints } from './connections.ts';
-import { dashboardEndpoints } from './dashboards.ts';
+import { documentRoutes, replyNotFound } from './browser.ts';
 import { type Context, type Endpoint, startOf } from './endpoint.ts';
-import { eventEndpoints } from './events.ts';
-import { explainEndpoints } from './explain.ts';
-import { flowFileEndpoints } from './flow-files.ts';
-import { healthEndpoints } from './health.ts';
-import { historyEndpoints } from './history.ts';
-import { hubEndpoints } from './hubs.ts';
-import { logEndpoints } from './log.ts';
-import { metricEndpoints } from './metrics.ts';
-import { openApiEndpoints } from './openapi.ts';
-import { parameterEndpoints } from './parameter.ts';
-import { parameterListEndpoints } from './parameters.ts';
-import { recordEndpoints } from './record.ts';
-import { ruleEndpoints } from './rules.ts';
-import { signInEndpoints } from './sign-in.ts';
-import { snapshotEndpoints } from './snapshots.ts';
-import { storeEndpoints } from './store.ts';
-import { updateEndpoints } from './update.ts';
-import { userEndpoints } from './users.ts';
+import * as list from './list.ts';
 
-export const endpoints: readonly Endpoint[] = [
-  ...parameterEndpoints,
-  ...updateEndpoints,
-  ...parameterListEndpoints,
-  ...explainEndpoints,
-  ...ruleEndpoints,
-  ...connectionEndpoints,
-  ...flowFileEndpoints,
-  ...dashboardEndpoints,
-  ...historyEndpoints,
-  ...eventEndpoints,
-  ...auditEndpoints,
-  ...snapshotEndpoints,
-  ...storeEndpoints,
-  ...backupEndpoints,
-  ...recordEndpoints,
-  ...logEndpoints,
-  ...healthEndpoints,
-  ...clientEndpoints,
-  ...hubEndpoints,
-  ...metricEndpoints,
-  ...openApiEndpoints,
-  ...signInEndpoints,
-  ...userEndpoints,
-  ...browserEndpoints,
-];
+export const endpoints: readonly Endpoint[] = Object.values(list).flat();
 
 /** What the server of a connection has; the rest is made here. */
 export type ServerContext = Omit<Context, 'dashboards' | 'pastShares' | 'endpoints'>;
