@@ -9,11 +9,11 @@ import { createConsole } from './command/console.ts';
 import { createEnding } from './command/ending.ts';
 import { calledAs, defaultFolder, firstSteps } from './command/first-steps.ts';
 import type { Place } from './command/init.ts';
-import type { AuditOptions } from './command/remote/audit.ts';
-import type { EventsOptions } from './command/remote/events.ts';
-import type { HistoryOptions } from './command/remote/history.ts';
-import type { RecordOptions, ReplayOptions } from './command/remote/record.ts';
-import type { RemoteOptions } from './command/remote/request.ts';
+import type { RemoteOptions } from './command/remote/ask-hub.ts';
+import type { AuditOptions } from './command/remote/audit-command.ts';
+import type { EventsOptions } from './command/remote/events-command.ts';
+import type { HistoryOptions } from './command/remote/history-command.ts';
+import type { RecordOptions, ReplayOptions } from './command/remote/record-command.ts';
 import type { RunOptions } from './command/run/run.ts';
 import type { TestOptions } from './command/test.ts';
 import { version } from './hub/version.ts';
@@ -67,7 +67,7 @@ program
   .command('check')
   .description('check flow files and folders, and name every mistake; exit status 1 when there is any')
   .argument('[paths...]', 'flow files and folders', [defaultFolder])
-  .action((paths: string[]) => finish(import('./command/check.ts').then(({ check }) => check(paths, console))));
+  .action((paths: string[]) => finish(import('./command/check-command.ts').then(({ check }) => check(paths, console))));
 
 program
   .command('test')
@@ -83,7 +83,7 @@ program
   .description('print the JSON Schema of flow files, for editors')
   .option('--dashboard', 'that of dashboards instead')
   .action(({ dashboard = false }: { dashboard?: boolean }) =>
-    finish(import('./command/schema.ts').then(({ schema }) => schema(dashboard, console))),
+    finish(import('./command/schema-command.ts').then(({ schema }) => schema(dashboard, console))),
   );
 
 remote('types', 'print a declaration file with every address, for flow files in TypeScript')
@@ -93,8 +93,8 @@ remote('types', 'print a declaration file with every address, for flow files in 
   .action((paths: string[], options: RemoteOptions & { module: string; remote?: boolean }) =>
     finish(
       options.remote
-        ? import('./command/remote/types.ts').then(({ remoteTypes }) => remoteTypes(options, console))
-        : import('./command/types.ts').then(({ types }) => types(paths, options.module, console)),
+        ? import('./command/remote/types-of-hub.ts').then(({ remoteTypes }) => remoteTypes(options, console))
+        : import('./command/types-command.ts').then(({ types }) => types(paths, options.module, console)),
     ),
   );
 
@@ -109,7 +109,7 @@ program
 program
   .command('keys')
   .description('print the names of keys for keyboard connections, and on which side each works')
-  .action(() => finish(import('./command/keys.ts').then(({ keys }) => keys(console))));
+  .action(() => finish(import('./command/keys-command.ts').then(({ keys }) => keys(console))));
 
 program
   .command('password')
@@ -145,25 +145,25 @@ remote('watch', 'print the value of a parameter of a running hub and every chang
 remote('explain', 'print why a parameter of a running hub is as it is, back to what happened outside')
   .argument('<address>', '<Connection ID>/<Parameter ID>')
   .action((address: string, options: RemoteOptions) =>
-    finish(import('./command/remote/why.ts').then(({ explain }) => explain(address, options, console))),
+    finish(import('./command/remote/why-command.ts').then(({ explain }) => explain(address, options, console))),
   );
 
 remote('trace', 'print the last runs of a rule of a running hub')
   .argument('<rule>', 'the name of the rule')
   .action((rule: string, options: RemoteOptions) =>
-    finish(import('./command/remote/why.ts').then(({ trace }) => trace(rule, options, console))),
+    finish(import('./command/remote/why-command.ts').then(({ trace }) => trace(rule, options, console))),
   );
 
 remote('reload', 'have a running hub read its flow files again, and take over what has changed')
   .option('--shadow', 'run in shadow what has changed, and what is saved from then on, until a reload without')
   .action((options: RemoteOptions & { shadow?: boolean }) =>
-    finish(import('./command/remote/shadow.ts').then(({ reload }) => reload(options, console))),
+    finish(import('./command/remote/shadow-command.ts').then(({ reload }) => reload(options, console))),
   );
 
 remote('shadow', 'print what the rules in shadow of a running hub would have done, beside what was done')
   .option('--json', 'print the JSON of the hub')
   .action((options: RemoteOptions & { json?: boolean }) =>
-    finish(import('./command/remote/shadow.ts').then(({ shadow }) => shadow(options, console))),
+    finish(import('./command/remote/shadow-command.ts').then(({ shadow }) => shadow(options, console))),
   );
 
 remote('record', 'keep what comes from outside of a running hub in a file, until interrupted')
@@ -171,7 +171,9 @@ remote('record', 'keep what comes from outside of a running hub in a file, until
   .option('--max-bytes <count>', 'so much at most', '1000000000')
   .argument('<file>', 'the recording that is written; there must be none of this name')
   .action((file: string, options: RecordOptions) =>
-    finish(import('./command/remote/record.ts').then(({ record }) => record(file, options, console, untilStopped))),
+    finish(
+      import('./command/remote/record-command.ts').then(({ record }) => record(file, options, console, untilStopped)),
+    ),
   );
 
 program
@@ -182,7 +184,7 @@ program
   .requiredOption('--flows <paths...>', 'flow files and folders as they would be')
   .option('--limit <count>', 'the first so many deviations', '1000')
   .action((file: string, paths: string[], options: ReplayOptions) =>
-    finish(import('./command/remote/record.ts').then(({ replay }) => replay(file, paths, options, console))),
+    finish(import('./command/remote/record-command.ts').then(({ replay }) => replay(file, paths, options, console))),
   );
 
 remote('audit', 'print who did what with a running hub that has a store: changes from outside, and what operators did')
@@ -195,7 +197,7 @@ remote('audit', 'print who did what with a running hub that has a store: changes
   .option('--limit <count>', 'the newest so many', '1000')
   .option('--json', 'print each entry as JSON')
   .action((options: AuditOptions) =>
-    finish(import('./command/remote/audit.ts').then(({ audit }) => audit(options, console))),
+    finish(import('./command/remote/audit-command.ts').then(({ audit }) => audit(options, console))),
   );
 
 remote('history', 'print what a parameter of a running hub was, as far as its store knows')
@@ -206,7 +208,7 @@ remote('history', 'print what a parameter of a running hub was, as far as its st
   .option('--json', 'print the JSON of the hub')
   .argument('<address>', '<Connection ID>/<Parameter ID>')
   .action((address: string, options: HistoryOptions) =>
-    finish(import('./command/remote/history.ts').then(({ history }) => history(address, options, console))),
+    finish(import('./command/remote/history-command.ts').then(({ history }) => history(address, options, console))),
   );
 
 remote('events', 'print what happened to a parameter of a running hub, who did it and why, as far as its store knows')
@@ -216,13 +218,13 @@ remote('events', 'print what happened to a parameter of a running hub, who did i
   .option('--json', 'print each event as JSON')
   .argument('<address>', '<Connection ID>/<Parameter ID>')
   .action((address: string, options: EventsOptions) =>
-    finish(import('./command/remote/events.ts').then(({ events }) => events(address, options, console))),
+    finish(import('./command/remote/events-command.ts').then(({ events }) => events(address, options, console))),
   );
 
 remote('backup', 'write a backup of a running hub into a file: its flow files, dashboards and databases')
   .argument('<file>', 'the archive that is written, a .tar; one of this name is replaced')
   .action((file: string, options: RemoteOptions) =>
-    finish(import('./command/remote/backup.ts').then(({ backup }) => backup(file, options, console))),
+    finish(import('./command/remote/backup-command.ts').then(({ backup }) => backup(file, options, console))),
   );
 
 program
@@ -232,7 +234,7 @@ program
   .argument('<folder>', 'an empty folder, or one that there is not yet')
   .action((file: string, folder: string) =>
     finish(
-      import('./command/remote/backup.ts').then(({ restore }) =>
+      import('./command/remote/backup-command.ts').then(({ restore }) =>
         restore(file, folder, calledAs(process.argv[1] ?? '', process.cwd()), console),
       ),
     ),
@@ -245,7 +247,7 @@ async function runHub(paths: readonly string[], options: RunSettings): Promise<n
   const [{ run }, { createFlowGuard }, { createSupervisor }] = await Promise.all([
     import('./command/run/run.ts'),
     import('./command/run/flow-guard.ts'),
-    import('./command/run/supervisor.ts'),
+    import('./command/run/run-supervisor.ts'),
   ]);
   return run(paths, {
     ...options,

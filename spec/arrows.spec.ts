@@ -271,7 +271,7 @@ test('the threads that each hub with a store starts load no package', async (t) 
     );
     for (const target of loaded) if (target.endsWith('.ts')) found.add(target);
   }
-  t.true(found.has('connections/store/history/rules.ts'));
+  t.true(found.has('connections/store/history/history-rules.ts'));
 });
 
 test('browsers load no zod: what they import of the shapes of answers is types', async (t) => {
@@ -281,7 +281,7 @@ test('browsers load no zod: what they import of the shapes of answers is types',
       t.not(target, 'zod', file);
       if (/\.tsx?$/.test(target)) found.add(target);
     }
-  t.true(found.has('wire/http/limits.ts'));
+  t.true(found.has('wire/http/http-limits.ts'));
 });
 
 test('no spec and no trial imports the bench, and nothing but the bench does', async (t) => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { env } from 'node:process';
 import { stripVTControlCharacters } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
-import { parseDashboard } from '../lib/dashboard/parse.ts';
+import { parseDashboard } from '../lib/dashboard/parse-dashboard.ts';
 import { loadFlows } from '../lib/hub.ts';
 import { createFolder } from './support/folder.ts';
 import { needs } from './support/programs.ts';

@@ -7,8 +7,8 @@ import type { Value, ValueType } from '../model/value.ts';
 import { Adaptation, type LookedUp, type TypeOf } from './adapt.ts';
 import { createEnvironment, language, valueTypes } from './language.ts';
 import { ExpressionMistake, explainFailure } from './mistakes/failures.ts';
-import { explainSyntax } from './mistakes/syntax.ts';
-import { explainResult, explainType } from './mistakes/types.ts';
+import { explainSyntax } from './mistakes/syntax-mistakes.ts';
+import { explainResult, explainType } from './mistakes/type-mistakes.ts';
 import { type Part, partsOf, treeOf } from './syntax-tree.ts';
 
 export type { LookedUp, TypeOf };

@@ -5,7 +5,7 @@ import { formatMistake, type Mistake, MistakeList } from '../json5/mistake.ts';
 import { HubError } from '../model/error.ts';
 import type { FileReport, LoadReport } from '../model/reports/reload-report.ts';
 import { FlowCheck } from './check/check.ts';
-import { type KeptFiles, readFlowFiles } from './files/read.ts';
+import { type KeptFiles, readFlowFiles } from './files/read-files.ts';
 import type { Plan } from './plan.ts';
 import { FlowPrograms, type ProgramOptions } from './programs/flow-programs.ts';
 

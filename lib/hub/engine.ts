@@ -4,7 +4,7 @@ import { type SchedulerLike, Subscription } from 'rxjs';
 import type { HubPort } from '../connections/hub-port.ts';
 import type { Duty, HeldBack, Watch } from '../connections/mirroring.ts';
 import { hubId, type Plan, startedId } from '../flow/plan.ts';
-import { Keeping } from '../flow/run/connections/keeping.ts';
+import { Keeping } from '../flow/run/connections/hub-keeping.ts';
 import type { ConnectionChange } from '../flow/run/connections/running-connection.ts';
 import { RunningConnections } from '../flow/run/connections/running-connections.ts';
 import { HandSwitches } from '../flow/run/hand-switches.ts';

@@ -4,7 +4,7 @@
 import { isJsonObject } from '../model/json-object.ts';
 import { KeptText } from './kept-text.ts';
 import { createKnownPlaces, type Token, tokensOf } from './positions.ts';
-import { createJson5Text, type Json5Text, parseJson5, readJson5 } from './read.ts';
+import { createJson5Text, type Json5Text, parseJson5, readJson5 } from './read-json5.ts';
 
 /** How much of two texts is compared at once. */
 const comparedLength = 4096;

@@ -5,7 +5,7 @@ import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { env } from 'node:process';
 import test from 'ava';
-import { check } from '../../lib/command/check.ts';
+import { check } from '../../lib/command/check-command.ts';
 import { loadFlows } from '../../lib/hub.ts';
 import { createFolder } from '../support/folder.ts';
 import { call, runToEnd } from '../support/system/process.ts';

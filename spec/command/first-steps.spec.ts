@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import json5 from 'json5';
-import { check } from '../../lib/command/check.ts';
+import { check } from '../../lib/command/check-command.ts';
 import { calledAs, quoted } from '../../lib/command/first-steps.ts';
 import { init } from '../../lib/command/init.ts';
 import { test as testFlows } from '../../lib/command/test.ts';

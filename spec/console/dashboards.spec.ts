@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import type { Page } from 'playwright-core';
-import { writeIntervalMs } from '../../lib/console/dashboard/controls/writer.ts';
+import { writeIntervalMs } from '../../lib/console/dashboard/controls/paced-writer.ts';
 import { expectAccessible } from '../support/browser/accessible.ts';
 import { desktop, goTo, openConsole, phone, waitUntil } from '../support/browser/console.ts';
 import { browser } from '../support/browser/own-browser.ts';

@@ -7,7 +7,7 @@ import test from 'ava';
 import JSON5 from 'json5';
 import type { Group } from '../../lib/dashboard/format.ts';
 import { dashboardJsonSchema } from '../../lib/dashboard/json-schema.ts';
-import { parseDashboard } from '../../lib/dashboard/parse.ts';
+import { parseDashboard } from '../../lib/dashboard/parse-dashboard.ts';
 import { HubError } from '../../lib/model/error.ts';
 
 const folder = 'flows/dashboards';

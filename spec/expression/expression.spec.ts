@@ -8,7 +8,7 @@ import {
   isLanguageName,
   missingName,
 } from '../../lib/expression/expression.ts';
-import { expressionSchema } from '../../lib/expression/pattern.ts';
+import { expressionSchema } from '../../lib/expression/regex-pattern.ts';
 import { localTime } from '../../lib/model/time/zone-time.ts';
 import type { Value, ValueType } from '../../lib/model/value.ts';
 import { processorTimeOf } from '../support/system/machine.ts';

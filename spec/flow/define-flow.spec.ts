@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { VirtualTimeScheduler } from 'rxjs';
-import { declareInstallation } from '../../lib/command/types.ts';
+import { declareInstallation } from '../../lib/command/types-command.ts';
 import { loadFlows, startHub } from '../../lib/hub.ts';
 import type { Origin } from '../../lib/model/parameter.ts';
 import { createLogRecorder } from '../support/connection.ts';

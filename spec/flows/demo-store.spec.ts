@@ -5,7 +5,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test from 'ava';
-import { explain } from '../../lib/command/remote/why.ts';
+import { explain } from '../../lib/command/remote/why-command.ts';
 import { deadlineMs, eventually } from '../support/deadline.ts';
 import { createFolder } from '../support/folder.ts';
 import { root } from '../support/repository/readme.ts';

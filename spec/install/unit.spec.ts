@@ -9,7 +9,7 @@ import { conffiles, writeConffiles } from '../../install/debian/conffiles.ts';
 import { controlOf } from '../../install/debian/control.ts';
 import { unitOfPackage } from '../../install/debian/unit.ts';
 import { type Bill, npmSbom, withNode } from '../../install/packing.ts';
-import { check } from '../../lib/command/check.ts';
+import { check } from '../../lib/command/check-command.ts';
 import { createFolder } from '../support/folder.ts';
 import { needs, pathOf } from '../support/programs.ts';
 import { readReadme, root } from '../support/repository/readme.ts';

@@ -2,8 +2,8 @@
 
 import test from 'ava';
 import fc from 'fast-check';
-import { explainJson5 } from '../../lib/json5/explain.ts';
-import { readJson5 } from '../../lib/json5/read.ts';
+import { explainJson5 } from '../../lib/json5/explain-mistake.ts';
+import { readJson5 } from '../../lib/json5/read-json5.ts';
 import { processorTimeOf } from '../support/system/machine.ts';
 
 test('a text that is JSON5 has nothing to explain', (t) => {

@@ -3,7 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import test from 'ava';
 import { KeptText } from '../../lib/json5/kept-text.ts';
-import { readJson5 } from '../../lib/json5/read.ts';
+import { readJson5 } from '../../lib/json5/read-json5.ts';
 import { rereadJson5 } from '../../lib/json5/reread.ts';
 import { usedMemory } from '../support/system/used-memory.ts';
 

@@ -3,7 +3,7 @@
 import test from 'ava';
 import { KeptText } from '../../lib/json5/kept-text.ts';
 import { createKnownPlaces, findInText, findPosition } from '../../lib/json5/positions.ts';
-import { readJson5 } from '../../lib/json5/read.ts';
+import { readJson5 } from '../../lib/json5/read-json5.ts';
 
 const text = `// a comment with { and "
 {

@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import fc from 'fast-check';
-import { readJson5 } from '../../lib/json5/read.ts';
+import { readJson5 } from '../../lib/json5/read-json5.ts';
 import { rereadJson5, withSameParts } from '../../lib/json5/reread.ts';
 
 const written = `{ // a comment: [1]

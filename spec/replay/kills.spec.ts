@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { record, replay } from '../../lib/command/remote/record.ts';
+import { record, replay } from '../../lib/command/remote/record-command.ts';
 import { openRecording } from '../../lib/replay/replay.ts';
 import { eventually } from '../support/deadline.ts';
 import { createFolder } from '../support/folder.ts';

@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { record, replay } from '../../lib/command/remote/record.ts';
+import { record, replay } from '../../lib/command/remote/record-command.ts';
 import { maxUnsentBytes } from '../../lib/connections/rest-api/endpoints/record.ts';
 import { limits } from '../../lib/connections/rest-api/limits/limits.ts';
 import { encodeLine } from '../../lib/wire/recording.ts';

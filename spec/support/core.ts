@@ -4,7 +4,7 @@ import type { ExecutionContext } from 'ava';
 import { VirtualTimeScheduler } from 'rxjs';
 import type { HubPort } from '../../lib/connections/hub-port.ts';
 import type { Plan } from '../../lib/flow/plan.ts';
-import { Keeping } from '../../lib/flow/run/connections/keeping.ts';
+import { Keeping } from '../../lib/flow/run/connections/hub-keeping.ts';
 import { Supervisor } from '../../lib/flow/run/connections/supervisor.ts';
 import { Graph } from '../../lib/graph/graph.ts';
 import { Journal } from '../../lib/hub/journal.ts';

@@ -4,7 +4,7 @@ import { Backoff } from '../../model/time/backoff.ts';
 import { mayReturn } from '../../wire/close-codes.ts';
 import { protocolName } from '../../wire/protocol.ts';
 import type { Greeting, ReceivedMessage } from '../../wire/v1/hub-messages.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { Endpoint } from './hub-endpoint.ts';
 import type { Platform, SocketLike } from './platform.ts';
 
 /**

@@ -1,6 +1,6 @@
 // What a browser or Node gives the library: sockets, time, chance, and the signs that a sleeping page is awake again.
 
-import type { Endpoint } from './endpoint.ts';
+import type { Endpoint } from './hub-endpoint.ts';
 
 /** The part of a WebSocket that is used. */
 export interface SocketLike {

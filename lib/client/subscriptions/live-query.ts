@@ -1,8 +1,8 @@
 // What the selections of one request share: the parameters that match, kept up to date, and one batch per message of the hub for all
 // that observe it.
 
-import type { Matcher } from '../replica/pattern.ts';
 import type { Change, Follower, ParameterView, ReplicaParameter } from '../replica/replica-parameter.ts';
+import type { Matcher } from '../replica/replica-pattern.ts';
 import { Emitter, type Observer } from '../stream.ts';
 
 /** What one message of the hub has changed, in order of the lists: take in `removed` first. */

@@ -1,9 +1,9 @@
 // Selections: lists of parameters by pattern. Those that ask for the same share one subscription of the protocol.
 
 import type { Delivery, SubscriptionRequest } from '../../wire/v1/client-messages.ts';
-import { type AddressPattern, createMatcher, encodePattern } from '../replica/pattern.ts';
 import type { Replica } from '../replica/replica.ts';
 import type { Change, ParameterView } from '../replica/replica-parameter.ts';
+import { type AddressPattern, createMatcher, encodePattern } from '../replica/replica-pattern.ts';
 import { createStream, type Observer, type Stream } from '../stream.ts';
 import { type Batch, LiveQuery } from './live-query.ts';
 import type { Subscription, Subscriptions } from './subscriptions.ts';

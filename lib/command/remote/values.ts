@@ -6,7 +6,7 @@ import type { ParameterInfo, Updated } from '../../wire/http/parameters.ts';
 import { pathOf } from '../../wire/http/path.ts';
 import type { Notification } from '../../wire/plain.ts';
 import type { Console, PacedConsole } from '../console.ts';
-import { credentials, type RemoteOptions, request, requestParameter } from './request.ts';
+import { credentials, type RemoteOptions, request, requestParameter } from './ask-hub.ts';
 
 /** Prints the value. Errors: the sentence of the hub, or that there is none at the URL. */
 export async function get(

@@ -16,7 +16,7 @@ import { HubError, messageOf } from '../../model/error.ts';
 import { untilAllAnswered } from '../../model/waiting-threads.ts';
 import { createLogFormat, type LogFormat, logFormats } from './log-format.ts';
 import { LogOutput } from './log-output.ts';
-import type { Supervisor } from './supervisor.ts';
+import type { Supervisor } from './run-supervisor.ts';
 
 export interface RunOptions {
   readonly logLevel: string;

@@ -32,7 +32,7 @@ import { messageOf } from '../../model/error.ts';
 import { Backoff } from '../../model/time/backoff.ts';
 import type { ConnectionContext, ConnectionEvent } from '../connection.ts';
 import type { Combination } from './combination.ts';
-import { type FromProcess, fromProcess, type ToProcess, type Unusable } from './messages.ts';
+import { type FromProcess, fromProcess, type ToProcess, type Unusable } from './keyboard-messages.ts';
 import type { KeyboardSettings } from './settings.ts';
 
 /** The process is ready within this time; otherwise its X server hangs. */

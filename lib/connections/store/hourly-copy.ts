@@ -4,7 +4,7 @@ import type { Worker } from 'node:worker_threads';
 import { messageOf } from '../../model/error.ts';
 import { startThread } from './store-thread.ts';
 import type { DatabaseFiles } from './thread/database/files.ts';
-import type { Copied } from './thread/values/messages.ts';
+import type { Copied } from './thread/values/values-messages.ts';
 
 /** How often a copy is made; the first one comes soon, and one that failed is tried again earlier. */
 export const copyEveryMs = 3_600_000;

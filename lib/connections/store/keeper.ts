@@ -4,7 +4,7 @@ import { take } from 'rxjs/operators';
 import type { BackoffTimes } from '../../model/time/backoff.ts';
 import { within } from '../../model/time/deadline.ts';
 import type { ConnectionEvent } from '../connection.ts';
-import type { LeftOut } from './thread/values/messages.ts';
+import type { LeftOut } from './thread/values/values-messages.ts';
 
 /** A commit that takes longer is told: what was to be kept may be older than half a second when it is safe. */
 const slowMs = 300;

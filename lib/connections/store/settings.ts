@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { describe, messageOf } from '../../model/error.ts';
 import { record } from '../../model/record-schema.ts';
 import { readDurationMs, readLongDurationMs } from '../../model/time/duration.ts';
-import { logBytes as auditLogBytes } from './audit/tables.ts';
-import type { HistoryRoom } from './history/messages.ts';
-import type { HistoryRule } from './history/rules.ts';
+import { logBytes as auditLogBytes } from './audit/audit-tables.ts';
+import type { HistoryRoom } from './history/history-messages.ts';
+import type { HistoryRule } from './history/history-rules.ts';
 import { maxSelections } from './snapshots/shelf.ts';
 
 // What settings say of the addresses that a part of a store is for.

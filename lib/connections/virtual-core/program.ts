@@ -16,7 +16,7 @@ import type { InputTypes } from '../connection.ts';
 import type { SettingMistake } from '../setting.ts';
 import { type ArgumentKind, blockTypes } from './blocks/blocks.ts';
 import { type Logic, RisingEdge } from './blocks/logic.ts';
-import { Cell, Unit } from './engine.ts';
+import { Cell, Unit } from './core-engine.ts';
 import type { BlockOutput, CoreSettings, ExpressionOutput, Output } from './settings.ts';
 
 /** A core ready to run, with fresh memory. If there are mistakes, they are all that it is good for. */

@@ -1,12 +1,12 @@
 // The settings of a Virtual Core: its inputs, and its outputs, each of which is an expression or a function block.
 
 import { z } from 'zod';
-import { expressionSchema } from '../../expression/pattern.ts';
+import { expressionSchema } from '../../expression/regex-pattern.ts';
 import { addressShape } from '../../model/address.ts';
 import { record } from '../../model/record-schema.ts';
 import { type ValueType, valueTypes } from '../../model/value.ts';
 import { blockTypes } from './blocks/blocks.ts';
-import { maxRanks } from './engine.ts';
+import { maxRanks } from './core-engine.ts';
 
 /**
  * How many outputs a core may have: so one evaluation, with the further parameters of blocks, fits into a turn (131,072

@@ -6,7 +6,7 @@ import { messageOf } from '../../model/error.ts';
 import { type ConnectionContext, type ConnectionEvent, defineConnectionType } from '../connection.ts';
 import type { Memory } from '../keeping.ts';
 import { createAlarm, type Remembered } from './blocks/logic.ts';
-import { Engine, type Unit } from './engine.ts';
+import { Engine, type Unit } from './core-engine.ts';
 import { compile, followInputs, parametersOf } from './program.ts';
 import { type CoreSettings, settingsSchema } from './settings.ts';
 

@@ -22,7 +22,7 @@ import { type ConnectionContext, type ConnectionEvent, defineConnectionType } fr
 import type { ResolvePath } from '../setting.ts';
 import { sourceOfBytes, sourceOfText } from './encoding.ts';
 import { leftoverAgeMs, reasonOf, removeLeftovers, replaceFile } from './replace-file.ts';
-import { fillTemplate, isPlaceholderName, maxTemplateLength, parseTemplate, type Template } from './template.ts';
+import { fillTemplate, isPlaceholderName, maxTemplateLength, parseTemplate, type Template } from './xml-template.ts';
 
 const pathSetting = z.string({ error: 'the path of a file' }).min(1, { error: 'the path of a file' });
 

@@ -3,8 +3,8 @@
 import { type Accessor, createEffect, createSignal, on } from 'solid-js';
 import { createStore, reconcile } from 'solid-js/store';
 import type { AuditPage } from '../../wire/http/past.ts';
-import { getJson } from '../hub/request.ts';
-import { useInterval, useOneAtATime } from '../page/timers.ts';
+import { getJson } from '../hub/page-request.ts';
+import { useInterval, useOneAtATime } from '../page/page-timers.ts';
 import { addOlder, type HeldAudit, refresh } from './audit-pages.ts';
 
 const refreshMs = 1000;

@@ -3,7 +3,7 @@
 import { createEffect, createSignal, on } from 'solid-js';
 import type { Value } from '../../client/index.ts';
 import type { LiveParameter } from '../hub/live-cells.ts';
-import { useDelay } from '../page/timers.ts';
+import { useDelay } from '../page/page-timers.ts';
 import { isLit } from './showing.ts';
 
 /** How long a fire of its trigger lights it. */

@@ -1,8 +1,8 @@
 // A dashboard as it hangs on the wall. It takes all of the screen, keeps it on, and is clearly stale while the link is down.
 import { createEffect, createMemo, createSignal, onCleanup, onMount, Show } from 'solid-js';
 import type { Dashboard, Widget } from '../../dashboard/format.ts';
-import { isStale } from '../hub/hub.ts';
 import { createLiveValues } from '../hub/live-values.ts';
+import { isStale } from '../hub/page-hub.ts';
 import { linkTo, route, setParams } from '../page/route.ts';
 import { formatClock } from '../page/units.ts';
 import { addressesOf, Grid } from './grid.tsx';

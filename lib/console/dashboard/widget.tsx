@@ -5,11 +5,11 @@ import type { Value } from '../../client/index.ts';
 import type { SingleWidget, WidgetOf } from '../../dashboard/format.ts';
 import { messageOf } from '../../model/error.ts';
 import { pathOf } from '../../wire/http/path.ts';
-import { hub } from '../hub/hub.ts';
 import type { LiveParameter } from '../hub/live-cells.ts';
 import type { LiveValues } from '../hub/live-values.ts';
-import { request } from '../hub/request.ts';
-import { useDelay } from '../page/timers.ts';
+import { hub } from '../hub/page-hub.ts';
+import { request } from '../hub/page-request.ts';
+import { useDelay } from '../page/page-timers.ts';
 import { beginningOf } from '../page/units.ts';
 import { showValue } from './showing.ts';
 

@@ -17,10 +17,10 @@ import { navigate } from '../page/route.ts';
 import { formatValue } from '../page/units.ts';
 import { Guarded } from '../parts/guarded.tsx';
 import { StaleMark, StateMark } from '../parts/state-mark.tsx';
-import type { GraphNode } from './graph.ts';
-import type { Installation } from './installation.ts';
-import type { Box, Drawing, Line } from './layout.ts';
+import type { GraphNode } from './flow-graph.ts';
+import type { Box, Drawing, Line } from './graph-layout.ts';
 import { type RuleGroup, rulesIn } from './rule-groups.ts';
+import type { Installation } from './shown-installation.ts';
 
 /** How often a second a value may change in the drawing. */
 const rate = 4;

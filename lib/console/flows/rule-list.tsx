@@ -4,8 +4,8 @@ import { createEffect, For, onMount, Show } from 'solid-js';
 import { linkTo } from '../page/route.ts';
 import { Guarded, GuardedFor } from '../parts/guarded.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
-import type { Installation } from './installation.ts';
 import { keyOf, type RuleGroup, rulesIn } from './rule-groups.ts';
+import type { Installation } from './shown-installation.ts';
 
 interface ListProps {
   /** By their ids: a row then stays the same, and keeps the focus, when something about its rules changes. */

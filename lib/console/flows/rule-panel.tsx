@@ -8,8 +8,8 @@ import { linkTo } from '../page/route.ts';
 import { formatClock, formatValue } from '../page/units.ts';
 import { GuardedFor } from '../parts/guarded.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
-import type { Installation } from './installation.ts';
 import { Addresses } from './rule-list.tsx';
+import type { Installation } from './shown-installation.ts';
 
 export function RulePanel(props: { readonly rule: RuleStatus; readonly installation: Installation; close(): void }) {
   return (

@@ -5,8 +5,8 @@ import { type Accessor, createMemo, createSignal } from 'solid-js';
 import type { RuleStatus } from '../../model/reports/rule-status.ts';
 import { route, setParams } from '../page/route.ts';
 import { searched } from '../parts/view-bar.tsx';
-import type { Installation } from './installation.ts';
 import { groupRules, groupsOf, keyOf, openGroups, type RuleGroup } from './rule-groups.ts';
+import type { Installation } from './shown-installation.ts';
 
 export interface ShownRules {
   /** The rules that the search finds. */

@@ -2,7 +2,7 @@
 
 import { Show } from 'solid-js';
 import { messageOf } from '../../model/error.ts';
-import { Refusal } from '../hub/request.ts';
+import { Refusal } from '../hub/page-request.ts';
 import { Fault } from '../parts/view-bar.tsx';
 
 /** Whether the hub has nothing that could tell of earlier times. */

@@ -2,12 +2,12 @@
 import { type Accessor, createEffect, createMemo, createSignal, on, Show } from 'solid-js';
 import type { ValueType } from '../../client/index.ts';
 import { messageOf } from '../../model/error.ts';
-import { maxPoints } from '../../wire/http/limits.ts';
+import { maxPoints } from '../../wire/http/http-limits.ts';
 import type { History } from '../../wire/http/past.ts';
 import { pathOf } from '../../wire/http/path.ts';
-import { isStale } from '../hub/hub.ts';
-import { getJson } from '../hub/request.ts';
-import { useInterval, useOneAtATime } from '../page/timers.ts';
+import { isStale } from '../hub/page-hub.ts';
+import { getJson } from '../hub/page-request.ts';
+import { useInterval, useOneAtATime } from '../page/page-timers.ts';
 import { formatValue } from '../page/units.ts';
 import { record } from '../parameters/recordings.ts';
 import { isWithoutStore } from './no-store.tsx';

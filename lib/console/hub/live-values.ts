@@ -2,8 +2,8 @@
 
 import { type Accessor, batch, createEffect, createSignal, on, onCleanup } from 'solid-js';
 import type { Unsubscribable } from '../../client/index.ts';
-import { hub } from './hub.ts';
 import { createLiveCells, type LiveParameter } from './live-cells.ts';
+import { hub } from './page-hub.ts';
 
 /** One message of subscription has room for so many of the longest addresses. */
 const addressesPerSelection = 190;

@@ -1,13 +1,13 @@
 // Who uses the console, and what that may do. What it may not do is not offered.
 
 import { createEffect, createMemo, createRoot, createSignal, on } from 'solid-js';
-import { createMatcher } from '../../client/replica/pattern.ts';
+import { createMatcher } from '../../client/replica/replica-pattern.ts';
 import { messageOf } from '../../model/error.ts';
 import type { Access } from '../../model/parameter.ts';
 import type { Me } from '../../wire/http/users.ts';
-import { useDelay, useOneAtATime } from '../page/timers.ts';
-import { isStale, linkState } from './hub.ts';
-import { getJson, postJson, Refusal } from './request.ts';
+import { useDelay, useOneAtATime } from '../page/page-timers.ts';
+import { isStale, linkState } from './page-hub.ts';
+import { getJson, postJson, Refusal } from './page-request.ts';
 
 /** A question that was not answered is asked again after this pause. */
 const askAgainMs = 5000;

@@ -3,8 +3,8 @@
 import { type Accessor, createEffect, createSignal, on } from 'solid-js';
 import { createStore, reconcile } from 'solid-js/store';
 import { messageOf } from '../../model/error.ts';
-import { usePolling } from '../page/timers.ts';
-import { request } from './request.ts';
+import { usePolling } from '../page/page-timers.ts';
+import { request } from './page-request.ts';
 
 const defaultIntervalMs = 1000;
 

@@ -3,8 +3,8 @@
 import { type Accessor, createEffect, createSignal, on } from 'solid-js';
 import { messageOf } from '../../model/error.ts';
 import type { LogPage } from '../../wire/http/operation.ts';
-import { getJson } from '../hub/request.ts';
-import { usePolling } from '../page/timers.ts';
+import { getJson } from '../hub/page-request.ts';
+import { usePolling } from '../page/page-timers.ts';
 import { append, goesOn, type Held, type LogLine, nothingHeld, replace, restart } from './entries.ts';
 
 const intervalMs = 1000;

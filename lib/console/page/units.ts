@@ -3,7 +3,7 @@
 import { createSignal } from 'solid-js';
 import type { Value } from '../../client/index.ts';
 import { fixedText, roundToSignificant } from '../../model/digits.ts';
-import { useInterval } from './timers.ts';
+import { useInterval } from './page-timers.ts';
 
 /** Tells the time in milliseconds since 1970, each second anew, for the scope that calls it. */
 export function useNow(): () => number {

@@ -4,8 +4,8 @@ import { type Accessor, createEffect, createMemo, createSignal, on, onCleanup } 
 import type { ValueType } from '../../client/index.ts';
 import type { Access } from '../../model/parameter.ts';
 import type { ConnectionList } from '../../wire/http/operation.ts';
-import { isStale } from '../hub/hub.ts';
 import { mayManage } from '../hub/me.ts';
+import { isStale } from '../hub/page-hub.ts';
 import { usePolled } from '../hub/polled.ts';
 import type { CatalogueMessage } from './catalogue.worker.ts';
 

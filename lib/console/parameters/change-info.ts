@@ -2,7 +2,7 @@
 
 import { onCleanup } from 'solid-js';
 import type { ParameterInfo } from '../../wire/http/parameters.ts';
-import { getJson } from '../hub/request.ts';
+import { getJson } from '../hub/page-request.ts';
 
 /** The page asks as soon as a row has changed, but no more often than this. */
 const intervalMs = 3000;

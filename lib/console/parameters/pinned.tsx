@@ -1,6 +1,6 @@
 // The pinned parameters above the list: their values now and over the last minutes.
 import { createSignal, For, Show } from 'solid-js';
-import { useInterval } from '../page/timers.ts';
+import { useInterval } from '../page/page-timers.ts';
 import { formatValue } from '../page/units.ts';
 import { Guarded } from '../parts/guarded.tsx';
 import { StaleMark } from '../parts/state-mark.tsx';

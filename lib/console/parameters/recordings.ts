@@ -2,7 +2,7 @@
 
 import { createSignal } from 'solid-js';
 import type { Unsubscribable, Value } from '../../client/index.ts';
-import { hub } from '../hub/hub.ts';
+import { hub } from '../hub/page-hub.ts';
 import { keep, recallTexts } from '../page/storage.ts';
 
 /** Five minutes at ten samples a second. */

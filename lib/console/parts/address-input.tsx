@@ -2,8 +2,8 @@
 
 import { createSignal, For, onCleanup } from 'solid-js';
 import type { ParameterInfo } from '../../wire/http/parameters.ts';
-import { request } from '../hub/request.ts';
-import { useDelay } from '../page/timers.ts';
+import { request } from '../hub/page-request.ts';
+import { useDelay } from '../page/page-timers.ts';
 
 const suggestions = 20;
 /** For a shorter text most of the parameters would be found. */

@@ -3,7 +3,7 @@
 import { type Accessor, createEffect, ErrorBoundary, For, type JSX, on, onMount } from 'solid-js';
 import { Dynamic } from 'solid-js/web';
 import { messageOf } from '../../model/error.ts';
-import { useDelay } from '../page/timers.ts';
+import { useDelay } from '../page/page-timers.ts';
 
 /** A part that failed is drawn anew after this long, if nothing says earlier that it may work. */
 const retryMs = 10_000;

@@ -1,7 +1,7 @@
 // The help dialog: which keys do what.
 
 import { For } from 'solid-js';
-import { areKeysOn, switchKeys } from '../page/keys.ts';
+import { areKeysOn, switchKeys } from '../page/page-keys.ts';
 import { offeredViews } from '../views.ts';
 
 export function Help(props: { readonly ref: (dialog: HTMLDialogElement) => void }) {

@@ -1,8 +1,8 @@
 // Says while the link to the hub is down that all values may be old, and when the console tries again.
 
 import { createEffect, createSignal, Show } from 'solid-js';
-import { isStale, linkState } from '../hub/hub.ts';
-import { useInterval } from '../page/timers.ts';
+import { isStale, linkState } from '../hub/page-hub.ts';
+import { useInterval } from '../page/page-timers.ts';
 
 export function LinkBanner() {
   const [now, setNow] = createSignal(Date.now());

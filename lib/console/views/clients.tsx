@@ -4,7 +4,7 @@ import { createMemo, createSignal, For, Show } from 'solid-js';
 import type { ClientList, ClientStatus } from '../../wire/http/operation.ts';
 import type { Pattern } from '../../wire/pattern.ts';
 import { usePolled } from '../hub/polled.ts';
-import { useInterval } from '../page/timers.ts';
+import { useInterval } from '../page/page-timers.ts';
 import { formatBytes, formatCount, formatDate, formatSpan, useNow } from '../page/units.ts';
 import { Breakable } from '../parts/breakable.tsx';
 import { GuardedFor } from '../parts/guarded.tsx';

@@ -2,8 +2,8 @@
 
 import { createMemo, For, Show } from 'solid-js';
 import type { ConnectionControl, ConnectionList, ConnectionStatus } from '../../wire/http/operation.ts';
+import { type Attempt, createAttempt, postJson } from '../hub/page-request.ts';
 import { usePolled } from '../hub/polled.ts';
-import { type Attempt, createAttempt, postJson } from '../hub/request.ts';
 import { linkTo, route, setParams } from '../page/route.ts';
 import { formatCount, formatDate, formatSpan, useNow } from '../page/units.ts';
 import { createConfirmation } from '../parts/confirm.tsx';

@@ -4,7 +4,7 @@ import { Show } from 'solid-js';
 import type { Dashboard } from '../../dashboard/format.ts';
 import type { DashboardList } from '../../wire/http/operation.ts';
 import { Panel } from '../dashboard/panel.tsx';
-import { isStale } from '../hub/hub.ts';
+import { isStale } from '../hub/page-hub.ts';
 import { usePolled } from '../hub/polled.ts';
 import { linkTo, route } from '../page/route.ts';
 import { GuardedFor } from '../parts/guarded.tsx';

@@ -2,12 +2,12 @@
 
 import { createMemo, createResource, lazy, Match, Show, Suspense, Switch } from 'solid-js';
 import { Files } from '../flows/files.tsx';
-import { buildGraph } from '../flows/graph.ts';
-import { useInstallation } from '../flows/installation.ts';
-import type { Drawing } from '../flows/layout.ts';
+import { buildGraph } from '../flows/flow-graph.ts';
+import type { Drawing } from '../flows/graph-layout.ts';
 import { maxBoxes } from '../flows/rule-groups.ts';
 import { RuleList } from '../flows/rule-list.tsx';
 import { RulePanel } from '../flows/rule-panel.tsx';
+import { useInstallation } from '../flows/shown-installation.ts';
 import { type ShownRules, useShownRules } from '../flows/shown-rules.ts';
 import { route, setParams } from '../page/route.ts';
 import { Fault, Search, searched } from '../parts/view-bar.tsx';
@@ -24,7 +24,7 @@ export default function Flows() {
   });
   const [drawing] = createResource(
     graph,
-    async (drawn): Promise<Drawing | undefined> => (await import('../flows/layout.ts')).layOut(drawn),
+    async (drawn): Promise<Drawing | undefined> => (await import('../flows/graph-layout.ts')).layOut(drawn),
     { initialValue: undefined }, // so that the view stays while the page waits
   );
   const context = {

@@ -7,9 +7,9 @@ import { StoreFault } from '../history/no-store.tsx';
 import { dayMs, paramsOf, type Timeframe, timeframeOf } from '../history/time/timeframe.ts';
 import { Timeline } from '../history/timeline.tsx';
 import { useEvents } from '../history/use-events.ts';
-import { getJson } from '../hub/request.ts';
+import { getJson } from '../hub/page-request.ts';
+import { useDelay } from '../page/page-timers.ts';
 import { linkTo, navigate, route, setParams } from '../page/route.ts';
-import { useDelay } from '../page/timers.ts';
 import { AddressInput } from '../parts/address-input.tsx';
 
 /** So that the last night is in view at once. */

@@ -3,10 +3,10 @@
 import { createSignal, Show } from 'solid-js';
 import type { SavedSnapshot, SnapshotList, SnapshotSelection } from '../../wire/http/past.ts';
 import { StoreFault } from '../history/no-store.tsx';
-import { hub, isStale } from '../hub/hub.ts';
 import { whyReadOnly } from '../hub/me.ts';
+import { hub, isStale } from '../hub/page-hub.ts';
+import { createAttempt } from '../hub/page-request.ts';
 import { usePolled } from '../hub/polled.ts';
-import { createAttempt } from '../hub/request.ts';
 import { route, setParams } from '../page/route.ts';
 import { formatCount, formatDate } from '../page/units.ts';
 import { createConfirmation } from '../parts/confirm.tsx';

@@ -3,8 +3,8 @@
 
 import { Show } from 'solid-js';
 import type { Device, KioskLink, UserAction, UserInfo, UserList } from '../../wire/http/users.ts';
+import { createAttempt, postJson } from '../hub/page-request.ts';
 import { usePolled } from '../hub/polled.ts';
-import { createAttempt, postJson } from '../hub/request.ts';
 import { formatCount, formatDate, formatSpan, useNow } from '../page/units.ts';
 import { createConfirmation } from '../parts/confirm.tsx';
 import { GuardedFor } from '../parts/guarded.tsx';

@@ -3,7 +3,7 @@
 import { createEffect, on, Show } from 'solid-js';
 import type { CausedChange, Explanation } from '../../wire/http/parameters.ts';
 import { pathOf } from '../../wire/http/path.ts';
-import { createLiveValue } from '../hub/hub.ts';
+import { createLiveValue } from '../hub/page-hub.ts';
 import { usePolled } from '../hub/polled.ts';
 import { linkTo, route, setParams } from '../page/route.ts';
 import { formatValue } from '../page/units.ts';

@@ -10,7 +10,7 @@ import { Scope, unknownVariable } from '../../template/scope.ts';
 import { instancesSchema } from '../instances-schema.ts';
 import { versionOf } from '../programs/flow-code.ts';
 import type { FlowFile } from './flow-file.ts';
-import { readTemplate, type Template } from './template.ts';
+import { readTemplate, type Template } from './flow-template.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
 

@@ -7,7 +7,7 @@ import { auditTime, type Observable, ReplaySubject, Subject } from 'rxjs';
 import type { Log } from '../../connections/connection.ts';
 import { messageOf } from '../../model/error.ts';
 import { isFlowFile, isFolder, isSkipped } from './find.ts';
-import { FollowedPlaces } from './places.ts';
+import { FollowedPlaces } from './watched-places.ts';
 
 /** How long after the first event of a burst the files are read; the watcher itself merges events within 50 ms. */
 const settleMs = 60;

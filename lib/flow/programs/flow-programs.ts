@@ -4,7 +4,7 @@ import { realpath } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { readRegularFileSync } from '../../files/regular-file.ts';
-import { isSecretLine } from '../../json5/explain.ts';
+import { isSecretLine } from '../../json5/explain-mistake.ts';
 import type { MistakeList } from '../../json5/mistake.ts';
 import { offsetAt } from '../../json5/positions.ts';
 import { describe } from '../../model/error.ts';

@@ -10,7 +10,7 @@ import { messageOf } from '../../model/error.ts';
 import { withinTicks } from '../../model/time/wall-clock.ts';
 import { maxFlowBytes, ownName } from './flow-code.ts';
 import { type FailedImport, type Imports, placeOfImport } from './imports.ts';
-import { placeOfThrow } from './places.ts';
+import { placeOfThrow } from './program-places.ts';
 import { type Frame, type Place, placeIn, stackOfThread } from './stack.ts';
 import type { TrialAnswer, TrialRequest } from './trial-thread.ts';
 

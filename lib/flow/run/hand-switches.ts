@@ -3,7 +3,7 @@
 
 import type { Log } from '../../connections/connection.ts';
 import type { Origin } from '../../model/parameter.ts';
-import type { Keeping } from './connections/keeping.ts';
+import type { Keeping } from './connections/hub-keeping.ts';
 
 /** How somebody has switched a rule or a connection. */
 export interface HandSwitch {

@@ -1,7 +1,7 @@
 // Where the socket of a hub is, and how credentials travel.
 
 import test from 'ava';
-import { findEndpoint } from '../../../lib/client/link/endpoint.ts';
+import { findEndpoint } from '../../../lib/client/link/hub-endpoint.ts';
 
 for (const [url, base, expected] of [
   ['ws://studio:17011/ws', undefined, 'ws://studio:17011/ws'],

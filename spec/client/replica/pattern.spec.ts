@@ -1,7 +1,7 @@
 // Which addresses a pattern matches, as README.md "Subscribing" says.
 
 import test from 'ava';
-import { type AddressPattern, createMatcher, encodePattern } from '../../../lib/client/replica/pattern.ts';
+import { type AddressPattern, createMatcher, encodePattern } from '../../../lib/client/replica/replica-pattern.ts';
 
 const rows: readonly (readonly [pattern: AddressPattern, matching: string, other: string])[] = [
   ['desk/lamp', 'desk/lamp', 'desk/lamp2'],

@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { backup, restore } from '../../../lib/command/remote/backup.ts';
+import { backup, restore } from '../../../lib/command/remote/backup-command.ts';
 import type { Backup } from '../../../lib/connections/archive.ts';
 import { startHub } from '../../../lib/hub.ts';
 import { createLogRecorder } from '../../support/connection.ts';

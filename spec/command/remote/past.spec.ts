@@ -4,8 +4,8 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test from 'ava';
-import { events } from '../../../lib/command/remote/events.ts';
-import { history } from '../../../lib/command/remote/history.ts';
+import { events } from '../../../lib/command/remote/events-command.ts';
+import { history } from '../../../lib/command/remote/history-command.ts';
 import type { AuditPage, EventList, History } from '../../../lib/wire/http/past.ts';
 import { deadlineMs, eventually } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';

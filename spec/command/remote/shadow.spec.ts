@@ -3,8 +3,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { reload, shadow } from '../../../lib/command/remote/shadow.ts';
-import { explain } from '../../../lib/command/remote/why.ts';
+import { reload, shadow } from '../../../lib/command/remote/shadow-command.ts';
+import { explain } from '../../../lib/command/remote/why-command.ts';
 import { eventually } from '../../support/deadline.ts';
 import { api, startTestHub, writer } from '../../support/hub.ts';
 

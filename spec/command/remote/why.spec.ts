@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import test from 'ava';
 import { firstValueFrom } from 'rxjs';
 import { filter, timeout } from 'rxjs/operators';
-import { explain, trace } from '../../../lib/command/remote/why.ts';
+import { explain, trace } from '../../../lib/command/remote/why-command.ts';
 import { deadlineMs } from '../../support/deadline.ts';
 import { startTestHub } from '../../support/hub.ts';
 

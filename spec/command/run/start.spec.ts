@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { createEnding } from '../../../lib/command/ending.ts';
 import { type RunOptions, run } from '../../../lib/command/run/run.ts';
-import { schema } from '../../../lib/command/schema.ts';
+import { schema } from '../../../lib/command/schema-command.ts';
 import { eventually } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';
 import { ask } from '../../support/http.ts';

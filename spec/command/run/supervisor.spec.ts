@@ -48,7 +48,7 @@ test('systemd is told that the hub runs, that its event loop turns, and that it 
 
 test('where no process can be made, since all descriptors are taken, systemd hears nothing and the hub goes on', async (t) => {
   const told = await runWithoutDescriptors(
-    'command/run/supervisor.ts',
+    'command/run/run-supervisor.ts',
     `const supervisor = imported.createSupervisor({ NOTIFY_SOCKET: '/nowhere' });
      supervisor.ready();
      setImmediate(() => {

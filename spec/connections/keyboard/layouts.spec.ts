@@ -2,8 +2,8 @@
 
 import test from 'ava';
 import { keys, physicalKeys } from '../../../lib/connections/keyboard/key-table.ts';
-import { Layout } from '../../../lib/connections/keyboard/process/x11/layout.ts';
-import { XServer } from '../../../lib/connections/keyboard/process/x11/server.ts';
+import { Layout } from '../../../lib/connections/keyboard/process/x11/keyboard-layout.ts';
+import { XServer } from '../../../lib/connections/keyboard/process/x11/x-server.ts';
 import { eventually } from '../../support/deadline.ts';
 import { fires, next, type RunningKeyboard, startKeyboard, state } from '../../support/keyboard/keyboard.ts';
 import { shareXServer } from '../../support/keyboard/x-server.ts';

@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import fc from 'fast-check';
-import { explain } from '../../../lib/command/remote/why.ts';
+import { explain } from '../../../lib/command/remote/why-command.ts';
 import {
   CausesWriter,
   type KeptLeaf,

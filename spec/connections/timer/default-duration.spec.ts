@@ -4,7 +4,7 @@
 import { symlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import test from 'ava';
-import { connect } from '../../../lib/client/hub.ts';
+import { connect } from '../../../lib/client/client-hub.ts';
 import { set } from '../../../lib/command/remote/values.ts';
 import { loadFlows, startHub } from '../../../lib/hub.ts';
 import type { RecordedWrite } from '../../../lib/model/reports/audit-entry.ts';

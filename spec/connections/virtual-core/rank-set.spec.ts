@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import fc from 'fast-check';
-import { maxRanks, RankSet } from '../../../lib/connections/virtual-core/engine.ts';
+import { maxRanks, RankSet } from '../../../lib/connections/virtual-core/core-engine.ts';
 
 /** A number adds that key, undefined takes the first. */
 const commands = (key: fc.Arbitrary<number>) =>

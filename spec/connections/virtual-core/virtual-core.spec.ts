@@ -1,7 +1,7 @@
 // The Virtual Core in a graph: once per turn and output, only what is affected, nothing unknown guessed, faults kept small.
 
 import test from 'ava';
-import { Engine } from '../../../lib/connections/virtual-core/engine.ts';
+import { Engine } from '../../../lib/connections/virtual-core/core-engine.ts';
 import { compile } from '../../../lib/connections/virtual-core/program.ts';
 import type { Output } from '../../../lib/connections/virtual-core/settings.ts';
 import type { Value } from '../../../lib/model/value.ts';

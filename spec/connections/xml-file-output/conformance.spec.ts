@@ -3,7 +3,7 @@
 
 import test from 'ava';
 import { sourceOfBytes } from '../../../lib/connections/xml-file-output/encoding.ts';
-import { parseTemplate } from '../../../lib/connections/xml-file-output/template.ts';
+import { parseTemplate } from '../../../lib/connections/xml-file-output/xml-template.ts';
 import { messageOf } from '../../../lib/model/error.ts';
 import { type TestDocument, testDocuments } from '../../support/xml/conformance.ts';
 import { refusedByXmllint } from '../../support/xml/xmllint.ts';

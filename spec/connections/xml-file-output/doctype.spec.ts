@@ -4,8 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import fc from 'fast-check';
-import { Mistake, maxDepth } from '../../../lib/connections/xml-file-output/doctype/declarations.ts';
 import { maxParameterText, readDoctype } from '../../../lib/connections/xml-file-output/doctype/doctype.ts';
+import { Mistake, maxDepth } from '../../../lib/connections/xml-file-output/doctype/doctype-declarations.ts';
 import { createFolder } from '../../support/folder.ts';
 import { refusedByXmllint } from '../../support/xml/xmllint.ts';
 

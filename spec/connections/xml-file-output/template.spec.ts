@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { sourceOfBytes, sourceOfText } from '../../../lib/connections/xml-file-output/encoding.ts';
-import { fillTemplate, maxFileLength, parseTemplate } from '../../../lib/connections/xml-file-output/template.ts';
+import { fillTemplate, maxFileLength, parseTemplate } from '../../../lib/connections/xml-file-output/xml-template.ts';
 import { createFolder } from '../../support/folder.ts';
 import { anySoup, anyTemplate, anyText, anyValues } from '../../support/xml/any-document.ts';
 import { type Reading, readXml } from '../../support/xml/saxes.ts';

@@ -1,7 +1,7 @@
 // Rules in files and folders, which of these are open, and the graph that they make.
 
 import test from 'ava';
-import { buildGraph } from '../../../lib/console/flows/graph.ts';
+import { buildGraph } from '../../../lib/console/flows/flow-graph.ts';
 import { groupRules, maxBoxes, openGroups, type RuleGroup, rulesIn } from '../../../lib/console/flows/rule-groups.ts';
 import type { RuleStatus } from '../../../lib/model/reports/rule-status.ts';
 

@@ -7,7 +7,7 @@ import { checkFlowFiles, FlowCheck } from '../../../lib/flow/check/check.ts';
 import type { FlowFile } from '../../../lib/flow/files/flow-file.ts';
 import type { Plan } from '../../../lib/flow/plan.ts';
 import { formatMistake, MistakeList } from '../../../lib/json5/mistake.ts';
-import { readJson5 } from '../../../lib/json5/read.ts';
+import { readJson5 } from '../../../lib/json5/read-json5.ts';
 import { withSameParts } from '../../../lib/json5/reread.ts';
 
 const lines = fc.constantFrom('a,F', 'a,F,1', 'a,S');

@@ -2,8 +2,8 @@
 // of them failed, empty: it did not.
 
 import { readCombination } from '../../../lib/connections/keyboard/combination.ts';
+import { openNutJs } from '../../../lib/connections/keyboard/process/desktop-keyboard.ts';
 import { pressCombination } from '../../../lib/connections/keyboard/process/hotkeys.ts';
-import { openNutJs } from '../../../lib/connections/keyboard/process/keyboard.ts';
 
 const presser = await openNutJs();
 for (const written of process.argv.slice(2)) {

@@ -3,7 +3,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { tables } from '../../../lib/connections/store/audit/tables.ts';
+import { tables } from '../../../lib/connections/store/audit/audit-tables.ts';
 import { createDatabase, openDatabase } from '../../../lib/connections/store/thread/database/store-database.ts';
 import type { Value } from '../../../lib/model/value.ts';
 import type { PreparedChange } from './studio.ts';

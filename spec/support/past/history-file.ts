@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { HistoryDatabase } from '../../../lib/connections/store/history/database/history-database.ts';
 import { type SpanRow, Spans } from '../../../lib/connections/store/history/database/spans.ts';
-import { downReason, hourMs, minuteMs } from '../../../lib/connections/store/history/tables.ts';
+import { downReason, hourMs, minuteMs } from '../../../lib/connections/store/history/history-tables.ts';
 import type { Origin } from '../../../lib/model/parameter.ts';
 import type { PreparedChange } from './studio.ts';
 

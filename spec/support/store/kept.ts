@@ -1,8 +1,8 @@
 // The database of values without a hub: what the next one will find in it, and values that no hub has written.
 
 import { join } from 'node:path';
-import type { Held } from '../../../lib/connections/store/thread/values/messages.ts';
 import { type OpenValues, openValues } from '../../../lib/connections/store/thread/values/values-database.ts';
+import type { Held } from '../../../lib/connections/store/thread/values/values-messages.ts';
 import type { Value } from '../../../lib/model/value.ts';
 import type { Installation } from './store.ts';
 

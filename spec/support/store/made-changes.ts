@@ -1,7 +1,7 @@
 // Changes that a spec makes up, as a recorder hands them over: parameters get numbers as they come, and rows fill columns.
 
 import { Columns, columnRows } from '../../../lib/connections/store/history/columns.ts';
-import type { Changes, ParameterRow, ToldJump } from '../../../lib/connections/store/history/messages.ts';
+import type { Changes, ParameterRow, ToldJump } from '../../../lib/connections/store/history/history-messages.ts';
 import type { ValueType } from '../../../lib/model/value.ts';
 
 /** A change of a parameter, which is told from its address on: `['desk/level', 'F', 1000, 0.5]`. */

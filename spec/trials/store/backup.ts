@@ -6,7 +6,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as after } from 'node:timers/promises';
-import { backup, restore } from '../../../lib/command/remote/backup.ts';
+import { backup, restore } from '../../../lib/command/remote/backup-command.ts';
 import { AskedHub } from '../../support/asked-hub.ts';
 import { createTemporaryFolder } from '../../support/folder.ts';
 import { Random } from '../../support/random.ts';

@@ -3,9 +3,9 @@
 
 import { messageOf } from '../../../model/error.ts';
 import type { Side } from '../key-table.ts';
-import type { FromProcess, ToProcess } from '../messages.ts';
+import type { FromProcess, ToProcess } from '../keyboard-messages.ts';
+import { type Keyboard, openKeyboard } from './desktop-keyboard.ts';
 import { Hotkeys, type Presser, pressCombination } from './hotkeys.ts';
-import { type Keyboard, openKeyboard } from './keyboard.ts';
 
 let presser: Presser | undefined;
 let work = Promise.resolve();

@@ -3,7 +3,7 @@
 
 import { extname } from 'node:path';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
-import { parseDashboard } from '../../../dashboard/parse.ts';
+import { parseDashboard } from '../../../dashboard/parse-dashboard.ts';
 import { type ErrorCode, HubError, messageOf } from '../../../model/error.ts';
 import { JsonText, jsonTextOf } from '../http/answer/reply.ts';
 

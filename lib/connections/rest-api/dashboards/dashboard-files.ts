@@ -1,7 +1,7 @@
 // The files of a folder of dashboards: which there are, what they say, and what is wrong with them.
 
 import { join } from 'node:path';
-import { parseDashboard } from '../../../dashboard/parse.ts';
+import { parseDashboard } from '../../../dashboard/parse-dashboard.ts';
 import { asFileError, decodeUtf8, EncodingError } from '../../../files/regular-file.ts';
 import { HubError, messageOf } from '../../../model/error.ts';
 import type { SettingHint } from '../../setting.ts';

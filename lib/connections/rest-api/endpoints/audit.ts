@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { describe, HubError } from '../../../model/error.ts';
 import { type AuditKind, auditKinds } from '../../../model/reports/audit-entry.ts';
-import { maxEntries, usualEntries } from '../../../wire/http/limits.ts';
+import { maxEntries, usualEntries } from '../../../wire/http/http-limits.ts';
 import { auditPage } from '../../../wire/http/past.ts';
 import { text } from '../../../wire/http/shape.ts';
 import type { AuditQuestion } from '../../archive.ts';

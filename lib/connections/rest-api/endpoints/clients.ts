@@ -1,6 +1,6 @@
 // GET /hub/clients: how each WebSocket client is doing.
 
-import { maxListedClients } from '../../../wire/http/limits.ts';
+import { maxListedClients } from '../../../wire/http/http-limits.ts';
 import { type ClientList, type ClientStatus, clientList, type SessionStatus } from '../../../wire/http/operation.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import { shownAddress } from '../proxies/address.ts';

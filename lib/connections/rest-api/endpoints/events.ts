@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { describe, HubError } from '../../../model/error.ts';
-import { maxEntries, usualEntries } from '../../../wire/http/limits.ts';
+import { maxEntries, usualEntries } from '../../../wire/http/http-limits.ts';
 import { eventList } from '../../../wire/http/past.ts';
 import { text } from '../../../wire/http/shape.ts';
 import type { EventsQuestion } from '../../archive.ts';

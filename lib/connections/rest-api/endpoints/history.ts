@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { describe, HubError } from '../../../model/error.ts';
 import type { Parameter } from '../../../model/parameter.ts';
-import { maxListPoints, maxPoints, usualPoints } from '../../../wire/http/limits.ts';
+import { maxListPoints, maxPoints, usualPoints } from '../../../wire/http/http-limits.ts';
 import { history, historyList } from '../../../wire/http/past.ts';
 import { text, texts } from '../../../wire/http/shape.ts';
 import type { AskedParameter, HistoryQuestion } from '../../archive.ts';

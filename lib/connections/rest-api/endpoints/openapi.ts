@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import { KeptResults } from '../../../model/kept-results.ts';
-import { maxBodyBytes } from '../../../wire/http/limits.ts';
+import { maxBodyBytes } from '../../../wire/http/http-limits.ts';
 import { problem as problemShape } from '../../../wire/http/problem.ts';
 import { namedShapes, text } from '../../../wire/http/shape.ts';
 import { type JsonText, jsonTextOf } from '../http/answer/reply.ts';

@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import type { Parameter } from '../../../model/parameter.ts';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
-import { maxParameters } from '../../../wire/http/limits.ts';
+import { maxParameters } from '../../../wire/http/http-limits.ts';
 import { type ParameterInfo, parameterList } from '../../../wire/http/parameters.ts';
 import { texts } from '../../../wire/http/shape.ts';
 import { toIsoTime } from '../../../wire/time.ts';

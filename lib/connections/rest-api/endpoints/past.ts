@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { describe, HubError } from '../../../model/error.ts';
 import type { HttpResponse } from '../../../net/uws.ts';
-import { maxEntries, usualEntries } from '../../../wire/http/limits.ts';
+import { maxEntries, usualEntries } from '../../../wire/http/http-limits.ts';
 import { text } from '../../../wire/http/shape.ts';
 import type { AskedParameter, PastQuestion, ReadyAnswer, Sight } from '../../archive.ts';
 import type { Handler } from '../http/admission.ts';

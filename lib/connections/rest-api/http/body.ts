@@ -4,7 +4,7 @@ import { HubError } from '../../../model/error.ts';
 import type { Account } from '../../../model/held-bytes.ts';
 import { readJsonObject } from '../../../model/json-object.ts';
 import type { HttpRequest } from '../../../net/uws.ts';
-import { maxBodyBytes } from '../../../wire/http/limits.ts';
+import { maxBodyBytes } from '../../../wire/http/http-limits.ts';
 import { LimitError } from '../limits/limit-hits.ts';
 import type { FairQueue } from '../pacing/fair-queue.ts';
 import { letSend } from './answer/expect.ts';

@@ -3,7 +3,7 @@
 
 import { mostHeldBytes } from '../../../model/held-bytes.ts';
 import { closeCodes } from '../../../wire/close-codes.ts';
-import { maxBodyBytes } from '../../../wire/http/limits.ts';
+import { maxBodyBytes } from '../../../wire/http/http-limits.ts';
 import {
   maxMessageBytes,
   maxPatternLength,

@@ -28,9 +28,9 @@ import {
 } from '../thread/database/store-database.ts';
 import { WrittenFiles } from '../thread/database/written-files.ts';
 import { giveWay } from '../thread/give-way.ts';
+import type { AuditBatch, AuditRow, HeldAudit, OpenAudit, Run } from './audit-messages.ts';
+import { keptLogEntries, logBytes, readLogEntries, tables } from './audit-tables.ts';
 import { EntryAges } from './find-entries.ts';
-import type { AuditBatch, AuditRow, HeldAudit, OpenAudit, Run } from './messages.ts';
-import { keptLogEntries, logBytes, readLogEntries, tables } from './tables.ts';
 
 /** How often rows that are too old are looked for, and how many go in one transaction. */
 const pruneEveryMs = 60_000;

@@ -4,8 +4,8 @@
 // is too much even for that is counted by hub alone.
 
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
-import type { AuditRow } from './messages.ts';
-import { cut, rowOf, rowOfLost, rowOfReported, rowOfReportedLost } from './tables.ts';
+import type { AuditRow } from './audit-messages.ts';
+import { cut, rowOf, rowOfLost, rowOfReported, rowOfReportedLost } from './audit-tables.ts';
 
 /** So many entries a second are each one by themselves. */
 export const exactRowsPerSecond = 5000;

@@ -7,7 +7,7 @@ import type { Value, ValueType } from '../../../model/value.ts';
 import type { AuditQuestion } from '../../archive.ts';
 import { isWithin, readStored } from '../thread/database/read-rows.ts';
 import { inTransaction } from '../thread/database/store-database.ts';
-import type { AuditRow } from './messages.ts';
+import type { AuditRow } from './audit-messages.ts';
 
 /** After so many rows it is looked whether the search takes too long. */
 const checkEvery = 1000;

@@ -28,9 +28,17 @@ import { createSelection } from '../selection.ts';
 import { roomOf, type StoreSettings } from '../settings.ts';
 import { StoreThread } from '../store-thread.ts';
 import { filesOf } from '../thread/database/files.ts';
+import type {
+  AuditAnswer,
+  AuditBatch,
+  AuditRequest,
+  AuditRow,
+  HeldAudit,
+  OpenAudit,
+  OpenedAudit,
+} from './audit-messages.ts';
 import { AuditQueue } from './audit-queue.ts';
-import type { AuditAnswer, AuditBatch, AuditRequest, AuditRow, HeldAudit, OpenAudit, OpenedAudit } from './messages.ts';
-import { cellsOf, rowOfDeed, rowOfStart } from './tables.ts';
+import { cellsOf, rowOfDeed, rowOfStart } from './audit-tables.ts';
 
 /** How often entries are written. */
 const tickMs = 100;

@@ -11,9 +11,9 @@ import { againTimes, awaitReaders, flushDeadlineMs, LeftOutCount, RowRate, ToldS
 import type { Part } from '../parts.ts';
 import { roomOf, rulesOf, type StoreSettings } from '../settings.ts';
 import { StoreThread } from '../store-thread.ts';
-import type { Changes, HistoryAnswer, HistoryRequest, HistoryRoom, OpenHistory } from './messages.ts';
+import type { Changes, HistoryAnswer, HistoryRequest, HistoryRoom, OpenHistory } from './history-messages.ts';
+import type { HistoryRule } from './history-rules.ts';
 import { Recorder } from './recorder.ts';
-import type { HistoryRule } from './rules.ts';
 
 /** How often changes are handed over. */
 const handOverMs = 1000;

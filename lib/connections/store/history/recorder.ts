@@ -5,9 +5,9 @@ import { type ClockJump, wallClock } from '../../../model/time/wall-clock.ts';
 import { writerName } from '../../../model/writer.ts';
 import type { HubPort, Parameters } from '../../hub-port.ts';
 import { ColumnQueue } from './columns.ts';
-import type { Changes, ParameterRow, ToldJump, WriterRow } from './messages.ts';
-import { createRuleFinder, type HistoryRule } from './rules.ts';
-import { maxTextUnits } from './tables.ts';
+import type { Changes, ParameterRow, ToldJump, WriterRow } from './history-messages.ts';
+import { createRuleFinder, type HistoryRule } from './history-rules.ts';
+import { maxTextUnits } from './history-tables.ts';
 
 /** So many jumps of the clock are told at most between two times that changes are handed over: the newest. */
 const mostJumps = 100;

@@ -5,7 +5,7 @@ import { toIsoTime } from '../../../wire/time.ts';
 import type { AuditQuestion } from '../../archive.ts';
 import { findEntries } from '../audit/find-entries.ts';
 import { OpenFile, readDatabase } from '../thread/database/store-database.ts';
-import type { Deadline } from './past.ts';
+import type { Deadline } from './past-moment.ts';
 
 export class AuditFile {
   readonly #file: OpenFile;

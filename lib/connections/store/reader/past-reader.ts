@@ -6,7 +6,7 @@ import { within } from '../../../model/time/deadline.ts';
 import type { PastArchive, PastQuestion, ReadyAnswer } from '../../archive.ts';
 import type { ConnectionEvent } from '../../connection.ts';
 import { StoreThread } from '../store-thread.ts';
-import { type HandedQuestion, handListOver, type ReadAnswer, type ReadRequest } from './messages.ts';
+import { type HandedQuestion, handListOver, type ReadAnswer, type ReadRequest } from './reader-messages.ts';
 
 /** So many questions wait at most. */
 export const maxQuestions = 4096;

@@ -4,9 +4,9 @@ import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } f
 import type { HistoryQuestion } from '../../archive.ts';
 import { startThread } from '../store-thread.ts';
 import { type Piece, piecesOf, readPiece } from './histories/histories.ts';
-import { type HandedList, handListOver } from './messages.ts';
-import type { Moment } from './past.ts';
 import type { Mark } from './past-database.ts';
+import type { Moment } from './past-moment.ts';
+import { type HandedList, handListOver } from './reader-messages.ts';
 
 /** A list of fewer parameters is read by the first thread alone. */
 const longList = 100;

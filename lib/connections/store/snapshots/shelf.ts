@@ -1,5 +1,5 @@
 // All snapshots of a store, by selection and name, and what of them is yet to be written to the disk.
-import type { Opened, SnapshotBatch, SnapshotRow } from '../thread/values/messages.ts';
+import type { Opened, SnapshotBatch, SnapshotRow } from '../thread/values/values-messages.ts';
 
 /** A snapshot; how it is read says `saved-value.ts`. */
 export type Kept = SnapshotRow;

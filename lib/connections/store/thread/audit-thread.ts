@@ -2,8 +2,8 @@
 
 import { parentPort } from 'node:worker_threads';
 import { type AuditDatabase, openAudit } from '../audit/audit-database.ts';
-import type { AuditAnswer, AuditBatch, AuditRequest, HeldAudit, PackedAuditBatch } from '../audit/messages.ts';
-import { rowOfCells } from '../audit/tables.ts';
+import type { AuditAnswer, AuditBatch, AuditRequest, HeldAudit, PackedAuditBatch } from '../audit/audit-messages.ts';
+import { rowOfCells } from '../audit/audit-tables.ts';
 import { unpackRows } from '../packed-rows.ts';
 import { WrittenDatabase } from './database/written-database.ts';
 import { neverInterrupt } from './give-way.ts';

@@ -6,7 +6,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../../model/error.ts';
 import { type DatabaseFiles, sync } from './database/files.ts';
 import { checkDatabase, copyDatabase, expectRoom, readDatabase, troubleOf } from './database/store-database.ts';
-import type { Copied } from './values/messages.ts';
+import type { Copied } from './values/values-messages.ts';
 
 const { folder, path, copy } = workerData as DatabaseFiles;
 const part = `${copy}.part`;

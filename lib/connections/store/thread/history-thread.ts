@@ -1,8 +1,8 @@
 // The thread that writes the history. It waits for the disk, so that the hub need not.
 
 import { parentPort } from 'node:worker_threads';
-import { HistoryKeeping } from '../history/database/keeping.ts';
-import type { HistoryAnswer, HistoryRequest } from '../history/messages.ts';
+import { HistoryKeeping } from '../history/database/written-history.ts';
+import type { HistoryAnswer, HistoryRequest } from '../history/history-messages.ts';
 import { yieldToHub } from './give-way.ts';
 
 const port = parentPort!;

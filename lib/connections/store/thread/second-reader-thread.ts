@@ -3,9 +3,9 @@
 import { type MessagePort, workerData } from 'node:worker_threads';
 import { Opened } from '../reader/audit-file.ts';
 import { piecesOf, readPiece } from '../reader/histories/histories.ts';
-import { takeListOver } from '../reader/messages.ts';
-import { Deadline, momentOf } from '../reader/past.ts';
 import { type Mark, PastDatabase } from '../reader/past-database.ts';
+import { Deadline, momentOf } from '../reader/past-moment.ts';
+import { takeListOver } from '../reader/reader-messages.ts';
 import { type SharedPiece, type ShareRequest, takePlace, tellEnded, tellHanded } from '../reader/second-reader.ts';
 import { yieldToHub } from './give-way.ts';
 

@@ -5,8 +5,8 @@ import { parentPort } from 'node:worker_threads';
 import { unpackRows } from '../packed-rows.ts';
 import { WrittenDatabase } from './database/written-database.ts';
 import { neverInterrupt } from './give-way.ts';
-import type { Answer, Batch, Held, PackedBatch, Request, ValueRow } from './values/messages.ts';
 import { openValues, type ValuesDatabase } from './values/values-database.ts';
+import type { Answer, Batch, Held, PackedBatch, Request, ValueRow } from './values/values-messages.ts';
 
 const port = parentPort!;
 const written = new WrittenDatabase<Held, ValuesDatabase>();

@@ -3,7 +3,7 @@
 
 import type { Parameter } from '../../../model/parameter.ts';
 import type { Parameters } from '../../hub-port.ts';
-import type { ValueRow } from '../thread/values/messages.ts';
+import type { ValueRow } from '../thread/values/values-messages.ts';
 import type { CausesWriter } from './kept-causes.ts';
 import { writerOf } from './shares.ts';
 

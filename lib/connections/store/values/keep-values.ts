@@ -23,7 +23,7 @@ import {
   ToldState,
 } from '../keeper.ts';
 import type { SnapshotShelf } from '../snapshots/shelf.ts';
-import type { Batch, Opened, ValueRow, Written } from '../thread/values/messages.ts';
+import type { Batch, Opened, ValueRow, Written } from '../thread/values/values-messages.ts';
 import { type Gathered, gather, isDefault, LongValues, rowOf } from './gather.ts';
 import { CausesWriter } from './kept-causes.ts';
 import { ValueShares } from './shares.ts';

@@ -4,7 +4,7 @@
 import { groupDigits } from '../../../model/digits.ts';
 import type { Change, Parameter } from '../../../model/parameter.ts';
 import { writerName } from '../../../model/writer.ts';
-import type { ValueRow } from '../thread/values/messages.ts';
+import type { ValueRow } from '../thread/values/values-messages.ts';
 
 /** Whoever gives way does so until values take this share of what they may: then there is room for the next ones. */
 const lessShare = 0.95;

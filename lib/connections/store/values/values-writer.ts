@@ -2,7 +2,7 @@
 
 import { buffersOf, packRows } from '../packed-rows.ts';
 import { StoreThread } from '../store-thread.ts';
-import type { Answer, Batch, Opened, OpenRequest, Request, Written } from '../thread/values/messages.ts';
+import type { Answer, Batch, Opened, OpenRequest, Request, Written } from '../thread/values/values-messages.ts';
 
 export class ValuesWriter {
   readonly #thread = new StoreThread<Request, Answer>('values-thread', 'writes values');

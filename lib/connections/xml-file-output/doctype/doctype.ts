@@ -12,7 +12,7 @@ import {
   readNotation,
   Scanner,
   tokens,
-} from './declarations.ts';
+} from './doctype-declarations.ts';
 
 /** How much text the parameter entities of a subset may give in all, in UTF-16 code units, however often they are used. */
 export const maxParameterText = 2 ** 20;

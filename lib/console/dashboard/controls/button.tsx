@@ -1,8 +1,8 @@
 // A button. It toggles, sets, fires, or is true while it is held.
 
 import { Show } from 'solid-js';
-import { isStale } from '../../hub/hub.ts';
 import { whyReadOnly } from '../../hub/me.ts';
+import { isStale } from '../../hub/page-hub.ts';
 import { createLit } from '../lit.ts';
 import { FitText } from '../readings/fit-text.tsx';
 import { isLit } from '../showing.ts';

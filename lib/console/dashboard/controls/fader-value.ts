@@ -4,12 +4,12 @@
 import { type Accessor, createEffect, createSignal, on } from 'solid-js';
 import type { Value } from '../../../client/index.ts';
 import type { WidgetOf } from '../../../dashboard/format.ts';
-import { isStale } from '../../hub/hub.ts';
 import type { LiveParameter } from '../../hub/live-cells.ts';
 import { whyReadOnly } from '../../hub/me.ts';
-import { useDelay } from '../../page/timers.ts';
+import { isStale } from '../../hub/page-hub.ts';
+import { useDelay } from '../../page/page-timers.ts';
 import type { Writes } from '../widget.tsx';
-import { createWriter } from './writer.ts';
+import { createWriter } from './paced-writer.ts';
 
 /** A write leads to values that take this long to come back. The fader waits for them. */
 const settleMs = 300;

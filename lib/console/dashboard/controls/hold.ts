@@ -2,7 +2,7 @@
 // hidden or left, and when it cannot be used any more: nothing is held by itself.
 
 import { type Accessor, createEffect, createSignal, on, onCleanup } from 'solid-js';
-import { useDelay } from '../../page/timers.ts';
+import { useDelay } from '../../page/page-timers.ts';
 
 /** Where the page scrolls, a finger holds a button only after it has rested this long: it may be about to scroll. */
 const restMs = 250;

@@ -4,10 +4,10 @@
 import { createEffect, For, on, onCleanup, onMount, Show } from 'solid-js';
 import uPlot from 'uplot';
 import type { WidgetOf } from '../../../dashboard/format.ts';
-import { isStale } from '../../hub/hub.ts';
 import type { LiveParameter } from '../../hub/live-cells.ts';
+import { isStale } from '../../hub/page-hub.ts';
+import { useInterval } from '../../page/page-timers.ts';
 import { colourOf, isDark } from '../../page/theme.ts';
-import { useInterval } from '../../page/timers.ts';
 import { showValue } from '../showing.ts';
 import { Amount, Trouble, type WidgetProps } from '../widget.tsx';
 import { askPast, createSamples } from './samples.ts';

@@ -3,7 +3,7 @@
 import type { History } from '../../../wire/http/past.ts';
 import { pathOf } from '../../../wire/http/path.ts';
 import { curveOf, heldAt, isMarks, shift } from '../../history/plot/curve.ts';
-import { getJson } from '../../hub/request.ts';
+import { getJson } from '../../hub/page-request.ts';
 
 /** A page that is only busy leaves no gap. */
 const leastGapSeconds = 2;

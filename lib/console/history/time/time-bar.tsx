@@ -1,6 +1,6 @@
 // Which time to look at: so much up to now, from one time to another, and beside which earlier time.
 import { createSignal, For, Show } from 'solid-js';
-import { useInterval } from '../../page/timers.ts';
+import { useInterval } from '../../page/page-timers.ts';
 import { fieldText, readField } from './clock-text.ts';
 import {
   dayMs,

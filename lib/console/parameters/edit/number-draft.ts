@@ -1,6 +1,6 @@
 // What people do to a number: they type it, change it by steps, set it, or take back what they typed.
 
-import { useDelay } from '../../page/timers.ts';
+import { useDelay } from '../../page/page-timers.ts';
 import { createDraft, type Draft, type FieldProps } from './draft.ts';
 import { readTypedNumber } from './typed-number.ts';
 

@@ -5,7 +5,7 @@ import { type Accessor, batch, createEffect, createSignal, on } from 'solid-js';
 import type { ParameterInfo } from '../../../wire/http/parameters.ts';
 import type { LiveParameter } from '../../hub/live-cells.ts';
 import { createLiveValues } from '../../hub/live-values.ts';
-import { useDelay } from '../../page/timers.ts';
+import { useDelay } from '../../page/page-timers.ts';
 import { createChangeInfo } from '../change-info.ts';
 import { createFreshMarks } from './fresh-marks.ts';
 import { createPace, livelyRate } from './pace.ts';

@@ -1,7 +1,7 @@
 // Which addresses a search finds: those with all words of a text, in any case, those that a glob matches as a whole, or those that
 // a regular expression matches.
 
-import { createMatcher } from '../../../client/replica/pattern.ts';
+import { createMatcher } from '../../../client/replica/replica-pattern.ts';
 
 export const searchModes = ['text', 'glob', 'regex'] as const;
 /** Addresses in order, and the same in lower case. */

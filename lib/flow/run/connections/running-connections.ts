@@ -14,7 +14,7 @@ import { describeTrace } from '../../../model/writer.ts';
 import { type ConnectionPlan, haveSameSettings, hubId } from '../../plan.ts';
 import type { Difference } from '../difference.ts';
 import type { HandSwitches, Switchable } from '../hand-switches.ts';
-import type { Keeping } from './keeping.ts';
+import type { Keeping } from './hub-keeping.ts';
 import {
   type ComingConnection,
   type ConnectionChange,

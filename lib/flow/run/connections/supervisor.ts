@@ -30,7 +30,7 @@ import { Backoff, restartTimes } from '../../../model/time/backoff.ts';
 import { wallClock } from '../../../model/time/wall-clock.ts';
 import type { Value } from '../../../model/value.ts';
 import { type ConnectionPlan, statusParameterId } from '../../plan.ts';
-import type { Keeping } from './keeping.ts';
+import type { Keeping } from './hub-keeping.ts';
 
 interface SupervisorOptions {
   readonly plan: ConnectionPlan;

@@ -1,7 +1,7 @@
 // GET /hub/audit and `patchbay audit`: who did what, as clients and operators ask for it.
 
 import test from 'ava';
-import { type AuditOptions, audit } from '../../../../lib/command/remote/audit.ts';
+import { type AuditOptions, audit } from '../../../../lib/command/remote/audit-command.ts';
 import type { AuditPage } from '../../../../lib/wire/http/past.ts';
 import type { Problem } from '../../../../lib/wire/http/problem.ts';
 import { eventually } from '../../../support/deadline.ts';

@@ -2,7 +2,7 @@
 
 import { env } from 'node:process';
 import test from 'ava';
-import { check } from '../../../../lib/command/check.ts';
+import { check } from '../../../../lib/command/check-command.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { call } from '../../../support/system/process.ts';
 

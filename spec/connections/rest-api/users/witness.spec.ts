@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { env } from 'node:process';
 import test from 'ava';
-import { audit } from '../../../../lib/command/remote/audit.ts';
+import { audit } from '../../../../lib/command/remote/audit-command.ts';
 import type { Deed } from '../../../../lib/connections/keeping.ts';
 import { Witness } from '../../../../lib/connections/rest-api/http/guard/witness.ts';
 import type { AuditPage } from '../../../../lib/wire/http/past.ts';

@@ -1,13 +1,13 @@
 // What waits to be noted: each change by itself up to a rate; above it one for each user, address and second; and a bound.
 
 import test from 'ava';
+import type { AuditRow } from '../../../../lib/connections/store/audit/audit-messages.ts';
 import {
   AuditQueue,
   exactRowsPerSecond,
   maxBatchRows,
   maxWaitingRows,
 } from '../../../../lib/connections/store/audit/audit-queue.ts';
-import type { AuditRow } from '../../../../lib/connections/store/audit/messages.ts';
 import type { Change, Origin, Parameter } from '../../../../lib/model/parameter.ts';
 
 const users: Origin[] = ['a', 'b'].map((name) => ({ kind: 'client', name }));

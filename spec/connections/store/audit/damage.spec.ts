@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test, { type ExecutionContext } from 'ava';
 import { openAudit } from '../../../../lib/connections/store/audit/audit-database.ts';
-import type { AuditRow } from '../../../../lib/connections/store/audit/messages.ts';
+import type { AuditRow } from '../../../../lib/connections/store/audit/audit-messages.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { api, portsOf, statusOf, writer } from '../../../support/hub.ts';

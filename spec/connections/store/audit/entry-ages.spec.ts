@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test, { type ExecutionContext } from 'ava';
 import { AuditDatabase } from '../../../../lib/connections/store/audit/audit-database.ts';
+import type { AuditRow } from '../../../../lib/connections/store/audit/audit-messages.ts';
+import { tables } from '../../../../lib/connections/store/audit/audit-tables.ts';
 import { findEntries } from '../../../../lib/connections/store/audit/find-entries.ts';
-import type { AuditRow } from '../../../../lib/connections/store/audit/messages.ts';
-import { tables } from '../../../../lib/connections/store/audit/tables.ts';
 import { createDatabase } from '../../../../lib/connections/store/thread/database/store-database.ts';
 import { createFolder } from '../../../support/folder.ts';
 

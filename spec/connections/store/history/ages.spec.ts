@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import { AgesOfHours } from '../../../../lib/connections/store/history/database/hour-ages.ts';
-import { hourMs } from '../../../../lib/connections/store/history/tables.ts';
+import { hourMs } from '../../../../lib/connections/store/history/history-tables.ts';
 import { Ages, beginAge } from '../../../../lib/model/time/age-clock.ts';
 import { makeHistory } from '../../../support/store/history.ts';
 

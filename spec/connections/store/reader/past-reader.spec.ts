@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { VirtualTimeScheduler } from 'rxjs';
 import type { HistoryQuestion } from '../../../../lib/connections/archive.ts';
-import { hourMs } from '../../../../lib/connections/store/history/tables.ts';
+import { hourMs } from '../../../../lib/connections/store/history/history-tables.ts';
 import { maxQuestions, PastReader } from '../../../../lib/connections/store/reader/past-reader.ts';
 import type { History } from '../../../../lib/wire/http/past.ts';
 import { createFolder } from '../../../support/folder.ts';

@@ -3,10 +3,10 @@
 
 import test, { type ExecutionContext } from 'ava';
 import * as fc from 'fast-check';
-import { answerEvents } from '../../../../lib/connections/store/reader/events.ts';
 import { answerHistories } from '../../../../lib/connections/store/reader/histories/histories.ts';
-import { Deadline, momentOf } from '../../../../lib/connections/store/reader/past.ts';
 import { PastDatabase } from '../../../../lib/connections/store/reader/past-database.ts';
+import { answerEvents } from '../../../../lib/connections/store/reader/past-events.ts';
+import { Deadline, momentOf } from '../../../../lib/connections/store/reader/past-moment.ts';
 import type { EventList, History } from '../../../../lib/wire/http/past.ts';
 import { makeHistory } from '../../../support/store/history.ts';
 

@@ -1,7 +1,12 @@
 // A model of what a parameter was, millisecond by millisecond, and a database that has what a recorder would have kept of it.
 
 import { rmSync } from 'node:fs';
-import { downReason, historyTables, hourMs, minuteMs } from '../../../../lib/connections/store/history/tables.ts';
+import {
+  downReason,
+  historyTables,
+  hourMs,
+  minuteMs,
+} from '../../../../lib/connections/store/history/history-tables.ts';
 import { createDatabase, openDatabase } from '../../../../lib/connections/store/thread/database/store-database.ts';
 import type { ValueType } from '../../../../lib/model/value.ts';
 

@@ -1,7 +1,7 @@
 // Writes for a control: one is under way, the newest waits, and the control hears how the last one ended.
 
 import test from 'ava';
-import { createWriter, writeIntervalMs } from '../../../../lib/console/dashboard/controls/writer.ts';
+import { createWriter, writeIntervalMs } from '../../../../lib/console/dashboard/controls/paced-writer.ts';
 import { within } from '../../../support/deadline.ts';
 
 /** A writer, what it has sent and when, and how it ended. */

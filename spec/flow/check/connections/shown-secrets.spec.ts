@@ -6,7 +6,7 @@ import { connectionTypes } from '../../../../lib/connections/connection-types.ts
 import { checkFlowFiles } from '../../../../lib/flow/check/check.ts';
 import { checkFlows, startHub } from '../../../../lib/hub.ts';
 import { formatMistake, MistakeList } from '../../../../lib/json5/mistake.ts';
-import { readJson5 } from '../../../../lib/json5/read.ts';
+import { readJson5 } from '../../../../lib/json5/read-json5.ts';
 import { isSecretName, mayHoldSecret } from '../../../../lib/model/secret.ts';
 import { createLogRecorder } from '../../../support/connection.ts';
 import { eventually } from '../../../support/deadline.ts';

@@ -1,8 +1,8 @@
 // The other side of the client library, played by a spec in virtual time: sockets whose messages the spec writes itself.
 
 import { VirtualTimeScheduler } from 'rxjs';
-import { createHub, type Hub, type HubSettings } from '../../../../lib/client/hub.ts';
-import type { Endpoint } from '../../../../lib/client/link/endpoint.ts';
+import { createHub, type Hub, type HubSettings } from '../../../../lib/client/client-hub.ts';
+import type { Endpoint } from '../../../../lib/client/link/hub-endpoint.ts';
 import type { Platform } from '../../../../lib/client/link/platform.ts';
 import { HubSocket } from './hub-socket.ts';
 

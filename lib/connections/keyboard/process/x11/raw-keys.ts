@@ -1,8 +1,8 @@
 // Hears the keys of an X server, whichever window has the focus and whoever has grabbed the keyboard (X Input Extension 2.1, raw
 // events), by the names that they bear in the layout of that moment.
 import type { KeyListener, Presser } from '../hotkeys.ts';
-import type { Layout } from './layout.ts';
-import type { XServer } from './server.ts';
+import type { Layout } from './keyboard-layout.ts';
+import type { XServer } from './x-server.ts';
 
 const selectEvents = 46;
 const queryVersion = 47;

@@ -5,8 +5,8 @@ import type { ValueType } from '../../../../model/value.ts';
 import { storedText } from '../../thread/database/read-rows.ts';
 import { giveWay } from '../../thread/give-way.ts';
 import { Columns, columnRows } from '../columns.ts';
-import type { Changes, ToldJump, WriterRow } from '../messages.ts';
-import { hourMs } from '../tables.ts';
+import type { Changes, ToldJump, WriterRow } from '../history-messages.ts';
+import { hourMs } from '../history-tables.ts';
 import type { HistoryDatabase } from './history-database.ts';
 
 /** What stands behind a number in columns. */

@@ -13,9 +13,9 @@ import {
 } from '../../thread/database/store-database.ts';
 import { WrittenFiles } from '../../thread/database/written-files.ts';
 import type { Gap } from '../columns.ts';
-import type { HistoryRoom } from '../messages.ts';
+import type { HistoryRoom } from '../history-messages.ts';
+import { historyTables, hourMs, laterTables, minuteMs } from '../history-tables.ts';
 import type { RecordedJump } from '../segments.ts';
-import { historyTables, hourMs, laterTables, minuteMs } from '../tables.ts';
 import { HourAges } from './hour-ages.ts';
 import type { SpanPart, SpanRow } from './spans.ts';
 

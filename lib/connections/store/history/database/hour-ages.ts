@@ -3,8 +3,8 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import { AgeClock, type Ages, beginAge, type ClockReading, readPauses } from '../../../../model/time/age-clock.ts';
+import { hourMs } from '../history-tables.ts';
 import type { Interval } from '../segments.ts';
-import { hourMs } from '../tables.ts';
 
 /** How often it is noted again, while an hour is written to. */
 const noteEveryMs = 60_000;

@@ -1,8 +1,8 @@
 // What the thread had in its memory when it ended, minutes and hours that were not over, is put together again: minutes from the
 // changes, hours from the minutes that are written and from the changes after them.
 import { isWithin } from '../../thread/database/read-rows.ts';
-import { createRuleFinder, type HistoryRule } from '../rules.ts';
-import { hourMs, minuteMs } from '../tables.ts';
+import { createRuleFinder, type HistoryRule } from '../history-rules.ts';
+import { hourMs, minuteMs } from '../history-tables.ts';
 import type { HistoryDatabase, Mark, SpanTable } from './history-database.ts';
 import { type SpanPart, type SpanRow, Spans } from './spans.ts';
 

@@ -3,8 +3,8 @@
 
 import { describeJump } from '../../../../model/time/wall-clock.ts';
 import type { HistoryGap } from '../../../../wire/http/past.ts';
+import { downReason } from '../../history/history-tables.ts';
 import type { Interval, Segment, Segments } from '../../history/segments.ts';
-import { downReason } from '../../history/tables.ts';
 
 /** A gap with the number of its row. */
 export type RecordedGap = HistoryGap & { readonly row: number };

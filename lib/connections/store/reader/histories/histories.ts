@@ -5,8 +5,8 @@ import type { Value } from '../../../../model/value.ts';
 import type { History } from '../../../../wire/http/past.ts';
 import { toIsoTime } from '../../../../wire/time.ts';
 import type { HistoryQuestion } from '../../../archive.ts';
-import { createSight, type Moment, type Sees } from '../past.ts';
 import type { PastDatabase } from '../past-database.ts';
+import { createSight, type Moment, type Sees } from '../past-moment.ts';
 import { historyOf } from './history-of.ts';
 
 /**

@@ -2,6 +2,7 @@
 import type { Value, ValueType } from '../../../../model/value.ts';
 import type { History, HistoryGap } from '../../../../wire/http/past.ts';
 import type { AskedParameter } from '../../../archive.ts';
+import { type Series, type Span, type Stored, toValue } from '../past-database.ts';
 import {
   type Course,
   changesIn,
@@ -11,11 +12,10 @@ import {
   type Moment,
   type StateRow,
   statesIn,
-} from '../past.ts';
-import { type Series, type Span, type Stored, toValue } from '../past-database.ts';
+} from '../past-moment.ts';
+import { floorTo } from './bucket-steps.ts';
 import { Buckets, chooseStep, completeTables, countAtLeast, type Sink, tell } from './buckets.ts';
 import { isDown } from './gaps.ts';
-import { floorTo } from './steps.ts';
 
 type CourseOf = (moment: Moment, series: Series, range: HistoryRange) => Course;
 

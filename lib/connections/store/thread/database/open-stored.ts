@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { readFlags } from '../../../../files/regular-file.ts';
 import { messageOf } from '../../../../model/error.ts';
-import type { OpenedStored } from '../values/messages.ts';
+import type { OpenedStored } from '../values/values-messages.ts';
 import { clearLog, companions, type DatabaseFiles, exists, isFile, setAside, timeOf, useCopy } from './files.ts';
 import { troubleOf } from './store-database.ts';
 

@@ -2,7 +2,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { messageOf } from '../../../../model/error.ts';
 import { lastTimeMs } from '../../../../model/time/iso-time.ts';
-import type { LeftOut } from '../values/messages.ts';
+import type { LeftOut } from '../values/values-messages.ts';
 
 type Argument = string | number;
 

@@ -1,7 +1,7 @@
 // The database that a thread writes: it is open or not, and what goes wrong with a write says what is to be done next.
 
 import { messageOf } from '../../../../model/error.ts';
-import type { OpenedStored, Written } from '../values/messages.ts';
+import type { OpenedStored, Written } from '../values/values-messages.ts';
 import type { Stored } from './open-stored.ts';
 import type { LeftOutRows } from './read-rows.ts';
 import { troubleOf } from './store-database.ts';

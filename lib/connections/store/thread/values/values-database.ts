@@ -22,7 +22,7 @@ import {
 } from '../database/store-database.ts';
 import { WrittenFiles } from '../database/written-files.ts';
 import { giveWay } from '../give-way.ts';
-import type { Batch, Held, KeptSnapshots, OpenRequest, SnapshotBatch, ValueRow } from './messages.ts';
+import type { Batch, Held, KeptSnapshots, OpenRequest, SnapshotBatch, ValueRow } from './values-messages.ts';
 
 // The tables of snapshots in the database of values, and a view that shows what is in them to people.
 

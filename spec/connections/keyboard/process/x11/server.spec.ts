@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { XServer } from '../../../../../lib/connections/keyboard/process/x11/server.ts';
+import { XServer } from '../../../../../lib/connections/keyboard/process/x11/x-server.ts';
 import { createFolder } from '../../../../support/folder.ts';
 import { startXServer } from '../../../../support/keyboard/x-server.ts';
 

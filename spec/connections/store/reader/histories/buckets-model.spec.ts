@@ -3,10 +3,10 @@
 import { join } from 'node:path';
 import test from 'ava';
 import * as fc from 'fast-check';
-import { downReason, hourMs, minuteMs } from '../../../../../lib/connections/store/history/tables.ts';
+import { downReason, hourMs, minuteMs } from '../../../../../lib/connections/store/history/history-tables.ts';
 import { answerHistories } from '../../../../../lib/connections/store/reader/histories/histories.ts';
-import { Deadline, momentOf } from '../../../../../lib/connections/store/reader/past.ts';
 import { PastDatabase } from '../../../../../lib/connections/store/reader/past-database.ts';
+import { Deadline, momentOf } from '../../../../../lib/connections/store/reader/past-moment.ts';
 import type { History } from '../../../../../lib/wire/http/past.ts';
 import { createFolder } from '../../../../support/folder.ts';
 import { type Kept, Timeline, type TimelineGap, writeTimeline } from '../timeline.ts';

@@ -1,0 +1,201 @@
+// The hub as a program sees it: parameters, selections, writes, and how things stand with the link.
+import type { Value } from '../model/value.ts';
+import type { Delivery } from '../wire/v1/client-messages.ts';
+import { type Credentials, type Endpoint, findEndpoint } from './link/hub-endpoint.ts';
+import { type HubState, Link, type LinkEvents, type LinkTimes } from './link/link.ts';
+import { createPlatform, type Platform, pageAddress, type SocketClass } from './link/platform.ts';
+import { createParameter, type Parameter, watchFires } from './param.ts';
+import { Replica } from './replica/replica.ts';
+import { createStream, Emitter, type Stream } from './stream.ts';
+import { Pool } from './subscriptions/pool.ts';
+import { type Selection, type SelectionRequest, Selections } from './subscriptions/selections.ts';
+import { Subscriptions } from './subscriptions/subscriptions.ts';
+import { type Entries, Writes } from './writes.ts';
+
+export interface HubSettings extends Partial<LinkTimes> {
+  /** At most so many times a second a value is told, 0.1..1000; 0, which it is unless said: as changes come. */
+  readonly rate?: number;
+  /** `latest`, unless said: the newest value of each parameter; `all`: every change, in order. */
+  readonly delivery?: Delivery;
+}
+
+/** So many changes, or fires, of a parameter were not told, because this side did not read. */
+export interface Loss {
+  readonly address: string;
+  readonly count: number;
+}
+
+export interface Hub {
+  readonly state: HubState;
+  /** Hot, replays last, completes with `close()`. */
+  readonly state$: Stream<HubState>;
+  /** Whether what is shown may be old: from a break, or a silence, until everything has come again. */
+  readonly stale: boolean;
+  /** Hot, replays last, distinct, completes with `close()`. */
+  readonly stale$: Stream<boolean>;
+  /** Hot, replays nothing. */
+  readonly lost$: Stream<Loss>;
+  /** Resolves when all that is subscribed to is there; rejects when the hub is closed for good. */
+  whenLive(): Promise<void>;
+  /** Errors, when it is subscribed to: a `RangeError` for an address of no or more than 1,024 characters. */
+  param(address: string): Parameter;
+  /** Tells 1 each time that a trigger fires. */
+  fired(address: string): Stream<1>;
+  /** All parameters that match: for lists, and for more parameters than one by one. */
+  select(request?: SelectionRequest): Selection;
+  /** Writes, and resolves when the hub has carried it out. Errors: `WriteError`, at once while the link is down. */
+  set(address: string, value: Value): Promise<void>;
+  /** Writes several parameters as one turn, `{'desk/lamp': true}` or pairs in order; what is right is written. */
+  batch(entries: Entries): Promise<void>;
+  /** Closes the link for good and completes all streams. */
+  close(): void;
+}
+
+const defaultTimes: LinkTimes = {
+  pingAfterMs: 2000,
+  answerWithinMs: 2000,
+  connectWithinMs: 10_000,
+  firstPauseMs: 250,
+  longestPauseMs: 10_000,
+};
+
+export function createHub(endpoints: readonly Endpoint[], settings: HubSettings, platform: Platform): Hub {
+  const { rate, delivery, ...times } = settings;
+  const defaults = { rate, delivery };
+  const replica = new Replica();
+  const states = new Emitter<HubState>();
+  const staleness = new Staleness();
+  const losses = new Emitter<Loss>();
+  const wholes = new Emitter<void>();
+  const writes = new Writes();
+  const subscriptions = new Subscriptions({
+    replica,
+    send: (message) => link.send(JSON.stringify(message)),
+    whole() {
+      link.complete();
+      wholes.next();
+    },
+  });
+  const pool = new Pool({ replica, subscriptions, defaults });
+  const selections = new Selections({ replica, subscriptions, defaults });
+  const parts = { platform, replica, states, staleness, losses, wholes, writes, subscriptions, pool };
+  const link = new Link(endpoints, { ...defaultTimes, ...times }, platform, eventsFor(parts));
+
+  const batch = (entries: Entries) => writes.write(link, entries);
+  const set = (address: string, value: Value) => batch([[address, value]]);
+  const isStale = () => staleness.isStale;
+  const stale$ = createStream<boolean>((observer) => staleness.emitter.add(observer, isStale()));
+
+  return {
+    get state() {
+      return link.state;
+    },
+    state$: createStream((observer) => states.add(observer, link.state)),
+    get stale() {
+      return isStale();
+    },
+    stale$,
+    lost$: createStream((observer) => losses.add(observer)),
+    whenLive: () => untilLive(link, parts),
+    param: (address) => createParameter(address, { replica, pool, set, isStale, stale$ }),
+    fired: (address) => createStream((observer) => watchFires(pool, address, observer)),
+    select: (request = {}) => selections.select(request),
+    set,
+    batch,
+    close() {
+      link.close('by this program');
+      for (const emitter of [states, staleness.emitter, losses]) emitter.complete();
+      replica.close();
+    },
+  };
+}
+
+/** What hears of the link, and whom it tells. */
+interface Parts {
+  readonly platform: Platform;
+  readonly replica: Replica;
+  readonly states: Emitter<HubState>;
+  readonly staleness: Staleness;
+  readonly losses: Emitter<Loss>;
+  /** Tells whenever everything of all subscriptions has come. */
+  readonly wholes: Emitter<void>;
+  readonly writes: Writes;
+  readonly subscriptions: Subscriptions;
+  readonly pool: Pool;
+}
+
+/** Whether what is shown may be old, and who is told when that changes. */
+class Staleness {
+  readonly emitter = new Emitter<boolean>();
+  isStale = true;
+
+  /** Goes by how things stand with the link. */
+  follow({ name }: HubState): void {
+    if (this.isStale === (name !== 'live')) return;
+    this.isStale = !this.isStale;
+    this.emitter.next(this.isStale);
+  }
+}
+
+/** What becomes of all that the link tells. */
+function eventsFor({ platform, replica, states, staleness, losses, writes, subscriptions, pool }: Parts): LinkEvents {
+  return {
+    state(state) {
+      if (state.name !== 'live' && state.name !== 'resuming') {
+        subscriptions.down();
+        writes.down();
+      }
+      states.next(state);
+      staleness.follow(state);
+    },
+    hello(hello) {
+      pool.fit(hello.limits.patterns);
+      subscriptions.hello(hello);
+    },
+    message(message) {
+      replica.apply(message, platform.clock());
+      subscriptions.take(message);
+      if (message.ack !== undefined && message.errors) writes.acknowledged(message.ack, message.errors);
+      if (message.ack !== undefined && message.error) writes.refused(message.ack, message.error);
+      for (const [id, count] of Object.entries(message.lost ?? {})) {
+        const address = replica.findById(Number(id))?.address;
+        if (address !== undefined) losses.next({ address, count });
+      }
+    },
+  };
+}
+
+/** Resolves when all that is subscribed to is there; rejects when the link is closed for good. */
+function untilLive(link: Link, { states, wholes, subscriptions }: Parts): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = () => {
+      const { state } = link;
+      if (state.name === 'live' && subscriptions.areWhole) resolve();
+      else if (state.name === 'closed') reject(new Error(`the link to the hub is closed: ${state.reason}`));
+      else return;
+      for (const stop of stops) stop();
+    };
+    const stops = [states.add({ next: settle }), wholes.add({ next: settle })];
+    queueMicrotask(settle); // by then what was subscribed to by addresses has been asked for
+  });
+}
+
+// Connects to a hub: from a page of its own to the hub that served it, from elsewhere by address.
+
+export interface ConnectOptions extends HubSettings, Credentials {
+  /** Another implementation of WebSocket than that of the platform. */
+  readonly WebSocket?: SocketClass;
+}
+
+/**
+ * Connects to `ws://studio.local:17011/ws`, `http://studio.local:17011`, or, left out, to the hub that served the page. Of several
+ * addresses, of hubs that show the same parameters, it takes the first, and after each attempt or link that breaks the next one.
+ * Returns at once: the link is made, and made again after each break, by itself. Errors: a `TypeError` for no URL.
+ */
+export function connect(url?: string | URL | readonly (string | URL)[], options: ConnectOptions = {}): Hub {
+  const { token, username, password, WebSocket, ...settings } = options;
+  const urls = Array.isArray(url) ? (url as readonly (string | URL)[]) : [url as string | URL | undefined];
+  if (urls.length === 0) throw new TypeError('url: expected the address of a hub, got an empty list');
+  const endpoints = urls.map((one) => findEndpoint(one, { token, username, password }, pageAddress()));
+  return createHub(endpoints, settings, createPlatform(WebSocket));
+}

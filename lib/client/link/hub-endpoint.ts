@@ -1,0 +1,44 @@
+// Where a hub is and who asks: the address of its socket, and the subprotocols of which one carries the credentials, since
+// a browser cannot set headers (README.md "Connecting").
+import { credentialsPrefix, protocolName } from '../../wire/protocol.ts';
+
+export interface Credentials {
+  /** What goes after `Bearer `. */
+  readonly token?: string | undefined;
+  readonly username?: string | undefined;
+  readonly password?: string | undefined;
+}
+
+export interface Endpoint {
+  /** `ws://studio.local:17011/ws` */
+  readonly url: string;
+  readonly protocols: readonly string[];
+  /** The value of the header `Authorization`; empty: none. */
+  readonly authorization: string;
+}
+
+/** Finds the socket of a hub; `base` is the address of the page, if there is one. Errors: a `TypeError` for no URL. */
+export function findEndpoint(url: string | URL | undefined, credentials: Credentials, base?: string): Endpoint {
+  if (url === undefined && base === undefined)
+    throw new TypeError('url: expected the address of a hub, such as ws://localhost:17011/ws, got nothing');
+  const found = new URL(url ?? '/ws', base);
+  found.protocol = /^(https|wss):$/.test(found.protocol) ? 'wss:' : 'ws:';
+  if (!found.pathname.endsWith('/ws')) found.pathname = found.pathname.replace(/\/?$/, '/ws');
+  found.hash = '';
+  const authorization = authorize(credentials);
+  const protocols = [protocolName, ...(authorization ? [credentialsPrefix + base64Url(authorization)] : [])];
+  return { url: found.href, protocols, authorization };
+}
+
+function authorize({ token, username, password }: Credentials): string {
+  if (token) return `Bearer ${token}`;
+  return username || password ? `Basic ${base64(`${username ?? ''}:${password ?? ''}`)}` : '';
+}
+
+function base64(text: string): string {
+  return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
+}
+
+function base64Url(text: string): string {
+  return base64(text).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+}

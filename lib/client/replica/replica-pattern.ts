@@ -1,0 +1,33 @@
+// Which addresses a selection means. The hub finds them by itself; the library has to know as well, since the hub sends a
+// parameter that several subscriptions match only once (README.md "Subscribing").
+import { globToRegExp } from '../../model/glob.ts';
+import type { Pattern } from '../../wire/pattern.ts';
+
+/** A glob, in which `*` stands for characters within a segment and `**` for any, or a regular expression (RE2 and JavaScript). */
+export type AddressPattern = string | RegExp;
+
+export type Matcher = (address: string) => boolean;
+
+/** The pattern as the protocol has it: `/lamp$/i` → `{"regex":"(?i)lamp$"}`. */
+export function encodePattern(pattern: AddressPattern): Pattern {
+  if (typeof pattern === 'string') return pattern;
+  const flags = pattern.flags.replace(/[^ims]/g, '');
+  return { regex: flags ? `(?${flags})${pattern.source}` : pattern.source };
+}
+
+/** Matches what any of `include` and none of `exclude` matches. */
+export function createMatcher(include: readonly AddressPattern[], exclude: readonly AddressPattern[]): Matcher {
+  const [isIncluded, isExcluded] = [include, exclude].map(anyOf) as [Matcher, Matcher];
+  return (address) => isIncluded(address) && !isExcluded(address);
+}
+
+function anyOf(patterns: readonly AddressPattern[]): Matcher {
+  const literals = new Set(patterns.filter((pattern) => typeof pattern === 'string' && !pattern.includes('*')));
+  const regexes = patterns.filter((pattern) => !literals.has(pattern)).map(toRegExp);
+  return (address) => literals.has(address) || regexes.some((regex) => regex.test(address));
+}
+
+function toRegExp(pattern: AddressPattern): RegExp {
+  if (typeof pattern !== 'string') return new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, '')); // without memory
+  return globToRegExp(pattern);
+}

@@ -1,0 +1,79 @@
+// `patchbay audit`: prints for people who did what with a running hub.
+import { printable } from '../../model/printable.ts';
+import type { AuditEntry, AuditPage } from '../../wire/http/past.ts';
+import type { Console } from '../console.ts';
+import { type RemoteOptions, request } from './ask-hub.ts';
+import { localTime, show, withZone } from './phrases.ts';
+
+export interface AuditOptions extends RemoteOptions {
+  readonly from: string;
+  readonly to?: string;
+  readonly address?: string;
+  readonly user?: string;
+  readonly kind?: string;
+  readonly text?: string;
+  readonly limit: string;
+  readonly json?: boolean;
+}
+
+const pageLimit = 1000;
+
+/** Prints the newest entries of the time, oldest first, a line each. Errors: the sentence of the hub, or that there is none. */
+export async function audit(options: AuditOptions, console: Console): Promise<number> {
+  if (!/^[1-9]\d{0,6}$/.test(options.limit))
+    throw new Error(`--limit: expected an integer 1..9999999, got "${options.limit}"`);
+  const limit = Number(options.limit);
+  const entries: AuditEntry[] = [];
+  let before: number | undefined;
+  do {
+    const page = await ask(options, Math.min(limit - entries.length, pageLimit), before);
+    entries.push(...page.entries);
+    before = page.next;
+  } while (before !== undefined && entries.length < limit);
+  if (before !== undefined) console.printError(`… and earlier ones: --limit ${limit} ends here`);
+  for (const entry of entries.reverse())
+    console.print(options.json ? JSON.stringify(entry) : printable(describeEntry(entry)));
+  return 0;
+}
+
+async function ask(options: AuditOptions, limit: number, before: number | undefined): Promise<AuditPage> {
+  const { from, to, address, user, kind, text } = options;
+  const times = { from: withZone(from), to: to === undefined ? undefined : withZone(to) };
+  const query = Object.entries({ ...times, address, user, kind, text, before: before?.toString(), limit: `${limit}` });
+  const given = query.filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return JSON.parse(await request(options, `/hub/audit?${new URLSearchParams(given)}`, {})) as AuditPage;
+}
+
+/** `14:02:08.512  api 10.0.0.3  desk/lamp = true (was false)` */
+function describeEntry(entry: AuditEntry): string {
+  const { time, user, kind, count, cause } = entry;
+  const times =
+    count > 1 && kind !== 'lost' ? ` (${count} times within a ${kind === 'sign-in' ? 'minute' : 'second'})` : '';
+  const more = cause === undefined ? '' : `: ${cause}`;
+  return `${localTime(time)}  ${user}  ${whatOf(entry)}${times}${more}`;
+}
+
+function whatOf({ kind, address, before, after, count }: AuditEntry): string {
+  switch (kind) {
+    case 'change':
+      return `${address} = ${show(after)}${before === undefined ? '' : ` (was ${show(before)})`}`;
+    case 'fire':
+      return `${address} fired`;
+    case 'rule':
+      return `switched rule "${address}" ${after}`;
+    case 'connection':
+      return `${after} connection "${address}"`;
+    case 'reload':
+      return String(after);
+    case 'sign-in':
+      return `sign-in: ${after}`;
+    case 'clock':
+      return 'clock';
+    case 'start':
+      return `started patchbay ${after}`;
+    case 'stop':
+      return 'stopped';
+    case 'lost':
+      return after === undefined ? `${count} entries were lost` : String(after);
+  }
+}

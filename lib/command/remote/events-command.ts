@@ -1,0 +1,45 @@
+// `patchbay events`: prints for people what happened to a parameter of a running hub, who did it and what led to it.
+import { printable } from '../../model/printable.ts';
+import type { Value, ValueType } from '../../model/value.ts';
+import type { EventList, HistoryEvent } from '../../wire/http/past.ts';
+import { pathOf } from '../../wire/http/path.ts';
+import type { Console } from '../console.ts';
+import { type RemoteOptions, request } from './ask-hub.ts';
+import { describeWriter, localTime, show, withZone } from './phrases.ts';
+
+export interface EventsOptions extends RemoteOptions {
+  readonly from?: string;
+  readonly to?: string;
+  readonly limit: string;
+  readonly json?: boolean;
+}
+
+/** Prints the newest events, oldest first, each with its causes below it. Errors: the sentence of the hub, or that there is none. */
+export async function events(address: string, options: EventsOptions, console: Console): Promise<number> {
+  const { from, to, limit, json = false } = options;
+  const query = new URLSearchParams({ limit });
+  if (from !== undefined) query.set('from', withZone(from));
+  if (to !== undefined) query.set('to', withZone(to));
+  const list = JSON.parse(await request(options, `/hub/events/${pathOf(address)}?${query}`, {})) as EventList;
+  if (list.next !== undefined) console.printError(`… and earlier ones: --limit ${limit} ends here`);
+  if (list.events.length === 0) console.printError('nothing was recorded');
+  for (const event of list.events.toReversed())
+    if (json) console.print(JSON.stringify(event));
+    else for (const line of describeEvent(list, event)) console.print(printable(line));
+  return 0;
+}
+
+function describeEvent({ address, type }: EventList, { time, value, previous, writer, chain }: HistoryEvent): string[] {
+  const before = previous === undefined ? '' : ` (was ${show(previous)})`;
+  return [
+    `${localTime(time)}  ${address} ${whatOf(type, value)}${before}, ${describeWriter(writer)}`,
+    ...chain.map((cause, depth) => {
+      const what = `${cause.parameter} ${whatOf(cause.type, cause.value)}, ${describeWriter(cause.writer)}`;
+      return `${localTime(cause.time)}  ${'  '.repeat(depth + 1)}${what}`;
+    }),
+  ];
+}
+
+function whatOf(type: ValueType, value: Value): string {
+  return type === 'T' ? 'fired' : `= ${show(value)}`;
+}

@@ -1,0 +1,75 @@
+// `patchbay history`: prints for people what a parameter of a running hub was.
+import { roundToSignificant } from '../../model/digits.ts';
+import { printable } from '../../model/printable.ts';
+import type { History, HistoryGap } from '../../wire/http/past.ts';
+import { pathOf } from '../../wire/http/path.ts';
+import { toIsoTime } from '../../wire/time.ts';
+import type { Console } from '../console.ts';
+import { type RemoteOptions, request } from './ask-hub.ts';
+import { localTime, show, withZone } from './phrases.ts';
+
+export interface HistoryOptions extends RemoteOptions {
+  readonly from: string;
+  readonly to?: string;
+  readonly points?: string;
+  readonly csv?: boolean;
+  readonly json?: boolean;
+}
+
+const units = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1000],
+] as const;
+
+/** Prints the course of a parameter, oldest first, a line each. Errors: the sentence of the hub, or that there is none. */
+export async function history(address: string, options: HistoryOptions, console: Console): Promise<number> {
+  const { from, to, points, csv = false, json = false } = options;
+  if (csv && json) throw new Error('--csv, --json: expected one of them, got both');
+  const query = new URLSearchParams({ from: withZone(from), format: csv ? 'csv' : 'json' });
+  if (to !== undefined) query.set('to', withZone(to));
+  if (points !== undefined) query.set('points', points);
+  const answer = await request(options, `/hub/history/${pathOf(address)}?${query}`, {});
+  if (csv || json) console.print(answer.trimEnd());
+  else printHistory(JSON.parse(answer) as History, console);
+  return 0;
+}
+
+function printHistory(history: History, console: Console): void {
+  const { stepMs, times, gaps, more } = history;
+  if (stepMs !== undefined)
+    console.printError(`each line is ${duration(stepMs)}: a larger --points or a shorter time shows more`);
+  if (more) console.printError(`… and earlier ones: a larger --points shows more`);
+  if (times.length === 0) console.printError('nothing was recorded');
+  const lines = [
+    ...times.map((time, index) => ({ time, text: describePoint(history, index) })),
+    ...gaps.map((gap) => ({ time: gap.from, text: describeGap(gap) })),
+  ];
+  for (const { time, text } of lines.sort((a, b) => a.time - b.time))
+    if (text !== undefined) console.print(printable(`${localTime(toIsoTime(time))}  ${text}`));
+}
+
+/** `0.25`, `0.25 (0.1 to 0.4), 12 changes`, `true for 32 %, 3 changes`, `fired 4 times`; undefined: nothing is known. */
+function describePoint({ kind, type, values, min, mean, max, counts }: History, index: number): string | undefined {
+  const count = counts?.[index];
+  if (kind === 'fires') return count === undefined || count === 1 ? 'fired' : `fired ${count} times`;
+  if (kind !== 'buckets') return values![index] === null ? undefined : show(values![index]);
+  const average = mean![index];
+  if (average === null || average === undefined) return undefined;
+  const changes = count === 0 ? '' : `, ${count} change${count === 1 ? '' : 's'}`;
+  if (type === 'B') return `true for ${roundToSignificant(average * 100, 3)} %${changes}`;
+  const range = min![index] === max![index] ? '' : ` (${min![index]} to ${max![index]})`;
+  return `${roundToSignificant(average, 6)}${range}${changes}`;
+}
+
+function describeGap({ to, lost, reason }: HistoryGap): string {
+  const losses = lost > 0 ? `, ${lost} changes were lost` : '';
+  return `nothing was recorded until ${localTime(toIsoTime(to))}: ${reason}${losses}`;
+}
+
+/** `15m`, `250ms`. */
+function duration(ms: number): string {
+  const [unit, unitMs] = units.find(([, one]) => ms % one === 0) ?? ['ms', 1];
+  return `${ms / unitMs}${unit}`;
+}

@@ -1,0 +1,109 @@
+// `patchbay record`: keeps what comes from outside of a running hub in a file, line by line, so that a kill loses nothing that was
+// written. `patchbay replay` runs flows on it.
+import { open } from 'node:fs/promises';
+import { loadFlows } from '../../hub.ts';
+import { fixedText, groupDigits } from '../../model/digits.ts';
+import { messageOf } from '../../model/error.ts';
+import { printable } from '../../model/printable.ts';
+import { readDurationMs } from '../../model/time/duration.ts';
+import { openRecording, replay as replayRecording } from '../../replay/replay.ts';
+import { toIsoTime } from '../../wire/time.ts';
+import type { Console } from '../console.ts';
+import { type RemoteOptions, respond } from './ask-hub.ts';
+import { describeDeviation } from './shadow-command.ts';
+
+export interface RecordOptions extends RemoteOptions {
+  /** How long; left out: until it is stopped. */
+  readonly for?: string;
+  readonly maxBytes: string;
+}
+
+/** Records until it is stopped, the time is over or the file is full. Errors: those of the hub, of the file, and that the hub was lost. */
+export async function record(
+  file: string,
+  options: RecordOptions,
+  console: Console,
+  untilStopped: () => Promise<unknown>,
+): Promise<number> {
+  const maxBytes = Number(options.maxBytes);
+  if (!(maxBytes > 0)) throw new Error(`--max-bytes: expected a number of bytes, got "${options.maxBytes}"`);
+  const forMs = options.for === undefined ? Number.POSITIVE_INFINITY : durationMs(options.for);
+  const ending = new AbortController();
+  const handle = await open(file, 'wx').catch((error) => {
+    throw new Error(`${file}: expected a file that is not there yet, got ${messageOf(error)}`);
+  });
+  let bytes = 0;
+  let reason = '';
+  const end = (why: string) => {
+    reason ||= why;
+    ending.abort();
+  };
+  void untilStopped().then(() => end('it was stopped'));
+  const timer = forMs < 2 ** 31 ? setTimeout(() => end('the time is over'), forMs) : undefined;
+  try {
+    const { body } = await respond(options, '/hub/record', { signal: ending.signal });
+    for await (const piece of body!) {
+      const text = Buffer.from(piece);
+      const room = text.subarray(0, maxBytes - bytes);
+      const whole = room.length === text.length ? text : room.subarray(0, room.lastIndexOf(0x0a) + 1);
+      await handle.writeFile(whole);
+      bytes += whole.length;
+      if (whole.length < text.length) end(`it has ${maxBytes} bytes`);
+      if (ending.signal.aborted) break;
+    }
+    if (reason === '') throw new Error('the hub has ended it');
+  } catch (error) {
+    if (reason === '') throw new Error(`${file}: ${bytes} bytes were recorded, then ${messageOf(error)}`);
+  } finally {
+    clearTimeout(timer);
+    await handle.close();
+  }
+  console.print(printable(`${file}: ${bytes} bytes, ${reason}`));
+  return 0;
+}
+
+export interface ReplayOptions {
+  /** The flow files as they would be. */
+  readonly flows: readonly string[];
+  readonly limit: string;
+  /** How many deviations are kept; left out: 100,000. */
+  readonly most?: number;
+}
+
+/** Prints where flows as they would be differ from those that are, on a recording. Errors: mistakes, and the line that is damaged. */
+export async function replay(
+  file: string,
+  paths: readonly string[],
+  { flows, limit, most }: ReplayOptions,
+  console: Console,
+): Promise<number> {
+  if (!/^[1-9]\d*$/.test(limit)) throw new Error(`--limit: expected a number from 1, got "${limit}"`);
+  const plan = await loadFlows(paths);
+  const changed = await loadFlows(flows);
+  const recording = await openRecording(file);
+  const { deviations, lastedMs, turns, writes, unknown } = await replayRecording(recording, plan, changed, most);
+  const kept = deviations.list();
+  const shown = kept.slice(0, Number(limit));
+  const [lost, more] = [deviations.count - kept.length, kept.length - shown.length];
+  const asText = (count: number) => groupDigits(count);
+  if (lost > 0)
+    console.print(`the first ${asText(lost)} deviations are left out: ${asText(kept.length)} are kept, the newest`);
+  for (const { time, address, ...rest } of shown)
+    console.print(printable(describeDeviation({ time: toIsoTime(time), parameter: address, ...rest })));
+  if (more > 0) console.print(`… and ${more} more`);
+  for (const { address, count, differs } of deviations.counts())
+    console.print(printable(`${address}: ${count} deviations${differs ? ', and it differs at the end' : ''}`));
+  if (unknown > 0) console.print(`${unknown} writes were to parameters that neither has`);
+  const seconds = fixedText(lastedMs / 1000, 0);
+  console.print(`${deviations.count} deviations in ${seconds} s, ${turns} turns and ${writes} writes from outside`);
+  return 0;
+}
+
+/** Errors: it is none. */
+function durationMs(text: string): number {
+  try {
+    return readDurationMs(text);
+  } catch (error) {
+    throw new Error(`--for: ${messageOf(error)}`);
+  }
+}

@@ -1,0 +1,66 @@
+// `patchbay reload` and `patchbay shadow`: take over what flow files say, or see first what that would do.
+import { printable } from '../../model/printable.ts';
+import type { Difference } from '../../model/reports/reload-report.ts';
+import type { Deviation, DeviationSide, ReloadAnswer, ReloadRequest, ShadowReport } from '../../wire/http/operation.ts';
+import type { Console } from '../console.ts';
+import { type RemoteOptions, request } from './ask-hub.ts';
+import { describeWriter, localTime, show } from './phrases.ts';
+
+/** Has the hub read its flow files again, and prints what that has swapped, or what runs in shadow. Errors: the mistakes. */
+export async function reload(options: RemoteOptions & { shadow?: boolean }, console: Console): Promise<number> {
+  const { shadow: isShadow = false } = options;
+  const headers = { 'content-type': 'application/json' };
+  const asked = { method: 'POST', body: JSON.stringify({ shadow: isShadow } satisfies ReloadRequest), headers };
+  const { swapped, shadow } = JSON.parse(await request(options, '/hub/reload', asked)) as ReloadAnswer;
+  if (swapped !== undefined) {
+    for (const [what, difference] of Object.entries(swapped) as [string, Difference][])
+      for (const [kind, names] of Object.entries(difference))
+        if (names.length > 0) console.print(printable(`${what} ${kind}: ${names.join(', ')}`));
+    return 0;
+  }
+  printRules(shadow!, console);
+  console.print('what is saved from now on runs in shadow as well, until `patchbay reload`');
+  return 0;
+}
+
+/** Prints what the rules in shadow would have done beside what was done, oldest first, a line each. */
+export async function shadow(options: RemoteOptions & { json?: boolean }, console: Console): Promise<number> {
+  const answer = await request(options, '/hub/shadow', {});
+  if (options.json) {
+    console.print(answer.trimEnd());
+    return 0;
+  }
+  const report = JSON.parse(answer) as ShadowReport;
+  printRules(report, console);
+  if (report.kind === 'none') return 0;
+  for (const deviation of report.deviations) console.print(printable(describeDeviation(deviation)));
+  const left = report.count - report.deviations.length;
+  if (left > 0) console.print(`… and ${left} before these, which are not kept`);
+  for (const { address, count, differs } of report.parameters)
+    console.print(printable(`${address}: ${count} deviations, ${differs ? 'it differs now' : 'it is the same now'}`));
+  if (report.count === 0) console.print('no difference');
+  return 0;
+}
+
+function printRules({ kind, since, rules, left, notInShadow }: ShadowReport, console: Console): void {
+  if (kind === 'none') {
+    console.print('nothing runs in shadow');
+    return;
+  }
+  console.print(printable(`in shadow since ${localTime(since)}: ${rules.length === 0 ? 'no rule' : rules.join(', ')}`));
+  if (left.length > 0) console.print(printable(`live, and not in shadow: ${left.join(', ')}`));
+  if (notInShadow.length > 0)
+    console.print(printable(`changed, but not tried in shadow since they reach outside: ${notInShadow.join(', ')}`));
+}
+
+/** `14:02:11.513  desk/lamp = false by rule "lamp" (a.json5), would be true by rule "lamp" (b.json5)` */
+export function describeDeviation({ time, parameter, type, done, would }: Deviation): string {
+  const [is, instead] = type === 'T' ? ['fired', 'would have fired'] : ['=', 'would be'];
+  return `${localTime(time)}  ${parameter} ${is} ${sideText(done, type)}, ${instead} ${sideText(would, type)}`;
+}
+
+function sideText({ value, origin }: DeviationSide, type: Deviation['type']): string {
+  const by = origin === undefined ? '' : ` ${describeWriter(origin).replace(/^set /, '')}`;
+  if (type === 'T') return value === 0 ? 'not' : `${value === 1 ? 'once' : `${value} times`}${by}`;
+  return value === undefined ? 'unknown' : `${show(value)}${by}`;
+}

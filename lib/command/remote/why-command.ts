@@ -1,0 +1,70 @@
+// `patchbay explain` and `patchbay trace`: print for people what a running hub knows of the reasons of its changes.
+import { printable } from '../../model/printable.ts';
+import { describeTrace } from '../../model/writer.ts';
+import { something } from '../../wire/http/hidden.ts';
+import type { RuleRun, RuleTraces } from '../../wire/http/operation.ts';
+import type { CausedChange, Causes, Explanation } from '../../wire/http/parameters.ts';
+import { pathOf } from '../../wire/http/path.ts';
+import type { Console } from '../console.ts';
+import { type RemoteOptions, request, requestParameter } from './ask-hub.ts';
+import { describeWriter, localTime, show } from './phrases.ts';
+
+/** Deeper links of a chain are not indented further. */
+const deepestIndent = 20;
+
+/** Prints the chain of changes, newest first, a line each. Errors: the sentence of the hub, or that there is none. */
+export async function explain(address: string, options: RemoteOptions, console: Console): Promise<number> {
+  const path = `/hub/explain/${pathOf(address)}`;
+  const { would, isNotKept, ...causes } = JSON.parse(await requestParameter(address, options, path, {})) as Explanation;
+  if (causes.chain.length === 0) console.print(printable(`${address}: its state is unknown`));
+  printCauses(causes, console);
+  if (isNotKept) console.print('it is not kept on the disk: who wrote it takes most of the room for values');
+  if (would === undefined) return 0;
+  console.print(printable(would.value === undefined ? 'in shadow:' : `in shadow it would be ${show(would.value)}:`));
+  printCauses(would, console);
+  return 0;
+}
+
+function printCauses({ chain, forgotten }: Causes, console: Console): void {
+  chain.forEach((change, depth) => {
+    const indent = '  '.repeat(Math.min(depth, deepestIndent));
+    console.print(printable(`${localTime(change.time)}  ${indent}${describeChange(change)}`));
+  });
+  if (forgotten > 0) console.print(`… and ${forgotten} earlier changes, which are not kept`);
+}
+
+/** Prints the last runs of a rule, newest first, a line each. Errors: as `explain`. */
+export async function trace(rule: string, options: RemoteOptions, console: Console): Promise<number> {
+  const answer = await request(options, `/hub/trace?${new URLSearchParams({ rule })}`, {});
+  for (const { rule: name, file, isAlwaysRecorded, runs } of JSON.parse(answer) as RuleTraces) {
+    const last = runs.length === 0 ? 'no run yet' : `the last ${runs.length === 1 ? 'run' : `${runs.length} runs`}`;
+    console.print(printable(`rule "${name}" (${file}): ${last}`));
+    for (const run of runs) console.print(printable(`${localTime(run.time)}  ${describeRun(run)}`));
+    if (!isAlwaysRecorded) console.print('it only copies: all of its runs are recorded from now on, for five minutes');
+  }
+  return 0;
+}
+
+/** `desk/lamp = false (was true), set by rule "lamp off" (demo.json5), 3000 ms later` */
+function describeChange({ parameter, type, value, previous, origin, revision, afterMs = 0 }: CausedChange): string {
+  if (parameter === something) return 'something that you may not see';
+  const before = previous === undefined ? '' : ` (was ${show(previous)})`;
+  const change = type === 'T' ? ' fired' : ` = ${show(value)}${revision === undefined ? ' (again)' : before}`;
+  const words = [`${parameter}${change}`, describeWriter(origin), describeTrace(origin)];
+  return [...words, afterMs > 0 ? `${afterMs} ms later` : ''].filter((text) => text !== '').join(', ');
+}
+
+/** `desk/level = 0.25 → 25 to desk/percent, 12 µs` */
+function describeRun({ source, value, outcome, result, to, error, durationUs }: RuleRun): string {
+  const destinations = to.length === 0 ? '' : ` to ${to.join(', ')}`;
+  const outcomes = {
+    wrote: ` → ${show(result)}${destinations}`,
+    stopped: ', the condition was false',
+    held: ', held back by a step',
+    waited: ', nothing came of it',
+    failed: ', failed',
+  };
+  const duration = durationUs === undefined ? '' : `, ${durationUs} µs`;
+  const start = source === undefined ? 'at the start' : `${source} = ${show(value)}`;
+  return `${start}${outcomes[outcome]}${duration}${error === undefined ? '' : `: ${error}`}`;
+}

@@ -1,0 +1,183 @@
+// What stands on the keys of an X server, in the names of the key table: by the layout that is active now (X Keyboard Extension,
+// protocol 1.0). Hotkeys and presses look here, so that a name means the same key for both.
+import { functionKeycodes, intlBackslash, keysyms } from './keysyms.ts';
+import type { XServer } from './x-server.ts';
+
+const without = 'it is not known what stands on a key';
+const request = { use: 0, selectEvents: 1, getState: 4, getMap: 8 } as const;
+/** Codes of events, in the second byte of each event of the extension. */
+const event = { newKeyboard: 0, map: 1, state: 2 } as const;
+const coreKeyboard = 0x100;
+const allMapParts = 0xff;
+const keySyms = 0x02;
+const mapHeadBytes = 40;
+const keyHeadBytes = 8;
+/** A key of another layout than the active one counts only if that has no key of the name. */
+const otherLayout = 1000;
+
+/** The keysyms of one key: those of each layout, each in the order of its shifts. */
+interface KeySyms {
+  readonly keycode: number;
+  readonly layouts: readonly (readonly number[])[];
+  /** What to take of a key that has fewer layouts than there are. */
+  readonly outOfRange: number;
+}
+
+export class Layout {
+  readonly #server: XServer;
+  readonly #opcode: number;
+  /** Hears that names may stand on other keys. */
+  changed: () => void = () => {};
+  #keys: readonly KeySyms[] = [];
+  #active = 0;
+  #reading: Promise<void> | undefined;
+  #isOutdated = false;
+  /** The keys that bear a name. */
+  #keycodes: ReadonlyMap<string, readonly number[]> = new Map();
+  #names: ReadonlyMap<number, readonly string[]> = new Map();
+
+  private constructor(server: XServer, opcode: number) {
+    this.#server = server;
+    this.#opcode = opcode;
+  }
+
+  /** Reads the layout of a server, and follows it from then on. Errors: one sentence, when the server has no XKEYBOARD. */
+  static async open(server: XServer): Promise<Layout> {
+    const { opcode, firstEvent } = await server.extension('XKEYBOARD', without);
+    await server.ask(Buffer.from([opcode, request.use, 0, 0, 1, 0, 0, 0]));
+    const layout = new Layout(server, opcode);
+    const events = (1 << event.newKeyboard) | (1 << event.map) | (1 << event.state);
+    const select = Buffer.alloc(16);
+    select.set([opcode, request.selectEvents]);
+    for (const [index, word] of [coreKeyboard, events, 0, events, allMapParts, allMapParts].entries())
+      select.writeUInt16LE(word, 4 + 2 * index);
+    server.send(select);
+    server.hear((message) => {
+      if (message[0] !== firstEvent) return;
+      const isKnown = message[1] === event.state && layout.#reading === undefined;
+      if (isKnown) layout.#activate(message[13]!);
+      else layout.#read().catch(() => {});
+    });
+    await layout.#read();
+    return layout;
+  }
+
+  /** Resolves at once, or when a layout that has changed is read. */
+  async ready(): Promise<void> {
+    await this.#reading?.catch(() => {}); // a server that is gone says so itself
+  }
+
+  /** The key to press for a name; undefined: the layout has none. */
+  pressedFor(name: string): number | undefined {
+    return this.#keycodes.get(name)?.[0];
+  }
+
+  /** The keys that are heard as a name. */
+  heardAs(name: string): readonly number[] {
+    const place = functionKeycodes.get(name);
+    return this.#keycodes.get(name) ?? (place === undefined ? [] : [place]);
+  }
+
+  /** All names that a key bears: on a French keyboard, `6` and `minus` are one key. */
+  namesOf(keycode: number): readonly string[] {
+    return this.#names.get(keycode) ?? [];
+  }
+
+  /** Reads the layout, one request at a time, until nothing has changed meanwhile. */
+  #read(): Promise<void> {
+    this.#isOutdated = true;
+    this.#reading ??= this.#readAll().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  async #readAll(): Promise<void> {
+    while (this.#isOutdated) {
+      this.#isOutdated = false;
+      const [state, map] = await Promise.all([
+        this.#ask(request.getState, 8),
+        this.#ask(request.getMap, 28, keySyms), // whole, as that is a few kilobytes
+      ]);
+      this.#active = state[12]!;
+      this.#keys = [...keysIn(map)];
+    }
+    this.#name();
+  }
+
+  #ask(minor: number, bytes: number, parts = 0): Promise<Buffer> {
+    const question = Buffer.alloc(bytes);
+    question.set([this.#opcode, minor]);
+    question.writeUInt16LE(coreKeyboard, 4);
+    question.writeUInt16LE(parts, 6);
+    return this.#server.ask(question);
+  }
+
+  #activate(layout: number): void {
+    if (layout === this.#active) return;
+    this.#active = layout;
+    this.#name();
+  }
+
+  /** Finds the keys of each name. Of several, those count that bear it with the fewest shifts, in the active layout if it can be. */
+  #name(): void {
+    const places = new Map<number, { cost: number; keycode: number }[]>();
+    const count = Math.max(1, ...this.#keys.map(({ layouts }) => layouts.length));
+    const order = [this.#active, ...Array.from({ length: count }, (_, index) => index)];
+    for (const key of this.#keys)
+      for (const [rank, layout] of order.entries())
+        for (const [shifts, keysym] of layoutOf(key, layout).entries()) {
+          const cost = rank * otherLayout + (isOfPad(keysym) && shifts === 1 ? 0 : shifts);
+          const known = places.get(keysym);
+          if (known === undefined) places.set(keysym, [{ cost, keycode: key.keycode }]);
+          else known.push({ cost, keycode: key.keycode });
+        }
+    const keycodes = new Map<string, readonly number[]>();
+    for (const [name, wanted] of keysyms) {
+      const found = wanted.flatMap((keysym) => places.get(keysym) ?? []);
+      const least = Math.min(...found.map(({ cost }) => cost));
+      const best = found.filter(({ cost }) => cost === least).map(({ keycode }) => keycode);
+      if (best.length > 0) keycodes.set(name, [...new Set(best)]);
+    }
+    const { name, keycode } = intlBackslash;
+    if (this.#keys.some((key) => key.keycode === keycode && layoutOf(key, this.#active).some(Boolean)))
+      keycodes.set(name, [keycode]);
+    this.#keycodes = keycodes;
+    const names = new Map<number, string[]>();
+    for (const name of [...keycodes.keys(), ...functionKeycodes.keys()])
+      for (const code of this.heardAs(name)) names.set(code, [...new Set([...(names.get(code) ?? []), name])]);
+    this.#names = names;
+    this.changed();
+  }
+}
+
+/** What a key has in a layout; one that has fewer says which of them it takes (section 10.4 of the library's specification). */
+function layoutOf({ layouts, outOfRange }: KeySyms, layout: number): readonly number[] {
+  if (layout < layouts.length || layouts.length === 0) return layouts[layout] ?? [];
+  const way = outOfRange & 0xc0;
+  if (way === 0x40) return layouts.at(-1)!;
+  if (way === 0x80) return layouts[(outOfRange >> 4) & 3] ?? layouts[0]!;
+  return layouts[layout % layouts.length]!;
+}
+
+/** Keys of the pad bear two names, with and without NumLock. */
+function isOfPad(keysym: number): boolean {
+  return keysym >= 0xff80 && keysym <= 0xffbd;
+}
+
+function* keysIn(answer: Buffer): Iterable<KeySyms> {
+  const first = answer[17]!;
+  const count = answer[20]!;
+  let at = mapHeadBytes;
+  for (let index = 0; index < count && at + keyHeadBytes <= answer.length; index++) {
+    const info = answer[at + 4]!;
+    const width = answer[at + 5]!;
+    const keysymCount = answer.readUInt16LE(at + 6);
+    const keysym = (place: number) => answer.readUInt32LE(at + keyHeadBytes + 4 * place);
+    const layouts = Array.from({ length: info & 0x0f }, (_, layout) =>
+      Array.from({ length: width }, (_, shifts) => keysym(layout * width + shifts)),
+    );
+    yield { keycode: first + index, layouts, outOfRange: info };
+    at += keyHeadBytes + 4 * keysymCount;
+  }
+}

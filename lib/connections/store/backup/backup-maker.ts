@@ -1,0 +1,93 @@
+// A backup of a running hub: made by a thread of its own, and handed over piece by piece as fast as somebody takes it.
+import { rm } from 'node:fs/promises';
+import { isAbsolute, join } from 'node:path';
+import { Observable } from 'rxjs';
+import { HubError } from '../../../model/error.ts';
+import type { Backup } from '../../archive.ts';
+import type { ConnectionContext } from '../../connection.ts';
+import type { HubPort } from '../../hub-port.ts';
+import type { Part } from '../parts.ts';
+import type { StoreSettings } from '../settings.ts';
+import { StoreThread } from '../store-thread.ts';
+import type { BackupAnswer, BackupQuestion } from '../thread/backup-messages.ts';
+import { backupWork } from '../thread/database/files.ts';
+
+interface BackupOptions {
+  readonly hub: HubPort;
+  /** As the settings of the store have it. */
+  readonly setting: string;
+  /** The same, as a path. */
+  readonly folder: string;
+}
+
+/** Makes backups of a hub, one at a time. */
+class BackupMaker {
+  readonly #options: BackupOptions;
+  #making: Promise<void> | undefined;
+
+  constructor(options: BackupOptions) {
+    this.#options = options;
+  }
+
+  /** Makes a backup of this moment. Errors: `conflict` while another one is made; `unavailable` with the reason. */
+  async begin(): Promise<Backup> {
+    if (this.#making !== undefined)
+      throw new HubError('conflict', 'expected one backup at a time, another one is being made');
+    const { hub, folder, setting } = this.#options;
+    const work = join(folder, backupWork);
+    const thread = new StoreThread<BackupQuestion, BackupAnswer>('backup-thread', 'makes a backup');
+    const ended = Promise.withResolvers<void>();
+    this.#making = ended.promise;
+    const end = async () => {
+      await thread.end();
+      await rm(work, { recursive: true, force: true }).catch(() => {}); // the next one removes it
+      this.#making = undefined;
+      ended.resolve();
+    };
+    try {
+      await rm(work, { recursive: true, force: true });
+      const { archive } = hub.keeping;
+      await Promise.all([archive?.history?.flush(), archive?.values?.flush()]);
+      const { files, ...start } = hub.keeping.installation();
+      const begin = { ask: 'begin', work, folder, isAbsolute: isAbsolute(setting), named: files } as const;
+      const answer = await thread.ask({ ...begin, ...start, patchbay: hub.version });
+      if ('begun' in answer) return { bytes: answer.begun, next: () => nextPiece(thread), end };
+      throw new HubError('unavailable', `cannot make a backup: ${'failed' in answer ? answer.failed : 'it has ended'}`);
+    } catch (error) {
+      await end();
+      throw error;
+    }
+  }
+
+  /** Resolves when no backup is being made. */
+  async whenIdle(): Promise<void> {
+    await this.#making;
+  }
+}
+
+async function nextPiece(thread: StoreThread<BackupQuestion, BackupAnswer>): Promise<Uint8Array | undefined> {
+  const answer = await thread.ask({ ask: 'next' });
+  if ('piece' in answer) return answer.piece;
+  throw new HubError('unavailable', `the backup cannot go on: ${'failed' in answer ? answer.failed : 'it has ended'}`);
+}
+
+// The part of a store that knows its files as a whole: it tells where they are, and makes backups.
+
+/** Offers the files of the store until it is unsubscribed. Cold, never errs. */
+export function keepStorage(context: ConnectionContext<StoreSettings>, hub: HubPort): Part {
+  const { settings, resolvePath, withoutSecrets, finish } = context;
+  return new Observable((subscriber) => {
+    const folder = resolvePath(settings.folder);
+    const maker = new BackupMaker({ hub, folder, setting: settings.folder });
+    const shown = withoutSecrets(settings.folder);
+    const shownFolder = shown === settings.folder ? folder : shown;
+    const withdraw = hub.keeping.offer({
+      storage: { folder, shownFolder, maxBytes: settings.maxSize, backUp: () => maker.begin() },
+    });
+    subscriber.next({ state: 'running' });
+    return () => {
+      withdraw();
+      finish(maker.whenIdle());
+    };
+  });
+}

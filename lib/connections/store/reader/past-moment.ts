@@ -1,0 +1,255 @@
+// What is recorded of one parameter, whatever is still kept of it: its changes, and what held at some time.
+import { HubError } from '../../../model/error.ts';
+import { globToRegExp } from '../../../model/glob.ts';
+import type { History } from '../../../wire/http/past.ts';
+import type { Sight } from '../../archive.ts';
+import { hourMs, minuteMs } from '../history/history-tables.ts';
+import { type Interval, type Piece, type Segment, Segments } from '../history/segments.ts';
+import { floorTo } from './histories/bucket-steps.ts';
+import { Gaps } from './histories/gaps.ts';
+import {
+  allNumbers,
+  type ChangeRow,
+  type Mark,
+  type Numbers,
+  type PastDatabase,
+  type Series,
+  type Span,
+  type Stored,
+} from './past-database.ts';
+
+/** What all answers to one question share. */
+export interface Moment {
+  readonly database: PastDatabase;
+  readonly mark: Mark;
+  /** Up to when what was recorded last holds. */
+  readonly until: number;
+  /** The times between which the clock has jumped. */
+  readonly segments: Segments;
+  readonly gaps: Gaps;
+  readonly deadline: Deadline;
+}
+
+/** While it is recorded, it is written down at least so often that the hub is there. */
+const seenWithinMs = 15_000;
+
+/** What an answer needs to know of the whole database. */
+export function momentOf(database: PastDatabase, now: number, deadline: Deadline): Moment {
+  const mark = database.mark();
+  const until = now - mark.seen < seenWithinMs ? now : mark.seen;
+  const segments = new Segments(database.jumps(), Math.max(until, mark.seen));
+  return { database, mark, until, segments, gaps: new Gaps(database.gaps(), segments), deadline };
+}
+
+export interface Held {
+  readonly time: number;
+  readonly value: Stored;
+}
+
+/** The first or the last so many changes of a range, oldest first. */
+export function changesIn(
+  moment: Moment,
+  series: Series,
+  range: Interval,
+  which: 'first' | 'last',
+  limit: number,
+): ChangeRow[] {
+  const pieces = [...piecesOf(moment, range)];
+  if (which === 'last') pieces.reverse();
+  const parts: ChangeRow[][] = [];
+  let left = limit;
+  for (const piece of pieces) {
+    if (left <= 0) break;
+    const rows = changesOf(moment, series, piece, which, left);
+    left -= rows.length;
+    parts.push(rows);
+  }
+  return (which === 'last' ? parts.reverse() : parts).flat();
+}
+
+/** What was from a time on; undefined: nobody knows. */
+export type StateRow = readonly [time: number, value: Stored | undefined];
+
+/**
+ * The same with what held where the clock had jumped to a time: there it is not what was recorded right before that time.
+ */
+export function statesIn(
+  moment: Moment,
+  series: Series,
+  range: Interval,
+  which: 'first' | 'last',
+  limit: number,
+): StateRow[] {
+  const rows: StateRow[] = changesIn(moment, series, range, which, limit).map(([time, value]) => [time, value]);
+  const starts = startsIn(moment, series, range).filter(([time]) => !rows.some((row) => row[0] === time));
+  if (starts.length === 0) return rows;
+  const all = [...rows, ...starts].sort((one, other) => one[0] - other[0]);
+  return which === 'first' ? all.slice(0, limit) : all.slice(-limit);
+}
+
+/** Where the clock had jumped to within a range, and what held then. */
+export function startsIn(moment: Moment, series: Series, range: Interval): StateRow[] {
+  return piecesOf(moment, range)
+    .filter(({ from }) => from > range.from)
+    .map(({ from, segment }) => [from, heldIn(moment, series, segment, from)?.value]);
+}
+
+/** Who says what was in a range. Where no time comes twice that is all that was recorded. */
+function piecesOf({ segments }: Moment, range: Interval): readonly (Piece & { readonly numbers: Numbers })[] {
+  if (segments.isOrdered) return [{ ...range, segment: segments.present, numbers: allNumbers }];
+  return segments.within(range).map((piece) => ({ ...piece, numbers: piece.segment }));
+}
+
+function changesOf(
+  { database, deadline }: Moment,
+  series: Series,
+  { from, to, numbers }: Interval & { readonly numbers: Numbers },
+  which: 'first' | 'last',
+  limit: number,
+): ChangeRow[] {
+  const hours = database.changedHours(series, from, to);
+  if (which === 'last') hours.reverse();
+  const parts: ChangeRow[][] = [];
+  let left = limit;
+  for (const hour of hours) {
+    if (left <= 0) break;
+    deadline.check();
+    const rows = database.changes(series, hour, from, to, which, left, numbers);
+    left -= rows.length;
+    parts.push(rows);
+  }
+  return (which === 'last' ? parts.reverse() : parts).flat();
+}
+
+/** What held right before a time, and since when, as far as is known; undefined: nothing is known. */
+export function heldBefore(moment: Moment, series: Series, time: number): Held | undefined {
+  const { segments } = moment;
+  if (segments.isOrdered) return heldIn(moment, series, segments.present, time);
+  const piece = segments.within({ from: Number.NEGATIVE_INFINITY, to: time }).at(-1);
+  return piece && heldIn(moment, series, piece.segment, piece.to);
+}
+
+/** What held in a segment right before a time: where nothing changed in it, what held at the end of the segment before. */
+export function heldIn(moment: Moment, series: Series, segment: Segment, time: number): Held | undefined {
+  const { segments, gaps, deadline } = moment;
+  if (segments.isOrdered) {
+    const held = lastWithin(moment, series, { from: Number.NEGATIVE_INFINITY, to: time }, allNumbers);
+    if (held === undefined || gaps.wasDown(held.time, time)) return undefined;
+    return { value: held.value, time: gaps.outOf(held.time, time) };
+  }
+  let until = time;
+  for (let one: Segment | undefined = segment; one !== undefined; one = segments.before(one)) {
+    deadline.check();
+    until = Math.min(until, one.to);
+    const held = lastIn(moment, series, one, until);
+    if (gaps.wasDown(held?.time ?? one.from, until, one)) return undefined;
+    if (held !== undefined && one === segment) return { value: held.value, time: gaps.outOf(held.time, until) };
+    if (held !== undefined) return { value: held.value, time: segment.from };
+    if (segments.isStart(one)) return undefined;
+    until = Number.POSITIVE_INFINITY;
+  }
+  return undefined;
+}
+
+/** Minutes and hours of a time that came twice have what was in both: there changes alone tell. */
+function lastIn(moment: Moment, series: Series, segment: Segment, until: number): Held | undefined {
+  const parts = moment.segments.partsOf(segment, { from: Number.NEGATIVE_INFINITY, to: until });
+  for (const part of parts.toReversed()) {
+    const held = part.isShared ? lastChange(moment, series, part, segment) : lastWithin(moment, series, part, segment);
+    if (held !== undefined) return held;
+  }
+  return undefined;
+}
+
+function lastWithin(moment: Moment, series: Series, { from, to }: Interval, numbers: Numbers): Held | undefined {
+  const { database, mark } = moment;
+  const least = Math.max(from, Number.MIN_SAFE_INTEGER);
+  const minute = database.span('minute', 'last', series, least, floorTo(minuteMs, to));
+  const hour = database.span('hour', 'last', series, least, floorTo(hourMs, to));
+  const span = hour === undefined || (minute !== undefined && minute[0] >= hour[0]) ? minute : hour;
+  const thisHour = Math.max(from, floorTo(hourMs, to));
+  if (span === undefined && from === Number.NEGATIVE_INFINITY && isSpanned(database, series))
+    return lastChange(moment, series, { from: thisHour, to }, numbers);
+  // What came after the last span is not put together yet.
+  const since = span === undefined ? from : Math.max(span[0], Math.min(mark.hours, thisHour));
+  const change = lastChange(moment, series, { from: since, to }, numbers);
+  if (change !== undefined || span === undefined) return change;
+  return heldAtEnd(moment, series, span, span === hour ? hourMs : minuteMs, numbers);
+}
+
+/** Where changes are no longer kept, it held at the end of the span for sure. */
+function heldAtEnd(moment: Moment, series: Series, span: Span, lengthMs: number, numbers: Numbers): Held | undefined {
+  const [start, , , , last] = span;
+  const change = lastChange(moment, series, { from: start, to: start + lengthMs }, numbers);
+  if (change !== undefined) return change;
+  return typeof last === 'number' ? { time: start + lengthMs, value: last } : undefined;
+}
+
+function lastChange(moment: Moment, series: Series, range: Interval, numbers: Numbers): Held | undefined {
+  const [row] = changesOf(moment, series, { ...range, numbers }, 'last', 1);
+  return row && { time: row[0], value: row[1] };
+}
+
+/** Whether minutes or hours are kept of a parameter. */
+function isSpanned(database: PastDatabase, series: Series): boolean {
+  const always = [0, Number.MAX_SAFE_INTEGER] as const;
+  return (
+    database.span('hour', 'first', series, ...always) !== undefined ||
+    database.span('minute', 'first', series, ...always) !== undefined
+  );
+}
+
+// What is asked of a history, and what comes of it.
+
+/** Both ends are part of it. */
+export interface HistoryRange extends Interval {
+  /** How many points are wanted at most, beside the one that held at the start. */
+  readonly points: number;
+}
+
+/** A history but for what is the same of all: whose it is, from when to when, and the gaps. */
+export type Course = Omit<History, 'address' | 'type' | 'from' | 'to' | 'gaps'>;
+
+// What whoever asks may see.
+
+/** Tells whether a recorded address may be seen. */
+export type Sees = (address: string) => boolean;
+
+/** Without a sight all may be seen. */
+export function createSight(sight: Sight | undefined): Sees {
+  if (sight === undefined) return () => true;
+  const [read, deny] = [sight.read, sight.deny].map((globs) => globs.map(globToRegExp)) as [RegExp[], RegExp[]];
+  const known = new Map<string, boolean>();
+  return (address) => {
+    let isSeen = known.get(address);
+    if (isSeen === undefined) {
+      isSeen = read.some((one) => one.test(address)) && !deny.some((one) => one.test(address));
+      known.set(address, isSeen);
+    }
+    return isSeen;
+  };
+}
+
+// A question may take only so long: others wait for their answers.
+
+export class Deadline {
+  readonly #endMs: number;
+
+  constructor(limitMs: number) {
+    this.#endMs = performance.now() + limitMs;
+  }
+
+  get isOver(): boolean {
+    return this.leftMs <= 0;
+  }
+
+  get leftMs(): number {
+    return this.#endMs - performance.now();
+  }
+
+  /** Errors: `unavailable` when it is over. */
+  check(): void {
+    if (this.isOver)
+      throw new HubError('unavailable', 'that takes too long: ask for a shorter time, or for fewer points');
+  }
+}

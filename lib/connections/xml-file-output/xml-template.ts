@@ -1,0 +1,228 @@
+// The template of an XML file, once it is parsed, and how it is filled with values.
+import { SaxesParser } from 'saxes';
+import { parameterIdMistake } from '../../model/address.ts';
+import { HubError, messageOf } from '../../model/error.ts';
+import { type Doctype, findDoctype } from './doctype/doctype.ts';
+import { lineAndColumn, Mistake } from './doctype/doctype-declarations.ts';
+import type { Encoding, TemplateSource } from './encoding.ts';
+
+/** The longest template, in bytes of a file or UTF-16 code units of a setting. */
+export const maxTemplateLength = 2 ** 20;
+/** The longest file, in UTF-16 code units; libxml2, the strictest reader we know, refuses a text of 10 MB. */
+export const maxFileLength = 2 ** 21;
+
+export interface Template {
+  /** The names of the placeholders, each once, in the order in which they first appear. */
+  readonly names: readonly string[];
+  readonly encoding: Encoding;
+  /** The whole text: literals, and stretches with placeholders. */
+  readonly pieces: readonly (string | Stretch)[];
+}
+
+/** Text of one context, `["a ", "Title", " b"]`: literals at even places, names of placeholders at odd ones. */
+interface Stretch {
+  readonly context: Context;
+  readonly parts: readonly string[];
+}
+
+/** Fills a template; a placeholder without a value is the empty string. Errors: any, when the file would be too long. */
+export function fillTemplate({ pieces, encoding }: Template, values: ReadonlyMap<string, string>): string {
+  let length = 0;
+  const count = (text: string) => {
+    length += text.length;
+    if (length > maxFileLength)
+      throw new Error(`expected a file of at most ${maxFileLength} characters, it grew longer`);
+    return text;
+  };
+  return pieces
+    .map((piece) => {
+      if (typeof piece === 'string') return count(piece);
+      const { context, parts } = piece;
+      const filled = parts.map((part, index) =>
+        count(index % 2 === 0 ? part : escapeValue(context, values.get(part) ?? '')),
+      );
+      return escapeStretch(context, filled.join(''), encoding.missing);
+    })
+    .join('');
+}
+
+// Escapes values so that a parser reads back what was set, whatever it was (XML 1.0 sections 2.2, 2.4, 2.7, 2.11 and 3.3.3). Each
+// context is ended by other characters, and a parser changes other white space in it.
+
+/** Where a placeholder stands: in text, in a CDATA section, or in an attribute value between these quotes. */
+type Context = 'text' | 'cdata' | '"' | "'";
+
+/** The characters that XML 1.0 cannot carry, not even as references; lone surrogates are among them. */
+const forbidden = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu;
+
+const special = { text: /[&<>\r]/g, '"': /[&<>"\t\n\r]/g, "'": /[&<>'\t\n\r]/g };
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+/** Stands for a carriage return in CDATA until the section is whole; neither templates nor values can hold it. */
+const returnMark = '\0';
+
+/** Escapes one value for its context; forbidden characters become U+FFFD. */
+function escapeValue(context: Context, value: string): string {
+  const allowed = value.replace(forbidden, '\ufffd');
+  if (context === 'cdata') return allowed.replaceAll('\r', returnMark);
+  return allowed.replace(special[context], (character) => entities[character] ?? reference(character));
+}
+
+/**
+ * Finishes a whole stretch of one context whose values are escaped. Where literals and values meet no `]]>` may arise. A character
+ * that the encoding cannot hold becomes a reference; CDATA knows no references, so the section is closed around it.
+ */
+function escapeStretch(context: Context, stretch: string, missing: RegExp | undefined): string {
+  let escaped = stretch;
+  if (context === 'text') escaped = escaped.replaceAll(']]>', ']]&gt;');
+  if (context === 'cdata')
+    escaped = escaped.replaceAll(']]>', `]]${outsideCdata('')}>`).replaceAll(returnMark, outsideCdata(reference('\r')));
+  if (missing === undefined) return escaped;
+  return escaped.replace(missing, (character) =>
+    context === 'cdata' ? outsideCdata(reference(character)) : reference(character),
+  );
+}
+
+function reference(character: string): string {
+  return `&#${character.codePointAt(0)};`;
+}
+
+function outsideCdata(text: string): string {
+  return `]]>${text}<![CDATA[`;
+}
+
+// Parses the template of an XML file once, into literals and stretches with placeholders. Literals stay as their author wrote
+// them, to the character (S-14, D-09).
+
+const predefinedEntities = { amp: '&', gt: '>', lt: '<', quot: '"', apos: "'" };
+const known = '&amp; &lt; &gt; &quot; &apos; and references by number (&#160;)';
+/** How the message of saxes ends for an entity that it does not know. */
+const undefinedEntity = 'undefined entity.';
+
+const nameSource = '[\\p{L}\\p{Nd}][\\p{L}\\p{M}\\p{Nd}]*';
+const placeholder = new RegExp(`\\$(${nameSource})`, 'u');
+const wholeName = new RegExp(`^${nameSource}$`, 'u');
+
+/** Whether a text could be the name of a placeholder: letters and digits of any script. */
+export function isPlaceholderName(text: string): boolean {
+  return wholeName.test(text);
+}
+
+/**
+ * Parses a template. Placeholders count in text, CDATA and attribute values, but not in the declaration of a namespace. Errors:
+ * `cannot-start`, with line and column: `template:3:7: unclosed tag: b`.
+ */
+export function parseTemplate(source: TemplateSource): Template {
+  return new TemplateParser(source).parse();
+}
+
+/** Follows saxes through a template: each of its events says what the text up to its position is. */
+class TemplateParser {
+  readonly #source: TemplateSource;
+  readonly #saxes: SaxesParser<{ xmlns: true; fileName: string }>;
+  readonly #pieces: (string | Stretch)[] = [];
+  readonly #names = new Set<string>();
+  #doctype: Doctype | undefined;
+  /** Where the text begins that belongs to no piece yet. */
+  #start = 0;
+
+  constructor(source: TemplateSource) {
+    this.#source = source;
+    this.#saxes = new SaxesParser({ xmlns: true, fileName: source.name });
+    // Its own table of entities has the names of Object.prototype as well.
+    Object.assign(Object.setPrototypeOf(this.#saxes.ENTITIES, null), predefinedEntities);
+    this.#followMarkup();
+    this.#followValues();
+    this.#saxes.on('error', (error) => this.#explain(error));
+  }
+
+  /** To be called once. */
+  parse(): Template {
+    const { name, text, encoding } = this.#source;
+    try {
+      if (!text.isWellFormed()) this.#fail('expected Unicode text, got half of a surrogate pair');
+      this.#doctype = findDoctype(text);
+      this.#saxes.write(text).close();
+      this.#addLiteral(text.length);
+    } catch (error) {
+      const where = error instanceof Mistake ? `${name}:${lineAndColumn(text, error.at)}: ` : '';
+      throw new HubError('cannot-start', `${where}${messageOf(error)}`, { cause: error });
+    }
+    return { names: [...this.#names], encoding, pieces: this.#pieces };
+  }
+
+  #followMarkup(): void {
+    const saxes = this.#saxes;
+    const addMarkup = () => this.#addLiteral(saxes.position);
+    saxes.on('xmldecl', ({ version }) => {
+      if (version !== '1.0') this.#fail(`expected XML of version 1.0, got "${version}"`);
+      addMarkup();
+    });
+    saxes.on('doctype', () => {
+      if (saxes.position !== this.#doctype?.end)
+        this.#fail('expected the doctype to end where its brackets and quotes do');
+      addMarkup();
+    });
+    saxes.on('processinginstruction', addMarkup);
+    saxes.on('comment', () => this.#addLiteral(saxes.position + '>'.length));
+    saxes.on('opentag', addMarkup);
+    saxes.on('closetag', addMarkup);
+  }
+
+  #followValues(): void {
+    const saxes = this.#saxes;
+    const { text } = this.#source;
+    saxes.on('text', () => this.#addStretch('text', saxes.position - '<'.length));
+    saxes.on('cdata', () => {
+      this.#addLiteral(this.#start + '<![CDATA['.length);
+      this.#addStretch('cdata', saxes.position - ']]>'.length);
+      this.#addLiteral(saxes.position);
+    });
+    saxes.on('attribute', ({ name }) => {
+      if (name === 'xmlns' || name.startsWith('xmlns:')) return;
+      const end = saxes.position - 1;
+      const quote = text[end] as '"' | "'";
+      this.#addLiteral(text.lastIndexOf(quote, end - 1) + 1);
+      this.#addStretch(quote, end);
+    });
+  }
+
+  #addLiteral(end: number): void {
+    const { text, encoding } = this.#source;
+    const literal = text.slice(this.#start, end);
+    this.#start = end;
+    if (literal === '') return;
+    const missing = encoding.missing && literal.match(encoding.missing)?.[0];
+    if (missing !== undefined) this.#fail(`expected ${encoding.name} in markup, which cannot hold "${missing}"`);
+    this.#pieces.push(literal);
+  }
+
+  #addStretch(context: Context, end: number): void {
+    const parts = this.#source.text.slice(this.#start, end).split(placeholder);
+    for (const [index, part] of parts.entries()) {
+      if (index % 2 === 0) continue;
+      const mistake = parameterIdMistake(part);
+      if (mistake) this.#fail(mistake);
+      this.#names.add(part);
+    }
+    this.#pieces.push({ context, parts });
+    this.#start = end;
+  }
+
+  /** Errors: always; says of an entity what a template may have instead. */
+  #explain(error: Error): never {
+    if (!error.message.endsWith(undefinedEntity)) throw error;
+    const { text } = this.#source;
+    const { position } = this.#saxes;
+    const entity = text.slice(text.lastIndexOf('&', position - 1), position);
+    return this.#fail(
+      this.#doctype?.entities.has(entity.slice(1, -1))
+        ? `entity ${entity} is declared, but not every reader reads declarations: a template has only ${known}`
+        : `entity ${entity} is not known; XML knows only ${known}`,
+    );
+  }
+
+  /** Errors: always, with the line and column that have been reached. */
+  #fail(message: string): never {
+    throw this.#saxes.makeError(message);
+  }
+}

@@ -1,0 +1,87 @@
+// Where the boxes and lines of the graph are: sources at the left, destinations at the right. Only this view loads the library that
+// finds their places.
+import { Graph as DagreGraph, layout } from '@dagrejs/dagre';
+import type { Graph, GraphEdge, GraphNode } from './flow-graph.ts';
+
+export interface Box {
+  readonly node: GraphNode;
+  /** The middle of the box. */
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface Line {
+  readonly edge: GraphEdge;
+  /** The line as a path of SVG. */
+  readonly path: string;
+}
+
+export interface Drawing {
+  readonly boxes: readonly Box[];
+  readonly lines: readonly Line[];
+  readonly width: number;
+  readonly height: number;
+}
+
+const sizes: Readonly<Record<GraphNode['kind'], { readonly width: number; readonly height: number }>> = {
+  rule: { width: 200, height: 44 },
+  group: { width: 200, height: 56 },
+  parameter: { width: 190, height: 50 },
+  connection: { width: 150, height: 44 },
+};
+
+/** Lays a graph out. The largest one that may be drawn takes some hundred milliseconds. */
+export function layOut(graph: Graph): Drawing {
+  const dagre = new DagreGraph();
+  dagre.setGraph({
+    rankdir: 'LR',
+    nodesep: 14,
+    edgesep: 8,
+    ranksep: 80,
+    marginx: 24,
+    marginy: 24,
+    ranker: 'tight-tree',
+  });
+  for (const node of graph.nodes) dagre.setNode(node.id, { ...sizes[node.kind] });
+  for (const { from, to } of graph.edges) dagre.setEdge(from, to, {});
+  layout(dagre);
+  const { width = 0, height = 0 } = dagre.graph() as { width?: number; height?: number };
+  return {
+    boxes: graph.nodes.map((node) => ({ node, ...(dagre.node(node.id) as Omit<Box, 'node'>) })),
+    lines: graph.edges.map((edge) => ({
+      edge,
+      path: curve(dagre.node(edge.from), dagre.node(edge.to), bendsOf(dagre.edge(edge.from, edge.to))),
+    })),
+    width: Number.isFinite(width) ? width : 0,
+    height: Number.isFinite(height) ? height : 0,
+  };
+}
+
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** The points at which a line goes around other boxes. A line from one column to the next has none. */
+function bendsOf(edge: unknown): readonly Point[] {
+  const { points } = edge as { points: readonly Point[] };
+  return points.length > 3 ? points.slice(1, -1) : [];
+}
+
+/** A line from the right side of a box to the left side of another. It is level at each of its points. */
+function curve(from: Omit<Box, 'node'>, to: Omit<Box, 'node'>, bends: readonly Point[]): string {
+  let { x, y } = { x: from.x + from.width / 2, y: from.y };
+  let path = `M${round(x)} ${round(y)}`;
+  for (const next of [...bends, { x: to.x - to.width / 2, y: to.y }]) {
+    const reach = Math.max(24, Math.abs(next.x - x) / 2);
+    path += `C${round(x + reach)} ${round(y)} ${round(next.x - reach)} ${round(next.y)} ${round(next.x)} ${round(next.y)}`;
+    ({ x, y } = next);
+  }
+  return path;
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}

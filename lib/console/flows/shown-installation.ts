@@ -1,0 +1,46 @@
+// The running installation, asked for each second, and the switch of a rule.
+import { createMemo, createSignal } from 'solid-js';
+import { messageOf } from '../../model/error.ts';
+import type { RuleStatus } from '../../model/reports/rule-status.ts';
+import type { ConnectionList, ConnectionStatus, LoadReport, RuleList, RuleSwitch } from '../../wire/http/operation.ts';
+import { postJson } from '../hub/page-request.ts';
+import { type Polled, usePolled } from '../hub/polled.ts';
+import { keyOf } from './rule-groups.ts';
+
+export function useInstallation() {
+  const polledRules = usePolled<RuleList>('/hub/rules', 'none');
+  const polledConnections = usePolled<ConnectionList>('/hub/connections');
+  const polledFiles = usePolled<LoadReport>('/hub/files', 'path');
+  const [failure, setFailure] = createSignal('');
+  const rules = createMemo(() => snapshot(polledRules) ?? []);
+  const connections = createMemo(
+    () => new Map<string, ConnectionStatus>(snapshot(polledConnections)?.connections.map((one) => [one.id, one])),
+  );
+  const byKey = createMemo(() => new Map(rules().map((rule) => [keyOf(rule), rule])));
+  const switchRule = async ({ name, file }: RuleStatus, enabled: boolean) => {
+    try {
+      await postJson('/hub/rules', { rule: name, file, enabled } satisfies RuleSwitch);
+      setFailure('');
+    } catch (error) {
+      setFailure(messageOf(error));
+    }
+    polledRules.refresh();
+  };
+  return {
+    rules,
+    ruleOf: (key: string) => byKey().get(key),
+    connectionOf: (id: string) => connections().get(id),
+    report: polledFiles.data,
+    isLoaded: () => polledRules.data() !== undefined,
+    error: () => failure() || polledRules.error() || polledFiles.error(),
+    switchRule,
+  };
+}
+
+export type Installation = ReturnType<typeof useInstallation>;
+
+/** Copies an answer, anew whenever a part of it has changed. */
+function snapshot<T>(polled: Polled<T>): T | undefined {
+  const data = polled.data();
+  return data === undefined ? undefined : (JSON.parse(JSON.stringify(data)) as T);
+}

@@ -1,0 +1,39 @@
+// Keys of the whole console: / searches, g and a letter goes to a view, ? opens the help. People whose speech or tremor would press
+// single keys can switch them off (WCAG 2.1.4).
+import { createSignal, onCleanup } from 'solid-js';
+import { offeredViews } from '../views.ts';
+import { navigate } from './route.ts';
+import { keep, recall } from './storage.ts';
+
+const storageKey = 'patchbay-keys';
+const secondKeyMs = 1500;
+const [enabled, setEnabled] = createSignal(recall(storageKey) !== 'off');
+
+export const areKeysOn = enabled;
+
+export function switchKeys(isOn: boolean): void {
+  keep(storageKey, isOn ? 'on' : 'off');
+  setEnabled(isOn);
+}
+
+/** Listens to keys for the scope that calls it. */
+export function useKeys(openHelp: () => void): void {
+  let afterG = Number.NEGATIVE_INFINITY;
+  const press = (event: KeyboardEvent) => {
+    if (!enabled() || event.ctrlKey || event.altKey || event.metaKey || isTyping(event.target)) return;
+    if (document.querySelector('dialog[open]')) return;
+    const view = performance.now() - afterG < secondKeyMs && offeredViews().find(({ key }) => key === event.key);
+    afterG = event.key === 'g' ? performance.now() : Number.NEGATIVE_INFINITY;
+    if (view) navigate(view.name);
+    else if (event.key === '?') openHelp();
+    else if (event.key === '/') document.querySelector<HTMLInputElement>('[data-search]')?.focus();
+    else return;
+    event.preventDefault();
+  };
+  document.addEventListener('keydown', press);
+  onCleanup(() => document.removeEventListener('keydown', press));
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.matches('input:not([type=checkbox], [type=radio]), textarea, select');
+}

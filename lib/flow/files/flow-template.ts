@@ -1,0 +1,85 @@
+// Reads templates: flow files whose names begin with an underscore, with variables that instances give.
+import { basename, dirname, isAbsolute, join } from 'node:path';
+import { decodeUtf8, EncodingError, FileError, readRegularFile } from '../../files/regular-file.ts';
+import type { MistakeList, SettingPath } from '../../json5/mistake.ts';
+import { unknownName } from '../../json5/nearest-name.ts';
+import { Json5Error, readJson5 } from '../../json5/read-json5.ts';
+import { describe, messageOf } from '../../model/error.ts';
+import { isJsonObject } from '../../model/json-object.ts';
+import { describeSetting } from '../../model/secret.ts';
+import { maxFlowBytes, versionOf } from '../programs/flow-code.ts';
+import { whyNotRead } from './find.ts';
+import type { FlowFile } from './flow-file.ts';
+
+const sections = ['$schema', 'variables', 'connections', 'rules', 'tests'];
+
+/** A template as it was read; `data` is the flow file that it makes of each instance. */
+export interface Template extends FlowFile {
+  readonly text: string;
+  /** What variables are that an instance does not give. */
+  readonly defaults: Readonly<Record<string, unknown>>;
+}
+
+/** Whether a file is a template, by its name. */
+export function isTemplate(path: string): boolean {
+  return /^_.*\.json5$/.test(basename(path));
+}
+
+/** Reads the template that a flow file names at a path; undefined after it has added what is wrong. */
+export async function readTemplate(
+  file: FlowFile,
+  path: SettingPath,
+  given: string,
+  mistakes: MistakeList,
+): Promise<Template | undefined> {
+  const name = isAbsolute(given) ? given : join(dirname(file.name), given);
+  if (!isTemplate(given)) {
+    mistakes.add(
+      file,
+      path,
+      `expected a file whose name begins with _, such as './_studio.json5', got ${describe(given)}`,
+    );
+    return undefined;
+  }
+  try {
+    const content = await readRegularFile(name, maxFlowBytes);
+    return parseTemplate({ name, folder: file.folder, version: versionOf(content) }, decodeUtf8(content), mistakes);
+  } catch (error) {
+    if (error instanceof Json5Error) mistakes.addFile(name, error.message, error.position);
+    else if (error instanceof EncodingError) mistakes.addFile(name, whyNotRead(error), error.position);
+    else mistakes.add(file, path, error instanceof FileError ? `${name}: ${whyNotRead(error)}` : messageOf(error));
+    return undefined;
+  }
+}
+
+function parseTemplate(
+  named: Pick<FlowFile, 'name' | 'folder' | 'version'>,
+  text: string,
+  mistakes: MistakeList,
+): Template | undefined {
+  const { data: whole, duplicates, positionOf } = readJson5(text);
+  const file = { ...named, data: whole, positionOf };
+  for (const { path, message, position } of duplicates) mistakes.add(file, path, message, position);
+  if (!isJsonObject(whole)) {
+    mistakes.add(
+      file,
+      [],
+      `expected an object such as { connections: { … }, rules: [ … ] }, got ${describeSetting(whole)}`,
+    );
+    return undefined;
+  }
+  for (const key of Object.keys(whole))
+    if (key === 'instances') mistakes.add(file, [key], 'expected no instances in a template');
+    else if (!sections.includes(key)) mistakes.add(file, [key], unknownName('setting', key, sections));
+  const { variables: defaults = {}, $schema, instances, ...data } = whole;
+  if (!isJsonObject(defaults)) {
+    mistakes.add(
+      file,
+      ['variables'],
+      `expected an object of variables, such as { port: 80 }, got ${describeSetting(defaults)}`,
+    );
+    return undefined;
+  }
+  const known = Object.entries(data).filter(([key]) => sections.includes(key));
+  return { ...file, data: Object.fromEntries(known), text, defaults };
+}

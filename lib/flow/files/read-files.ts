@@ -1,0 +1,101 @@
+// Reads flow files: parses JSON5, has TypeScript imported. A file that cannot be read is a mistake, not a crash.
+import { dirname, resolve } from 'node:path';
+import { decodeUtf8, EncodingError, readRegularFile } from '../../files/regular-file.ts';
+import type { MistakeList } from '../../json5/mistake.ts';
+import { Json5Error, type Json5Text, readJson5 } from '../../json5/read-json5.ts';
+import { rereadJson5, withSameParts } from '../../json5/reread.ts';
+import { messageOf } from '../../model/error.ts';
+import { maxFlowBytes, versionOf } from '../programs/flow-code.ts';
+import type { FlowPrograms } from '../programs/flow-programs.ts';
+import { placeOfSetting } from '../programs/program-places.ts';
+import { findFlowFiles, whyNotRead } from './find.ts';
+import { type FlowFile, valueAt } from './flow-file.ts';
+import { isTemplate } from './flow-template.ts';
+import { expandFlowFile } from './instances.ts';
+
+const programPattern = /\.[mc]?[tj]s$/;
+
+/** What a flow file in JSON5 said when it was read last. */
+interface KeptFile {
+  readonly json: Json5Text;
+  /** The file itself, and its instances by name. */
+  readonly files: ReadonlyMap<string | undefined, FlowFile>;
+}
+
+/** By name. What has not changed since is the same object when a file is read again. */
+export type KeptFiles = Map<string, KeptFile>;
+
+/** Reads all flow files of the paths, each file once, in the order given; a folder stands for all flow files below it. */
+export async function readFlowFiles(
+  paths: readonly string[],
+  programs: FlowPrograms,
+  mistakes: MistakeList,
+  kept: KeptFiles = new Map(),
+  links: string[] = [],
+): Promise<FlowFile[]> {
+  const names = await findFlowFiles(paths, mistakes, links);
+  for (const name of kept.keys()) if (!names.includes(name)) kept.delete(name);
+  const files: FlowFile[] = [];
+  for (const name of names) files.push(...(await readFlowFile(name, programs, mistakes, kept)));
+  return files;
+}
+
+/** The file, and an instance each of what it makes of templates; nothing after it has added why it cannot be read. */
+async function readFlowFile(
+  name: string,
+  programs: FlowPrograms,
+  mistakes: MistakeList,
+  kept: KeptFiles,
+): Promise<FlowFile[]> {
+  let content: Buffer;
+  let text: string;
+  try {
+    content = await readRegularFile(name, maxFlowBytes);
+    text = decodeUtf8(content);
+  } catch (error) {
+    mistakes.addFile(name, whyNotRead(error), error instanceof EncodingError ? error.position : undefined);
+    return [];
+  }
+  const version = versionOf(content);
+  const file = { name, folder: dirname(resolve(name)), version };
+  if (!programPattern.test(name)) return parseFlowFile(file, content, text, mistakes, kept);
+  const program = await programs.read(name, version, mistakes);
+  if (program === undefined) return [];
+  const { exported: data } = program;
+  const positionOf: FlowFile['positionOf'] = (path, offset, value = valueAt(data, path)) =>
+    placeOfSetting(text, path, value, offset);
+  return [{ ...file, version: program.version, data, positionOf }];
+}
+
+async function parseFlowFile(
+  named: Omit<FlowFile, 'data' | 'positionOf'>,
+  content: Buffer,
+  text: string,
+  mistakes: MistakeList,
+  kept: KeptFiles,
+): Promise<FlowFile[]> {
+  const before = kept.get(named.name);
+  try {
+    const json = before === undefined ? readJson5(text) : rereadJson5(text, before.json);
+    const { data, duplicates, positionOf } = json;
+    const file: FlowFile = { ...named, data, positionOf };
+    for (const { path, message, position } of duplicates) mistakes.add(file, path, message, position);
+    if (isTemplate(named.name) && text.includes('${')) {
+      mistakes.add(file, [], 'expected a flow file, got a template: name a file that has instances of it');
+      return [];
+    }
+    const files = (await expandFlowFile(file, text, mistakes)).map((one) => withPartsOf(before, one));
+    kept.set(named.name, { json, files: new Map(files.map((one) => [one.instance, one])) });
+    void json.source.pack(content);
+    return files;
+  } catch (error) {
+    mistakes.addFile(named.name, messageOf(error), error instanceof Json5Error ? error.position : undefined);
+    return [];
+  }
+}
+
+/** The file, with what it says as it did before. */
+function withPartsOf(before: KeptFile | undefined, file: FlowFile): FlowFile {
+  const known = before?.files.get(file.instance);
+  return known === undefined ? file : { ...file, data: withSameParts(known.data, file.data) };
+}

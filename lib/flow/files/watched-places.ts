@@ -1,0 +1,187 @@
+// Where paths lead, and the files there. A link on the way, or a folder, may be exchanged for another: by `ln -sfn releases/2 current`, by
+// a rename, by an orchestrator that renews a mounted volume. A watcher of files stays with those that it found: so each name on the way
+// is watched in its folder.
+import { type FSWatcher, type Stats, watch } from 'node:fs';
+import { lstat, readlink } from 'node:fs/promises';
+import { basename, dirname, join, parse, resolve, sep } from 'node:path';
+
+/** More links than this in a row lead in a circle, as Linux has it. */
+const maxLinks = 40;
+/** So often it looks again because something has moved while it looked. */
+const maxRounds = 5;
+/** The times of files are so much older than the clock. */
+const clockMs = 10;
+
+/** The names of a folder that are watched. */
+interface WatchedFolder {
+  readonly watcher: FSWatcher;
+  names: ReadonlySet<string>;
+}
+
+interface PlaceListener {
+  /** A path has come to lead elsewhere. */
+  moved(): void;
+  /** A file that a path leads to was saved. */
+  saved(): void;
+}
+
+export class FollowedPlaces {
+  readonly #listener: PlaceListener;
+  readonly #folders = new Map<string, WatchedFolder>();
+  #paths: readonly string[] = [];
+  /** Where each path led when that was looked at last. */
+  #places: ReadonlyMap<string, Place> = new Map();
+  /** The files where they lead. */
+  #files: ReadonlySet<string | undefined> = new Set();
+  #looking: Promise<void> = Promise.resolve();
+  /** Whether a look is to come that has not begun. */
+  #isDue = false;
+  #isClosed = false;
+
+  constructor(listener: PlaceListener) {
+    this.#listener = listener;
+  }
+
+  /**
+   * Follows these paths in place of those before; resolves once nothing can be missed. What has changed on the way of a new path since a
+   * time, when it was read, has moved.
+   */
+  async follow(paths: readonly string[], since = Number.POSITIVE_INFINITY): Promise<void> {
+    const known = this.#places;
+    this.#paths = [...new Set(paths)];
+    await this.#look();
+    const found = [...this.#places].filter(([path]) => !known.has(path));
+    if (!this.#isClosed && found.some(([, { changedAt }]) => changedAt >= since - clockMs)) this.#listener.moved();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const { watcher } of this.#folders.values()) watcher.close();
+    this.#folders.clear();
+  }
+
+  /** Looks where all paths lead now, one look after another. */
+  #look(): Promise<void> {
+    this.#isDue = true;
+    this.#looking = this.#looking
+      .then(async () => {
+        this.#isDue = false;
+        const before = this.#places;
+        const places = await this.#watchAll();
+        this.#places = places;
+        this.#files = new Set([...places.values()].map(({ file }) => file));
+        const hasMoved = ([path, { id }]: [string, Place]) => (before.get(path)?.id ?? id) !== id;
+        if (!this.#isClosed && [...places].some(hasMoved)) this.#listener.moved();
+      })
+      .catch(() => {}); // what cannot be looked at is not followed
+    return this.#looking;
+  }
+
+  /** Watches the folder of each name on the way of each path, and then finds where they lead: what moves meanwhile is looked for again. */
+  async #watchAll(): Promise<Map<string, Place>> {
+    const paths = this.#paths;
+    let ways: readonly Way[] = [];
+    for (let round = 0, hasNew = true; hasNew && round < maxRounds; round++) {
+      ways = await Promise.all(paths.map(wayOf));
+      hasNew = this.#watchNames(ways.flatMap(({ names }) => names));
+    }
+    return new Map(ways.map(({ place }, index) => [paths[index]!, place]));
+  }
+
+  /** Whether some of the names were not watched before. */
+  #watchNames(all: readonly string[]): boolean {
+    const wanted = new Map<string, Set<string>>();
+    for (const name of all) {
+      const names = wanted.get(dirname(name)) ?? new Set();
+      wanted.set(dirname(name), names.add(basename(name)));
+    }
+    for (const [folder, { watcher }] of this.#folders)
+      if (!wanted.has(folder)) {
+        watcher.close();
+        this.#folders.delete(folder);
+      }
+    return [...wanted].map(([folder, names]) => this.#watchFolder(folder, names)).includes(true);
+  }
+
+  #watchFolder(folder: string, names: ReadonlySet<string>): boolean {
+    const known = this.#folders.get(folder);
+    if (known !== undefined) {
+      const before = known.names;
+      known.names = names;
+      return [...names].some((name) => !before.has(name));
+    }
+    if (this.#isClosed) return false;
+    try {
+      const watcher = watch(folder, (_, name) => {
+        if (name === null || watched.names.has(name) || name === basename(folder)) this.#hear(join(folder, name ?? ''));
+      });
+      const watched: WatchedFolder = { watcher, names };
+      watcher.on('error', () => this.#folders.delete(folder)); // it has gone, which the folder above tells
+      this.#folders.set(folder, watched);
+      return true;
+    } catch {
+      return false; // a folder that may not be read: nothing tells what moves in it
+    }
+  }
+
+  #hear(name: string): void {
+    if (this.#files.has(name)) this.#listener.saved();
+    else if (!this.#isDue) void this.#look();
+  }
+}
+
+/** Where a path leads. */
+interface Place {
+  readonly id: string;
+  /** The file there; undefined: it is a folder, or there is nothing. */
+  readonly file: string | undefined;
+  /** When the file, or a link that it is behind, was written last. */
+  readonly changedAt: number;
+}
+
+/** How to come to the place of a path, step by step: what moves meanwhile is heard of, as each step is watched. */
+interface Way {
+  /** Every name that decides where the path leads: its folders, links, and what they lead through. */
+  readonly names: readonly string[];
+  readonly place: Place;
+}
+
+async function wayOf(path: string): Promise<Way> {
+  const names: string[] = [];
+  let waiting = partsOf(path);
+  let changedAt = 0;
+  let links = 0;
+  let at = parse(resolve(path)).root;
+  let folder: Stats | undefined;
+  let found = await statIfAny(at);
+  for (let part = waiting.shift(); part !== undefined && links < maxLinks; part = waiting.shift()) {
+    const name = join(at, part);
+    names.push(name);
+    const next = await statIfAny(name);
+    const target = next?.isSymbolicLink() ? await readlink(name).catch(() => undefined) : undefined;
+    if (target === undefined) {
+      [at, folder, found] = [name, found, next];
+      continue;
+    }
+    links++;
+    changedAt = Math.max(changedAt, next!.ctimeMs);
+    const full = resolve(at, target);
+    at = parse(full).root;
+    waiting = [...partsOf(full), ...waiting];
+  }
+  if (found === undefined || links === maxLinks)
+    return { names, place: { id: `${path} leads nowhere`, file: undefined, changedAt } };
+  if (found.isDirectory())
+    return { names, place: { id: `${at} ${found.dev} ${found.ino}`, file: undefined, changedAt } };
+  const { dev, ino } = links === 0 ? folder! : found; // a save often makes another file
+  return { names, place: { id: `${at} ${dev} ${ino}`, file: at, changedAt: Math.max(changedAt, found.ctimeMs) } };
+}
+
+function statIfAny(path: string): Promise<Stats | undefined> {
+  return lstat(path).catch(() => undefined);
+}
+
+function partsOf(path: string): string[] {
+  const full = resolve(path);
+  return full.slice(parse(full).root.length).split(sep).filter(Boolean);
+}

@@ -1,0 +1,61 @@
+// Where something stands in the text of a flow in TypeScript: a setting, a text, a throw. The text is not read as TypeScript, so
+// that a place is the likely one: that of the first, or of the item of a list that is asked for.
+import type { SettingPath } from '../../json5/mistake.ts';
+import { type Position, positionAt } from '../../json5/positions.ts';
+
+/** Where a setting is, or the text that is its value, or with an offset that character of it; undefined: nowhere. */
+export function placeOfSetting(
+  text: string,
+  path: SettingPath,
+  value?: unknown,
+  offset?: number,
+): Position | undefined {
+  if (typeof value === 'string') {
+    const [given] = findAll(text, literalOf(value));
+    if (given !== undefined && offset !== undefined) return positionAt(text, given + 1 + offset);
+    const [set = given] = findAll(text, settingOf(`${path.at(-1)}`, value));
+    if (set !== undefined) return positionAt(text, set);
+  }
+  let from = 0;
+  let place: number | undefined;
+  let item = 0;
+  for (const part of path) {
+    if (typeof part === 'number') {
+      item = part;
+      continue;
+    }
+    const found = findAll(text, keyOf(part)).filter((offset) => offset >= from);
+    place = found[Math.min(item, found.length - 1)] ?? place;
+    from = place ?? from;
+    item = 0;
+  }
+  return place === undefined ? undefined : positionAt(text, place);
+}
+
+/** Where a text throws something that is no error, and so has no stack. */
+export function placeOfThrow(text: string, thrown: string): Position | undefined {
+  const written = thrown === 'null' || thrown === 'undefined' ? `\\b${thrown}\\b` : literalOf(thrown).source;
+  const [first] = findAll(text, new RegExp(`\\bthrow\\s+(?:${written})`, 'g'));
+  return first === undefined ? undefined : positionAt(text, first);
+}
+
+function findAll(text: string, pattern: RegExp): number[] {
+  return Array.from(text.matchAll(pattern), ({ index }) => index);
+}
+
+function keyOf(name: string): RegExp {
+  return new RegExp(`(?<![\\w$.])['"]?${escaped(name)}['"]?(?=\\s*[:(,}])`, 'g');
+}
+
+/** A name with the text that it is set to. */
+function settingOf(name: string, value: string): RegExp {
+  return new RegExp(`(?<![\\w$.])['"]?${escaped(name)}['"]?\\s*:\\s*${literalOf(value).source}`, 'g');
+}
+
+function literalOf(value: string): RegExp {
+  return new RegExp(`(['"\`])${escaped(value)}\\1`, 'g');
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+}

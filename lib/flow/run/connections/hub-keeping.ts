@@ -1,0 +1,284 @@
+// What outlives the hub: which values a store may keep, and what connections have under way. Without a store nothing is noted.
+import { isAbsolute, resolve } from 'node:path';
+import { type Observable, Subject } from 'rxjs';
+import type { Archive } from '../../../connections/archive.ts';
+import type { Installation, NamedFile } from '../../../connections/installation.ts';
+import type { Deed, KeepingPort, Kept, KeptMemory, KeptValue, Memory } from '../../../connections/keeping.ts';
+import type { Graph } from '../../../graph/graph.ts';
+import { connectionIdOf, formatAddress } from '../../../model/address.ts';
+import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
+import { within } from '../../../model/time/deadline.ts';
+import type { Value } from '../../../model/value.ts';
+import { type ConnectionPlan, hubId, type Plan } from '../../plan.ts';
+import { privateFilesOf } from '../../private-files.ts';
+
+const nothing: ReadonlyMap<string, Value> = new Map();
+
+/** The time of day counts whole milliseconds, so that it differs a little from one moment to the next. */
+const clockToleranceMs = 20;
+
+type Read = () => unknown;
+
+export class Keeping implements KeepingPort {
+  readonly #graph: Graph;
+  readonly #clock: () => number;
+  readonly #timeOfDay: () => number;
+  #connections: ReadonlySet<string> = new Set();
+  /** Connections whose values may be kept. */
+  #kept: ReadonlySet<string> = new Set();
+  /** Connections that tell what happens outside. */
+  #outside: ReadonlySet<string> = new Set();
+  readonly #deeds = new Subject<Deed>();
+  readonly deeds$: Observable<Deed> = this.#deeds.asObservable();
+  readonly #givenBack = new Subject<void>();
+  /** A store has given back what another hub had open before. Hot, replays nothing, synchronous, never completes, never errors. */
+  readonly givenBack$: Observable<void> = this.#givenBack.asObservable();
+  #hasStore = false;
+  #installation = installationOf({ connections: [], files: [], templates: [], furtherFiles: [] });
+  /** By parts of the store, the newest last. */
+  readonly #offered = new Set<Archive>();
+  #archive: Archive | undefined;
+  #lastOffset = Number.NaN;
+  /** Ends the wait for what a store gives back; undefined: nobody waits. */
+  #given: (() => void) | undefined;
+  /** What connections had under way when the hub ended, until they start. */
+  readonly #recalled = new Map<string, ReadonlyMap<string, unknown>>();
+  /** What is under way, by connection and name. */
+  readonly #known = new Map<string, Map<string, Read>>();
+  readonly #changed = new Map<string, Set<string>>();
+  /** What connections have left to their next lives, by Connection ID. */
+  readonly #left = new Map<string, { readonly type: string; readonly what: unknown }>();
+
+  /** `clock` tells the time of connections in milliseconds, and `timeOfDay` milliseconds since 1970. */
+  constructor(graph: Graph, clock: () => number, timeOfDay: () => number = Date.now) {
+    this.#graph = graph;
+    this.#clock = clock;
+    this.#timeOfDay = timeOfDay;
+  }
+
+  /** Takes over which connections and files there are. */
+  plan(plan: Pick<Plan, 'connections' | 'files' | 'templates' | 'paths' | 'furtherFiles'>): void {
+    const { connections } = plan;
+    this.#installation = installationOf(plan);
+    this.#connections = new Set(connections.map(({ id }) => id));
+    this.#kept = new Set(connections.filter(({ type }) => type.isKept).map(({ id }) => id));
+    this.#outside = new Set(connections.filter(({ type }) => type.isExternal && !type.isGateway).map(({ id }) => id));
+    this.#hasStore = connections.some(({ type }) => type.isGateway && type.restore !== undefined);
+    this.forgetLeft();
+  }
+
+  /** Keeps what a connection leaves to its next life, until the next reload is over. */
+  leave({ id, type: { type } }: ConnectionPlan, what: unknown): void {
+    this.#left.set(id, { type, what });
+  }
+
+  /** What a connection of the same ID and type has left; undefined: nothing. */
+  takeLeft({ id, type: { type } }: ConnectionPlan): unknown {
+    const left = this.#left.get(id);
+    this.#left.delete(id);
+    return left?.type === type ? left.what : undefined;
+  }
+
+  /** What comes next is no longer what was before. */
+  forgetLeft(): void {
+    this.#left.clear();
+  }
+
+  /** Takes over what was under way when the hub ended; that of connections which are no more is forgotten. */
+  recall(memories: readonly KeptMemory[]): void {
+    for (const { connection, name, memory } of memories) {
+      if (connection !== hubId && !this.#connections.has(connection)) {
+        this.#change(connection, name, () => undefined);
+        continue;
+      }
+      const recalled = new Map(this.#recalled.get(connection)).set(name, memory);
+      this.#recalled.set(connection, recalled);
+      this.#know(connection, name, () => memory);
+    }
+  }
+
+  /** What was under way when the hub ended is over: another hub has gone on with it. */
+  forgetRecalled(): void {
+    this.#recalled.clear();
+  }
+
+  /** Resolves when a store has given back what it keeps, or has taken too long. */
+  async expectGift(patienceMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#given = resolve;
+    await within(promise, patienceMs);
+    if (this.#given === resolve) this.#given = undefined;
+  }
+
+  giveBack({ values, memories }: Pick<Kept, 'values' | 'memories'>, store: string): boolean {
+    if (this.#given === undefined) {
+      for (const { connection, name } of memories)
+        if (!this.#known.get(connection)?.has(name)) this.#change(connection, name, () => undefined);
+      return false;
+    }
+    const origin: Origin = { kind: 'restored', name: store };
+    this.#graph.turn(() => {
+      for (const value of values) this.#giveBack(value, origin);
+    });
+    this.recall(memories);
+    this.#givenBack.next();
+    this.#given();
+    this.#given = undefined;
+    return true;
+  }
+
+  #giveBack(kept: KeptValue, origin: Origin): void {
+    const node = this.#graph.find(kept.address);
+    if (node === undefined || !this.isKept(node)) return;
+    if (isUnchanged(node) || kept.time > node.lastChange!.time) this.#graph.giveBack(node, kept, origin);
+  }
+
+  installation(): Installation {
+    return this.#installation;
+  }
+
+  get archive(): Archive | undefined {
+    return this.#archive;
+  }
+
+  offer(part: Archive): () => void {
+    this.#offered.add(part);
+    this.#archive = Object.assign({}, ...this.#offered);
+    return () => {
+      this.#offered.delete(part);
+      this.#archive = this.#offered.size === 0 ? undefined : Object.assign({}, ...this.#offered);
+    };
+  }
+
+  isKept({ address, type, access }: Parameter): boolean {
+    return type !== 'T' && access !== 'read-only' && this.#kept.has(connectionIdOf(address));
+  }
+
+  isFromOutside({ depth, origin: { kind, name, reportedBy }, previous, parameter: { type, remote } }: Change): boolean {
+    if (reportedBy !== undefined && remote === undefined) return true; // another hub had it written, whoever it says did so, and why
+    if (depth > 0) return false;
+    if (reportedBy !== undefined) return kind === 'client';
+    return (
+      kind === 'client' ||
+      (kind === 'connection' && this.#outside.has(name) && (type === 'T' || previous !== undefined))
+    );
+  }
+
+  /** Tells the store what is done with the hub itself. */
+  note(deed: Deed): void {
+    this.#deeds.next(deed);
+  }
+
+  /** The values that a connection is given when it starts. */
+  valuesOf({ id, type, parameters }: ConnectionPlan): ReadonlyMap<string, Value> {
+    if (!this.#hasStore || !type.isKept) return nothing;
+    const values = new Map<string, Value>();
+    for (const parameter of parameters) {
+      const node = this.#graph.find(formatAddress(id, parameter.id));
+      if (node?.value !== undefined && this.isKept(node)) values.set(parameter.id, node.value);
+    }
+    return values;
+  }
+
+  /** The memory of a connection that starts. Only the first life after the start of the hub recalls something. */
+  memoryOf(connection: string): Memory | undefined {
+    if (!this.#hasStore) return undefined;
+    const recalled = this.#recalled.get(connection);
+    this.#recalled.delete(connection);
+    if (recalled === undefined)
+      for (const name of this.#known.get(connection)?.keys() ?? []) this.#change(connection, name, () => undefined);
+    return {
+      recalled: recalled ?? nothing,
+      changed: (name, read) => this.#change(connection, name, read),
+      timeOf: (clockMs) => clockMs + this.#offset(),
+      clockOf: (timeMs) => timeMs - this.#offset(),
+    };
+  }
+
+  /** Remembers something of the hub itself, by name; undefined forgets it. */
+  remember(name: string, read: Read): void {
+    if (this.#hasStore) this.#change(hubId, name, read);
+  }
+
+  /** What an earlier run of the hub has remembered of itself; it is told once. */
+  takeRemembered(): ReadonlyMap<string, unknown> {
+    const recalled = this.#recalled.get(hubId);
+    this.#recalled.delete(hubId);
+    return recalled ?? nothing;
+  }
+
+  takeMemories(): readonly KeptMemory[] {
+    if (this.#changed.size === 0) return [];
+    const taken: KeptMemory[] = [];
+    for (const [connection, names] of this.#changed) {
+      const known = this.#known.get(connection)!;
+      for (const name of names) {
+        const memory = known.get(name)!();
+        if (memory === undefined) known.delete(name);
+        taken.push({ connection, name, memory });
+      }
+    }
+    this.#changed.clear();
+    return taken;
+  }
+
+  renewMemories(): void {
+    for (const [connection, known] of this.#known)
+      for (const [name, read] of known) this.#change(connection, name, read);
+  }
+
+  /** From the clock of connections to the time of day; it stays the same unless somebody sets the clock of the machine. */
+  #offset(): number {
+    const offset = this.#timeOfDay() - this.#clock();
+    if (!(Math.abs(offset - this.#lastOffset) < clockToleranceMs)) this.#lastOffset = offset;
+    return this.#lastOffset;
+  }
+
+  #change(connection: string, name: string, read: Read): void {
+    this.#know(connection, name, read);
+    let changed = this.#changed.get(connection);
+    if (changed === undefined) {
+      changed = new Set();
+      this.#changed.set(connection, changed);
+    }
+    changed.add(name);
+  }
+
+  #know(connection: string, name: string, read: Read): void {
+    let known = this.#known.get(connection);
+    if (known === undefined) {
+      known = new Map();
+      this.#known.set(connection, known);
+    }
+    known.set(name, read);
+  }
+}
+
+/** Whether nobody has given a parameter a value but this hub its default. */
+function isUnchanged({ address, lastChange }: Parameter): boolean {
+  if (lastChange === undefined) return true;
+  const { kind, name, hub } = lastChange.origin;
+  return kind === 'connection' && hub === undefined && address.startsWith(`${name}/`);
+}
+
+// What a hub is made of, as files: its flow files, and what connections name.
+
+type Parts = Pick<Plan, 'files' | 'connections' | 'templates' | 'paths' | 'furtherFiles'>;
+
+function installationOf(plan: Parts): Installation {
+  const { files, connections, templates, paths } = plan;
+  const flows = files.map(({ path }) => path);
+  const named = [...flows, ...templates].map((path) => ({ path: resolve(path), isAbsolute: false }));
+  return {
+    startedIn: resolve('.'),
+    paths: paths ?? flows,
+    files: [...named, ...connections.flatMap(filesOf)],
+    privateFiles: privateFilesOf(plan),
+  };
+}
+
+function filesOf({ type, settings, folder }: ConnectionPlan): NamedFile[] {
+  const asNamed = (path: string) => path;
+  const names = [...(type.files?.(settings, asNamed) ?? []), ...(type.belongings?.(settings, asNamed) ?? [])];
+  return names.map((name) => ({ path: resolve(folder, name), isAbsolute: isAbsolute(name) }));
+}

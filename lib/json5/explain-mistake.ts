@@ -1,0 +1,237 @@
+// Tells why a text is no JSON5 to people who write it by hand: which comma, quote or bracket is missing, and what to write. The
+// parser has refused the text before, so the grammar here is only as strict as mistakes of people need. What may be a secret is not told.
+import { hidden, isSecretName } from '../model/secret.ts';
+import { type Token, tokensOf } from './positions.ts';
+
+/** What is wrong, and the offset where it is. */
+interface Explained {
+  readonly message: string;
+  readonly offset: number;
+}
+
+const numberPattern = /^[+-]?(?:0x[\da-f]+|(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|infinity|nan)$/i;
+const keyPattern = /^[\p{L}_$][\p{L}\p{N}_$]*$/u;
+const mostShown = 40;
+/** Of a longer line both ends are looked at. */
+const mostLine = 2000;
+const curlyQuote = /^[“”„‟‘’‚‛«»]/;
+const closing: Readonly<Record<string, string>> = { '{': '}', '[': ']' };
+/** Words of other languages, by their small letters. */
+const values: ReadonlyMap<string, string> = new Map([
+  ['true', 'true'],
+  ['false', 'false'],
+  ['null', 'null'],
+  ['none', 'null'],
+  ['undefined', 'null'],
+]);
+
+/** Explains a text; undefined: it has none of the mistakes that are known here. */
+export function explainJson5(text: string): Explained | undefined {
+  const explanation = new Explanation(text);
+  try {
+    explanation.run();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Found)) return undefined; // it is nested too deep
+    const { message, offset, withoutText } = error;
+    return { message: explanation.isSecretAt(offset) ? withoutText : message, offset };
+  }
+}
+
+/** Whether a place of a text has to do with a secret, as far as its lines tell: its own, and those right before it. */
+export function isSecretLine(text: string, offset: number): boolean {
+  let start = offset;
+  for (let line = 0; line < 3 && start > 0; line++) start = text.lastIndexOf('\n', start - 1);
+  const end = text.indexOf('\n', offset);
+  return hasSecretName(text.slice(Math.max(0, start), end < 0 ? text.length : end));
+}
+
+function hasSecretName(text: string): boolean {
+  const shown = text.length > 2 * mostLine ? text.slice(0, mostLine) + text.slice(-mostLine) : text;
+  return (shown.match(/[\p{L}\p{N}_$-]+/gu) ?? []).some(isSecretName);
+}
+
+/** What is wrong, and the same without what the text says there. */
+class Found extends Error {
+  readonly offset: number;
+  readonly withoutText: string;
+
+  constructor(message: string, offset: number, withoutText = message) {
+    super(message);
+    this.offset = offset;
+    this.withoutText = withoutText;
+  }
+}
+
+/** Reads tokens until one is wrong. Errors of every method: `Found`. */
+class Explanation {
+  readonly #text: string;
+  readonly #tokens: readonly Token[];
+  #at = 0;
+  /** The keys that lead to where it reads, and the last one before that. */
+  readonly #keys: string[] = [];
+  #lastKey = '';
+  /** A bracket whose end is further left than its line: the one that closes it belongs to another. */
+  #suspect: Token | undefined;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#tokens = [...tokensOf(text)];
+  }
+
+  run(): void {
+    const comment = this.#tokens.find(({ part }) => part.startsWith('#'));
+    if (comment !== undefined) throw new Found('expected // before a comment, got #', comment.offset);
+    const unclosed = unclosedComment(this.#text, this.#tokens.at(-1));
+    if (unclosed !== undefined) throw new Found('expected */ that ends a comment, got the end of the file', unclosed);
+    if (this.#tokens.length === 0) throw new Found('expected { … }, got an empty file', 0);
+    this.#value('at the beginning');
+    const next = this.#tokens[this.#at];
+    if (next !== undefined)
+      throw new Found(
+        `expected the end of the file, got ${shown(next)}`,
+        next.offset,
+        `expected the end of the file, got ${hidden}`,
+      );
+  }
+
+  /** Whether what stands at an offset, where something is wrong, may be a secret: there, or of the keys that lead there. */
+  isSecretAt(offset: number): boolean {
+    const keys = [...this.#keys, this.#lastKey];
+    return keys.some((key) => key === 'users' || isSecretName(key)) || isSecretLine(this.#text, offset);
+  }
+
+  #value(where: string): void {
+    const token = this.#next();
+    if (token === undefined)
+      throw new Found(
+        `expected a value ${where}, got the end of the file`,
+        this.#text.trimEnd().length,
+        'expected a value, got the end of the file',
+      );
+    const { part, offset } = token;
+    if (part === '{' || part === '[') this.#items(token);
+    else if (isText(part)) this.#checkText(token);
+    else if (curlyQuote.test(part)) throw new Found(`expected the quotes ' or ", got ${part[0]}`, offset);
+    else if (/^[,:}\]]/.test(part))
+      throw new Found(`expected a value ${where}, got ${part}`, offset, `expected a value, got ${part}`);
+    else if (!['true', 'false', 'null'].includes(part) && !numberPattern.test(part)) throw this.#badWord(token);
+  }
+
+  #items(open: Token): void {
+    const end = closing[open.part]!;
+    for (;;) {
+      const token = this.#next();
+      if (token === undefined) throw this.#unclosed(open);
+      if (token.part === end) {
+        if (this.#indentOf(token) < this.#indentOf(open)) this.#suspect ??= open;
+        return;
+      }
+      if (token.part === ',') throw new Found('expected one comma, got two', token.offset);
+      if (open.part === '{') this.#entry(token);
+      else {
+        if (token.part === '}') throw new Found(`expected ] to close [, got }`, token.offset);
+        this.#at--;
+        this.#value('in the list');
+      }
+      const after = this.#tokens[this.#at];
+      if (after?.part === ',') this.#at++;
+      else if (after !== undefined && after.part !== end) throw this.#noComma(after, open);
+    }
+  }
+
+  #entry(key: Token): void {
+    const { part, offset } = key;
+    if (part === ']') throw new Found('expected } to close {, got ]', offset);
+    if (curlyQuote.test(part)) throw new Found(`expected the quotes ' or ", got ${part[0]}`, offset);
+    this.#keys.push(unquoted(part));
+    if (isText(part)) this.#checkText(key);
+    else if (!keyPattern.test(part) || this.#text[offset + part.length] === '/') throw this.#badKey(key);
+    const colon = this.#next();
+    const expected = 'expected : between a key and its value';
+    if (colon === undefined) throw new Found(`${expected}, got the end of the file`, offset);
+    if (colon.part !== ':')
+      throw new Found(`${expected}, got ${shown(colon)}`, colon.offset, `${expected}, got ${hidden}`);
+    this.#value(`after ${unquoted(part)}:`);
+    this.#lastKey = this.#keys.pop()!;
+  }
+
+  #next(): Token | undefined {
+    return this.#tokens[this.#at++];
+  }
+
+  #checkText({ part, offset }: Token): void {
+    const hasEnd = part.length > 1 && part.at(-1) === part[0];
+    if (hasEnd && !/(?<!\\)\n/.test(part)) return;
+    throw new Found(`expected a text that ends with ${part[0]} as it begins, got the end of the line`, offset);
+  }
+
+  #badWord({ part, offset }: Token): Found {
+    const word = values.get(part.toLowerCase());
+    const withoutText = `expected a value, got ${hidden}: a text needs quotes`;
+    if (word !== undefined)
+      return new Found(`expected a value, got ${part}: did you mean ${word}?`, offset, withoutText);
+    const [line = part] = /^[^,}\]\n:'"]*/.exec(this.#text.slice(offset)) ?? [];
+    const written = line.trim();
+    return new Found(`expected a value, got ${written}: a text needs quotes: '${written}'`, offset, withoutText);
+  }
+
+  #badKey({ part, offset }: Token): Found {
+    const [written = part] = /^[^:,{}[\]\s]*/.exec(this.#text.slice(offset)) ?? [];
+    const [sign = ''] = /[^\p{L}\p{N}_$]/u.exec(written) ?? [];
+    if (sign === '=' && keyPattern.test(written.slice(0, written.indexOf('='))))
+      return new Found('expected : between a key and its value, got =', offset + written.indexOf('='));
+    if (/^[:={[]/.test(part)) return new Found(`expected a key, got ${part}`, offset, `expected a key, got ${part[0]}`);
+    const isDigit = sign === '';
+    const expected = `expected quotes around a key ${isDigit ? 'that begins with a digit' : `with ${sign}`}`;
+    return new Found(`${expected}: '${written}'`, offset, expected);
+  }
+
+  #noComma(after: Token, open: Token): Found {
+    if (after.part === '}' || after.part === ']')
+      return new Found(`expected ${closing[open.part]} to close ${open.part}, got ${after.part}`, after.offset);
+    if (after.part === ':') return new Found('expected a comma, got :', after.offset);
+    const isItem = open.part === '[' && after.part.length <= mostShown;
+    const got = isItem ? after.part : shown(after);
+    return new Found(`expected a comma before ${got}`, after.offset, 'expected a comma here');
+  }
+
+  #unclosed(open: Token): Found {
+    const { part, offset } = this.#suspect ?? open;
+    return new Found(`expected ${closing[part]} that closes ${part}, got the end of the file`, offset);
+  }
+
+  /** How far in the line of a token begins. */
+  #indentOf({ offset }: Token): number {
+    const start = this.#text.lastIndexOf('\n', offset - 1) + 1;
+    return /^[ \t]*/.exec(this.#text.slice(start, offset))![0].length;
+  }
+}
+
+/** Where a comment begins that has no end: it is behind the last token. */
+function unclosedComment(text: string, last: Token | undefined): number | undefined {
+  const starts = /\/\/[^\n]*|\/\*/g;
+  starts.lastIndex = last === undefined ? 0 : last.offset + last.part.length;
+  for (let start = starts.exec(text); start !== null; start = starts.exec(text)) {
+    if (start[0] !== '/*') continue;
+    const end = text.indexOf('*/', starts.lastIndex);
+    if (end < 0) return start.index;
+    starts.lastIndex = end + 2;
+  }
+  return undefined;
+}
+
+function isText(part: string): boolean {
+  return part[0] === '"' || part[0] === "'";
+}
+
+function unquoted(part: string): string {
+  return isText(part) ? part.slice(1, -1) : part;
+}
+
+/** A word or a sign as it is. A text may be a secret whose key is damaged: it is not told. */
+function shown({ part }: Token): string {
+  if (isText(part)) return 'a text in quotes';
+  const line = part.split(/[\n\r\u2028\u2029]/, 1)[0]!;
+  return line.length > mostShown || line !== part ? `${line.slice(0, mostShown - 1)}…` : part;
+}

@@ -1,0 +1,85 @@
+// Reads a JSON5 text that people write. It tells what the text says, where each part stands, and what is wrong with it as text.
+import JSON5 from 'json5';
+import { HubError, messageOf } from '../model/error.ts';
+import { hidden } from '../model/secret.ts';
+import { explainJson5, isSecretLine } from './explain-mistake.ts';
+import { KeptText } from './kept-text.ts';
+import {
+  createKnownPlaces,
+  findInText,
+  findPosition,
+  type KnownPlaces,
+  offsetAt,
+  type Path,
+  type Position,
+  positionAt,
+} from './positions.ts';
+import { toJson } from './to-json.ts';
+
+/** A JSON5 text that could be read. An object that has a key twice is a mistake all the same. */
+export interface Json5Text {
+  readonly source: KeptText;
+  readonly data: unknown;
+  readonly places: KnownPlaces;
+  /** Where an object has a key for the second time, and the sentence that says so. */
+  readonly duplicates: readonly { readonly path: Path; readonly position: Position; readonly message: string }[];
+  /** The position of a path, or of its nearest parent that is there; with an offset, of that character of the text there. */
+  positionOf(path: Path, offset?: number): Position | undefined;
+}
+
+/** The text is no JSON5: `message` says what was expected, `position` where. */
+export class Json5Error extends HubError {
+  readonly position: Position | undefined;
+
+  constructor(message: string, position: Position | undefined) {
+    super('bad-json5', message);
+    this.position = position;
+  }
+}
+
+/** Reads a text. Errors: `bad-json5`, a `Json5Error`. */
+export function readJson5(text: string): Json5Text {
+  const source = new KeptText(text);
+  return createJson5Text(source, parseJson5(text), createKnownPlaces(source));
+}
+
+/** A text whose data and places are known. */
+export function createJson5Text(source: KeptText, data: unknown, places: KnownPlaces): Json5Text {
+  return {
+    source,
+    data,
+    places,
+    duplicates: places.found.duplicates.map(({ path, offset }) => ({
+      path,
+      position: places.positionAt(offset),
+      message: `expected "${path.at(-1)}" once, got it again`,
+    })),
+    positionOf: (path, offset) =>
+      (offset === undefined ? undefined : findInText(source.text, path, offset, places)) ??
+      findPosition(source.text, path, places),
+  };
+}
+
+/** What a text says. Errors: `bad-json5`. Files may have a million lines. The engine's own parser reads them many times faster than one in JavaScript. */
+export function parseJson5(text: string): unknown {
+  try {
+    return JSON.parse(toJson(text));
+  } catch {
+    return parseSlowly(text);
+  }
+}
+
+function parseSlowly(text: string): unknown {
+  try {
+    return JSON5.parse(text);
+  } catch (error) {
+    const explained = explainJson5(text);
+    if (explained !== undefined) throw new Json5Error(explained.message, positionAt(text, explained.offset));
+    const { lineNumber, columnNumber } = error as { lineNumber?: number; columnNumber?: number };
+    const position =
+      lineNumber === undefined ? undefined : { line: lineNumber, column: Math.max(1, columnNumber ?? 1) };
+    const got = messageOf(error).replace(/^JSON5: | at \d+:\d+$/g, '');
+    const isSecret = isSecretLine(text, position === undefined ? 0 : offsetAt(text, position));
+    throw new Json5Error(`expected JSON5, got ${isSecret ? hidden : got}`, position);
+  }
+}
