@@ -178,3 +178,16 @@ test('a second hub in the same folder runs, and leaves the values alone', async 
   await first.stop();
   t.is((await findKept(installation)).values['desk/text'], values.text);
 });
+
+test('a hub that waits for word of its domain keeps what it has restored, and goes on writing', async (t) => {
+  const house = { type: 'nats', servers: ['nats://127.0.0.1:1'], domain: 'house', hub: 'studio' };
+  const installation = await install(t, { house, lamps: { type: 'dummy', parameters: ['count,I'] } });
+  for (const count of [1, 2, 3]) {
+    const hub = await installation.start();
+    await eventually(() => statusOf(hub, 'lamps').state === 'running' && statusOf(hub, 'store').state === 'running');
+    t.is(hub.find('lamps/count')!.value, count === 1 ? undefined : count - 1);
+    hub.write('lamps/count', count, writer);
+    await hub.stop();
+    await installation.closed();
+  }
+});

@@ -64,7 +64,7 @@ export class Keeping implements KeepingPort {
     this.#kept = new Set(connections.filter(({ type }) => type.isKept).map(({ id }) => id));
     this.#outside = new Set(connections.filter(({ type }) => type.isExternal && !type.isGateway).map(({ id }) => id));
     this.#hasStore = connections.some(({ type }) => type.isGateway && type.restore !== undefined);
-    this.forgetLeft();
+    this.#left.clear();
   }
 
   /** Keeps what a connection leaves to its next life, until the next reload is over. */
@@ -77,11 +77,6 @@ export class Keeping implements KeepingPort {
     const left = this.#left.get(id);
     this.#left.delete(id);
     return left?.type === type ? left.what : undefined;
-  }
-
-  /** What comes next is no longer what was before. */
-  forgetLeft(): void {
-    this.#left.clear();
   }
 
   /** Takes over what was under way when the hub ended; that of connections which are no more is forgotten. */

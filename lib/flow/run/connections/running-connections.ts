@@ -147,7 +147,7 @@ export class RunningConnections {
     this.#holds.all = reason;
     this.#given = undefined;
     this.#follow();
-    this.#runtime.keeping.forgetLeft(); // another hub goes on with it
+    for (const { plan, hold } of this.#running.values()) if (hold !== undefined) this.#runtime.keeping.takeLeft(plan); // another hub goes on with it
   }
 
   /**
