@@ -9,7 +9,7 @@ import { readRemotes } from './known-remotes.ts';
 import { Intake } from './link/nats-intake.ts';
 import { openLink } from './link/nats-link.ts';
 import { Mirrors } from './mirrors/mirrors.ts';
-import { goneMs } from './ownership/connection-claims.ts';
+import { goneMs, longestWaitMs } from './ownership/connection-claims.ts';
 import { decideOwnership } from './ownership/decide-ownership.ts';
 import type { NamesakeTold } from './ownership/namesake.ts';
 import { permissionsOf } from './server-permissions.ts';
@@ -43,6 +43,7 @@ export const nats = defineGatewayType({
         hasMirrored: () => [...mirrors.hubs()].some((one) => one.hub === settings.hub && one.hasMirrored),
         namesake$,
         heard: () => mirrors.owners(goneMs),
+        hasNoTerm: (name) => mirrors.hasNoTerm(name, longestWaitMs),
         tellAll: (endMs) => sharer.tellAll(endMs),
         fail: (reason) => subscriber.error(new HubError('cannot-start', reason)),
       });

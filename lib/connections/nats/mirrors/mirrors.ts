@@ -84,6 +84,11 @@ export class Mirrors {
     return new Map(others.flatMap((one) => [...one.connections()].map((id) => [id, one.hub] as const)));
   }
 
+  /** Whether a hub was heard of in the last `withinMs` that is in no term. */
+  hasNoTerm(hub: string, withinMs: number): boolean {
+    return [...this.#hubs.values()].some((one) => one.hub === hub && one.term === 0 && one.lagMs < withinMs);
+  }
+
   attach(transport: Transport): void {
     const { name, ownership } = this.#context;
     this.#transport = transport;

@@ -66,6 +66,8 @@ interface ClaimsOptions {
   readonly mayClaim: () => boolean;
   /** Which other hub is heard to have each Connection ID. */
   readonly heard: () => ReadonlyMap<string, string>;
+  /** Whether a hub is heard of that goes by its name in no term: what its lease says is about an earlier run of it. */
+  readonly hasNoTerm: (hub: string) => boolean;
   /** Whether this hub holds the lease on its name at this moment: then nobody else may have taken what it has. */
   readonly holdsLease: () => boolean;
 }
@@ -305,7 +307,7 @@ export class Claims {
 
   /** Those hubs that have ended, or are not heard of any more. */
   async #goneOf(hubs: ReadonlySet<string>): Promise<ReadonlySet<string>> {
-    const { leaseOf, clock } = this.#options;
+    const { leaseOf, hasNoTerm, clock } = this.#options;
     const hasMissed = clock.now() - this.#askedMs > 3 * lookMs; // no answers, or this hub was stopped: what it saw is too old
     this.#askedMs = clock.now();
     if (hasMissed) this.#sightings.clear();
@@ -322,7 +324,7 @@ export class Claims {
       const { sequence, value } = held;
       if (sequence !== sighting.sequence) Object.assign(sighting, { sequence, sinceMs: clock.now() });
       const isOver = value === undefined || value.isReleased || clock.now() - sighting.sinceMs >= goneMs;
-      if (isOver) gone.add(hub);
+      if (isOver && !hasNoTerm(hub)) gone.add(hub);
     };
     await Promise.all([...hubs].map(look));
     return gone;

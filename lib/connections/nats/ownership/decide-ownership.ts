@@ -98,7 +98,7 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
 
 /** Creates what decides: the lease on the name of this hub, the claims, and what they have come to so far. */
 function createParts(
-  { context, hub, link, isShared, heard }: Deciding,
+  { context, hub, link, isShared, heard, hasNoTerm }: Deciding,
   me: Holder,
   connection: () => NatsConnection | undefined,
   isHolder: () => boolean,
@@ -136,6 +136,7 @@ function createParts(
     wanted: wanted.ids,
     mayClaim: () => isHolder() && standing.hasName,
     heard,
+    hasNoTerm,
   });
   const standing: Standing = {
     isHolder: !isPair,

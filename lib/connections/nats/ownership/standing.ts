@@ -22,6 +22,8 @@ export interface Deciding {
   readonly namesake$: Observable<NamesakeTold>;
   /** Which other hub is heard to have each Connection ID, at this moment. */
   readonly heard: () => ReadonlyMap<string, string>;
+  /** As `ClaimsOptions.hasNoTerm`. */
+  readonly hasNoTerm: (hub: string) => boolean;
   /** Tells other hubs what has not been told yet; resolves to whether who would take over has it, false past a time. Never rejects. */
   readonly tellAll: (endMs: number) => Promise<boolean>;
   /** Ends the connection as *failed*. */

@@ -8,7 +8,7 @@ import { type ClaimList, Claims } from '../../../../lib/connections/nats/ownersh
 import { Time } from '../support/time.ts';
 
 /** What servers do. */
-const willing = { readClaims: true, writeClaims: true, readLeases: true, renewLeases: true };
+const willing = { readClaims: true, writeClaims: true, readLeases: true, renewLeases: true, isReleased: false };
 
 /** One list for all hubs; it counts how often a hub has read it. */
 function domain(time: Time, servers = willing) {
@@ -17,12 +17,19 @@ function domain(time: Time, servers = willing) {
   const lease: Cell<LeaseRecord> = {
     async read() {
       if (!servers.readLeases) throw new Error('timeout');
+      if (servers.isReleased) return { sequence: 1, value: { term: 1, holder: '', name: '', isReleased: true } };
       const sequence = servers.renewLeases ? time.now() : 1;
       return { sequence, value: { term: 1, holder: '', name: '', isReleased: false } };
     },
     replace: async () => undefined,
   };
-  return (hub: string, wanted: () => Iterable<string>, mayClaim = () => true, heard = {}) => {
+  return (
+    hub: string,
+    wanted: () => Iterable<string>,
+    mayClaim = () => true,
+    heard = {},
+    withoutTerm: ReadonlySet<string> = new Set(),
+  ) => {
     const counts = { reads: 0, writes: 0 };
     const cell: Cell<ClaimList> = {
       async read() {
@@ -46,6 +53,7 @@ function domain(time: Time, servers = willing) {
       wanted,
       mayClaim,
       heard: () => new Map(Object.entries(heard)),
+      hasNoTerm: (name) => withoutTerm.has(name),
       holdsLease: () => servers.renewLeases,
     });
     return { claims, counts };
@@ -211,5 +219,24 @@ test('a hub whose lease nobody could read or renew is not taken for gone', async
   await time.run(20_000);
   t.is(east.claims.owners.get('desk'), 'west', 'it has some time to renew it');
   await time.run(24_000);
+  t.is(east.claims.owners.get('desk'), 'east');
+});
+
+test('what an ended run of a hub has released is left to the next one, which runs though it could not take its lease yet', async (t) => {
+  const { time, servers, join } = await withWest();
+  const withoutTerm = new Set(['west']);
+  const east = join(
+    'east',
+    () => ['desk'],
+    () => true,
+    {},
+    withoutTerm,
+  );
+  servers.isReleased = true;
+  east.claims.read();
+  await time.run(20_000);
+  t.deepEqual([...east.claims.refusals!.keys()], ['desk']);
+  withoutTerm.clear(); // it is not heard of any more
+  await time.run(22_000);
   t.is(east.claims.owners.get('desk'), 'east');
 });
