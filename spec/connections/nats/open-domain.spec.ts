@@ -7,7 +7,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { Domain } from '../../../lib/wire/http/operation.ts';
 import type { Explanation, ParameterInfo } from '../../../lib/wire/http/parameters.ts';
 import type { AuditPage } from '../../../lib/wire/http/past.ts';
-import { eventually } from '../../support/deadline.ts';
+import { deadlineMs, eventually } from '../../support/deadline.ts';
 import { ask } from '../../support/http.ts';
 import { api, type HubUnderTest, startTestHub, statusOf, writer } from '../../support/hub.ts';
 import { startNats } from '../../support/nats/servers.ts';
@@ -60,11 +60,16 @@ async function lastOf(rogue: NatsConnection, hub: string) {
 
 let number = 0;
 
-/** Asks west to write, as whoever is named. */
-async function forge(rogue: NatsConnection, parts: object, subject = 'patchbay.house.west.write.evil') {
+/** Asks west to write, as whoever is named; errors: it does not answer in time. */
+async function forge(
+  rogue: NatsConnection,
+  parts: object,
+  subject = 'patchbay.house.west.write.evil',
+  timeout = deadlineMs,
+) {
   const { epoch, clock } = await lastOf(rogue, 'west');
   const request = { run: 'evil', number: number++, epoch, asked: clock, hop: 0, why: [], ...parts };
-  const answer = await rogue.request(subject, JSON.stringify(request), { timeout: 2000 });
+  const answer = await rogue.request(subject, JSON.stringify(request), { timeout });
   return answer.json<{ results: unknown[] }>().results;
 }
 
@@ -94,7 +99,7 @@ test('each write of another hub is in the audit as reported by it, whoever it na
   for (const [request, , subject] of forged)
     t.deepEqual(Object.keys((await forge(rogue, request, subject))[0]!), ['v']);
   for (const by of [['restored', 'store'], ['client', 5], ['client'], ['root', 'x']])
-    await t.throwsAsync(forge(rogue, { by, items: [['desk/n', 9]] }), undefined, JSON.stringify(by));
+    await t.throwsAsync(forge(rogue, { by, items: [['desk/n', 9]] }, undefined, 2000), undefined, JSON.stringify(by));
   let users: string[] = [];
   await eventually(async () => {
     const { entries } = await get<AuditPage>(west, '/hub/audit?address=desk/n&limit=1000');
@@ -161,7 +166,8 @@ test('who asks has its answer in an inbox alone, never where a hub sends', async
     rogue.subscribe(subject, { callback: (_, { data }) => void heard.push(new TextDecoder().decode(data)) });
   for (const reply of ['patchbay.house.west.turns', 'patchbay.house.west.lease', 'patchbay.house.claims'])
     rogue.publish('patchbay.house.west.walk', '{"from":0}', { reply });
-  const [, answer] = [await lastOf(rogue, 'west'), await rogue.request('patchbay.house.west.walk', '{"from":0}')];
+  await lastOf(rogue, 'west');
+  const answer = await rogue.request('patchbay.house.west.walk', '{"from":0}', { timeout: deadlineMs });
   t.true(answer.json<{ definitions: unknown[] }>().definitions.length > 0);
   t.deepEqual(
     heard.filter((text) => text.includes('definitions')),
