@@ -14,6 +14,9 @@ import { startProxy } from '../../../trials/domain/proxy.ts';
 
 needs('nats');
 
+/** A holder that is so busy that it has stopped at its fence, and goes on later. */
+const paused = /: no hub runs the connections of "west" at the moment/;
+
 test('writes that wait share a renewal, which begins once all of them have been told', async (t) => {
   const done: string[] = [];
   let finish: (isHeld: boolean) => void = () => {};
@@ -79,8 +82,14 @@ test('what the holder of a pair acknowledges is there after a takeover; while it
   };
   const client = connectClient(t, main.port);
   await client.whenLive();
+  const messageOf = (error: Error) => error.message;
   const text = 'x'.repeat(60_000);
-  await confirmed(() => client.set('desk/text', text));
+  const isWritten = async () => {
+    const reason = await confirmed(() => client.set('desk/text', text)).then(() => '', messageOf);
+    if (reason !== '') t.regex(reason, paused);
+    return reason === '';
+  };
+  await eventually(isWritten, 'the text is acknowledged');
   t.is(standby.find('desk/copy/19')!.value, text, 'a turn that is too long for a message has come as well');
   const refusal = 'not confirmed, another hub may run it by now; it may have taken effect';
   let acknowledged = 0;
@@ -91,6 +100,7 @@ test('what the holder of a pair acknowledges is there after a takeover; while it
     for (let value = 1; ; value++) {
       const answer = await write(value);
       if (answer !== '') {
+        if (!isCut && paused.test(answer)) continue;
         t.regex(answer, new RegExp(`desk/${id}: ${refusal}`));
         if (isCut) return last;
         continue;
@@ -100,7 +110,6 @@ test('what the holder of a pair acknowledges is there after a takeover; while it
       acknowledged++;
     }
   };
-  const messageOf = (error: Error) => error.message;
   const writing = Promise.all([
     writeOn('one', async (value) => (await update('one', value)).replace('200 OK', '')),
     writeOn('two', (value) => client.set('desk/two', value).then(() => '', messageOf)),
