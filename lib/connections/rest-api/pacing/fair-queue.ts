@@ -264,14 +264,17 @@ export class FairQueue {
     const task = line.tasks.values().next().value;
     const startMs = performance.now();
     const beforeMs = this.#round.publishingMs;
+    const lateMs = this.#round.lateMs;
     try {
       if (task === undefined) return;
       line.tasks.delete(task);
       if (task.advance(Math.min(endMs, startMs + sliceMs))) line.tasks.add(task);
     } finally {
-      const usedMs = this.#usedSince(startMs) + this.notePublishing(line.key ?? share.name, beforeMs);
-      if (line.tasks.size > 0) share.lines.putBack(line, usedMs);
-      else share.lines.leave(line.key, line, usedMs);
+      const ownMs = this.#usedSince(startMs) + this.notePublishing(line.key ?? share.name, beforeMs);
+      if (line.tasks.size > 0) share.lines.putBack(line, ownMs);
+      else share.lines.leave(line.key, line, ownMs);
+      // what is published late holds up nobody, so other lines of the share need not pay for it
+      const usedMs = Math.max(0, ownMs - Math.max(0, this.#round.lateMs - lateMs));
       if (share.lines.size > 0) this.#shares.putBack(share, usedMs);
       else this.#shares.leave(share.name, share, usedMs);
     }

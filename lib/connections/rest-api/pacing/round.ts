@@ -29,6 +29,7 @@ export class Round {
   #usedMs: number | undefined = undefined;
   #askedMs = 0;
   #publishingMs = 0;
+  #lateMs = 0;
   /** Another number for each round in which the clock was looked at. */
   number = 0;
 
@@ -49,17 +50,30 @@ export class Round {
     return this.#workedMs;
   }
 
-  /** A frame for so many sockets, with a value of so many characters, waits until the end of the round. */
-  willPublish(sockets: number, characters: number): void {
-    this.#publishingMs += sockets * (publishingOneMs + characters * publishingCharacterMs);
+  /** A frame for so many sockets, with a value of so many characters, waits until the end of the round. Returns how long it takes about. */
+  willPublish(sockets: number, characters: number): number {
+    const ms = sockets * (publishingOneMs + characters * publishingCharacterMs);
+    this.#publishingMs += ms;
+    return ms;
+  }
+
+  /** So much of it is not published in this round, but bit by bit in the next ones. */
+  willPublishLate(ms: number): void {
+    this.#lateMs += ms;
   }
 
   /** What waited has been published. */
   hasPublished(): void {
     this.#publishingMs = 0;
+    this.#lateMs = 0;
   }
 
-  /** How long it takes about to publish what waits. */
+  /** How much of what waits is published in later rounds. */
+  get lateMs(): number {
+    return this.#lateMs;
+  }
+
+  /** How long it takes about to publish what waits, what is late included. */
   get publishingMs(): number {
     return this.#publishingMs;
   }

@@ -191,3 +191,45 @@ test('D-28: a client that does not read the answers to its mistakes loses some o
   t.deepEqual(await nextText(client), { p: 'desk/a', v: 'live' });
   expectQuietLog(t, hub);
 });
+
+test('D-28: long texts for many clients come to each in order, with the fires between them, and to who comes meanwhile', async (t) => {
+  const hub = await startDesk(t, ['text', 'count,I', 'go,T']);
+  const readers = await Promise.all(Array.from({ length: 100 }, () => openRawClient(t, hub.port)));
+  const long = 'x'.repeat(60_000);
+  const expected: (string | undefined)[] = [];
+  const change = (name: string, value: string | number | boolean) => {
+    hub.write(`desk/${name}`, value, writer);
+    expected.push(name === 'go' ? 'go' : String(value).slice(0, 10));
+  };
+  for (let number = 0; number < 8; number++) {
+    change('text', `${number} ${long}`);
+    change('count', number);
+    change('go', true);
+  }
+  const comer = await openRawClient(t, hub.port, '?snapshot=true');
+  change('text', 'last');
+  for (const reader of readers) {
+    const told = await readUntil(reader, 'desk/text', 'last');
+    t.deepEqual(
+      told.map(({ p, v }) => (p === 'desk/go' ? 'go' : v!.slice(0, 10))),
+      expected,
+    );
+  }
+  const told = await readUntil(comer, 'desk/text', 'last');
+  const values = told.filter(({ p }) => p === 'desk/text').map(({ v }) => v!.slice(0, 1));
+  t.deepEqual(values.slice(-2), ['7', 'l']);
+});
+
+test('D-28: of more long texts than may wait for many clients each has the newest, and is live again', async (t) => {
+  const hub = await startDesk(t, ['text', 'count,I']);
+  const readers = await Promise.all(Array.from({ length: 100 }, () => openRawClient(t, hub.port)));
+  const long = 'x'.repeat(60_000);
+  for (let number = 0; number < 100; number++) hub.write('desk/text', `${number} ${long}`, writer);
+  hub.write('desk/count', 1, writer);
+  const last = `99 ${long}`;
+  for (const reader of readers) expectForward(t, await readUntil(reader, 'desk/text', last));
+  const { clients } = JSON.parse((await ask(t, hub.port, 'GET /hub/clients')).text);
+  t.true(clients.every(({ unreadBytes }: { unreadBytes: number }) => unreadBytes < maxUnreadBytes));
+  hub.write('desk/count', 2, writer);
+  for (const reader of readers) await readUntil(reader, 'desk/count', '2');
+});

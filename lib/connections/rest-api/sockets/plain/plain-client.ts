@@ -27,6 +27,7 @@ import {
 import { type Sent, Tally } from '../tally.ts';
 import { closeSocket } from '../user-shares.ts';
 import { encodeFrame } from './frame.ts';
+import type { Listener } from './late-frames.ts';
 import type { PlainReader } from './message.ts';
 import type { PlainGroups, PlainTopic } from './plain-group.ts';
 import type { Outbox } from './plain-outbox.ts';
@@ -59,7 +60,7 @@ interface Accepted extends Comer {
   readonly seen: number | undefined;
 }
 
-export class PlainClient implements Session, Task {
+export class PlainClient implements Session, Task, Listener {
   readonly isBusy = false;
   readonly #context: PlainContext;
   readonly #filters: readonly string[];
@@ -70,6 +71,7 @@ export class PlainClient implements Session, Task {
   readonly share: string;
   readonly line = this;
   readonly id = newWriterId();
+  liveFrom = 0;
   #socket!: Socket;
   /** Everything up to this revision has been sent; undefined while the client is live. */
   #seen: number | undefined;
@@ -153,14 +155,32 @@ export class PlainClient implements Session, Task {
   dropped(): void {
     if (this.#seen !== undefined) return;
     this.#context.hits.add('unreadBytes', this.remoteAddress);
+    this.#fallBehind(); // it cannot leave during this call: uWebSockets.js is sending to all members of the topic
+  }
+
+  sendLate(frame: Uint8Array): void {
+    this.#sent.own.add(frame.length);
+    this.#socket.send(frame, false, false);
+  }
+
+  missLate(): void {
+    this.#fallBehind();
+    this.leaveTopic();
+  }
+
+  #fallBehind(): void {
+    const { rounds, hub, outbox, clients, queue } = this.#context;
+    const { group } = this.#topic;
+    const late = outbox.late.firstOf(group);
     this.#sent.fallBehind();
-    this.#firesBefore = this.#topic.group.fires;
+    this.#firesBefore = late?.fires ?? group.fires;
     this.#behindSinceMs = performance.now();
-    this.#seen = this.#context.rounds.leftUpTo(this.#context.hub.revision);
-    this.#context.outbox.leaving.add(this); // it cannot leave during this call: uWebSockets.js is sending to all members of the topic
+    this.#seen = rounds.leftUpTo(late === undefined ? hub.revision : late.revision - 1);
+    group.listeners.delete(this);
+    outbox.leaving.add(this);
     setImmediate(() => {
       this.leaveTopic();
-      if (this.#context.clients.has(this)) this.#context.queue.add(this);
+      if (clients.has(this)) queue.add(this);
     });
   }
 
@@ -196,6 +216,7 @@ export class PlainClient implements Session, Task {
     this.#context.queue.remove(this);
     this.#context.clients.delete(this);
     this.#context.outbox.leaving.delete(this);
+    this.#topic.group.listeners.delete(this);
     this.#context.groups.leave(this.#topic);
   }
 
@@ -224,7 +245,9 @@ export class PlainClient implements Session, Task {
   ponged(): void {}
 
   end(code: CloseCode, reason: string): void {
-    if (this.#context.clients.has(this)) closeSocket(this.#socket, code, reason); // else uWebSockets.js would take no call any more
+    if (!this.#context.clients.has(this)) return; // uWebSockets.js would take no call any more
+    this.#topic.group.listeners.delete(this);
+    closeSocket(this.#socket, code, reason);
   }
 
   #send(frame: string): void {
@@ -242,6 +265,9 @@ export class PlainClient implements Session, Task {
     this.#countLostFires();
     this.#seen = undefined;
     this.#sent.goLive();
+    const { group } = this.#topic;
+    this.liveFrom = group.lastLiveFrom = this.#context.outbox.late.next;
+    group.listeners.add(this);
     this.#socket.subscribe(this.#topic.text);
   }
 

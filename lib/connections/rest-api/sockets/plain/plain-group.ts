@@ -8,7 +8,8 @@ import type { Channel, FanOut, Observer, Subscriber } from '../fan-out.ts';
 import { Selection } from '../parameter-selection.ts';
 import { Tally } from '../tally.ts';
 import { framePrefix } from './frame.ts';
-import type { Audience, Outbox, Topic } from './plain-outbox.ts';
+import type { Audience, Listener, Topic } from './late-frames.ts';
+import type { Outbox } from './plain-outbox.ts';
 
 /** What uWebSockets.js keeps for so many sockets of a topic fits into the cache of a processor. */
 const maxTopicMembers = 512;
@@ -22,7 +23,8 @@ class PlainGroup implements Subscriber, Audience {
   /** There is one at least while the group has a member. */
   readonly topics: PlainTopic[] = [];
   members = 0;
-  /** How many fires of triggers it was told. */
+  readonly listeners = new Set<Listener>();
+  lastLiveFrom = 0;
   fires = 0;
   readonly #prefixOf: PrefixOf;
   readonly #put: Outbox['put'];
@@ -42,13 +44,13 @@ class PlainGroup implements Subscriber, Audience {
     const prefix = this.#prefixOf(parameter);
     const put = this.#put;
     if (parameter.type === 'T') {
-      const tell = ({ value }: Change) => {
+      const tell = ({ value, revision }: Change) => {
+        put(this, prefix, value, revision);
         this.fires++;
-        put(this, prefix, value);
       };
       return { subscriber: this, tell };
     }
-    return { subscriber: this, tell: ({ value }) => put(this, prefix, value) };
+    return { subscriber: this, tell: ({ value, revision }) => put(this, prefix, value, revision) };
   }
 }
 

@@ -6,32 +6,25 @@ import type { Value } from '../../../../model/value.ts';
 import type { FairQueue } from '../../pacing/fair-queue.ts';
 import type { Round } from '../../pacing/round.ts';
 import type { ProtocolContext, Publisher } from '../socket-protocol.ts';
-import type { Tally } from '../tally.ts';
 import { FrameEncoder } from './frame.ts';
+import { type Audience, LateFrames, longFrameMs } from './late-frames.ts';
 
 /** How many frames wait at most. When there would be more, they leave at once. */
 const maxHeldFrames = 65_536;
 /** One topic is handed so many frames before the next topic is handed the same ones. */
 const maxRun = 32;
-
-/** Sockets subscribe to a topic; `sent` counts what was published on it. */
-export interface Topic {
-  readonly name: ArrayBuffer;
-  readonly sent: Tally;
-}
-
-/** Who is sent a frame: each topic that there is when it leaves. */
-export interface Audience {
-  readonly topics: readonly Topic[];
-  /** How many sockets they have. */
-  readonly members: number;
-}
+/** So long, in each round, frames are sent that were too long for theirs. */
+const lateMs = 3;
+/** When what waits for the end of a round takes longer than this, further texts of the round are late. */
+const mostAtOnceMs = 16;
 
 export interface Outbox {
-  /** Puts in a frame. `prefix` is its part before the value. */
-  put(audience: Audience, prefix: Uint8Array, value: Value): void;
-  /** Publishes now what waits. */
+  /** Puts in the frame of a change. `prefix` is its part before the value. */
+  put(audience: Audience, prefix: Uint8Array, value: Value, revision: number): void;
+  /** Publishes now what waits, but for what is late. */
   flush(): void;
+  /** What takes longer than a round. */
+  readonly late: LateFrames;
   /** These leave their topic as soon as the frame that is being published is out. */
   readonly leaving: Set<Leaver>;
 }
@@ -44,7 +37,7 @@ interface Leaver {
 /** Creates an outbox. The bytes that the publisher gets are valid only during its call. */
 export function createOutbox(
   publisher: Publisher,
-  round: Pick<Round, 'willPublish' | 'hasPublished'>,
+  round: Pick<Round, 'willPublish' | 'willPublishLate' | 'hasPublished' | 'publishingMs' | 'lateMs'>,
   queue: Pick<FairQueue, 'atEnd'>,
   notePublished: ProtocolContext['notePublished'],
 ): Outbox {
@@ -55,6 +48,11 @@ export function createOutbox(
   const values: Value[] = [];
   /** How many characters texts have, once for each socket that is sent them. */
   let characters = 0;
+  let isRequested = false;
+  const leave = () => {
+    if (leaving.size > 0) for (const leaver of leaving) leaver.leaveTopic();
+  };
+  const late = new LateFrames({ publisher, encoder, onSent: leave, notePublished });
   const endOfRun = (first: number) => {
     const last = Math.min(first + maxRun, audiences.length);
     let end = first + 1;
@@ -75,7 +73,7 @@ export function createOutbox(
             frame = encoder.encode(prefix, value);
           }
           publisher.publish(name, frame);
-          if (leaving.size > 0) for (const leaver of leaving) leaver.leaveTopic();
+          leave();
           sent.add(frame.length);
         }
     }
@@ -86,19 +84,35 @@ export function createOutbox(
     if (characters > 0) notePublished(characters);
     characters = 0;
   };
+  const end = () => {
+    isRequested = false;
+    flush();
+    if (late.advance(performance.now() + lateMs)) request();
+  };
+  const request = () => {
+    isRequested = true;
+    queue.atEnd(end);
+  };
   return {
-    put(audience, prefix, value) {
-      if (audiences.length === 0) queue.atEnd(flush);
-      else if (audiences.length === maxHeldFrames) flush();
+    put(audience, prefix, value, revision) {
+      if (!isRequested) request();
       const { members } = audience;
       const length = typeof value === 'string' ? value.length : 0;
-      round.willPublish(members, length);
+      const ms = round.willPublish(members, length);
+      const isLong = length > 0 && (ms > longFrameMs || round.publishingMs - round.lateMs > mostAtOnceMs);
+      if (isLong || late.has(audience)) {
+        round.willPublishLate(ms);
+        late.add(audience, { prefix, value, isLong, revision });
+        return;
+      }
+      if (audiences.length === maxHeldFrames) flush();
       characters += members * length;
       audiences.push(audience);
       prefixes.push(prefix);
       values.push(value);
     },
     flush,
+    late,
     leaving,
   };
 }

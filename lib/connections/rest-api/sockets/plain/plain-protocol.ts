@@ -8,6 +8,9 @@ import { PlainClient, type PlainContext } from './plain-client.ts';
 import { PlainGroups } from './plain-group.ts';
 import { createOutbox } from './plain-outbox.ts';
 
+/** So long, when the hub stops, frames are sent that are late. */
+const lastLateMs = 100;
+
 /** Creates the plain protocol. */
 export function servePlain(options: ProtocolContext): Protocol {
   const { apps, hub, settings, log, hits, writes, rates, round, queue, fanOut, notePublished, boundOf } = options;
@@ -35,6 +38,7 @@ export function servePlain(options: ProtocolContext): Protocol {
     },
     close() {
       outbox.flush();
+      outbox.late.advance(performance.now() + lastLateMs);
       for (const client of [...context.clients]) client.end(closeCodes.goingAway, 'the hub stops');
     },
   };

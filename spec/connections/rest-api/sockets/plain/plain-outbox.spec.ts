@@ -5,11 +5,20 @@ import fc from 'fast-check';
 import { FairQueue } from '../../../../../lib/connections/rest-api/pacing/fair-queue.ts';
 import { Round } from '../../../../../lib/connections/rest-api/pacing/round.ts';
 import { encodeFrame, framePrefix } from '../../../../../lib/connections/rest-api/sockets/plain/frame.ts';
+import type { Audience, Listener, Topic } from '../../../../../lib/connections/rest-api/sockets/plain/late-frames.ts';
 import { createOutbox } from '../../../../../lib/connections/rest-api/sockets/plain/plain-outbox.ts';
 import type { Publisher } from '../../../../../lib/connections/rest-api/sockets/socket-protocol.ts';
 import { Tally } from '../../../../../lib/connections/rest-api/sockets/tally.ts';
 
 const createTopic = (text: string) => ({ name: new TextEncoder().encode(text).buffer, sent: new Tally() });
+
+const audienceOf = (
+  topics: Topic[],
+  members: number,
+  listeners: Listener[] = [],
+): Audience & { lastLiveFrom: number } => ({
+  ...{ topics, members, listeners: new Set(listeners), lastLiveFrom: 0, fires: 0 },
+});
 
 /** An outbox, and what it has published. */
 function start() {
@@ -39,15 +48,15 @@ test('every topic of a group is published all that was put for the group, in ord
       fc.array(put, { maxLength: 12 }),
       fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 3 }),
       (puts, sizes) => {
-        const groups = [0, 1, 2].map((group) => ({
-          topics: Array.from({ length: sizes[group]! }, (_, topic) => createTopic(`${group}.${topic}`)),
-          members: sizes[group]!,
-        }));
+        const groups = [0, 1, 2].map((group) => {
+          const topics = Array.from({ length: sizes[group]! }, (_, topic) => createTopic(`${group}.${topic}`));
+          return audienceOf(topics, sizes[group]!);
+        });
         const expected: string[][] = [[], [], []];
         const { published, ...outbox } = start();
         for (const { group, place, value, times } of puts)
           for (let time = 0; time < times; time++) {
-            outbox.put(groups[group]!, prefixes[place]!, value);
+            outbox.put(groups[group]!, prefixes[place]!, value, 1);
             expected[group]!.push(encodeFrame(addresses[place]!, value));
           }
         outbox.flush();
@@ -66,8 +75,8 @@ test('every topic of a group is published all that was put for the group, in ord
 
 test('a topic is handed a run of 32 frames, then the next one is handed the same', (t) => {
   const { published, ...outbox } = start();
-  const audience = { topics: [createTopic('a'), createTopic('b')], members: 2 };
-  for (let value = 0; value < 70; value++) outbox.put(audience, prefixes[0]!, value);
+  const audience = audienceOf([createTopic('a'), createTopic('b')], 2);
+  for (let value = 0; value < 70; value++) outbox.put(audience, prefixes[0]!, value, 1);
   outbox.flush();
   const runs = published.reduce<[topic: string, frames: number][]>((all, { topic }) => {
     const last = all.at(-1);
@@ -88,7 +97,7 @@ test('a topic is handed a run of 32 frames, then the next one is handed the same
 test('what waits leaves at the end of the round of the event loop, once, for the topics that are there by then', async (t) => {
   const { published, ...outbox } = start();
   const topics = [createTopic('a')];
-  outbox.put({ topics, members: 1 }, prefixes[0]!, 1);
+  outbox.put(audienceOf(topics, 1), prefixes[0]!, 1, 1);
   topics.push(createTopic('b'));
   t.deepEqual(published, []);
   await new Promise(setImmediate);
@@ -103,13 +112,78 @@ test('what waits leaves at the end of the round of the event loop, once, for the
 
 test('no more is taken in a round whose frames take long to be published, until they have been', (t) => {
   const { round, ...outbox } = start();
-  const audience = { topics: [createTopic('a')], members: 1000 };
+  const audience = audienceOf([createTopic('a')], 1000);
   let taken = 0;
   while (taken < 1000 && round.hasTime(0, Number.POSITIVE_INFINITY)) {
-    outbox.put(audience, prefixes[0]!, taken);
+    outbox.put(audience, prefixes[0]!, taken, 1);
     taken++;
   }
   t.is(taken, 40, 'of 0.2 µs for each socket, for 8 ms');
   outbox.flush();
   t.true(round.hasTime(0, Number.POSITIVE_INFINITY));
+});
+
+/** A socket, what it was sent late, and how often it fell behind. Each frame takes it a millisecond. */
+class SlowListener implements Listener {
+  liveFrom = 0;
+  readonly frames: string[] = [];
+  missed = 0;
+
+  sendLate(frame: Uint8Array): void {
+    this.frames.push(Buffer.from(frame).toString());
+    const endMs = performance.now() + 1;
+    while (performance.now() < endMs);
+  }
+
+  missLate(): void {
+    this.missed++;
+  }
+}
+
+const longText = 'x'.repeat(60_000);
+const frameOf = (value: string | number) => encodeFrame(addresses[0]!, value);
+
+test('a long text for very many sockets is sent over several rounds, in order, and other audiences do not wait for it', async (t) => {
+  const { published, ...outbox } = start();
+  const listeners = Array.from({ length: 40 }, () => new SlowListener());
+  const many = audienceOf([createTopic('many')], 1000, listeners);
+  const few = audienceOf([createTopic('few')], 1);
+  outbox.put(many, prefixes[0]!, 1, 1);
+  outbox.put(many, prefixes[0]!, longText, 2);
+  outbox.put(many, prefixes[0]!, 3, 3);
+  outbox.put(few, prefixes[0]!, longText, 2);
+  await new Promise(setImmediate);
+  t.deepEqual(published, [
+    { topic: 'many', frame: frameOf(1) },
+    { topic: 'few', frame: frameOf(longText) },
+  ]);
+  t.true(listeners.filter(({ frames }) => frames.length > 0).length < listeners.length / 2);
+  while (!outbox.late.isEmpty) await new Promise(setImmediate);
+  for (const { frames } of listeners) t.deepEqual(frames, [frameOf(longText)]);
+  t.deepEqual(published.slice(2), [{ topic: 'many', frame: frameOf(3) }], 'a short one is published again');
+});
+
+test('who comes while something is late is sent what comes afterwards alone', async (t) => {
+  const { published, ...outbox } = start();
+  const listeners = [new SlowListener(), new SlowListener()];
+  const many = audienceOf([createTopic('many')], 1000, listeners);
+  outbox.put(many, prefixes[0]!, longText, 1);
+  outbox.put(many, prefixes[0]!, 2, 2);
+  listeners[1]!.liveFrom = many.lastLiveFrom = outbox.late.next;
+  outbox.put(many, prefixes[0]!, 3, 3);
+  while (!outbox.late.isEmpty) await new Promise(setImmediate);
+  t.deepEqual(listeners[0]!.frames, [frameOf(longText), frameOf(2)]);
+  t.deepEqual(listeners[1]!.frames, []);
+  t.deepEqual(published, [{ topic: 'many', frame: frameOf(3) }]);
+});
+
+test('when too much is late for an audience, its sockets fall behind, and nothing of it is sent', async (t) => {
+  const { published, ...outbox } = start();
+  const listener = new SlowListener();
+  const many = audienceOf([createTopic('many')], 1000, [listener]);
+  for (let count = 0; count < 70; count++) outbox.put(many, prefixes[0]!, longText, count + 1);
+  t.deepEqual([listener.missed, outbox.late.isEmpty], [1, true], '4 Mi characters are 69 texts');
+  outbox.put(many, prefixes[0]!, 1, 71);
+  await new Promise(setImmediate);
+  t.deepEqual([listener.frames, published], [[], [{ topic: 'many', frame: frameOf(1) }]]);
 });
