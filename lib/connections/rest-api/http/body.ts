@@ -11,6 +11,7 @@ import { letSend } from './answer/expect.ts';
 import { holdFor } from './answer/held-for.ts';
 import { servedHits } from './answer/served-hits.ts';
 import type { Exchange } from './exchange.ts';
+import { copyOf } from './kept-request.ts';
 import { countLateBody } from './late-body.ts';
 
 /** The media type of a body, in small letters; empty if its charset is not UTF-8. */
@@ -86,7 +87,7 @@ export function readBody(
       done(tooLarge());
       return;
     }
-    chunks.push(Buffer.from(Buffer.from(chunk))); // a copy, since the library takes the chunk back
+    chunks.push(Buffer.from(copyOf(chunk)));
     isWhole = isLast;
     account?.add(chunk.byteLength);
     // The library takes a trailer behind the last chunk for a request, which makes no sense, and then ends the connection. By then nothing

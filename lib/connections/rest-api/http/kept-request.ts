@@ -32,8 +32,12 @@ function textOf(name: ArrayBuffer): string {
   return Buffer.from(name).toString('latin1');
 }
 
-/** A copy that is not filled with zeros first, which would take as long as the copy. */
-function copyOf(chunk: ArrayBuffer): ArrayBuffer {
+/** The chunks that the server does not take back, since they are copies. */
+const copies = new WeakSet<ArrayBuffer>();
+
+/** A copy of a chunk, which the server takes back, or the chunk if it is one. It is not filled with zeros first: that takes as long as the copy. */
+export function copyOf(chunk: ArrayBuffer): ArrayBuffer {
+  if (copies.has(chunk)) return chunk;
   const copy = Buffer.allocUnsafeSlow(chunk.byteLength);
   copy.set(new Uint8Array(chunk));
   return copy.buffer as ArrayBuffer;
@@ -61,7 +65,9 @@ export function keepBody(response: HttpResponse): () => void {
     keptBytes += chunk.byteLength;
     if (keptBytes > maxKeptBytes) response.close();
     else {
-      kept.push(copyOf(chunk));
+      const copy = copyOf(chunk);
+      copies.add(copy);
+      kept.push(copy);
       account.set(keptBytes);
     }
   });
