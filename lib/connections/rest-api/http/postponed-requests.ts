@@ -17,6 +17,8 @@ import { keepBody, keepRequest } from './kept-request.ts';
  */
 const longerMs = 75;
 const comesBackMsPerSecond = 8;
+/** So much of it is for one round: else those who come at once to pipeline would take all of it in one. */
+const longerMsOfRound = 25;
 /** Whose longer time it is. */
 const everybody = '';
 /** In a round that lasts longer, many answers are for the same connection, rather than one for each of many. */
@@ -50,7 +52,7 @@ export class PostponedRequests {
       this.#longer.take(everybody, moreMs);
       this.#allowedMs += moreMs;
     }
-    return this.#longer.left(everybody) > 0;
+    return this.#allowedMs < atOnceMs + longerMsOfRound && this.#longer.left(everybody) > 0;
   }
 
   /** Whether requests of this round are probably pipelined. */
