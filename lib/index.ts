@@ -2,6 +2,6 @@
 
 export * from './authoring.ts';
 export { connectionTypes } from './connections/connection-types.ts';
-export { Hub, type HubLog, type HubOptions, loadFlows, type Reload, startHub } from './hub.ts';
+export { Hub, type HubLog, type HubOptions, loadFlows, type Reload, startHub } from './hub/index.ts';
 export { type FlowTestOptions, type FlowTestResult, runFlowTests } from './testing/run-tests.ts';
 export { type FlowUnderTest, type TestFlowOptions, testFlow } from './testing/test-flow.ts';

@@ -111,11 +111,11 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
   ['client/', ['model/', 'wire/']],
   ['console/', ['client/', 'dashboard/format.ts', 'model/', 'regex/', 'wire/', 'solid-js', 'uplot', '@dagrejs/dagre']],
   ['hub/', ['model/', 'graph/', 'flow/', ...contract, 'connections/connection-types.ts', 'rxjs']],
-  ['hub.ts', ['hub/']],
+  ['hub/index.ts', ['hub/']],
   [
     'testing/',
     [
-      'hub.ts',
+      'hub/index.ts',
       'hub/journal.ts',
       'model/',
       'graph/',
@@ -126,11 +126,11 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
       'rxjs',
     ],
   ],
-  ['replay/', ['hub.ts', 'hub/', 'testing/virtual-clock.ts', 'model/', 'wire/', 'graph/', 'flow/plan.ts']],
+  ['replay/', ['hub/index.ts', 'hub/', 'testing/virtual-clock.ts', 'model/', 'wire/', 'graph/', 'flow/plan.ts']],
   [
     'command/',
     [
-      'hub.ts',
+      'hub/index.ts',
       'testing/',
       'replay/',
       'backup/',
@@ -142,7 +142,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
       'hub/journal.ts',
       'connections/connection-types.ts',
       'connections/keyboard/key-table.ts',
-      'connections/rest-api/users/password-text.ts',
+      'connections/rest-api/users/passwords.ts',
       'json5/',
       'model/',
       'wire/',

@@ -11,7 +11,7 @@ import {
   defineGatewayType,
 } from '../lib/connections/connection.ts';
 import { connectionTypes } from '../lib/connections/connection-types.ts';
-import { startHub } from '../lib/hub.ts';
+import { startHub } from '../lib/hub/index.ts';
 import { HubError } from '../lib/model/error.ts';
 import type { Origin, Parameter } from '../lib/model/parameter.ts';
 import { createLogRecorder } from './support/connection.ts';

@@ -6,7 +6,7 @@ import { env } from 'node:process';
 import { stripVTControlCharacters } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { parseDashboard } from '../lib/dashboard/parse-dashboard.ts';
-import { loadFlows } from '../lib/hub.ts';
+import { loadFlows } from '../lib/hub/index.ts';
 import { createFolder } from './support/folder.ts';
 import { needs } from './support/programs.ts';
 import {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Browser } from 'playwright-core';
-import { type Hub, startHub } from '../lib/hub.ts';
+import { type Hub, startHub } from '../lib/hub/index.ts';
 import { launchBrowser } from './support/browser/browser.ts';
 import { createLogRecorder } from './support/connection.ts';
 import { portsOf } from './support/hub.ts';

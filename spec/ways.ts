@@ -7,7 +7,7 @@ import { type Debugger, Session } from 'node:inspector/promises';
 import { join, relative } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { startHub } from '../lib/hub.ts';
+import { startHub } from '../lib/hub/index.ts';
 import { createLogRecorder } from './support/connection.ts';
 import { inTemporaryFolder } from './support/folder.ts';
 import { api, portsOf } from './support/hub.ts';

@@ -1,6 +1,6 @@
 // Asks a hub on a store with a past for what parameters were, one by one and all at once, and takes the time until the last byte is there.
 
-import type { History, HistoryList } from '../../lib/wire/http/past.ts';
+import type { History, HistoryList } from '../../lib/wire/http/past-shapes.ts';
 
 /** So many requests are under way, where parameters are asked for one by one. */
 const underWay = 16;

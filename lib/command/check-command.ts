@@ -1,5 +1,5 @@
 // `patchbay check`: names every mistake in flow files and dashboards without running anything.
-import { checkFlows } from '../hub.ts';
+import { checkFlows } from '../hub/index.ts';
 import type { Console } from './console.ts';
 
 /** Prints every mistake; without any, what may be wrong and what is probably not meant. A line each; exit status 1 when there is a mistake. */

@@ -2,7 +2,7 @@
 
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { makePasswordText } from '../connections/rest-api/users/password-text.ts';
+import { makePasswordText } from '../connections/rest-api/users/passwords.ts';
 import { HubError } from '../model/error.ts';
 import type { Console } from './console.ts';
 

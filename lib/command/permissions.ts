@@ -1,6 +1,6 @@
 // `patchbay permissions`: what servers that others run have to permit the connections of an installation.
 
-import { loadFlows } from '../hub.ts';
+import { loadFlows } from '../hub/index.ts';
 import type { Console } from './console.ts';
 
 /** Prints the least permissions, for each connection that needs any. Errors: `bad-flow` with every mistake. */

@@ -1,6 +1,6 @@
 // `patchbay types`: the declaration file of an installation.
 import { hubId, hubParameters, type Plan } from '../flow/plan.ts';
-import { loadFlows } from '../hub.ts';
+import { loadFlows } from '../hub/index.ts';
 import { formatAddress } from '../model/address.ts';
 import type { Console } from './console.ts';
 

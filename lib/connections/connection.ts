@@ -7,8 +7,7 @@ import type { Change, Parameter, ParameterDeclaration } from '../model/parameter
 import type { Value, ValueType } from '../model/value.ts';
 import type { Claim } from './claim.ts';
 import type { HubPort } from './hub-port.ts';
-import type { PrivateFiles } from './installation.ts';
-import type { Kept, Memory } from './keeping.ts';
+import type { Kept, Memory, PrivateFiles } from './keeping.ts';
 import type { ResolvePath, SettingHint, SettingMistake } from './setting.ts';
 
 /** What every connection type says about itself; all but `type`, `isExternal`, `settingsSchema` and `parameters` is optional. */

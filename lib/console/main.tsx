@@ -1,20 +1,18 @@
 // The console: people see and steer the hub in a browser. This file puts it into the page; app.tsx is its frame.
-
 import { createEffect, createResource, createSignal, For, Show, Suspense } from 'solid-js';
 import { Dynamic, render } from 'solid-js/web';
 import { messageOf } from '../model/error.ts';
 import type { Health } from '../wire/http/operation.ts';
 import { payReleases } from './dashboard/controls/owed.ts';
 import { me, signInAgain, signOut } from './hub/me.ts';
-import { isStale } from './hub/page-hub.ts';
+import { isStale, linkState } from './hub/page-hub.ts';
 import { getJson } from './hub/page-request.ts';
-import { useKeys } from './page/page-keys.ts';
+import { areKeysOn, switchKeys, useKeys } from './page/page-keys.ts';
+import { useInterval } from './page/page-timers.ts';
 import { linkTo, route } from './page/route.ts';
 import { applyTheme, switchTheme, theme } from './page/theme.ts';
 import { Guarded } from './parts/guarded.tsx';
-import { Help } from './parts/help.tsx';
 import { Icon } from './parts/icon.tsx';
-import { LinkBanner } from './parts/link-banner.tsx';
 import { offeredViews, viewNamed } from './views.ts';
 
 applyTheme();
@@ -161,5 +159,74 @@ function Broken(props: { readonly error: unknown; readonly reset: () => void }) 
         Load the console again
       </button>
     </div>
+  );
+}
+
+// Says while the link to the hub is down that all values may be old, and when the console tries again.
+
+function LinkBanner() {
+  const [now, setNow] = createSignal(Date.now());
+  createEffect(() => {
+    if (!isStale()) return;
+    useInterval(() => setNow(Date.now()), 250);
+  });
+  const progress = () => {
+    const state = linkState();
+    if (state.name === 'closed') return `The link is closed: ${state.reason}.`;
+    if (state.name !== 'waiting') return 'Connecting …';
+    return `Next try in ${Math.max(0, Math.ceil((state.retryAt - now()) / 1000))} s.`;
+  };
+  return (
+    <div role="status">
+      <Show when={isStale()}>
+        <p class="banner">
+          <strong>No link to the hub.</strong> What is shown may be old. <span aria-hidden="true">{progress()}</span>
+        </p>
+      </Show>
+    </div>
+  );
+}
+
+// The help dialog: which keys do what.
+
+function Help(props: { readonly ref: (dialog: HTMLDialogElement) => void }) {
+  const others = [
+    ['/', 'search'],
+    ['?', 'this help'],
+    ['↑ ↓', 'through a list; Enter opens, Esc closes'],
+  ] as const;
+  return (
+    <dialog ref={props.ref} aria-labelledby="help-title">
+      <h2 id="help-title">Keys</h2>
+      <dl class="keys">
+        <For each={offeredViews()}>
+          {({ key, title }) => (
+            <div>
+              <dt>
+                <kbd>g</kbd> <kbd>{key}</kbd>
+              </dt>
+              <dd>{title}</dd>
+            </div>
+          )}
+        </For>
+        <For each={others}>
+          {([key, meaning]) => (
+            <div>
+              <dt>
+                <kbd>{key}</kbd>
+              </dt>
+              <dd>{meaning}</dd>
+            </div>
+          )}
+        </For>
+      </dl>
+      <label>
+        <input type="checkbox" checked={areKeysOn()} onChange={(event) => switchKeys(event.currentTarget.checked)} />{' '}
+        single keys are on
+      </label>
+      <form method="dialog" class="actions">
+        <button type="submit">Close</button>
+      </form>
+    </dialog>
   );
 }

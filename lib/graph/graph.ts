@@ -10,9 +10,8 @@ import { wallClock } from '../model/time/wall-clock.ts';
 import { convert, type Value } from '../model/value.ts';
 import { isSameWriter } from '../model/writer.ts';
 import { Emitter } from './emitter.ts';
-import { createNode, type ParameterNode, type StateNode } from './parameter-node.ts';
+import { createNode, type ParameterNode, type Restored, RestoredChange, type StateNode } from './parameter-node.ts';
 import { ParameterTable } from './parameter-table.ts';
-import { type Restored, RestoredChange } from './restored-change.ts';
 import { SettleQueue, type SettleTask } from './settle-queue.ts';
 
 /** How long a queue is kept for the next turn; to make a new one takes half as long as a write. */

@@ -1,6 +1,5 @@
 // A parameter in the graph: a stream that keeps its value when it has state, as a BehaviorSubject does, and one that keeps none when
 // it is a trigger, as a Subject does. Both carry the same fields, so that one way of writing serves both. Only the graph writes them.
-
 import type { Observable, Subscriber } from 'rxjs';
 import type { Access, Change, Origin, Parameter, ParameterDeclaration, Remote } from '../model/parameter.ts';
 import type { Value, ValueType } from '../model/value.ts';
@@ -69,4 +68,45 @@ function listenFromNow(this: Observable<Value | undefined>, subscriber: Subscrib
   const end = listen.call(this as Observable<unknown>, subscriber as Subscriber<unknown>);
   subscriber.next((this as StateNode).value);
   return end;
+}
+
+// The change that gives a parameter back what it had in an earlier run of the hub. Nobody is told of it, so it causes nothing.
+
+/** What an earlier run has left. */
+export interface Restored {
+  readonly value: unknown;
+  /** When it was set, in milliseconds since 1970. */
+  readonly time: number;
+  /** Reads the change of then, with what had led to it; undefined: that is not known. Called once, and only when somebody asks. */
+  readonly readCause: () => Change | undefined;
+}
+
+export class RestoredChange implements Change {
+  readonly parameter: StateNode;
+  readonly value: Value;
+  readonly previous = undefined;
+  readonly origin: Origin;
+  readonly hop = 0;
+  readonly revision: number;
+  readonly time: number;
+  readonly #readCause: () => Change | undefined;
+  #cause: { readonly change: Change | undefined } | undefined;
+
+  constructor(parameter: StateNode, value: Value, origin: Origin, revision: number, { time, readCause }: Restored) {
+    this.parameter = parameter;
+    this.value = value;
+    this.origin = origin;
+    this.revision = revision;
+    this.time = time;
+    this.#readCause = readCause;
+  }
+
+  get cause(): Change | undefined {
+    this.#cause ??= { change: this.#readCause() };
+    return this.#cause.change;
+  }
+
+  get depth(): number {
+    return this.cause === undefined ? 0 : this.cause.depth + 1;
+  }
 }

@@ -3,12 +3,11 @@ import type { AnyConnectionType } from '../connections/connection.ts';
 import { findFlowFiles } from '../flow/files/find.ts';
 import type { ConnectionPlan, Plan } from '../flow/plan.ts';
 import type { TestPlan } from '../flow/test-plan.ts';
-import { loadFlows } from '../hub.ts';
+import { loadFlows } from '../hub/index.ts';
 import { formatMistake, MistakeList } from '../json5/mistake.ts';
 import { formatAddress } from '../model/address.ts';
 import { messageOf } from '../model/error.ts';
-import { withRemotes } from './remote-parameters.ts';
-import { TestRun, upstreamOf } from './test-run.ts';
+import { TestRun, upstreamOf, withRemotes } from './test-run.ts';
 
 export interface FlowTestOptions {
   /** true: all files are one installation, whose addresses reach across files; left out: each file is one by itself. */

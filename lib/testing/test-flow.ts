@@ -10,15 +10,14 @@ import { checkGiven, checkSteps, type Testable } from '../flow/check/tests/tests
 import type { FlowFile } from '../flow/files/flow-file.ts';
 import type { Plan } from '../flow/plan.ts';
 import type { Assignment, TestedParameter, TestStep } from '../flow/test-plan.ts';
-import { loadFlows } from '../hub.ts';
+import { loadFlows } from '../hub/index.ts';
 import { formatMistake, MistakeList } from '../json5/mistake.ts';
 import { unknownName } from '../json5/nearest-name.ts';
 import { formatAddress, parseAddress } from '../model/address.ts';
 import { HubError } from '../model/error.ts';
 import { readDurationMs } from '../model/time/duration.ts';
 import type { Value } from '../model/value.ts';
-import { withRemotes } from './remote-parameters.ts';
-import { TestRun } from './test-run.ts';
+import { TestRun, withRemotes } from './test-run.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 

@@ -1,15 +1,17 @@
 // A flow under test: a hub with the real connections of the flow files on a virtual clock. Connections that reach out of the
 // process (network, keyboard, files) do not run: they only declare their parameters, and the test sets them.
+
+import { resolve } from 'node:path';
 import type { Subscription } from 'rxjs';
 import { type ConnectionPlan, type Plan, type RulePlan, sourcesOf } from '../flow/plan.ts';
 import { type Assignment, type Expectation, formatValue, type TestStep, timesFired } from '../flow/test-plan.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { ParameterNode } from '../graph/parameter-node.ts';
+import { Hub, type HubLog, type RunOptions, simulated } from '../hub/index.ts';
 import { Journal } from '../hub/journal.ts';
-import { Hub, type HubLog, type RunOptions, simulated } from '../hub.ts';
 import { formatAddress } from '../model/address.ts';
 import { messageOf } from '../model/error.ts';
-import type { Change, Origin } from '../model/parameter.ts';
+import type { Change, Origin, ParameterDeclaration } from '../model/parameter.ts';
 import type { Value } from '../model/value.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
@@ -324,4 +326,26 @@ function makersOf({ rules, connections }: Plan): Makers {
       .map(({ id }) => [formatAddress(connection.id, id), connection] as const),
   );
   return { rules: writers, connections: new Map(computed) };
+}
+
+// The parameters of other hubs, as far as a file tells them: tests stand for these hubs, as they do for whatever is outside.
+
+/** The plan with a connection in place of each one of another hub. */
+export function withRemotes(plan: Plan): Plan {
+  const own = new Set(plan.connections.map(({ id }) => id));
+  const remote = plan.connections.flatMap(standInsFor).filter(({ id }) => !own.has(id));
+  return remote.length === 0 ? plan : { ...plan, connections: [...plan.connections, ...remote] };
+}
+
+function standInsFor(connection: ConnectionPlan): ConnectionPlan[] {
+  const { type, settings, folder } = connection;
+  const { parameters } = type.remotes?.(settings, (path) => resolve(folder, path)) ?? {};
+  const byId = new Map<string, ParameterDeclaration[]>();
+  for (const [address, { type, access }] of parameters ?? []) {
+    const slash = address.indexOf('/');
+    const id = address.slice(0, slash);
+    byId.set(id, [...(byId.get(id) ?? []), { id: address.slice(slash + 1), type, access }]);
+  }
+  const { remotes, ...standIn } = simulated(connection).type;
+  return [...byId].map(([id, declarations]) => ({ ...connection, id, type: standIn, parameters: declarations }));
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { env } from 'node:process';
 import test from 'ava';
 import { check } from '../../lib/command/check-command.ts';
-import { loadFlows } from '../../lib/hub.ts';
+import { loadFlows } from '../../lib/hub/index.ts';
 import { createFolder } from '../support/folder.ts';
 import { call, runToEnd } from '../support/system/process.ts';
 

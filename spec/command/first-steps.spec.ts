@@ -11,7 +11,7 @@ import { check } from '../../lib/command/check-command.ts';
 import { calledAs, quoted } from '../../lib/command/first-steps.ts';
 import { init } from '../../lib/command/init.ts';
 import { test as testFlows } from '../../lib/command/test.ts';
-import { startHub } from '../../lib/hub.ts';
+import { startHub } from '../../lib/hub/index.ts';
 import { printable } from '../../lib/model/printable.ts';
 import { createLogRecorder } from '../support/connection.ts';
 import { createFolder } from '../support/folder.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { fieldText } from '../../lib/console/history/time/clock-text.ts';
 import { dayMs, minuteMs } from '../../lib/console/history/time/timeframe.ts';
-import { type Hub, startHub } from '../../lib/hub.ts';
+import { type Hub, startHub } from '../../lib/hub/index.ts';
 import { expectAccessible } from '../support/browser/accessible.ts';
 import { desktop, goTo, openConsole, phone, waitUntil } from '../support/browser/console.ts';
 import { pinch } from '../support/browser/finger.ts';

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { VirtualTimeScheduler } from 'rxjs';
 import { declareInstallation } from '../../lib/command/types-command.ts';
-import { loadFlows, startHub } from '../../lib/hub.ts';
+import { loadFlows, startHub } from '../../lib/hub/index.ts';
 import type { Origin } from '../../lib/model/parameter.ts';
 import { createLogRecorder } from '../support/connection.ts';
 import { createFolder } from '../support/folder.ts';

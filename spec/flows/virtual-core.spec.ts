@@ -2,7 +2,7 @@
 
 import test, { type ExecutionContext } from 'ava';
 import { filter, firstValueFrom, timeout, VirtualTimeScheduler } from 'rxjs';
-import { monotonicScheduler, startHub } from '../../lib/hub.ts';
+import { monotonicScheduler, startHub } from '../../lib/hub/index.ts';
 import type { Origin } from '../../lib/model/parameter.ts';
 import type { Value } from '../../lib/model/value.ts';
 import { createLogRecorder } from '../support/connection.ts';

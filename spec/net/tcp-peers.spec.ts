@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import test from 'ava';
-import { peersIn, peersOf } from '../../lib/net/tcp-peers.ts';
+import { peersIn, peersOf } from '../../lib/net/linux-sockets.ts';
 import { api, startTestHub } from '../support/hub.ts';
 import { openClient } from '../support/sockets/socket.ts';
 

@@ -2,8 +2,8 @@
 // words. `npm run trial -- standards re2` runs the tests that RE2 publishes.
 
 import test from 'ava';
+import { createPatternFilter } from '../../lib/connections/rest-api/filters/address-glob.ts';
 import { createConfiguredFilter, createFilter, type Filter } from '../../lib/connections/rest-api/filters/filter.ts';
-import { createPatternFilter } from '../../lib/connections/rest-api/filters/pattern.ts';
 import { compileExpression } from '../../lib/expression/expression.ts';
 
 const { evaluate } = compileExpression('matches(text, pattern)', { text: 'S', pattern: 'S' });

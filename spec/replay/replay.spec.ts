@@ -8,7 +8,7 @@ import { setImmediate } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { record, replay } from '../../lib/command/remote/record-command.ts';
 import { maxUnsentBytes } from '../../lib/connections/rest-api/endpoints/record.ts';
-import { limits } from '../../lib/connections/rest-api/limits/limits.ts';
+import { limits } from '../../lib/connections/rest-api/limits/client-limits.ts';
 import { encodeLine } from '../../lib/wire/recording.ts';
 import { eventually } from '../support/deadline.ts';
 import { createFolder } from '../support/folder.ts';

@@ -2,7 +2,7 @@
 
 import type { Value } from '../../lib/model/value.ts';
 import type { ConnectionList, ConnectionStatus, RuleList } from '../../lib/wire/http/operation.ts';
-import type { Explanation, ParameterInfo, Update } from '../../lib/wire/http/parameters.ts';
+import type { Explanation, ParameterInfo, Update } from '../../lib/wire/http/parameter-shapes.ts';
 
 export class AskedHub {
   readonly #url: string;

@@ -13,7 +13,7 @@ import {
 import { elementAt, filter, map } from 'rxjs/operators';
 import type { ConnectionContext, ConnectionEvent, ConnectionType, Log } from '../../lib/connections/connection.ts';
 import { connectionSchema } from '../../lib/flow/check/schema.ts';
-import { monotonicScheduler } from '../../lib/hub.ts';
+import { monotonicScheduler } from '../../lib/hub/index.ts';
 import type { ParameterDeclaration } from '../../lib/model/parameter.ts';
 import { convert, type Value } from '../../lib/model/value.ts';
 import { within } from './deadline.ts';

@@ -7,7 +7,7 @@ import { firstValueFrom, ReplaySubject, timeout, VirtualAction, VirtualTimeSched
 import type { AnyConnectionType, ConnectionEvent } from '../../lib/connections/connection.ts';
 import { connectionTypes } from '../../lib/connections/connection-types.ts';
 import { connectionSchema, flowFileJsonSchema } from '../../lib/flow/check/schema.ts';
-import { loadFlows } from '../../lib/hub.ts';
+import { loadFlows } from '../../lib/hub/index.ts';
 import { parameterIdMistake } from '../../lib/model/address.ts';
 import { connect } from './connection.ts';
 import { deadlineMs } from './deadline.ts';

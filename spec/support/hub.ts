@@ -2,8 +2,8 @@
 
 import type { ExecutionContext } from 'ava';
 import { filter, startWith } from 'rxjs/operators';
-import type { LimitName } from '../../lib/connections/rest-api/limits/limits.ts';
-import { type Hub, type HubOptions, startHub } from '../../lib/hub.ts';
+import type { LimitName } from '../../lib/connections/rest-api/limits/client-limits.ts';
+import { type Hub, type HubOptions, startHub } from '../../lib/hub/index.ts';
 import type { Origin } from '../../lib/model/parameter.ts';
 import type { ConnectionStatus } from '../../lib/model/reports/connection-status.ts';
 import { createLogRecorder, type LogLine, type LogRecorder } from './connection.ts';

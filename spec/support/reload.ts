@@ -3,7 +3,7 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
-import type { HubOptions } from '../../lib/hub.ts';
+import type { HubOptions } from '../../lib/hub/index.ts';
 import { startHubFrom, writer } from './hub.ts';
 
 /** Starts a hub with the files of a folder, watched only if `options` say so; stopped when the test ends. */

@@ -1,6 +1,6 @@
 // A log for hubs that run in this process and whose log nobody reads.
 
-import type { HubLog } from '../../lib/hub.ts';
+import type { HubLog } from '../../lib/hub/index.ts';
 
 const ignore = () => {};
 

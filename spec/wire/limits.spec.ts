@@ -3,8 +3,8 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import test from 'ava';
-import { closeCodes, mayReturn } from '../../lib/wire/close-codes.ts';
 import { leastRate, maxPatternLength, maxRate, mostPatterns } from '../../lib/wire/limits.ts';
+import { closeCodes, mayReturn } from '../../lib/wire/protocol.ts';
 import { asyncApi } from '../support/sockets/asyncapi.ts';
 
 const readme = await readFile(resolve(import.meta.dirname, '../../lib/client/README.md'), 'utf8');

@@ -6,8 +6,7 @@ import { FrameCache } from '../../../spec/support/load/frame-cache.ts';
 import { FrameReader } from '../../../spec/support/load/frame-reader.ts';
 import { readMessage } from '../../../spec/support/load/v1-socket.ts';
 import { encodeClientFrame, encodeClientText, opcodes } from '../../../spec/support/load/web-socket.ts';
-import type { Dialect, Entry, Receiver } from './dialect.ts';
-import { filteredGroup } from './dialect.ts';
+import { type Dialect, type Entry, filteredGroup, type Receiver } from './dialect.ts';
 
 const leastCycle = 4096;
 /** With so many changes of one parameter a message is below the hub's limit of 64 KiB. */

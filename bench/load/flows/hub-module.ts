@@ -3,6 +3,6 @@
 import { join } from 'node:path';
 
 /** Imports `lib/hub.ts` of a source tree. */
-export function importHub(hubFolder: string): Promise<typeof import('../../../lib/hub.ts')> {
+export function importHub(hubFolder: string): Promise<typeof import('../../../lib/hub/index.ts')> {
   return import(join(hubFolder, 'lib', 'hub.ts'));
 }

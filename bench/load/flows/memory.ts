@@ -1,7 +1,7 @@
 // Declares many parameters in a hub that starts from a flow file, and tells what they take.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Hub } from '../../../lib/hub.ts';
+import type { Hub } from '../../../lib/hub/index.ts';
 import { silentLog } from '../../../spec/support/silent-log.ts';
 import { runTask } from '../../../spec/support/system/task.ts';
 import { measureDeclaring } from '../declaring-costs.ts';

@@ -5,7 +5,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BehaviorSubject, scan } from 'rxjs';
-import type { Hub } from '../../../lib/hub.ts';
+import type { Hub } from '../../../lib/hub/index.ts';
 import type { Origin } from '../../../lib/model/parameter.ts';
 import { inTemporaryFolder } from '../../../spec/support/folder.ts';
 import { silentLog } from '../../../spec/support/silent-log.ts';

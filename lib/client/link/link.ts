@@ -1,8 +1,7 @@
 // The link to the hub: opens a socket, notices when it is dead, and opens the next one after a growing pause of random
 // length (README.md "Resuming", "Keeping alive", "Limits and close codes").
 import { Backoff } from '../../model/time/backoff.ts';
-import { mayReturn } from '../../wire/close-codes.ts';
-import { protocolName } from '../../wire/protocol.ts';
+import { mayReturn, protocolName } from '../../wire/protocol.ts';
 import type { Greeting, ReceivedMessage } from '../../wire/v1/hub-messages.ts';
 import type { Endpoint } from './hub-endpoint.ts';
 import type { Platform, SocketLike } from './platform.ts';

@@ -1,6 +1,6 @@
 // How commands ask a running hub, over its REST API.
 import { nearestName } from '../../json5/nearest-name.ts';
-import type { ParameterInfo } from '../../wire/http/parameters.ts';
+import type { ParameterInfo } from '../../wire/http/parameter-shapes.ts';
 import type { Problem } from '../../wire/http/problem.ts';
 
 /** Where the hub is, and who asks it. */

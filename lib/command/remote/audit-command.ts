@@ -1,6 +1,6 @@
 // `patchbay audit`: prints for people who did what with a running hub.
 import { printable } from '../../model/printable.ts';
-import type { AuditEntry, AuditPage } from '../../wire/http/past.ts';
+import type { AuditEntry, AuditPage } from '../../wire/http/past-shapes.ts';
 import type { Console } from '../console.ts';
 import { type RemoteOptions, request } from './ask-hub.ts';
 import { localTime, show, withZone } from './phrases.ts';

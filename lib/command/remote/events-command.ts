@@ -1,8 +1,8 @@
 // `patchbay events`: prints for people what happened to a parameter of a running hub, who did it and what led to it.
 import { printable } from '../../model/printable.ts';
 import type { Value, ValueType } from '../../model/value.ts';
-import type { EventList, HistoryEvent } from '../../wire/http/past.ts';
-import { pathOf } from '../../wire/http/path.ts';
+import { pathOf } from '../../wire/http/parameter-path.ts';
+import type { EventList, HistoryEvent } from '../../wire/http/past-shapes.ts';
 import type { Console } from '../console.ts';
 import { type RemoteOptions, request } from './ask-hub.ts';
 import { describeWriter, localTime, show, withZone } from './phrases.ts';

@@ -1,8 +1,8 @@
 // `patchbay history`: prints for people what a parameter of a running hub was.
 import { roundToSignificant } from '../../model/digits.ts';
 import { printable } from '../../model/printable.ts';
-import type { History, HistoryGap } from '../../wire/http/past.ts';
-import { pathOf } from '../../wire/http/path.ts';
+import { pathOf } from '../../wire/http/parameter-path.ts';
+import type { History, HistoryGap } from '../../wire/http/past-shapes.ts';
 import { toIsoTime } from '../../wire/time.ts';
 import type { Console } from '../console.ts';
 import { type RemoteOptions, request } from './ask-hub.ts';

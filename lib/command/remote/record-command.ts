@@ -1,7 +1,7 @@
 // `patchbay record`: keeps what comes from outside of a running hub in a file, line by line, so that a kill loses nothing that was
 // written. `patchbay replay` runs flows on it.
 import { open } from 'node:fs/promises';
-import { loadFlows } from '../../hub.ts';
+import { loadFlows } from '../../hub/index.ts';
 import { fixedText, groupDigits } from '../../model/digits.ts';
 import { messageOf } from '../../model/error.ts';
 import { printable } from '../../model/printable.ts';

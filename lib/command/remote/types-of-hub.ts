@@ -1,6 +1,6 @@
 // `patchbay types --remote`: the parameters of other hubs, as a running hub mirrors them, for the setting that names such a file.
 import type { Domain } from '../../wire/http/operation.ts';
-import type { ParameterInfo } from '../../wire/http/parameters.ts';
+import type { ParameterInfo } from '../../wire/http/parameter-shapes.ts';
 import type { Console } from '../console.ts';
 import { type RemoteOptions, request, respond } from './ask-hub.ts';
 

@@ -2,8 +2,8 @@
 
 import { printable } from '../../model/printable.ts';
 import { decimalCommaHint, toText, type Value, type ValueType } from '../../model/value.ts';
-import type { ParameterInfo, Updated } from '../../wire/http/parameters.ts';
-import { pathOf } from '../../wire/http/path.ts';
+import { pathOf } from '../../wire/http/parameter-path.ts';
+import type { ParameterInfo, Updated } from '../../wire/http/parameter-shapes.ts';
 import type { Notification } from '../../wire/plain.ts';
 import type { Console, PacedConsole } from '../console.ts';
 import { credentials, type RemoteOptions, request, requestParameter } from './ask-hub.ts';

@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { type FlowCode, type FlowFault, faultOf, flowOf, holder, numberOf } from '../../flow/programs/flow-code.ts';
 import { guardExits, lockGlobals } from '../../flow/programs/globals.ts';
 import { stackOf } from '../../flow/programs/stack.ts';
-import type { FlowGuard } from '../../hub.ts';
+import type { FlowGuard } from '../../hub/index.ts';
 import { messageOf } from '../../model/error.ts';
 import { printableLines } from '../../model/printable.ts';
 import type { WatchdogData } from './watchdog-thread.ts';

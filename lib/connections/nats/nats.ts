@@ -1,19 +1,25 @@
 // NATS: hubs of one domain see the parameters of one another, by address.
-
 import { combineLatest, Observable, Subject } from 'rxjs';
-import { HubError } from '../../model/error.ts';
+import { z } from 'zod';
+import { decodeUtf8, FileError, nothing, readRegularFileSync } from '../../files/regular-file.ts';
+import { parseAddress } from '../../model/address.ts';
+import { HubError, messageOf } from '../../model/error.ts';
 import { globToRegExp } from '../../model/glob.ts';
-import { type ConnectionEvent, defineGatewayType } from '../connection.ts';
+import { record } from '../../model/record-schema.ts';
+import { shownPath } from '../../model/secret.ts';
+import { valueTypes } from '../../model/value.ts';
+import { type ConnectionEvent, defineGatewayType, type Remotes } from '../connection.ts';
+import type { ResolvePath } from '../setting.ts';
 import { DomainReport } from './domain-report.ts';
-import { readRemotes } from './known-remotes.ts';
+import { claimsPlace, leasePlace, pairParts } from './lease/lease-record.ts';
 import { Intake } from './link/nats-intake.ts';
 import { openLink } from './link/nats-link.ts';
+import { inboxPrefixOf, subjectOf, subjectOfAll, subjectOfWrites } from './link/subjects.ts';
 import { Mirrors } from './mirrors/mirrors.ts';
 import { goneMs, longestWaitMs } from './ownership/connection-claims.ts';
 import { decideOwnership } from './ownership/decide-ownership.ts';
 import type { NamesakeTold } from './ownership/namesake.ts';
-import { permissionsOf } from './server-permissions.ts';
-import { settingsSchema } from './settings.ts';
+import { type NatsSettings, settingsSchema } from './settings.ts';
 import { Sharer } from './sharing/sharer.ts';
 
 export const nats = defineGatewayType({
@@ -103,4 +109,79 @@ export const nats = defineGatewayType({
 function selectBy(globs: readonly string[]): (address: string) => boolean {
   const patterns = globs.map(globToRegExp);
   return (address) => patterns.some((pattern) => pattern.test(address));
+}
+
+// The parameters of other hubs as a file tells them, so that flow files can be checked against them: `patchbay types --remote` writes it.
+
+/** `{"desk/lamp":{"type":"B","access":"read-write","hub":"west"}}` */
+const fileSchema = record(
+  z.string(),
+  z.strictObject({
+    type: z.enum(valueTypes),
+    access: z.enum(['read-only', 'write-only', 'read-write']),
+    hub: z.string().optional(),
+  }),
+);
+
+const setting = 'mirrors';
+/** Some 200,000 parameters. */
+const maxFileBytes = 16 * 1024 * 1024;
+
+function readRemotes(path: string, resolvePath: ResolvePath): Remotes {
+  if (path === '') return { parameters: undefined, file: undefined };
+  const file = resolvePath(path);
+  try {
+    const parameters = Object.entries(
+      fileSchema.parse(JSON.parse(decodeUtf8(readRegularFileSync(file, maxFileBytes)))),
+    );
+    for (const [address] of parameters) parseAddress(address);
+    return { parameters: new Map(parameters), file };
+  } catch (error) {
+    const message = `expected a file that "patchbay types --remote" has written, got "${shownPath(path)}": ${reasonOf(error)}`;
+    return { parameters: undefined, file, mistake: { path: [setting], message } };
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof SyntaxError) return 'it is no JSON'; // its words quote the file, which may be one of secrets
+  if (error instanceof FileError) return error.message === nothing ? 'there is none' : error.message;
+  if (!(error instanceof z.ZodError)) return messageOf(error);
+  const [issue] = error.issues;
+  return `${issue!.path.join('.') || 'it'}: ${issue!.message}`;
+}
+
+// The least that a NATS server has to permit a hub, as a part of its configuration. A password is named as a variable that the server
+// finds in its environment.
+
+/**
+ * A hub sends what is its own, asks others in its own name, and answers them. A stream is one token of a subject: it has those created
+ * that it writes, and reads all.
+ */
+function permissionsOf(settings: NatsSettings): string {
+  const { domain, hub, credentials, pair } = settings;
+  const own = `${subjectOf({ domain, hub }, 'turns').slice(0, -'turns'.length)}>`;
+  const everybody = { domain, hub: '*' };
+  const claims = claimsPlace(domain);
+  const leases = (pair ? pairParts : [1]).map((part) => leasePlace(settings, part).stream);
+  const publish = [
+    own,
+    subjectOfAll(domain, 'walk'),
+    subjectOfWrites(everybody, hub),
+    `${inboxPrefixOf(everybody)}.>`,
+    claims.subject,
+    ...[...leases, claims.stream].map((stream) => `$JS.API.STREAM.CREATE.${stream}`),
+    '$JS.API.STREAM.MSG.GET.*',
+    ...(pair
+      ? leases.flatMap((stream) => [`$JS.API.STREAM.INFO.${stream}`, `$JS.API.STREAM.LEADER.STEPDOWN.${stream}`])
+      : []),
+  ];
+  const subscribe = [own, subjectOfAll(domain, 'turns'), claims.subject];
+  const list = (subjects: readonly string[]) => subjects.map((one) => `"${one}"`).join(', ');
+  const { user = hub, nkey, password } = { ...credentials, user: credentials.user || undefined };
+  const secret = password === '' ? '' : `, password: $${user.toUpperCase().replace(/[^A-Z0-9]/g, '_')}_PASSWORD`;
+  const who = nkey === '' ? `user: ${user}${secret}` : 'nkey: "…"';
+  return `# hub "${hub}" of domain "${domain}", to be put into authorization { users: [ … ] }
+{ ${who}, permissions: {
+  publish: { allow: [${list(publish)}] }
+  subscribe: { allow: [${list(subscribe)}] } } }`;
 }

@@ -1,16 +1,37 @@
 // The connection type REST API: HTTP reads and writes parameters, a WebSocket tells of their changes, and static files are served.
-
-import { Observable } from 'rxjs';
+import { interval, Observable } from 'rxjs';
+import type { Origin, Parameter } from '../../model/parameter.ts';
 import { claimFile, claimTcpPort } from '../claim.ts';
-import { type ConnectionEvent, defineGatewayType } from '../connection.ts';
-import { hintsAboutFolder, mistakesInDashboards } from './dashboards/dashboard-files.ts';
+import { type ConnectionContext, type ConnectionEvent, defineGatewayType } from '../connection.ts';
+import type { HubPort } from '../hub-port.ts';
+import { isEveryInterface } from '../setting.ts';
+import { hintsAboutFolder, mistakesInDashboards } from './dashboards/served-dashboards.ts';
 import { builtConsole } from './endpoints/browser.ts';
+import { ParameterReader } from './endpoints/one-parameter.ts';
+import { routesOf } from './endpoints/routes.ts';
+import { Apps, openEntrance } from './entrance/entrance.ts';
 import { readNow } from './files/reading.ts';
-import { trustHints } from './proxies/trusted-proxies.ts';
-import { startServer } from './server.ts';
+import type { Handler } from './http/admission.ts';
+import { createOpenAnswer } from './http/answer/headers.ts';
+import { Attempts } from './http/guard/attempts.ts';
+import { Entry, Witness } from './http/guard/entry.ts';
+import { createGuard } from './http/guard/guard.ts';
+import { PostponedRequests } from './http/postponed-requests.ts';
+import { createRouter } from './http/router.ts';
+import { createConnectionCount } from './limits/connection-count.ts';
+import { createLimitHits, type LimitHits } from './limits/limit-hits.ts';
+import { createRates, WriteCounts } from './limits/rates.ts';
+import { FairQueue } from './pacing/fair-queue.ts';
+import { Round } from './pacing/round.ts';
+import { shownAddress } from './proxies/ip-address.ts';
+import { TrustedProxies, trustHints } from './proxies/trusted-proxies.ts';
 import { type Settings, settingsSchema } from './settings.ts';
-import { accountMistakes, isOpen } from './users/accounts.ts';
+import { type Sockets, serveSockets } from './sockets/sockets.ts';
+import { type AccountSettings, accountMistakes, isOpen } from './users/accounts.ts';
+import { Devices, noteMs } from './users/devices.ts';
+import { type Departure, Directory } from './users/directory.ts';
 import { rightHints } from './users/right-hints.ts';
+import type { Visitor } from './users/visitor.ts';
 
 /** Who may come in, and what they may do. */
 const accountSettings = new Set<string>([
@@ -82,3 +103,132 @@ function takesOver(before: Settings, after: Settings): Settings | undefined {
 }
 
 export const restApi = createRestApi(builtConsole);
+
+// Puts together the parts of the server of a REST API connection.
+
+/** How long clients have to take the close frame, or the answer to their handshake, before their connections are cut. */
+const goodbyeMs = 100;
+
+interface Server {
+  readonly sockets: Sockets;
+  readonly state$: Observable<ConnectionEvent>;
+  /** Takes over who may come in, and what they may do. */
+  adopt(settings: AccountSettings): void;
+  /** To be told of a parameter that is no more. */
+  forget(parameter: Parameter): void;
+  stop(): Promise<void>;
+}
+
+/** Starts the server of a connection. Errors: `cannot-start`. */
+function startServer(context: ConnectionContext<Settings>, hub: HubPort, consoleFolder: string): Server {
+  const { id, settings, log, scheduler, resolvePath } = context;
+  const hits = createLimitHits(log);
+  const { directory, devices, entry, guard } = createReception(context, hub, {
+    hits,
+    dismiss: (departures) => sockets.dismiss(departures),
+    portOf: () => entrance.port,
+  });
+  const writes = new WriteCounts();
+  const rates = createRates(settings.limits);
+  const round = new Round();
+  const queue = new FairQueue(round);
+  const openAnswer = createOpenAnswer(settings);
+  const apps = new Apps();
+  const proxies = new TrustedProxies(settings.trustedProxies, settings.tls !== undefined);
+  const { filter, countSocket } = createConnectionCount(settings.limits, hits, () => entrance.port, proxies);
+  const postponed = new PostponedRequests(round, queue, hits);
+  const shared = { hub, settings, log, hits, writes, rates, queue, originOf: createOrigins(id) };
+  const sockets = serveSockets({ ...shared, countSocket, apps, round });
+  const reader = new ParameterReader();
+  let isStopping = false;
+  const stopping = { isStopping: () => isStopping };
+  const readValue: Handler = (response, request, visitor) => reader.answer(response, request, visitor);
+  const routes = routesOf({ ...shared, ...stopping, id, sockets, entry, readValue, resolvePath, consoleFolder });
+  const { bindIp, port, tls } = settings;
+  const entrance = openEntrance({
+    ...{ bindIp, port, log, scheduler, apps },
+    tls: tls && { certFile: resolvePath(tls.certFile), keyFile: resolvePath(tls.keyFile) },
+    furnish(app) {
+      const router = createRouter({ app, guard, proxies, openAnswer, log, hits, rates, postponed });
+      app.filter(filter);
+      for (const route of routes) router.add(route);
+      return sockets.serve(app, router.admit);
+    },
+  });
+  const noting = interval(noteMs, scheduler).subscribe(() => entry.forget());
+  tellWhere(context, entrance.port, directory.everybody !== undefined);
+  return {
+    sockets,
+    state$: entrance.state$,
+    adopt(next) {
+      const { departures, changes } = directory.adopt(next);
+      sockets.dismiss(devices.adopt(departures));
+      entry.witness.noteUsers(changes);
+    },
+    forget(parameter) {
+      reader.forget();
+      directory.forget(parameter.address);
+      sockets.forget(parameter);
+    },
+    async stop() {
+      isStopping = true;
+      noting.unsubscribe();
+      entrance.shut();
+      if (sockets.close()) await new Promise((resolve) => setTimeout(resolve, goodbyeMs));
+      await entrance.close();
+      await devices.saved();
+    },
+  };
+}
+
+interface ReceptionOptions {
+  readonly hits: LimitHits;
+  /** Closes the sockets of who has left. */
+  readonly dismiss: (departures: readonly Departure[]) => void;
+  /** The port of the entrance, once that is open. */
+  readonly portOf: () => number;
+}
+
+/** Creates what decides who may come in. Errors: `cannot-start`. */
+function createReception(
+  { id, settings, log, withoutSecrets, resolvePath }: ConnectionContext<Settings>,
+  hub: HubPort,
+  { hits, dismiss, portOf }: ReceptionOptions,
+) {
+  const directory = new Directory(settings, hub);
+  const attempts = new Attempts(settings.limits.wrongCredentials);
+  const deviceFile = settings.deviceFile === '' ? undefined : resolvePath(settings.deviceFile);
+  const devices = new Devices(directory, deviceFile, log, dismiss);
+  const entry = new Entry({
+    ...{ directory, devices, attempts, witness: new Witness({ id, log, withoutSecrets }, hub), hits },
+    cookieName: () => `patchbay-${portOf()}`,
+    hasTls: settings.tls !== undefined,
+  });
+  return { directory, devices, entry, guard: createGuard(settings, entry, attempts) };
+}
+
+/** Tells of a visitor who it is, for those who see what it has written. */
+function createOrigins(id: string): (visitor: Visitor, address: string) => Origin {
+  const prefix = `${id} `; // one for all clients
+  return ({ name }, address) => {
+    const shown = shownAddress(address);
+    return { kind: 'client', name: prefix + (name === '' ? shown : `${name} ${shown}`) };
+  };
+}
+
+/** Tells the operator where the server listens, and whether everybody may come in. */
+function tellWhere({ settings, log }: ConnectionContext<Settings>, port: number, isOpenToAll: boolean): void {
+  const { bindIp, tls } = settings;
+  const scheme = tls ? 'https' : 'http';
+  log.info({ port }, `listens on ${scheme}://${urlHost(bindIp)}:${port}/`);
+  if (isEveryInterface(bindIp) && isOpenToAll)
+    log.warn(
+      {},
+      'OPEN TO THE NETWORK: everyone who reaches this machine can read and write; set users, username, token or bindIp',
+    );
+}
+
+function urlHost(bindIp: string): string {
+  if (bindIp === '') return 'localhost';
+  return bindIp.includes(':') ? `[${bindIp}]` : bindIp;
+}

@@ -3,11 +3,11 @@
 import { z } from 'zod';
 import { describe } from '../../model/error.ts';
 import { compileOwnRegex } from '../../regex/regex.ts';
-import { closeCodes } from '../../wire/close-codes.ts';
+import { closeCodes } from '../../wire/protocol.ts';
 import { bindIpSetting, durationSetting, integerSetting } from '../setting.ts';
+import { limits } from './limits/client-limits.ts';
 import { limitSettings } from './limits/limit-settings.ts';
-import { limits } from './limits/limits.ts';
-import { readNetwork } from './proxies/address.ts';
+import { readNetwork } from './proxies/ip-address.ts';
 import { anonymousSetting, usersSetting } from './users/user-settings.ts';
 
 export const settingsSchema = z.strictObject({

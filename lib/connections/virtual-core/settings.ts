@@ -51,7 +51,8 @@ const blockOutputs = Object.entries(blockTypes).map(([name, block]) =>
   }),
 );
 
-const output = z.discriminatedUnion('block', [expressionOutput, ...blockOutputs], {
+const [firstBlock, ...otherBlocks] = blockOutputs;
+const output = z.discriminatedUnion('block', [firstBlock!, ...otherBlocks, expressionOutput], {
   error: `an output with type and expression, or with a block of ${Object.keys(blockTypes).join(', ')}`,
 }) as z.ZodType<Output>;
 

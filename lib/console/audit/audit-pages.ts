@@ -1,6 +1,6 @@
 // The entries of the audit that the page holds, made of the pages that the hub has told.
 
-import type { AuditEntry, AuditPage } from '../../wire/http/past.ts';
+import type { AuditEntry, AuditPage } from '../../wire/http/past-shapes.ts';
 
 /** How many entries the page holds at most. People see older ones when they say until when. */
 export const maxHeld = 5000;

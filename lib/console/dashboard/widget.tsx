@@ -4,7 +4,7 @@ import { createEffect, createSignal, Show } from 'solid-js';
 import type { Value } from '../../client/index.ts';
 import type { SingleWidget, WidgetOf } from '../../dashboard/format.ts';
 import { messageOf } from '../../model/error.ts';
-import { pathOf } from '../../wire/http/path.ts';
+import { pathOf } from '../../wire/http/parameter-path.ts';
 import type { LiveParameter } from '../hub/live-cells.ts';
 import type { LiveValues } from '../hub/live-values.ts';
 import { hub } from '../hub/page-hub.ts';

@@ -1,7 +1,7 @@
 // The list of events that the page holds, made of the pages that the hub has told.
 
 import type { ValueType } from '../../client/index.ts';
-import type { EventList, HistoryEvent } from '../../wire/http/past.ts';
+import type { EventList, HistoryEvent } from '../../wire/http/past-shapes.ts';
 
 /** How many events the page holds at most. People see more when they look at a shorter time. */
 export const maxListed = 5000;

@@ -1,23 +1,33 @@
 // A parameter over time: the plot, which time it shows, and how often the parameter changed then.
-import { type Accessor, createEffect, createMemo, createSignal, on, Show } from 'solid-js';
+import { type Accessor, createEffect, createMemo, createSignal, Index, on, Show } from 'solid-js';
 import type { ValueType } from '../../client/index.ts';
 import { messageOf } from '../../model/error.ts';
 import { maxPoints } from '../../wire/http/http-limits.ts';
-import type { History } from '../../wire/http/past.ts';
-import { pathOf } from '../../wire/http/path.ts';
+import { pathOf } from '../../wire/http/parameter-path.ts';
+import type { History } from '../../wire/http/past-shapes.ts';
 import { isStale } from '../hub/page-hub.ts';
 import { getJson } from '../hub/page-request.ts';
+import { useSize } from '../page/media.ts';
 import { useInterval, useOneAtATime } from '../page/page-timers.ts';
-import { formatValue } from '../page/units.ts';
+import { formatCount, formatValue } from '../page/units.ts';
 import { record } from '../parameters/recordings.ts';
 import { isWithoutStore } from './no-store.tsx';
 import { type Curve, heldAt } from './plot/curve.ts';
 import type { Shape } from './plot/plot-look.ts';
+import { slotsOf } from './plot/strip.ts';
 import { TimePlot } from './plot/time-plot.tsx';
-import { TimeStrip } from './plot/time-strip.tsx';
-import { momentText } from './time/clock-text.ts';
+import { axisText, momentText } from './time/clock-text.ts';
 import { seenMs, TimeBar } from './time/time-bar.tsx';
-import { hubNow, isFollowing, rangeOf, setHubTime, type Timeframe, toHubTime, toPageTime } from './time/timeframe.ts';
+import {
+  hubNow,
+  isFollowing,
+  rangeOf,
+  setHubTime,
+  type Timeframe,
+  type TimeRange,
+  toHubTime,
+  toPageTime,
+} from './time/timeframe.ts';
 
 export interface TimelineProps {
   readonly address: string;
@@ -207,4 +217,55 @@ function pathFor(wanted: Wanted): string {
   });
   if (!isToNow(wanted)) query.set('to', String(Math.ceil(to - earlierMs)));
   return `/hub/history/${pathOf(address)}?${query}`;
+}
+
+// How often the parameter changed, by hours or other round times. One click goes there.
+
+/** A finger meets a part that is as wide as this. */
+const leastPx = 28;
+const labelPx = 54;
+/** The labels of the plot are as wide. */
+const labelsPx = 68;
+
+export function TimeStrip(props: {
+  readonly range: TimeRange;
+  readonly history: History | undefined;
+  choose(range: TimeRange): void;
+}) {
+  let list!: HTMLOListElement;
+  const size = useSize(() => list);
+  const slots = createMemo(() => slotsOf(props.range, props.history, Math.floor((size().width - labelsPx) / leastPx)));
+  /** There is room for the time of each so-manieth. */
+  const labelled = () => Math.ceil((slots().length * labelPx) / Math.max(1, size().width - labelsPx));
+  const most = () => Math.max(1, ...slots().map(({ count }) => count));
+  return (
+    <ol ref={list} class="time-strip" aria-label="Changes by time">
+      <Index each={slots()}>
+        {(slot) => {
+          const stepMs = () => slot().to - slot().from;
+          const changes = () => `${formatCount(slot().count)} ${slot().count === 1 ? 'change' : 'changes'}`;
+          return (
+            <li>
+              <button
+                type="button"
+                class="slot"
+                aria-label={`${momentText(slot().from)}: ${changes()}`}
+                title={`${momentText(slot().from)}: ${changes()}`}
+                onClick={() => props.choose({ from: slot().from, to: slot().to })}
+              >
+                <span
+                  class="rate"
+                  style={{ '--share': slot().count === 0 ? 0 : Math.max(0.08, slot().count / most()) }}
+                />
+                <span class="when">
+                  {slot().place % labelled() === 0 &&
+                    axisText(slot().from, props.range.to - props.range.from, stepMs())}
+                </span>
+              </button>
+            </li>
+          );
+        }}
+      </Index>
+    </ol>
+  );
 }

@@ -2,8 +2,8 @@
 
 import { type Accessor, createEffect, createSignal, on } from 'solid-js';
 import { createStore, reconcile } from 'solid-js/store';
-import type { EventList } from '../../wire/http/past.ts';
-import { pathOf } from '../../wire/http/path.ts';
+import { pathOf } from '../../wire/http/parameter-path.ts';
+import type { EventList } from '../../wire/http/past-shapes.ts';
 import { isStale } from '../hub/page-hub.ts';
 import { getJson } from '../hub/page-request.ts';
 import { useInterval, useOneAtATime } from '../page/page-timers.ts';

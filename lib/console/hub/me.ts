@@ -4,7 +4,7 @@ import { createEffect, createMemo, createRoot, createSignal, on } from 'solid-js
 import { createMatcher } from '../../client/replica/replica-pattern.ts';
 import { messageOf } from '../../model/error.ts';
 import type { Access } from '../../model/parameter.ts';
-import type { Me } from '../../wire/http/users.ts';
+import type { Me } from '../../wire/http/user-shapes.ts';
 import { useDelay, useOneAtATime } from '../page/page-timers.ts';
 import { isStale, linkState } from './page-hub.ts';
 import { getJson, postJson, Refusal } from './page-request.ts';

@@ -1,7 +1,7 @@
 // Reads the list of all parameters in a thread of its own. For 100,000 parameters it has 15 MB; the page gets only what it searches
 // and draws, in the order in which people look for it.
 
-import type { ParameterInfo } from '../../wire/http/parameters.ts';
+import type { ParameterInfo } from '../../wire/http/parameter-shapes.ts';
 import { orderingKey } from './list/ordering.ts';
 
 /** What the page gets. */

@@ -1,7 +1,7 @@
 // A text field for the address of a parameter, in the bar of a view.
 
 import { createSignal, For, onCleanup } from 'solid-js';
-import type { ParameterInfo } from '../../wire/http/parameters.ts';
+import type { ParameterInfo } from '../../wire/http/parameter-shapes.ts';
 import { request } from '../hub/page-request.ts';
 import { useDelay } from '../page/page-timers.ts';
 

@@ -1,14 +1,15 @@
 // Audit: who did what, newest first, live; by text, address, user, kind and time.
-
-import { createMemo, For, Show } from 'solid-js';
+import { type Accessor, createEffect, createMemo, createSignal, For, on, Show } from 'solid-js';
+import { createStore, reconcile } from 'solid-js/store';
 import { auditKinds } from '../../model/reports/audit-entry.ts';
 import { readIsoTime } from '../../model/time/iso-time.ts';
-import type { AuditEntry } from '../../wire/http/past.ts';
-import { maxHeld } from '../audit/audit-pages.ts';
-import { useAudit } from '../audit/use-audit.ts';
+import type { AuditEntry, AuditPage } from '../../wire/http/past-shapes.ts';
+import { addOlder, type HeldAudit, maxHeld, refresh } from '../audit/audit-pages.ts';
 import { StoreFault } from '../history/no-store.tsx';
 import { TimeField } from '../history/time/time-bar.tsx';
 import { minuteMs, paramsOf } from '../history/time/timeframe.ts';
+import { getJson } from '../hub/page-request.ts';
+import { useInterval, useOneAtATime } from '../page/page-timers.ts';
 import { linkTo, route, setParams } from '../page/route.ts';
 import { formatCount, formatDate, formatMoment, formatValue } from '../page/units.ts';
 import { Breakable } from '../parts/breakable.tsx';
@@ -149,4 +150,51 @@ function linkOf({ kind, address, time }: AuditEntry): string | undefined {
   if (kind !== 'change' && kind !== 'fire') return undefined;
   const at = Date.parse(time);
   return linkTo('history', { address, ...paramsOf({ from: at - aroundMs, to: at + aroundMs }) });
+}
+
+// Asks the hub for its audit, newest first, page by page; new entries come on top.
+
+const refreshMs = 1000;
+
+export interface Audit {
+  /** undefined: the hub has not answered yet. */
+  readonly held: Accessor<HeldAudit | undefined>;
+  readonly fault: Accessor<unknown>;
+  /** Asks for the next page. */
+  more(): void;
+}
+
+/** Follows what matches a query, `kind=fire&text=door`, for the scope that calls it. */
+export function useAudit(query: Accessor<string>): Audit {
+  const [store, setStore] = createStore<{ held?: HeldAudit | undefined }>({});
+  const [fault, setFault] = createSignal<unknown>();
+  let before: number | undefined;
+  /** Of which query `store.held` is. */
+  let heldFor: string | undefined;
+  const ask = useOneAtATime(async (isWanted) => {
+    const asked = query();
+    const held = heldFor === asked ? store.held : undefined;
+    const from = held && before;
+    before = undefined;
+    try {
+      const page = await getJson<AuditPage>(`/hub/audit?${asked}${from === undefined ? '' : `&before=${from}`}`);
+      if (!isWanted() || query() !== asked) return;
+      const next = held && from !== undefined ? addOlder(held, page) : refresh(held, page);
+      setStore('held', reconcile(next, { key: 'n' }));
+      heldFor = asked;
+      setFault(undefined);
+    } catch (problem) {
+      if (isWanted() && query() === asked) setFault(problem);
+    }
+  });
+  createEffect(on(query, ask));
+  useInterval(() => !document.hidden && ask(), refreshMs);
+  return {
+    held: () => store.held,
+    fault,
+    more() {
+      before = store.held?.next;
+      ask();
+    },
+  };
 }

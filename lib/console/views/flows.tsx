@@ -1,15 +1,27 @@
 // Flows: rules between what they read and what they write, as a graph and as a list, and the files that they are in.
-
-import { createMemo, createResource, lazy, Match, Show, Suspense, Switch } from 'solid-js';
-import { Files } from '../flows/files.tsx';
+import {
+  type Accessor,
+  createMemo,
+  createResource,
+  createSignal,
+  For,
+  lazy,
+  Match,
+  Show,
+  Suspense,
+  Switch,
+} from 'solid-js';
+import type { RuleStatus } from '../../model/reports/rule-status.ts';
+import type { LoadReport } from '../../wire/http/operation.ts';
 import { buildGraph } from '../flows/flow-graph.ts';
 import type { Drawing } from '../flows/graph-layout.ts';
-import { maxBoxes } from '../flows/rule-groups.ts';
+import { groupRules, groupsOf, keyOf, maxBoxes, openGroups, type RuleGroup } from '../flows/rule-groups.ts';
 import { RuleList } from '../flows/rule-list.tsx';
 import { RulePanel } from '../flows/rule-panel.tsx';
-import { useInstallation } from '../flows/shown-installation.ts';
-import { type ShownRules, useShownRules } from '../flows/shown-rules.ts';
+import { type Installation, useInstallation } from '../flows/shown-installation.ts';
 import { route, setParams } from '../page/route.ts';
+import { formatDate } from '../page/units.ts';
+import { GuardedFor } from '../parts/guarded.tsx';
 import { Fault, Search, searched } from '../parts/view-bar.tsx';
 
 const Canvas = lazy(() => import('../flows/canvas.tsx'));
@@ -102,4 +114,111 @@ function ClosedNote(props: { readonly count: number }) {
       {maxBoxes} boxes are drawn at most: search to see fewer.
     </p>
   );
+}
+
+// The flow files, and what the last load said about them.
+
+export function Files(props: { readonly report: LoadReport }) {
+  const mistakes = () => props.report.files.reduce((sum, { mistakes }) => sum + mistakes.length, 0);
+  return (
+    <details class="files" open={!props.report.loaded || mistakes() > 0}>
+      <summary>
+        {props.report.files.length} {props.report.files.length === 1 ? 'file' : 'files'},{' '}
+        <Show
+          when={mistakes() > 0}
+          fallback={props.report.loaded ? 'no mistakes' : <span class="error">not loaded</span>}
+        >
+          <span class="error">
+            {mistakes()} {mistakes() === 1 ? 'mistake' : 'mistakes'}
+          </span>
+        </Show>
+        , {formatDate(props.report.time)}
+      </summary>
+      <Show when={props.report.reason}>
+        <p class="error">{props.report.reason}</p>
+      </Show>
+      <Show when={!props.report.loaded}>
+        <p>What ran before runs on.</p>
+      </Show>
+      <ul>
+        <GuardedFor each={props.report.files} as="li">
+          {({ path, connections, rules, mistakes }) => (
+            <li>
+              <code>{path}</code>{' '}
+              <span class="muted">
+                {connections} connections, {rules} rules
+              </span>
+              <For each={mistakes}>{(mistake) => <pre class="error">{mistake}</pre>}</For>
+            </li>
+          )}
+        </GuardedFor>
+      </ul>
+    </details>
+  );
+}
+
+// What the view of flows shows: the rules that the search finds, the groups that they are in and which of these are open, and the rule
+// that is chosen.
+
+export interface ShownRules {
+  /** The rules that the search finds. */
+  readonly matching: Accessor<readonly RuleStatus[]>;
+  /** The files that they are in, with their folders. */
+  readonly groups: Accessor<readonly RuleGroup[]>;
+  /** The ids of the groups that are open, and how many are closed. */
+  readonly open: Accessor<ReadonlySet<string>>;
+  readonly closedCount: Accessor<number>;
+  readonly selected: Accessor<RuleStatus | undefined>;
+  readonly selectedKey: Accessor<string | undefined>;
+  groupOf(id: string): RuleGroup | undefined;
+  toggle(id: string, isOpen: boolean): void;
+  toggleAll(isOpen: boolean): void;
+  /** Chooses the rule of a key; undefined: none. */
+  select(key: string | undefined): void;
+}
+
+/** Follows the installation and the address of the page, for the scope that calls it. `mostBoxes` are there at most. */
+export function useShownRules(installation: Installation, mostBoxes: Accessor<number>): ShownRules {
+  const [chosen, setChosen] = createSignal<ReadonlyMap<string, boolean>>(new Map());
+  const matching = createMemo(() => installation.rules().filter((rule) => isMatch(rule, searched().toLowerCase())));
+  const groups = createMemo(() => groupRules(matching()));
+  const groupById = createMemo(() => new Map(flat(groups()).map((group) => [group.id, group])));
+  const selected = createMemo(() => {
+    const { key, rule, file } = route().params;
+    if (key !== undefined && installation.ruleOf(key)) return installation.ruleOf(key);
+    return installation.rules().find((one) => one.name === rule && (file === undefined || one.file === file));
+  });
+  /** The groups around the chosen rule are open, unless somebody closed them. */
+  const open = createMemo(() => {
+    const rule = selected();
+    const around = rule ? groupsOf(rule) : [];
+    const opened = new Map([...around.map((id) => [id, true] as const), ...chosen()]);
+    return openGroups(groups(), opened, around, mostBoxes());
+  });
+  return {
+    matching,
+    groups,
+    open,
+    closedCount: () => groupById().size - open().size,
+    selected,
+    selectedKey() {
+      const rule = selected();
+      return rule && keyOf(rule);
+    },
+    groupOf: (id) => groupById().get(id),
+    toggle: (id, isOpen) => setChosen((former) => new Map(former).set(id, isOpen)),
+    toggleAll: (isOpen) => setChosen(new Map(flat(groups()).map(({ id }) => [id, isOpen]))),
+    select(key) {
+      const rule = key === undefined ? undefined : installation.ruleOf(key);
+      setParams({ rule: rule?.name, file: rule?.file, key });
+    },
+  };
+}
+
+function isMatch({ name, file, folder, from, to }: RuleStatus, wanted: string): boolean {
+  return wanted === '' || [name, file, ...folder, ...from, ...to].some((text) => text.toLowerCase().includes(wanted));
+}
+
+function flat(groups: readonly RuleGroup[]): RuleGroup[] {
+  return groups.flatMap((group) => [group, ...flat(group.groups)]);
 }

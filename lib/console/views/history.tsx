@@ -1,7 +1,7 @@
 // History: what happened to a parameter, when, who did it, and why.
 
 import { batch, createEffect, createMemo, createResource, createSignal, on, Show } from 'solid-js';
-import type { ParameterInfo } from '../../wire/http/parameters.ts';
+import type { ParameterInfo } from '../../wire/http/parameter-shapes.ts';
 import { EventTable } from '../history/events.tsx';
 import { StoreFault } from '../history/no-store.tsx';
 import { dayMs, paramsOf, type Timeframe, timeframeOf } from '../history/time/timeframe.ts';

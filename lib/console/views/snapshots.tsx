@@ -1,17 +1,17 @@
 // Snapshots: what a selection of parameters was, saved under names. People save, compare and recall them.
-
 import { createSignal, Show } from 'solid-js';
-import type { SavedSnapshot, SnapshotList, SnapshotSelection } from '../../wire/http/past.ts';
+import type { SavedSnapshot, Snapshot, SnapshotList, SnapshotSelection } from '../../wire/http/past-shapes.ts';
 import { StoreFault } from '../history/no-store.tsx';
 import { whyReadOnly } from '../hub/me.ts';
 import { hub, isStale } from '../hub/page-hub.ts';
 import { createAttempt } from '../hub/page-request.ts';
 import { usePolled } from '../hub/polled.ts';
-import { route, setParams } from '../page/route.ts';
-import { formatCount, formatDate } from '../page/units.ts';
+import { linkTo, route, setParams } from '../page/route.ts';
+import { formatCount, formatDate, formatValue } from '../page/units.ts';
 import { createConfirmation } from '../parts/confirm.tsx';
 import { GuardedFor } from '../parts/guarded.tsx';
-import { Comparison } from '../snapshots/comparison.tsx';
+import { TableHead } from '../parts/table-head.tsx';
+import { Fault } from '../parts/view-bar.tsx';
 
 type Verb = 'save' | 'recall' | 'forget';
 type Ask = ReturnType<typeof createConfirmation>['ask'];
@@ -202,4 +202,59 @@ function Saved(props: {
 function sizeOf({ parameters }: SavedSnapshot): string {
   if (parameters === undefined) return '';
   return `, ${formatCount(parameters)} ${parameters === 1 ? 'parameter' : 'parameters'}`;
+}
+
+// What a snapshot saved beside what is now, value by value.
+
+/** The page draws no more rows at a time. */
+const mostRows = 500;
+
+export function Comparison(props: { readonly selection: string; readonly name: string }) {
+  const [isAll, setAll] = createSignal(false);
+  const path = () => `/hub/snapshots/${encodeURIComponent(props.selection)}/${encodeURIComponent(props.name)}`;
+  const { data, error } = usePolled<Snapshot>(path, 'parameter');
+  const values = () => data()?.values ?? [];
+  const differing = () => values().filter(({ differs }) => differs);
+  const shown = () => (isAll() ? values() : differing());
+  return (
+    <div class="comparison">
+      <Fault text={error()} />
+      <Show when={data()}>
+        <p>
+          {formatCount(differing().length)} of {formatCount(values().length)} differ.{' '}
+          <label>
+            <input type="checkbox" checked={isAll()} onChange={(event) => setAll(event.currentTarget.checked)} /> all of
+            them
+          </label>
+        </p>
+        <Show when={shown().length > 0}>
+          <table>
+            <TableHead columns={['Parameter', 'Saved', 'Now']} />
+            <tbody>
+              <GuardedFor each={shown().slice(0, mostRows)} as="tr">
+                {(value) => (
+                  <tr classList={{ differs: value.differs }}>
+                    <td>
+                      <a class="mono" href={linkTo('parameters', { address: value.parameter })}>
+                        {value.parameter}
+                      </a>
+                    </td>
+                    <td>
+                      <strong>{formatValue(value.value)}</strong>
+                    </td>
+                    <td>
+                      {value.present === undefined ? <span class="muted">unknown</span> : formatValue(value.present)}
+                    </td>
+                  </tr>
+                )}
+              </GuardedFor>
+            </tbody>
+          </table>
+        </Show>
+        <Show when={shown().length > mostRows}>
+          <p class="muted">The first {formatCount(mostRows)} are shown.</p>
+        </Show>
+      </Show>
+    </div>
+  );
 }

@@ -2,7 +2,7 @@
 // opened yet. Devices and links can be revoked.
 
 import { Show } from 'solid-js';
-import type { Device, KioskLink, UserAction, UserInfo, UserList } from '../../wire/http/users.ts';
+import type { Device, KioskLink, UserAction, UserInfo, UserList } from '../../wire/http/user-shapes.ts';
 import { createAttempt, postJson } from '../hub/page-request.ts';
 import { usePolled } from '../hub/polled.ts';
 import { formatCount, formatDate, formatSpan, useNow } from '../page/units.ts';

@@ -1,8 +1,8 @@
 // Why: from any value the chain of causes back to the event outside. The page follows it live.
 
 import { createEffect, on, Show } from 'solid-js';
-import type { CausedChange, Explanation } from '../../wire/http/parameters.ts';
-import { pathOf } from '../../wire/http/path.ts';
+import { pathOf } from '../../wire/http/parameter-path.ts';
+import type { CausedChange, Explanation } from '../../wire/http/parameter-shapes.ts';
 import { createLiveValue } from '../hub/page-hub.ts';
 import { usePolled } from '../hub/polled.ts';
 import { linkTo, route, setParams } from '../page/route.ts';

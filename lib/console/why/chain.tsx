@@ -4,7 +4,7 @@ import { Index, Show } from 'solid-js';
 import { fixedText } from '../../model/digits.ts';
 import { writerName } from '../../model/writer.ts';
 import { something } from '../../wire/http/hidden.ts';
-import type { CausedChange } from '../../wire/http/parameters.ts';
+import type { CausedChange } from '../../wire/http/parameter-shapes.ts';
 import { mayManage } from '../hub/me.ts';
 import { linkTo } from '../page/route.ts';
 import { formatDate, formatMoment, formatSpan, formatValue } from '../page/units.ts';

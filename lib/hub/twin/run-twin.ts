@@ -5,8 +5,7 @@ import type { AnyConnectionType, ConnectionEvent, ConnectionType } from '../../c
 import type { ConnectionPlan, Plan } from '../../flow/plan.ts';
 import type { RunningRules } from '../../flow/run/rules/running-rules.ts';
 import type { Graph } from '../../graph/graph.ts';
-import type { ParameterNode } from '../../graph/parameter-node.ts';
-import { RestoredChange } from '../../graph/restored-change.ts';
+import { type ParameterNode, RestoredChange } from '../../graph/parameter-node.ts';
 import { formatAddress } from '../../model/address.ts';
 import { messageOf } from '../../model/error.ts';
 import type { Change, Origin } from '../../model/parameter.ts';

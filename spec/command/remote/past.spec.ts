@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import test from 'ava';
 import { events } from '../../../lib/command/remote/events-command.ts';
 import { history } from '../../../lib/command/remote/history-command.ts';
-import type { AuditPage, EventList, History } from '../../../lib/wire/http/past.ts';
+import type { AuditPage, EventList, History } from '../../../lib/wire/http/past-shapes.ts';
 import { deadlineMs, eventually } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';
 import { ask } from '../../support/http.ts';

@@ -3,7 +3,7 @@
 import test from 'ava';
 import { identityOf, readCombination } from '../../../lib/connections/keyboard/combination.ts';
 import { keyboard } from '../../../lib/connections/keyboard/keyboard.ts';
-import { loadFlows } from '../../../lib/hub.ts';
+import { loadFlows } from '../../../lib/hub/index.ts';
 import { createFolder } from '../../support/folder.ts';
 
 for (const [written, keys] of [

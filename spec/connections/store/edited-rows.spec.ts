@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test, { type ExecutionContext } from 'ava';
 import { checksumOf } from '../../../lib/connections/store/thread/values/values-database.ts';
-import type { AuditPage, EventList, History } from '../../../lib/wire/http/past.ts';
+import type { AuditPage, EventList, History } from '../../../lib/wire/http/past-shapes.ts';
 import { eventually } from '../../support/deadline.ts';
 import { ask } from '../../support/http.ts';
 import { api, portsOf, statusOf, writer } from '../../support/hub.ts';

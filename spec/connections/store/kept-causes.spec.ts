@@ -11,7 +11,7 @@ import {
   readCauses,
 } from '../../../lib/connections/store/values/kept-causes.ts';
 import type { Change, Origin } from '../../../lib/model/parameter.ts';
-import type { Explanation } from '../../../lib/wire/http/parameters.ts';
+import type { Explanation } from '../../../lib/wire/http/parameter-shapes.ts';
 import { api, portsOf, writer } from '../../support/hub.ts';
 import { shared } from '../../support/shared.ts';
 import { install } from '../../support/store/store.ts';

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import test, { type ExecutionContext } from 'ava';
 import { connect } from '../../../lib/client/index.ts';
 import type { Origin } from '../../../lib/model/parameter.ts';
-import type { Explanation } from '../../../lib/wire/http/parameters.ts';
+import type { Explanation } from '../../../lib/wire/http/parameter-shapes.ts';
 import { eventually } from '../../support/deadline.ts';
 import { api, portsOf, statusOf } from '../../support/hub.ts';
 import { noted } from '../../support/store/audit.ts';

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import test from 'ava';
 import { connect } from '../../../lib/client/client-hub.ts';
 import { set } from '../../../lib/command/remote/values.ts';
-import { loadFlows, startHub } from '../../../lib/hub.ts';
+import { loadFlows, startHub } from '../../../lib/hub/index.ts';
 import type { RecordedWrite } from '../../../lib/model/reports/audit-entry.ts';
 import { hear, startSide } from '../../../lib/replay/replay.ts';
 import { testFlow } from '../../../lib/testing/test-flow.ts';

@@ -4,7 +4,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { lastValueFrom, type SchedulerLike, take, tap, VirtualTimeScheduler } from 'rxjs';
 import { grid, timer } from '../../../lib/connections/timer/timer.ts';
-import { monotonicScheduler } from '../../../lib/hub.ts';
+import { monotonicScheduler } from '../../../lib/hub/index.ts';
 import { describe } from '../../../lib/model/error.ts';
 import { type ConnectionUnderTest, connect } from '../../support/connection.ts';
 

@@ -13,7 +13,7 @@ import { skip, timeout } from 'rxjs/operators';
 import type { ConnectionEvent } from '../../../lib/connections/connection.ts';
 import { leftoverAgeMs } from '../../../lib/connections/xml-file-output/replace-file.ts';
 import { xmlFileOutput } from '../../../lib/connections/xml-file-output/xml-file-output.ts';
-import { loadFlows } from '../../../lib/hub.ts';
+import { loadFlows } from '../../../lib/hub/index.ts';
 import { connect } from '../../support/connection.ts';
 import { deadlineMs } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';

@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import { addOlder, refresh } from '../../../lib/console/audit/audit-pages.ts';
-import type { AuditPage } from '../../../lib/wire/http/past.ts';
+import type { AuditPage } from '../../../lib/wire/http/past-shapes.ts';
 
 const page = (numbers: readonly number[], next?: number, count = 1): AuditPage => ({
   entries: numbers.map((n) => ({ n, time: new Date(n).toISOString(), kind: 'change', user: 'keys', count })),

@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import { addOlder, maxListed, refresh, start } from '../../../lib/console/history/event-pages.ts';
-import type { EventList, HistoryEvent } from '../../../lib/wire/http/past.ts';
+import type { EventList, HistoryEvent } from '../../../lib/wire/http/past-shapes.ts';
 
 const origin = { kind: 'client', name: 'api 10.0.0.3' } as const;
 const event = (n: number, value: number = n): HistoryEvent => ({

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import test from 'ava';
-import { loadFlows } from '../../../lib/hub.ts';
+import { loadFlows } from '../../../lib/hub/index.ts';
 import { HubError } from '../../../lib/model/error.ts';
 import { createFolder } from '../../support/folder.ts';
 

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import test from 'ava';
-import { loadFlows } from '../../../lib/hub.ts';
+import { loadFlows } from '../../../lib/hub/index.ts';
 import { createFolder } from '../../support/folder.ts';
 import { readMark } from '../../support/mistakes/mistake.ts';
 import { mistakes } from '../../support/mistakes/mistakes.ts';

@@ -3,7 +3,7 @@
 import { symlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import test from 'ava';
-import { loadFlows } from '../../../lib/hub.ts';
+import { loadFlows } from '../../../lib/hub/index.ts';
 import { createFolder } from '../../support/folder.ts';
 import { readMark } from '../../support/mistakes/mistake.ts';
 import { programMistakes } from '../../support/mistakes/program-mistakes.ts';

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import test from 'ava';
-import { loadFlows } from '../../../lib/hub.ts';
+import { loadFlows } from '../../../lib/hub/index.ts';
 import { runFlowTests } from '../../../lib/testing/run-tests.ts';
 import { eventually } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';

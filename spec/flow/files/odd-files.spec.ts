@@ -4,7 +4,7 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import test from 'ava';
-import { loadFlows } from '../../../lib/hub.ts';
+import { loadFlows } from '../../../lib/hub/index.ts';
 import { within } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';
 import { api } from '../../support/hub.ts';

@@ -3,7 +3,7 @@
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { type Hub, startHub } from '../../../lib/hub.ts';
+import { type Hub, startHub } from '../../../lib/hub/index.ts';
 import { createLogRecorder } from '../../support/connection.ts';
 import { eventually } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';

@@ -3,7 +3,7 @@
 
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadFlows } from '../../../lib/hub.ts';
+import { loadFlows } from '../../../lib/hub/index.ts';
 import { createFolder } from '../../support/folder.ts';
 import { asNobody } from '../../support/system/nobody.ts';
 

@@ -6,7 +6,7 @@ import test from 'ava';
 import { firstValueFrom, merge } from 'rxjs';
 import { filter, map, timeout } from 'rxjs/operators';
 import { watchFlowFiles } from '../../../lib/flow/files/watch.ts';
-import { startHub } from '../../../lib/hub.ts';
+import { startHub } from '../../../lib/hub/index.ts';
 import { createLogRecorder } from '../../support/connection.ts';
 import { deadlineMs, eventually, first } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';

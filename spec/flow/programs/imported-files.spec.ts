@@ -3,7 +3,7 @@
 import { symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import test from 'ava';
-import { startHub } from '../../../lib/hub.ts';
+import { startHub } from '../../../lib/hub/index.ts';
 import { createLogRecorder } from '../../support/connection.ts';
 import { eventually } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';

@@ -2,8 +2,8 @@
 // told: values of the specs that use it only grow by one, so that a change that is missing or comes twice shows.
 
 import type { ExecutionContext } from 'ava';
-import { createPatternFilter } from '../../../lib/connections/rest-api/filters/pattern.ts';
-import { limits } from '../../../lib/connections/rest-api/limits/limits.ts';
+import { createPatternFilter } from '../../../lib/connections/rest-api/filters/address-glob.ts';
+import { limits } from '../../../lib/connections/rest-api/limits/client-limits.ts';
 import type { Pattern } from '../../../lib/wire/pattern.ts';
 import type { HubUnderTest } from '../hub.ts';
 import { type Message, openV1, Picture, type V1Client } from './v1.ts';

@@ -3,7 +3,7 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
-import { type Hub, startHub } from '../../../lib/hub.ts';
+import { type Hub, startHub } from '../../../lib/hub/index.ts';
 import { createLogRecorder, type LogRecorder } from '../connection.ts';
 import { eventually } from '../deadline.ts';
 import { createFolder } from '../folder.ts';

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
-import { makePasswordText } from '../../../lib/connections/rest-api/users/password-text.ts';
+import { makePasswordText } from '../../../lib/connections/rest-api/users/passwords.ts';
 import { messageOf } from '../../../lib/model/error.ts';
 import { becomesSo } from '../../support/deadline.ts';
 import { inTemporaryFolder, thisTree } from '../../support/folder.ts';

@@ -1,6 +1,6 @@
 // What an abuse is made of: how it goes about it, and what of it the log of the hub must say.
 
-import type { LimitName } from '../../../lib/connections/rest-api/limits/limits.ts';
+import type { LimitName } from '../../../lib/connections/rest-api/limits/client-limits.ts';
 
 export interface Scenario {
   /** The abuse in one sentence. */

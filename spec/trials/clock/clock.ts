@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { connect } from '../../../lib/client/index.ts';
 import { grid } from '../../../lib/connections/timer/timer.ts';
-import type { AuditPage, EventList, History } from '../../../lib/wire/http/past.ts';
+import type { AuditPage, EventList, History } from '../../../lib/wire/http/past-shapes.ts';
 import { becomesSo } from '../../support/deadline.ts';
 import { inTemporaryFolder, thisTree } from '../../support/folder.ts';
 import { programs } from '../../support/programs.ts';

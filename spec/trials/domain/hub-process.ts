@@ -1,7 +1,7 @@
 // A hub that the script kills, stops and cuts off: a process of its own, with the load that it makes itself.
 
 import { openSync, writeSync } from 'node:fs';
-import { startHub } from '../../../lib/hub.ts';
+import { startHub } from '../../../lib/hub/index.ts';
 import { HubError, messageOf } from '../../../lib/model/error.ts';
 import type { Origin } from '../../../lib/model/parameter.ts';
 import type { Acknowledged, FromHub, HubTask, Look, ToHub } from './messages.ts';

@@ -5,7 +5,7 @@
 import { connectionTypes } from '../../../lib/connections/connection-types.ts';
 import { checkFlowFiles } from '../../../lib/flow/check/check.ts';
 import { expandFlowFile } from '../../../lib/flow/files/instances.ts';
-import { Hub } from '../../../lib/hub.ts';
+import { Hub } from '../../../lib/hub/index.ts';
 import { formatMistake, MistakeList } from '../../../lib/json5/mistake.ts';
 import type { Origin } from '../../../lib/model/parameter.ts';
 import { VirtualClock } from '../../../lib/testing/virtual-clock.ts';

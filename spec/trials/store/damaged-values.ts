@@ -2,7 +2,7 @@
 
 import { copyFile, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Hub, startHub } from '../../../lib/hub.ts';
+import { type Hub, startHub } from '../../../lib/hub/index.ts';
 import type { Origin } from '../../../lib/model/parameter.ts';
 import type { Value } from '../../../lib/model/value.ts';
 import { becomesSo } from '../../support/deadline.ts';

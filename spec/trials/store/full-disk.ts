@@ -6,7 +6,7 @@ import { rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as after } from 'node:timers/promises';
-import { type Hub, startHub } from '../../../lib/hub.ts';
+import { type Hub, startHub } from '../../../lib/hub/index.ts';
 import type { Origin } from '../../../lib/model/parameter.ts';
 import { AskedHub } from '../../support/asked-hub.ts';
 import { becomesSo } from '../../support/deadline.ts';

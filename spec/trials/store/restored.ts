@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../../lib/model/error.ts';
 import type { Value } from '../../../lib/model/value.ts';
-import type { ParameterInfo } from '../../../lib/wire/http/parameters.ts';
+import type { ParameterInfo } from '../../../lib/wire/http/parameter-shapes.ts';
 import type { Since } from '../../../lib/wire/v1/client-messages.ts';
 import type { ReceivedMessage } from '../../../lib/wire/v1/hub-messages.ts';
 import { AskedHub } from '../../support/asked-hub.ts';

@@ -4,10 +4,10 @@ import { z } from 'zod';
 import { describe, HubError } from '../../../model/error.ts';
 import { type AuditKind, auditKinds } from '../../../model/reports/audit-entry.ts';
 import { maxEntries, usualEntries } from '../../../wire/http/http-limits.ts';
-import { auditPage } from '../../../wire/http/past.ts';
+import { auditPage } from '../../../wire/http/past-shapes.ts';
 import { text } from '../../../wire/http/shape.ts';
-import type { AuditQuestion } from '../../archive.ts';
-import { readCount } from '../input/query.ts';
+import type { AuditQuestion } from '../../keeping.ts';
+import { readCount } from '../http/request-url.ts';
 import { endOfTime, entryLimit, type PastContext, type PastRequest, pastPage, rangeShape, readRange } from './past.ts';
 
 export const endpoints = [

@@ -2,15 +2,15 @@
 
 import { z } from 'zod';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
-import type { Backup } from '../../archive.ts';
+import type { Backup } from '../../keeping.ts';
 import { acceptOf, wantsJsonErrors } from '../http/answer/accept.ts';
 import { begin } from '../http/answer/headers.ts';
 import type { Paced } from '../http/body.ts';
 import { cutWith, type Exchange, keepResponse } from '../http/exchange.ts';
 import { sendParts } from '../http/send-parts.ts';
-import { asHubError } from '../input/fault-gate.ts';
+import { asHubError } from '../input/parse-input.ts';
 import { shareOf } from '../limits/rates.ts';
-import { remoteAddressOf } from '../proxies/remote-address.ts';
+import { remoteAddressOf } from '../proxies/trusted-proxies.ts';
 import type { Visitor } from '../users/visitor.ts';
 import { archived, type Context, type Endpoint, ownersOnly } from './endpoint.ts';
 

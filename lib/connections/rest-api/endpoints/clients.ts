@@ -3,7 +3,7 @@
 import { maxListedClients } from '../../../wire/http/http-limits.ts';
 import { type ClientList, type ClientStatus, clientList, type SessionStatus } from '../../../wire/http/operation.ts';
 import { toIsoTime } from '../../../wire/time.ts';
-import { shownAddress } from '../proxies/address.ts';
+import { shownAddress } from '../proxies/ip-address.ts';
 import type { ConnectedClient } from '../sockets/socket-protocol.ts';
 
 import { page } from './endpoint.ts';

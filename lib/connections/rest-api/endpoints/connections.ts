@@ -9,7 +9,7 @@ import {
   connectionStatus,
 } from '../../../wire/http/operation.ts';
 import { toIsoTime } from '../../../wire/time.ts';
-import { decodePath } from '../http/path.ts';
+import { decodePath } from '../http/request-url.ts';
 import { action, page } from './endpoint.ts';
 
 export const endpoints = [

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Dashboard } from '../../../dashboard/format.ts';
 import { dashboardList } from '../../../wire/http/operation.ts';
 import { named } from '../../../wire/http/shape.ts';
-import { decodePath } from '../http/path.ts';
+import { decodePath } from '../http/request-url.ts';
 import { badPath, page } from './endpoint.ts';
 
 export const endpoints = [

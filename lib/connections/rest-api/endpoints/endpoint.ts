@@ -1,35 +1,35 @@
 // An endpoint is one value: where it stands, who may ask, what it takes and answers, and what serves it. Its route and its part of the
 // OpenAPI document are made from that.
-
 import type { z } from 'zod';
 import { HubError } from '../../../model/error.ts';
 import type { Origin } from '../../../model/parameter.ts';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { Immutable } from '../../../wire/http/shape.ts';
-import type { Archive } from '../../archive.ts';
 import type { Log } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
-import type { Dashboards } from '../dashboards/dashboards.ts';
+import type { Archive } from '../../keeping.ts';
+import type { Dashboards } from '../dashboards/served-dashboards.ts';
 import type { Handler } from '../http/admission.ts';
+import { acceptOf, wantsJsonErrors } from '../http/answer/accept.ts';
+import { expectNoTag } from '../http/answer/conditional.ts';
+import { beginValue, jsonType } from '../http/answer/headers.ts';
 import type { JsonText } from '../http/answer/reply.ts';
-import { answerPost } from '../http/answer-post.ts';
-import type { Paced } from '../http/body.ts';
-import { cutWith } from '../http/exchange.ts';
-import type { Entry, Whence } from '../http/guard/entry.ts';
-import { createOwnerCheck } from '../http/guard/owner.ts';
-import { keepRequest } from '../http/kept-request.ts';
+import { send } from '../http/answer/send.ts';
+import { bodyTypeOf, type Paced, readBody, readObject, wrongBodyType } from '../http/body.ts';
+import { cutWith, keepResponse } from '../http/exchange.ts';
+import { createOwnerCheck, type Entry, type Whence } from '../http/guard/entry.ts';
 import { type Page, type PageRequest, servePage } from '../http/page.ts';
-import { asHubError } from '../input/fault-gate.ts';
-import { joinedHeaders } from '../input/joined-headers.ts';
-import type { WriteCounts } from '../input/write-counts.ts';
+import { keepRequest } from '../http/postponed-requests.ts';
+import { asHubError, joinedHeaders, parse } from '../input/parse-input.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
 import type { PastShares } from '../limits/past-shares.ts';
-import { type Rates, shareOf } from '../limits/rates.ts';
+import { type Rates, shareOf, type WriteCounts } from '../limits/rates.ts';
 import type { FairQueue } from '../pacing/fair-queue.ts';
-import { remoteAddressOf, schemeOf } from '../proxies/remote-address.ts';
+import { remoteAddressOf, schemeOf } from '../proxies/trusted-proxies.ts';
 import type { Settings } from '../settings.ts';
 import type { Sockets } from '../sockets/sockets.ts';
 import { followTrace } from '../tracing/traceparent.ts';
+import { expectPresent } from '../users/present.ts';
 import type { Need } from '../users/rights.ts';
 import type { Visitor } from '../users/visitor.ts';
 
@@ -103,9 +103,9 @@ export const tags = {
   users: 'Who may come in, and who has',
   pages: 'For browsers',
 };
-export type Tag = keyof typeof tags;
+type Tag = keyof typeof tags;
 
-export interface AnswerInfo {
+interface AnswerInfo {
   readonly description: string;
   readonly headers?: readonly string[];
   /** By media type; undefined: any bytes. */
@@ -278,4 +278,49 @@ export function archived<Part extends keyof Archive>(
   const found = archive[part];
   if (found === undefined) throw new HubError('not-found', `the store of this hub has no ${part}`);
   return found;
+}
+
+// The answer to a POST of a JSON object.
+
+/** A POST, and who sends it. */
+interface Post extends Pick<Paced, 'queue'> {
+  readonly response: HttpResponse;
+  readonly request: HttpRequest;
+  readonly visitor: Visitor;
+  readonly log: Log;
+}
+
+/**
+ * Answers a POST of a JSON object with what `act` returns. Errors: `body-type`; others are answered when the body has come: `unauthorized`
+ * if the visitor has had to leave meanwhile.
+ */
+function answerPost<Schema extends z.ZodObject>(
+  { response, request, visitor, queue, log }: Post,
+  schema: Schema,
+  act: (body: z.output<Schema>) => object | Promise<object>,
+): void {
+  expectNoTag(request);
+  if (bodyTypeOf(request) !== jsonType) throw wrongBodyType(request, jsonType);
+  const asJson = wantsJsonErrors(request.getUrl(), acceptOf(request));
+  const expected = Object.keys(schema.shape).join(', ');
+  const exchange = keepResponse(response);
+  const reply = (answer: object) =>
+    exchange.reply(() => {
+      beginValue(response, true);
+      for (const cookie of (response.cookies as string[] | undefined) ?? []) response.writeHeader('Set-Cookie', cookie);
+      send(response, `${JSON.stringify(answer)}\n`);
+    });
+  const fail = (error: unknown) => exchange.fail(asHubError(error, log), asJson);
+  const share = shareOf(visitor, remoteAddressOf(response));
+  readBody(exchange, request, { share, queue }, (body) => {
+    try {
+      if (body instanceof HubError) throw body;
+      expectPresent(visitor);
+      const answer = act(parse(schema, readObject(body, expected)));
+      if (answer instanceof Promise) answer.then(reply).catch(fail);
+      else reply(answer);
+    } catch (error) {
+      fail(error);
+    }
+  });
 }

@@ -3,11 +3,10 @@
 import { z } from 'zod';
 import { describe, HubError } from '../../../model/error.ts';
 import { maxEntries, usualEntries } from '../../../wire/http/http-limits.ts';
-import { eventList } from '../../../wire/http/past.ts';
+import { eventList } from '../../../wire/http/past-shapes.ts';
 import { text } from '../../../wire/http/shape.ts';
-import type { EventsQuestion } from '../../archive.ts';
-import { decodePath } from '../http/path.ts';
-import { readCount } from '../input/query.ts';
+import type { EventsQuestion } from '../../keeping.ts';
+import { decodePath, readCount } from '../http/request-url.ts';
 import {
   askedOf,
   endOfTime,

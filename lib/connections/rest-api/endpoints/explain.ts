@@ -4,10 +4,10 @@ import { nearestName } from '../../../json5/nearest-name.ts';
 import { HubError } from '../../../model/error.ts';
 import type { Change, Parameter } from '../../../model/parameter.ts';
 import { something } from '../../../wire/http/hidden.ts';
-import { type CausedChange, type Causes, type Explanation, explanation } from '../../../wire/http/parameters.ts';
+import { type CausedChange, type Causes, type Explanation, explanation } from '../../../wire/http/parameter-shapes.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { HubPort } from '../../hub-port.ts';
-import { decodePath } from '../http/path.ts';
+import { decodePath } from '../http/request-url.ts';
 import type { View } from '../users/view.ts';
 
 import { badPath, page } from './endpoint.ts';

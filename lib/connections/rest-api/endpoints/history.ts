@@ -4,12 +4,11 @@ import { z } from 'zod';
 import { describe, HubError } from '../../../model/error.ts';
 import type { Parameter } from '../../../model/parameter.ts';
 import { maxListPoints, maxPoints, usualPoints } from '../../../wire/http/http-limits.ts';
-import { history, historyList } from '../../../wire/http/past.ts';
+import { history, historyList } from '../../../wire/http/past-shapes.ts';
 import { text, texts } from '../../../wire/http/shape.ts';
-import type { AskedParameter, HistoryQuestion } from '../../archive.ts';
+import type { AskedParameter, HistoryQuestion } from '../../keeping.ts';
 import { createFilter, type Filter } from '../filters/filter.ts';
-import { decodePath } from '../http/path.ts';
-import { readCount } from '../input/query.ts';
+import { decodePath, readCount } from '../http/request-url.ts';
 import type { Task } from '../pacing/fair-queue.ts';
 import { askedOf, type PastContext, type PastRequest, pastPage, rangeShape, readRange, sightOf } from './past.ts';
 

@@ -2,7 +2,7 @@
 
 import { text } from '../../../wire/http/shape.ts';
 import { PlainText, type ReadPage, servePage } from '../http/page.ts';
-import type { MetricsContext } from '../metrics/metrics.ts';
+import type { MetricsContext } from '../metrics/metric-registry.ts';
 import type { Endpoint } from './endpoint.ts';
 
 export const endpoints: Endpoint[] = [
@@ -24,7 +24,7 @@ export const endpoints: Endpoint[] = [
  * does not load it. No count is read for that. Whoever asks while the page is being made gets the same one.
  */
 export function createMetricsPage(context: MetricsContext): ReadPage {
-  const loading = import('../metrics/metrics.ts').then(({ createMetrics }) => createMetrics(context));
+  const loading = import('../metrics/metric-registry.ts').then(({ createMetrics }) => createMetrics(context));
   loading.catch(() => {}); // whoever asks is told what is wrong
   let making: Promise<PlainText> | undefined;
   const make = async () => {

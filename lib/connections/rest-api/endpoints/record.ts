@@ -9,10 +9,10 @@ import { encodeLine, type RecordedTurn } from '../../../wire/recording.ts';
 import type { Log } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { begin } from '../http/answer/headers.ts';
-import { holdFor } from '../http/answer/held-for.ts';
+import { holdFor } from '../http/answer/send.ts';
 import { cutWith, type Exchange, keepResponse } from '../http/exchange.ts';
+import { limits } from '../limits/client-limits.ts';
 import { LimitError } from '../limits/limit-hits.ts';
-import { limits } from '../limits/limits.ts';
 import type { Visitor } from '../users/visitor.ts';
 
 import { type Endpoint, ownersOnly } from './endpoint.ts';

@@ -2,8 +2,8 @@
 
 import { HubError } from '../../../model/error.ts';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
-import { Dashboards } from '../dashboards/dashboards.ts';
-import { createDisk } from '../files/disk.ts';
+import { Dashboards } from '../dashboards/served-dashboards.ts';
+import { createDisk } from '../files/reading.ts';
 import { acceptOf, acceptsJson } from '../http/answer/accept.ts';
 import { replyError } from '../http/answer/reply.ts';
 import type { Route } from '../http/router.ts';

@@ -1,18 +1,23 @@
 // POST /hub/sign-in and /hub/sign-out: a browser gets a token of its own in a cookie, for the password of a user or the code of a kiosk
 // link. GET /hub/sign-in: the page for that. GET /hub/me: who asks.
-
 import { z } from 'zod';
 import { HubError } from '../../../model/error.ts';
 import type { HttpResponse } from '../../../net/uws.ts';
 import { text } from '../../../wire/http/shape.ts';
-import { type Me, me, type SignedIn, type SignIn, signedIn, signIn as signInShape } from '../../../wire/http/users.ts';
+import {
+  type Me,
+  me,
+  type SignedIn,
+  type SignIn,
+  signedIn,
+  signIn as signInShape,
+} from '../../../wire/http/user-shapes.ts';
 import { begin, confine } from '../http/answer/headers.ts';
 import { send } from '../http/answer/send.ts';
 import type { Admitted, Entry } from '../http/guard/entry.ts';
-import { hasGone } from '../proxies/remote-address.ts';
+import { hasGone } from '../proxies/trusted-proxies.ts';
 import type { Visitor } from '../users/visitor.ts';
 import { type Asked, action, type Context, type Endpoint, page as jsonPage } from './endpoint.ts';
-import { page, script, style } from './sign-in-page.ts';
 
 const path = '/hub/sign-in';
 const about = { need: 'nothing', tag: 'users' } as const;
@@ -132,3 +137,65 @@ function reply(response: HttpResponse, type: string, body: string): void {
   begin(response).writeHeader('Content-Type', type).writeHeader('Cache-Control', 'no-cache');
   send(response, body);
 }
+
+// The page on which somebody signs in, and on which a kiosk opens its link. Its code stands behind #, so that no server, log or preview of
+// links gets it.
+
+const page = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Sign in · Patchbay</title>
+<link rel="stylesheet" href="/hub/sign-in/page.css">
+<script type="module" src="/hub/sign-in/page.js"></script>
+<main>
+<h1>Patchbay</h1>
+<form>
+<label>User <input name="user" autocomplete="username" autocapitalize="none" required autofocus></label>
+<label>Password <input name="password" type="password" autocomplete="current-password" required></label>
+<button>Sign in</button>
+<p role="alert"></p>
+</form>
+<noscript>Signing in needs JavaScript; programs send HTTP Basic or Bearer.</noscript>
+</main>
+`;
+
+const script = `const form = document.querySelector('form');
+const alert = document.querySelector('[role=alert]');
+const button = document.querySelector('button');
+const place = location.hash.startsWith('#/') ? location.hash : '';
+const code = place === '' ? location.hash.slice(1) : '';
+
+async function signIn(body) {
+  button.disabled = true;
+  const headers = { 'content-type': 'application/json', accept: 'application/json' };
+  try {
+    const response = await fetch('/hub/sign-in', { method: 'POST', headers, body: JSON.stringify(body) });
+    const answer = await response.json();
+    if (!response.ok) throw new Error(answer.detail);
+    const { dashboard } = answer;
+    location.replace('/hub/' + (dashboard ? '#/dashboards?name=' + encodeURIComponent(dashboard) : place));
+  } catch (error) {
+    alert.textContent = error.message;
+    button.disabled = false;
+  }
+}
+
+form.addEventListener('submit', (event) => {
+  event.preventDefault();
+  signIn({ user: form.user.value, password: form.password.value });
+});
+if (code !== '') {
+  history.replaceState(null, '', location.pathname);
+  signIn({ code });
+}
+`;
+
+const style = `:root { font: 1rem/1.4 system-ui, sans-serif; color-scheme: light dark; }
+body { margin: 0; min-height: 100vh; display: grid; place-items: center; }
+form { display: grid; gap: 1rem; width: min(20rem, 90vw); }
+label { display: grid; gap: .25rem; }
+input, button { font: inherit; padding: .6rem; }
+[role=alert] { margin: 0; min-height: 3em; }
+`;

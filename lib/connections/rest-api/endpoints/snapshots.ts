@@ -2,10 +2,10 @@
 
 import { unknownName } from '../../../json5/nearest-name.ts';
 import { HubError } from '../../../model/error.ts';
-import { type Snapshot, type SnapshotList, snapshot, snapshotList } from '../../../wire/http/past.ts';
+import { type Snapshot, type SnapshotList, snapshot, snapshotList } from '../../../wire/http/past-shapes.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { HubPort } from '../../hub-port.ts';
-import { decodePath } from '../http/path.ts';
+import { decodePath } from '../http/request-url.ts';
 import type { Visitor } from '../users/visitor.ts';
 import { archived, badPath, page } from './endpoint.ts';
 

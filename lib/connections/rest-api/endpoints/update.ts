@@ -9,7 +9,7 @@ import {
   type Updated,
   updated as updatedShape,
   update as updateShape,
-} from '../../../wire/http/parameters.ts';
+} from '../../../wire/http/parameter-shapes.ts';
 import { text } from '../../../wire/http/shape.ts';
 import type { Log } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
@@ -19,12 +19,10 @@ import { beginValue, jsonType } from '../http/answer/headers.ts';
 import { send } from '../http/answer/send.ts';
 import { bodyTypeOf, readBody, readObject, wrongBodyType } from '../http/body.ts';
 import { type Exchange, keepResponse } from '../http/exchange.ts';
-import { asHubError } from '../input/fault-gate.ts';
-import { unconfirmed } from '../input/unconfirmed.ts';
-import type { WriteCounts } from '../input/write-counts.ts';
-import { shareOf } from '../limits/rates.ts';
+import { asHubError, unconfirmed } from '../input/parse-input.ts';
+import { shareOf, type WriteCounts } from '../limits/rates.ts';
 import type { FairQueue } from '../pacing/fair-queue.ts';
-import { remoteAddressOf } from '../proxies/remote-address.ts';
+import { remoteAddressOf } from '../proxies/trusted-proxies.ts';
 import { followTrace, inSpan } from '../tracing/traceparent.ts';
 import type { View } from '../users/view.ts';
 import type { Visitor } from '../users/visitor.ts';

@@ -8,7 +8,7 @@ import {
   userActed,
   userAction,
   userList,
-} from '../../../wire/http/users.ts';
+} from '../../../wire/http/user-shapes.ts';
 import type { Entry } from '../http/guard/entry.ts';
 import { expectPresent } from '../users/present.ts';
 import { type Asked, action, type Context, page } from './endpoint.ts';

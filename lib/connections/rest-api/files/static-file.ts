@@ -23,11 +23,10 @@ import { send } from '../http/answer/send.ts';
 import type { Paced } from '../http/body.ts';
 import { type Exchange, keepResponse } from '../http/exchange.ts';
 import { sendParts } from '../http/send-parts.ts';
-import { asHubError } from '../input/fault-gate.ts';
-import { giveFileBack, takeFile } from '../limits/descriptor-shares.ts';
+import { asHubError } from '../input/parse-input.ts';
+import { giveFileBack, takeFile } from '../limits/connection-count.ts';
 import { LimitError } from '../limits/limit-hits.ts';
-import type { Disk } from './disk.ts';
-import { closeDescriptor, descriptorStats, openDescriptor, type Reading, readBytes } from './reading.ts';
+import { closeDescriptor, type Disk, descriptorStats, openDescriptor, type Reading, readBytes } from './reading.ts';
 
 /** So much is read in one piece. */
 const atOnceBytes = 256 * 1024;

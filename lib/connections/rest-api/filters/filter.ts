@@ -3,8 +3,8 @@
 
 import { HubError } from '../../../model/error.ts';
 import { compileOwnRegex, compileRegex, ownPatternSteps, type Regex, type RegexMistake } from '../../../regex/regex.ts';
+import { limits } from '../limits/client-limits.ts';
 import { LimitError } from '../limits/limit-hits.ts';
-import { limits } from '../limits/limits.ts';
 
 /** Tells whether an address is let through. */
 export interface Filter {

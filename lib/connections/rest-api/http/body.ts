@@ -1,18 +1,17 @@
 // The body of a POST request: its type, its bytes, and its JSON.
-
 import { HubError } from '../../../model/error.ts';
 import type { Account } from '../../../model/held-bytes.ts';
 import { readJsonObject } from '../../../model/json-object.ts';
 import type { HttpRequest } from '../../../net/uws.ts';
 import { maxBodyBytes } from '../../../wire/http/http-limits.ts';
-import { LimitError } from '../limits/limit-hits.ts';
+import { limits } from '../limits/client-limits.ts';
+import { LimitError, type LimitHits } from '../limits/limit-hits.ts';
 import type { FairQueue } from '../pacing/fair-queue.ts';
+import { remoteAddressOf } from '../proxies/trusted-proxies.ts';
 import { letSend } from './answer/expect.ts';
-import { holdFor } from './answer/held-for.ts';
-import { servedHits } from './answer/served-hits.ts';
+import { holdFor, servedHits } from './answer/send.ts';
 import type { Exchange } from './exchange.ts';
-import { copyOf } from './kept-request.ts';
-import { countLateBody } from './late-body.ts';
+import { copyOf } from './postponed-requests.ts';
 
 /** The media type of a body, in small letters; empty if its charset is not UTF-8. */
 export function bodyTypeOf(request: HttpRequest): string {
@@ -112,4 +111,18 @@ function decodeText(chunks: readonly Buffer[]): string | HubError {
   } catch {
     return new HubError('bad-request', 'body: expected UTF-8, got other bytes');
   }
+}
+
+// Counts bodies that do not come whole in time. uWebSockets.js then cuts the connection and gives no reason, so the hub goes by the time.
+
+/** The library cuts after 8 to 12 s. A client that leaves by itself after this time had not sent its body in time either. */
+const lateMs = limits.bodyMs.default - 3000;
+
+/** Counts a client whose connection ends late while some of its body is awaited. It is called as soon as the head has come. */
+function countLateBody(exchange: Exchange, hits: LimitHits | undefined, isAwaited: () => boolean): void {
+  const sinceMs = performance.now();
+  const client = remoteAddressOf(exchange.response); // once the client has gone, the library does not tell it
+  exchange.whenAborted(() => {
+    if (isAwaited() && performance.now() - sinceMs >= lateMs) hits?.add('bodyMs', client);
+  });
 }

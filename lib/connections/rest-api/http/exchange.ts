@@ -4,11 +4,10 @@
 import type { HubError } from '../../../model/error.ts';
 import { corkUpgrade } from '../../../net/late-upgrade.ts';
 import type { HttpResponse } from '../../../net/uws.ts';
-import { noteGone } from '../proxies/remote-address.ts';
+import { noteGone } from '../proxies/trusted-proxies.ts';
 import type { Visitor } from '../users/visitor.ts';
-import { cut } from './answer/held-for.ts';
 import { replyError } from './answer/reply.ts';
-import { servedHits, serveFor } from './answer/served-hits.ts';
+import { cut, servedHits, serveFor } from './answer/send.ts';
 
 export interface Exchange {
   readonly response: HttpResponse;

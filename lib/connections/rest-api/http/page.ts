@@ -4,19 +4,18 @@
 import type { Account } from '../../../model/held-bytes.ts';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { Log } from '../../connection.ts';
-import { asHubError } from '../input/fault-gate.ts';
+import { asHubError } from '../input/parse-input.ts';
 import { shareOf } from '../limits/rates.ts';
 import type { FairQueue, Task } from '../pacing/fair-queue.ts';
-import { remoteAddressOf } from '../proxies/remote-address.ts';
+import { remoteAddressOf } from '../proxies/trusted-proxies.ts';
 import { expectPresent } from '../users/present.ts';
 import type { Visitor } from '../users/visitor.ts';
 import type { Handler } from './admission.ts';
 import { acceptOf, wantsJsonErrors } from './answer/accept.ts';
 import { type Preconditions, preconditionsOf } from './answer/conditional.ts';
 import { begin, jsonType } from './answer/headers.ts';
-import { holdFor } from './answer/held-for.ts';
 import { JsonText, jsonAnswerOf, replyJson, taggedText } from './answer/reply.ts';
-import { send } from './answer/send.ts';
+import { holdFor, send } from './answer/send.ts';
 import { type Exchange, keepResponse } from './exchange.ts';
 
 /** A page that is no JSON, and that no cache keeps. */

@@ -1,15 +1,14 @@
 // Routes, and what holds for each of them: HEAD gets no body, other methods get 405, and what comes when the hub is busy waits.
-
 import { METHODS } from 'node:http';
 import { HubError } from '../../../model/error.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../../../net/uws.ts';
-import { joinedHeaders, lists } from '../input/joined-headers.ts';
+import { joinedHeaders, lists } from '../input/parse-input.ts';
 import type { TrustedProxies } from '../proxies/trusted-proxies.ts';
 import type { Need } from '../users/rights.ts';
 import { Admission, type AdmissionContext, type Handler } from './admission.ts';
 import { acceptOf, wantsJsonErrors } from './answer/accept.ts';
 import { noteExpectation } from './answer/expect.ts';
-import { replyPreflight } from './answer/preflight.ts';
+import { begin } from './answer/headers.ts';
 import { endWithLength, replyError } from './answer/reply.ts';
 import type { Act, Purpose } from './guard/purpose.ts';
 import type { PostponedRequests } from './postponed-requests.ts';
@@ -22,7 +21,7 @@ export interface Route {
 }
 
 /** What a method is answered by. */
-export interface Served {
+interface Served {
   readonly handler: Handler;
   /** The right that it takes. `entry`: what is answered is bounded by what the visitor may see. */
   readonly need: Need;
@@ -153,4 +152,19 @@ function refuseMethod(allowed: string): Handler {
       replyError(response, error, asJson, [['Allow', allowed]]);
     } else replyError(response, new HubError('not-implemented', `expected a known method, got ${method}`), asJson);
   };
+}
+
+// The answer to a preflight: browsers ask before a page of allowedOrigins may send what forms cannot (Fetch, "CORS-preflight request").
+
+const maxAgeSeconds = 600;
+const requestHeaders = 'Authorization, Content-Type, If-Modified-Since, If-None-Match, If-Range, Range, traceparent';
+
+/** Answers 204 with what a page may send. Before it lets a page ask a private network, a browser wants one header more. */
+function replyPreflight(response: HttpResponse, request: HttpRequest, methods: string): void {
+  begin(response, '204 No Content').writeHeader('Access-Control-Allow-Methods', methods);
+  response.writeHeader('Access-Control-Allow-Headers', requestHeaders);
+  response.writeHeader('Access-Control-Max-Age', String(maxAgeSeconds));
+  if (request.getHeader('access-control-request-private-network') === 'true')
+    response.writeHeader('Access-Control-Allow-Private-Network', 'true');
+  response.endWithoutBody();
 }

@@ -2,7 +2,7 @@
 
 import type { Account } from '../../../model/held-bytes.ts';
 import type { Task } from '../pacing/fair-queue.ts';
-import { holdFor } from './answer/held-for.ts';
+import { holdFor } from './answer/send.ts';
 import type { Paced } from './body.ts';
 import type { Exchange } from './exchange.ts';
 

@@ -3,8 +3,8 @@
 
 import { type ErrorCode, HubError } from '../../../model/error.ts';
 import type { Log } from '../../connection.ts';
-import { shownAddress } from '../proxies/address.ts';
-import { type Limit, type LimitName, limits, limitTable } from './limits.ts';
+import { shownAddress } from '../proxies/ip-address.ts';
+import { type Limit, type LimitName, limits, limitTable } from './client-limits.ts';
 
 export interface LimitHits {
   /** How often clients went past each limit of which the hub sees that. */

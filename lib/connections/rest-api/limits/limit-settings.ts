@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { integerSetting } from '../../setting.ts';
-import { type LimitName, type limits, limitTable } from './limits.ts';
+import { type LimitName, type limits, limitTable } from './client-limits.ts';
 
 /** Limits that are settings of their own, below `limits`. */
 type SettableLimit = {

@@ -1,8 +1,8 @@
 // What questions about the past cost the hub while they wait and while their answers are read, for each user, or address without
 // one.
 
+import { limits } from './client-limits.ts';
 import { LimitError } from './limit-hits.ts';
-import { limits } from './limits.ts';
 
 /** All together may have so many times what one may. */
 const together = 4;

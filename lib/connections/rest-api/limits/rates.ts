@@ -1,6 +1,8 @@
 // How many requests and writes a second a user may send, and a WebSocket client. Unless the settings say so, nobody counts them.
+
+import { type ErrorCode, HubError } from '../../../model/error.ts';
+import type { LimitName } from './client-limits.ts';
 import { LimitError } from './limit-hits.ts';
-import type { LimitName } from './limits.ts';
 import { networkOf } from './network.ts';
 
 interface RateSettings {
@@ -138,4 +140,20 @@ export class TokenBuckets {
 /** `user desk2`, `10.0.0.3`. */
 export function shareOf({ name }: { readonly name: string }, address: string): string {
   return name === '' ? networkOf(address) : `user ${name}`;
+}
+
+// How many writes of clients a connection took and refused.
+
+export class WriteCounts {
+  taken = 0;
+  /** By the code of the error. */
+  readonly refused = new Map<ErrorCode | 'internal', number>();
+
+  refuse(error: unknown): void {
+    this.refuseAs(error instanceof HubError ? error.code : 'internal');
+  }
+
+  refuseAs(code: ErrorCode | 'internal'): void {
+    this.refused.set(code, (this.refused.get(code) ?? 0) + 1);
+  }
 }

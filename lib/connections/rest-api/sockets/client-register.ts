@@ -4,7 +4,7 @@ import { HubError } from '../../../model/error.ts';
 import { LimitError } from '../limits/limit-hits.ts';
 import { NetworkCounts, networkOf } from '../limits/network.ts';
 import { shareOf, TokenBuckets } from '../limits/rates.ts';
-import { shownAddress } from '../proxies/address.ts';
+import { shownAddress } from '../proxies/ip-address.ts';
 import type { Settings } from '../settings.ts';
 import type { Visitor } from '../users/visitor.ts';
 import type { ConnectedClient } from './socket-protocol.ts';

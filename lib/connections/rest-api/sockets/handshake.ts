@@ -9,11 +9,10 @@ import type { HttpRequest, HttpResponse, us_socket_context_t } from '../../../ne
 import type { Log } from '../../connection.ts';
 import { acceptOf, acceptsJson } from '../http/answer/accept.ts';
 import { type Exchange, keepResponse } from '../http/exchange.ts';
-import { asHubError } from '../input/fault-gate.ts';
-import { joinedHeaders, lists } from '../input/joined-headers.ts';
+import { asHubError, joinedHeaders, lists } from '../input/parse-input.ts';
 import { shareOf } from '../limits/rates.ts';
 import type { FairQueue, Task } from '../pacing/fair-queue.ts';
-import { remoteAddressOf } from '../proxies/remote-address.ts';
+import { remoteAddressOf } from '../proxies/trusted-proxies.ts';
 import { expectPresent } from '../users/present.ts';
 import type { Visitor } from '../users/visitor.ts';
 import type { ClientRegister } from './client-register.ts';

@@ -3,9 +3,9 @@
 // closes a client whose backlog gets too long, but none that is at most 64 KiB ahead of the hub.
 
 import { type Account, held } from '../../../model/held-bytes.ts';
-import { closeCodes } from '../../../wire/close-codes.ts';
+import { closeCodes } from '../../../wire/protocol.ts';
+import { backlogBytesOfAll, lateBacklog, limits } from '../limits/client-limits.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
-import { backlogBytesOfAll, lateBacklog, limits } from '../limits/limits.ts';
 import { shareOf, TokenBuckets } from '../limits/rates.ts';
 import { atOnceMs, type FairQueue, type Task } from '../pacing/fair-queue.ts';
 import { type Round, StandStill } from '../pacing/round.ts';

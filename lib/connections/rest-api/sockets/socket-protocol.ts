@@ -2,14 +2,13 @@
 
 import type { Origin } from '../../../model/parameter.ts';
 import type { WebSocket } from '../../../net/uws.ts';
-import type { CloseCode } from '../../../wire/close-codes.ts';
 import type { ClientProtocol, Interests, SessionStatus } from '../../../wire/http/operation.ts';
+import type { CloseCode } from '../../../wire/protocol.ts';
 import type { Log } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { Filter } from '../filters/filter.ts';
-import type { WriteCounts } from '../input/write-counts.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
-import type { Rates } from '../limits/rates.ts';
+import type { Rates, WriteCounts } from '../limits/rates.ts';
 import type { FairQueue } from '../pacing/fair-queue.ts';
 import type { Round } from '../pacing/round.ts';
 import type { Settings } from '../settings.ts';

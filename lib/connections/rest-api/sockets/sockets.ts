@@ -2,12 +2,12 @@
 
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import type { TemplatedApp, WebSocketBehavior } from '../../../net/uws.ts';
-import { closeCodes } from '../../../wire/close-codes.ts';
+import { closeCodes } from '../../../wire/protocol.ts';
 import type { LostFires } from '../../mirroring.ts';
 import { bothOf, createConfiguredFilter } from '../filters/filter.ts';
 import type { Router } from '../http/router.ts';
+import { type LimitName, limits } from '../limits/client-limits.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
-import { type LimitName, limits } from '../limits/limits.ts';
 import type { Departure } from '../users/directory.ts';
 import type { Visitor } from '../users/visitor.ts';
 import { ClientRegister } from './client-register.ts';

@@ -2,10 +2,10 @@
 // that are nobody in particular, those of one network count together.
 
 import { type Account, held } from '../../../model/held-bytes.ts';
-import { type CloseCode, closeCodes } from '../../../wire/close-codes.ts';
+import { type CloseCode, closeCodes } from '../../../wire/protocol.ts';
 import { LimitError, type LimitHits } from '../limits/limit-hits.ts';
 import { shareOf, TokenBuckets } from '../limits/rates.ts';
-import { shownAddress } from '../proxies/address.ts';
+import { shownAddress } from '../proxies/ip-address.ts';
 import type { Settings } from '../settings.ts';
 import type { ConnectedClient, Socket } from './socket-protocol.ts';
 

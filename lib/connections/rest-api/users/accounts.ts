@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Parameters } from '../../hub-port.ts';
 import type { SettingMistake } from '../../setting.ts';
-import { createPasswordCheck, type PasswordCheck } from './password-text.ts';
+import { createPasswordCheck, type PasswordCheck } from './passwords.ts';
 import { Rights } from './rights.ts';
 import type { RightSettings, UserSettings } from './user-settings.ts';
 

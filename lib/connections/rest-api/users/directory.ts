@@ -1,8 +1,7 @@
 // Knows who may come in. Credentials are compared once: a client that comes again with the same ones is known, until the settings change.
 import type { HubPort } from '../../hub-port.ts';
 import { type Account, type AccountSettings, accountOf, accountsOf, digestOf, isOpen, noRights } from './accounts.ts';
-import type { Asker } from './password-queue.ts';
-import { type PasswordCheck, whenItsTurn } from './password-text.ts';
+import { type Asker, type PasswordCheck, whenItsTurn } from './passwords.ts';
 import { Guest, openVisitor, type Visitor } from './visitor.ts';
 
 /** Of shorter ones somebody may try all. */

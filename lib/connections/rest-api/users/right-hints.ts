@@ -3,7 +3,7 @@
 import { describe } from '../../../model/error.ts';
 import type { DeclaredAddresses } from '../../connection.ts';
 import type { SettingHint } from '../../setting.ts';
-import { createGlobFilter } from '../filters/glob.ts';
+import { createGlobFilter } from '../filters/address-glob.ts';
 import type { AccountSettings } from './accounts.ts';
 import type { RightSettings } from './user-settings.ts';
 

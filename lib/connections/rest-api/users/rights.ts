@@ -1,8 +1,8 @@
 // What somebody may do. Rights are matched with an address once, and remembered. Deny wins.
 
 import type { Parameters } from '../../hub-port.ts';
+import { createGlobFilter } from '../filters/address-glob.ts';
 import { anyOf, type Filter, filterOf, textWork } from '../filters/filter.ts';
-import { createGlobFilter } from '../filters/glob.ts';
 import type { RightSettings, UserSettings } from './user-settings.ts';
 
 /** What a request needs: nothing, to be somebody who is let in, or a right of its own. */

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { describe } from '../../../model/error.ts';
 import { record } from '../../../model/record-schema.ts';
-import { readPasswordText } from './password-text.ts';
+import { readPasswordText } from './passwords.ts';
 
 const addressGlob = z
   .string({ error: 'a glob of addresses such as "s2/**"' })

@@ -7,10 +7,9 @@ import type { LogEntry, LogPage } from '../../../model/reports/log-entry.ts';
 import { Backoff } from '../../../model/time/backoff.ts';
 import { within } from '../../../model/time/deadline.ts';
 import { Pause } from '../../../model/time/wall-clock.ts';
-import type { RecordedArchive, WritingStatus } from '../../archive.ts';
 import type { ConnectionContext, ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
-import type { KeptLog } from '../../keeping.ts';
+import type { KeptLog, RecordedArchive, WritingStatus } from '../../keeping.ts';
 import { HourlyCopy } from '../hourly-copy.ts';
 import {
   afterNext,

@@ -3,13 +3,12 @@ import { rm } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { Observable } from 'rxjs';
 import { HubError } from '../../../model/error.ts';
-import type { Backup } from '../../archive.ts';
 import type { ConnectionContext } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
+import type { Backup, NamedFile } from '../../keeping.ts';
 import type { Part } from '../parts.ts';
 import type { StoreSettings } from '../settings.ts';
 import { StoreThread } from '../store-thread.ts';
-import type { BackupAnswer, BackupQuestion } from '../thread/backup-messages.ts';
 import { backupWork } from '../thread/database/files.ts';
 
 interface BackupOptions {
@@ -91,3 +90,30 @@ export function keepStorage(context: ConnectionContext<StoreSettings>, hub: HubP
     };
   });
 }
+
+// What the hub's thread asks of the thread that makes a backup, and what it is answered: one question at a time.
+
+export interface BackupRequest {
+  readonly ask: 'begin';
+  /** Where copies stand until they are sent; it is created. */
+  readonly work: string;
+  /** The folder of the databases. */
+  readonly folder: string;
+  readonly isAbsolute: boolean;
+  /** The folder that the hub was started in. */
+  readonly startedIn: string;
+  /** Flow files and folders, as they were given. */
+  readonly paths: readonly string[];
+  readonly named: readonly NamedFile[];
+  /** The version of the hub. */
+  readonly patchbay: string;
+}
+
+export type BackupQuestion = BackupRequest | { readonly ask: 'next' };
+
+export type BackupAnswer =
+  /** How long the backup is, in bytes. */
+  | { readonly begun: number }
+  /** The next piece; undefined: it is whole. */
+  | { readonly piece: Uint8Array<ArrayBuffer> | undefined }
+  | { readonly failed: string };

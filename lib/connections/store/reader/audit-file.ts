@@ -1,8 +1,8 @@
 // The audit as a reader finds it: `audit.db` is opened to read.
 import type { DatabaseSync } from 'node:sqlite';
-import type { AuditPage } from '../../../wire/http/past.ts';
+import type { AuditPage } from '../../../wire/http/past-shapes.ts';
 import { toIsoTime } from '../../../wire/time.ts';
-import type { AuditQuestion } from '../../archive.ts';
+import type { AuditQuestion } from '../../keeping.ts';
 import { findEntries } from '../audit/find-entries.ts';
 import { OpenFile, readDatabase } from '../thread/database/store-database.ts';
 import type { Deadline } from './past-moment.ts';

@@ -1,11 +1,11 @@
 // Answers a question for the events of a parameter: what happened, who did it, and what led to it.
 import type { Origin } from '../../../model/parameter.ts';
 import { originWithoutRule, something } from '../../../wire/http/hidden.ts';
-import type { EventList, HistoryCause, HistoryEvent } from '../../../wire/http/past.ts';
+import type { EventList, HistoryCause, HistoryEvent } from '../../../wire/http/past-shapes.ts';
 import { toIsoTime } from '../../../wire/time.ts';
-import type { EventsQuestion } from '../../archive.ts';
+import type { EventsQuestion } from '../../keeping.ts';
 import { hourMs } from '../history/history-tables.ts';
-import { floorTo } from './histories/bucket-steps.ts';
+import { floorTo } from './histories/gaps.ts';
 import { unknownParameter } from './histories/histories.ts';
 import { type EventRow, type PastDatabase, type Series, type Stored, toValue } from './past-database.ts';
 import { createSight, heldBefore, heldIn, type Moment, type Sees } from './past-moment.ts';

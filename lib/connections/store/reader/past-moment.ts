@@ -1,12 +1,11 @@
 // What is recorded of one parameter, whatever is still kept of it: its changes, and what held at some time.
 import { HubError } from '../../../model/error.ts';
 import { globToRegExp } from '../../../model/glob.ts';
-import type { History } from '../../../wire/http/past.ts';
-import type { Sight } from '../../archive.ts';
+import type { History } from '../../../wire/http/past-shapes.ts';
+import type { Sight } from '../../keeping.ts';
 import { hourMs, minuteMs } from '../history/history-tables.ts';
 import { type Interval, type Piece, type Segment, Segments } from '../history/segments.ts';
-import { floorTo } from './histories/bucket-steps.ts';
-import { Gaps } from './histories/gaps.ts';
+import { floorTo, Gaps } from './histories/gaps.ts';
 import {
   allNumbers,
   type ChangeRow,

@@ -3,8 +3,8 @@
 import { Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import { HubError, messageOf } from '../../../model/error.ts';
 import { within } from '../../../model/time/deadline.ts';
-import type { PastArchive, PastQuestion, ReadyAnswer } from '../../archive.ts';
 import type { ConnectionEvent } from '../../connection.ts';
+import type { PastArchive, PastQuestion, ReadyAnswer } from '../../keeping.ts';
 import { StoreThread } from '../store-thread.ts';
 import { type HandedQuestion, handListOver, type ReadAnswer, type ReadRequest } from './reader-messages.ts';
 

@@ -1,7 +1,7 @@
 // A second thread that reads, as far as it gets, pieces of a list that is long. It is there from the first long list on, as long as the
 // first thread is. What it does not hand over, whatever the reason, the first thread reads itself.
 import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads';
-import type { HistoryQuestion } from '../../archive.ts';
+import type { HistoryQuestion } from '../../keeping.ts';
 import { startThread } from '../store-thread.ts';
 import { type Piece, piecesOf, readPiece } from './histories/histories.ts';
 import type { Mark } from './past-database.ts';

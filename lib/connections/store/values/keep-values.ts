@@ -7,10 +7,9 @@ import { Backoff } from '../../../model/time/backoff.ts';
 import { within } from '../../../model/time/deadline.ts';
 import { Durations } from '../../../model/time/duration.ts';
 import { Pause } from '../../../model/time/wall-clock.ts';
-import type { ValuesArchive, WritingStatus } from '../../archive.ts';
 import type { ConnectionEvent, Log } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
-import type { KeepingPort } from '../../keeping.ts';
+import type { KeepingPort, ValuesArchive, WritingStatus } from '../../keeping.ts';
 import type { HourlyCopy } from '../hourly-copy.ts';
 import {
   afterNext,

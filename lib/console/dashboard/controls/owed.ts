@@ -3,7 +3,7 @@
 
 import { createSignal } from 'solid-js';
 import { messageOf } from '../../../model/error.ts';
-import type { Update } from '../../../wire/http/parameters.ts';
+import type { Update } from '../../../wire/http/parameter-shapes.ts';
 import { hub } from '../../hub/page-hub.ts';
 import { keep, recallTexts } from '../../page/storage.ts';
 import { createReleases } from './releases.ts';

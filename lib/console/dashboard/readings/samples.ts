@@ -1,7 +1,8 @@
 // The samples that a plot of a dashboard holds. Where none were taken for a while, because the machine slept or nobody saw the page,
 // the line has a gap.
-import type { History } from '../../../wire/http/past.ts';
-import { pathOf } from '../../../wire/http/path.ts';
+
+import { pathOf } from '../../../wire/http/parameter-path.ts';
+import type { History } from '../../../wire/http/past-shapes.ts';
 import { curveOf, heldAt, isMarks, shift } from '../../history/plot/curve.ts';
 import { getJson } from '../../hub/page-request.ts';
 

@@ -1,6 +1,6 @@
 // What a plot draws of a history, and of what the page has seen since. Each point holds until the next one.
 
-import type { History, HistoryGap } from '../../../wire/http/past.ts';
+import type { History, HistoryGap } from '../../../wire/http/past-shapes.ts';
 
 /** Points in order of time, milliseconds since 1970; null: unknown. */
 export interface Curve {

@@ -1,6 +1,6 @@
 // How often something changed, counted by round times of the day: people see when something happened, and go there with one click.
 
-import type { History } from '../../../wire/http/past.ts';
+import type { History } from '../../../wire/http/past-shapes.ts';
 import { dayMs, hourMs, minuteMs, type TimeRange } from '../time/timeframe.ts';
 
 export interface Slot extends TimeRange {

@@ -2,7 +2,7 @@
 
 import { createEffect, on, onCleanup, onMount } from 'solid-js';
 import uPlot from 'uplot';
-import type { History } from '../../../wire/http/past.ts';
+import type { History } from '../../../wire/http/past-shapes.ts';
 import { listenToKeys, listenToPointers } from '../../page/gestures.ts';
 import { useSize } from '../../page/media.ts';
 import { useInterval } from '../../page/page-timers.ts';

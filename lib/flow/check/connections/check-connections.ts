@@ -2,7 +2,7 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { type Claim, claimsClash } from '../../../connections/claim.ts';
 import type { AnyConnectionType, DeclaredAddresses } from '../../../connections/connection.ts';
-import type { PrivateFiles } from '../../../connections/installation.ts';
+import type { PrivateFiles } from '../../../connections/keeping.ts';
 import { MistakeList } from '../../../json5/mistake.ts';
 import { unknownName } from '../../../json5/nearest-name.ts';
 import { connectionIdMistake } from '../../../model/address.ts';

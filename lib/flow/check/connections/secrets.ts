@@ -5,7 +5,7 @@ import { statSync } from 'node:fs';
 import { env, platform } from 'node:process';
 import type { z } from 'zod';
 import type { DeclaredAddresses, ServedFolder } from '../../../connections/connection.ts';
-import type { PrivateFiles } from '../../../connections/installation.ts';
+import type { PrivateFiles } from '../../../connections/keeping.ts';
 import { asFileError, decodeUtf8, nothing, readRegularFileSync } from '../../../files/regular-file.ts';
 import { type SettingPath, unreadable } from '../../../json5/mistake.ts';
 import { nearestName } from '../../../json5/nearest-name.ts';

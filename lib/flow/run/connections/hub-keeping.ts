@@ -1,9 +1,17 @@
 // What outlives the hub: which values a store may keep, and what connections have under way. Without a store nothing is noted.
 import { isAbsolute, resolve } from 'node:path';
 import { type Observable, Subject } from 'rxjs';
-import type { Archive } from '../../../connections/archive.ts';
-import type { Installation, NamedFile } from '../../../connections/installation.ts';
-import type { Deed, KeepingPort, Kept, KeptMemory, KeptValue, Memory } from '../../../connections/keeping.ts';
+import type {
+  Archive,
+  Deed,
+  Installation,
+  KeepingPort,
+  Kept,
+  KeptMemory,
+  KeptValue,
+  Memory,
+  NamedFile,
+} from '../../../connections/keeping.ts';
 import type { Graph } from '../../../graph/graph.ts';
 import { connectionIdOf, formatAddress } from '../../../model/address.ts';
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';

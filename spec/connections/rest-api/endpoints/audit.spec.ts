@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import { type AuditOptions, audit } from '../../../../lib/command/remote/audit-command.ts';
-import type { AuditPage } from '../../../../lib/wire/http/past.ts';
+import type { AuditPage } from '../../../../lib/wire/http/past-shapes.ts';
 import type { Problem } from '../../../../lib/wire/http/problem.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { api, portsOf, startTestHub, writer } from '../../../support/hub.ts';

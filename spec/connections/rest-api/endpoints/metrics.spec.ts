@@ -6,7 +6,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { createMetricsPage } from '../../../../lib/connections/rest-api/endpoints/metrics.ts';
-import type { MetricsContext } from '../../../../lib/connections/rest-api/metrics/metrics.ts';
+import type { MetricsContext } from '../../../../lib/connections/rest-api/metrics/metric-registry.ts';
 import { eventually, within } from '../../../support/deadline.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { ask } from '../../../support/http.ts';

@@ -4,7 +4,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import test from 'ava';
 import { endpoints, routesOf, type ServerContext } from '../../../../lib/connections/rest-api/endpoints/routes.ts';
 import { methodsOf } from '../../../../lib/connections/rest-api/http/router.ts';
-import { limits } from '../../../../lib/connections/rest-api/limits/limits.ts';
+import { limits } from '../../../../lib/connections/rest-api/limits/client-limits.ts';
 import { settingsSchema } from '../../../../lib/connections/rest-api/settings.ts';
 import { ask } from '../../../support/http.ts';
 import { api, startHubFrom } from '../../../support/hub.ts';

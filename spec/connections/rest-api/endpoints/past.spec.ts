@@ -4,7 +4,7 @@ import test from 'ava';
 import type { HubPort } from '../../../../lib/connections/hub-port.ts';
 import { readHistoriesQuestion } from '../../../../lib/connections/rest-api/endpoints/history.ts';
 import { servePast } from '../../../../lib/connections/rest-api/endpoints/past.ts';
-import { limits } from '../../../../lib/connections/rest-api/limits/limits.ts';
+import { limits } from '../../../../lib/connections/rest-api/limits/client-limits.ts';
 import { PastShares } from '../../../../lib/connections/rest-api/limits/past-shares.ts';
 import { FairQueue } from '../../../../lib/connections/rest-api/pacing/fair-queue.ts';
 import { Round } from '../../../../lib/connections/rest-api/pacing/round.ts';

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { env } from 'node:process';
 import test from 'ava';
-import type { StoreStatus } from '../../../../lib/wire/http/past.ts';
+import type { StoreStatus } from '../../../../lib/wire/http/past-shapes.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { ask } from '../../../support/http.ts';
 import { api, startTestHub } from '../../../support/hub.ts';

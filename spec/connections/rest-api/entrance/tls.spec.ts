@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import test, { type ExecutionContext } from 'ava';
-import { startHub } from '../../../../lib/hub.ts';
+import { startHub } from '../../../../lib/hub/index.ts';
 import { createLogRecorder } from '../../../support/connection.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { ask, openWire, request } from '../../../support/http.ts';

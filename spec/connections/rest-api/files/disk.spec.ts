@@ -2,8 +2,7 @@
 
 import { tmpdir } from 'node:os';
 import test from 'ava';
-import { createDisk } from '../../../../lib/connections/rest-api/files/disk.ts';
-import type { Reading } from '../../../../lib/connections/rest-api/files/reading.ts';
+import { createDisk, type Reading } from '../../../../lib/connections/rest-api/files/reading.ts';
 
 function* taking(ms: number, gauges: { time: number; reads: number }, reads = 1): Reading<string> {
   yield {

@@ -4,7 +4,7 @@ import { realpathSync } from 'node:fs';
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { isOnLocalDisk } from '../../../../lib/connections/rest-api/files/disk.ts';
+import { isOnLocalDisk } from '../../../../lib/connections/rest-api/files/reading.ts';
 import { createFolder } from '../../../support/folder.ts';
 
 /** A mount table of Linux: `/ ext4, /srv nfs4`. */

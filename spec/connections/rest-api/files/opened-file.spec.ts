@@ -28,7 +28,7 @@ import {
   readNow,
 } from '../../../../lib/connections/rest-api/files/reading.ts';
 import { readFlags } from '../../../../lib/files/regular-file.ts';
-import { checkFlows, startHub } from '../../../../lib/hub.ts';
+import { checkFlows, startHub } from '../../../../lib/hub/index.ts';
 import { createLogRecorder } from '../../../support/connection.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { createFolder } from '../../../support/folder.ts';

@@ -3,8 +3,8 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { createFilter } from '../../../../lib/connections/rest-api/filters/filter.ts';
+import { limits } from '../../../../lib/connections/rest-api/limits/client-limits.ts';
 import { LimitError } from '../../../../lib/connections/rest-api/limits/limit-hits.ts';
-import { limits } from '../../../../lib/connections/rest-api/limits/limits.ts';
 import { bestOf, processorTimeOf } from '../../../support/system/machine.ts';
 
 const maxSteps = limits.patternSteps.default;

@@ -1,7 +1,7 @@
 // Which changes a WebSocket client hears of (S-11, D-05, D-28, D-15).
 
 import test, { type ExecutionContext } from 'ava';
-import { loadFlows } from '../../../../lib/hub.ts';
+import { loadFlows } from '../../../../lib/hub/index.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { ask, openWire, request } from '../../../support/http.ts';
 import { api, expectQuietLog, portsOf, startTestHub } from '../../../support/hub.ts';

@@ -2,8 +2,8 @@
 
 import test from 'ava';
 import fc from 'fast-check';
-import { createPatternFilter } from '../../../../lib/connections/rest-api/filters/pattern.ts';
-import { limits } from '../../../../lib/connections/rest-api/limits/limits.ts';
+import { createPatternFilter } from '../../../../lib/connections/rest-api/filters/address-glob.ts';
+import { limits } from '../../../../lib/connections/rest-api/limits/client-limits.ts';
 import { processorTimeOf } from '../../../support/system/machine.ts';
 
 const maxSteps = limits.patternSteps.default;

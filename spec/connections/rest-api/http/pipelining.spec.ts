@@ -7,7 +7,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { isOnLocalDisk } from '../../../../lib/connections/rest-api/files/disk.ts';
+import { isOnLocalDisk } from '../../../../lib/connections/rest-api/files/reading.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { openWire, request } from '../../../support/http.ts';

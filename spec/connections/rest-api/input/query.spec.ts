@@ -1,7 +1,7 @@
 // Points in time as clients ask for them.
 
 import test from 'ava';
-import { readMoment } from '../../../../lib/connections/rest-api/input/query.ts';
+import { readMoment } from '../../../../lib/connections/rest-api/http/request-url.ts';
 
 const now = Date.parse('2026-11-22T12:00:00Z');
 const rows: [string, number][] = [

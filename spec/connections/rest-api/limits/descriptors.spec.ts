@@ -4,7 +4,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import test from 'ava';
-import { descriptorLimit, openDescriptors } from '../../../../lib/net/descriptors.ts';
+import { descriptorLimit, openDescriptors } from '../../../../lib/net/linux-sockets.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { openWire, request } from '../../../support/http.ts';
 import { api } from '../../../support/hub.ts';

@@ -3,9 +3,9 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import test from 'ava';
+import { limitTable, metricOf } from '../../../../lib/connections/rest-api/limits/client-limits.ts';
 import { createLimitHits, LimitError } from '../../../../lib/connections/rest-api/limits/limit-hits.ts';
 import { limitSettings } from '../../../../lib/connections/rest-api/limits/limit-settings.ts';
-import { limitTable, metricOf } from '../../../../lib/connections/rest-api/limits/limits.ts';
 import { Journal } from '../../../../lib/hub/journal.ts';
 import { createLogRecorder } from '../../../support/connection.ts';
 

@@ -1,7 +1,7 @@
 // What clients may cost (S-06, D-13, D-15), and requests that are large, late or broken.
 
 import test, { type ExecutionContext } from 'ava';
-import type { LimitName } from '../../../../lib/connections/rest-api/limits/limits.ts';
+import type { LimitName } from '../../../../lib/connections/rest-api/limits/client-limits.ts';
 import { restApi } from '../../../../lib/connections/rest-api/rest-api.ts';
 import { connectionSchema } from '../../../../lib/flow/check/schema.ts';
 import { ask, openWire, request } from '../../../support/http.ts';

@@ -1,8 +1,8 @@
 // What questions about the past may cost: so many wait, and so many bytes of answers are unread, of one address and of all together.
 
 import test from 'ava';
+import { limits } from '../../../../lib/connections/rest-api/limits/client-limits.ts';
 import type { LimitError } from '../../../../lib/connections/rest-api/limits/limit-hits.ts';
-import { limits } from '../../../../lib/connections/rest-api/limits/limits.ts';
 import { PastShares } from '../../../../lib/connections/rest-api/limits/past-shares.ts';
 
 const most = limits.pastBytes.default;

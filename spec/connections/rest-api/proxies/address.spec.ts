@@ -8,7 +8,7 @@ import {
   readAddress,
   readNetwork,
   shownAddress,
-} from '../../../../lib/connections/rest-api/proxies/address.ts';
+} from '../../../../lib/connections/rest-api/proxies/ip-address.ts';
 
 const addresses: [text: string, address: string | undefined][] = [
   ['192.0.2.7', '192.0.2.7'],

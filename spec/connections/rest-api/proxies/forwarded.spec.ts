@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import fc from 'fast-check';
-import { hopsOfForwarded, hopsOfOlder } from '../../../../lib/connections/rest-api/proxies/forwarded.ts';
+import { hopsOfForwarded, hopsOfOlder } from '../../../../lib/connections/rest-api/proxies/trusted-proxies.ts';
 
 /** `192.0.2.7 https` for each hop, the nearest one first; `?` for what is not said. */
 const shown = (hops: ReturnType<typeof hopsOfForwarded>) =>

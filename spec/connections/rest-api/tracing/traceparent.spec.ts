@@ -2,7 +2,7 @@
 
 import test, { type ExecutionContext } from 'ava';
 import { readTraceparent, writeTraceparent } from '../../../../lib/connections/rest-api/tracing/traceparent.ts';
-import type { Explanation } from '../../../../lib/wire/http/parameters.ts';
+import type { Explanation } from '../../../../lib/wire/http/parameter-shapes.ts';
 import { ask } from '../../../support/http.ts';
 import { api, portsOf } from '../../../support/hub.ts';
 import { openV1 } from '../../../support/sockets/v1.ts';

@@ -2,7 +2,7 @@
 
 import test, { type ExecutionContext } from 'ava';
 import { KioskLinks } from '../../../../lib/connections/rest-api/users/devices.ts';
-import type { UserActed, UserList } from '../../../../lib/wire/http/users.ts';
+import type { UserActed, UserList } from '../../../../lib/wire/http/user-shapes.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { ask } from '../../../support/http.ts';
 import { api, expectQuietLog, startHubFrom } from '../../../support/hub.ts';

@@ -2,9 +2,9 @@
 
 import test from 'ava';
 import fc from 'fast-check';
+import { limits } from '../../../../lib/connections/rest-api/limits/client-limits.ts';
 import type { LimitError } from '../../../../lib/connections/rest-api/limits/limit-hits.ts';
-import { limits } from '../../../../lib/connections/rest-api/limits/limits.ts';
-import { PasswordQueue } from '../../../../lib/connections/rest-api/users/password-queue.ts';
+import { PasswordQueue } from '../../../../lib/connections/rest-api/users/passwords.ts';
 
 const most = limits.passwords.default;
 

@@ -4,9 +4,9 @@ import { scryptSync } from 'node:crypto';
 import { PassThrough } from 'node:stream';
 import test from 'ava';
 import { password } from '../../../../lib/command/password.ts';
+import { limits } from '../../../../lib/connections/rest-api/limits/client-limits.ts';
 import type { LimitError } from '../../../../lib/connections/rest-api/limits/limit-hits.ts';
-import { limits } from '../../../../lib/connections/rest-api/limits/limits.ts';
-import { createPasswordCheck, readPasswordText } from '../../../../lib/connections/rest-api/users/password-text.ts';
+import { createPasswordCheck, readPasswordText } from '../../../../lib/connections/rest-api/users/passwords.ts';
 
 const asker = { network: '10.0.0.1', suspicion: () => 1, isSlowed: () => false, isGone: () => false };
 const slowed = { ...asker, isSlowed: () => true };

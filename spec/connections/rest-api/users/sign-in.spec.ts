@@ -4,7 +4,7 @@ import { scryptSync } from 'node:crypto';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { limits, wrongInARow } from '../../../../lib/connections/rest-api/limits/limits.ts';
+import { limits, wrongInARow } from '../../../../lib/connections/rest-api/limits/client-limits.ts';
 import { eventually, within } from '../../../support/deadline.ts';
 import { type Answer, ask } from '../../../support/http.ts';
 import { api, expectQuietLog, startHubFrom, startTestHub } from '../../../support/hub.ts';

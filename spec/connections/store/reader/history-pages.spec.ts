@@ -2,7 +2,7 @@
 
 import test, { type ExecutionContext } from 'ava';
 import type { Value } from '../../../../lib/model/value.ts';
-import type { EventList, History, HistoryList } from '../../../../lib/wire/http/past.ts';
+import type { EventList, History, HistoryList } from '../../../../lib/wire/http/past-shapes.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { ask } from '../../../support/http.ts';
 import { api, startTestHub, writer } from '../../../support/hub.ts';

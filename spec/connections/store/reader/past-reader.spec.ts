@@ -4,10 +4,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { VirtualTimeScheduler } from 'rxjs';
-import type { HistoryQuestion } from '../../../../lib/connections/archive.ts';
+import type { HistoryQuestion } from '../../../../lib/connections/keeping.ts';
 import { hourMs } from '../../../../lib/connections/store/history/history-tables.ts';
 import { maxQuestions, PastReader } from '../../../../lib/connections/store/reader/past-reader.ts';
-import type { History } from '../../../../lib/wire/http/past.ts';
+import type { History } from '../../../../lib/wire/http/past-shapes.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { Timeline, writeTimeline } from './timeline.ts';
 

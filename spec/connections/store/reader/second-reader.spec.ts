@@ -3,13 +3,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import type { HistoryQuestion } from '../../../../lib/connections/archive.ts';
+import type { HistoryQuestion } from '../../../../lib/connections/keeping.ts';
 import { hourMs } from '../../../../lib/connections/store/history/history-tables.ts';
 import { answerHistories } from '../../../../lib/connections/store/reader/histories/histories.ts';
 import { PastDatabase } from '../../../../lib/connections/store/reader/past-database.ts';
 import { Deadline, momentOf } from '../../../../lib/connections/store/reader/past-moment.ts';
 import { SecondReader } from '../../../../lib/connections/store/reader/second-reader.ts';
-import type { HistoryList } from '../../../../lib/wire/http/past.ts';
+import type { HistoryList } from '../../../../lib/wire/http/past-shapes.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { Timeline, writeTimeline } from './timeline.ts';

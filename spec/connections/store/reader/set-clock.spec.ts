@@ -7,7 +7,7 @@ import { answerHistories } from '../../../../lib/connections/store/reader/histor
 import { PastDatabase } from '../../../../lib/connections/store/reader/past-database.ts';
 import { answerEvents } from '../../../../lib/connections/store/reader/past-events.ts';
 import { Deadline, momentOf } from '../../../../lib/connections/store/reader/past-moment.ts';
-import type { EventList, History } from '../../../../lib/wire/http/past.ts';
+import type { EventList, History } from '../../../../lib/wire/http/past-shapes.ts';
 import { makeHistory } from '../../../support/store/history.ts';
 
 const minute = 60_000;

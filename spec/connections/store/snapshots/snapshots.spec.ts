@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import test from 'ava';
 import { HubError } from '../../../../lib/model/error.ts';
 import type { Change } from '../../../../lib/model/parameter.ts';
-import type { Snapshot, SnapshotList } from '../../../../lib/wire/http/past.ts';
+import type { Snapshot, SnapshotList } from '../../../../lib/wire/http/past-shapes.ts';
 import { ask } from '../../../support/http.ts';
 import { api, portsOf, writer } from '../../../support/hub.ts';
 import { shared } from '../../../support/shared.ts';

@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import { columnsOf, curveOf, goOn, heldAt, isMarks, shift } from '../../../../lib/console/history/plot/curve.ts';
-import type { History } from '../../../../lib/wire/http/past.ts';
+import type { History } from '../../../../lib/wire/http/past-shapes.ts';
 
 const history = (parts: Partial<History>): History => ({
   address: 'desk/level',

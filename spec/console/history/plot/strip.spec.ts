@@ -3,7 +3,7 @@
 import test from 'ava';
 import { slotsOf } from '../../../../lib/console/history/plot/strip.ts';
 import { dayMs, hourMs, minuteMs } from '../../../../lib/console/history/time/timeframe.ts';
-import type { History } from '../../../../lib/wire/http/past.ts';
+import type { History } from '../../../../lib/wire/http/past-shapes.ts';
 
 const now = new Date(2026, 10, 22, 9, 30).getTime();
 const last = (ms: number) => ({ from: now - ms, to: now });

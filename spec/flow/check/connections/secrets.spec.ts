@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { env } from 'node:process';
 import test from 'ava';
-import { loadFlows } from '../../../../lib/hub.ts';
+import { loadFlows } from '../../../../lib/hub/index.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { api } from '../../../support/hub.ts';
 import { startReloading } from '../../../support/reload.ts';

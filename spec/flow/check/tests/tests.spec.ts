@@ -1,7 +1,7 @@
 // Mistakes in the tests of flow files, all of them at once.
 
 import test from 'ava';
-import { loadFlows } from '../../../../lib/hub.ts';
+import { loadFlows } from '../../../../lib/hub/index.ts';
 import { createFolder } from '../../../support/folder.ts';
 
 const connections = {

@@ -3,7 +3,7 @@
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { VirtualTimeScheduler } from 'rxjs';
-import type { Hub } from '../../../../lib/hub.ts';
+import type { Hub } from '../../../../lib/hub/index.ts';
 import type { Origin } from '../../../../lib/model/parameter.ts';
 import { startTestHub } from '../../../support/hub.ts';
 

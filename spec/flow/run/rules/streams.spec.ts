@@ -4,7 +4,7 @@ import { cp, symlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { maxSubscriptions } from '../../../../lib/flow/run/rules/streams/run-stream.ts';
-import { startHub } from '../../../../lib/hub.ts';
+import { startHub } from '../../../../lib/hub/index.ts';
 import { createLogRecorder } from '../../../support/connection.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { createFolder } from '../../../support/folder.ts';

@@ -1,7 +1,7 @@
 // A graph with the groups of its clients, and nothing else of a hub.
 
 import type { HubPort } from '../../../../lib/connections/hub-port.ts';
-import type { LimitName } from '../../../../lib/connections/rest-api/limits/limits.ts';
+import type { LimitName } from '../../../../lib/connections/rest-api/limits/client-limits.ts';
 import { FairQueue } from '../../../../lib/connections/rest-api/pacing/fair-queue.ts';
 import { Round } from '../../../../lib/connections/rest-api/pacing/round.ts';
 import { FanOut } from '../../../../lib/connections/rest-api/sockets/fan-out.ts';

@@ -1,7 +1,7 @@
 // What a client accepts as an answer: plain text or JSON (RFC 9110 section 12.5.1).
 
 import { encodeText, type HttpRequest } from '../../../../net/uws.ts';
-import { joinedHeaders } from '../../input/joined-headers.ts';
+import { joinedHeaders } from '../../input/parse-input.ts';
 import { jsonType } from './headers.ts';
 
 /** What a client accepts, over all lines of the header. */

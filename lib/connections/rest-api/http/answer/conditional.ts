@@ -3,7 +3,7 @@
 import { HubError } from '../../../../model/error.ts';
 import { readTimestamp } from '../../../../model/time/iso-time.ts';
 import type { HttpRequest } from '../../../../net/uws.ts';
-import { joinedHeaders } from '../../input/joined-headers.ts';
+import { joinedHeaders } from '../../input/parse-input.ts';
 
 export interface FileState {
   readonly bytes: number;

@@ -2,7 +2,7 @@
 // that is written in small letters. Here is what it does not see: other letters, several lines, further members.
 
 import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
-import { joinedHeaders, lists } from '../../input/joined-headers.ts';
+import { joinedHeaders, lists } from '../../input/parse-input.ts';
 
 /** Notes with a response that its client waits. If it is answered before it was let send, the connection ends with that. */
 export function noteExpectation(response: HttpResponse, request: HttpRequest): void {

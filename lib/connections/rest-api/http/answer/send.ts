@@ -2,12 +2,13 @@
 // and then, by chance, `send` looks whether a connection takes its answer. What it does not take waits here, and the connection gets
 // no further answer until it has read.
 
+import { type Account, type HeldKind, held } from '../../../../model/held-bytes.ts';
 import type { HttpResponse } from '../../../../net/uws.ts';
+import type { LimitHits } from '../../limits/limit-hits.ts';
+import { networkOf } from '../../limits/network.ts';
 import { TokenBuckets } from '../../limits/rates.ts';
-import { peerOf, remoteAddressOf } from '../../proxies/remote-address.ts';
+import { peerOf, remoteAddressOf } from '../../proxies/trusted-proxies.ts';
 import { isAwaited } from './expect.ts';
-import { holdFor } from './held-for.ts';
-import { servedHits } from './served-hits.ts';
 
 /** To look costs as much as a short answer, so it is done once in so many bytes on average. An answer has its body and a head. */
 const lookEvery = 64 * 1024;
@@ -65,4 +66,48 @@ function sendRest(response: HttpResponse, body: string | ArrayBuffer | Uint8Arra
     if (isDone) account.set(0);
     return isTaken;
   });
+}
+
+// What the hub holds for HTTP clients until it can go on: bodies that are not whole, answers that are not read, pages that are being made. When
+// the hub holds too much for all together, those of the user or network that holds most lose their connections.
+
+/** Cuts the connection of a response, unless it is out. */
+export function cut(response: HttpResponse): void {
+  try {
+    response.close();
+  } catch {} // it is out, or its client has gone: the library takes no call any more
+}
+
+/**
+ * Opens an account of what is held for the client of a response, which must be there. Whoever opens it sets it to 0 when nothing is held any more,
+ * as when the client has gone. `share`: whose it is; left out: its network.
+ */
+export function holdFor(
+  response: HttpResponse,
+  kind: HeldKind & ('requests' | 'answers'),
+  share = networkOf(remoteAddressOf(response)),
+): Account {
+  const client = remoteAddressOf(response);
+  const hits = servedHits();
+  const letGo = () => {
+    account.set(0);
+    hits?.add('heldBytes', client);
+    setImmediate(cut, response); // the library may be in the middle of a call for it
+  };
+  const account: Account = held.open({ kind, owner: share, letGo });
+  return account;
+}
+
+// Knows for which connection a client is being answered. A request is handled in one piece, so nobody has to hand on what counts hits.
+
+let served: LimitHits | undefined;
+
+/** Sets the counts of hits of the client that is being answered. */
+export function serveFor(hits: LimitHits | undefined): void {
+  served = hits;
+}
+
+/** The counts of hits of the client that is being answered. */
+export function servedHits(): LimitHits | undefined {
+  return served;
 }

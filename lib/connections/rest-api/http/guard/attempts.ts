@@ -1,13 +1,12 @@
 // Counts wrong credentials, by network and by user. Right ones are let in whatever others do: each is compared, and who is wrong too often
 // is answered otherwise, and comes later where comparing takes time. Credentials that were right before are known, and not compared at all.
 
+import { wrongInARow } from '../../limits/client-limits.ts';
 import { LimitError } from '../../limits/limit-hits.ts';
-import { wrongInARow } from '../../limits/limits.ts';
 import { networkOf } from '../../limits/network.ts';
 import { TokenBuckets } from '../../limits/rates.ts';
-import { shownAddress } from '../../proxies/address.ts';
-import type { Asker } from '../../users/password-queue.ts';
-import { WrongLately } from './wrong-lately.ts';
+import { shownAddress } from '../../proxies/ip-address.ts';
+import type { Asker } from '../../users/passwords.ts';
 
 /** Of so many users it is remembered from where they have come. */
 const maxRemembered = 10_000;
@@ -81,4 +80,42 @@ function keysOf(network: string, user: string): string[] {
 
 function whenceOf(network: string, user: string): string {
   return `${network}/${user}`;
+}
+
+// Who has sent wrong credentials within the last minutes: networks, and names of users.
+
+/** So long nobody is forgotten who was wrong. It is longer than a queue of passwords takes, however slowly somebody guesses. */
+const latelyMs = 600_000;
+/** How many are remembered. The one that was wrong longest ago is forgotten first. */
+const maxRememberedWrong = 10_000;
+/** Who was wrong less often may have mistyped. */
+const often = 5;
+
+class WrongLately {
+  readonly #now: () => number;
+  /** In the order in which they were wrong last. */
+  readonly #counts = new Map<string, { count: number; atMs: number }>();
+
+  /** `now` is in milliseconds of a monotonic clock. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  add(key: string): void {
+    const count = this.#countOf(key) + 1;
+    this.#counts.delete(key);
+    if (this.#counts.size >= maxRememberedWrong) this.#counts.delete(this.#counts.keys().next().value!);
+    this.#counts.set(key, { count, atMs: this.#now() });
+  }
+
+  /** 0: it was not wrong lately, 1: now and then, 2: often. */
+  levelOf(key: string): 0 | 1 | 2 {
+    const count = this.#countOf(key);
+    return count === 0 ? 0 : count < often ? 1 : 2;
+  }
+
+  #countOf(key: string): number {
+    const wrong = this.#counts.get(key);
+    return wrong === undefined || this.#now() - wrong.atMs > latelyMs ? 0 : wrong.count;
+  }
 }

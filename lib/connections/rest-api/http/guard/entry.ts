@@ -1,15 +1,21 @@
 // How somebody comes in by the page to sign in, and goes: passwords and codes are exchanged for cookies. All of it is audited.
-
 import { HubError } from '../../../../model/error.ts';
-import type { DeviceKind } from '../../../../wire/http/users.ts';
+import { createLogGate, type LogGate } from '../../../../model/log-gate.ts';
+import type { HttpRequest } from '../../../../net/uws.ts';
+import type { DeviceKind } from '../../../../wire/http/user-shapes.ts';
+import type { ConnectionContext } from '../../../connection.ts';
+import type { HubPort } from '../../../hub-port.ts';
 import type { LimitHits } from '../../limits/limit-hits.ts';
+import { networkOf } from '../../limits/network.ts';
+import { shownAddress } from '../../proxies/ip-address.ts';
+import type { Settings } from '../../settings.ts';
+import { isOpen } from '../../users/accounts.ts';
 import type { Devices, Invitation } from '../../users/devices.ts';
 import { type Directory, KnownHeaders } from '../../users/directory.ts';
 import type { Guest } from '../../users/visitor.ts';
 import type { Attempts } from './attempts.ts';
-import type { Witness } from './witness.ts';
 
-export interface EntryOptions {
+interface EntryOptions {
   readonly directory: Directory;
   readonly devices: Devices;
   readonly attempts: Attempts;
@@ -152,4 +158,83 @@ export interface Admitted {
   readonly guest: Guest;
   /** Each is the value of a header `Set-Cookie`. */
   readonly cookies: readonly string[];
+}
+
+// Tells who came in, who was refused, who went, and whose rights were changed: to the audit of a store, and to the log where there is none.
+// Whoever guesses passwords floods neither: those of a network within a minute are one entry after the first.
+
+type Coming = 'in' | 'refused' | 'out' | 'invited' | 'revoked';
+
+const gatedMs = 60_000;
+
+type Context = Pick<ConnectionContext<unknown>, 'id' | 'log' | 'withoutSecrets'>;
+
+export class Witness {
+  readonly #context: Context;
+  readonly #hub: Pick<HubPort, 'keeping'>;
+  readonly #gate: LogGate;
+
+  /** The context is that of the REST API. */
+  constructor(context: Context, hub: Pick<HubPort, 'keeping'>, intervalMs = gatedMs) {
+    this.#context = context;
+    this.#hub = hub;
+    this.#gate = createLogGate(
+      (count) => this.#tell(`${context.id} many addresses`, 'refused', 'of those that guess most', count),
+      intervalMs,
+    );
+  }
+
+  /** `user` may be what somebody claims to be: also a token, where one was expected to be a name. */
+  note(user: string, address: string, after: Coming, cause: string): void {
+    const { id, withoutSecrets } = this.#context;
+    const tell = (count?: number) => {
+      const name = withoutSecrets(user).slice(0, 64);
+      this.#tell(`${id} ${name === '' ? '' : `${name} `}${shownAddress(address)}`, after, withoutSecrets(cause), count);
+    };
+    if (after === 'refused') this.#gate(networkOf(address), tell);
+    else tell();
+  }
+
+  /** Somebody has saved flow files with other users: what has changed, a sentence for each of them. */
+  noteUsers(changes: readonly string[]): void {
+    for (const change of changes) this.#tell(`${this.#context.id} flow files`, 'changed', change);
+  }
+
+  #tell(user: string, after: string, cause: string, count = 1): void {
+    const { keeping } = this.#hub;
+    if (keeping.archive?.audit !== undefined) {
+      keeping.note({ kind: 'sign-in', user, address: '', after, cause, count });
+      return;
+    }
+    const times = count > 1 ? ` (${count} times within a minute)` : '';
+    const sentence = `sign-in: ${user}: ${after}${cause && `, ${cause}`}${times}`;
+    this.#context.log.info({}, sentence, after === 'changed' ? sentence : `sign-in ${after} ${user}`); // a reload changes several at once
+  }
+}
+
+// Who may take all that the hub has, flow files with their secrets included: whoever has its credentials. A hub without credentials gives
+// it to programs on its own machine alone.
+
+/** What proxies add to requests that they pass on: those come from this machine only as it seems. */
+const proxyHeaders = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'];
+
+/** Creates the check of a request that the guard has let in. Errors: `forbidden`. */
+export function createOwnerCheck(settings: Settings) {
+  const { allowedHosts, trustedProxies } = settings;
+  const hasCredentials = !isOpen(settings);
+  const isBehindProxy = allowedHosts.length + trustedProxies.length > 0;
+  return (request: HttpRequest, address: string): void => {
+    if (hasCredentials) return;
+    const isPassedOn = isBehindProxy || proxyHeaders.some((header) => request.getHeader(header) !== '');
+    if (isLoopback(address) && !isPassedOn) return;
+    const expected = 'expected a hub with credentials, or a program on its machine that asks without a proxy';
+    throw new HubError(
+      'forbidden',
+      `${request.getUrl()}: ${expected}, got ${shownAddress(address)}; users, username or token set credentials`,
+    );
+  };
+}
+
+function isLoopback(address: string): boolean {
+  return address.startsWith('127.') || /^(0000:){7}0001$/.test(address);
 }

@@ -5,7 +5,7 @@ import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { HubError } from '../../../../model/error.ts';
 import { encodeText, type HttpRequest } from '../../../../net/uws.ts';
-import type { Scheme } from '../../proxies/forwarded.ts';
+import type { Scheme } from '../../proxies/trusted-proxies.ts';
 import type { Settings } from '../../settings.ts';
 import type { Act } from './purpose.ts';
 

@@ -4,15 +4,14 @@
 
 import { HubError } from '../../../../model/error.ts';
 import type { Origin, Parameter } from '../../../../model/parameter.ts';
-import type { CloseCode } from '../../../../wire/close-codes.ts';
 import type { Interests, SessionStatus } from '../../../../wire/http/operation.ts';
 import type { PlainRefusal } from '../../../../wire/plain.ts';
+import type { CloseCode } from '../../../../wire/protocol.ts';
 import type { Log } from '../../../connection.ts';
 import type { HubPort } from '../../../hub-port.ts';
-import { asHubError } from '../../input/fault-gate.ts';
-import type { WriteCounts } from '../../input/write-counts.ts';
+import { asHubError } from '../../input/parse-input.ts';
 import type { LimitHits } from '../../limits/limit-hits.ts';
-import { newWriterId, type Rates, shareOf } from '../../limits/rates.ts';
+import { newWriterId, type Rates, shareOf, type WriteCounts } from '../../limits/rates.ts';
 import type { FairQueue, Task } from '../../pacing/fair-queue.ts';
 import type { View } from '../../users/view.ts';
 import type { FanOut, Rounds } from '../fan-out.ts';

@@ -1,6 +1,6 @@
 // The plain protocol (S-10, D-26), for clients that ask for no subprotocol.
 
-import { closeCodes } from '../../../../wire/close-codes.ts';
+import { closeCodes } from '../../../../wire/protocol.ts';
 import { bothOf, createFilter } from '../../filters/filter.ts';
 import type { Protocol, ProtocolContext } from '../socket-protocol.ts';
 import { PlainReader } from './message.ts';

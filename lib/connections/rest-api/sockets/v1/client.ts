@@ -1,8 +1,8 @@
 // A socket of patchbay.v1 as the hub sees it: what it subscribed to, which definitions it has, whether it reads, and which answers wait.
 
 import type { Origin } from '../../../../model/parameter.ts';
-import type { CloseCode } from '../../../../wire/close-codes.ts';
-import { limits } from '../../limits/limits.ts';
+import type { CloseCode } from '../../../../wire/protocol.ts';
+import { limits } from '../../limits/client-limits.ts';
 import { newWriterId, shareOf } from '../../limits/rates.ts';
 import type { Visitor } from '../../users/visitor.ts';
 import type { Comer, Socket } from '../socket-protocol.ts';

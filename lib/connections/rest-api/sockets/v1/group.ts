@@ -2,7 +2,7 @@
 // subscription that matches. All live members are sent the same bytes; who has no room for them falls back, and nobody waits.
 
 import type { Parameter } from '../../../../model/parameter.ts';
-import { limits } from '../../limits/limits.ts';
+import { limits } from '../../limits/client-limits.ts';
 import type { Channel, Subscriber } from '../fan-out.ts';
 import type { Client } from './client.ts';
 import type { Sources } from './client-catch-up.ts';

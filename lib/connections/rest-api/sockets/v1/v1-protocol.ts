@@ -2,9 +2,8 @@
 
 import { createHmac, randomUUID } from 'node:crypto';
 import type { Parameter } from '../../../../model/parameter.ts';
-import { closeCodes } from '../../../../wire/close-codes.ts';
 import { maxMessageBytes, maxRate, maxRegexes } from '../../../../wire/limits.ts';
-import { protocolName } from '../../../../wire/protocol.ts';
+import { closeCodes, protocolName } from '../../../../wire/protocol.ts';
 import type { Greeting } from '../../../../wire/v1/hub-messages.ts';
 import type { LostFires } from '../../../mirroring.ts';
 import type { Limits } from '../../limits/limit-settings.ts';

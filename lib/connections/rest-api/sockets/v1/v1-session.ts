@@ -1,10 +1,10 @@
 // One client of patchbay.v1, from its greeting to its end: its messages, and what becomes of those that make no sense.
 
-import { type CloseCode, closeCodes, mayReturn } from '../../../../wire/close-codes.ts';
 import type { Interests, SessionStatus } from '../../../../wire/http/operation.ts';
-import { asHubError } from '../../input/fault-gate.ts';
+import { type CloseCode, closeCodes, mayReturn } from '../../../../wire/protocol.ts';
+import { asHubError } from '../../input/parse-input.ts';
+import { limits } from '../../limits/client-limits.ts';
 import type { LimitHits } from '../../limits/limit-hits.ts';
-import { limits } from '../../limits/limits.ts';
 import type { FairQueue, Task } from '../../pacing/fair-queue.ts';
 import { heartbeatPayload, type Session, type Socket, stalledAfterMs } from '../socket-protocol.ts';
 import { costOf } from '../user-shares.ts';

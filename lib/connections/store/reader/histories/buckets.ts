@@ -1,12 +1,11 @@
 // Puts what a number was together to buckets of equal length: the least, the greatest, the mean weighed by time, and how many changes
 // there were. It is told single changes, and minutes and hours that are put together already, in the order of time.
-import type { HistoryGap } from '../../../../wire/http/past.ts';
+import type { HistoryGap } from '../../../../wire/http/past-shapes.ts';
 import { hourMs, minuteMs } from '../../history/history-tables.ts';
 import type { Interval } from '../../history/segments.ts';
 import type { Series, Span } from '../past-database.ts';
 import { changesIn, type Moment, type StateRow, startsIn } from '../past-moment.ts';
-import { floorTo, stepOf } from './bucket-steps.ts';
-import { isDown } from './gaps.ts';
+import { floorTo, isDown, stepOf } from './gaps.ts';
 
 interface BucketColumns {
   readonly times: number[];

@@ -2,9 +2,9 @@
 import { unknownName } from '../../../../json5/nearest-name.ts';
 import { HubError } from '../../../../model/error.ts';
 import type { Value } from '../../../../model/value.ts';
-import type { History } from '../../../../wire/http/past.ts';
+import type { History } from '../../../../wire/http/past-shapes.ts';
 import { toIsoTime } from '../../../../wire/time.ts';
-import type { HistoryQuestion } from '../../../archive.ts';
+import type { HistoryQuestion } from '../../../keeping.ts';
 import type { PastDatabase } from '../past-database.ts';
 import { createSight, type Moment, type Sees } from '../past-moment.ts';
 import { historyOf } from './history-of.ts';

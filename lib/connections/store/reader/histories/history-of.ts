@@ -1,7 +1,7 @@
 // The history of one parameter, whatever its type is.
 import type { Value, ValueType } from '../../../../model/value.ts';
-import type { History, HistoryGap } from '../../../../wire/http/past.ts';
-import type { AskedParameter } from '../../../archive.ts';
+import type { History, HistoryGap } from '../../../../wire/http/past-shapes.ts';
+import type { AskedParameter } from '../../../keeping.ts';
 import { type Series, type Span, type Stored, toValue } from '../past-database.ts';
 import {
   type Course,
@@ -13,9 +13,8 @@ import {
   type StateRow,
   statesIn,
 } from '../past-moment.ts';
-import { floorTo } from './bucket-steps.ts';
 import { Buckets, chooseStep, completeTables, countAtLeast, type Sink, tell } from './buckets.ts';
-import { isDown } from './gaps.ts';
+import { floorTo, isDown } from './gaps.ts';
 
 type CourseOf = (moment: Moment, series: Series, range: HistoryRange) => Course;
 

@@ -2,7 +2,7 @@
 
 import { setImmediate } from 'node:timers/promises';
 import test from 'ava';
-import { limits } from '../../../../../lib/connections/rest-api/limits/limits.ts';
+import { limits } from '../../../../../lib/connections/rest-api/limits/client-limits.ts';
 import { ScriptedDesk } from '../../../../support/sockets/scripted/desk.ts';
 import { ScriptedReader } from '../../../../support/sockets/scripted/reader.ts';
 

@@ -7,7 +7,7 @@ import { downReason, hourMs, minuteMs } from '../../../../../lib/connections/sto
 import { answerHistories } from '../../../../../lib/connections/store/reader/histories/histories.ts';
 import { PastDatabase } from '../../../../../lib/connections/store/reader/past-database.ts';
 import { Deadline, momentOf } from '../../../../../lib/connections/store/reader/past-moment.ts';
-import type { History } from '../../../../../lib/wire/http/past.ts';
+import type { History } from '../../../../../lib/wire/http/past-shapes.ts';
 import { createFolder } from '../../../../support/folder.ts';
 import { type Kept, Timeline, type TimelineGap, writeTimeline } from '../timeline.ts';
 

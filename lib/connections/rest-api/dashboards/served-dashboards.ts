@@ -1,0 +1,222 @@
+// GET /hub/dashboards: the dashboards of the console, JSON5 files that people write in one folder. A file is read and checked once until it
+// changes, by a thread of its own: that takes up to half a second.
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { parseDashboard } from '../../../dashboard/parse-dashboard.ts';
+import { asFileError, decodeUtf8, EncodingError } from '../../../files/regular-file.ts';
+import { nearestName } from '../../../json5/nearest-name.ts';
+import { HubError, messageOf } from '../../../model/error.ts';
+import type { DashboardList } from '../../../wire/http/operation.ts';
+import type { SettingHint } from '../../setting.ts';
+import { bytesUnlessSame, type Disk, entriesOf, isSettled, type Reading, stampOf, statsOf } from '../files/reading.ts';
+import type { JsonText } from '../http/answer/reply.ts';
+import type { Visitor } from '../users/visitor.ts';
+import { checkDashboard, DashboardChecker } from './dashboard-checker.ts';
+
+/** So much is kept of what was read, in characters of JSON and of mistakes: that of the files that were asked for last. */
+const maxKeptLength = 16 * 1024 * 1024;
+/** A shorter file is checked at once: it takes less time than to hand it to a thread. */
+const shortBytes = 512;
+
+/** What a file said when it was read last. */
+interface Kept {
+  /** The file as it was; undefined: it may have changed since without showing it. */
+  readonly stamp: string | undefined;
+  readonly digest: string;
+  readonly result: JsonText | HubError;
+}
+
+export class Dashboards {
+  readonly #folder: string | undefined;
+  readonly #disk: Disk;
+  readonly #checker = new DashboardChecker();
+  #names: { readonly stamp: string | undefined; readonly all: readonly string[] } | undefined;
+  /** By name; the one that was asked for last is the last. */
+  readonly #kept = new Map<string, Kept>();
+  #keptLength = 0;
+  /** What is being checked, by name and content. */
+  readonly #pending = new Map<string, Promise<JsonText>>();
+
+  /** Without a folder there are none. */
+  constructor(folder: string | undefined, disk: Disk) {
+    this.#folder = folder;
+    this.#disk = disk;
+  }
+
+  /** Those that a visitor may open. */
+  list({ rights }: Visitor): DashboardList | Promise<DashboardList> {
+    return then(this.#disk.read(this.#readNames()), (names) => ({
+      dashboards: names.filter((name) => rights?.mayOpen(name) ?? true),
+    }));
+  }
+
+  has(name: string): boolean | Promise<boolean> {
+    return then(this.#disk.read(this.#readNames()), (names) => names.includes(name));
+  }
+
+  /**
+   * A dashboard, checked, and with all that was left out filled in. Errors: `not-found` with the nearest name; `bad-dashboard` with every
+   * mistake, each with line and column.
+   */
+  read(name: string, visitor: Visitor): JsonText | Promise<JsonText> {
+    const known = this.#kept.get(name);
+    return then(this.#disk.read(this.#readFile(name, visitor, known?.stamp)), ({ stamp, bytes }) => {
+      if (bytes === undefined) return this.#resultOf(name, known!);
+      const digest = createHash('sha1').update(bytes).digest('base64url');
+      if (known?.digest === digest) return this.#resultOf(name, { ...known, stamp });
+      return this.#check(name, bytes, { stamp, digest });
+    });
+  }
+
+  #check(name: string, bytes: Buffer, state: Pick<Kept, 'stamp' | 'digest'>): JsonText | Promise<JsonText> {
+    const file = fileOf(name);
+    const keep = (result: JsonText | HubError) => this.#resultOf(name, { ...state, result });
+    const text = textOfDashboard(bytes, file);
+    if (bytes.length <= shortBytes) return keep(checkDashboard(file, text));
+    const key = `${state.digest} ${name}`;
+    const pending = this.#pending.get(key) ?? this.#checker.check(file, text).then(keep);
+    this.#pending.set(key, pending);
+    return pending.finally(() => this.#pending.delete(key));
+  }
+
+  /** Keeps a result, and returns it. Errors: the result, where it is one. */
+  #resultOf(name: string, kept: Kept): JsonText {
+    this.#forget(name);
+    this.#kept.set(name, kept);
+    this.#keptLength += lengthOf(kept);
+    for (const [oldest] of this.#kept) {
+      if (this.#keptLength <= maxKeptLength) break;
+      this.#forget(oldest);
+    }
+    if (kept.result instanceof HubError) throw kept.result;
+    return kept.result;
+  }
+
+  #forget(name: string): void {
+    const kept = this.#kept.get(name);
+    if (kept === undefined) return;
+    this.#kept.delete(name);
+    this.#keptLength -= lengthOf(kept);
+  }
+
+  /** Reads a file, unless it is as it was. Errors: `not-found` with the nearest name; `bad-dashboard`. */
+  *#readFile(
+    name: string,
+    { rights }: Visitor,
+    known: string | undefined,
+  ): Reading<{ stamp: string | undefined; bytes: Buffer | undefined }> {
+    const names = (yield* this.#readNames()).filter((one) => rights?.mayOpen(one) ?? true);
+    if (!names.includes(name)) {
+      const nearest = nearestName(name, names);
+      const hint = nearest === undefined ? '' : `, did you mean "${nearest}"?`;
+      throw new HubError('not-found', `${name}: there is no such dashboard${hint}`);
+    }
+    const { stats, bytes } = yield* readDashboardFile(this.#folder!, fileOf(name), known);
+    return { stamp: isSettled(stats) ? stampOf(stats) : undefined, bytes };
+  }
+
+  /** The names of the files, without links, sorted; empty when the folder is missing. */
+  *#readNames(): Reading<readonly string[]> {
+    if (this.#folder === undefined) return [];
+    try {
+      const stats = yield* statsOf(this.#folder);
+      const stamp = stampOf(stats);
+      if (this.#names?.stamp !== stamp) {
+        const all = namesOf(yield* entriesOf(this.#folder));
+        this.#names = { stamp: isSettled(stats) ? stamp : undefined, all };
+      }
+      return this.#names.all;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+      throw error;
+    }
+  }
+}
+
+function lengthOf({ result }: Kept): number {
+  return result instanceof HubError ? result.message.length : result.text.length;
+}
+
+/** Goes on with a value that is here, or that comes. */
+function then<From, To>(value: From | Promise<From>, next: (value: From) => To | Promise<To>): To | Promise<To> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}
+
+// The files of a folder of dashboards: which there are, what they say, and what is wrong with them.
+
+const maxDashboards = 1000;
+const maxDashboardBytes = 1024 * 1024;
+const ending = '.json5';
+
+/** The file of a dashboard. */
+function fileOf(name: string): string {
+  return `${name}${ending}`;
+}
+
+/** The names of the files of a folder, without links, sorted. */
+function namesOf(entries: readonly { readonly name: string; isFile(): boolean }[]): string[] {
+  const files = entries.filter((entry) => entry.isFile() && entry.name.endsWith(ending) && !/^[._]/.test(entry.name));
+  const names = files.map((entry) => entry.name.slice(0, -ending.length));
+  return names.sort().slice(0, maxDashboards);
+}
+
+/**
+ * Reads a file of a folder, unless its stamp is the known one; errors name it as `shown`. Errors: `not-found`, when it has gone or is no file
+ * any more; `bad-dashboard`.
+ */
+function* readDashboardFile(folder: string, file: string, known: string | undefined, shown = file) {
+  try {
+    return yield* bytesUnlessSame(join(folder, file), maxDashboardBytes, known);
+  } catch (error) {
+    const { message, bytes, cause } = asFileError(error);
+    if (bytes !== undefined)
+      throw new HubError('bad-dashboard', `${shown}: expected at most ${maxDashboardBytes} bytes, got ${bytes}`);
+    throw new HubError('not-found', `${shown}: there is no such dashboard, got ${message}`, { cause });
+  }
+}
+
+/** Errors: `bad-dashboard`. */
+function textOfDashboard(bytes: Uint8Array, shown: string): string {
+  try {
+    return decodeUtf8(bytes as Buffer);
+  } catch (error) {
+    if (!(error instanceof EncodingError)) throw error;
+    const { line, column } = error.position;
+    throw new HubError('bad-dashboard', `${shown}:${line}:${column}: expected UTF-8, got ${error.message}`);
+  }
+}
+
+/** What is wrong with all of them, a line each; `whyUnknown` tells what is wrong with an address. */
+export function* mistakesInDashboards(
+  folder: string,
+  whyUnknown: (address: string) => string | undefined,
+): Reading<string[]> {
+  const lines: string[] = [];
+  let names: readonly string[] = [];
+  try {
+    names = namesOf(yield* entriesOf(folder));
+  } catch {} // a hint says so
+  for (const name of names) {
+    const file = fileOf(name);
+    const path = join(folder, file);
+    try {
+      const { bytes } = yield* readDashboardFile(folder, file, undefined, path);
+      parseDashboard(path, textOfDashboard(bytes!, path), whyUnknown);
+    } catch (error) {
+      lines.push(...messageOf(error).split('\n'));
+    }
+  }
+  return lines;
+}
+
+/** Says that there is no folder of dashboards, or that it cannot be read. */
+export function* hintsAboutFolder(folder: string): Reading<SettingHint[]> {
+  try {
+    yield* entriesOf(folder);
+    return [];
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const got = code === 'ENOENT' ? 'there is none' : code === 'ENOTDIR' ? 'it is none' : `got ${code}`;
+    return [{ path: ['dashboards'], message: `expected a folder of dashboards at ${folder}, ${got}` }];
+  }
+}

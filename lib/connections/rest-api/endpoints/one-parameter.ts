@@ -1,0 +1,129 @@
+// GET /parameters/<address> (S-07): the value of a parameter.
+import { HubError } from '../../../model/error.ts';
+import type { Parameter } from '../../../model/parameter.ts';
+import { toText, type Value } from '../../../model/value.ts';
+import { encodeText, type HttpRequest, type HttpResponse } from '../../../net/uws.ts';
+import { parameterValue } from '../../../wire/http/parameter-shapes.ts';
+import { text } from '../../../wire/http/shape.ts';
+import { acceptsJson, quickAcceptOf } from '../http/answer/accept.ts';
+import { expectNoTag } from '../http/answer/conditional.ts';
+import { beginValue } from '../http/answer/headers.ts';
+import { send } from '../http/answer/send.ts';
+import { decodePath } from '../http/request-url.ts';
+import type { Visitor } from '../users/visitor.ts';
+import { badPath, type Endpoint } from './endpoint.ts';
+
+const start = '/parameters/';
+
+export const endpoints: Endpoint[] = [
+  {
+    method: 'GET',
+    path: `${start}{address}`,
+    need: 'entry',
+    id: 'readParameter',
+    tag: 'parameters',
+    summary: 'The value of a parameter',
+    names: { address: 'Address of the parameter' },
+    answers: {
+      200: {
+        description: 'The value as text, or as JSON where that is accepted',
+        content: { 'text/plain': text, 'application/json': parameterValue },
+      },
+    },
+    errors: {
+      400: badPath,
+      404: 'There is no such parameter',
+      503: 'Its state is unknown, or it is a trigger',
+    },
+    serve: ({ readValue }) => readValue,
+  },
+];
+
+/** How many paths of a visitor are kept. */
+const maxKnownPaths = 10_000;
+const maxBodies = 1000;
+/** Longer ones are not kept. */
+const maxKeptLength = 64;
+
+type Body = ArrayBuffer | string;
+
+/** A path that leads to a parameter, and how its value was told last. */
+interface KnownPath {
+  readonly parameter: Parameter;
+  value: Value | undefined;
+  asText: Body | undefined;
+  asJson: Body | undefined;
+}
+
+/** Answers with values. Clients ask for the same ones again and again, so it keeps their paths and short bodies. */
+export class ParameterReader {
+  /** By visitor. */
+  #paths = new WeakMap<Visitor, Map<string, KnownPath>>();
+  /** The visitor that asked last, and its paths. */
+  #last: Visitor | undefined;
+  #lastPaths = new Map<string, KnownPath>();
+  /** The first short bodies, as bytes. */
+  readonly #bodies = new Map<string, ArrayBuffer>();
+
+  /** Answers with the value. Errors: `bad-address`, `unknown-parameter`, `precondition-failed`, and `state-unknown` (D-03). */
+  answer(response: HttpResponse, request: HttpRequest, visitor: Visitor): void {
+    expectNoTag(request);
+    const url = request.getUrl();
+    const paths = visitor === this.#last ? this.#lastPaths : this.#pathsOf(visitor);
+    const path = paths.get(url) ?? find(url, visitor, paths);
+    const { parameter } = path;
+    const { value } = parameter;
+    if (value === undefined) throw new HubError('state-unknown', `${parameter.address}: the state is unknown`);
+    if (path.value !== value) {
+      path.value = value;
+      path.asText = path.asJson = undefined;
+    }
+    const asJson = acceptsJson(quickAcceptOf(request));
+    const body = (asJson ? path.asJson : path.asText) ?? this.#tell(path, value, asJson);
+    send(beginValue(response, asJson), body);
+  }
+
+  /** Forgets all paths, since a parameter is no more. */
+  forget(): void {
+    this.#paths = new WeakMap();
+    this.#last = undefined;
+  }
+
+  #pathsOf(visitor: Visitor): Map<string, KnownPath> {
+    let paths = this.#paths.get(visitor);
+    if (paths === undefined) {
+      paths = new Map();
+      this.#paths.set(visitor, paths);
+    }
+    this.#last = visitor;
+    this.#lastPaths = paths;
+    return paths;
+  }
+
+  #tell(path: KnownPath, value: Value, asJson: boolean): Body {
+    const text = asJson ? JSON.stringify(value) : toText(value);
+    if (text.length > maxKeptLength) return text;
+    const body = this.#encode(text);
+    if (asJson) path.asJson = body;
+    else path.asText = body;
+    return body;
+  }
+
+  #encode(text: string): Body {
+    const known = this.#bodies.get(text);
+    if (known !== undefined || this.#bodies.size >= maxBodies) return known ?? text;
+    const bytes = encodeText(text);
+    this.#bodies.set(text, bytes);
+    return bytes;
+  }
+}
+
+function find(url: string, { view }: Visitor, paths: Map<string, KnownPath>): KnownPath {
+  const address = decodePath(url.slice(start.length));
+  const parameter = view.find(address);
+  if (parameter === undefined)
+    throw new HubError('unknown-parameter', `${address}: there is no parameter of this address`);
+  const path = { parameter, value: undefined, asText: undefined, asJson: undefined };
+  if (paths.size < maxKnownPaths) paths.set(url, path);
+  return path;
+}

@@ -1,0 +1,148 @@
+// Globs of addresses: `*` stands for any text within a segment, `**` for any text at all, and `**/` between slashes also for no segment.
+// The filter of a glob follows all ways in which it may match at once: each place in the glob is a bit. So no glob takes longer than the
+// length of the address times its own length.
+
+import type { Pattern } from '../../../wire/pattern.ts';
+import { anyOf, createFilter, type Filter, filterOf, textWork } from './filter.ts';
+
+const slash = 0x2f;
+const bitsPerWord = 32;
+/** What 32 places cost, in the unit of the work of filters. */
+const wordWork = 0.25;
+
+/** Creates the filter of a glob. */
+export function createGlobFilter(glob: string): Filter {
+  const [start = '', end, ...more] = glob.split('*');
+  if (glob === '**') return filterOf(textWork, () => true);
+  if (end === '' && more.length === 1 && more[0] === '' && start.endsWith('/'))
+    return filterOf(textWork, (address) => address.startsWith(start));
+  if (end !== undefined && more.length === 0) return createSegmentFilter(start, end);
+  return createPlacesFilter(tokensOf(glob));
+}
+
+/** Creates the filter of a single `*` between two texts. */
+function createSegmentFilter(start: string, end: string): Filter {
+  return filterOf(textWork, (address) => {
+    const last = address.length - end.length;
+    if (last < start.length || !address.startsWith(start) || !address.endsWith(end)) return false;
+    const next = address.indexOf('/', start.length);
+    return next < 0 || next >= last;
+  });
+}
+
+/** Splits a glob: `a/**` + `/b*` → `a`, `/`, `**` + `/`, `b`, `*`. */
+function tokensOf(glob: string): string[] {
+  const runs = glob.replace(/\*{3,}/g, '**').replace(/(^|\/)(?:\*\*\/)+/g, '$1**/');
+  return runs.match(/(?<=^|\/)\*\*\/|\*\*|./gs)!;
+}
+
+const isStar = (token: string): boolean => token.startsWith('*');
+
+// The rows of the table of a glob; the rows of its characters follow. The first row is empty.
+const folderRow = 1;
+const textRow = 2;
+const segmentRow = 3;
+const firstCharacterRow = 4;
+
+/** Creates the filter of any glob. A place is the number of the token that comes next. */
+function createPlacesFilter(tokens: readonly string[]): Filter {
+  const start = tokens.slice(0, tokens.findIndex(isStar)).join('');
+  const rest = tokens.slice(start.length);
+  const words = Math.floor(rest.length / bitsPerWord) + 1;
+  const { table, characters } = tableOf(rest, words);
+  const folders = folderRow * words;
+  const texts = textRow * words;
+  const segments = segmentRow * words;
+  const places = new Int32Array(words);
+  const come = new Int32Array(words);
+
+  /** Lets stars stand for nothing: adds the places behind them. `come` has the places that were not there before. */
+  const skip = () => {
+    for (let times = 0; times < 2; times++) {
+      let carry = 0; // at most two follow each other: `**/` and then `*` or `**`
+      for (let word = 0; word < words; word++) {
+        const from = (places[word]! & table[texts + word]!) | (come[word]! & table[folders + word]!);
+        come[word] = (from << 1) | carry;
+        carry = from >>> 31;
+        places[word] = places[word]! | come[word]!;
+      }
+    }
+  };
+
+  return filterOf(words * wordWork, (address) => {
+    if (!address.startsWith(start)) return false;
+    places.fill(0);
+    come.fill(0);
+    places[0] = 1;
+    come[0] = 1;
+    skip();
+    for (let at = start.length; at < address.length; at++) {
+      const code = address.charCodeAt(at);
+      const character = characters.get(code) ?? 0;
+      const left = code === slash ? folders : 0;
+      const ended = code === slash ? segments : 0;
+      let carry = 0;
+      let any = 0;
+      for (let word = 0; word < words; word++) {
+        const here = places[word]!;
+        const goesOn = here & (table[character + word]! | table[left + word]!);
+        const stays = here & (table[folders + word]! | (table[texts + word]! & ~table[ended + word]!));
+        come[word] = (goesOn << 1) | carry;
+        carry = goesOn >>> 31;
+        places[word] = stays | come[word]!;
+        any |= places[word]!;
+      }
+      if (any === 0) return false;
+      skip();
+    }
+    return (places[rest.length >>> 5]! & (1 << (rest.length & 31))) !== 0;
+  });
+}
+
+/** A row of bits for each kind of star and for each character tells at which places it is; `characters` tells where a row begins. */
+function tableOf(tokens: readonly string[], words: number) {
+  const characters = new Map<number, number>();
+  const rowOf = (token: string) => {
+    const code = token.charCodeAt(0);
+    let row = characters.get(code);
+    if (row === undefined) {
+      row = (firstCharacterRow + characters.size) * words;
+      characters.set(code, row);
+    }
+    return row;
+  };
+  const rows = tokens.map((token) => {
+    if (token === '**/') return folderRow * words;
+    return isStar(token) ? textRow * words : rowOf(token);
+  });
+  const table = new Int32Array(words * (firstCharacterRow + characters.size));
+  for (const [place, row] of rows.entries()) {
+    const bit = 1 << (place & 31);
+    table[row + (place >>> 5)]! |= bit;
+    if (tokens[place] === '*') table[segmentRow * words + (place >>> 5)]! |= bit;
+  }
+  return { table, characters };
+}
+
+// Patterns of addresses that clients send: globs and regular expressions. All of them match in linear time, so no pattern can stop the
+// hub.
+
+/**
+ * Creates the filter of patterns, of which one has to match; their regular expressions may have so many steps. Without patterns it lets
+ * nothing through. Errors: `bad-request` for a bad regex.
+ */
+export function createPatternFilter(patterns: readonly Pattern[], maxSteps: number): Filter {
+  const addresses = new Set(patterns.filter(isAddress));
+  const globs = patterns.filter((pattern) => typeof pattern === 'string' && !isAddress(pattern)) as string[];
+  const regexes = patterns.filter((pattern) => typeof pattern !== 'string').map(({ regex }) => regex);
+  const filters = globs.map(createGlobFilter);
+  if (regexes.length > 0) filters.push(createFilter(regexes, maxSteps, 'regex'));
+  if (addresses.size > 0 || filters.length === 0)
+    filters.unshift(filterOf(textWork, (address) => addresses.has(address)));
+  return anyOf(filters);
+}
+
+/** Whether a pattern is the address of one parameter. */
+export function isAddress(pattern: Pattern): pattern is string {
+  return typeof pattern === 'string' && !pattern.includes('*');
+}

@@ -1,0 +1,44 @@
+// Reads paths, which come percent-encoded.
+import { describe, HubError } from '../../../model/error.ts';
+import { readLongDurationMs } from '../../../model/time/duration.ts';
+import { lastTimeMs, readIsoTime } from '../../../model/time/iso-time.ts';
+
+/** Decodes a percent-encoded path. Errors: `bad-address`. */
+export function decodePath(path: string): string {
+  if (!path.includes('%')) return path;
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    throw new HubError('bad-address', `expected a percent-encoded UTF-8 path, got "${path}"`);
+  }
+}
+
+// What clients write into queries: points in time, and counts.
+
+/**
+ * Reads the parameter `name` of a query as milliseconds since 1970: `2026-11-22T03:00Z`, `1795316400000`, or before now, `-1h`, `-1y`.
+ * Without a zone it is the time where the hub is. Errors: `bad-request`.
+ */
+export function readMoment(name: string, text: string, now: number): number {
+  const timeMs = readText(text, now);
+  if (timeMs !== undefined && Number.isFinite(timeMs) && Math.abs(timeMs) <= lastTimeMs) return timeMs;
+  const expected = 'a time such as 2026-11-22T03:00Z, milliseconds since 1970, or -1h for an hour before now';
+  throw new HubError('bad-request', `${name}: expected ${expected}, got ${describe(text)}`);
+}
+
+function readText(text: string, now: number): number | undefined {
+  if (text.startsWith('-')) {
+    const agoMs = readLongDurationMs(text.slice(1));
+    return agoMs === undefined ? undefined : now - agoMs;
+  }
+  if (/^(0|\d{5,16})$/.test(text)) return Number(text); // four digits are more like a year
+  return readIsoTime(text);
+}
+
+/** Reads a whole number from 1 to `most`. Errors: `bad-request`. */
+export function readCount(query: URLSearchParams, name: string, usual: number, most: number): number {
+  const text = query.get(name) ?? String(usual);
+  const count = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (count >= 1 && count <= most) return count;
+  throw new HubError('bad-request', `${name}: expected an integer 1..${most}, got ${describe(text)}`);
+}

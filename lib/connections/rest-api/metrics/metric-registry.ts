@@ -1,0 +1,306 @@
+// The metrics of a hub, as Prometheus names them. Nothing here names a parameter, a rule or a client, so there are as many series with
+// 100,000 parameters as with ten. They are read when somebody asks.
+import { statSync } from 'node:fs';
+import { cpuUsage, memoryUsage, uptime, versions } from 'node:process';
+import { Counter, Gauge, type Metric, Registry } from 'prom-client';
+import { held } from '../../../model/held-bytes.ts';
+import { Durations, durationBounds } from '../../../model/time/duration.ts';
+import type { HubPort } from '../../hub-port.ts';
+import type { LimitHits } from '../limits/limit-hits.ts';
+import type { WriteCounts } from '../limits/rates.ts';
+import type { Sockets } from '../sockets/sockets.ts';
+
+export interface MetricsContext {
+  readonly hub: HubPort;
+  readonly sockets: Sockets;
+  readonly writes: WriteCounts;
+  readonly hits: LimitHits;
+}
+
+const connectionStates = ['running', 'degraded', 'failed', 'disabled'] as const;
+const storeParts = ['values', 'history', 'audit'] as const;
+
+export function createMetrics(context: MetricsContext): Registry {
+  const registry = new Registry();
+  const families = new Families(registry);
+  addBuild(registry, context.hub);
+  addChanges(families, context);
+  addRules(families, context.hub);
+  addConnections(registry, context.hub);
+  addClients(families, context);
+  addHeld(families);
+  addStore(families, context.hub);
+  addDomain(families, context.hub);
+  addProgram(families);
+  return registry;
+}
+
+function addBuild(registry: Registry, { version }: HubPort): void {
+  const help = 'The version of the hub and of its Node.js; always 1.';
+  const info = { name: 'patchbay_build_info', help, labelNames: ['version', 'node'], registers: [registry] };
+  new Gauge(info).set({ version, node: versions.node }, 1);
+}
+
+function addChanges(families: Families, { hub, sockets, writes }: MetricsContext): void {
+  families.gauge('patchbay_parameters', 'How many parameters there are.', () => hub.size);
+  families.counters('patchbay_changes_total', 'Changes of parameters, by who made them.', 'origin', () =>
+    Object.entries(sockets.fanOut.changes),
+  );
+  families.counters('patchbay_writes_total', 'Writes of clients: ok, or the code of the error.', 'result', () => [
+    ['ok', writes.taken] as const,
+    ...writes.refused,
+  ]);
+  const turns =
+    'How long a write takes with all that follows from it; of one turn in 64, at most one in a millisecond.';
+  families.histogram('patchbay_turn_duration_seconds', turns, () => hub.turnDurations);
+}
+
+function addRules(families: Families, { ruleTotals }: HubPort): void {
+  families.counter('patchbay_rule_errors_total', 'How often a rule failed on a value.', () => ruleTotals.faults);
+  families.counter(
+    'patchbay_rule_dropped_total',
+    'How often a limit dropped a value or write of a rule.',
+    () => ruleTotals.dropped,
+  );
+}
+
+function addConnections(registry: Registry, hub: HubPort): void {
+  new Gauge({
+    name: 'patchbay_connection_state',
+    help: '1 for the state in which a connection is, 0 for all others.',
+    labelNames: ['id', 'state'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { id, state: present } of hub.connections())
+        for (const state of connectionStates) this.set({ id, state }, state === present ? 1 : 0);
+    },
+  });
+}
+
+function addClients(families: Families, { sockets, hits }: MetricsContext): void {
+  const { rounds, lost } = sockets.fanOut;
+  families.gauges('patchbay_clients', 'WebSocket clients of this connection.', 'protocol', () =>
+    countProtocols(sockets),
+  );
+  families.gauge('patchbay_clients_stalled', 'WebSocket clients that do not read.', () => countStalled(sockets));
+  const delay =
+    'From the first change of a round of the event loop until its frames have gone to the sockets; of one round in 16.';
+  families.histogram('patchbay_fanout_delay_seconds', delay, () => rounds.durations);
+  const conflated =
+    'Changes that clients with delivery all were not sent, since they were behind: they got a newer value.';
+  families.counter('patchbay_conflated_total', conflated, () => lost.values);
+  const fires = 'Fires of triggers that clients were not sent, since they were behind, or were closed for that.';
+  families.counter('patchbay_fires_lost_total', fires, () => lost.fires);
+  const limits = 'How often clients went past a limit.';
+  families.counters('patchbay_limit_hits_total', limits, 'limit', () => Object.entries(hits.counts));
+}
+
+function addHeld(families: Families): void {
+  const bytes = 'What the process holds for others until it can go on, in bytes.';
+  families.gauges('patchbay_held_bytes', bytes, 'kind', () => Object.entries(held.bytes));
+  const letGo = 'How often whoever held most had to let go, since the process held too much for all together.';
+  families.counters('patchbay_held_let_go_total', letGo, 'kind', () => Object.entries(held.letGo));
+}
+
+function countProtocols(sockets: Sockets): Labelled {
+  const counts = new Map<string, number>(sockets.protocols.map((protocol) => [protocol, 0]));
+  for (const { protocol } of sockets.clients()) counts.set(protocol, counts.get(protocol)! + 1);
+  return counts;
+}
+
+function countStalled(sockets: Sockets): number {
+  const nowMs = performance.now();
+  let stalled = 0;
+  for (const { session } of sockets.clients()) if (session.status(nowMs).state === 'stalled') stalled++;
+  return stalled;
+}
+
+function addDomain(families: Families, { mirroring }: HubPort): void {
+  const links = families.by('connection', () => {
+    const domain = mirroring.domain?.();
+    return domain === undefined ? [] : [[domain.connection, domain.link]];
+  });
+  links.gauges('patchbay_link_up', 'Whether the link to the servers of the domain is up.', ({ isUp }) => Number(isUp));
+  const isOpen = 'Whether the servers of the domain let anybody in.';
+  links.gauges('patchbay_domain_open', isOpen, ({ isOpen = false }) => Number(isOpen));
+  const reconnects = 'How often the link to the servers of the domain was made anew.';
+  links.counters('patchbay_link_reconnects_total', reconnects, (link) => link.reconnects);
+  const mirrors = families.by('hub', () =>
+    (mirroring.domain?.().hubs ?? []).flatMap(({ hub, parameters, mirror }) =>
+      mirror === undefined ? [] : [[hub, { ...mirror, parameters }] as const],
+    ),
+  );
+  const stale = 'Whether nothing is heard of a hub.';
+  mirrors.gauges('patchbay_mirror_stale', stale, ({ staleSince }) => Number(staleSince !== undefined));
+  const lag = 'How long ago all that a hub had told was here.';
+  mirrors.gauges('patchbay_mirror_lag_seconds', lag, ({ lagMs }) => lagMs / 1000);
+  const shown = 'How many parameters of a hub are shown.';
+  mirrors.gauges('patchbay_mirror_parameters', shown, ({ parameters }) => parameters);
+  const refused = 'How many messages in the name of a hub were left out.';
+  mirrors.counters('patchbay_mirror_refused_total', refused, (mirror) => mirror.refused);
+  const gaps = 'How often something that a hub told was missing.';
+  mirrors.counters('patchbay_mirror_gaps_total', gaps, (mirror) => mirror.gaps);
+  const lost = 'Fires of a hub that never came.';
+  mirrors.counters('patchbay_mirror_fires_lost_total', lost, ({ lostFires }) => lostFires);
+}
+
+function addStore(families: Families, hub: HubPort): void {
+  const parts = families.by('part', () =>
+    storeParts.flatMap((part) => {
+      const status = hub.keeping.archive?.[part]?.status();
+      return status === undefined ? [] : [[part, status] as const];
+    }),
+  );
+  const rows = 'Rows that the store writes, over ten seconds.';
+  parts.gauges('patchbay_store_rows_per_second', rows, ({ perSecond }) => perSecond);
+  const lag = 'The age of the oldest change that is not on the disk.';
+  parts.gauges('patchbay_store_lag_seconds', lag, ({ lagMs }) => lagMs / 1000);
+  const flush = 'How long the store took to write values until they were on the disk.';
+  families.histogram('patchbay_store_flush_seconds', flush, () => hub.keeping.archive?.values?.flushDurations);
+  parts.counters('patchbay_store_lost_total', 'Changes that the store has not recorded.', (status) => status.lost);
+}
+
+// What any program tells of itself, under the names that all client libraries of Prometheus use.
+
+export function addProgram(families: Families): void {
+  const cpu = 'Total user and system CPU time spent in seconds.';
+  families.counter('process_cpu_seconds_total', cpu, () => {
+    const { user, system } = cpuUsage();
+    return (user + system) / 1e6;
+  });
+  const startedAt = Date.now() / 1000 - uptime();
+  families.gauge('process_start_time_seconds', 'Start time of the process since unix epoch.', () => startedAt);
+  families.gauge('process_resident_memory_bytes', 'Resident memory size.', () => memoryUsage.rss());
+  families.gauge('nodejs_heap_size_used_bytes', 'Heap in use.', () => memoryUsage().heapUsed);
+  if (openFiles() > 0) families.gauge('process_open_fds', 'Number of open file descriptors.', openFiles);
+  families.histogram(
+    'patchbay_event_loop_delay_seconds',
+    'By how much the event loop is late, 10 times a second.',
+    loopDelays,
+  );
+}
+
+/** How many files are open; 0: this system does not say (Linux before 6.2, others). */
+function openFiles(): number {
+  return statSync('/proc/self/fd', { throwIfNoEntry: false })?.size ?? 0;
+}
+
+// By how much the event loop is late: what a client waits at least.
+
+/** Each look wakes a hub that has nothing to do. */
+const everyMs = 100;
+
+let delays: Durations | undefined;
+
+/** Watches the event loop of this process, from the first call on. */
+export function loopDelays(): Durations {
+  delays ??= watch();
+  return delays;
+}
+
+function watch(): Durations {
+  const found = new Durations();
+  let dueMs = performance.now() + everyMs;
+  const look = () => {
+    const now = performance.now();
+    found.add(Math.max(0, now - dueMs) / 1000);
+    dueMs = now + everyMs;
+  };
+  setInterval(look, everyMs).unref();
+  return found;
+}
+
+// Families of metrics whose values are read when somebody asks.
+
+/** One value for each label: `[['ok', 5], ['read-only', 1]]`. */
+export type Labelled = Iterable<readonly [label: string, value: number]>;
+
+export interface FamiliesByLabel<One> {
+  gauges(name: string, help: string, read: (one: One) => number): void;
+  counters(name: string, help: string, read: (one: One) => number): void;
+}
+
+export class Families {
+  readonly #registry: Registry;
+
+  constructor(registry: Registry) {
+    this.#registry = registry;
+  }
+
+  /** A count that only grows while the hub runs. */
+  counter(name: string, help: string, read: () => number): void {
+    new Counter({
+      ...{ name, help, registers: [this.#registry] },
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
+  }
+
+  counters(name: string, help: string, label: string, read: () => Labelled): void {
+    new Counter({
+      ...{ name, help, registers: [this.#registry], labelNames: [label] },
+      collect() {
+        this.reset();
+        for (const [text, value] of read()) this.inc({ [label]: text }, value);
+      },
+    });
+  }
+
+  gauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      ...{ name, help, registers: [this.#registry] },
+      collect() {
+        this.set(read());
+      },
+    });
+  }
+
+  gauges(name: string, help: string, label: string, read: () => Labelled): void {
+    new Gauge({
+      ...{ name, help, registers: [this.#registry], labelNames: [label] },
+      collect() {
+        this.reset();
+        for (const [text, value] of read()) this.set({ [label]: text }, value);
+      },
+    });
+  }
+
+  /** Families of what there is several of, such as hubs: each has a value for each of them, by its label. */
+  by<One>(label: string, all: () => Iterable<readonly [label: string, one: One]>): FamiliesByLabel<One> {
+    const ofEach = (read: (one: One) => number) =>
+      function* (): Generator<readonly [string, number]> {
+        for (const [text, one] of all()) yield [text, read(one)];
+      };
+    return {
+      gauges: (name, help, read) => this.gauges(name, help, label, ofEach(read)),
+      counters: (name, help, read) => this.counters(name, help, label, ofEach(read)),
+    };
+  }
+
+  /**
+   * The library's histograms count for themselves, but the hub counts already. So it is told what one of them would tell; undefined:
+   * there is nothing at the moment that it could tell.
+   */
+  histogram(name: string, help: string, read: () => Durations | undefined): void {
+    const metric = { name, get: async () => ({ name, help, type: 'histogram', values: valuesOf(name, read()) }) };
+    this.#registry.registerMetric(metric as unknown as Metric);
+  }
+}
+
+function valuesOf(name: string, durations: Durations | undefined) {
+  if (durations === undefined) return [];
+  const { counts, sum } = durations;
+  let count = 0;
+  const buckets = counts.map((inBucket, index) => {
+    count += inBucket;
+    return { metricName: `${name}_bucket`, labels: { le: durationBounds[index] ?? '+Inf' }, value: count };
+  });
+  return [
+    ...buckets,
+    { metricName: `${name}_sum`, labels: {}, value: sum },
+    { metricName: `${name}_count`, labels: {}, value: count },
+  ];
+}

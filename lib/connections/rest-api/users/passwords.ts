@@ -1,0 +1,268 @@
+// Passwords as texts that do not tell them: `$scrypt$ln=15,r=8,p=3$<salt>$<hash>`, the PHC string format, with scrypt (RFC 7914).
+import { createHmac, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { setTimeout as after } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { describe } from '../../../model/error.ts';
+import { limits } from '../limits/client-limits.ts';
+import { LimitError } from '../limits/limit-hits.ts';
+
+// Passwords that wait to be compared: one is at a time, which leaves the threads of the process to others. Who guesses does not hold up
+// those who sign in: whoever was wrong lately comes after those who were not, and networks take turns, that which came last first. Of a
+// network that was wrong lately the newest password comes first: whoever guesses sends the next one when one is answered, and the next to
+// be compared is chosen before that has come.
+
+const maxWaiting = limits.passwords.default;
+/** Who is more suspect was wrong lately, or somebody was for the same user. */
+const mostTrusted = 1;
+
+/** Who wants to have a password compared. */
+export interface Asker {
+  readonly network: string;
+  /** How likely it guesses, as things are: who has less comes first. */
+  suspicion(): number;
+  /** Whether it has to wait even where a password is compared in no time. */
+  isSlowed(): boolean;
+  /** Whether nobody waits for the answer any more. */
+  isGone(): boolean;
+}
+
+interface Waiting {
+  readonly asker: Asker;
+  /** Resolves to what tells the result. */
+  compare(): Promise<() => void>;
+  refuse(): void;
+}
+
+/** A network that has passwords in the queue. */
+interface Network {
+  waiting: number;
+  /** The number of its last turn; 0: it has had none. */
+  turn: number;
+}
+
+export class PasswordQueue {
+  /** In the order in which they came. There are at most `maxWaiting`. */
+  readonly #waiting = new Set<Waiting>();
+  readonly #networks = new Map<string, Network>();
+  /** How suspect those are that are being compared: one, and one more that is less so. */
+  readonly #comparing: number[] = [];
+  #turn = 0;
+
+  /**
+   * Compares a password when its turn comes. When too many wait, one of the most suspect has to go. Errors: `unavailable` when it is this one,
+   * or is later; those of `compare`.
+   */
+  add(asker: Asker, compare: () => Promise<boolean>): Promise<boolean> {
+    const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+    const waiting: Waiting = {
+      asker,
+      compare: () =>
+        compare().then(
+          (isRight) => () => resolve(isRight),
+          (error) => () => reject(error),
+        ),
+      refuse: () => reject(tooMany()),
+    };
+    this.#waiting.add(waiting);
+    const network = this.#networks.get(asker.network) ?? { waiting: 0, turn: 0 };
+    network.waiting++;
+    this.#networks.set(asker.network, network);
+    if (this.#waiting.size > maxWaiting) this.#forgetGone();
+    if (this.#waiting.size > maxWaiting) this.#take(this.#last()).refuse();
+    this.#advance();
+    return promise;
+  }
+
+  /** Compares the next one, unless two are being compared, or one that is as little suspect. */
+  #advance(): void {
+    if (this.#comparing.length > 1) return;
+    this.#forgetGone();
+    if (this.#waiting.size === 0) return;
+    const next = this.#next();
+    const suspicion = next.asker.suspicion();
+    if (this.#comparing.length > 0 && suspicion >= this.#comparing[0]!) return;
+    this.#networks.get(next.asker.network)!.turn = ++this.#turn;
+    this.#take(next);
+    this.#comparing.push(suspicion);
+    void next.compare().then((tell) => {
+      this.#comparing.splice(this.#comparing.indexOf(suspicion), 1);
+      this.#advance();
+      tell();
+    });
+  }
+
+  /** Whoever has gone has nothing compared: else somebody who guesses need not wait for answers. */
+  #forgetGone(): void {
+    for (const waiting of this.#waiting) if (waiting.asker.isGone()) this.#take(waiting).refuse();
+  }
+
+  #take(waiting: Waiting): Waiting {
+    this.#waiting.delete(waiting);
+    const network = this.#networks.get(waiting.asker.network)!;
+    network.waiting--;
+    if (network.waiting === 0) this.#networks.delete(waiting.asker.network);
+    return waiting;
+  }
+
+  /** One of the least suspect; of these one of the networks that had their turn longest ago; of these one of the network that came last. */
+  #next(): Waiting {
+    const least = leastOf([...this.#waiting], ({ asker }) => asker.suspicion());
+    const longestAgo = leastOf(least, ({ asker }) => this.#networks.get(asker.network)!.turn);
+    const { network } = longestAgo.at(-1)!.asker;
+    const ofNetwork = longestAgo.filter(({ asker }) => asker.network === network);
+    return ofNetwork.at(ofNetwork[0]!.asker.suspicion() > mostTrusted ? -1 : 0)!;
+  }
+
+  /** The oldest one of the most suspect of the network that has most. */
+  #last(): Waiting {
+    const most = leastOf([...this.#waiting], ({ asker }) => -asker.suspicion());
+    return leastOf(most, ({ asker }) => -this.#networks.get(asker.network)!.waiting)[0]!;
+  }
+}
+
+/** Those of which a function says least. */
+function leastOf(all: readonly Waiting[], rankOf: (one: Waiting) => number): Waiting[] {
+  const ranks = all.map(rankOf);
+  const least = Math.min(...ranks);
+  return all.filter((_, index) => ranks[index] === least);
+}
+
+function tooMany(): LimitError {
+  return new LimitError(
+    'passwords',
+    'unavailable',
+    `expected at most ${maxWaiting} passwords at once, all are being compared`,
+  );
+}
+
+/** What a password costs whoever guesses: about 0.2 s, and 32 MB. */
+const usual = { ln: 15, r: 8, p: 3 };
+const saltBytes = 16;
+const hashBytes = 32;
+/** What a password costs whoever was wrong too often, however soon it is compared. */
+const slowedMs = 20;
+/** What a text may ask for. */
+const mostMemoryBytes = 256 * 1024 * 1024;
+
+const phc = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z\d+/]{11,86})\$([A-Za-z\d+/]{22,86})$/;
+
+interface Scrypt {
+  readonly ln: number;
+  readonly r: number;
+  readonly p: number;
+  readonly salt: Buffer;
+  readonly hash: Buffer;
+}
+
+const derive = promisify(
+  (password: string, salt: Buffer, length: number, options: object, done: (error: Error | null, key: Buffer) => void) =>
+    scrypt(password.normalize('NFC'), salt, length, options, done),
+);
+
+/** Makes the text of a password. */
+export async function makePasswordText(password: string): Promise<string> {
+  const salt = randomBytes(saltBytes);
+  const hash = await hashOf(password, { ...usual, salt, hash: Buffer.alloc(hashBytes) });
+  return `$scrypt$ln=${usual.ln},r=${usual.r},p=${usual.p}$${base64(salt)}$${base64(hash)}`;
+}
+
+/** Reads the setting of a password: one that is no such text is the password itself. */
+export function readPasswordText(text: string): { readonly scrypt?: Scrypt; readonly mistake?: string } {
+  if (text === '') return { mistake: 'expected a password, or what "patchbay password" prints, got "" (string)' };
+  if (!text.startsWith('$scrypt$')) return {};
+  const expected = 'expected what "patchbay password" prints, $scrypt$ln=15,r=8,p=3$<salt>$<hash>';
+  const [, ln, r, p, salt = '', hash = ''] = phc.exec(text) ?? [];
+  if (ln === undefined) return { mistake: `${expected}, got ${describe(text.slice(0, '$scrypt$'.length))}` };
+  const read = {
+    ln: Number(ln),
+    r: Number(r),
+    p: Number(p),
+    salt: Buffer.from(salt, 'base64'),
+    hash: Buffer.from(hash, 'base64'),
+  };
+  const isPossible = read.ln >= 1 && read.r >= 1 && read.p >= 1 && memoryOf(read) <= mostMemoryBytes;
+  if (!isPossible)
+    return { mistake: `${expected} of at most ${mostMemoryBytes / 1024 / 1024} MB, got ln=${ln},r=${r},p=${p}` };
+  return { scrypt: read };
+}
+
+/** Of all REST API connections. */
+const queue = new PasswordQueue();
+
+/** Compares a password with that of a setting. Errors, of both: `unavailable` when too many are being compared. */
+export interface PasswordCheck {
+  /** Whether it takes long. */
+  readonly isHashed: boolean;
+  /** Whether it is the right one; later where it has to wait. */
+  isRight(password: string, asker: Asker): boolean | Promise<boolean>;
+  /** Takes as long as to compare a wrong one; undefined: no time. */
+  takeAsLong(password: string, asker: Asker): Promise<unknown> | undefined;
+}
+
+/** Creates the check of a password in the form of a text, or of one that is itself the setting. */
+export function createPasswordCheck(setting: string): PasswordCheck {
+  const { scrypt: wanted } = readPasswordText(setting);
+  return wanted === undefined ? checkPlain(setting) : checkHashed(wanted);
+}
+
+/** What was right once is known by its digest, so it does not wait again: nobody who guesses holds up who has come in before. */
+function checkHashed(wanted: Scrypt): PasswordCheck {
+  let known: Buffer | undefined;
+  const compare = (password: string, asker: Asker) =>
+    queue.add(asker, async () => {
+      const [hash] = await Promise.all([hashOf(password, wanted), asker.isSlowed() && after(slowedMs)]);
+      return timingSafeEqual(hash, wanted.hash);
+    });
+  return {
+    isHashed: true,
+    isRight(password, asker) {
+      const given = digestOf(password);
+      if (known !== undefined && timingSafeEqual(given, known)) return true;
+      return compare(password, asker).then((isRight) => {
+        if (isRight) known = given;
+        return isRight;
+      });
+    },
+    takeAsLong: compare,
+  };
+}
+
+function checkPlain(expected: string): PasswordCheck {
+  const wanted = digestOf(expected);
+  return {
+    isHashed: false,
+    isRight(password, asker) {
+      const isRight = timingSafeEqual(digestOf(password), wanted);
+      return whenItsTurn(asker)?.then(() => isRight) ?? isRight;
+    },
+    takeAsLong: (_, asker) => whenItsTurn(asker),
+  };
+}
+
+/**
+ * Who was wrong too often waits for its turn, also with what takes no time to compare, and whether or not it is right: else nothing would
+ * bound how many somebody tries. undefined: it need not. Errors: `unavailable` when too many are being compared.
+ */
+export function whenItsTurn(asker: Asker): Promise<unknown> | undefined {
+  return asker.isSlowed() ? queue.add(asker, () => after(slowedMs, true)) : undefined;
+}
+
+/** Digests have the same length. Their key is that of this process, so they are good for nothing elsewhere. */
+function digestOf(password: string): Buffer {
+  return createHmac('sha256', processKey).update(password.normalize('NFC')).digest();
+}
+
+const processKey = randomBytes(32);
+
+function hashOf(password: string, { ln, r, p, salt, hash }: Scrypt): Promise<Buffer> {
+  const options = { N: 2 ** ln, r, p, maxmem: 2 * mostMemoryBytes };
+  return derive(password, salt, hash.length, options);
+}
+
+function memoryOf({ ln, r, p }: Pick<Scrypt, 'ln' | 'r' | 'p'>): number {
+  return 128 * r * (2 ** ln + p);
+}
+
+function base64(bytes: Buffer): string {
+  return bytes.toString('base64').replace(/=+$/, '');
+}

@@ -1,0 +1,16 @@
+// A hub: flow files in, a running graph out. What other rooms import of it.
+
+export {
+  checkFlows,
+  type FlowGuard,
+  Hub,
+  type HubOptions,
+  loadFlows,
+  type Reload,
+  type RunOptions,
+  startHub,
+} from './hub.ts';
+export type { HubLog } from './journal.ts';
+export { monotonicScheduler } from './scheduler.ts';
+export { simulated } from './twin/run-twin.ts';
+export { version } from './version.ts';

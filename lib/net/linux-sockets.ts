@@ -1,0 +1,59 @@
+// Who is connected to a port of this machine, as Linux tells it (proc(5), /proc/net/tcp). uWebSockets.js does not say whose
+// connection has gone.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+
+/** Counts the connections to a port by address, as `remoteAddress` writes it. Errors: the system does not tell. */
+export async function peersOf(port: number): Promise<Map<string, number>> {
+  const tables = ['/proc/net/tcp', '/proc/net/tcp6'].map((path) => readFile(path, 'latin1').catch(() => ''));
+  const [four = '', six = ''] = await Promise.all(tables);
+  if (four === '') throw new Error('/proc/net/tcp: expected a table of connections');
+  return peersIn(four + six, port);
+}
+
+/**
+ * Counts them in tables of the system. It takes connections that are established, or that only the peer has closed, once this process has
+ * accepted them: until then they have no inode.
+ */
+export function peersIn(tables: string, port: number): Map<string, number> {
+  const local = port.toString(16).toUpperCase().padStart(4, '0');
+  const line = new RegExp(
+    `^ *\\d+: [0-9A-F]+:${local} ([0-9A-F]+):[0-9A-F]{4} 0[18] \\S+ \\S+ \\S+ +\\d+ +\\d+ [1-9]`,
+    'gm',
+  );
+  const byRemote = new Map<string, number>();
+  for (const [, remote] of tables.matchAll(line)) byRemote.set(remote!, (byRemote.get(remote!) ?? 0) + 1);
+  return new Map([...byRemote].map(([remote, count]) => [addressOf(remote), count]));
+}
+
+/** `0100007F` → `127.0.0.1`. The text has words of four bytes, each in the byte order of the machine. */
+function addressOf(hex: string): string {
+  const bytes = hex.match(/.{8}/g)!.flatMap((word) => word.match(/../g)!.reverse());
+  const isMapped = bytes.length === 16 && /^0{20}FFFF$/.test(bytes.slice(0, 12).join(''));
+  const decimal = () => bytes.slice(-4).map((byte) => Number.parseInt(byte, 16));
+  if (bytes.length === 4 || isMapped) return decimal().join('.');
+  return bytes.join('').toLowerCase().match(/.{4}/g)!.join(':');
+}
+
+// How many files and sockets this process may have open, and has. Only Linux tells. A process that may open no more cannot accept a
+// client, and the system wakes its listener again and again.
+
+/** Returns how many it may open (`ulimit -n`); infinite where the system does not tell. */
+export function descriptorLimit(): number {
+  try {
+    const soft = /^Max open files +(\d+) /m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
+    return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft);
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+/** Returns how many it has open; 0 where the system does not tell. */
+export function openDescriptors(): number {
+  try {
+    return readdirSync('/proc/self/fd').length;
+  } catch {
+    return 0;
+  }
+}
