@@ -1,5 +1,6 @@
 // What the hub has to hold: values of 60 KB that wait, answers and changes that nobody reads, bodies that never end.
 
+import { protocolName } from '../../../lib/wire/protocol.ts';
 import { encodeClientText } from '../../support/load/web-socket.ts';
 import { keepOpen, keepWebSocketOpen, pour } from './attack.ts';
 import type { Scenario } from './scenario.ts';
@@ -62,6 +63,25 @@ const unreadSockets: Scenario = {
   },
 };
 
+const unreadV1Sockets: Scenario = {
+  about: '960 sockets of patchbay.v1, of four addresses, subscribe to texts of 60 KB and read nothing',
+  limits: [],
+  attack(port) {
+    for (let count = 0; count < 960; count++)
+      keepWebSocketOpen(
+        port,
+        '/ws',
+        (socket) => {
+          socket.write(encodeClientText('{"sub":1,"include":["desk/text"],"rate":0}'));
+          socket.pause();
+        },
+        protocolName,
+        `127.0.0.${2 + (count % 4)}`,
+      );
+    writeLongTexts(port, () => 'desk/text');
+  },
+};
+
 const unreadLists: Scenario = {
   about: '500 HTTP connections ask for long answers, and read nothing',
   limits: [],
@@ -101,6 +121,7 @@ export const memoryAbuses: Readonly<Record<string, Scenario>> = {
   'delayed-texts': delayedTexts,
   'kept-texts': keptTexts,
   'unread-sockets': unreadSockets,
+  'unread-v1-sockets': unreadV1Sockets,
   'unread-lists': unreadLists,
   'unfinished-bodies': unfinishedBodies,
   'long-messages': longMessages,

@@ -22,6 +22,11 @@ const longestRunsMs = 13;
 const publishingOneMs = 0.0002;
 const publishingCharacterMs = 0.001 / 1024;
 
+/** How long it takes about to publish a frame of so many characters for so many sockets. */
+export function publishingMsOf(sockets: number, characters: number): number {
+  return sockets * (publishingOneMs + characters * publishingCharacterMs);
+}
+
 export class Round {
   #work = lookEvery;
   /** When the round began, in milliseconds of a monotonic clock (0: it has not begun), and how long it had lasted at the last look. */
@@ -57,7 +62,7 @@ export class Round {
 
   /** A frame for so many sockets, with a value of so many characters, waits until the end of the round. Returns how long it takes about. */
   willPublish(sockets: number, characters: number): number {
-    const ms = sockets * (publishingOneMs + characters * publishingCharacterMs);
+    const ms = publishingMsOf(sockets, characters);
     this.#publishingMs += ms;
     this.#frames++;
     return ms;

@@ -44,7 +44,7 @@ export class ScriptedReader {
     this.#desk = desk;
     const visitor = openVisitor(desk.graph as unknown as HubPort);
     const comer = { visitor, origin: { kind: 'client', name: 'spec' }, remoteAddress: '127.0.0.1' } as const;
-    this.client = new Client(comer, 'epoch', limits.unreadBytes, { full() {}, waits() {} });
+    this.client = new Client(comer, 'epoch', limits.unreadBytes, { full() {}, sentLate() {}, waits() {} });
     this.client.open(this.socket.asSocket);
   }
 

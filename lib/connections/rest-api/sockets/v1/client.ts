@@ -4,6 +4,7 @@ import type { Origin } from '../../../../model/parameter.ts';
 import type { CloseCode } from '../../../../wire/protocol.ts';
 import { limits } from '../../limits/client-limits.ts';
 import { newWriterId, shareOf } from '../../limits/rates.ts';
+import type { FairQueue } from '../../pacing/fair-queue.ts';
 import type { Visitor } from '../../users/visitor.ts';
 import type { Comer, Socket } from '../socket-protocol.ts';
 import { Tally } from '../tally.ts';
@@ -26,6 +27,8 @@ const nothingUnsent: readonly string[] = [];
 export interface ClientEvents {
   /** It does not read. */
   full(client: Client): void;
+  /** It was full, and has been sent what was late. */
+  sentLate(client: Client): void;
   /** Its next messages have to wait for other hubs, or have to no longer. */
   waits(client: Client, isWaiting: boolean): void;
 }
@@ -58,6 +61,9 @@ export class Client {
   /** Answers wait for room; there is one that waits at a time. */
   #onRead: (() => void) | undefined = undefined;
   #unsent = nothingUnsent;
+  /** What is sent in a later round, and how many bytes that is; undefined: what is sent is sent at once. */
+  #late: (string | Uint8Array)[] | undefined = undefined;
+  #lateBytes = 0;
   /** Changes never make a socket this full, but answers do. The server would drop further ones, so the client's next messages wait. */
   readonly #maxUnreadAnswers: number;
   readonly #events: ClientEvents;
@@ -80,6 +86,7 @@ export class Client {
   /** The socket is gone. */
   lose(): void {
     this.#socket = undefined;
+    this.#late = undefined;
     this.#unsent = nothingUnsent;
     this.#subscriptions = [];
     this.#onRead?.();
@@ -181,8 +188,13 @@ export class Client {
   }
 
   send(frame: string | Uint8Array): void {
-    this.sent.add(typeof frame === 'string' ? Buffer.byteLength(frame) : frame.length);
-    if (this.#socket!.send(frame, false, false) !== 1) this.#look();
+    const bytes = typeof frame === 'string' ? Buffer.byteLength(frame) : frame.length;
+    this.sent.add(bytes);
+    if (this.#late !== undefined) {
+      this.#late.push(frame);
+      this.#lateBytes += bytes;
+      this.#look();
+    } else if (this.#socket!.send(frame, false, false) !== 1) this.#look();
   }
 
   /** Answers once some work is done, all has been answered that was to be before it, and there is room. The work does not reject. */
@@ -209,8 +221,8 @@ export class Client {
 
   /** Sends frames in one piece. */
   sendAll(frames: readonly Uint8Array[]): void {
-    if (frames.length === 1) {
-      this.send(frames[0]!);
+    if (frames.length === 1 || this.#late !== undefined) {
+      for (const frame of frames) this.send(frame);
       return;
     }
     const socket = this.#socket!;
@@ -219,6 +231,32 @@ export class Client {
         socket.send(frame, false, false);
         this.sent.add(frame.length);
       }
+    });
+    this.#look();
+  }
+
+  /** What it is sent from now on waits for `sendLate`. */
+  postpone(): void {
+    if (this.#late !== undefined) return;
+    this.#late = [];
+    this.#lateBytes = 0;
+  }
+
+  /** Sends what is late. */
+  sendLate(): void {
+    if (this.#late === undefined) return;
+    this.#sendLate();
+    if (this.isFull) this.#events.sentLate(this);
+  }
+
+  #sendLate(): void {
+    const late = this.#late;
+    this.#late = undefined;
+    this.#lateBytes = 0;
+    const socket = this.#socket;
+    if (late === undefined || socket === undefined) return;
+    socket.cork(() => {
+      for (const frame of late) socket.send(frame, false, false);
     });
     this.#look();
   }
@@ -245,12 +283,13 @@ export class Client {
 
   /** Closes the socket; uWebSockets.js cuts it when the close frame is not taken. */
   end(code: CloseCode, reason: string): void {
+    this.#sendLate();
     if (this.#socket !== undefined) closeSocket(this.#socket, code, reason);
   }
 
   /** Whether the socket has room again. */
   hasDrained(): boolean {
-    if (this.unreadBytes > maxUnreadBytes / 2) {
+    if (this.unreadBytes > maxUnreadBytes / 2 || this.#isTooLate) {
       this.#fullSinceMs = performance.now(); // it reads, if slowly
       return false;
     }
@@ -259,9 +298,44 @@ export class Client {
     return true;
   }
 
+  /** So much is late that uWebSockets.js might drop some of more. */
+  get #isTooLate(): boolean {
+    return this.#late !== undefined && this.#lateBytes > this.#maxUnreadAnswers;
+  }
+
   #look(): void {
-    if (this.isFull || this.unreadBytes <= maxUnreadBytes) return;
+    if (this.isFull || (this.unreadBytes <= maxUnreadBytes && !this.#isTooLate)) return;
     this.#fullSinceMs = performance.now();
     this.#events.full(this);
   }
+}
+
+/** So long, in each round, clients are sent what is late. */
+const lateMs = 3;
+
+/** Clients that are sent in a later round what would take this one too long, as a long text does for very many of them. */
+export class LateClients {
+  readonly #queue: Pick<FairQueue, 'atEnd'>;
+  readonly #clients = new Set<Client>();
+
+  constructor(queue: Pick<FairQueue, 'atEnd'>) {
+    this.#queue = queue;
+  }
+
+  /** Has what a client is sent from now on wait for its turn. */
+  add(client: Client): void {
+    client.postpone();
+    if (this.#clients.size === 0) this.#queue.atEnd(this.#work);
+    this.#clients.add(client);
+  }
+
+  readonly #work = () => {
+    const endMs = performance.now() + lateMs;
+    for (const client of this.#clients) {
+      this.#clients.delete(client);
+      client.sendLate();
+      if (performance.now() >= endMs) break;
+    }
+    if (this.#clients.size > 0) this.#queue.atEnd(this.#work);
+  };
 }

@@ -3,9 +3,11 @@
 
 import type { Parameter } from '../../../../model/parameter.ts';
 import { limits } from '../../limits/client-limits.ts';
+import { publishingMsOf } from '../../pacing/round.ts';
 import type { Channel, Subscriber } from '../fan-out.ts';
-import type { Client } from './client.ts';
+import type { Client, LateClients } from './client.ts';
 import type { Sources } from './client-catch-up.ts';
+import { frameLength } from './frames.ts';
 import { Losses } from './losses.ts';
 import { fireFrames, type Handover, isFire, type Members, Membership, type Standing } from './membership.ts';
 import { type Batch, GroupChannel, type Outbox, Outboxes, Packer, type Ticker } from './outbox.ts';
@@ -13,6 +15,9 @@ import type { Subscription } from './subscription.ts';
 
 /** How many counts of missed changes a group keeps; beyond, whoever has been full longest is given up. */
 const maxMissed = limits.missedChanges.default;
+
+/** When a long text takes longer than this for all live members, about, those are late that are not sent it within this time. */
+const mostAtOnceMs = 4;
 
 /** Ends a client that reads too slowly, and counts by which limit that shows. */
 export type GiveUp = (client: Client, limit: 'stallMs' | 'unsentFrames' | 'missedChanges') => void;
@@ -23,6 +28,7 @@ export interface GroupContext extends Sources {
   /** Tells of parameters that have come and gone, before anything else is told of them. */
   tellStructure(): void;
   readonly giveUp: GiveUp;
+  readonly late: LateClients;
 }
 
 /** Members that are not live and get, or miss, the same of a flush. */
@@ -136,7 +142,9 @@ export class Group implements Subscriber {
     const { batches } = shared;
     const missing: Missing = [];
     for (const { from, members } of variants) if (from === undefined) tellFires(members, batches, missing);
+    const untilMs = isLong(batches, this.#live.size) ? performance.now() + mostAtOnceMs : undefined;
     for (const member of this.#live) {
+      if (untilMs !== undefined && performance.now() >= untilMs) this.#context.late.add(member.client);
       const taken = member.send(shared);
       if (taken === batches.length) continue;
       member.fallBack(before);
@@ -186,4 +194,12 @@ function tellFires(members: readonly Membership[], batches: readonly Batch[], mi
     else if (frames.length > 0 && member.client.isFull) missing.push([member, 0]);
     else if (frames.length > 0) member.client.sendAll(frames);
   }
+}
+
+/** Whether batches have a text that takes long to send to so many. */
+function isLong(batches: readonly Batch[], members: number): boolean {
+  for (const { bytes } of batches) {
+    if (bytes > 2 * frameLength && publishingMsOf(members, bytes) > mostAtOnceMs) return true;
+  }
+  return false;
 }

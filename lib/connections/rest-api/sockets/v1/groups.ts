@@ -5,7 +5,7 @@ import type { HubPort } from '../../../hub-port.ts';
 import type { LostFires } from '../../../mirroring.ts';
 import type { FairQueue, Task } from '../../pacing/fair-queue.ts';
 import type { Channel, FanOut, Subscriber } from '../fan-out.ts';
-import type { Client } from './client.ts';
+import { type Client, LateClients } from './client.ts';
 import { cut, defFrame, definition, lostFrame } from './frames.ts';
 import { type GiveUp, Group, type GroupContext } from './group.ts';
 import type { Handover, Membership } from './membership.ts';
@@ -56,7 +56,14 @@ export class Groups {
     this.structure = new Structure(hub, this.#groups);
     this.staleness = new Staleness(hub, fanOut, this.#groups);
     const tellStructure = () => this.structure.tell();
-    this.#context = { hub, fanOut, tickerOf: createTickers((work) => queue.atEnd(work)), giveUp, tellStructure };
+    this.#context = {
+      hub,
+      fanOut,
+      tickerOf: createTickers((work) => queue.atEnd(work)),
+      giveUp,
+      tellStructure,
+      late: new LateClients(queue),
+    };
   }
 
   /**

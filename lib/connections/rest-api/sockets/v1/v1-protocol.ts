@@ -76,6 +76,7 @@ export function serveV1({
     accept(comer) {
       const events: ClientEvents = {
         full: (client) => stalls.add(client),
+        sentLate: () => session.drained(),
         waits(client, isWaiting) {
           if (isWaiting) hits.add('pendingAcks', client.remoteAddress);
           else resume(session);

@@ -240,3 +240,48 @@ test('lib/client/README.md: parameters come and go while a client does not read,
     t.is(client.picture.types.get('desk/p150'), 'I');
   }
 });
+
+test('lib/client/README.md: long texts for many clients come to each in order, every one of them, with the fires between them', async (t) => {
+  const hub = await startDesk(t);
+  const { made, mark } = createWriter(hub);
+  const long = 'x'.repeat(60_000);
+  const clients = await Promise.all(Array.from({ length: 70 }, () => openV1(t, hub.port)));
+  await Promise.all(clients.map((client) => client.subscribe({ sub: 1, delivery: 'all' })));
+  const write = (address: string, value: unknown) => {
+    hub.write(address, value, writer);
+    made.set(address, (made.get(address) ?? 0) + 1);
+  };
+  for (let number = 0; number < 4; number++) {
+    write('desk/p1', `${number} ${long}`);
+    write('desk/go', 1);
+    write('desk/p2', `${number}`);
+    await new Promise(setImmediate);
+  }
+  mark(1);
+  for (const { picture, until, sync } of clients) {
+    if (picture.values.get('desk/mark') !== 1) await until(() => picture.values.get('desk/mark') === 1, 'the mark');
+    await sync();
+    t.is(picture.lost.size, 0);
+    t.is(picture.rev, hub.revision);
+    expectAll(t, picture, made);
+  }
+  expectQuietLog(t, hub);
+});
+
+test('lib/client/README.md: who wants the newest of long texts, and reads, has it, however many they are, and is live', async (t) => {
+  const hub = await startDesk(t);
+  const clients = await Promise.all(Array.from({ length: 70 }, () => openV1(t, hub.port)));
+  await Promise.all(clients.map((client) => client.subscribe({ sub: 1 })));
+  for (let number = 0; number < 12; number++) {
+    hub.write('desk/p1', `${number} ${'x'.repeat(60_000)}`, writer);
+    await new Promise(setImmediate);
+  }
+  const last = [...hub.parameters()].find(({ address }) => address === 'desk/p1')!.value;
+  for (const client of clients) {
+    const { picture } = client;
+    if (picture.values.get('desk/p1') !== last)
+      await client.until(() => picture.values.get('desk/p1') === last, 'the last');
+    t.deepEqual(picture.faults, []);
+  }
+  while ((await countSlow(t, hub)) > 0) await clients[0]!.sync();
+});
