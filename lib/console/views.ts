@@ -23,14 +23,14 @@ const views: readonly View[] = [
     key: 'c',
     icon: 'M9 3v6M15 3v6M6 9h12v3a6 6 0 0 1-12 0zM12 18v3',
     needsManage: true,
-    component: lazy(() => import('./views/connections.tsx')),
+    component: lazy(() => import('./connections/connections-view.tsx')),
   },
   {
     name: 'parameters',
     title: 'Parameters',
     key: 'p',
     icon: 'M4 7h9M17 7h3M4 17h3M11 17h9M15 4.5v5M9 14.5v5',
-    component: lazy(() => import('./views/parameters.tsx')),
+    component: lazy(() => import('./parameters/parameters-view.tsx')),
   },
   {
     name: 'flows',
@@ -38,21 +38,21 @@ const views: readonly View[] = [
     key: 'f',
     icon: 'M3 5h6v5H3zM15 14h6v5h-6zM9 7.5h3v9h3',
     needsManage: true,
-    component: lazy(() => import('./views/flows.tsx')),
+    component: lazy(() => import('./flows/flows-view.tsx')),
   },
   {
     name: 'why',
     title: 'Why',
     key: 'w',
     icon: 'M8.5 9a3.5 3.5 0 1 1 5 3.2c-1 .5-1.5 1.2-1.5 2.3M12 18.5v.5',
-    component: lazy(() => import('./views/why.tsx')),
+    component: lazy(() => import('./why/why-view.tsx')),
   },
   {
     name: 'history',
     title: 'History',
     key: 'h',
     icon: 'M4.5 8A8.5 8.5 0 1 1 3.5 13M4 3.5V8h4.5M12 7.5V12l3.5 2',
-    component: lazy(() => import('./views/history.tsx')),
+    component: lazy(() => import('./history/history-view.tsx')),
   },
   {
     name: 'audit',
@@ -60,7 +60,7 @@ const views: readonly View[] = [
     key: 'a',
     icon: 'M9 11a3.5 3.5 0 1 0 0-7a3.5 3.5 0 0 0 0 7M3 20c0-4 2.5-6 6-6 1.5 0 2.7.4 3.7 1M14 18.5l2.3 2.5 4.7-5',
     needsManage: true,
-    component: lazy(() => import('./views/audit.tsx')),
+    component: lazy(() => import('./audit/audit-view.tsx')),
   },
   {
     name: 'log',
@@ -68,14 +68,14 @@ const views: readonly View[] = [
     key: 'l',
     icon: 'M4 6h16M4 10h10M4 14h16M4 18h7',
     needsManage: true,
-    component: lazy(() => import('./views/log.tsx')),
+    component: lazy(() => import('./log/log-view.tsx')),
   },
   {
     name: 'snapshots',
     title: 'Snapshots',
     key: 'n',
     icon: 'M4 7h4l1.5-2.5h5L16 7h4v12H4zM12 10a3 3 0 1 0 0 6a3 3 0 0 0 0-6',
-    component: lazy(() => import('./views/snapshots.tsx')),
+    component: lazy(() => import('./snapshots/snapshots-view.tsx')),
   },
   {
     name: 'clients',
@@ -83,7 +83,7 @@ const views: readonly View[] = [
     key: 's',
     icon: 'M3 5h18v11H3zM9 20h6M12 16v4',
     needsManage: true,
-    component: lazy(() => import('./views/clients.tsx')),
+    component: lazy(() => import('./clients/clients-view.tsx')),
   },
   {
     name: 'hubs',
@@ -91,7 +91,7 @@ const views: readonly View[] = [
     key: 'u',
     icon: 'M12 9a3 3 0 1 0 0 6a3 3 0 0 0 0-6M5 3a2 2 0 1 0 0 4a2 2 0 0 0 0-4M19 3a2 2 0 1 0 0 4a2 2 0 0 0 0-4M12 15v4M6.5 6.5L10 10M17.5 6.5L14 10',
     needsManage: true,
-    component: lazy(() => import('./views/hubs.tsx')),
+    component: lazy(() => import('./hubs/hubs-view.tsx')),
   },
   {
     name: 'users',
@@ -99,14 +99,14 @@ const views: readonly View[] = [
     key: 'e',
     icon: 'M9 11a3.5 3.5 0 1 0 0-7a3.5 3.5 0 0 0 0 7M3 20c0-4 2.5-6 6-6s6 2 6 6M16 4.5a3.5 3.5 0 0 1 0 6M18 14.5c2 .8 3 2.7 3 5.5',
     needsManage: true,
-    component: lazy(() => import('./views/users.tsx')),
+    component: lazy(() => import('./users/users-view.tsx')),
   },
   {
     name: 'dashboards',
     title: 'Dashboards',
     key: 'd',
     icon: 'M4 15a8 8 0 1 1 16 0M12 15l4-5M4 19h16',
-    component: lazy(() => import('./views/dashboards.tsx')),
+    component: lazy(() => import('./dashboard/dashboards-view.tsx')),
   },
 ];
 

@@ -1,6 +1,5 @@
 // Users: who may come in and what each of them may do, the devices that they have signed in with, and links to kiosks that nobody has
 // opened yet. Devices and links can be revoked.
-
 import { Show } from 'solid-js';
 import type { Device, KioskLink, UserAction, UserInfo, UserList } from '../../wire/http/user-shapes.ts';
 import { createAttempt, postJson } from '../hub/page-request.ts';

@@ -1,5 +1,4 @@
 // Why: from any value the chain of causes back to the event outside. The page follows it live.
-
 import { createEffect, on, Show } from 'solid-js';
 import { pathOf } from '../../wire/http/parameter-path.ts';
 import type { CausedChange, Explanation } from '../../wire/http/parameter-shapes.ts';
@@ -8,7 +7,7 @@ import { usePolled } from '../hub/polled.ts';
 import { linkTo, route, setParams } from '../page/route.ts';
 import { formatValue } from '../page/units.ts';
 import { AddressInput } from '../parts/address-input.tsx';
-import { type Cause, Chain } from '../why/chain.tsx';
+import { type Cause, Chain } from './chain.tsx';
 
 export default function Why() {
   const address = () => route().params.address || undefined;

@@ -1,5 +1,4 @@
 // Hubs: the domain that this hub is in, which hub has which connections, how old what is mirrored is, the lease and the link.
-
 import { For, Show } from 'solid-js';
 import type { Domain, DomainHub } from '../../wire/http/operation.ts';
 import { usePolled } from '../hub/polled.ts';

@@ -1,13 +1,12 @@
 // Dashboards: the list of those in the folder of the hub, or one of them, which is shown anew when its file has changed.
-
 import { Show } from 'solid-js';
 import type { Dashboard } from '../../dashboard/format.ts';
 import type { DashboardList } from '../../wire/http/operation.ts';
-import { Panel } from '../dashboard/panel.tsx';
 import { isStale } from '../hub/page-hub.ts';
 import { usePolled } from '../hub/polled.ts';
 import { linkTo, route } from '../page/route.ts';
 import { GuardedFor } from '../parts/guarded.tsx';
+import { Panel } from './panel.tsx';
 
 export default function Dashboards() {
   return (

@@ -1,5 +1,4 @@
 // Clients: who is connected by WebSocket, slow ones first, and what each listens to.
-
 import { createMemo, createSignal, For, Show } from 'solid-js';
 import type { ClientList, ClientStatus } from '../../wire/http/operation.ts';
 import type { Pattern } from '../../wire/pattern.ts';

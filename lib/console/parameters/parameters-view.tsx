@@ -4,15 +4,15 @@ import { useMedia, useSize } from '../page/media.ts';
 import { useInterval } from '../page/page-timers.ts';
 import { route, setParams } from '../page/route.ts';
 import { formatValue } from '../page/units.ts';
-import { useCatalogue } from '../parameters/catalogue.ts';
-import { Detail } from '../parameters/detail.tsx';
-import { useFoundRows } from '../parameters/list/found-rows.ts';
-import { useLiveRows } from '../parameters/list/live-window.ts';
-import { SearchBar } from '../parameters/list/search-bar.tsx';
-import { Table } from '../parameters/list/table.tsx';
-import { pins, record } from '../parameters/recordings.ts';
 import { Guarded } from '../parts/guarded.tsx';
 import { StaleMark } from '../parts/state-mark.tsx';
+import { useCatalogue } from './catalogue.ts';
+import { Detail } from './detail.tsx';
+import { useFoundRows } from './list/found-rows.ts';
+import { useLiveRows } from './list/live-window.ts';
+import { SearchBar } from './list/search-bar.tsx';
+import { Table } from './list/table.tsx';
+import { pins, record } from './recordings.ts';
 
 const rowPx = 28;
 /** A row of a narrow list has two lines. A finger needs as much room. */

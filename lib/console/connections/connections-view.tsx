@@ -1,5 +1,4 @@
 // Connections: how each is doing and why, those in trouble first. People start, stop and restart them here.
-
 import { createMemo, For, Show } from 'solid-js';
 import type { ConnectionControl, ConnectionList, ConnectionStatus } from '../../wire/http/operation.ts';
 import { type Attempt, createAttempt, postJson } from '../hub/page-request.ts';

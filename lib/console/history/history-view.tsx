@@ -1,16 +1,15 @@
 // History: what happened to a parameter, when, who did it, and why.
-
 import { batch, createEffect, createMemo, createResource, createSignal, on, Show } from 'solid-js';
 import type { ParameterInfo } from '../../wire/http/parameter-shapes.ts';
-import { EventTable } from '../history/events.tsx';
-import { StoreFault } from '../history/no-store.tsx';
-import { dayMs, paramsOf, type Timeframe, timeframeOf } from '../history/time/timeframe.ts';
-import { Timeline } from '../history/timeline.tsx';
-import { useEvents } from '../history/use-events.ts';
 import { getJson } from '../hub/page-request.ts';
 import { useDelay } from '../page/page-timers.ts';
 import { linkTo, navigate, route, setParams } from '../page/route.ts';
 import { AddressInput } from '../parts/address-input.tsx';
+import { EventTable } from './events.tsx';
+import { StoreFault } from './no-store.tsx';
+import { dayMs, paramsOf, type Timeframe, timeframeOf } from './time/timeframe.ts';
+import { Timeline } from './timeline.tsx';
+import { useEvents } from './use-events.ts';
 
 /** So that the last night is in view at once. */
 const home: Timeframe = { lastMs: dayMs };

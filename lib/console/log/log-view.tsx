@@ -4,6 +4,12 @@ import { messageOf } from '../../model/error.ts';
 import { isRestart, logLevels } from '../../model/reports/log-entry.ts';
 import type { LogEntry, LogPage } from '../../wire/http/operation.ts';
 import { getJson } from '../hub/page-request.ts';
+import { usePolling } from '../page/page-timers.ts';
+import { route, setParams } from '../page/route.ts';
+import { formatClock, formatCount, formatDate, formatDay } from '../page/units.ts';
+import { GuardedFor } from '../parts/guarded.tsx';
+import { StateMark } from '../parts/state-mark.tsx';
+import { Fault, Search, searched } from '../parts/view-bar.tsx';
 import {
   append,
   beginsDay,
@@ -14,13 +20,7 @@ import {
   nothingHeld,
   replace,
   restart,
-} from '../log/entries.ts';
-import { usePolling } from '../page/page-timers.ts';
-import { route, setParams } from '../page/route.ts';
-import { formatClock, formatCount, formatDate, formatDay } from '../page/units.ts';
-import { GuardedFor } from '../parts/guarded.tsx';
-import { StateMark } from '../parts/state-mark.tsx';
-import { Fault, Search, searched } from '../parts/view-bar.tsx';
+} from './entries.ts';
 
 export default function Log() {
   const [isPaused, setPaused] = createSignal(false);

@@ -13,18 +13,18 @@ import {
 } from 'solid-js';
 import type { RuleStatus } from '../../model/reports/rule-status.ts';
 import type { LoadReport } from '../../wire/http/operation.ts';
-import { buildGraph } from '../flows/flow-graph.ts';
-import type { Drawing } from '../flows/graph-layout.ts';
-import { groupRules, groupsOf, keyOf, maxBoxes, openGroups, type RuleGroup } from '../flows/rule-groups.ts';
-import { RuleList } from '../flows/rule-list.tsx';
-import { RulePanel } from '../flows/rule-panel.tsx';
-import { type Installation, useInstallation } from '../flows/shown-installation.ts';
 import { route, setParams } from '../page/route.ts';
 import { formatDate } from '../page/units.ts';
 import { GuardedFor } from '../parts/guarded.tsx';
 import { Fault, Search, searched } from '../parts/view-bar.tsx';
+import { buildGraph } from './flow-graph.ts';
+import type { Drawing } from './graph-layout.ts';
+import { groupRules, groupsOf, keyOf, maxBoxes, openGroups, type RuleGroup } from './rule-groups.ts';
+import { RuleList } from './rule-list.tsx';
+import { RulePanel } from './rule-panel.tsx';
+import { type Installation, useInstallation } from './shown-installation.ts';
 
-const Canvas = lazy(() => import('../flows/canvas.tsx'));
+const Canvas = lazy(() => import('./canvas.tsx'));
 const narrow = matchMedia('(max-width: 700px)');
 
 export default function Flows() {
@@ -36,7 +36,7 @@ export default function Flows() {
   });
   const [drawing] = createResource(
     graph,
-    async (drawn): Promise<Drawing | undefined> => (await import('../flows/graph-layout.ts')).layOut(drawn),
+    async (drawn): Promise<Drawing | undefined> => (await import('./graph-layout.ts')).layOut(drawn),
     { initialValue: undefined }, // so that the view stays while the page waits
   );
   const context = {

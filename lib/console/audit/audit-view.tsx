@@ -4,7 +4,6 @@ import { createStore, reconcile } from 'solid-js/store';
 import { auditKinds } from '../../model/reports/audit-entry.ts';
 import { readIsoTime } from '../../model/time/iso-time.ts';
 import type { AuditEntry, AuditPage } from '../../wire/http/past-shapes.ts';
-import { addOlder, type HeldAudit, maxHeld, refresh } from '../audit/audit-pages.ts';
 import { StoreFault } from '../history/no-store.tsx';
 import { TimeField } from '../history/time/time-bar.tsx';
 import { minuteMs, paramsOf } from '../history/time/timeframe.ts';
@@ -16,6 +15,7 @@ import { Breakable } from '../parts/breakable.tsx';
 import { GuardedFor } from '../parts/guarded.tsx';
 import { TableHead } from '../parts/table-head.tsx';
 import { Search, searched } from '../parts/view-bar.tsx';
+import { addOlder, type HeldAudit, maxHeld, refresh } from './audit-pages.ts';
 
 /** A link to the history of a parameter shows so much before and after the entry. */
 const aroundMs = 5 * minuteMs;
