@@ -9,7 +9,7 @@ import { connectionTypes } from '../../lib/connections/connection-types.ts';
 const lib = resolve(import.meta.dirname, '../../lib');
 
 /** What is itself a flow file in code, or shows people a line of one. */
-const flows = ['command/run/warm-up.ts', 'console/history/no-store.tsx'];
+const flows = ['command/run/run.ts', 'console/history/no-store.tsx'];
 
 for (const type of connectionTypes.keys()) {
   const folder = `connections/${type}/`;

@@ -227,14 +227,14 @@ const maxLastWords = 300;
 const program = new URL(`./process/main${extname(import.meta.filename)}`, import.meta.url);
 
 /** How the process ended, with what it wrote last: `SIGABRT: XOpenDisplay failure!`. */
-class ProcessEnded extends Error {}
+export class ProcessEnded extends Error {}
 
 /**
  * Runs the process. Cold, emits what it says, never completes. Errors: `ProcessEnded`; or the error of `toProcess$`, once the
  * process has been ended by force. Unsubscribing lets it finish the press under way and ends it, by force after a second;
  * `finish` gets its end, with the signal or exit code.
  */
-function runProcess(
+export function runProcess(
   toProcess$: Observable<ToProcess>,
   { scheduler, finish }: { scheduler: SchedulerLike; finish(end: Promise<string>): void },
 ): Observable<FromProcess> {

@@ -8,7 +8,7 @@ import { createFolder } from '../../support/folder.ts';
 const store = new URL('../../../lib/connections/store/', import.meta.url);
 const program = `
 const [{ asyncScheduler }, { HourlyCopy }, { PastReader }, { BackupMaker }, { filesOf }] = await Promise.all(
-  ['rxjs', 'hourly-copy.ts', 'reader/past-reader.ts', 'backup/backup.ts', 'thread/database/files.ts'].map((file) =>
+  ['rxjs', 'hourly-copy.ts', 'reader/past-reader.ts', 'backup/backup-maker.ts', 'thread/database/files.ts'].map((file) =>
     import(file.endsWith('.ts') ? '${store}' + file : file),
   ),
 );

@@ -20,7 +20,7 @@ export const endpoints: Endpoint[] = [
 
 /**
  * Creates the page, and begins to load the library of the metrics. That takes ten times as long as an answer, so it is done before anybody
- * asks: the hubs of the warm-up (`command/run/warm-up.ts`) have loaded it before the first client comes. A command that starts no REST API
+ * asks: the hubs of the warm-up (`command/run/run.ts`) have loaded it before the first client comes. A command that starts no REST API
  * does not load it. No count is read for that. Whoever asks while the page is being made gets the same one.
  */
 export function createMetricsPage(context: MetricsContext): ReadPage {

@@ -20,7 +20,7 @@ interface BackupOptions {
 }
 
 /** Makes backups of a hub, one at a time. */
-class BackupMaker {
+export class BackupMaker {
   readonly #options: BackupOptions;
   #making: Promise<void> | undefined;
 

@@ -1,7 +1,7 @@
 // All snapshots of a store, by selection and name, and what of them is yet to be written to the disk.
 import type { Opened, SnapshotBatch, SnapshotRow } from '../thread/values/values-messages.ts';
 
-/** A snapshot; how it is read says `saved-value.ts`. */
+/** A snapshot; how it is read says `live-selection.ts`. */
 export type Kept = SnapshotRow;
 
 /** How much one transaction writes, about; at least one snapshot. */

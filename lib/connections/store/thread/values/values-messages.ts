@@ -30,7 +30,7 @@ export interface Batch {
 /** A batch on its way; its values are `ValueRow`s. */
 export type PackedBatch = Omit<Batch, 'values'> & { readonly values: PackedRows };
 
-/** A snapshot. `contents` has its values as `snapshots/saved-value.ts` writes them; `bytes` is how long that is. */
+/** A snapshot. `contents` has its values as `snapshots/live-selection.ts` writes them; `bytes` is how long that is. */
 export interface SnapshotRow {
   readonly selection: string;
   readonly name: string;
