@@ -24,7 +24,7 @@ VOLUME /var/lib/patchbay
 EXPOSE 17011
 ENV PATCHBAY_URL=http://127.0.0.1:17011
 # The memory that a flood has taken goes back to the system: else the allocator of the system keeps it for later.
-ENV MALLOC_MMAP_THRESHOLD_=65536 MALLOC_TRIM_THRESHOLD_=1048576
+ENV MALLOC_MMAP_THRESHOLD_=32768 MALLOC_TRIM_THRESHOLD_=1048576
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch(`${process.env.PATCHBAY_URL}/hub/health/live`).then(({ status }) => process.exit(status < 500 ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["patchbay"]
