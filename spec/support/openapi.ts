@@ -3,6 +3,7 @@
 
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Answer } from './http.ts';
+import { api } from './hub.ts';
 
 export interface Operation {
   readonly parameters?: readonly { readonly name: string; readonly schema: { readonly maximum?: number } }[];
@@ -16,6 +17,25 @@ export interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly security: readonly object[];
 }
+
+const rule = { name: 'loop?', from: 'desk/a', map: '10 / value', to: ['desk/b', 'desk/text'] };
+/** A hub that has something to answer at each path but those of a domain: flow files and dashboards, one of them broken. */
+export const describedFiles = {
+  'flow.json5': {
+    connections: {
+      api: { ...api, dashboards: '_boards' },
+      desk: { type: 'dummy', parameters: ['a,I', 'b,F', 'text', 'flag,B,true', 'go,T'] },
+      off: { type: 'timer', enabled: false },
+      store: { type: 'store', folder: '_data', snapshots: { 'studio-1': { include: ['desk/**'] } } },
+    },
+    rules: [
+      { folder: 'f', rules: [rule] },
+      { name: 'off', enabled: false, from: 'desk/go', to: 'desk/flag' },
+    ],
+  },
+  '_boards/one.json5': "{ title: 'One', widgets: [] }",
+  '_boards/bad.json5': '{',
+};
 
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 

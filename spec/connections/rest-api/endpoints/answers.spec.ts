@@ -3,27 +3,9 @@
 import test, { type ExecutionContext } from 'ava';
 import { ask } from '../../../support/http.ts';
 import { api, type HubUnderTest, startHubFrom, writer } from '../../../support/hub.ts';
-import { AnswerCheck, type Document } from '../../../support/openapi.ts';
+import { AnswerCheck, type Document, describedFiles as files } from '../../../support/openapi.ts';
 import { shared } from '../../../support/shared.ts';
 import { openClient } from '../../../support/sockets/socket.ts';
-
-const rule = { name: 'loop?', from: 'desk/a', map: '10 / value', to: ['desk/b', 'desk/text'] };
-const files = {
-  'flow.json5': {
-    connections: {
-      api: { ...api, dashboards: '_boards' },
-      desk: { type: 'dummy', parameters: ['a,I', 'b,F', 'text', 'flag,B,true', 'go,T'] },
-      off: { type: 'timer', enabled: false },
-      store: { type: 'store', folder: '_data', snapshots: { 'studio-1': { include: ['desk/**'] } } },
-    },
-    rules: [
-      { folder: 'f', rules: [rule] },
-      { name: 'off', enabled: false, from: 'desk/go', to: 'desk/flag' },
-    ],
-  },
-  '_boards/one.json5': "{ title: 'One', widgets: [] }",
-  '_boards/bad.json5': '{',
-};
 
 const json = { 'content-type': 'application/json', accept: 'application/json' };
 const form = { 'content-type': 'application/x-www-form-urlencoded' };

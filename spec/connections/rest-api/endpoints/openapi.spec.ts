@@ -8,28 +8,10 @@ import { limits } from '../../../../lib/connections/rest-api/limits/client-limit
 import { settingsSchema } from '../../../../lib/connections/rest-api/settings.ts';
 import { ask } from '../../../support/http.ts';
 import { api, startHubFrom } from '../../../support/hub.ts';
-import type { Document } from '../../../support/openapi.ts';
+import { type Document, describedFiles as files } from '../../../support/openapi.ts';
 import { shared } from '../../../support/shared.ts';
 
 type Specification = Parameters<Validator['validate']>[0];
-
-const rule = { name: 'loop?', from: 'desk/a', map: '10 / value', to: ['desk/b', 'desk/text'] };
-const files = {
-  'flow.json5': {
-    connections: {
-      api: { ...api, dashboards: '_boards' },
-      desk: { type: 'dummy', parameters: ['a,I', 'b,F', 'text', 'flag,B,true', 'go,T'] },
-      off: { type: 'timer', enabled: false },
-      store: { type: 'store', folder: '_data', snapshots: { 'studio-1': { include: ['desk/**'] } } },
-    },
-    rules: [
-      { folder: 'f', rules: [rule] },
-      { name: 'off', enabled: false, from: 'desk/go', to: 'desk/flag' },
-    ],
-  },
-  '_boards/one.json5': "{ title: 'One', widgets: [] }",
-  '_boards/bad.json5': '{',
-};
 
 /** The questions below change only values, and what is on and off. */
 const start = shared(async (t) => {
