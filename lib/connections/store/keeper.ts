@@ -1,27 +1,237 @@
-// A disk that takes long: while a commit does, and for a while after it, its lag is told.
-import { type Observable, type SchedulerLike, Subscription } from 'rxjs';
+// A keeper writes what a part of the store keeps, by a thread of its own: it opens a database and writes a batch after the other, tells
+// what is wrong, and writes the rest at the end. Values, history and audit each say what to open and what to write.
+import { merge, Observable, type SchedulerLike, Subscription } from 'rxjs';
 import { take } from 'rxjs/operators';
-import type { BackoffTimes } from '../../model/time/backoff.ts';
+import { Backoff } from '../../model/time/backoff.ts';
 import { within } from '../../model/time/deadline.ts';
+import { Pause } from '../../model/time/wall-clock.ts';
 import type { ConnectionEvent } from '../connection.ts';
-import type { LeftOut } from './thread/values/values-messages.ts';
+import type { HubPort } from '../hub-port.ts';
+import type { Archive, WritingStatus } from '../keeping.ts';
+import type { HourlyCopy } from './hourly-copy.ts';
+import type { LeftOut, OpenedStored, Written } from './thread/values/values-messages.ts';
 
-/** A commit that takes longer is told: what was to be kept may be older than half a second when it is safe. */
-const slowMs = 300;
-/** So long after the last slow commit the disk counts as well again. */
-const recoveredMs = 2000;
-const tellEveryMs = 1000;
 /** How long somebody waits at most until what has changed is written. */
-export const flushDeadlineMs = 2000;
+const flushDeadlineMs = 2000;
 /**
  * How long a database that is written stays open for those who read it. The last one to close it empties its log, and who only reads
  * cannot.
  */
 const readersDeadlineMs = 500;
 /** The pauses before a database is tried again that cannot be opened or written. */
-export const againTimes: BackoffTimes = { firstMs: 500, longestMs: 5000 };
+const againTimes = { firstMs: 500, longestMs: 5000 };
+/** So many sentences about what was lost are shown at most, the newest. */
+const shownLosses = 5;
 
-export class SlowDisk {
+export interface KeeperOptions {
+  readonly hub: HubPort;
+  readonly scheduler: SchedulerLike;
+  /** The thread that writes. */
+  readonly writer: { end(): Promise<void> };
+  /** Undefined: no copy is made. */
+  readonly copy?: HourlyCopy;
+  /** Resolves when nobody reads the database any more; asked at the end. */
+  readersEnded?(): Promise<unknown>;
+}
+
+/** What writing came to: there is more to write at once, or was nothing to write, or neither. */
+export type Wrote = 'more' | 'all' | 'nothing';
+
+export abstract class Keeper {
+  protected readonly leftOut: LeftOutCount;
+  protected readonly rate = new RowRate();
+  protected readonly pause: Pause;
+  protected readonly disk: SlowDisk;
+  /** What the keeper hears of the hub, until it ends. */
+  protected readonly listening = new Subscription();
+  protected isOpen = false;
+  protected isEnding = false;
+  /** Why nothing is written at the moment. */
+  protected trouble: string | undefined;
+  /** The time of the oldest row. */
+  protected oldest: number | undefined;
+  readonly #what: string;
+  readonly #options: KeeperOptions;
+  readonly #state: ToldState;
+  readonly #backoff = new Backoff(againTimes);
+  /** What was lost; shown until the connection is started anew. */
+  #losses: readonly string[] = [];
+  /** Who waits until what has come up to now is written. */
+  #flushing: (() => void)[] = [];
+  /** When nothing waited last, on the clock of the connection. */
+  #caughtUpAt: number;
+
+  /** `what` names the rows: `entries`. */
+  constructor(what: string, options: KeeperOptions, tell: (event: ConnectionEvent) => void) {
+    this.#what = what;
+    this.#options = options;
+    this.#state = new ToldState(tell);
+    this.leftOut = new LeftOutCount(what);
+    this.disk = new SlowDisk(options.scheduler, () => this.tellState());
+    this.pause = new Pause(options.scheduler);
+    this.#caughtUpAt = options.scheduler.now();
+  }
+
+  /** What the keeper can be asked for. */
+  abstract readonly archive: Archive;
+  /** How often is written. */
+  protected abstract readonly tickMs: number;
+  /** How many rows were lost. */
+  protected abstract readonly lost: number;
+  /** Whether something waits to be written. */
+  protected abstract readonly isBehind: boolean;
+  /** Sentences about what goes wrong beside the writing. */
+  protected abstract reasons(): readonly (string | undefined)[];
+  /** Has the database opened. */
+  protected abstract open(): Promise<void>;
+  /** Writes a batch. */
+  protected abstract write(isLast: boolean): Promise<Wrote>;
+
+  status(): WritingStatus {
+    const now = this.#options.scheduler.now();
+    const lagMs = this.isBehind ? now - this.#caughtUpAt : 0;
+    return { perSecond: this.rate.perSecond(now), lagMs, lost: this.lost, oldest: this.oldest };
+  }
+
+  async flush(): Promise<void> {
+    if (this.isEnding || this.trouble !== undefined) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#flushing.push(resolve);
+    this.pause.wake();
+    await within(promise, flushDeadlineMs, this.#options.scheduler);
+  }
+
+  /** Writes until it is ended. Rejects when the thread has ended. */
+  async keep(): Promise<void> {
+    const { scheduler, copy, hub } = this.#options;
+    const happens$ = merge(hub.changes$, hub.keeping.deeds$);
+    while (!this.isEnding) {
+      const startedAt = scheduler.now();
+      if (!this.isOpen) await this.open();
+      const wrote = await this.#writeOnce();
+      if (this.isOpen && copy?.isDue(scheduler.now())) void this.#makeCopy(copy);
+      this.tellState();
+      const isUrgent = wrote === 'more' || this.#flushing.length > 0;
+      if (this.isEnding) break;
+      if (this.trouble !== undefined) await this.pause.for(startedAt + this.#backoff.next() - scheduler.now());
+      else if (wrote === 'nothing' && !isUrgent && !this.isBehind)
+        await this.pause.until(afterNext(happens$, this.tickMs, scheduler));
+      else await this.pause.for(isUrgent ? 0 : startedAt + this.tickMs - scheduler.now());
+    }
+  }
+
+  /** Writes what has come up to now, and ends the thread. */
+  async end(kept: Promise<unknown>): Promise<void> {
+    this.listening.unsubscribe();
+    this.isEnding = true;
+    this.pause.wake();
+    await kept;
+    const { copy, readersEnded, writer } = this.#options;
+    try {
+      while (this.isOpen && (await this.write(true)) === 'more');
+    } finally {
+      for (const resolve of this.#flushing) resolve();
+      await within(Promise.allSettled([copy?.end(), readersEnded?.()]), readersDeadlineMs);
+      await writer.end();
+    }
+  }
+
+  /** Takes over what opening the database came to. */
+  protected noteOpened({ losses, reason, copyAgeMs }: Omit<OpenedStored<unknown>, 'held'>): void {
+    this.noteLosses(losses);
+    this.noteTrouble(reason);
+    this.isOpen = reason === undefined;
+    if (this.isOpen) this.#options.copy?.plan(this.#options.scheduler.now(), copyAgeMs);
+    this.tellState();
+  }
+
+  protected noteLosses(losses: readonly string[]): void {
+    this.#losses = [...this.#losses, ...losses].slice(-shownLosses);
+  }
+
+  protected noteTrouble(trouble: string | undefined): void {
+    this.trouble = trouble;
+    if (trouble === undefined) this.#backoff.reset();
+  }
+
+  /** Waits until a batch is on the disk, or cannot be. */
+  protected async commit(writing: Promise<Written>): Promise<Written> {
+    const written = await this.disk.watch(writing);
+    if (written.state === 'written') {
+      this.noteTrouble(undefined);
+      this.leftOut.add(written.leftOut);
+    } else {
+      this.noteTrouble(`${this.#what} are not written: ${written.reason}`);
+      if (written.state !== 'full') this.openAnew(written.state === 'damaged');
+    }
+    return written;
+  }
+
+  /** Has the database opened again. */
+  protected openAnew(_isDamaged: boolean): void {
+    this.isOpen = false;
+  }
+
+  protected tellState(): void {
+    if (this.isEnding) return;
+    const lag = this.disk.describeLag(this.#what);
+    this.#state.set(
+      this.trouble,
+      ...this.reasons(),
+      lag,
+      this.leftOut.text,
+      this.#options.copy?.trouble,
+      ...this.#losses,
+    );
+  }
+
+  async #writeOnce(): Promise<Wrote> {
+    const flushing = this.#flushing.splice(0);
+    const now = this.#options.scheduler.now();
+    const wrote = this.isOpen && !this.isEnding ? await this.write(false) : 'all';
+    if (wrote === 'more') this.#flushing.push(...flushing);
+    else {
+      if (this.isOpen && this.trouble === undefined) this.#caughtUpAt = now;
+      for (const resolve of flushing) resolve();
+    }
+    return wrote;
+  }
+
+  async #makeCopy(copy: HourlyCopy): Promise<void> {
+    const { state } = await copy.make(() => this.#options.scheduler.now());
+    if (state === 'damaged') this.openAnew(true);
+  }
+}
+
+/**
+ * Keeps until it is unsubscribed; emits the state whenever it changes. Cold; errs when the thread has ended. `finish` takes over the last
+ * write.
+ */
+export function runKeeper(
+  create: (tell: (event: ConnectionEvent) => void) => Keeper,
+  hub: HubPort,
+  finish: (work: Promise<unknown>) => void,
+): Observable<ConnectionEvent> {
+  return new Observable((subscriber) => {
+    const keeper = create((event) => subscriber.next(event));
+    const kept = keeper.keep().catch((error) => subscriber.error(error));
+    const withdraw = hub.keeping.offer(keeper.archive);
+    return () => {
+      withdraw();
+      finish(keeper.end(kept));
+    };
+  });
+}
+
+// A disk that takes long: while a commit does, and for a while after it, its lag is told.
+
+/** A commit that takes longer is told: what was to be kept may be older than half a second when it is safe. */
+const slowMs = 300;
+/** So long after the last slow commit the disk counts as well again. */
+const recoveredMs = 2000;
+const tellEveryMs = 1000;
+
+class SlowDisk {
   readonly #scheduler: SchedulerLike;
   readonly #tell: () => void;
   #last: { readonly ms: number; readonly at: number } | undefined;
@@ -78,11 +288,6 @@ export class ToldState {
   }
 }
 
-/** Waits for readers of a database to end, before those who write it close it; not for long. */
-export async function awaitReaders(...ended: readonly Promise<unknown>[]): Promise<void> {
-  await within(Promise.allSettled(ended), readersDeadlineMs);
-}
-
 // How long a store sleeps in which nothing has to be written: until something happens, so that a hub in which nothing does sleeps too.
 
 /** How long who waits for something to happen waits at most: what nobody tells is found then. */
@@ -92,7 +297,7 @@ const idleMs = 200;
  * For `Pause.until`: resolves some time after something has happened. It hears of that alone, so what happens often costs
  * nothing.
  */
-export function afterNext(happens$: Observable<unknown>, delayMs: number, scheduler: SchedulerLike) {
+function afterNext(happens$: Observable<unknown>, delayMs: number, scheduler: SchedulerLike) {
   return (resolve: () => void): Subscription => {
     const waiting = new Subscription();
     const longest = scheduler.schedule(() => resolve(), idleMs);
@@ -108,7 +313,7 @@ export function afterNext(happens$: Observable<unknown>, delayMs: number, schedu
 
 // What a database could not take, as the connection says it: once, for the first row; how many there were since is counted.
 
-export class LeftOutCount {
+class LeftOutCount {
   readonly #what: string;
   /** How many rows were left out. */
   count = 0;
@@ -131,7 +336,7 @@ export class LeftOutCount {
 
 const spanSeconds = 10;
 
-export class RowRate {
+class RowRate {
   /** By second, modulo the span. */
   readonly #rows = new Array<number>(spanSeconds).fill(0);
   #second = 0;

@@ -42,8 +42,9 @@ export class StoreThread<Question, Answer> {
     return answer;
   }
 
-  /** Ends the thread once all questions are answered. */
-  async end(): Promise<void> {
+  /** Ends the thread once all questions are answered, and after them the last one. */
+  async end(last?: Question): Promise<void> {
+    if (last !== undefined) await this.ask(last).catch(() => {});
     await this.#last;
     await this.#worker.terminate();
   }

@@ -3,9 +3,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'ava';
 import { AuditWriter } from '../../../lib/connections/store/audit/keep-audit.ts';
-import { HistoryWriter } from '../../../lib/connections/store/history/record-history.ts';
+import { HistoryWriter } from '../../../lib/connections/store/history/keep-history.ts';
 import { giveWay } from '../../../lib/connections/store/thread/give-way.ts';
-import { ValuesWriter } from '../../../lib/connections/store/values/values-writer.ts';
+import { ValuesWriter } from '../../../lib/connections/store/values/keep-values.ts';
 import { eventually } from '../../support/deadline.ts';
 import '../../support/own-process.ts';
 

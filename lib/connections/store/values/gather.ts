@@ -16,30 +16,19 @@ const maxLongCharacters = 512 * 1024;
 
 /** Long values that are to be written. Whoever wrote them takes turns: many of one writer hold up none of another. */
 export class LongValues {
-  /** Each with the first revision of it that is not written, the oldest first. */
-  readonly #byWriter = new Map<string, Map<Parameter, number>>();
+  readonly #byWriter = new Map<string, Set<Parameter>>();
   readonly #writers = new Map<Parameter, string>();
 
   get size(): number {
     return this.#writers.size;
   }
 
-  /** The first change that is not written; Infinity: all are. */
-  get revision(): number {
-    let first = Number.POSITIVE_INFINITY;
-    for (const values of this.#byWriter.values()) first = Math.min(first, values.values().next().value!);
-    return first;
-  }
-
   add(parameter: Parameter): void {
-    const { revision } = parameter.lastChange!;
     const writer = writerOf(parameter.lastChange!);
-    const known = this.#writers.get(parameter);
-    if (known === writer) return;
-    const first = known === undefined ? revision : this.#byWriter.get(known)!.get(parameter)!;
+    if (this.#writers.get(parameter) === writer) return;
     this.delete(parameter);
-    const values = this.#byWriter.get(writer) ?? new Map();
-    this.#byWriter.set(writer, values.set(parameter, first));
+    const values = this.#byWriter.get(writer) ?? new Set();
+    this.#byWriter.set(writer, values.add(parameter));
     this.#writers.set(parameter, writer);
   }
 

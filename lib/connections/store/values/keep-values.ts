@@ -1,89 +1,65 @@
 // Keeps the values on the disk those of the hub: 100 ms after a change what has changed is written in one transaction. What
 // cannot be written stays in the hub, which knows the newest anyhow, and is written once that is possible again.
-import { Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import { groupDigits } from '../../../model/digits.ts';
 import type { Parameter } from '../../../model/parameter.ts';
-import { Backoff } from '../../../model/time/backoff.ts';
 import { within } from '../../../model/time/deadline.ts';
 import { Durations } from '../../../model/time/duration.ts';
 import { Pause } from '../../../model/time/wall-clock.ts';
-import type { ConnectionEvent, Log } from '../../connection.ts';
+import type { ConnectionContext, ConnectionEvent, Log } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
-import type { KeepingPort, ValuesArchive, WritingStatus } from '../../keeping.ts';
-import type { HourlyCopy } from '../hourly-copy.ts';
-import {
-  afterNext,
-  againTimes,
-  awaitReaders,
-  flushDeadlineMs,
-  LeftOutCount,
-  RowRate,
-  SlowDisk,
-  ToldState,
-} from '../keeper.ts';
+import type { Archive, KeepingPort, KeptValue, ValuesArchive } from '../../keeping.ts';
+import { HourlyCopy } from '../hourly-copy.ts';
+import { Keeper, type KeeperOptions, runKeeper, type Wrote } from '../keeper.ts';
+import { buffersOf, packRows } from '../packed-rows.ts';
+import type { Part } from '../parts.ts';
+import { createSelection } from '../selection.ts';
+import { roomOf, type StoreSettings } from '../settings.ts';
 import type { SnapshotShelf } from '../snapshots/shelf.ts';
-import type { Batch, Opened, ValueRow, Written } from '../thread/values/values-messages.ts';
+import { StoreThread } from '../store-thread.ts';
+import { filesOf } from '../thread/database/files.ts';
+import type {
+  Answer,
+  Batch,
+  Opened,
+  OpenRequest,
+  Request,
+  ValueRow,
+  Written,
+} from '../thread/values/values-messages.ts';
 import { type Gathered, gather, isDefault, LongValues, rowOf } from './gather.ts';
-import { CausesWriter } from './kept-causes.ts';
+import { CausesWriter, readCauses } from './kept-causes.ts';
 import { ValueShares } from './shares.ts';
-import type { ValuesWriter } from './values-writer.ts';
 
-/** How often changes are written. */
-const tickMs = 100;
 /** How many values are counted at once. */
 const countedAtOnce = 1000;
 /** How much is written with a batch of what had no room before. */
 const fittingBytes = 512 * 1024;
 
-interface KeepValuesOptions {
-  readonly hub: HubPort;
+interface ValuesOptions extends KeeperOptions {
   readonly writer: ValuesWriter;
-  readonly copy: HourlyCopy;
   /** The snapshots, which are written with the values. */
   readonly snapshots: SnapshotShelf;
-  readonly scheduler: SchedulerLike;
   /** What the first opening comes to, where the hub has restored its values from it. */
   readonly opened: Promise<Opened> | undefined;
   readonly isSelected: (address: string) => boolean;
-  /** How large the database may become. */
-  readonly maxBytes: number;
+  readonly request: Omit<OpenRequest, 'ask'>;
   readonly log: Log;
-  open(): Promise<Opened>;
   /** Is handed what the database held, whenever it is opened while the hub runs. */
   giveBack(held: Opened['held']): void;
   /** Hears whether the database is open: then the folder belongs to this hub. */
   tellOpen(isOpen: boolean): void;
-  /** Takes over the last write when unsubscribed. */
-  finish(work: Promise<unknown>): void;
 }
 
-/** Writes until it is unsubscribed; emits the state whenever it changes. Cold; errs when the thread has ended. */
-export function keepValues(options: KeepValuesOptions): Observable<ConnectionEvent> {
-  return new Observable((subscriber) => {
-    const keeper = new ValuesKeeper(options, (event) => subscriber.next(event));
-    const kept = keeper.keep().catch((error) => subscriber.error(error));
-    const withdraw = options.hub.keeping.offer({ values: keeper.archive });
-    return () => {
-      withdraw();
-      options.finish(keeper.end(kept));
-    };
-  });
-}
-
-class ValuesKeeper {
-  readonly #options: KeepValuesOptions;
-  readonly #state: ToldState;
+class ValuesKeeper extends Keeper implements ValuesArchive {
+  readonly archive: Archive = { values: this };
+  readonly flushDurations = new Durations();
+  protected readonly tickMs = 100;
+  readonly #options: ValuesOptions;
   readonly #memories: Memories;
   readonly #causes = new CausesWriter();
   readonly #wanted = new WeakMap<Parameter, boolean>();
-  readonly #backoff = new Backoff(againTimes);
-  readonly #disk: SlowDisk;
-  /** What was lost; shown until the connection is started anew. */
-  #losses: readonly string[] = [];
-  readonly #leftOut = new LeftOutCount('values');
-  /** Why nothing is written at the moment. */
-  #trouble: string | undefined;
-  /** All changes up to this revision are on the disk. */
+  #opened: Promise<Opened> | undefined;
+  /** All changes up to this revision are on the disk, or wait among the long ones. */
   #written: number;
   /** Long values that are not on the disk yet. */
   readonly #long = new LongValues();
@@ -91,143 +67,87 @@ class ValuesKeeper {
   #shares: ValueShares | undefined;
   /** Values that are kept no longer, and are still on the disk. */
   #forgotten: Parameter[] = [];
-  readonly #progress: Progress;
-  #isOpen = false;
   /** Whether what belongs to no parameter any more has been forgotten, since something was written or a parameter was removed. */
   #hasMadeRoom = false;
-  readonly #removals: Subscription;
-  /** Whether there was nothing to write. */
-  #isIdle = false;
   /** How often a value was refused until nobody was counted any more. */
   #refusals = 0;
   /** Who was named in the log. */
   readonly #toldRefused = new Set<string>();
-  #isEnding = false;
-  readonly #pause: Pause;
 
-  constructor(options: KeepValuesOptions, tell: (event: ConnectionEvent) => void) {
+  constructor(options: ValuesOptions, tell: (event: ConnectionEvent) => void) {
+    super('values', options, tell);
     this.#options = options;
-    this.#state = new ToldState(tell);
-    this.#disk = new SlowDisk(options.scheduler, () => this.#tellState());
+    this.#opened = options.opened;
     this.#memories = new Memories(options.hub.keeping);
-    this.#pause = new Pause(options.scheduler);
     this.#written = options.hub.revision;
-    this.#progress = new Progress(
-      options.hub,
-      () => options.scheduler.now(),
-      () => this.#leftOut.count + (this.#shares?.refusals ?? 0) + this.#refusals,
-      (parameter) => this.#shares?.isRefused(parameter) ?? false,
+    this.listening.add(
+      options.hub.removed$.subscribe((parameter) => {
+        this.#hasMadeRoom = false;
+        this.#shares?.forget(parameter);
+        this.#long.delete(parameter);
+        if (this.#shares !== undefined) this.pause.wake();
+      }),
     );
-    this.#removals = options.hub.removed$.subscribe((parameter) => {
-      this.#hasMadeRoom = false;
-      this.#shares?.forget(parameter);
-      this.#long.delete(parameter);
-      if (this.#shares !== undefined) this.#pause.wake();
-    });
   }
 
-  get archive(): ValuesArchive {
-    return this.#progress;
+  protected get lost(): number {
+    return this.leftOut.count + (this.#shares?.refusals ?? 0) + this.#refusals;
   }
 
-  async keep(): Promise<void> {
-    const { opened, scheduler, hub } = this.#options;
-    if (opened === undefined) this.#renew();
-    else this.#take(await opened);
-    while (!this.#isEnding) {
-      const startedAt = scheduler.now();
-      if (!this.#isOpen) this.#takeAnew(await this.#options.open());
-      const isBehind = this.#isOpen && !this.#isEnding && (await this.#write());
-      if (this.#isOpen && this.#options.copy.isDue(scheduler.now())) void this.#makeCopy();
-      this.#tellState();
-      const isAllWritten = this.#written === hub.revision && this.#long.size + this.#forgotten.length === 0;
-      if (this.#isIdle && this.#trouble === undefined && !this.#isEnding && isAllWritten) {
-        await this.#pause.until(afterNext(hub.changes$, tickMs, scheduler));
-        continue;
-      }
-      const pauseMs = this.#trouble === undefined ? (isBehind ? 0 : tickMs) : this.#backoff.next();
-      await this.#pause.for(startedAt + pauseMs - scheduler.now());
-    }
+  protected get isBehind(): boolean {
+    return this.#written < this.#options.hub.revision || this.#long.size + this.#forgotten.length > 0;
   }
 
-  /** Writes what has changed up to now, and ends the thread. */
-  async end(kept: Promise<unknown>): Promise<void> {
-    const wasOpen = this.#isOpen; // what another hub frees meanwhile is not ours
-    this.#removals.unsubscribe();
-    this.#isEnding = true;
-    this.#pause.wake();
-    await kept;
-    try {
-      while (wasOpen && this.#isOpen && (await this.#write()));
-    } finally {
-      await awaitReaders(this.#options.copy.end());
-      await this.#options.writer.end();
-    }
+  isLeftOut(parameter: Parameter): boolean {
+    return this.#shares?.isRefused(parameter) ?? false;
   }
 
-  async #makeCopy(): Promise<void> {
-    const { state } = await this.#options.copy.make(() => this.#options.scheduler.now());
-    if (state === 'damaged') this.#openAnew();
+  protected reasons() {
+    return [this.#shares?.text];
   }
 
-  /** Has the database opened again, and written anew. */
-  #openAnew(): void {
-    this.#isOpen = false;
-    this.#hasMadeRoom = false;
-    this.#renew();
-  }
-
-  #takeAnew(opened: Opened): void {
-    if (!this.#isEnding) this.#options.giveBack(opened.held);
-    this.#take(opened);
-  }
-
-  #take(opened: Opened): void {
-    const { losses, reason, copyAgeMs } = opened;
-    this.#losses = [...this.#losses, ...losses];
-    this.#isOpen = reason === undefined;
-    this.#options.tellOpen(this.#isOpen);
-    this.#options.snapshots.adopt(opened);
-    this.#trouble = reason;
-    if (this.#isOpen) {
-      this.#backoff.reset();
-      this.#options.copy.plan(this.#options.scheduler.now(), copyAgeMs);
-    } else this.#renew();
-    this.#tellState();
+  protected async open(): Promise<void> {
+    const { writer, request, snapshots, giveBack, tellOpen } = this.#options;
+    const restored = this.#opened;
+    this.#opened = undefined;
+    if (restored === undefined) this.#renew();
+    const opened = await (restored ?? writer.open(request));
+    if (restored === undefined && !this.isEnding) giveBack(opened.held);
+    snapshots.adopt(opened);
+    this.noteOpened(opened);
+    this.isOpen &&= !this.isEnding; // what another hub frees meanwhile is not ours
+    tellOpen(this.isOpen);
   }
 
   /** Everything is to be written: what the disk has of it is not known. */
   #renew(): void {
     this.#written = 0;
+    this.#hasMadeRoom = false;
     this.#long.clear();
     this.#memories.renew();
     this.#options.snapshots.renew();
   }
 
-  /** Writes one batch; returns whether there is more to write at once. */
-  async #write(): Promise<boolean> {
+  protected async write(): Promise<Wrote> {
     const isKept = (parameter: Parameter) => this.#isWanted(parameter);
     const gathered = gather(this.#options.hub, this.#written, isKept, this.#causes, this.#long);
-    const { revision, isFull } = gathered;
     const { values, forgotten } = this.#within(gathered);
     const memories = this.#memories.take();
     const snapshots = this.#options.snapshots.take();
     const isEmpty = values.length + forgotten.length + memories.length === 0 && snapshots === undefined;
-    this.#isIdle = isEmpty;
     if (!isEmpty) {
       const batch = { values, memories, snapshots, forgotten: forgotten.map(({ address }) => address) };
-      const isWritten = await this.#commit(batch);
-      if (!isWritten) {
+      if (!(await this.#isOnDisk(batch))) {
         this.#forgotten.push(...forgotten);
-        return this.#trouble === undefined;
+        return this.trouble === undefined ? 'more' : 'all';
       }
     }
     for (const parameter of gathered.parameters) this.#long.delete(parameter);
-    this.#written = revision;
-    this.#progress.wrote(values.length, Math.min(revision, this.#long.revision - 1));
+    this.#written = gathered.revision;
+    this.rate.add(this.#options.scheduler.now(), values.length);
     this.#memories.written(memories);
     if (snapshots !== undefined) this.#options.snapshots.written(snapshots);
-    return isFull;
+    return gathered.isFull ? 'more' : isEmpty ? 'nothing' : 'all';
   }
 
   /** What is to be written of a batch, and which values are kept no longer, as somebody has used up its share of the room. */
@@ -250,23 +170,19 @@ class ValuesKeeper {
     return { values: [...rows.values()], forgotten: [...forgotten] };
   }
 
-  /** Whether the batch is on the disk. */
-  async #commit(batch: Batch): Promise<boolean> {
+  /** Writes a batch; returns whether it is on the disk. */
+  async #isOnDisk(batch: Batch): Promise<boolean> {
     const { scheduler } = this.#options;
     const startedAt = scheduler.now();
-    const written = await this.#disk.watch(this.#attempt(batch));
-    this.#progress.flushDurations.add((scheduler.now() - startedAt) / 1000);
-    this.#trouble = written.state === 'written' ? undefined : `values are not written: ${written.reason}`;
+    const written = await this.commit(this.#attempt(batch));
+    this.flushDurations.add((scheduler.now() - startedAt) / 1000);
     if (written.state === 'written') {
-      this.#leftOut.add(written.leftOut);
-      this.#backoff.reset();
       this.#hasMadeRoom = false;
       if (this.#shares?.isPlenty) this.#countNoMore(this.#shares);
       return true;
     }
     this.#memories.renew();
-    if (written.state !== 'full') this.#openAnew();
-    else if (written.isUsedUp && (await this.#giveWay())) this.#trouble = undefined;
+    if (written.state === 'full' && written.isUsedUp && (await this.#giveWay())) this.noteTrouble(undefined);
     return false;
   }
 
@@ -284,8 +200,8 @@ class ValuesKeeper {
    * way by that.
    */
   async #count(): Promise<boolean> {
-    const { hub, maxBytes, scheduler } = this.#options;
-    const shares = new ValueShares(maxBytes);
+    const { hub, request, scheduler } = this.#options;
+    const shares = new ValueShares(request.maxBytes);
     this.#shares = shares;
     let counted = 0;
     for (const parameter of [...hub.parameters()]) {
@@ -325,19 +241,6 @@ class ValuesKeeper {
     const made = await writer.makeRoom([...hub.parameters()].map(({ address }) => address));
     this.#hasMadeRoom = made.state === 'written';
     return writer.write(batch);
-  }
-
-  #tellState(): void {
-    if (this.#isEnding) return;
-    const lag = this.#disk.describeLag('values');
-    this.#state.set(
-      this.#trouble,
-      this.#shares?.text,
-      lag,
-      this.#leftOut.text,
-      this.#options.copy.trouble,
-      ...this.#losses,
-    );
   }
 
   #isWanted(parameter: Parameter): boolean {
@@ -390,53 +293,121 @@ function keyOf(connection: string, name: string): string {
   return `${connection}/${name}`;
 }
 
-// How far the values are written: for those who ask how it goes, and for those who wait until what has changed is on the disk.
+// The thread that writes values, seen from the hub's.
 
-class Progress implements ValuesArchive {
-  readonly flushDurations = new Durations();
-  readonly #hub: { readonly revision: number };
-  readonly #now: () => number;
-  readonly #lost: () => number;
-  readonly isLeftOut: (parameter: Parameter) => boolean;
-  readonly #rate = new RowRate();
-  readonly #waiting = new Set<{ readonly revision: number; readonly resolve: () => void }>();
-  #written: number;
-  #writtenAt: number;
+export class ValuesWriter {
+  readonly #thread = new StoreThread<Request, Answer>('values-thread', 'writes values');
 
-  /** `now` is in milliseconds of a monotonic clock; `lost` tells how many values could not be written, `isLeftOut` which ones have no room. */
-  constructor(
-    hub: { readonly revision: number },
-    now: () => number,
-    lost: () => number,
-    isLeftOut: (parameter: Parameter) => boolean,
-  ) {
-    this.#lost = lost;
-    this.isLeftOut = isLeftOut;
-    this.#hub = hub;
-    this.#now = now;
-    this.#written = hub.revision;
-    this.#writtenAt = now();
+  /** Opens the database, whatever has become of it. Errors: when the thread has ended. */
+  async open(request: Omit<OpenRequest, 'ask'>): Promise<Opened> {
+    return ((await this.#thread.ask({ ask: 'open', ...request })) as { opened: Opened }).opened;
   }
 
-  /** Notes that all changes up to a revision are on the disk. */
-  wrote(rows: number, revision: number): void {
-    this.#written = revision;
-    this.#writtenAt = this.#now();
-    if (rows > 0) this.#rate.add(this.#writtenAt, rows);
-    for (const one of this.#waiting) if (one.revision <= revision) one.resolve();
+  /** Writes a batch; when it resolves as written, it is on the disk. Errors: when the thread has ended. */
+  async write(batch: Batch): Promise<Written> {
+    const values = packRows(batch.values);
+    const question: Request = { ask: 'write', batch: { ...batch, values } };
+    return ((await this.#thread.ask(question, buffersOf(values))) as { written: Written }).written;
   }
 
-  status(): WritingStatus {
-    const isBehind = this.#hub.revision > this.#written;
-    const now = this.#now();
-    return { perSecond: this.#rate.perSecond(now), lagMs: isBehind ? now - this.#writtenAt : 0, lost: this.#lost() };
+  /** Forgets the values of all other addresses. Errors: when the thread has ended. */
+  async makeRoom(addresses: readonly string[]): Promise<Written> {
+    return ((await this.#thread.ask({ ask: 'make room', addresses })) as { written: Written }).written;
   }
 
-  async flush(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const one = { revision: this.#hub.revision, resolve };
-    this.#waiting.add(one);
-    await within(promise, flushDeadlineMs);
-    this.#waiting.delete(one);
+  /** Closes the database and ends the thread. */
+  end(): Promise<void> {
+    return this.#thread.end({ ask: 'close' });
   }
+}
+
+// The values as a part of the store.
+
+/** How long the start of the hub waits for the disk. */
+const restoreDeadlineMs = 30_000;
+
+type Context = Pick<
+  ConnectionContext<StoreSettings>,
+  'id' | 'settings' | 'resolvePath' | 'scheduler' | 'finish' | 'log'
+>;
+type OpenContext = Pick<Context, 'settings' | 'resolvePath'>;
+
+/** A database that was opened for the start of the hub, until the connection runs. */
+export interface OpenedValues {
+  readonly writer: ValuesWriter;
+  readonly opened: Promise<Opened>;
+  /** Undefined: the disk did not answer in time. */
+  readonly result: Opened | undefined;
+}
+
+/** Opens the database for a start of the hub, and waits for what it holds. */
+export async function openValues(context: OpenContext): Promise<OpenedValues> {
+  const writer = new ValuesWriter();
+  const opening = writer.open(requestOf(context, true));
+  const result = await within(
+    opening.catch(() => undefined),
+    restoreDeadlineMs,
+  );
+  const opened = result === undefined ? opening.then(tooLate) : opening;
+  opened.catch(() => {}); // the connection tells it when it runs
+  return { writer, opened, result };
+}
+
+function tooLate(opened: Opened): Opened {
+  const loss = `the disk did not answer within ${restoreDeadlineMs / 1000} s: the hub has started without the values kept there`;
+  return { ...opened, losses: [...opened.losses, loss] };
+}
+
+/** Keeps values. `tellOpen` hears whether the database is open. */
+export function valuesOf(
+  context: Context,
+  hub: HubPort,
+  restored: OpenedValues | undefined,
+  snapshots: SnapshotShelf,
+  tellOpen: (isOpen: boolean) => void,
+): Part {
+  const { id, settings, resolvePath, scheduler, finish, log } = context;
+  const isSelected = createSelection(settings.values);
+  const giveBack = settings.shared ? createGiveBack(id, hub.keeping, log, isSelected) : () => {};
+  let first = restored;
+  return runKeeper(
+    (tell) => {
+      const { writer = new ValuesWriter(), opened } = first ?? {};
+      first = undefined;
+      const copy = new HourlyCopy(filesOf(resolvePath(settings.folder), 'values'));
+      const request = requestOf(context, settings.shared);
+      const options = { hub, writer, copy, snapshots, scheduler, opened, isSelected, request, log, giveBack, tellOpen };
+      return new ValuesKeeper(options, tell);
+    },
+    hub,
+    finish,
+  );
+}
+
+function requestOf({ settings, resolvePath }: OpenContext, isRead: boolean) {
+  return { folder: resolvePath(settings.folder), maxBytes: roomOf(settings.maxSize).valuesBytes, isRead };
+}
+
+/** The values as the hub takes them back. Their causes are read when somebody asks why they are so. */
+export function keptOf(rows: readonly ValueRow[], isSelected: (address: string) => boolean): KeptValue[] {
+  return rows
+    .filter(([address]) => isSelected(address))
+    .map(([address, type, value, time, causes]) => {
+      return { address, value, time, readCause: () => readCauses({ address, type, value, time }, causes) };
+    });
+}
+
+/**
+ * Gives back what another hub of a pair has kept in the same folder, once the folder is that of this hub: to be called with what the
+ * database held whenever it was opened. The first time the hub may wait for it.
+ */
+function createGiveBack(id: string, keeping: KeepingPort, log: Log, isSelected: (address: string) => boolean) {
+  let isFirst = true;
+  return (held: Opened['held']) => {
+    const values = keptOf(held?.values ?? [], isSelected);
+    const isTaken = keeping.giveBack({ values, memories: held?.memories ?? [] }, id);
+    if (isTaken) log.info({ values: values.length }, `gives back ${values.length} values`);
+    else if (isFirst) log.warn({}, 'gives nothing back: connections have not waited any longer');
+    isFirst = false;
+  };
 }

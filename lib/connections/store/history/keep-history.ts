@@ -1,0 +1,158 @@
+// Records what changes: every second what has come together is handed to a thread that writes it. As long as it cannot be written
+// changes wait, up to a bound; what comes then is lost, and the history says from when to when.
+import { wallClock } from '../../../model/time/wall-clock.ts';
+import type { ConnectionContext, ConnectionEvent } from '../../connection.ts';
+import type { HubPort } from '../../hub-port.ts';
+import type { Archive, RecordedArchive } from '../../keeping.ts';
+import { Keeper, type KeeperOptions, runKeeper, type Wrote } from '../keeper.ts';
+import type { Part } from '../parts.ts';
+import { roomOf, rulesOf, type StoreSettings } from '../settings.ts';
+import { StoreThread } from '../store-thread.ts';
+import type { Changes, HistoryAnswer, HistoryRequest, OpenHistory } from './history-messages.ts';
+import { Recorder } from './recorder.ts';
+
+/** How often changes are handed over. */
+const handOverMs = 1000;
+/** How long pauses are while it is found out what has changed meanwhile. */
+const catchUpMs = 20;
+const tooFast = 'changes came faster than they could be written';
+
+interface HistoryOptions extends KeeperOptions {
+  readonly writer: HistoryWriter;
+  readonly request: Pick<OpenHistory, 'folder' | 'room' | 'rules'>;
+  /** Tells the store's own parameters. */
+  isOwn(address: string): boolean;
+}
+
+class HistoryKeeper extends Keeper implements RecordedArchive {
+  readonly archive: Archive = { history: this };
+  readonly #options: HistoryOptions;
+  readonly #recorder: Recorder;
+  /** Whether the thread has changes that are not written. */
+  #isUnderWay = false;
+  /** Why changes were lost. */
+  #lossReason = tooFast;
+  #isFirst = true;
+
+  constructor(options: HistoryOptions, tell: (event: ConnectionEvent) => void) {
+    super('changes', options, tell);
+    this.#options = options;
+    this.#recorder = new Recorder(options.hub, options.request.rules, options.isOwn, () => this.pause.wake());
+    this.listening.add(() => this.#recorder.end());
+    this.tellState(); // to open a large file takes longer than the hub is to wait
+  }
+
+  protected get tickMs(): number {
+    if (this.#recorder.queue.isHalfFull) return 0;
+    return this.#recorder.isCatchingUp ? catchUpMs : handOverMs;
+  }
+
+  protected get lost(): number {
+    return this.#recorder.queue.lost + this.leftOut.count;
+  }
+
+  protected get isBehind(): boolean {
+    return !this.isOpen || this.trouble !== undefined || this.#isUnderWay || !this.#recorder.queue.isEmpty;
+  }
+
+  async check(): Promise<void> {
+    await this.#options.writer.check().then(
+      (answer) => this.#take(answer),
+      () => {}, // the thread has ended: that is told elsewhere
+    );
+  }
+
+  protected reasons() {
+    return [this.#recorder.queue.isLosing ? 'changes are lost until there is room again' : undefined];
+  }
+
+  protected async open(): Promise<void> {
+    const { hub, writer, request } = this.#options;
+    const { startedAt, epoch } = hub;
+    const [isFirst, now] = [this.#isFirst, wallClock.now()];
+    const answer = await writer.open({ ...request, epoch, startedAt, now, isFirst });
+    this.#take(answer);
+    if (!this.isOpen) return;
+    if (!isFirst && answer.seen === undefined) this.#recorder.startCatchUp(); // it is a new file
+    this.#isFirst = false;
+  }
+
+  /** Hands everything over that waits, and waits until it is written or cannot be. */
+  protected async write(): Promise<Wrote> {
+    const { writer } = this.#options;
+    if (this.trouble !== undefined) this.#take(await writer.goOn());
+    if (this.trouble !== undefined) return 'all';
+    const now = wallClock.now(); // a jump that was not noticed yet is told before
+    this.#recorder.goOn(now, this.#lossReason);
+    this.#lossReason = tooFast;
+    this.#recorder.catchUp();
+    this.#isUnderWay = !this.#recorder.queue.isEmpty;
+    const { changes, transfer } = this.#recorder.take(now);
+    this.#take(await writer.write(changes, transfer));
+    return 'all';
+  }
+
+  #take({ losses, trouble, leftOut, rows, oldest, buffers }: HistoryAnswer): void {
+    this.noteLosses(losses);
+    this.noteTrouble(trouble && `nothing is recorded: ${trouble.reason}`);
+    this.leftOut.add(leftOut);
+    this.isOpen = trouble?.state !== 'closed';
+    this.oldest = oldest;
+    this.#recorder.queue.giveBack(buffers);
+    this.rate.add(this.#options.scheduler.now(), rows);
+    if (trouble === undefined) this.#isUnderWay = false;
+    else if (this.#recorder.queue.isLosing) this.#lossReason = trouble.reason;
+  }
+}
+
+// The thread that writes the history, seen from the hub's.
+
+/** Errors of all of it: when the thread has ended. */
+export class HistoryWriter {
+  readonly #thread = new StoreThread<HistoryRequest, HistoryAnswer>('history-thread', 'writes the history');
+
+  /** Opens the database, whatever has become of it. */
+  open(request: Omit<OpenHistory, 'ask'>): Promise<HistoryAnswer> {
+    return this.#thread.ask({ ask: 'open', ...request });
+  }
+
+  write(changes: Changes, transfer: readonly ArrayBuffer[]): Promise<HistoryAnswer> {
+    return this.#thread.ask({ ask: 'write', changes }, transfer);
+  }
+
+  /** Tries again to write what could not be written. */
+  goOn(): Promise<HistoryAnswer> {
+    return this.#thread.ask({ ask: 'go on' });
+  }
+
+  /** Reads all of the file for damage. */
+  check(): Promise<HistoryAnswer> {
+    return this.#thread.ask({ ask: 'check' });
+  }
+
+  /** Closes the database and ends the thread. */
+  end(): Promise<void> {
+    return this.#thread.end({ ask: 'close' });
+  }
+}
+
+// The history as a part of the store.
+
+/** Records everything that changes, but for the store's own parameters. */
+export function historyOf(
+  { id, settings, resolvePath, scheduler, finish }: ConnectionContext<StoreSettings>,
+  hub: HubPort,
+  readersEnded: () => Promise<unknown>,
+): Part {
+  const request = {
+    folder: resolvePath(settings.folder),
+    room: roomOf(settings.maxSize).history,
+    rules: rulesOf(settings.history),
+  };
+  const isOwn = (address: string) => address.startsWith(`${id}/`);
+  return runKeeper(
+    (tell) => new HistoryKeeper({ hub, writer: new HistoryWriter(), scheduler, request, isOwn, readersEnded }, tell),
+    hub,
+    finish,
+  );
+}
