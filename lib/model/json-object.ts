@@ -16,17 +16,26 @@ export interface ExpectedObject {
 }
 
 /** Reads an object from a text in JSON. Errors: `bad-request`. */
-export function readJsonObject(
-  text: string,
-  { where, json = 'JSON', object = 'an object' }: ExpectedObject = {},
-): Readonly<Record<string, unknown>> {
-  const prefix = where === undefined ? '' : `${where}: `;
+export function readJsonObject(text: string, expected: ExpectedObject = {}): Readonly<Record<string, unknown>> {
   let data: unknown;
   try {
     data = JSON.parse(text);
   } catch (error) {
-    throw new HubError('bad-request', `${prefix}expected ${json}, got ${(error as Error).message}`);
+    const { where, json = 'JSON' } = expected;
+    throw new HubError(
+      'bad-request',
+      `${where === undefined ? '' : `${where}: `}expected ${json}, got ${(error as Error).message}`,
+    );
   }
-  if (!isJsonObject(data)) throw new HubError('bad-request', `${prefix}expected ${object}, got ${describe(data)}`);
-  return data;
+  return expectJsonObject(data, expected);
+}
+
+/** Returns a value of JSON that has to be an object. Errors: `bad-request`. */
+export function expectJsonObject(
+  data: unknown,
+  { where, object = 'an object' }: ExpectedObject = {},
+): Readonly<Record<string, unknown>> {
+  if (isJsonObject(data)) return data;
+  const prefix = where === undefined ? '' : `${where}: `;
+  throw new HubError('bad-request', `${prefix}expected ${object}, got ${describe(data)}`);
 }

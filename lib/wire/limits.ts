@@ -4,6 +4,9 @@
 /** Bytes of one message, of either protocol. */
 export const maxMessageBytes = 65_536;
 
+/** Items of a list that a plain client sends; a message has no room for more that make sense. */
+export const maxListItems = 4096;
+
 /** Subscriptions of one socket, unless the settings of the hub say otherwise; `hello` tells. */
 export const maxSubscriptions = 32;
 

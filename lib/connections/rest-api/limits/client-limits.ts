@@ -3,6 +3,7 @@
 import { mostHeldBytes } from '../../../model/held-bytes.ts';
 import { maxBodyBytes } from '../../../wire/http/http-limits.ts';
 import {
+  maxListItems,
   maxMessageBytes,
   maxPatternLength,
   maxPatterns,
@@ -172,6 +173,14 @@ export const limits = {
     setting: 'fixed',
     about: 'a message of a WebSocket client',
     told: 'an error, and goes on',
+    isFatal: false,
+  },
+  listItems: {
+    default: maxListItems,
+    unit: 'items',
+    setting: 'fixed',
+    about: 'a list that a plain client sends (`/ws?list=true`)',
+    told: 'an error, nothing of the list is written, and goes on',
     isFatal: false,
   },
   frameBytes: {

@@ -68,6 +68,13 @@ export class Round {
     return ms;
   }
 
+  /** A frame that waits for so many sockets gets longer by so many characters. Returns how much longer that takes about. */
+  willPublishMore(sockets: number, characters: number): number {
+    const ms = sockets * characters * publishingCharacterMs;
+    this.#publishingMs += ms;
+    return ms;
+  }
+
   /** So much of it is not published in this round, but bit by bit in the next ones. */
   willPublishLate(ms: number): void {
     this.#lateMs += ms;

@@ -6,6 +6,8 @@ import test from 'ava';
 import { deadlineMs } from '../../../support/deadline.ts';
 import { api, expectQuietLog, startTestHub } from '../../../support/hub.ts';
 import { needs } from '../../../support/programs.ts';
+import { readReadme } from '../../../support/repository/readme.ts';
+import { openClient } from '../../../support/sockets/socket.ts';
 
 needs('python3-websockets');
 
@@ -47,4 +49,19 @@ test('S-10: python3-websockets reads, writes and says goodbye', async (t) => {
   t.is(code, '1000');
   t.is(hub.find('desk/percent')?.value, 50);
   expectQuietLog(t, hub);
+});
+
+test('D-43: the example of README.md sets values by a list, and prints what it is told', async (t) => {
+  const hub = await startTestHub(t, {
+    connections: { api, desk: { type: 'dummy', parameters: ['level,F,0', 'mic-open,B'] } },
+  });
+  const [code] = /(?<=```python\n)[\s\S]*?(?=```)/.exec(readReadme('lib/connections/rest-api/README.md'))!;
+  const program = code.replace('localhost:17011', `127.0.0.1:${hub.port}`);
+  const running = promisify(execFile)('/usr/bin/python3', ['-c', program], { timeout: deadlineMs });
+  const client = await openClient(t, hub.port);
+  await client.frames.until(({ p }) => p === 'desk/mic-open');
+  client.send({ p: 'desk/level', v: 1 });
+  await client.frames.until(({ v }) => v === '1');
+  await hub.stop(); // ends the example as well
+  t.is((await running).stdout, 'desk/level 0\ndesk/level 0.5\ndesk/mic-open true\ndesk/level 1\n');
 });

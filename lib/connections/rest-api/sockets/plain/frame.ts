@@ -1,13 +1,18 @@
-// Encodes the notification of a value: `{"p":"desk/lamp","v":"true"}` (S-09). A frame that is published is written into the same bytes again
-// and again, since uWebSockets.js copies them. It would copy a text twice.
+// Encodes the notification of a value: `{"p":"desk/lamp","v":"true"}` (S-09), and lists of them (D-43). A frame that is published is written
+// into the same bytes again and again, since uWebSockets.js copies them. It would copy a text twice.
 
 import { toText, type Value } from '../../../../model/value.ts';
 import { maxDecimalBytes, writeDecimal } from './decimal.ts';
 
 /** A longer frame gets bytes of its own. */
 const maxSharedBytes = 1024;
+/** A list ends before it gets longer than this; one text alone may be longer. */
+export const listBytes = 64 * 1024;
 const quote = 0x22;
 const closing = 0x7d;
+const comma = 0x2c;
+const listOpening = 0x5b;
+const listClosing = 0x5d;
 
 /** The notification as text. */
 export function encodeFrame(address: string, value: Value): string {
@@ -34,20 +39,68 @@ export class FrameEncoder {
       this.#bytes.set(prefix);
       this.#prefix = prefix;
     }
-    const bytes = this.#bytes;
-    let end = typeof value === 'number' ? writeDecimal(bytes, from + 1, value) : 0;
-    if (end > 0) {
-      bytes[from] = quote;
-      bytes[end++] = quote;
-      bytes[end++] = closing;
-    } else {
-      const suffix = suffixText(value);
-      if (from + suffix.length * 3 > maxSharedBytes) return wholeFrame(prefix, value); // a UTF-16 code unit has at most 3 bytes
-      end = from + bytes.write(suffix, from);
-    }
-    this.#beginnings[end] ??= bytes.subarray(0, end);
+    const end = writeSuffix(this.#bytes, from, value, maxSharedBytes);
+    if (end === 0) return wholeFrame(prefix, value);
+    this.#beginnings[end] ??= this.#bytes.subarray(0, end);
     return this.#beginnings[end]!;
   }
+}
+
+/** Encodes many notifications as lists: `[{"p":"desk/lamp","v":"true"},{"p":"desk/level","v":"0.5"}]`. */
+export class ListEncoder {
+  readonly #bytes = Buffer.alloc(listBytes);
+
+  constructor() {
+    this.#bytes[0] = listOpening;
+  }
+
+  /** Calls `emit` with each list; its bytes are valid until the call returns. */
+  encode(prefixes: readonly Uint8Array[], values: readonly Value[], emit: (list: Uint8Array) => void): void {
+    const bytes = this.#bytes;
+    let end = 1;
+    for (let index = 0; index < prefixes.length; ) {
+      const prefix = prefixes[index]!;
+      const next = end + prefix.length + maxDecimalBytes + 4 > listBytes ? 0 : this.#write(end, prefix, values[index]!);
+      if (next > 0) {
+        end = next;
+        index++;
+      } else if (end > 1) {
+        bytes[end - 1] = listClosing;
+        emit(bytes.subarray(0, end));
+        end = 1;
+      } else emit(listOf(wholeFrame(prefix, values[index++]!)));
+    }
+    if (end === 1) return;
+    bytes[end - 1] = listClosing;
+    emit(bytes.subarray(0, end));
+  }
+
+  /** Writes a notification and a comma, whose place may become the end of the list; returns where they end; 0: there is no room. */
+  #write(from: number, prefix: Uint8Array, value: Value): number {
+    this.#bytes.set(prefix, from);
+    const end = writeSuffix(this.#bytes, from + prefix.length, value, listBytes - 1);
+    if (end === 0) return 0;
+    this.#bytes[end] = comma;
+    return end + 1;
+  }
+}
+
+/** A notification as a list of one. */
+export function listOf(frame: Uint8Array): Uint8Array {
+  return Buffer.concat([Buffer.from('['), frame, Buffer.from(']')]);
+}
+
+/** Writes the value and the end of a notification; returns where they end; 0: there may be no room. A number needs to have its room. */
+function writeSuffix(bytes: Buffer, from: number, value: Value, mostBytes: number): number {
+  let end = typeof value === 'number' ? writeDecimal(bytes, from + 1, value) : 0;
+  if (end === 0) {
+    const suffix = suffixText(value);
+    return from + suffix.length * 3 > mostBytes ? 0 : from + bytes.write(suffix, from); // a UTF-16 code unit has at most 3 bytes
+  }
+  bytes[from] = quote;
+  bytes[end++] = quote;
+  bytes[end++] = closing;
+  return end;
 }
 
 function prefixText(address: string): string {

@@ -5,7 +5,7 @@
 import type { Value } from '../../../../model/value.ts';
 import type { Publisher } from '../socket-protocol.ts';
 import type { Tally } from '../tally.ts';
-import type { FrameEncoder } from './frame.ts';
+import { type FrameEncoder, listOf } from './frame.ts';
 
 /** A frame that takes longer than this, about, is not published in one go. */
 export const longFrameMs = 4;
@@ -39,6 +39,14 @@ export interface Audience {
   readonly lastLiveFrom: number;
   /** How many fires of triggers it was told. */
   readonly fires: number;
+  /** What it will be told in lists; left out: it is told each change in a frame. */
+  readonly list?: ChangeList | undefined;
+}
+
+/** Changes in their order; both are as long. */
+export interface ChangeList {
+  readonly prefixes: Uint8Array[];
+  readonly values: Value[];
 }
 
 interface LateFrame {
@@ -137,7 +145,8 @@ export class LateFrames {
   #sendFirst(audience: Audience, line: Line, endMs: number): boolean {
     const { publisher, encoder, onSent, notePublished } = this.#options;
     const { number, prefix, value, isLong } = line.frames[0]!;
-    const frame = encoder.encode(prefix, value);
+    const alone = encoder.encode(prefix, value);
+    const frame = audience.list === undefined ? alone : listOf(alone);
     if (!isLong && audience.lastLiveFrom <= number) {
       for (const { name, sent } of audience.topics) {
         publisher.publish(name, frame);

@@ -1,9 +1,9 @@
 // Reads the messages of plain clients, `{"p":"desk/lamp","v":true}` (S-10). Nearly every message is an address and a text or number without
-// escapes, and is read from its bytes. Any other message goes to the JSON parser.
+// escapes, and is read from its bytes. Any other message goes to the JSON parser, as do lists of them (D-43).
 
 import { describe, HubError } from '../../../../model/error.ts';
-import { readJsonObject } from '../../../../model/json-object.ts';
-import { maxMessageBytes } from '../../../../wire/limits.ts';
+import { expectJsonObject, readJsonObject } from '../../../../model/json-object.ts';
+import { maxListItems, maxMessageBytes } from '../../../../wire/limits.ts';
 import { LimitError } from '../../limits/limit-hits.ts';
 import { hasLeadingZero, readDecimal } from './decimal.ts';
 
@@ -18,6 +18,7 @@ const space = 0x20;
 const quote = 0x22;
 const backslash = 0x5c;
 const closing = 0x7d;
+const listOpening = 0x5b;
 
 interface KnownAddress {
   readonly bytes: Uint8Array;
@@ -35,15 +36,30 @@ export class PlainReader {
 
   /** Returns the address of a message. It keeps the bytes until the value has been read. Errors: `bad-request`. */
   read(message: ArrayBuffer): string {
-    const bytes = new Uint8Array(message);
-    if (bytes.length > maxMessageBytes)
-      throw new LimitError(
-        'messageBytes',
-        'bad-request',
-        `expected at most ${maxMessageBytes} bytes, got ${bytes.length}`,
-      );
-    this.#bytes = bytes;
-    return this.#readPlain(bytes) ?? this.#parse();
+    this.#bytes = bytesOf(message);
+    return this.#readPlain(this.#bytes) ?? this.#parse();
+  }
+
+  /** Returns the items of a list, each to be read by `readItem`; undefined: the message is none. Errors: `bad-request`. */
+  readList(message: ArrayBuffer): readonly unknown[] | undefined {
+    const bytes = bytesOf(message);
+    let at = 0;
+    while (isJsonSpace(bytes[at])) at++;
+    if (bytes[at] !== listOpening) return undefined;
+    let items: readonly unknown[];
+    try {
+      items = JSON.parse(textOf(bytes, 0, bytes.length)) as readonly unknown[];
+    } catch (error) {
+      throw new HubError('bad-request', `expected JSON [{"p":…,"v":…}, …], got ${(error as Error).message}`);
+    }
+    if (items.length <= maxListItems) return items;
+    const mistake = `expected at most ${maxListItems} items, got ${items.length}`;
+    throw new LimitError('listItems', 'bad-request', mistake);
+  }
+
+  /** Returns the address of an item of a list. Errors: `bad-request`. */
+  readItem(item: unknown): string {
+    return this.#take(expectJsonObject(item, expected));
   }
 
   /**
@@ -98,12 +114,26 @@ export class PlainReader {
   }
 
   #parse(): string {
-    const { p, v } = readJsonObject(textOf(this.#bytes, 0, this.#bytes.length), expected);
+    return this.#take(readJsonObject(textOf(this.#bytes, 0, this.#bytes.length), expected));
+  }
+
+  #take({ p, v }: Readonly<Record<string, unknown>>): string {
     if (typeof p !== 'string') throw new HubError('bad-request', `p: expected an address, got ${describe(p)}`);
     this.#from = 0;
     this.#value = v;
     return p;
   }
+}
+
+/** Errors: `bad-request` for more than a message may have. */
+function bytesOf(message: ArrayBuffer): Uint8Array<ArrayBuffer> {
+  const { byteLength } = message;
+  if (byteLength <= maxMessageBytes) return new Uint8Array(message);
+  throw new LimitError('messageBytes', 'bad-request', `expected at most ${maxMessageBytes} bytes, got ${byteLength}`);
+}
+
+function isJsonSpace(byte: number | undefined): boolean {
+  return byte === space || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
 /** Returns where the bytes go on after `expected` and perhaps a space; 0: other bytes are there. */

@@ -1,6 +1,6 @@
 // A plain client. While it is live it hears what is published on its topic. When it is behind, because it asked for a snapshot or reads
 // too slowly, it keeps one number: the revision up to which it has seen everything. It is sent the newest values since then, as
-// fast as it reads, and is live again.
+// fast as it reads, and is live again. A client that asked for lists is sent lists, and may send them.
 
 import { HubError } from '../../../../model/error.ts';
 import type { Origin, Parameter } from '../../../../model/parameter.ts';
@@ -10,7 +10,7 @@ import type { CloseCode } from '../../../../wire/protocol.ts';
 import type { Log } from '../../../connection.ts';
 import type { HubPort } from '../../../hub-port.ts';
 import { asHubError } from '../../input/parse-input.ts';
-import type { LimitHits } from '../../limits/limit-hits.ts';
+import type { LimitError, LimitHits } from '../../limits/limit-hits.ts';
 import { newWriterId, type Rates, shareOf, type WriteCounts } from '../../limits/rates.ts';
 import type { FairQueue, Task } from '../../pacing/fair-queue.ts';
 import type { View } from '../../users/view.ts';
@@ -25,7 +25,7 @@ import {
 } from '../socket-protocol.ts';
 import { type Sent, Tally } from '../tally.ts';
 import { closeSocket } from '../user-shares.ts';
-import { encodeFrame } from './frame.ts';
+import { encodeFrame, listBytes } from './frame.ts';
 import type { Listener } from './late-frames.ts';
 import type { PlainReader } from './message.ts';
 import type { PlainGroups, PlainTopic } from './plain-group.ts';
@@ -33,6 +33,8 @@ import type { Outbox } from './plain-outbox.ts';
 
 /** A client that is behind is sent what it missed as long as no more than this waits to be read. */
 const catchUpBytes = 256 * 1024;
+/** After so many items of a list the client looks at the clock. */
+const lookEvery = 8;
 
 /** What the clients of a connection share. */
 export interface PlainContext {
@@ -48,6 +50,8 @@ export interface PlainContext {
   readonly reader: PlainReader;
   readonly outbox: Outbox;
   readonly groups: PlainGroups;
+  /** Goes on with the messages of a session that was busy. */
+  readonly resume: (session: Session) => void;
   /** The clients whose socket is open. */
   readonly clients: Set<PlainClient>;
 }
@@ -60,7 +64,6 @@ interface Accepted extends Comer {
 }
 
 export class PlainClient implements Session, Task, Listener {
-  readonly isBusy = false;
   readonly #context: PlainContext;
   readonly #filters: readonly string[];
   readonly #topic: PlainTopic;
@@ -83,6 +86,11 @@ export class PlainClient implements Session, Task, Listener {
   #firesBefore: number | undefined = undefined;
   readonly #sent: ClientTally;
   #received = 0;
+  /** The list that it sent last, of which not all is written, and how much is; undefined: all is. */
+  #list: readonly unknown[] | undefined = undefined;
+  #written = 0;
+  /** Why no item of it may be written. */
+  #refusal: LimitError | undefined = undefined;
 
   constructor(context: PlainContext, { patterns, topic, visitor, origin, remoteAddress, seen }: Accepted) {
     this.#context = context;
@@ -107,16 +115,63 @@ export class PlainClient implements Session, Task, Listener {
     else this.#context.queue.do(this);
   }
 
-  /** Takes a message, `{"p":"desk/lamp","v":true}`. It answers a mistake, and the socket stays open. */
+  /** Its list is not all written, so its next messages wait. */
+  get isBusy(): boolean {
+    return this.#list !== undefined;
+  }
+
+  /** Takes a message, `{"p":"desk/lamp","v":true}`, or a list of them. It answers a mistake, and the socket stays open. */
   receive(message: ArrayBuffer, isBinary: boolean): void {
-    const { hub, hits, writes, rates, reader } = this.#context;
+    this.#received++;
+    if (this.#topic.group.list === undefined || !this.#receiveList(message, isBinary)) this.#write(message, isBinary);
+  }
+
+  /** Takes a list, which is written in the slices of the client; returns whether it is one. */
+  #receiveList(message: ArrayBuffer, isBinary: boolean): boolean {
+    if (isBinary) return false;
+    const { reader, queue, rates, hits } = this.#context;
+    try {
+      this.#list = reader.readList(message);
+    } catch (error) {
+      this.#refuse(error, undefined);
+      return true;
+    }
+    if (this.#list === undefined) return false;
+    this.#written = 0;
+    this.#refusal = rates.writes?.(this, this.#list.length);
+    hits.addError(this.#refusal, this.remoteAddress);
+    const advance = (endMs: number) => this.#writeList(endMs);
+    queue.do({ share: this.share, line: this, advance });
+    return true;
+  }
+
+  /** Writes items of its list until a time; returns whether there are more. The client may be gone meanwhile. */
+  #writeList(endMs: number): boolean {
+    const { queue, clients, resume } = this.#context;
+    const work = () => {
+      while (this.#list !== undefined && this.#written < this.#list.length) {
+        this.#write(this.#list[this.#written++], false);
+        if (this.#written % lookEvery === 0 && !queue.hasTime(endMs)) break;
+      }
+    };
+    if (clients.has(this)) this.#socket.cork(work);
+    else work();
+    if (this.#list !== undefined && this.#written < this.#list.length) return true;
+    this.#list = undefined;
+    resume(this);
+    return false;
+  }
+
+  /** Writes what a message says, or an item of a list. */
+  #write(message: unknown, isBinary: boolean): void {
+    const { hub, writes, rates, reader } = this.#context;
     const view = this.#view;
     let address: string | undefined;
-    this.#received++;
     try {
       if (isBinary) throw new HubError('bad-request', 'expected a text frame with {"p":…,"v":…}, got a binary frame');
-      address = reader.read(message);
-      const refusal = rates.writes?.(this, 1);
+      const isAlone = message instanceof ArrayBuffer;
+      address = isAlone ? reader.read(message) : reader.readItem(message);
+      const refusal = isAlone ? rates.writes?.(this, 1) : this.#refusal;
       if (refusal !== undefined) throw refusal;
       const parameter = view.findToWrite(address);
       const value = reader.value(parameter !== undefined && takesNumbers(parameter));
@@ -128,10 +183,15 @@ export class PlainClient implements Session, Task, Listener {
       else hub.writeTo(parameter, value, this.#origin);
       writes.taken++;
     } catch (error) {
-      hits.addError(error, this.remoteAddress);
-      writes.refuse(error);
-      this.#answerMistake(error, address);
+      this.#refuse(error, address);
     }
+  }
+
+  #refuse(error: unknown, address: string | undefined): void {
+    const { hits, writes, clients } = this.#context;
+    if (error !== this.#refusal) hits.addError(error, this.remoteAddress); // a list that is refused counts once
+    writes.refuse(error);
+    if (clients.has(this)) this.#answerMistake(error, address);
   }
 
   /** Writes what another hub owns; a mistake is answered when that hub has told it. */
@@ -245,6 +305,7 @@ export class PlainClient implements Session, Task, Listener {
 
   end(code: CloseCode, reason: string): void {
     if (!this.#context.clients.has(this)) return; // uWebSockets.js would take no call any more
+    this.#list = undefined;
     this.#topic.group.listeners.delete(this);
     closeSocket(this.#socket, code, reason);
   }
@@ -273,19 +334,38 @@ export class PlainClient implements Session, Task, Listener {
   /** Sends what the client missed, until a time, and as far as its socket takes it. */
   #catchUp(endMs: number): boolean {
     const socket = this.#socket;
+    const { group } = this.#topic;
+    let frames = '';
+    let bytes = 0;
+    const sendList = () => {
+      if (frames !== '') this.#send(`[${frames}]`);
+      frames = '';
+      bytes = 0;
+    };
     this.#walk ??= this.#context.hub.changedSince(this.#seen!)[Symbol.iterator]();
     do {
-      if (socket.getBufferedAmount() > catchUpBytes) return false;
+      if (bytes === 0 && socket.getBufferedAmount() > catchUpBytes) return false;
       const { done, value: parameter } = this.#walk.next();
       if (done) {
+        sendList();
         this.#walk = undefined;
         this.#goLive();
         return false;
       }
       const { address, value, lastChange } = parameter;
-      if (value !== undefined && this.#topic.group.matches(parameter)) this.#send(encodeFrame(address, value));
+      if (value !== undefined && group.matches(parameter)) {
+        const frame = encodeFrame(address, value);
+        if (group.list === undefined) this.#send(frame);
+        else {
+          const frameBytes = Buffer.byteLength(frame) + 1;
+          if (bytes + frameBytes >= listBytes) sendList();
+          frames = frames === '' ? frame : `${frames},${frame}`;
+          bytes += frameBytes;
+        }
+      }
       this.#seen = lastChange!.revision;
     } while (performance.now() < endMs);
+    sendList();
     return true;
   }
 }

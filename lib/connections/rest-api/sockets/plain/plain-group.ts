@@ -8,7 +8,7 @@ import type { Channel, FanOut, Observer, Subscriber } from '../fan-out.ts';
 import { Selection } from '../parameter-selection.ts';
 import { Tally } from '../tally.ts';
 import { framePrefix } from './frame.ts';
-import type { Audience, Listener, Topic } from './late-frames.ts';
+import type { Audience, ChangeList, Listener, Topic } from './late-frames.ts';
 import type { Outbox } from './plain-outbox.ts';
 
 /** What uWebSockets.js keeps for so many sockets of a topic fits into the cache of a processor. */
@@ -26,11 +26,13 @@ class PlainGroup implements Subscriber, Audience {
   readonly listeners = new Set<Listener>();
   lastLiveFrom = 0;
   fires = 0;
+  readonly list: ChangeList | undefined;
   readonly #prefixOf: PrefixOf;
   readonly #put: Outbox['put'];
 
-  constructor(key: string, selection: Selection, prefixOf: PrefixOf, put: Outbox['put']) {
+  constructor(key: string, list: ChangeList | undefined, selection: Selection, prefixOf: PrefixOf, put: Outbox['put']) {
     this.key = key;
+    this.list = list;
     this.selection = selection;
     this.#prefixOf = prefixOf;
     this.#put = put;
@@ -86,12 +88,14 @@ export class PlainGroups {
 
   /**
    * Has a socket join the group of a key. Only its first member needs the filter, which takes long to compile: what clients of the key may
-   * see and want. Returns the topic that the socket subscribes to once the group has been prepared. Errors: those of `createFilter`.
+   * see and want. With `isList`, which the key says as well, they are told changes in lists. Returns the topic that the socket subscribes to
+   * once the group has been prepared. Errors: those of `createFilter`.
    */
-  join(key: string, createFilter: () => Filter): PlainTopic {
+  join(key: string, createFilter: () => Filter, isList = false): PlainTopic {
     let group = this.#groups.get(key);
     if (group === undefined) {
-      group = new PlainGroup(key, new Selection(createFilter(), this.#fanOut), this.#prefixOf, this.#put);
+      const list = isList ? { prefixes: [], values: [] } : undefined;
+      group = new PlainGroup(key, list, new Selection(createFilter(), this.#fanOut), this.#prefixOf, this.#put);
       this.#groups.set(key, group);
       if (group.selection.isReady) this.#fanOut.join(group);
     }

@@ -1,12 +1,13 @@
 // The outbox keeps what groups are told until the end of the round of the event loop, and publishes it then. uWebSockets.js sends what one
 // round publishes in runs of 32 frames, each run in one piece; but while it calls a handler of a socket, it sends frame by frame. For
 // each frame it goes through all sockets of a topic. So topics are small, and each gets a whole run while its sockets are in the cache.
+// Who asks for lists is sent what a round brought in one frame.
 
 import type { Value } from '../../../../model/value.ts';
 import type { FairQueue } from '../../pacing/fair-queue.ts';
 import type { Round } from '../../pacing/round.ts';
 import type { ProtocolContext, Publisher } from '../socket-protocol.ts';
-import { FrameEncoder } from './frame.ts';
+import { FrameEncoder, ListEncoder } from './frame.ts';
 import { type Audience, LateFrames, longFrameMs } from './late-frames.ts';
 
 /** How many frames wait at most. When there would be more, they leave at once. */
@@ -37,7 +38,10 @@ interface Leaver {
 /** Creates an outbox. The bytes that the publisher gets are valid only during its call. */
 export function createOutbox(
   publisher: Publisher,
-  round: Pick<Round, 'willPublish' | 'willPublishLate' | 'hasPublished' | 'publishingMs' | 'lateMs'>,
+  round: Pick<
+    Round,
+    'willPublish' | 'willPublishMore' | 'willPublishLate' | 'hasPublished' | 'publishingMs' | 'lateMs'
+  >,
   queue: Pick<FairQueue, 'atEnd'>,
   notePublished: ProtocolContext['notePublished'],
 ): Outbox {
@@ -46,6 +50,10 @@ export function createOutbox(
   const audiences: Audience[] = [];
   const prefixes: Uint8Array[] = [];
   const values: Value[] = [];
+  const lists = new ListEncoder();
+  /** For whom changes wait in lists, and how many of them. */
+  const listed: Audience[] = [];
+  let listedChanges = 0;
   /** How many characters texts have, once for each socket that is sent them. */
   let characters = 0;
   let isRequested = false;
@@ -58,6 +66,17 @@ export function createOutbox(
     let end = first + 1;
     while (end < last && audiences[end] === audiences[first]) end++;
     return end;
+  };
+  const publishList = (audience: Audience) => {
+    const list = audience.list!;
+    lists.encode(list.prefixes, list.values, (frame) => {
+      for (const { name, sent } of audience.topics) {
+        publisher.publish(name, frame);
+        leave();
+        sent.add(frame.length);
+      }
+    });
+    list.prefixes.length = list.values.length = 0;
   };
   const flush = () => {
     let prefix: Uint8Array | undefined;
@@ -80,6 +99,8 @@ export function createOutbox(
     audiences.length = 0;
     prefixes.length = 0;
     values.length = 0;
+    for (const audience of listed) publishList(audience);
+    listed.length = listedChanges = 0;
     round.hasPublished();
     if (characters > 0) notePublished(characters);
     characters = 0;
@@ -96,17 +117,27 @@ export function createOutbox(
   return {
     put(audience, prefix, value, revision) {
       if (!isRequested) request();
-      const { members } = audience;
+      const { members, list } = audience;
       const length = typeof value === 'string' ? value.length : 0;
-      const ms = round.willPublish(members, length);
+      const isNext = list !== undefined && list.values.length > 0;
+      const ms = isNext
+        ? round.willPublishMore(members, prefix.length + length)
+        : round.willPublish(members, list === undefined ? length : prefix.length + length);
       const isLong = length > 0 && (ms > longFrameMs || round.publishingMs - round.lateMs > mostAtOnceMs);
       if (isLong || late.has(audience)) {
         round.willPublishLate(ms);
         late.add(audience, { prefix, value, isLong, revision });
         return;
       }
-      if (audiences.length === maxHeldFrames) flush();
+      if (audiences.length + listedChanges === maxHeldFrames) flush();
       characters += members * length;
+      if (list !== undefined) {
+        if (list.values.length === 0) listed.push(audience);
+        list.prefixes.push(prefix);
+        list.values.push(value);
+        listedChanges++;
+        return;
+      }
       audiences.push(audience);
       prefixes.push(prefix);
       values.push(value);

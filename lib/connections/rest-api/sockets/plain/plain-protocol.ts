@@ -13,12 +13,13 @@ const lastLateMs = 100;
 
 /** Creates the plain protocol. */
 export function servePlain(options: ProtocolContext): Protocol {
-  const { apps, hub, settings, log, hits, writes, rates, round, queue, fanOut, notePublished, boundOf } = options;
+  const { apps, hub, settings, log, hits, writes, rates, round, queue, fanOut } = options;
+  const { notePublished, boundOf, resume } = options;
   const { patternSteps } = settings.limits;
   const outbox = createOutbox(apps, round, queue, notePublished);
   const groups = new PlainGroups(hub, fanOut, outbox.put);
   const context: PlainContext = {
-    ...{ hub, log, hits, writes, rates, queue, outbox, groups },
+    ...{ hub, log, hits, writes, rates, queue, outbox, groups, resume },
     rounds: fanOut.rounds,
     lost: fanOut.lost,
     reader: new PlainReader(),
@@ -31,8 +32,10 @@ export function servePlain(options: ProtocolContext): Protocol {
       const query = new URLSearchParams(queryText);
       const patterns = query.getAll('filter').sort();
       const { visitor } = comer;
-      const key = `${visitor.key}\n${JSON.stringify(patterns)}`;
-      const topic = groups.join(key, () => bothOf(boundOf(visitor), createFilter(patterns, patternSteps)));
+      const isList = isTrue(query.get('list'));
+      const key = `${visitor.key}\n${isList}\n${JSON.stringify(patterns)}`;
+      const filterOf = () => bothOf(boundOf(visitor), createFilter(patterns, patternSteps));
+      const topic = groups.join(key, filterOf, isList);
       const seen = isTrue(query.get('snapshot')) ? 0 : undefined;
       return new PlainClient(context, { ...comer, patterns, topic, seen });
     },
