@@ -36,7 +36,8 @@ const withoutTimes = (text: string) =>
 const plain = (output: string) => withoutTimes(stripVTControlCharacters(output));
 
 const isFollowed = (readme: string) => blocksOf(readReadme(readme)).some(({ language }) => language === 'console');
-const rooms = readmes.filter((readme) => readme !== 'README.md' && isFollowed(readme));
+/** `docs/guide.md` has a folder and a spec of its own. */
+const rooms = readmes.filter((readme) => !/^(docs\/)?(guide|README)\.md$/.test(readme) && isFollowed(readme));
 
 for (const [title, followed] of [
   ['README.md', ['README.md']],

@@ -9,7 +9,7 @@ import { createFolder } from '../folder.ts';
 export const root = resolve(import.meta.dirname, '../../..');
 
 /** The paths of all READMEs, and of what is in docs, from the root: `['README.md', 'bench/README.md', …]`. */
-export const readmes: readonly string[] = globSync(['**/README.md', 'docs/**/*.md'], {
+export const readmes: readonly string[] = globSync(['**/README.md', '{CONTRIBUTING,SECURITY}.md', 'docs/**/*.md'], {
   cwd: root,
   exclude: (name) => /^(node_modules|dist|results)$/.test(typeof name === 'string' ? name : ''),
 })
