@@ -1,24 +1,23 @@
 // Audit: who did what, newest first, live; by text, address, user, kind and time.
-import { type Accessor, createEffect, createMemo, createSignal, For, on, Show } from 'solid-js';
-import { createStore, reconcile } from 'solid-js/store';
+import { createMemo, For, Show } from 'solid-js';
 import { auditKinds } from '../../model/reports/audit-entry.ts';
 import { readIsoTime } from '../../model/time/iso-time.ts';
 import type { AuditEntry, AuditPage } from '../../wire/http/past-shapes.ts';
 import { StoreFault } from '../history/no-store.tsx';
 import { TimeField } from '../history/time/time-bar.tsx';
 import { minuteMs, paramsOf } from '../history/time/timeframe.ts';
-import { getJson } from '../hub/page-request.ts';
-import { useInterval, useOneAtATime } from '../page/page-timers.ts';
+import { maxHeld } from '../hub/pages.ts';
+import { usePages } from '../hub/polled.ts';
 import { linkTo, route, setParams } from '../page/route.ts';
 import { formatCount, formatDate, formatMoment, formatValue } from '../page/units.ts';
 import { Breakable } from '../parts/breakable.tsx';
 import { GuardedFor } from '../parts/guarded.tsx';
 import { TableHead } from '../parts/table-head.tsx';
 import { Search, searched } from '../parts/view-bar.tsx';
-import { addOlder, type HeldAudit, maxHeld, refresh } from './audit-pages.ts';
 
 /** A link to the history of a parameter shows so much before and after the entry. */
 const aroundMs = 5 * minuteMs;
+const refreshMs = 1000;
 
 export default function AuditView() {
   const param = (name: string) => route().params[name] ?? '';
@@ -27,8 +26,14 @@ export default function AuditView() {
     const given = Object.entries({ text: searched(), address, user, kind, from, to });
     return new URLSearchParams(given.filter((pair): pair is [string, string] => Boolean(pair[1]))).toString();
   });
-  const { held, fault, more } = useAudit(query);
-  const entries = () => held()?.entries ?? [];
+  const { held, fault, more } = usePages<AuditEntry, AuditPage>({
+    list: query,
+    ask: () => ({ path: '/hub/audit', query: new URLSearchParams(query()) }),
+    rowsOf: ({ entries }) => entries,
+    keyOf: ({ n }) => n,
+    againMs: () => refreshMs,
+  });
+  const entries = () => held()?.rows ?? [];
   return (
     <>
       <div class="bar">
@@ -150,51 +155,4 @@ function linkOf({ kind, address, time }: AuditEntry): string | undefined {
   if (kind !== 'change' && kind !== 'fire') return undefined;
   const at = Date.parse(time);
   return linkTo('history', { address, ...paramsOf({ from: at - aroundMs, to: at + aroundMs }) });
-}
-
-// Asks the hub for its audit, newest first, page by page; new entries come on top.
-
-const refreshMs = 1000;
-
-export interface Audit {
-  /** undefined: the hub has not answered yet. */
-  readonly held: Accessor<HeldAudit | undefined>;
-  readonly fault: Accessor<unknown>;
-  /** Asks for the next page. */
-  more(): void;
-}
-
-/** Follows what matches a query, `kind=fire&text=door`, for the scope that calls it. */
-export function useAudit(query: Accessor<string>): Audit {
-  const [store, setStore] = createStore<{ held?: HeldAudit | undefined }>({});
-  const [fault, setFault] = createSignal<unknown>();
-  let before: number | undefined;
-  /** Of which query `store.held` is. */
-  let heldFor: string | undefined;
-  const ask = useOneAtATime(async (isWanted) => {
-    const asked = query();
-    const held = heldFor === asked ? store.held : undefined;
-    const from = held && before;
-    before = undefined;
-    try {
-      const page = await getJson<AuditPage>(`/hub/audit?${asked}${from === undefined ? '' : `&before=${from}`}`);
-      if (!isWanted() || query() !== asked) return;
-      const next = held && from !== undefined ? addOlder(held, page) : refresh(held, page);
-      setStore('held', reconcile(next, { key: 'n' }));
-      heldFor = asked;
-      setFault(undefined);
-    } catch (problem) {
-      if (isWanted() && query() === asked) setFault(problem);
-    }
-  });
-  createEffect(on(query, ask));
-  useInterval(() => !document.hidden && ask(), refreshMs);
-  return {
-    held: () => store.held,
-    fault,
-    more() {
-      before = store.held?.next;
-      ask();
-    },
-  };
 }

@@ -1,28 +1,55 @@
 // The events of a parameter, newest first: when, what, who, and why. One click shows the chain of causes.
 
-import { createSignal, Show } from 'solid-js';
+import { type Accessor, createSignal, Show } from 'solid-js';
 import type { ValueType } from '../../client/index.ts';
 import type { Origin } from '../../model/parameter.ts';
 import { isSameWriter, writerName } from '../../model/writer.ts';
+import { pathOf } from '../../wire/http/parameter-path.ts';
+import type { EventList, HistoryEvent } from '../../wire/http/past-shapes.ts';
+import { type Held, maxHeld } from '../hub/pages.ts';
+import { type Pages, usePages } from '../hub/polled.ts';
 import { formatCount, formatDate, formatMoment, formatValue } from '../page/units.ts';
 import { Breakable } from '../parts/breakable.tsx';
 import { GuardedFor } from '../parts/guarded.tsx';
 import { type Cause, Chain } from '../why/chain.tsx';
-import { type ListedEvent, maxListed } from './event-pages.ts';
-import { StoreFault } from './no-store.tsx';
-import type { Events } from './use-events.ts';
+import { isWithoutStore, StoreFault } from './no-store.tsx';
+import { hubNow, isFollowing, rangeOf, type Timeframe } from './time/timeframe.ts';
+
+const refreshMs = 2000;
+
+type Events = Pages<HistoryEvent, EventList>;
+type ListedEvent = Held<HistoryEvent>['rows'][number];
+
+/** Follows the events of an address for the scope that calls it. While time goes on, new ones come on top. */
+export function useEvents(address: string, frame: Accessor<Timeframe>): Events {
+  return usePages<HistoryEvent, EventList>({
+    list: frame,
+    ask() {
+      const { from, to } = rangeOf(frame(), hubNow());
+      const query = new URLSearchParams({ from: String(Math.floor(from)) });
+      if (!isFollowing(frame())) query.set('to', String(Math.ceil(to)));
+      return { path: `/hub/events/${pathOf(address)}`, query, from };
+    },
+    rowsOf: ({ events }) => events,
+    keyOf: ({ time, writer, value }) => [time, writer, value],
+    againMs(fault) {
+      const isOwed = fault === undefined ? isFollowing(frame()) : !isWithoutStore(fault);
+      return isOwed ? refreshMs : undefined;
+    },
+  });
+}
 
 export function EventTable(props: { readonly address: string; readonly type: ValueType; readonly events: Events }) {
   const [opened, setOpened] = createSignal('');
-  const list = () => props.events.listed()?.events ?? [];
+  const list = () => props.events.held()?.rows ?? [];
   return (
     <section class="events" aria-label={`Events of ${props.address}`}>
       <h2>
         Events{' '}
-        <Show when={props.events.listed()}>
-          {(listed) => (
+        <Show when={props.events.held()}>
+          {(held) => (
             <span class="muted">
-              {listed().next ? 'the newest ' : ''}
+              {held().next ? 'the newest ' : ''}
               {formatCount(list().length)}
             </span>
           )}
@@ -42,11 +69,11 @@ export function EventTable(props: { readonly address: string; readonly type: Val
           )}
         </GuardedFor>
       </ol>
-      <Show when={props.events.listed() && list().length === 0}>
+      <Show when={props.events.held() && list().length === 0}>
         <p class="note">Nothing happened in this time.</p>
       </Show>
-      <Show when={props.events.listed()?.next}>
-        <Show when={list().length < maxListed} fallback={<p class="note">A shorter time shows the older ones.</p>}>
+      <Show when={props.events.held()?.next}>
+        <Show when={list().length < maxHeld} fallback={<p class="note">A shorter time shows the older ones.</p>}>
           <button type="button" onClick={() => props.events.more()}>
             Show more
           </button>

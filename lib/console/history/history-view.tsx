@@ -5,11 +5,10 @@ import { getJson } from '../hub/page-request.ts';
 import { useDelay } from '../page/page-timers.ts';
 import { linkTo, navigate, route, setParams } from '../page/route.ts';
 import { AddressInput } from '../parts/address-input.tsx';
-import { EventTable } from './events.tsx';
+import { EventTable, useEvents } from './events.tsx';
 import { StoreFault } from './no-store.tsx';
 import { dayMs, paramsOf, type Timeframe, timeframeOf } from './time/timeframe.ts';
 import { Timeline } from './timeline.tsx';
-import { useEvents } from './use-events.ts';
 
 /** So that the last night is in view at once. */
 const home: Timeframe = { lastMs: dayMs };
@@ -55,7 +54,7 @@ function Past(props: { readonly address: string }) {
     setMoved(undefined);
   };
   createEffect(on(route, settle, { defer: true }));
-  const events = useEvents(() => props.address, frame);
+  const events = useEvents(props.address, frame);
   const [infos] = createResource(
     () =>
       getJson<readonly ParameterInfo[]>(`/hub/parameters?${new URLSearchParams({ address: props.address })}`).catch(
@@ -64,7 +63,7 @@ function Past(props: { readonly address: string }) {
     { initialValue: [] },
   );
   /** That of the hub, or of what it was when it was recorded. */
-  const type = () => infos.latest[0]?.type ?? (infos.state === 'ready' ? events.listed()?.type : undefined);
+  const type = () => infos.latest[0]?.type ?? (infos.state === 'ready' ? events.answer()?.type : undefined);
   const move = (next: Timeframe, isStep: boolean) => {
     const params = paramsOf(next);
     if (isStep)

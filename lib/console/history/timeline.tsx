@@ -5,10 +5,9 @@ import { messageOf } from '../../model/error.ts';
 import { maxPoints } from '../../wire/http/http-limits.ts';
 import { pathOf } from '../../wire/http/parameter-path.ts';
 import type { History } from '../../wire/http/past-shapes.ts';
-import { isStale } from '../hub/page-hub.ts';
 import { getJson } from '../hub/page-request.ts';
+import { usePolling } from '../hub/polled.ts';
 import { useSize } from '../page/media.ts';
-import { useInterval, useOneAtATime } from '../page/page-timers.ts';
 import { formatCount, formatValue } from '../page/units.ts';
 import { record } from '../parameters/recordings.ts';
 import { isWithoutStore } from './no-store.tsx';
@@ -151,8 +150,7 @@ export interface AskedHistory {
 export function useHistory(wanted: Accessor<Wanted | undefined>): AskedHistory {
   const [history, setHistory] = createSignal<History>();
   const [fault, setFault] = createSignal<unknown>();
-  let answeredMs = Number.NEGATIVE_INFINITY;
-  const ask = useOneAtATime(async (isWanted) => {
+  const load = async (isWanted: () => boolean) => {
     const wish = wanted();
     if (!wish || wish.points <= 0) return;
     const { address, frame } = wish;
@@ -170,7 +168,13 @@ export function useHistory(wanted: Accessor<Wanted | undefined>): AskedHistory {
       if (isWithoutStore(problem)) setHistory(undefined);
       setFault(problem);
     }
-    answeredMs = performance.now();
+  };
+  const ask = usePolling(load, () => {
+    const frame = wanted()?.frame;
+    if (fault() !== undefined) return isWithoutStore(fault()) ? undefined : leastRefreshMs;
+    if (!frame || !isFollowing(frame)) return undefined; // nothing else is to be expected
+    const isOfMarks = history()?.kind === 'fires' || history()?.kind === 'texts';
+    return Math.min(mostRefreshMs, Math.max(leastRefreshMs, isOfMarks ? 0 : frame.lastMs * refreshShare));
   });
   createEffect(
     on(
@@ -182,19 +186,6 @@ export function useHistory(wanted: Accessor<Wanted | undefined>): AskedHistory {
     ),
   );
   createEffect(on(wanted, ask));
-  createEffect(on(isStale, (stale) => !stale && ask(), { defer: true }));
-  /** How long after an answer it is asked for again; undefined: nothing else is to be expected. */
-  const refreshMs = ({ frame }: Wanted): number | undefined => {
-    if (fault() !== undefined) return isWithoutStore(fault()) ? undefined : leastRefreshMs;
-    if (!isFollowing(frame)) return undefined;
-    const isOfMarks = history()?.kind === 'fires' || history()?.kind === 'texts';
-    return Math.min(mostRefreshMs, Math.max(leastRefreshMs, isOfMarks ? 0 : frame.lastMs * refreshShare));
-  };
-  useInterval(() => {
-    const wish = wanted();
-    if (document.hidden || !wish) return;
-    if (performance.now() - answeredMs >= (refreshMs(wish) ?? Number.POSITIVE_INFINITY)) ask();
-  }, leastRefreshMs / 2);
   return { history, fault };
 }
 

@@ -5,9 +5,9 @@ import { createMatcher } from '../../client/replica/replica-pattern.ts';
 import { messageOf } from '../../model/error.ts';
 import type { Access } from '../../model/parameter.ts';
 import type { Me } from '../../wire/http/user-shapes.ts';
-import { useDelay, useOneAtATime } from '../page/page-timers.ts';
 import { isStale, linkState } from './page-hub.ts';
 import { getJson, postJson, Refusal } from './page-request.ts';
+import { usePolling } from './polled.ts';
 
 /** A question that was not answered is asked again after this pause. */
 const askAgainMs = 5000;
@@ -21,11 +21,11 @@ export const me = known;
 export const mayManage = () => me()?.manage ?? false;
 
 const mayWrite = createRoot(() => {
-  const again = useDelay();
-  const ask = useOneAtATime(async () => {
-    again.stop();
-    if (!(await learn())) again.start(askAgainMs, ask);
-  });
+  let isAnswered = false;
+  const learnIt = async () => {
+    isAnswered = await learn();
+  };
+  const ask = usePolling(learnIt, () => (isAnswered ? undefined : askAgainMs));
   createEffect(on(isStale, ask)); // whoever is cut off may have other rights when the link is back
   // A socket does not tell that its handshake was refused: who is signed out meanwhile learns it here.
   createEffect(on(linkState, ({ name }) => (name === 'waiting' || name === 'closed') && !isTurnedAway && ask()));

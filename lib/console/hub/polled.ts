@@ -1,12 +1,48 @@
-// Lists that the hub tells by HTTP: asked for again and again while the page is seen; what has not changed costs a 304.
+// What the hub tells by HTTP: asked for again and again while the page is seen. What has not changed costs a 304.
 
-import { type Accessor, createEffect, createSignal, on } from 'solid-js';
+import { type Accessor, createEffect, createSignal, on, onCleanup } from 'solid-js';
 import { createStore, reconcile } from 'solid-js/store';
 import { messageOf } from '../../model/error.ts';
-import { usePolling } from '../page/page-timers.ts';
-import { request } from './page-request.ts';
+import { useDelay } from '../page/page-timers.ts';
+import { isStale } from './page-hub.ts';
+import { getJson, request } from './page-request.ts';
+import { addNewer, addOlder, type Held, pageOf, since } from './pages.ts';
 
 const defaultIntervalMs = 1000;
+
+/**
+ * Asks at each call of what it returns, when the page is seen again, when the link to the hub is back, and so long after each answer;
+ * undefined: not then. One request is under way at a time: what is asked for meanwhile is asked once, afterwards. `ask` never rejects; it is
+ * told how to know whether its answer is still wanted.
+ */
+export function usePolling(
+  ask: (isWanted: () => boolean) => Promise<void>,
+  againMs: () => number | undefined,
+): () => void {
+  const pause = useDelay();
+  let [isBusy, isAsked, isOver] = [false, false, false];
+  const poll = async () => {
+    pause.stop();
+    isAsked = true;
+    if (isBusy) return;
+    isBusy = true;
+    while (isAsked && !isOver && !document.hidden) {
+      isAsked = false;
+      await ask(() => !isOver);
+    }
+    isBusy = false;
+    const delayMs = againMs();
+    if (!isOver && !document.hidden && delayMs !== undefined) pause.start(delayMs, poll);
+  };
+  const pollSoon = () => void poll();
+  document.addEventListener('visibilitychange', pollSoon);
+  createEffect(on(isStale, (stale) => !stale && pollSoon(), { defer: true }));
+  onCleanup(() => {
+    document.removeEventListener('visibilitychange', pollSoon);
+    isOver = true;
+  });
+  return pollSoon;
+}
 
 export interface Polled<T> {
   /** The last answer, as a store: of lists, what has the same `id` (or other key) stays the same object. */
@@ -30,31 +66,104 @@ export function usePolled<T>(
   const wanted = typeof path === 'string' ? () => path : path;
   let etag: string | undefined;
 
-  const ask = usePolling(async (isWanted) => {
-    const current = wanted();
-    if (current === undefined) return;
-    try {
-      const response = await request(current, { headers: etag ? { 'if-none-match': etag } : {}, cache: 'no-store' });
-      const answer = response.status === 304 ? undefined : ((await response.json()) as T);
-      if (!isWanted()) return;
-      if (answer !== undefined) {
-        etag = response.headers.get('etag') ?? undefined;
-        setStore('answer', reconcile(answer, { key }));
+  const refresh = usePolling(
+    async (isWanted) => {
+      const current = wanted();
+      if (current === undefined) return;
+      const isCurrent = () => isWanted() && wanted() === current;
+      try {
+        const response = await request(current, { headers: etag ? { 'if-none-match': etag } : {}, cache: 'no-store' });
+        const answer = response.status === 304 ? undefined : ((await response.json()) as T);
+        if (!isCurrent()) return;
+        if (answer !== undefined) {
+          etag = response.headers.get('etag') ?? undefined;
+          setStore('answer', reconcile(answer, { key }));
+        }
+        setFault(undefined);
+      } catch (problem) {
+        if (isCurrent()) setFault(problem);
       }
-      setFault(undefined);
-    } catch (problem) {
-      if (isWanted()) setFault(problem);
-    }
-  }, intervalMs);
+    },
+    () => intervalMs,
+  );
 
   createEffect(
     on(wanted, () => {
       etag = undefined;
       setStore('answer', undefined);
       setFault(undefined);
-      ask();
+      refresh();
     }),
   );
   const error = () => (fault() === undefined ? '' : messageOf(fault()));
-  return { data: () => store.answer, error, fault, refresh: ask };
+  return { data: () => store.answer, error, fault, refresh };
+}
+
+interface ListOptions<Row, Answer> {
+  /** Another value is another list; the former one is shown until the first page of it has come. */
+  readonly list: Accessor<unknown>;
+  /** What to ask for; rows before `from`, in milliseconds since 1970, are forgotten. */
+  ask(): { readonly path: string; readonly query: URLSearchParams; readonly from?: number };
+  rowsOf(answer: Answer): readonly Row[];
+  /** What tells rows apart, as data. */
+  keyOf(row: Row): unknown;
+  /** How long after an answer new rows are asked for; undefined: not at all. */
+  againMs(fault: unknown): number | undefined;
+}
+
+export interface Pages<Row, Answer> {
+  /** undefined: the hub has not answered yet. */
+  readonly held: Accessor<Held<Row> | undefined>;
+  /** The last answer. */
+  readonly answer: Accessor<Answer | undefined>;
+  readonly fault: Accessor<unknown>;
+  /** Asks for the next page. */
+  more(): void;
+}
+
+/** Follows a list that the hub tells page by page, newest first, for the scope that calls it. */
+export function usePages<Row extends { readonly time: string }, Answer extends { readonly next?: Held<Row>['next'] }>(
+  options: ListOptions<Row, Answer>,
+): Pages<Row, Answer> {
+  const { list, ask, rowsOf, keyOf, againMs } = options;
+  const [store, setStore] = createStore<{ held?: Held<Row> | undefined }>({});
+  const [answer, setAnswer] = createSignal<Answer>();
+  const [fault, setFault] = createSignal<unknown>();
+  /** Of which list `store.held` is. */
+  let heldOf: unknown;
+  let wantsOlder = false;
+  const poll = usePolling(
+    async (isWanted) => {
+      const asked = list();
+      const isCurrent = () => isWanted() && list() === asked;
+      const held = heldOf === asked ? store.held : undefined;
+      const before = wantsOlder ? held?.next : undefined;
+      wantsOlder = false;
+      const { path, query, from = Number.NEGATIVE_INFINITY } = ask();
+      if (before !== undefined) query.set('before', String(before));
+      try {
+        const told = await getJson<Answer>(`${path}?${query}`);
+        if (!isCurrent()) return;
+        const page = pageOf(rowsOf(told), told.next, keyOf);
+        const next = before === undefined ? since(addNewer(held, page), from) : addOlder(held!, page, keyOf);
+        setStore('held', reconcile(next, { key: 'id' }));
+        heldOf = asked;
+        setAnswer(() => told);
+        setFault(undefined);
+      } catch (problem) {
+        if (isCurrent()) setFault(problem);
+      }
+    },
+    () => againMs(fault()),
+  );
+  createEffect(on(list, poll));
+  return {
+    held: () => store.held,
+    answer,
+    fault,
+    more() {
+      wantsOlder = true;
+      poll();
+    },
+  };
 }

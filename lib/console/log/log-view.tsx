@@ -4,7 +4,7 @@ import { messageOf } from '../../model/error.ts';
 import { isRestart, logLevels } from '../../model/reports/log-entry.ts';
 import type { LogEntry, LogPage } from '../../wire/http/operation.ts';
 import { getJson } from '../hub/page-request.ts';
-import { usePolling } from '../page/page-timers.ts';
+import { usePolling } from '../hub/polled.ts';
 import { route, setParams } from '../page/route.ts';
 import { formatClock, formatCount, formatDate, formatDay } from '../page/units.ts';
 import { GuardedFor } from '../parts/guarded.tsx';
@@ -134,7 +134,11 @@ export function useHeldLog(level: Accessor<string>, isPaused: Accessor<boolean>)
       if (isWanted()) setError(messageOf(problem));
     }
   };
-  const poll = usePolling(ask, intervalMs);
-  createEffect(on([level, isPaused], () => void poll()));
+  createEffect(
+    on(
+      [level, isPaused],
+      usePolling(ask, () => intervalMs),
+    ),
+  );
   return { lines: () => held().lines, error };
 }

@@ -1,0 +1,45 @@
+// A list that the hub tells page by page, newest first, as the page holds it.
+
+/** How many rows the page holds at most. People see older ones when they say until when. */
+export const maxHeld = 5000;
+
+export interface Held<Row> {
+  /** Newest first; a row has the same ID in each answer. */
+  readonly rows: readonly (Row & { readonly id: string })[];
+  /** What to ask for to get older ones; undefined: there are none. */
+  readonly next: string | number | undefined;
+}
+
+/** A page of the hub. Rows of one key are told apart by their order, the oldest first. */
+export function pageOf<Row>(rows: readonly Row[], next: Held<Row>['next'], keyOf: (row: Row) => unknown): Held<Row> {
+  const counts = new Map<string, number>();
+  const identify = (row: Row) => {
+    const key = JSON.stringify(keyOf(row));
+    const count = counts.get(key) ?? 0;
+    counts.set(key, count + 1);
+    return { ...row, id: `${key} ${count}` };
+  };
+  return { rows: rows.toReversed().map(identify).toReversed(), next };
+}
+
+export function addOlder<Row>(held: Held<Row>, { rows, next }: Held<Row>, keyOf: (row: Row) => unknown): Held<Row> {
+  return pageOf([...held.rows, ...rows], next, keyOf);
+}
+
+/**
+ * Takes the newest page once more: what is new comes on top, and a newest row may meanwhile say more. When more is new than a page holds,
+ * or the list becomes too long, older ones are asked for again.
+ */
+export function addNewer<Row>(held: Held<Row> | undefined, page: Held<Row>): Held<Row> {
+  const oldest = page.rows.at(-1);
+  const known = held?.rows.findIndex(({ id }) => id === oldest?.id) ?? -1;
+  const older = known < 0 ? [] : held!.rows.slice(known + 1);
+  if (older.length === 0 || page.rows.length + older.length > maxHeld) return page;
+  return { rows: [...page.rows, ...older], next: held!.next };
+}
+
+/** Forgets what happened before a time, in milliseconds since 1970. */
+export function since<Row extends { readonly time: string }>(held: Held<Row>, from: number): Held<Row> {
+  const rows = held.rows.filter(({ time }) => Date.parse(time) >= from);
+  return rows.length === held.rows.length ? held : { rows, next: undefined };
+}

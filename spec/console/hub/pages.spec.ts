@@ -1,0 +1,63 @@
+// A list that the hub tells page by page, as the page holds it.
+
+import test from 'ava';
+import { addNewer, addOlder, type Held, maxHeld, pageOf, since } from '../../../lib/console/hub/pages.ts';
+
+interface Row {
+  readonly time: string;
+  readonly value: number;
+  readonly count?: number;
+}
+
+const keyOf = ({ time, value }: Row) => `${time} ${value}`;
+const row = (n: number, value = n): Row => ({ time: new Date(n).toISOString(), value });
+const page = (numbers: readonly number[], next?: string) =>
+  pageOf(
+    numbers.map((n) => row(n)),
+    next,
+    keyOf,
+  );
+const told = ({ rows, next }: Held<Row>) => [rows.map(({ value }) => value), next];
+
+test('older ones come below, new ones on top, and what is held is not asked for again', (t) => {
+  const held = addOlder(page([9, 8, 7], 'a'), page([6, 5], 'b'), keyOf);
+  t.deepEqual(told(held), [[9, 8, 7, 6, 5], 'b']);
+  t.deepEqual(told(addNewer(held, page([10, 9, 8], 'c'))), [[10, 9, 8, 7, 6, 5], 'b']);
+});
+
+test('of one page the newest is held', (t) => {
+  t.deepEqual(told(addNewer(page([9, 8, 7], 'a'), page([10, 9, 8], 'b'))), [[10, 9, 8, 7], 'a']);
+});
+
+test('a row that says more is told anew', (t) => {
+  const more = pageOf([{ ...row(9), count: 5 }, row(8)], 'a', keyOf);
+  t.deepEqual(addNewer(page([9, 8], 'a'), more), more);
+});
+
+test('what happened before the time in view goes', (t) => {
+  t.deepEqual(told(since(page([10, 9, 8, 7], 'a'), 8)), [[10, 9, 8], undefined]);
+  t.deepEqual(told(since(page([10, 9, 8], 'a'), 8)), [[10, 9, 8], 'a']);
+});
+
+test('a list that becomes too long begins anew', (t) => {
+  const all = Array.from({ length: maxHeld }, (_, index) => maxHeld - index);
+  t.deepEqual(told(addNewer(page(all, 'a'), page([maxHeld + 1, maxHeld], 'b'))), [[maxHeld + 1, maxHeld], 'b']);
+});
+
+test('when more is new than a page holds, nothing is left out in between', (t) => {
+  const held = addOlder(page([3, 2], 'a'), page([1]), keyOf);
+  t.deepEqual(told(addNewer(held, page([9, 8], 'b'))), [[9, 8], 'b']);
+});
+
+test('the first row after none, and none after some', (t) => {
+  t.deepEqual(told(addNewer(undefined, page([1]))), [[1], undefined]);
+  t.deepEqual(told(addNewer(page([]), page([1]))), [[1], undefined]);
+  t.deepEqual(told(addNewer(page([1]), page([]))), [[], undefined]);
+});
+
+test('a row keeps its ID, also beside one of the same time and value', (t) => {
+  const held = pageOf([row(2), row(1, 0), row(1, 0)], undefined, keyOf);
+  t.is(new Set(held.rows.map(({ id }) => id)).size, 3);
+  const fresh = addNewer(held, pageOf([row(3), row(2), row(1, 0), row(1, 0)], undefined, keyOf));
+  t.deepEqual(fresh.rows.slice(1), held.rows);
+});
