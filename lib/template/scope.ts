@@ -31,6 +31,11 @@ export class Scope {
     return [...this.#values.keys(), ...(this.#parent?.names ?? [])];
   }
 
+  /** The same, with further variables; those that are there keep what they stand for. */
+  with(further: Readonly<Record<string, unknown>>): Scope {
+    return new Scope(new Map([...Object.entries(further), ...this.#values]), this.#used, this.#parent, this.#title);
+  }
+
   /** For people: `instance s1 of studios.json5, n = 2`; empty where nothing is expanded. */
   get title(): string {
     const own = this.#title ?? [...this.#values].map(([name, value]) => `${name} = ${shown(value, name)}`).join(', ');

@@ -150,7 +150,9 @@ export function flowFileJsonSchema(types: ReadonlyMap<string, AnyConnectionType>
     rules: z.array(rule).default([]),
     tests: z.array(test).default([]),
     instances: z.union([instancesSchema, z.array(instancesSchema)]).optional(),
-    variables: record(z.string(), z.unknown()).optional().describe('Of a template: what instances need not give'),
+    variables: record(z.string(), z.unknown())
+      .optional()
+      .describe('What ${…} stands for in the file; of a template: where an instance gives nothing else'),
   });
   return allowVariables(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }));
 }

@@ -1,7 +1,7 @@
 // Reads templates: flow files whose names begin with an underscore, with variables that instances give.
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { decodeUtf8, EncodingError, FileError, readRegularFile } from '../../files/regular-file.ts';
-import type { MistakeList, SettingPath } from '../../json5/mistake.ts';
+import type { CheckedFile, MistakeList, SettingPath } from '../../json5/mistake.ts';
 import { unknownName } from '../../json5/nearest-name.ts';
 import { Json5Error, readJson5 } from '../../json5/read-json5.ts';
 import { describe, messageOf } from '../../model/error.ts';
@@ -71,15 +71,29 @@ function parseTemplate(
   for (const key of Object.keys(whole))
     if (key === 'instances') mistakes.add(file, [key], 'expected no instances in a template');
     else if (!sections.includes(key)) mistakes.add(file, [key], unknownName('setting', key, sections));
-  const { variables: defaults = {}, $schema, instances, ...data } = whole;
-  if (!isJsonObject(defaults)) {
-    mistakes.add(
-      file,
-      ['variables'],
-      `expected an object of variables, such as { port: 80 }, got ${describeSetting(defaults)}`,
-    );
-    return undefined;
-  }
+  const { variables = {}, $schema, instances, ...data } = whole;
+  const defaults = readVariables(file, variables, mistakes);
+  if (defaults === undefined) return undefined;
   const known = Object.entries(data).filter(([key]) => sections.includes(key));
   return { ...file, data: Object.fromEntries(known), text, defaults };
+}
+
+/** The `variables` of a file or a template; undefined after it has added what is wrong. */
+export function readVariables(
+  file: CheckedFile,
+  variables: unknown,
+  mistakes: MistakeList,
+): Template['defaults'] | undefined {
+  if (!isJsonObject(variables)) {
+    const got = describeSetting(variables);
+    mistakes.add(file, ['variables'], `expected an object of variables, such as { port: 80 }, got ${got}`);
+    return undefined;
+  }
+  if ('instance' in variables)
+    mistakes.add(
+      file,
+      ['variables', 'instance'],
+      'expected another name: ${instance} is the name of the instance or file',
+    );
+  return variables;
 }

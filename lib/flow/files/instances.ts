@@ -1,8 +1,9 @@
 // Instances: `instances: { template: './_studio.json5', each: { s1: { host: '…' }, s2: { … } } }` makes a flow file of each, from the
-// template and the variables of the instance. Paths in it start from the folder of the file that has the instances.
+// template and the variables of the instance. Paths in it start from the folder of the file that has the instances. A flow file with
+// `variables` of its own is expanded with these.
 
-import { resolve } from 'node:path';
-import type { MistakeList, SettingPath } from '../../json5/mistake.ts';
+import { basename, resolve } from 'node:path';
+import type { CheckedFile, MistakeList, SettingPath } from '../../json5/mistake.ts';
 import { nearestName } from '../../json5/nearest-name.ts';
 import { isJsonObject } from '../../model/json-object.ts';
 import { Budget, expand, type Unknown } from '../../template/expand.ts';
@@ -10,14 +11,14 @@ import { Scope, unknownVariable } from '../../template/scope.ts';
 import { instancesSchema } from '../instances-schema.ts';
 import { versionOf } from '../programs/flow-code.ts';
 import type { FlowFile } from './flow-file.ts';
-import { readTemplate, type Template } from './flow-template.ts';
+import { readTemplate, readVariables, type Template } from './flow-template.ts';
 
-type Variables = Readonly<Record<string, unknown>>;
+type Variables = Template['defaults'];
 
 /** Expands a flow file, and makes a flow file of each of its instances. */
 export async function expandFlowFile(file: FlowFile, text: string, mistakes: MistakeList): Promise<FlowFile[]> {
   const budget = new Budget();
-  const whole: FlowFile = { ...file, ...expand(file, text, mistakes, { budget }) };
+  const whole: FlowFile = { ...file, ...expandOwn(file, text, budget, mistakes) };
   if (!isJsonObject(whole.data) || !('instances' in whole.data)) return [whole];
   const { instances, ...data } = whole.data;
   const templates: string[] = [];
@@ -32,6 +33,46 @@ export async function expandFlowFile(file: FlowFile, text: string, mistakes: Mis
       made.push(...new Maker(whole, [...path, 'each'], template, budget, mistakes).make(parsed.each));
   }
   return [{ ...whole, data, templates }, ...made];
+}
+
+/** Expands a file with the variables that it gives itself, and with its own name as `${instance}`. */
+function expandOwn(
+  file: FlowFile,
+  text: string,
+  budget: Budget,
+  mistakes: MistakeList,
+): CheckedFile & { data: unknown } {
+  if (!isJsonObject(file.data) || !('variables' in file.data)) return expand(file, text, mistakes, { budget });
+  const { variables, ...data } = file.data;
+  const defaults = readVariables(file, variables, mistakes);
+  if (defaults === undefined) return { ...file, data: {} }; // each of its variables would be unknown
+  const used = new Set<string>();
+  const own = new Map([['instance', basename(file.name, '.json5')]]);
+  const expanded = expandWith({ ...file, data }, text, defaults, new Scope(own, used, undefined, ''), mistakes, {
+    budget,
+  });
+  tellUnused(file, defaults, used, mistakes);
+  return expanded;
+}
+
+function tellUnused(file: CheckedFile, variables: Variables, used: ReadonlySet<string>, mistakes: MistakeList): void {
+  for (const name of Object.keys(variables))
+    if (!used.has(name) && name !== 'instance')
+      mistakes.add(file, ['variables', name], `unused variable "${name}": nothing has \${${name}}`);
+}
+
+/** Expands data with what a scope knows, and with the defaults for all else; these may have variables of the scope. */
+function expandWith(
+  file: CheckedFile & { readonly data: unknown },
+  text: string,
+  defaults: Variables,
+  own: Scope,
+  mistakes: MistakeList,
+  options: Parameters<typeof expand>[3],
+): ReturnType<typeof expand> {
+  const settled = expand({ ...file, data: { variables: defaults } }, text, mistakes, { ...options, scope: own });
+  const { variables } = settled.data as { variables: Variables };
+  return expand(file, text, mistakes, { ...options, scope: own.with(variables) });
 }
 
 /** Makes the instances of one template. */
@@ -58,9 +99,7 @@ class Maker {
     const made = Object.entries(each).flatMap(([name, given]) =>
       this.#budget.isSpent ? [] : [this.#makeOne(name, given, givenSomewhere)],
     );
-    for (const name of made.length === 0 ? [] : Object.keys(this.#template.defaults))
-      if (!this.#used.has(name))
-        this.#mistakes.add(this.#template, ['variables', name], `unused variable "${name}": nothing has \${${name}}`);
+    if (made.length > 0) tellUnused(this.#template, this.#template.defaults, this.#used, this.#mistakes);
     return made;
   }
 
@@ -74,14 +113,8 @@ class Maker {
     const unknown: Unknown[] = [];
     const own = new Map(Object.entries({ ...given, instance }));
     const options = { budget, instance, onUnknown: (one: Unknown) => void unknown.push(one) };
-    const ownScope = new Scope(own, used, undefined, title);
-    const settled = expand({ ...this.#template, data: { variables: defaults } }, text, mistakes, {
-      ...options,
-      scope: ownScope,
-    });
-    const { variables } = settled.data as { variables: Variables };
-    const scope = new Scope(new Map([...Object.entries(variables), ...own]), used, undefined, title);
-    const expanded = expand(this.#template, text, mistakes, { ...options, scope });
+    const scope = new Scope(own, used, undefined, title);
+    const expanded = expandWith(this.#template, text, defaults, scope, mistakes, options);
     const unused = Object.keys(given).filter((variable) => !used.has(variable));
     this.#tellVariables(instance, unused, unknown, scope, givenSomewhere);
     for (const variable of used) this.#used.add(variable);

@@ -163,3 +163,90 @@ test('a save of the template reloads, also when it has had a mistake from the be
   await eventually(() => hub.lines.some(({ message }) => message === 'reloaded: rules: 2 changed'));
   t.pass();
 });
+
+const lamp = `{
+  variables: { switch: '\${instance}-desk/switch', lamp: 'desk/lamp', hold: '2s', steps: [1, 2] },
+  connections: { '\${instance}-desk': { type: 'dummy', parameters: ['switch,B,false'] } },
+  rules: [{ each: { n: '\${steps}' }, name: 'hold \${n}', from: '\${switch}', pipe: [{ debounceTime: '\${hold}' }], to: '\${lamp}' }],
+  tests: [
+    { name: 'it is late', steps: [{ at: 0, set: { '\${switch}': true } }, { at: '1999ms', expect: { '\${lamp}': false } }, { at: '2s', expect: { '\${lamp}': true } }] },
+  ],
+}`;
+const lamps = { connections: { desk: { type: 'dummy', parameters: ['lamp,B,false', 'other,B,false'] } } };
+
+test('a file with variables of its own runs with them, and is copied under another name', async (t) => {
+  const folder = await createFolder(t, {
+    'hall.json5': lamp,
+    'cellar.json5': lamp.replace('desk/lamp', 'desk/other').replace('[1, 2]', '[7]'),
+    'desk.json5': lamps,
+  });
+  const { connections, rules } = await loadFlows([folder]);
+  t.deepEqual(
+    connections.map(({ id }) => id),
+    ['cellar-desk', 'desk', 'hall-desk'],
+  );
+  t.deepEqual(
+    rules.map(({ name, folder, to }) => [name, folder, to[0]]),
+    [
+      ['hold 7', [], 'desk/other'],
+      ['hold 1', [], 'desk/lamp'],
+      ['hold 2', [], 'desk/lamp'],
+    ],
+  );
+  for await (const { isPassed, name, timeline } of runFlowTests([folder], { isTogether: true }))
+    t.true(isPassed, `${name}\n${timeline}`);
+});
+
+for (const [title, text, told] of [
+  [
+    'one that is not used',
+    "{ variables: { a: 'desk/a', ¦b: 1 }, rules: [{ from: '${a}', to: 'desk/b' }] }",
+    'variables.b: unused variable "b": nothing has ${b}',
+  ],
+  [
+    'one that is not used, in a file without any',
+    '{ variables: { ¦b: 1 } }',
+    'variables.b: unused variable "b": nothing has ${b}',
+  ],
+  [
+    'one that is misspelt',
+    "{ variables: { lamp: 'desk/a' }, rules: [{ from: '${lamp}', map: '1', to: '¦${lmap}' }] }",
+    'rules[0].to: unknown variable "lmap", did you mean "lamp"?',
+  ],
+  [
+    'one that is unknown, in a secret',
+    "{ variables: { a: 1 }, connections: { 'b-${a}': { type: 'rest-api', password: 'se¦${b}ret' } } }",
+    'expected a known variable',
+  ],
+  [
+    'a wrong value',
+    "{ variables: { ¦a: 'desk/nowhere' }, rules: [{ from: 'desk/a', to: '${a}' }] }",
+    'unknown parameter "desk/nowhere"',
+  ],
+  [
+    'an address of itself',
+    "{ variables: { a: 'desk/b', b: '¦${a}' }, rules: [{ from: '${a}', to: '${b}' }] }",
+    'unknown variable "a"',
+  ],
+  [
+    'the name that the file gives',
+    "{ variables: { ¦instance: 'x' }, rules: [{ from: 'desk/a', to: 'desk/${instance}' }] }",
+    'expected another name',
+  ],
+  ['no object', '{ ¦variables: [] }', 'variables: expected an object of variables, such as { port: 80 }, got '],
+] as const)
+  test(`mistake among the variables of a file: ${title}`, async (t) => {
+    const marked = readMark(text);
+    const folder = await createFolder(t, { 'desk.json5': desk, 'b.json5': text.replace('¦', '') });
+    const { message } = (await t.throwsAsync(loadFlows([folder])))!;
+    t.true(message.includes(told), message);
+    const place = title === 'a wrong value' ? '' : `b.json5:${marked.line}:${marked.column}: `;
+    t.true(message.startsWith(`${join(folder, place)}`), message);
+  });
+
+test('a save of a variable starts anew only what has it', async (t) => {
+  const hub = await startReloading(t, { 'hall.json5': lamp, 'desk.json5': lamps });
+  const swapped = await hub.reload('hall.json5', lamp.replace('[1, 2]', '[2, 3]'));
+  t.deepEqual(swapped.rules, { added: ['hold 3'], removed: ['hold 1'], changed: [] });
+  t.deepEqual((await hub.reload('hall.json5', lamp.replace("'2s'", "'3s'"))).connections.changed, []);
+});
