@@ -56,11 +56,11 @@ test('lib/command/README.md names every command', async (t) => {
   t.deepEqual(named.sort(), commands.sort());
 });
 
-test('lib/connections/rest-api/README.md names every request', async (t) => {
+test('docs/api.md names every request', async (t) => {
   const hub = await startTestHub(t, { connections: { api } });
   const answer = await fetch(`http://127.0.0.1:${hub.port}/hub/openapi.json`);
   const { paths } = (await answer.json()) as { paths: Record<string, object> };
-  const readme = readReadme('lib/connections/rest-api/README.md');
+  const readme = readReadme('docs/api.md');
   for (const [path, methods] of Object.entries(paths)) {
     const shown = path.replace(/\{.*\}/, '<');
     for (const method of Object.keys(methods).filter((method) => /^(get|post)$/.test(method)))

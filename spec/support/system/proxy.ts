@@ -1,4 +1,4 @@
-// Real proxies before a hub, each with the configuration that the README of the REST API prints.
+// Real proxies before a hub, each with the configuration that docs/network.md prints.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,15 +10,15 @@ import { pathOf } from '../programs.ts';
 import { dependent } from './dependent.ts';
 import { isListening } from './port.ts';
 
-const readme = join(import.meta.dirname, '../../../lib/connections/rest-api/README.md');
+const page = join(import.meta.dirname, '../../../docs/network.md');
 
-/** The text of the block of a language in the README, with some parts of it replaced, each of which must be there. */
+/** The text of the block of a language in that page, with some parts of it replaced, each of which must be there. */
 export async function printed(
   t: ExecutionContext,
   language: string,
   replaced: readonly (readonly [string, string])[],
 ): Promise<string> {
-  let [, text = ''] = new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(await readFile(readme, 'utf8')) ?? [];
+  let [, text = ''] = new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(await readFile(page, 'utf8')) ?? [];
   for (const [part, by] of replaced) {
     t.true(text.includes(part), `${language}: ${part}`);
     text = text.replaceAll(part, by);

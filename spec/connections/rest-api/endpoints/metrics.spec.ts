@@ -126,7 +126,7 @@ test('there are as many series with 5,000 parameters as with two', async (t) => 
   t.deepEqual(await namesOf(5000), await namesOf(2));
 });
 
-test('the README has every metric and no other, and the dashboard and the alert rules ask for none but these', async (t) => {
+test('docs/monitoring.md has every metric and no other, and the dashboard and the alert rules ask for none but these', async (t) => {
   const page = await read(t, (await startDesk(t)).port);
   const there = [...page.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name!);
   const room = join(import.meta.dirname, '../../../../lib/connections/rest-api');
@@ -134,7 +134,7 @@ test('the README has every metric and no other, and the dashboard and the alert 
     [...(await readFile(join(room, file), 'utf8')).matchAll(/\b(?:patchbay|process|nodejs)_\w+/g)].map(([name]) =>
       name.replace(/_bucket$/, ''),
     );
-  t.deepEqual([...new Set(await namesIn('README.md'))].sort(), there.sort());
+  t.deepEqual([...new Set(await namesIn('../../../docs/monitoring.md'))].sort(), there.sort());
   for (const file of ['metrics/alerts.yml', 'metrics/grafana.json']) {
     const asked = await namesIn(file);
     t.true(asked.length > 5);

@@ -1,5 +1,5 @@
 // Connections that send nothing, half a head, or a body drop by drop: uWebSockets.js cuts them after some ten seconds. What the hub sees
-// of that it counts (README.md "Limits"): a body that is late.
+// of that it counts (docs/limits.md): a body that is late.
 
 import { setTimeout as after } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';

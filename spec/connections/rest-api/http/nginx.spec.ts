@@ -1,4 +1,4 @@
-// The hub behind nginx, with the configuration that the README of the REST API has.
+// The hub behind nginx, with the configuration that docs/network.md has.
 
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';

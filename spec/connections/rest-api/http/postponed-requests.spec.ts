@@ -12,7 +12,7 @@ function postpone() {
   return { round, postponed };
 }
 
-test('README: requests are answered for 25 ms more than the 5 ms of a round', (t) => {
+test('docs/limits.md: requests are answered for 25 ms more than the 5 ms of a round', (t) => {
   const { round, postponed } = postpone();
   round.workedMs = 29;
   t.true(postponed.hasTime());

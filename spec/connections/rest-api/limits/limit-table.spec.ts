@@ -9,7 +9,7 @@ import { limitSettings } from '../../../../lib/connections/rest-api/limits/limit
 import { Journal } from '../../../../lib/hub/journal.ts';
 import { createLogRecorder } from '../../../support/connection.ts';
 
-const readme = resolve(import.meta.dirname, '../../../../lib/connections/rest-api/README.md');
+const readme = resolve(import.meta.dirname, '../../../../docs/limits.md');
 
 const rows = limitTable.map(([name, { default: value, unit, setting, about, told, isSeen }]) => {
   const set =

@@ -55,7 +55,7 @@ test('D-43: the example of README.md sets values by a list, and prints what it i
   const hub = await startTestHub(t, {
     connections: { api, desk: { type: 'dummy', parameters: ['level,F,0', 'mic-open,B'] } },
   });
-  const [code] = /(?<=```python\n)[\s\S]*?(?=```)/.exec(readReadme('lib/connections/rest-api/README.md'))!;
+  const [code] = /(?<=```python\n)[\s\S]*?(?=```)/.exec(readReadme('docs/api.md'))!;
   const program = code.replace('localhost:17011', `127.0.0.1:${hub.port}`);
   const running = promisify(execFile)('/usr/bin/python3', ['-c', program], { timeout: deadlineMs });
   const client = await openClient(t, hub.port);

@@ -88,8 +88,8 @@ test('every answer is for pages of this hub alone', async (t) => {
   }
 });
 
-test('the README names the headers', async (t) => {
-  const readme = await readFile(join(import.meta.dirname, '../../../../../lib/connections/rest-api/README.md'), 'utf8');
+test('docs/access.md names the headers', async (t) => {
+  const readme = await readFile(join(import.meta.dirname, '../../../../../docs/access.md'), 'utf8');
   const { headers } = await ask(t, (await startSite(t)).port, 'GET /parameters/desk/lamp');
   const named = [...readme.matchAll(/^\| `([A-Z][A-Za-z-]+): (.*?)` \|/gm)].map(([, name, value]) => [
     name!.toLowerCase(),

@@ -71,8 +71,7 @@ test('D-43: a list has what passes the filter of its client, and clients of othe
 
 test('D-43: the example of README.md for Node.js sets values by a list, and shows what it is told', async (t) => {
   const hub = await startDesk(t, ['level,F,0', 'mic-open,B', 'other,S']);
-  const [code] =
-    /(?<=```js\n)\/\/ Node\.js[\s\S]*?(?=```)/.exec(readReadme('lib/connections/rest-api/README.md')) ?? [];
+  const [code] = /(?<=```js\n)\/\/ Node\.js[\s\S]*?(?=```)/.exec(readReadme('docs/api.md')) ?? [];
   const shown = new Inbox<string>();
   const show = { log: (p: string, v: string) => shown.put(`${p} ${v}`), error: (p: string) => shown.put(p) };
   const sockets: WebSocket[] = [];
