@@ -140,3 +140,28 @@ test('the compiler finds a misspelt address, a wrong value type, a write to a re
   t.is(mistakes.length, wrong.length, stdout);
   for (const [index, [, mistake]] of wrong.entries()) t.regex(mistakes[index]!, mistake);
 });
+
+test('a flow far from all packages imports the hub that runs it, and its RxJS, by the clock of the hub', async (t) => {
+  const folder = await createFolder(t, {
+    'flow.ts': `
+      import { filter } from 'rxjs';
+      import { debounceTime } from 'rxjs/operators';
+      import { defineFlow } from 'patchbay-hub';
+      export default defineFlow({
+        connections: { ${installation} },
+        rules: (on) => [{ from: on.flag('desk/mic').pipe(filter((open) => open), debounceTime(1000)), to: 'desk/lamp' }],
+      });
+    `,
+  });
+  const scheduler = new VirtualTimeScheduler();
+  const hub = await startHub({ paths: [folder], log: createLogRecorder(), scheduler });
+  t.teardown(() => hub.stop());
+  hub.write('desk/mic', true, client);
+  t.is(hub.find('desk/lamp')?.value, undefined);
+  scheduler.flush();
+  t.is(hub.find('desk/lamp')?.value, true);
+
+  const other = await createFolder(t, { 'flow.ts': "import 'fastest-levenshtein';\nexport default {};\n" });
+  const { message } = (await t.throwsAsync(startHub({ paths: [other], log: createLogRecorder() })))!;
+  t.regex(message, /flow\.ts:1:8: cannot be loaded: there is no package "fastest-levenshtein" here$/);
+});

@@ -84,14 +84,29 @@ function loadFile(...[url, context, nextLoad]: Parameters<LoadHookSync>): Return
   return nextLoad(url, context);
 }
 
-/** To resolve an import Node.js reads the nearest `package.json` above the file. */
+/** A module of the hub itself, by its path from here without ending. */
+function ownModule(path: string): string {
+  return new URL(`${path}${extname(import.meta.filename)}`, import.meta.url).href;
+}
+
+/**
+ * To resolve an import Node.js reads the nearest `package.json` above the file. What flows import of the hub is that of the hub which runs
+ * them, wherever their folder is; RxJS is that of the hub where the folder has none.
+ */
 function resolveOwn(...[specifier, context, nextResolve]: Parameters<ResolveHookSync>): ReturnType<ResolveHookSync> {
   const named = /^(?:file:|\.{0,2}\/)/.test(specifier) ? URL.parse(specifier, context.parentURL) : null;
   const path = ownPath(named?.href);
   if (path !== undefined) isThere(path);
   if (path !== undefined)
     for (let at = path; at !== dirname(at); at = dirname(at)) if (isThere(join(dirname(at), 'package.json'))) break;
-  return nextResolve(specifier, context);
+  if (ownPath(context.parentURL) === undefined) return nextResolve(specifier, context);
+  if (specifier === 'patchbay-hub') return nextResolve(ownModule('../../index'), context);
+  try {
+    return nextResolve(specifier, context);
+  } catch (error) {
+    if (!Object.hasOwn(rxjsOf, specifier)) throw error;
+    return nextResolve(import.meta.resolve(specifier), context); // the hub was installed elsewhere, and has one
+  }
 }
 
 /** Whether a file can be read. Errors: when something else is there. */
@@ -109,10 +124,9 @@ function isThere(path: string): boolean {
 const present = new Map<string, string>();
 let isHooked = false;
 /** What flows get in place of RxJS: the same, with causes, and by the time of the hub. */
-const ownRxjs = (name: string) => new URL(`../${name}${extname(import.meta.filename)}`, import.meta.url).href;
 const rxjsOf: Readonly<Record<string, string>> = {
-  rxjs: ownRxjs('rxjs'),
-  'rxjs/operators': ownRxjs('rxjs-operators'),
+  rxjs: ownModule('../rxjs'),
+  'rxjs/operators': ownModule('../rxjs-operators'),
 };
 /** Whether what was found as RxJS is of the version that the hub has, wherever it stands, by its URL. */
 const isOurRxjs = new Map<string, boolean>();
