@@ -29,6 +29,7 @@ export function mostHeldBytes(heapBytes: number): number {
 
 interface Owner {
   bytes: number;
+  readonly ofKind: Partial<Record<HeldKind, number>>;
   readonly accounts: Set<Account>;
 }
 
@@ -75,6 +76,11 @@ export class Ledger {
     return this.#letGo;
   }
 
+  /** How much of a kind somebody holds. */
+  bytesOf(owner: string, kind: HeldKind): number {
+    return this.#owners.get(owner)?.ofKind[kind] ?? 0;
+  }
+
   /** Opens an account for a place that holds something now and then. */
   open(holder: Holder): Account {
     return new Account(holder, (account, bytes) => this.#change(account, bytes));
@@ -86,10 +92,11 @@ export class Ledger {
     this.#totalBytes += bytes;
     let owner = this.#owners.get(name);
     if (owner === undefined) {
-      owner = { bytes: 0, accounts: new Set() };
+      owner = { bytes: 0, ofKind: {}, accounts: new Set() };
       this.#owners.set(name, owner);
     }
     owner.bytes += bytes;
+    owner.ofKind[kind] = (owner.ofKind[kind] ?? 0) + bytes;
     if (account.bytes > 0) owner.accounts.add(account);
     else owner.accounts.delete(account);
     if (owner.accounts.size === 0) this.#owners.delete(name);

@@ -98,7 +98,7 @@ const unreadLists: Scenario = {
 
 const unfinishedBodies: Scenario = {
   about: '2,000 connections send a body of 64 KB but for its last byte, and wait',
-  limits: [],
+  limits: ['heldBodies'],
   attack(port) {
     const head =
       'POST /update HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 65536\r\n\r\n';

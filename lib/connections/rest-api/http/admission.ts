@@ -13,7 +13,7 @@ import type { Visitor } from '../users/visitor.ts';
 import { acceptOf, wantsJsonErrors } from './answer/accept.ts';
 import { begin, type OpenAnswer } from './answer/headers.ts';
 import { replyError } from './answer/reply.ts';
-import { serveFor } from './answer/send.ts';
+import { noRoomForBody, serveFor } from './answer/send.ts';
 import { keepResponse } from './exchange.ts';
 import type { Guard } from './guard/guard.ts';
 import type { Act, Purpose } from './guard/purpose.ts';
@@ -63,6 +63,13 @@ export class Admission {
     } catch (error) {
       this.#refuse(response, request, isIn ? error : this.#counted(error, purpose, response), isHandshake);
     }
+  }
+
+  /** Answers a request for whose body there is no room. Nobody has looked yet who asks. */
+  refuseBody(response: HttpResponse, request: HttpRequest): void {
+    this.#context.openAnswer(response, request);
+    serveFor(this.#context.hits);
+    this.#refuse(response, request, noRoomForBody(), false);
   }
 
   /** Counts a request that the guard refuses, for its address; returns what it is answered. */

@@ -9,7 +9,7 @@ import { LimitError, type LimitHits } from '../limits/limit-hits.ts';
 import type { FairQueue } from '../pacing/fair-queue.ts';
 import { remoteAddressOf } from '../proxies/trusted-proxies.ts';
 import { letSend } from './answer/expect.ts';
-import { holdFor, servedHits } from './answer/send.ts';
+import { hasRoomForBody, holdFor, noRoomForBody, noRoomMs, servedHits, serveFor } from './answer/send.ts';
 import type { Exchange } from './exchange.ts';
 import { copyOf } from './postponed-requests.ts';
 
@@ -46,6 +46,7 @@ export function readBody(
   { share, queue }: Paced,
   done: (body: string | HubError) => void,
 ): void {
+  const { response } = exchange;
   const expected = `body: expected at most ${maxBodyBytes} bytes, got more`;
   const tooLarge = () => new LimitError('bodyBytes', 'body-too-large', expected);
   const length = request.getHeader('content-length');
@@ -59,31 +60,60 @@ export function readBody(
   let bodyBytes = 0;
   let isWhole = false;
   let isWatched = false;
+  let isRefused = false;
   /** Of what did not come in one piece. */
   let account: Account | undefined;
   const watch = () => {
     isWatched = true;
-    account = holdFor(exchange.response, 'requests', share);
+    account = holdFor(response, 'requests', share);
     countLateBody(exchange, hits, () => {
       account?.set(0);
-      return !isWhole && bodyBytes <= maxBodyBytes;
+      return !isWhole && !isRefused && bodyBytes <= maxBodyBytes;
     });
   };
-  const advance = () => {
+  const take = (advance: () => void) => ({
+    ...{ share, line: undefined },
+    advance() {
+      if (!exchange.isAborted) advance();
+      return false;
+    },
+  });
+  const drop = () => {
+    isRefused = true;
+    chunks.length = 0;
     account?.set(0);
-    if (!exchange.isAborted) done(decodeText(chunks));
-    return false;
   };
-  const finish = () => queue.do({ share, line: undefined, advance });
-  letSend(exchange.response);
+  const refuse = () => {
+    drop();
+    const task = take(() => {
+      serveFor(hits);
+      done(noRoomForBody());
+    });
+    setTimeout(() => queue.add(task), noRoomMs).unref();
+  };
+  const finish = () =>
+    queue.do(
+      take(() => {
+        account?.set(0);
+        done(decodeText(chunks));
+      }),
+    );
+  letSend(response);
+  if (response.hasNoRoom) {
+    refuse();
+    return;
+  }
   if (length === '') watch(); // of a body in chunks nothing need come behind the head; else a piece does, if an empty one
-  exchange.response.onData((chunk, isLast) => {
-    if (bodyBytes > maxBodyBytes) return;
+  response.onData((chunk, isLast) => {
+    if (isRefused) return;
     bodyBytes += chunk.byteLength;
     if (bodyBytes > maxBodyBytes) {
-      chunks.length = 0;
-      account?.set(0);
+      drop();
       done(tooLarge());
+      return;
+    }
+    if (!isLast && !hasRoomForBody(share, chunk.byteLength)) {
+      refuse();
       return;
     }
     chunks.push(Buffer.from(copyOf(chunk)));

@@ -1,7 +1,7 @@
 // Postpones requests that come when a round of the event loop has lasted long: they are answered when it is the turn of the network that
 // they come from. The server cuts a connection that sends another request meanwhile, so whoever pipelines without end loses its
 // connection. Who waits for answers does not: for some requests the round goes on.
-import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
+import { encodeText, type HttpRequest, type HttpResponse } from '../../../net/uws.ts';
 import { limits } from '../limits/client-limits.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
 import { networkOf } from '../limits/network.ts';
@@ -9,7 +9,7 @@ import { TokenBuckets } from '../limits/rates.ts';
 import { atOnceMs, type FairQueue } from '../pacing/fair-queue.ts';
 import type { Round } from '../pacing/round.ts';
 import { remoteAddressOf } from '../proxies/trusted-proxies.ts';
-import { holdFor } from './answer/send.ts';
+import { hasRoomForBody, holdFor, noRoomMs } from './answer/send.ts';
 
 /**
  * When the round has lasted long, requests are still answered at once for so long: a client that pipelines no more is not cut. It comes back
@@ -25,6 +25,7 @@ const everybody = '';
 const longMs = 2;
 /** A request costs about as much as so many bytes of messages. */
 const requestWork = 1024;
+const lengthHeader = encodeText('content-length');
 
 export class PostponedRequests {
   readonly #round: Round;
@@ -60,26 +61,37 @@ export class PostponedRequests {
     return this.#round.spentMs > longMs;
   }
 
-  /** Keeps a request, which is answered later. */
-  put(response: HttpResponse, request: HttpRequest, answer: (request: HttpRequest) => void): void {
-    const kept = keepRequest(request);
+  /** Keeps a request, which is answered later; or `refuse`d, if there is no room for its body. */
+  put(
+    response: HttpResponse,
+    request: HttpRequest,
+    answer: (request: HttpRequest) => void,
+    refuse: (request: HttpRequest) => void,
+  ): void {
     const client = remoteAddressOf(response);
-    const endBody = keepBody(response);
+    const share = networkOf(client);
+    const length = Math.min(Number(request.getHeader(lengthHeader)), limits.bodyBytes.default);
+    const isKept = hasRoomForBody(share, length);
+    const kept = keepRequest(request);
+    const endBody = isKept ? keepBody(response) : () => {};
     let isWaiting = true;
     const advance = () => {
       isWaiting = false;
-      response.cork(() => answer(kept));
+      response.cork(() => (isKept ? answer : refuse)(kept));
       endBody();
       return false;
     };
-    const task = { share: networkOf(client), line: undefined, advance };
+    const task = { share, line: undefined, advance };
+    const wait = () => this.#queue.add(task);
+    const timer = isKept ? wait() : setTimeout(wait, noRoomMs).unref();
     response.onAborted(() => {
       endBody();
       if (!isWaiting) return;
+      isWaiting = false;
+      if (timer !== undefined) clearTimeout(timer);
       this.#queue.remove(task);
       this.#hits.add('pipelinedRequests', client);
     });
-    this.#queue.add(task);
   }
 }
 
@@ -136,16 +148,22 @@ export function keepBody(response: HttpResponse): () => void {
   let isWhole = false;
   let reader: Reader | undefined;
   let isKeeping = true;
-  const account = holdFor(response, 'requests');
+  const share = networkOf(remoteAddressOf(response));
+  const account = holdFor(response, 'requests', share);
   response.onData((chunk, isLast) => {
     isWhole = isLast;
     if (!isKeeping) {
       reader?.(chunk, isLast);
       return;
     }
+    if (response.hasNoRoom) return;
     keptBytes += chunk.byteLength;
     if (keptBytes > maxKeptBytes) response.close();
-    else {
+    else if (!hasRoomForBody(share, chunk.byteLength)) {
+      response.hasNoRoom = true;
+      kept.length = 0;
+      account.set(0);
+    } else {
       const copy = copyOf(chunk);
       copies.add(copy);
       kept.push(copy);
@@ -154,6 +172,7 @@ export function keepBody(response: HttpResponse): () => void {
   });
   response.onData = (read) => {
     reader = read;
+    account.set(0); // whoever reads has an account of its own
     for (const [index, chunk] of kept.entries()) read(chunk, isWhole && index === kept.length - 1);
     return response;
   };

@@ -66,7 +66,10 @@ export function createRouter({ app, postponed, proxies, ...context }: RouterCont
         // For each read the library gathers 16 KB of answers. After that it hands every piece to the system by itself.
         if (postponed.isRoundLong) response.cork(() => admission.answer(response, request, purpose, handler));
         else admission.answer(response, request, purpose, handler);
-      } else postponed.put(response, request, (kept) => admission.answer(response, kept, purpose, handler));
+      } else {
+        const answer = (kept: HttpRequest) => admission.answer(response, kept, purpose, handler);
+        postponed.put(response, request, answer, (kept) => admission.refuseBody(response, kept));
+      }
     };
 
   return {

@@ -241,6 +241,14 @@ export const limits = {
     told: `nothing, or close code ${closeCodes.stalled} or ${closeCodes.flooding}: whoever holds most loses connections`,
     isFatal: true,
   },
+  heldBodies: {
+    default: 16 * 1024 * 1024,
+    unit: 'bytes',
+    setting: 'fixed',
+    about: `bodies of all clients together that are not whole, or wait; those of one user${orAddress}, leave as much free for others`,
+    told: '503 with `Retry-After`, a second later',
+    isFatal: false,
+  },
   stallMs: {
     default: 60_000,
     unit: 'ms',

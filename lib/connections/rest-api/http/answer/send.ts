@@ -4,7 +4,8 @@
 
 import { type Account, type HeldKind, held } from '../../../../model/held-bytes.ts';
 import type { HttpResponse } from '../../../../net/uws.ts';
-import type { LimitHits } from '../../limits/limit-hits.ts';
+import { limits } from '../../limits/client-limits.ts';
+import { LimitError, type LimitHits } from '../../limits/limit-hits.ts';
 import { networkOf } from '../../limits/network.ts';
 import { TokenBuckets } from '../../limits/rates.ts';
 import { peerOf, remoteAddressOf } from '../../proxies/trusted-proxies.ts';
@@ -96,6 +97,23 @@ export function holdFor(
   };
   const account: Account = held.open({ kind, owner: share, letGo });
   return account;
+}
+
+/** Who has no room for a body is told so this late: whoever sends the next one then needs no more of the hub than who waits. */
+export const noRoomMs = 1000;
+
+/**
+ * Whether a user or network may have so many bytes more of bodies held: as many as it has then are still free for others. To copy a body takes
+ * several times as long as to read it, and thousands may come in one round of the loop: so most of them are not kept.
+ */
+export function hasRoomForBody(share: string, bytes: number): boolean {
+  return bytes === 0 || held.bytesOf(share, 'requests') + bytes <= limits.heldBodies.default - held.bytes.requests;
+}
+
+/** The error of who has no room. */
+export function noRoomForBody(): LimitError {
+  const message = 'body: expected fewer bodies at once, too many are not whole yet or wait for their turn';
+  return new LimitError('heldBodies', 'unavailable', message);
 }
 
 // Knows for which connection a client is being answered. A request is handled in one piece, so nobody has to hand on what counts hits.
