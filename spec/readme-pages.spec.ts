@@ -64,7 +64,7 @@ test.serial('README.md: each address that it tells people to open shows what it 
 
 const pages: readonly (readonly [readme: string, tried: string, set: string])[] = [
   ['docs/api.md', 'On air', 'desk/mic-open'],
-  ['lib/client/README.md', 'Switch', 'desk/door-lamp'],
+  ['docs/client.md', 'Switch', 'desk/door-lamp'],
 ];
 const readmes = pages.map(([readme]) => readme);
 

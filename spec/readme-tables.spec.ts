@@ -33,26 +33,26 @@ for (const [name, type] of connectionTypes)
     t.deepEqual(unnamedSettings(readReadme(`lib/connections/${name}/README.md`), type), []);
   });
 
-test('flows/README.md names the settings of all connections, and all steps', (t) => {
-  const readme = readReadme('flows/README.md');
+test('docs/rules.md names the settings of all connections, and all steps', (t) => {
+  const readme = readReadme('docs/rules.md');
   const rows = rowsOf(readme);
   for (const setting of Object.keys(commonSettings)) t.true(rows.includes(setting), setting);
   for (const [name] of stepTypes) t.true(rows.includes(name), name);
 });
 
-test('flows/README.md names every function of expressions, and no other', (t) => {
-  const [, table = ''] = /\| function \| \|\n\|---\|---\|\n([\s\S]*?)\n\n/.exec(readReadme('flows/README.md')) ?? [];
+test('docs/rules.md names every function of expressions, and no other', (t) => {
+  const [, table = ''] = /\| function \| \|\n\|---\|---\|\n([\s\S]*?)\n\n/.exec(readReadme('docs/rules.md')) ?? [];
   const named = rowsOf(table).map((usage) => usage.replaceAll('\\|', '|'));
   t.deepEqual(named.sort(), documentedFunctions.flatMap(({ usages }) => [...usages]).sort());
 });
 
-test('lib/command/README.md names every command', async (t) => {
+test('docs/commands.md names every command', async (t) => {
   const { output } = await runToEnd(t, ['--help']);
   const commands = [...output.matchAll(/^ {2}(\w+) (?=\[|<| )/gm)]
     .map(([, name]) => name!)
     .filter((name) => name !== 'help');
   t.true(commands.length >= 9);
-  const named = rowsOf(readReadme('lib/command/README.md')).flatMap((row) => row.split(' ')[1]!.split('\\|'));
+  const named = rowsOf(readReadme('docs/commands.md')).flatMap((row) => row.split(' ')[1]!.split('\\|'));
   t.deepEqual(named.sort(), commands.sort());
 });
 

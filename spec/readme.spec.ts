@@ -57,14 +57,18 @@ for (const [title, followed] of [
       heard = await hub.finds(indexOf, `the line ${line} of the log`);
     };
     await hub.shows(/patchbay \S+ runs/);
-    for (const block of followed.flatMap((readme) => blocksOf(clone.text(readme)))) {
-      if (block.language === 'diff') await change(t, clone, block);
-      else if (isDialogue(block)) await hold(t, clone, block);
-      else if (block.language === 'log') for (const line of block.text.trimEnd().split('\n')) await logged(line);
-      else if (block.language === 'console')
-        for (const [, command, expected] of block.text.matchAll(/^\$ (.*)\n((?:(?!\$ ).*\n)*)/gm))
-          t.is(withoutTimes(await runIn(clone, command!)), withoutTimes(expected!), command);
-      else await save(t, clone, block);
+    for (const readme of followed) {
+      const undo: (() => Promise<void>)[] = [];
+      for (const block of blocksOf(clone.text(readme))) {
+        if (block.language === 'diff') undo.unshift(await change(t, clone, block));
+        else if (isDialogue(block)) await hold(t, clone, block);
+        else if (block.language === 'log') for (const line of block.text.trimEnd().split('\n')) await logged(line);
+        else if (block.language === 'console')
+          for (const [, command, expected] of block.text.matchAll(/^\$ (.*)\n((?:(?!\$ ).*\n)*)/gm))
+            t.is(withoutTimes(await runIn(clone, command!)), withoutTimes(expected!), command);
+        else await save(t, clone, block);
+      }
+      for (const step of undo) await step(); // the next page begins with a clone that is as it was
     }
   });
 

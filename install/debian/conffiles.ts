@@ -9,8 +9,8 @@ const names = ['studio.json5', 'dashboards/studio.json5'];
 
 /** Where the first flow file says more may be read, and where that is in Debian. */
 const moved = [
-  'flows/README.md of the package: in a clone, or below $(npm root -g)/patchbay-hub',
-  '/usr/lib/patchbay/flows/README.md. systemctl reload patchbay checks it as well',
+  'docs/rules.md of the package: in a clone, or below $(npm root -g)/patchbay-hub',
+  '/usr/lib/patchbay/docs/rules.md. systemctl reload patchbay checks it as well',
 ] as const;
 
 export const conffiles: readonly string[] = names.map((name) => `/etc/patchbay/flows/${name}`);

@@ -1,4 +1,4 @@
-// The protocol in both its forms: asyncapi.json is a valid AsyncAPI document, and README.md says the same.
+// The protocol in both its forms: asyncapi.json is a valid AsyncAPI document, and docs/protocol.md says the same.
 
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -11,8 +11,7 @@ import { Inbox } from '../support/inbox.ts';
 import { startReloading } from '../support/reload.ts';
 import { asyncApi, fits, kindOf, kinds } from '../support/sockets/asyncapi.ts';
 
-const readme = await readFile(resolve(import.meta.dirname, '../../lib/client/README.md'), 'utf8');
-const protocol = readme.slice(readme.indexOf('`patchbay.v1` protocol'));
+const protocol = await readFile(resolve(import.meta.dirname, '../../docs/protocol.md'), 'utf8');
 
 test('the document is one of AsyncAPI 3.1', (t) => {
   const schema = createRequire(import.meta.url)('@asyncapi/specs/schemas/3.1.0.json');

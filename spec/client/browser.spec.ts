@@ -1,4 +1,4 @@
-// The page of lib/client/README.md in Chromium, served by a hub of its own process: live values, visibly stale while the hub
+// The page of docs/client.md in Chromium, served by a hub of its own process: live values, visibly stale while the hub
 // hangs or is gone, and live again by itself when it is back.
 
 import { readFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { api, startTestHub } from '../support/hub.ts';
 import { startHubProcess } from '../support/system/hub-process.ts';
 import { freePort } from '../support/system/port.ts';
 
-const readme = await readFile(resolve(import.meta.dirname, '../../lib/client/README.md'), 'utf8');
+const readme = await readFile(resolve(import.meta.dirname, '../../docs/client.md'), 'utf8');
 const [, page] = /```html\n([\s\S]*?)```/.exec(readme)!;
 const deadline = { timeout: deadlineMs };
 

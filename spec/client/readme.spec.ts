@@ -1,13 +1,12 @@
-// What lib/client/README.md names is there; spec/readme.spec.ts runs its program, spec/readme-pages.spec.ts its page.
+// What docs/client.md names is there; spec/readme.spec.ts runs its program, spec/readme-pages.spec.ts its page.
 
 import { readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import test from 'ava';
 
-const folder = resolve(import.meta.dirname, '../../lib/client');
-const readme = await readFile(join(folder, 'README.md'), 'utf8');
+const readme = await readFile(resolve(import.meta.dirname, '../../docs/client.md'), 'utf8');
 
-test('a hub has each member that lib/client/README.md names', async (t) => {
+test('a hub has each member that docs/client.md names', async (t) => {
   const { connect } = await import('../../lib/client/index.ts');
   const client = connect('http://127.0.0.1:1');
   t.teardown(() => client.close());

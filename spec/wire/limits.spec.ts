@@ -7,7 +7,7 @@ import { leastRate, maxPatternLength, maxRate, mostPatterns } from '../../lib/wi
 import { closeCodes, mayReturn } from '../../lib/wire/protocol.ts';
 import { asyncApi } from '../support/sockets/asyncapi.ts';
 
-const readme = await readFile(resolve(import.meta.dirname, '../../lib/client/README.md'), 'utf8');
+const readme = await readFile(resolve(import.meta.dirname, '../../docs/protocol.md'), 'utf8');
 
 test('asyncapi.json has the limits of patterns and rates', (t) => {
   const { pattern, patterns, rate } = asyncApi.components.schemas;
@@ -22,7 +22,7 @@ test('asyncapi.json has the limits of patterns and rates', (t) => {
   t.deepEqual(rate.anyOf, [{ const: 0 }, { minimum: leastRate, maximum: maxRate }]);
 });
 
-test('lib/client/README.md has a row for each close code, and says whether it makes sense to connect again', (t) => {
+test('docs/protocol.md has a row for each close code, and says whether it makes sense to connect again', (t) => {
   const rows = [...readme.matchAll(/^\| ([\d, ]+) \|.*\| (yes|no|) \|$/gm)].map(([, codes, retry]) => ({
     codes: codes!.split(', ').map(Number),
     retry,

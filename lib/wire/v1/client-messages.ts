@@ -1,4 +1,4 @@
-// What clients of `patchbay.v1` send (lib/client/README.md). Exactly one of the keys `sub`, `unsub`, `set` and `ping` says what
+// What clients of `patchbay.v1` send (docs/protocol.md). Exactly one of the keys `sub`, `unsub`, `set` and `ping` says what
 // a message is. lib/client/asyncapi.json has the same for machines.
 
 import type { Value } from '../../model/value.ts';

@@ -1,4 +1,4 @@
-// What the hub sends to clients of `patchbay.v1` (lib/client/README.md). The keys of a message say what it is.
+// What the hub sends to clients of `patchbay.v1` (docs/protocol.md). The keys of a message say what it is.
 // lib/client/asyncapi.json has the same for machines.
 
 import type { Access } from '../../model/parameter.ts';

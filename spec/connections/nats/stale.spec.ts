@@ -72,7 +72,7 @@ test('D-34: what a hub is not heard of is stale: told at once, to whom comes the
   const isStale: boolean[] = [];
   lamp.stale$.subscribe((stale) => isStale.push(stale));
   await library.whenLive();
-  const { text } = blocksOf(readReadme('lib/client/README.md')).find((block) => block.text.startsWith('// stale.ts'))!;
+  const { text } = blocksOf(readReadme('docs/client.md')).find((block) => block.text.startsWith('// stale.ts'))!;
   const program = text.replace('./lib/', `${resolve(import.meta.dirname, '../../../lib')}/`);
   const folder = await createFolder(t, { 'stale.ts': program });
   const example = start(t, [`http://127.0.0.1:${port}`], { program: join(folder, 'stale.ts') });

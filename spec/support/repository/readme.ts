@@ -101,8 +101,12 @@ export async function save(t: ExecutionContext, { folder }: Clone, { text }: Blo
   await writeInto(folder, path, text);
 }
 
-/** Makes the change that a block of `diff` shows, in the file that the text above it names last. */
-export async function change(t: ExecutionContext, { folder }: Clone, { text, above }: Block): Promise<void> {
+/** Makes the change that a block of `diff` shows, in the file that the text above it names last. Resolves to what undoes it. */
+export async function change(
+  t: ExecutionContext,
+  { folder }: Clone,
+  { text, above }: Block,
+): Promise<() => Promise<void>> {
   const name = [...above.matchAll(/`([\w./-]+\.\w+)`/g)]
     .map(([, name]) => name!)
     .findLast((name) => existsSync(join(folder, name)));
@@ -112,6 +116,7 @@ export async function change(t: ExecutionContext, { folder }: Clone, { text, abo
     [...text.matchAll(new RegExp(`^[ \\${sign}](.*\\n)`, 'gm'))].map(([, line]) => line).join('');
   t.is(content.split(side('-')).length, 2, `${name} has once\n${side('-')}`);
   await writeInto(folder, path, content.replace(side('-'), side('+')));
+  return () => writeInto(folder, path, content);
 }
 
 const codeBlock = /^```[\s\S]*?^```$/gm;

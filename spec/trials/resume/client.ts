@@ -1,4 +1,4 @@
-// A client of patchbay.v1 as somebody writes it who has read lib/client/README.md and nothing else: a plain WebSocket, the values
+// A client of patchbay.v1 as somebody writes it who has read docs/protocol.md and nothing else: a plain WebSocket, the values
 // that it was told, by address, and one number, the highest revision that it may keep. A naive client keeps any, without a look at
 // which ends it waits for.
 

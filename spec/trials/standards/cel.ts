@@ -41,7 +41,7 @@ interface Difference {
   readonly refusal?: RegExp;
 }
 
-/** What expressions do not have of CEL, or have otherwise: flows/README.md lists the same. */
+/** What expressions do not have of CEL, or have otherwise: docs/rules.md lists the same. */
 export const differences: Readonly<Record<string, Difference>> = {
   'no messages, wrappers and enumerations of protocol buffers': {
     file: /^(?:proto|enums|wrappers|dynamic|namespace|unknowns|plumbing|block_ext)/,

@@ -1,4 +1,4 @@
-// Patterns of addresses (lib/client/README.md "Subscribing"): globs against a matcher that tries everything, and time limits.
+// Patterns of addresses (docs/protocol.md "Subscribing"): globs against a matcher that tries everything, and time limits.
 
 import test from 'ava';
 import fc from 'fast-check';
@@ -53,13 +53,13 @@ const rows: [glob: string, yes: string[], no: string[]][] = [
   ['d*k/l*p', ['desk/lamp', 'dk/lp'], ['desk/x/lamp']],
 ];
 for (const [glob, yes, no] of rows)
-  test(`lib/client/README.md: the glob ${glob}`, (t) => {
+  test(`docs/protocol.md: the glob ${glob}`, (t) => {
     const matches = createPatternFilter([glob], maxSteps);
     for (const address of yes) t.true(matches(address), address);
     for (const address of no) t.false(matches(address), address);
   });
 
-test('lib/client/README.md: any glob matches what trying every way matches', (t) => {
+test('docs/protocol.md: any glob matches what trying every way matches', (t) => {
   const part = fc.constantFrom('a', 'b', '/', '*', '**', '**/', '/**/', '***', '.', 'ab');
   const glob = fc.array(part, { minLength: 1, maxLength: 8 }).map((parts) => parts.join(''));
   const address = fc
@@ -76,7 +76,7 @@ test('lib/client/README.md: any glob matches what trying every way matches', (t)
   t.pass();
 });
 
-test('lib/client/README.md: a list matches what any of it matches, an empty one nothing', (t) => {
+test('docs/protocol.md: a list matches what any of it matches, an empty one nothing', (t) => {
   const matches = createPatternFilter(['desk/lamp', 'x/*', { regex: 'me.er$' }], maxSteps);
   t.deepEqual(['desk/lamp', 'x/y', 'a/meter', 'a/meters'].map(matches), [true, true, true, false]);
   t.false(createPatternFilter([], maxSteps)('desk/lamp'));

@@ -147,8 +147,8 @@ test('throttleTime with trailing ends with the newest value, the plain one of Rx
   await flow.stop();
 });
 
-test('the meter of flows/README.md ends at 9 after 7, 8 and 9', async (t) => {
-  const readme = await readFile(join(resolve(import.meta.dirname, '../../../..'), 'flows/README.md'), 'utf8');
+test('the meter of docs/rules.md ends at 9 after 7, 8 and 9', async (t) => {
+  const readme = await readFile(join(resolve(import.meta.dirname, '../../../..'), 'docs/rules.md'), 'utf8');
   const [example = ''] = /\{\n {2}connections: \{\n {4}desk: [^\n]*'meter,I'[\s\S]*?\n\}\n/.exec(readme) ?? [];
   const { default: JSON5 } = await import('json5');
   const flow = await testFlow(JSON5.parse(example));

@@ -11,8 +11,8 @@ import { install } from '../../../support/store/store.ts';
 
 const desk = (...parameters: string[]) => ({ desk: { type: 'dummy', parameters } });
 
-test('the example of flows/README.md passes its test', async (t) => {
-  const readme = await readFile(resolve(import.meta.dirname, '../../../../flows/README.md'), 'utf8');
+test('the example of docs/rules.md passes its test', async (t) => {
+  const readme = await readFile(resolve(import.meta.dirname, '../../../../docs/rules.md'), 'utf8');
   const [example = ''] = /\{\n {2}connections: \{\n {4}desk: [^\n]*'starts,I,0'[\s\S]*?\n\}\n/.exec(readme) ?? [];
   const folder = await createFolder(t, { 'flow.json5': example });
   const results = [];

@@ -165,7 +165,7 @@ export class Client {
   }
 
   /**
-   * It goes on from a revision of before (lib/client/README.md "Resuming"): definitions of what changes are sent with the change. Fires of
+   * It goes on from a revision of before (docs/protocol.md "Resuming"): definitions of what changes are sent with the change. Fires of
    * before `now` are not told.
    */
   resume(rev: number, now: number): void {

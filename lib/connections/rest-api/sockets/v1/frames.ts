@@ -1,4 +1,4 @@
-// The frames of patchbay.v1 that carry values (lib/client/README.md "What the hub sends"), and how they are cut: none is much
+// The frames of patchbay.v1 that carry values (docs/protocol.md "What the hub sends"), and how they are cut: none is much
 // longer than what uWebSockets.js sends in one piece.
 
 import type { Parameter } from '../../../../model/parameter.ts';

@@ -1,4 +1,4 @@
-// What clients of patchbay.v1 send (lib/client/README.md): a message is read, and handed to the handler of its kind.
+// What clients of patchbay.v1 send (docs/protocol.md): a message is read, and handed to the handler of its kind.
 
 import { z } from 'zod';
 import { describe, HubError } from '../../../../model/error.ts';

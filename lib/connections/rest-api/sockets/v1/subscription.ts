@@ -1,4 +1,4 @@
-// What a client subscribes to with `{"sub":1,…}` (lib/client/README.md "Subscribing"): how it is read, and how it matches.
+// What a client subscribes to with `{"sub":1,…}` (docs/protocol.md "Subscribing"): how it is read, and how it matches.
 
 import { z } from 'zod';
 import { describe } from '../../../../model/error.ts';

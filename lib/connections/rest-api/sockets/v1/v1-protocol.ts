@@ -1,4 +1,4 @@
-// The subprotocol patchbay.v1 (lib/client/README.md): its clients, and what they have in common.
+// The subprotocol patchbay.v1 (docs/protocol.md): its clients, and what they have in common.
 
 import { createHmac, randomUUID } from 'node:crypto';
 import type { Parameter } from '../../../../model/parameter.ts';

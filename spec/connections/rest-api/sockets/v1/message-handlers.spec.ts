@@ -1,4 +1,4 @@
-// What clients of patchbay.v1 send: writes, and every kind of mistake (lib/client/README.md "Writing", "Limits and close codes").
+// What clients of patchbay.v1 send: writes, and every kind of mistake (docs/protocol.md "Writing", "Limits and close codes").
 
 import test, { type ExecutionContext } from 'ava';
 import { api, expectHits, expectQuietLog, startTestHub, writer } from '../../../../support/hub.ts';
@@ -15,7 +15,7 @@ const startDesk = (t: ExecutionContext) =>
     rules: [{ name: 'sum', from: { a: 'desk/a', b: 'desk/b' }, map: 'a * 10 + b', to: 'desk/ran' }],
   });
 
-test('lib/client/README.md: set writes by address and by id, converts, and is acknowledged with what was wrong', async (t) => {
+test('docs/protocol.md: set writes by address and by id, converts, and is acknowledged with what was wrong', async (t) => {
   const hub = await startDesk(t);
   const client = await openV1(t, hub.port);
   await client.subscribe({ sub: 1 });
@@ -55,7 +55,7 @@ test('lib/client/README.md: set writes by address and by id, converts, and is ac
   expectQuietLog(t, hub);
 });
 
-test('lib/client/README.md: several parameters in one message are one turn: a rule of two sources runs once', async (t) => {
+test('docs/protocol.md: several parameters in one message are one turn: a rule of two sources runs once', async (t) => {
   const hub = await startDesk(t);
   const ran: unknown[] = [];
   hub.changes$.subscribe(({ parameter, value }) => parameter.address === 'desk/ran' && ran.push(value));
@@ -143,7 +143,7 @@ const wrong: [what: string, message: unknown, error: RegExp, sub?: number | unde
   ['ping with more', { ping: 1, what: 1 }, /^expected no key "what"/],
 ];
 for (const [what, message, error, sub, ack] of wrong)
-  test(`lib/client/README.md: a mistake is answered, and changes nothing: ${what}`, async (t) => {
+  test(`docs/protocol.md: a mistake is answered, and changes nothing: ${what}`, async (t) => {
     const hub = await startDesk(t);
     const client = await openV1(t, hub.port);
     client.sendRaw(opcodes.text, text(message));
@@ -164,7 +164,7 @@ const beyond: [limit: string, include: unknown[]][] = [
   ['regexes', Array(17).fill({ regex: 'a' })],
   ['patternSteps', [{ regex: 'a{1000}' }]],
 ];
-test('lib/client/README.md: whoever asks for more than a limit allows is answered, and the limit is named in the log', async (t) => {
+test('docs/protocol.md: whoever asks for more than a limit allows is answered, and the limit is named in the log', async (t) => {
   for (const [limit, include] of beyond) {
     const hub = await startDesk(t);
     const client = await openV1(t, hub.port);
@@ -188,14 +188,14 @@ test('a list of thousands of wrong patterns is answered with the first, and take
   t.true(shortestMs < 40, `${shortestMs} ms`);
 });
 
-test('lib/client/README.md: a binary frame is a mistake', async (t) => {
+test('docs/protocol.md: a binary frame is a mistake', async (t) => {
   const hub = await startDesk(t);
   const client = await openV1(t, hub.port);
   client.sendRaw(opcodes.binary, '{"ping":1}');
   t.regex((await client.next()).error ?? '', /^expected a text frame with JSON, got a binary frame$/);
 });
 
-test('lib/client/README.md: a mistake in a replacement leaves the subscription as it was', async (t) => {
+test('docs/protocol.md: a mistake in a replacement leaves the subscription as it was', async (t) => {
   const hub = await startDesk(t);
   const client = await openV1(t, hub.port);
   await client.subscribe({ sub: 1, include: ['desk/count'] });
@@ -206,7 +206,7 @@ test('lib/client/README.md: a mistake in a replacement leaves the subscription a
   t.is(client.picture.values.get('desk/count'), 3);
 });
 
-test('lib/client/README.md: 32 subscriptions and no more, but each may be replaced', async (t) => {
+test('docs/protocol.md: 32 subscriptions and no more, but each may be replaced', async (t) => {
   const hub = await startDesk(t);
   const client = await openV1(t, hub.port);
   for (let sub = 0; sub < 32; sub++) await client.subscribe({ sub, include: ['desk/lamp'] });
@@ -215,7 +215,7 @@ test('lib/client/README.md: 32 subscriptions and no more, but each may be replac
   t.is((await client.subscribe({ sub: 31, include: ['desk/count'] })).at(-1)?.end, 31);
 });
 
-test('lib/client/README.md: 100 messages in a row that make no sense end the socket with 4500, 99 do not', async (t) => {
+test('docs/protocol.md: 100 messages in a row that make no sense end the socket with 4500, 99 do not', async (t) => {
   const hub = await startDesk(t);
   const client = await openV1(t, hub.port);
   const bystander = await openV1(t, hub.port);
@@ -232,7 +232,7 @@ test('lib/client/README.md: 100 messages in a row that make no sense end the soc
   expectHits(t, hub, ['mistakes']);
 });
 
-test('lib/client/README.md: a hub that stops says goodbye and closes with 1001', async (t) => {
+test('docs/protocol.md: a hub that stops says goodbye and closes with 1001', async (t) => {
   const hub = await startDesk(t);
   const clients = await Promise.all([openV1(t, hub.port), openV1(t, hub.port)]);
   await clients[0]!.subscribe({ sub: 1, delivery: 'all', rate: 1 });

@@ -1,4 +1,4 @@
-// What lib/client/README.md "Subscribing" says of `all`: every change, in order, also while more is subscribed to.
+// What docs/protocol.md "Subscribing" says of `all`: every change, in order, also while more is subscribed to.
 
 import test from 'ava';
 import { api, startTestHub, writer } from '../../../../support/hub.ts';

@@ -1,4 +1,4 @@
-// What lib/client/README.md "Revisions" and "Resuming" answer: when a revision is told, what an end means beyond a break, and what a
+// What docs/protocol.md "Revisions" and "Resuming" answer: when a revision is told, what an end means beyond a break, and what a
 // snapshot clears.
 
 import test, { type ExecutionContext } from 'ava';

@@ -1,4 +1,4 @@
-// Clients of patchbay.v1 that do not read (lib/client/README.md "Slow readers"): the hub holds a bounded amount, tells what was
+// Clients of patchbay.v1 that do not read (docs/protocol.md "Slow readers"): the hub holds a bounded amount, tells what was
 // lost to the last change, and nobody else waits.
 
 import test, { type ExecutionContext } from 'ava';
@@ -75,7 +75,7 @@ function expectNewest(t: ExecutionContext, picture: Picture, hub: HubUnderTest):
 
 const wishes = ['all', 'latest'].flatMap((delivery) => [0, 40].map((rate) => ({ delivery, rate })));
 
-test('lib/client/README.md: who stops reading is told the newest of all and what was lost, exactly: all and latest, at rate 0 and 40', async (t) => {
+test('docs/protocol.md: who stops reading is told the newest of all and what was lost, exactly: all and latest, at rate 0 and 40', async (t) => {
   const hub = await startDesk(t);
   const { made, burst, mark } = createWriter(hub);
   const reader = await openV1(t, hub.port);
@@ -124,7 +124,7 @@ test('lib/client/README.md: who stops reading is told the newest of all and what
   expectQuietLog(t, hub);
 });
 
-test('lib/client/README.md: who does not read a snapshot is sent it when it does, changes and subscriptions of meanwhile too', async (t) => {
+test('docs/protocol.md: who does not read a snapshot is sent it when it does, changes and subscriptions of meanwhile too', async (t) => {
   const hub = await startDesk(t);
   const { burst, mark } = createWriter(hub);
   for (const name of names) hub.write(`desk/${name}`, `0 ${padding.repeat(100)}`, writer);
@@ -152,7 +152,7 @@ test('lib/client/README.md: who does not read a snapshot is sent it when it does
   t.deepEqual(slow.picture.faults, []);
 });
 
-test('lib/client/README.md: no answer is left out for who does not read: what it asks meanwhile waits', async (t) => {
+test('docs/protocol.md: no answer is left out for who does not read: what it asks meanwhile waits', async (t) => {
   const hub = await startDesk(t, { limits: { backlogBytes: 64 * 1024 * 1024 } });
   const slow = await openV1(t, hub.port);
   const reader = await openV1(t, hub.port);
@@ -176,7 +176,7 @@ test('lib/client/README.md: no answer is left out for who does not read: what it
   expectQuietLog(t, hub);
 });
 
-test('lib/client/README.md: who reads nothing for longer than stallTimeout is closed with 4001, others are not', async (t) => {
+test('docs/protocol.md: who reads nothing for longer than stallTimeout is closed with 4001, others are not', async (t) => {
   const hub = await startDesk(t, { stallTimeout: 1000 });
   const { burst } = createWriter(hub);
   const slow = await openV1(t, hub.port);
@@ -204,7 +204,7 @@ test('lib/client/README.md: who reads nothing for longer than stallTimeout is cl
   expectHits(t, hub, ['stallMs']);
 });
 
-test('lib/client/README.md: parameters come and go while a client does not read, and while it is sent its snapshot', async (t) => {
+test('docs/protocol.md: parameters come and go while a client does not read, and while it is sent its snapshot', async (t) => {
   const flow = (parameters: string[]) => ({
     connections: { api, desk: { type: 'dummy', parameters: [...parameters, 'mark,I'] } },
   });
@@ -241,7 +241,7 @@ test('lib/client/README.md: parameters come and go while a client does not read,
   }
 });
 
-test('lib/client/README.md: long texts for many clients come to each in order, every one of them, with the fires between them', async (t) => {
+test('docs/protocol.md: long texts for many clients come to each in order, every one of them, with the fires between them', async (t) => {
   const hub = await startDesk(t);
   const { made, mark } = createWriter(hub);
   const long = 'x'.repeat(60_000);
@@ -268,7 +268,7 @@ test('lib/client/README.md: long texts for many clients come to each in order, e
   expectQuietLog(t, hub);
 });
 
-test('lib/client/README.md: who wants the newest of long texts, and reads, has it, however many they are, and is live', async (t) => {
+test('docs/protocol.md: who wants the newest of long texts, and reads, has it, however many they are, and is live', async (t) => {
   const hub = await startDesk(t);
   const clients = await Promise.all(Array.from({ length: 70 }, () => openV1(t, hub.port)));
   await Promise.all(clients.map((client) => client.subscribe({ sub: 1 })));

@@ -1,4 +1,4 @@
-// lib/client/README.md "Stale parameters": what has changed meanwhile comes before a parameter is told to be fresh. The reader is played.
+// docs/protocol.md "Stale parameters": what has changed meanwhile comes before a parameter is told to be fresh. The reader is played.
 
 import test from 'ava';
 import type { Remote } from '../../../../../lib/model/parameter.ts';

@@ -1,4 +1,4 @@
-// What a subscription of patchbay.v1 is sent (lib/client/README.md "Subscribing", "What the hub sends").
+// What a subscription of patchbay.v1 is sent (docs/protocol.md "Subscribing", "What the hub sends").
 
 import test, { type ExecutionContext } from 'ava';
 import { api, expectQuietLog, portsOf, startTestHub, writer } from '../../../../support/hub.ts';
@@ -16,7 +16,7 @@ const startDesk = (t: ExecutionContext, settings = {}) =>
 
 const definitions = (messages: readonly Message[]) => messages.flatMap(({ def = [] }) => def);
 
-test('lib/client/README.md: the hub greets with its epoch, its name and its limits', async (t) => {
+test('docs/protocol.md: the hub greets with its epoch, its name and its limits', async (t) => {
   const hub = await startDesk(t);
   const client = await openV1(t, hub.port);
   const other = await openV1(t, hub.port);
@@ -24,7 +24,7 @@ test('lib/client/README.md: the hub greets with its epoch, its name and its limi
   t.is(client.epoch, other.epoch);
 });
 
-test('lib/client/README.md: the answer, the definitions, the values and the end, in this order', async (t) => {
+test('docs/protocol.md: the answer, the definitions, the values and the end, in this order', async (t) => {
   const hub = await startDesk(t);
   hub.write('desk/lamp', true, writer);
   hub.write('desk/level', -3.5, writer);
@@ -66,7 +66,7 @@ test('lib/client/README.md: the answer, the definitions, the values and the end,
   expectQuietLog(t, hub);
 });
 
-test('lib/client/README.md: all has every change and every fire in the order in which they were', async (t) => {
+test('docs/protocol.md: all has every change and every fire in the order in which they were', async (t) => {
   const hub = await startDesk(t);
   const client = await openV1(t, hub.port);
   await client.subscribe({ sub: 1, include: ['desk/*'], delivery: 'all' });
@@ -86,7 +86,7 @@ test('lib/client/README.md: all has every change and every fire in the order in 
   t.is(client.picture.rev, hub.revision);
 });
 
-test('lib/client/README.md: latest has the newest value once per flush, and every fire', async (t) => {
+test('docs/protocol.md: latest has the newest value once per flush, and every fire', async (t) => {
   const hub = await startDesk(t);
   const client = await openV1(t, hub.port);
   await client.subscribe({ sub: 1, include: ['desk/*'] });
@@ -100,7 +100,7 @@ test('lib/client/README.md: latest has the newest value once per flush, and ever
   t.is(client.picture.rev, hub.revision);
 });
 
-test('lib/client/README.md: a turn comes in one piece: what a message sets, and what rules make of it', async (t) => {
+test('docs/protocol.md: a turn comes in one piece: what a message sets, and what rules make of it', async (t) => {
   const hub = await startTestHub(t, {
     connections: { api, desk: { type: 'dummy', parameters: ['a,I', 'b,I', 'sum,I'] } },
     rules: [
@@ -134,7 +134,7 @@ test('lib/client/README.md: a turn comes in one piece: what a message sets, and 
   t.is(messages.at(-1)!.rev, 3);
 });
 
-test('lib/client/README.md: what several subscriptions match is sent once, by the liveliest', async (t) => {
+test('docs/protocol.md: what several subscriptions match is sent once, by the liveliest', async (t) => {
   const hub = await startDesk(t);
   const client = await openV1(t, hub.port);
   await client.subscribe({ sub: 1, include: ['desk/*'], rate: 0.1 });
@@ -155,7 +155,7 @@ test('lib/client/README.md: what several subscriptions match is sent once, by th
   t.deepEqual(client.picture.sequences.get('desk/count')!.slice(50), [60]);
 });
 
-test('lib/client/README.md: a subscription is replaced: with the same patterns nothing is sent again, with others all', async (t) => {
+test('docs/protocol.md: a subscription is replaced: with the same patterns nothing is sent again, with others all', async (t) => {
   const hub = await startDesk(t);
   hub.write('desk/count', 1, writer);
   hub.write('other/count', 2, writer);
@@ -176,7 +176,7 @@ test('lib/client/README.md: a subscription is replaced: with the same patterns n
   t.is(client.picture.values.get('other/count'), 20);
 });
 
-test('lib/client/README.md: after unsub nothing of it comes any more', async (t) => {
+test('docs/protocol.md: after unsub nothing of it comes any more', async (t) => {
   const hub = await startDesk(t);
   const client = await openV1(t, hub.port);
   await client.subscribe({ sub: 1, include: ['desk/*'] });
@@ -195,7 +195,7 @@ test('lib/client/README.md: after unsub nothing of it comes any more', async (t)
   t.deepEqual(await client.sync(), [{ pong: 1 }]);
 });
 
-test('lib/client/README.md: who comes while changes wait that it does not need is told the revision all the same', async (t) => {
+test('docs/protocol.md: who comes while changes wait that it does not need is told the revision all the same', async (t) => {
   const hub = await startDesk(t);
   const rates = [
     { sub: 1, include: ['desk/count'], rate: 2, delivery: 'all' },
@@ -216,7 +216,7 @@ test('lib/client/README.md: who comes while changes wait that it does not need i
   t.deepEqual(late.picture.values.get('desk/level'), 3);
 });
 
-test('lib/client/README.md: the rate is kept, whoever else comes and goes, and the last value arrives', async (t) => {
+test('docs/protocol.md: the rate is kept, whoever else comes and goes, and the last value arrives', async (t) => {
   const hub = await startDesk(t);
   const client = await openV1(t, hub.port);
   const others = await Promise.all([openV1(t, hub.port), openV1(t, hub.port)]);
@@ -245,7 +245,7 @@ test('lib/client/README.md: the rate is kept, whoever else comes and goes, and t
   t.true(arrivals.length <= (spanMs / 1000) * 20 + 3, `${arrivals.length} arrivals in ${spanMs} ms at rate 20`);
 });
 
-test('lib/client/README.md: rates are honoured within their bounds, one of some hundreds', async (t) => {
+test('docs/protocol.md: rates are honoured within their bounds, one of some hundreds', async (t) => {
   const hub = await startDesk(t);
   const client = await openV1(t, hub.port);
   for (const [asked, honoured] of [
@@ -262,7 +262,7 @@ test('lib/client/README.md: rates are honoured within their bounds, one of some 
   }
 });
 
-test('lib/client/README.md: webSocketFilters hide from patterns, globs and addresses alike', async (t) => {
+test('docs/protocol.md: webSocketFilters hide from patterns, globs and addresses alike', async (t) => {
   const hub = await startDesk(t, { webSocketFilters: ['^desk/'] });
   const client = await openV1(t, hub.port);
   await client.subscribe({ sub: 1 });
@@ -277,7 +277,7 @@ test('lib/client/README.md: webSocketFilters hide from patterns, globs and addre
   t.is(hub.find('other/count')?.value, 5);
 });
 
-test('lib/client/README.md: credentials come as a subprotocol from pages that cannot set headers', async (t) => {
+test('docs/protocol.md: credentials come as a subprotocol from pages that cannot set headers', async (t) => {
   const hub = await startDesk(t, { token: 'c2VjcmV0' });
   const offer = (text: string) => ({
     'sec-websocket-protocol': `patchbay.v1, patchbay.authorization.${Buffer.from(text).toString('base64url')}`,
