@@ -75,8 +75,12 @@ export class AttackedDomain {
     }
   }
 
-  /** A hub that answers walks with so many parameters, each of which has a value. */
-  answerAs(hub: string, count: number, addressOf = (number: number) => `${hub}/p${number}`): void {
+  /** A hub that answers walks with so many parameters, each of which has a value; returns where it is, which may be changed. */
+  answerAs(
+    hub: string,
+    count: number,
+    addressOf = (number: number) => `${hub}/p${number}`,
+  ): { structure: number; rev: number } {
     const page = 4000;
     const head = { hub, epoch: `${hub} 1`, term: 0, structure: 0, clock: 1, rev: count + 1 };
     this.connection.subscribe(`patchbay.house.${hub}.walk`, {
@@ -98,6 +102,7 @@ export class AttackedDomain {
     });
     this.tell(hub, { ...head, prev: head.rev });
     setInterval(() => this.tell(hub, { ...head, prev: head.rev }), 400);
+    return head;
   }
 }
 
@@ -170,7 +175,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
     },
   },
   huge: {
-    about: 'a megabyte of brackets, keys, numbers and texts in each message',
+    about: 'a megabyte of brackets, keys, numbers, objects and texts in each message',
     begin(domain) {
       const head = JSON.stringify(domain.last('evil')).slice(0, -'"turns":[]}'.length);
       const bytes = 880 * kilobyte;
@@ -179,6 +184,8 @@ export const attacks: Readonly<Record<string, Attack>> = {
         `${head}"turns":[{${Array.from({ length: 70_000 }, (_, key) => `"k${key}":1`).join()}}]}`,
         `${head}"turns":[${Array.from({ length: bytes / 4 }, () => '[]').join()}]}`,
         `${head}"turns":[["${'x'.repeat(bytes)}"]]}`,
+        `${head}"turns":[[${Array.from({ length: 60_000 }, (_, key) => `{"k${key}":1}`).join()}]]}`,
+        `${head}"turns":[[${Array.from({ length: 90_000 }, (_, text) => `"a${text}"`).join()}]]}`,
         `${head}"turns":[[${Array.from({ length: bytes / 4 }, () => '0,1').join()}]]}`,
       ];
       domain.answerAs('evil', 10);
@@ -208,6 +215,27 @@ export const attacks: Readonly<Record<string, Attack>> = {
         ]);
         domain.tell('evil', { prev: rev, rev: ++rev, turns: each });
       }, 50);
+    },
+  },
+  turns: {
+    about: 'turns that are as long as may be, and parameters by the thousand that come and go',
+    begin(domain) {
+      const [count, more] = [4900, 2400];
+      const head = domain.answerAs('evil', count);
+      const numbers = Array.from({ length: more }, (_, index) => count + index);
+      const declared = numbers.map((number) => [number, `evil/p${number}`, 'I', 'read-write']);
+      const say = (turn: unknown, part: Partial<typeof head>) => {
+        const { rev: prev } = head;
+        domain.tell('evil', { ...Object.assign(head, part), epoch: 'evil 1', prev, turns: [turn] });
+      };
+      let beat = 0;
+      void domain.keep(() => {
+        const by = { by: ['client', 'evil'], at: Date.now() };
+        const changes = Array.from({ length: count }, (_, number) => [number, head.rev]).flat();
+        say([by, ...changes], { rev: head.rev + 1 });
+        if (++beat % 10 === 0) say({ declared, changes: [] }, { structure: head.structure + 1 });
+        if (beat % 10 === 1 && beat > 1) say({ withdrawn: numbers }, { structure: head.structure + 1 });
+      }, 100);
     },
   },
   parameters: {

@@ -246,24 +246,31 @@ interface Asking<T> {
  * leader would answer at once. Resolves with the first attempt that does. Errors: an AggregateError of all attempts that began, the first
  * one first.
  */
-export async function askAgain<T>({ ask, everyMs, limitMs, isAnswer }: Asking<T>): Promise<T> {
-  const ending = new AbortController();
-  const attempt = async (sinceMs: number) => {
-    if (sinceMs > 0) await after(sinceMs, undefined, { signal: ending.signal });
+export function askAgain<T>({ ask, everyMs, limitMs, isAnswer }: Asking<T>): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const errors: unknown[] = [];
+  const attempts = Math.ceil(limitMs / everyMs);
+  let begun = 0;
+  let failed = 0;
+  let isOver = false;
+  const end = () => {
+    isOver = true;
+    clearInterval(timer);
+  };
+  const attempt = async () => {
+    const place = begun++;
+    if (begun === attempts) clearInterval(timer);
     try {
-      return await ask(limitMs - sinceMs);
+      resolve(await ask(limitMs - place * everyMs));
+      end();
     } catch (error) {
-      if (sinceMs === 0 || isAnswer(error)) ending.abort();
-      throw error;
+      errors[place] = error;
+      failed++;
+      if (place === 0 || isAnswer(error)) end();
+      if (failed === begun && (isOver || begun === attempts)) reject(new AggregateError(errors));
     }
   };
-  const attempts = Array.from({ length: Math.ceil(limitMs / everyMs) }, (_, index) => attempt(index * everyMs));
-  try {
-    return await Promise.any(attempts);
-  } catch (error) {
-    const { errors } = error as AggregateError;
-    throw new AggregateError(errors.filter((one) => !(one instanceof Error && one.name === 'AbortError')));
-  } finally {
-    ending.abort();
-  }
+  const timer = setInterval(attempt, everyMs);
+  void attempt();
+  return promise;
 }

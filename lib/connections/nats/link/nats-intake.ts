@@ -1,5 +1,5 @@
-// What comes from other hubs is worked through in turns: the hub serves everybody else in between, however much a hub sends, and what one
-// sends keeps no other one waiting. What a hub sends beyond a bound is refused, which its mirror finds and mends.
+// What comes from other hubs is read and worked through in turns: the hub serves everybody else in between, however much a hub sends, and
+// what one sends keeps no other one waiting. What a hub sends beyond a bound is refused, which its mirror finds and mends.
 
 import { messageOf } from '../../../model/error.ts';
 import type { Log } from '../../connection.ts';
@@ -10,8 +10,10 @@ export type Steps = Iterator<undefined, void, undefined>;
 /** The same, as a generator makes it. */
 export type MadeSteps = Generator<undefined, void, undefined>;
 
-/** How long all of it takes at most in one round of the event loop, but for the step that is under way then. */
-const roundMs = 6;
+/** How long all of it takes at most in one round of the event loop, reading included, but for the step that is under way then. */
+const roundMs = 5;
+/** So much of that is for what waits: what comes is read also while much waits, as it may be of a hub of which nothing does. */
+const waitingMs = 2.5;
 /** How many bytes of one hub wait at most, and of all together; some of what a message takes beside its bytes. */
 export const maxWaitingBytes = 8 * 1024 * 1024;
 const maxWaitingBytesInAll = 32 * 1024 * 1024;
@@ -55,8 +57,12 @@ export class Intake {
   /** By hub, the one whose turn it is first. */
   readonly #queues = new Map<string, Queue>();
   readonly #waiting = new Shares(maxWaitingBytes, maxWaitingBytesInAll);
-  /** When this round is over; undefined: nothing has been done in it. */
-  #endMs: number | undefined;
+  /** How long this round has taken; undefined: it has not begun. */
+  #spentMs: number | undefined;
+  /** How long it may take so far. */
+  #mostMs = roundMs;
+  /** Since when something is being done; undefined: nothing is. */
+  #busySinceMs: number | undefined;
   /** How many messages of each hub were refused. */
   readonly #refused = new Map<string, number>();
   #toldMs = Number.NEGATIVE_INFINITY;
@@ -84,7 +90,7 @@ export class Intake {
   take(hub: string, bytes: number, begin: () => Steps | undefined): void {
     const key = this.#known.has(hub) || this.#queues.has(hub) || this.#queues.size < maxSenders ? hub : others;
     const waiting = this.#queues.get(key);
-    if (waiting === undefined && this.#hasTime()) {
+    if (waiting === undefined && this.hasTime) {
       const steps = this.#run(begin);
       if (steps !== undefined) this.#queues.set(key, { jobs: [], begun: 0, steps });
       return;
@@ -126,31 +132,51 @@ export class Intake {
     const waiting = this.#queues.get(hub);
     if (waiting !== undefined) waiting.steps = waiting.steps === undefined ? own : both(own, waiting.steps);
     else {
-      const steps = this.#hasTime() ? this.#run(() => own) : own;
+      const steps = this.hasTime ? this.#run(() => own) : own;
       if (steps !== undefined) this.#queues.set(hub, { jobs: [], begun: 0, steps });
     }
     return promise;
   }
 
-  /** Looks whether there is time left in this round. */
-  #hasTime(): boolean {
-    const nowMs = this.#now();
-    if (this.#endMs === undefined) {
-      this.#endMs = nowMs + roundMs;
-      this.#soon(this.#goOn);
-    }
-    return nowMs < this.#endMs;
+  /** Whether there is time left in this round. */
+  get hasTime(): boolean {
+    this.#enter();
+    const busyMs = this.#busySinceMs === undefined ? 0 : this.#now() - this.#busySinceMs;
+    return this.#spentMs! + busyMs < this.#mostMs;
+  }
+
+  /** Does something that counts as time of this round. It may go on beyond its return: that ends when what is returned here is called. */
+  begin(): () => void {
+    if (this.#busySinceMs !== undefined) return () => {};
+    this.#enter();
+    this.#busySinceMs = this.#now();
+    return () => {
+      if (this.#busySinceMs === undefined) return;
+      this.#spentMs = (this.#spentMs ?? 0) + this.#now() - this.#busySinceMs;
+      this.#busySinceMs = undefined;
+    };
+  }
+
+  #enter(): void {
+    if (this.#spentMs !== undefined) return;
+    this.#spentMs = 0;
+    this.#soon(this.#goOn);
   }
 
   /** Begins a round: each hub has a turn, until the time is over. */
   readonly #goOn = (): void => {
-    this.#endMs = undefined;
+    this.#spentMs = undefined;
+    if (this.#queues.size === 0) return;
+    const end = this.begin();
+    this.#mostMs = waitingMs;
     for (const [hub, queue] of this.#queues) {
-      if (!this.#hasTime()) return;
+      if (!this.hasTime) break;
       const hasMore = this.#advance(hub, queue);
       this.#queues.delete(hub);
       if (hasMore) this.#queues.set(hub, queue); // behind all others, whose turns come before its next one
     }
+    this.#mostMs = roundMs;
+    end();
   };
 
   /** Does the next thing of a hub; returns whether more of it waits. */
@@ -173,11 +199,14 @@ export class Intake {
 
   /** Begins work and goes through its steps for as long as there is time; returns those that are left. */
   #run(begin: Job['begin']): Steps | undefined {
+    const end = this.begin();
     try {
       const steps = begin();
-      while (steps !== undefined && this.#step(steps)) if (!this.#hasTime()) return steps;
+      while (steps !== undefined && this.#step(steps)) if (!this.hasTime) return steps;
     } catch (error) {
       this.#fail(error);
+    } finally {
+      end();
     }
     return undefined;
   }

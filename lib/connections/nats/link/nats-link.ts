@@ -1,6 +1,7 @@
 // The link to the servers: it connects, finds out within some seconds when it is broken, and connects again for ever. Each time
 // there is a session, and whatever belongs to it ends with it.
 import { connect as openSocket, type Socket } from 'node:net';
+import { nextTick } from 'node:process';
 import { addAbortSignal } from 'node:stream';
 import type { ConnectionOptions, NatsConnection, ServerInfo, TlsOptions } from '@nats-io/transport-node';
 import { BehaviorSubject, type Observable, type SchedulerLike, Subscription } from 'rxjs';
@@ -78,7 +79,7 @@ export function openLink(context: LinkContext): Link {
   const enter = (opened: NatsConnection) => {
     connection = opened;
     watch(opened, log);
-    readInTurns(opened);
+    readInTurns(opened, intake);
     const server = opened.getServer();
     void opened.closed().then((error) => lose(`lost ${server}${error ? `: ${messageOf(error)}` : ''}`));
     log.info({ server }, `is connected to ${server}`);
@@ -189,8 +190,8 @@ function reasonOf(error: unknown): string {
   return code === 'ECONNREFUSED' ? 'connection refused' : messageOf(error) || code;
 }
 
-/** How long a round of the event loop reads at most, but for what is read already. */
-const roundMs = 10;
+/** So many bytes of what a socket has are given to the client library at a time: some dozens of the shortest messages. */
+const sliceBytes = 8192;
 
 /** The library shows its socket to nobody, and has no other way to be slowed down. */
 function socketOf(connection: NatsConnection): Socket | undefined {
@@ -199,22 +200,29 @@ function socketOf(connection: NatsConnection): Socket | undefined {
 }
 
 /**
- * The client library reads all that a socket has, message by message, before anything else goes on. So the socket is paused once that has
- * taken some milliseconds of a round of the event loop, and read on in the next one.
+ * The client library reads all that a socket has, message by message, before anything else goes on. So it gets some of it at a time, and no
+ * more in a round of the event loop than there is time for.
  */
-function readInTurns(connection: NatsConnection): void {
+function readInTurns(connection: NatsConnection, intake: Intake): void {
   const socket = socketOf(connection);
-  let endMs: number | undefined;
-  const begin = () => {
-    endMs = undefined;
-    if (socket?.isPaused()) socket.resume();
+  const [give] = socket?.listeners('data') ?? [];
+  if (socket === undefined || give === undefined) return;
+  const goOn = (work: () => void) => (intake.hasTime ? work() : setImmediate(work));
+  const read = (bytes: Buffer) => {
+    const end = intake.begin();
+    give.call(socket, bytes.subarray(0, sliceBytes));
+    // it is read in microtasks, and this comes behind all of them
+    queueMicrotask(() =>
+      nextTick(() => {
+        end();
+        goOn(() => (bytes.length > sliceBytes ? read(bytes.subarray(sliceBytes)) : socket.resume()));
+      }),
+    );
   };
-  socket?.on('data', () => {
-    const nowMs = performance.now();
-    if (endMs === undefined) {
-      endMs = nowMs + roundMs;
-      setImmediate(begin);
-    } else if (nowMs >= endMs && !socket.isPaused()) socket.pause();
+  socket.off('data', give as (bytes: Buffer) => void);
+  socket.on('data', (bytes) => {
+    socket.pause();
+    read(bytes);
   });
 }
 

@@ -36,7 +36,7 @@ export function hubOf(subject: string): string {
 
 /** The hub that asks, by the subject; undefined: it does not say that. */
 export function askerOf(subject: string): string | undefined {
-  if (subject.endsWith('.turns')) return undefined; // most of all
+  if (!subject.includes('.write.')) return undefined; // most of all
   const [, , , what, asker] = subject.split('.');
   return what === 'write' ? asker : undefined;
 }
@@ -49,6 +49,8 @@ export function inboxPrefixOf({ domain, hub }: HubName): string {
 /** Whose inbox a subject is: a hub of the domain, or empty, of somebody else such as a tool; undefined: it is no inbox. */
 export function hubOfInbox(domain: string, subject: string): string | undefined {
   if (subject.startsWith('_INBOX.')) return '';
-  const [patchbay, itsDomain, hub, inbox, ...rest] = subject.split('.');
-  return patchbay === 'patchbay' && itsDomain === domain && inbox === 'inbox' && rest.length > 0 ? hub : undefined;
+  const prefix = `patchbay.${domain}.`;
+  if (!subject.startsWith(prefix)) return undefined;
+  const end = subject.indexOf('.', prefix.length);
+  return subject.startsWith('.inbox.', end) ? subject.slice(prefix.length, end) : undefined;
 }

@@ -28,8 +28,70 @@ export class Bounds {
   }
 }
 
+/** What one hub holds of the bounds, by the numbers of its parameters. */
+export class Holding {
+  readonly #bounds: Bounds;
+  readonly #hub: string;
+  readonly #texts: Amounts;
+  readonly #causes: Amounts;
+  #parameters = 0;
+  #addresses = 0;
+
+  constructor(bounds: Bounds, hub: string) {
+    this.#bounds = bounds;
+    this.#hub = hub;
+    this.#texts = new Amounts(bounds.characters, hub);
+    this.#causes = new Amounts(bounds.causes, hub);
+  }
+
+  /** Takes room for a parameter, its address and the text that it has; returns of what there is too much, and takes nothing then. */
+  add(number: number, address: string, textLength: number): string | undefined {
+    const { parameters, characters, maxParameters } = this.#bounds;
+    if (!parameters.take(this.#hub, 1)) return `more than ${maxParameters} parameters, or than all hubs may have`;
+    if (characters.take(this.#hub, address.length)) {
+      this.#parameters++;
+      this.#addresses += address.length;
+      if (this.setText(number, textLength)) return undefined;
+      this.delete(number, address);
+    } else parameters.give(this.#hub, 1);
+    return moreTexts;
+  }
+
+  delete(number: number, address: string): void {
+    const { parameters, characters } = this.#bounds;
+    this.setText(number, 0);
+    this.setCauses(number, 0);
+    this.#addresses -= address.length;
+    characters.give(this.#hub, address.length);
+    this.#parameters--;
+    parameters.give(this.#hub, 1);
+  }
+
+  /** Has the value of a parameter, a text, be so long; returns whether it may: else it is as it was. */
+  setText(number: number, length: number): boolean {
+    return this.#texts.set(number, length);
+  }
+
+  /** The same of what led to the last change of a parameter. */
+  setCauses(number: number, length: number): boolean {
+    return this.#causes.set(number, length);
+  }
+
+  clear(): void {
+    const { parameters, characters } = this.#bounds;
+    parameters.give(this.#hub, this.#parameters);
+    characters.give(this.#hub, this.#addresses);
+    this.#parameters = 0;
+    this.#addresses = 0;
+    this.#texts.clear();
+    this.#causes.clear();
+  }
+}
+
+export const moreTexts = 'more texts than are kept';
+
 /** Amounts that one hub has taken, by the number of a parameter. */
-export class Holdings {
+class Amounts {
   readonly #shares: Shares;
   readonly #hub: string;
   readonly #amounts = new Map<number, number>();

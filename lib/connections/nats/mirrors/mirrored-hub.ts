@@ -36,6 +36,8 @@ const disbelief = { firstMs: 100, longestMs: 1000 };
  */
 const distrust = { firstMs: 100, longestMs: 30_000, provenMs: 60_000 };
 const longestDoubtMs = 1000;
+/** How often it is logged that something of it is not shown. */
+const refusedEveryMs = 1000;
 
 export interface MirroredHubContext {
   readonly hub: MirrorPort;
@@ -114,12 +116,14 @@ export class MirroredHub implements Remote {
     this.clock = new OwnerClock(context.scheduler);
     this.#staleSince = wallClock.pin(context.timeOfDay());
     this.#freshAtMs = this.#listensSinceMs = context.scheduler.now();
-    const refuse = (what: string) =>
-      log.warn(
-        { hub: owner.hub },
-        `hub "${owner.hub}" shares ${what}: what is beyond is not shown here`,
-        'shares too much',
-      );
+    let refusedAtMs = Number.NEGATIVE_INFINITY;
+    const refuse = (what: string) => {
+      const nowMs = context.scheduler.now();
+      if (nowMs - refusedAtMs < refusedEveryMs) return; // it comes a million times
+      refusedAtMs = nowMs;
+      const message = `hub "${owner.hub}" shares ${what}: what is beyond is not shown here`;
+      log.warn({ hub: owner.hub }, message, 'shares too much');
+    };
     this.#parameters = new MirroredParameters({ ...context, owner: owner.hub, remote: this, refuse });
     this.#fires = new FireCounts((number) => this.#parameters.at(number));
   }

@@ -7,7 +7,7 @@ import type { Change, Origin, Parameter, Remote } from '../../../model/parameter
 import { isValueOf, type Value } from '../../../model/value.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { MadeSteps } from '../link/nats-intake.ts';
-import { lengthOfLinks, readLinks, readOrigin, type ToldOrigin } from '../wire/causes.ts';
+import { type KnownOrigin, KnownOrigins, lengthOfLinks, readLinks } from '../wire/causes.ts';
 import {
   type Context,
   type Definition,
@@ -16,25 +16,20 @@ import {
   type Told,
   type ToldTurn,
 } from '../wire/domain-messages.ts';
-import { type Bounds, Holdings, maxMirroredInAll } from './mirror-bounds.ts';
+import { type Bounds, Holding, maxMirroredInAll, moreTexts } from './mirror-bounds.ts';
 
 /** Numbers of an owner are less: it gives them anew when half of them are out of use. */
 const maxNumber = 2 * maxMirroredInAll;
-/** How many writers of a hub are told apart, and how long they are together; beyond, they are learnt anew. */
-const maxOrigins = 1000;
-const maxOriginsLength = 200_000;
-/** A name that is longer counts as what led to a change. */
-const usualOriginLength = 100;
 /** How many connections of a hub are told apart of which nothing is selected. */
 const maxOthers = 10_000;
 /** The clocks of two hubs may differ by so much; a time that is later than that is now. */
 const maxAheadMs = 86_400_000;
 /** So many parameters come or go in one step. */
-const stepParameters = 200;
+const stepParameters = 20;
 /** So many values of a walk are one turn. */
-const walkStep = 5000;
+const walkStep = 1000;
 /** So many numbers are looked at in one step. */
-const stepNumbers = 5000;
+const stepNumbers = 1000;
 
 export type MirrorPort = Pick<HubPort, 'find' | 'turn' | 'mirroring'>;
 
@@ -55,12 +50,6 @@ export interface MirroredContext {
   readonly refuse: (what: string) => void;
 }
 
-/** A writer, and how long it is beyond what is usual. */
-interface KnownOrigin {
-  readonly origin: Origin;
-  readonly extra: number;
-}
-
 export class MirroredParameters {
   readonly #context: MirroredContext;
   /** By the number of the owner; undefined: it is not shown here. */
@@ -75,16 +64,12 @@ export class MirroredParameters {
   readonly #hidden = new Map<string, number>();
   /** The IDs of the connections of what is not shown since it is not selected, also of what was withdrawn since all was told. */
   readonly #others = new Set<string>();
-  readonly #origins = new Map<string, KnownOrigin>();
-  #originsLength = 0;
+  readonly #origins: KnownOrigins;
   /** The addresses of what was taken out by others since all was looked through. */
   readonly #gone = new Set<string>();
   readonly #connections = new Map<string, Origin>();
-  /** How long all addresses are that it has, shown or hidden. */
-  #addresses = 0;
-  /** Characters of texts, and of causes. */
-  readonly #texts: Holdings;
-  readonly #causes: Holdings;
+  /** What it takes of the bounds, shown or hidden. */
+  readonly #holding: Holding;
   /** The numbers of what holds more than it may: it is shown no longer after the turn. */
   #excess: number[] = [];
   /** Who writes, and when, unless a context says otherwise. */
@@ -95,8 +80,8 @@ export class MirroredParameters {
     const { bounds, owner } = context;
     this.#context = context;
     this.#by = { origin: { kind: 'connection', name: '', hub: owner, reportedBy: owner }, extra: 0 };
-    this.#texts = new Holdings(bounds.characters, owner);
-    this.#causes = new Holdings(bounds.causes, owner);
+    this.#origins = new KnownOrigins(owner);
+    this.#holding = new Holding(bounds, owner);
   }
 
   get size(): number {
@@ -246,7 +231,7 @@ export class MirroredParameters {
   *take(turns: Told['turns'], fired: (number: number) => void): MadeSteps {
     for (const turn of turns) {
       if (Array.isArray(turn)) this.#takeTurn(turn, fired);
-      else this.#restructure(turn);
+      else yield* this.#restructure(turn);
       yield;
     }
   }
@@ -284,12 +269,7 @@ export class MirroredParameters {
   }
 
   #empty(): void {
-    const { bounds, owner } = this.#context;
-    bounds.parameters.give(owner, this.#size + this.#hidden.size);
-    bounds.characters.give(owner, this.#addresses);
-    this.#addresses = 0;
-    this.#texts.clear();
-    this.#causes.clear();
+    this.#holding.clear();
     this.#byNumber = [];
     this.#size = 0;
     this.#hidden.clear();
@@ -339,10 +319,10 @@ export class MirroredParameters {
         const causes = whyLength + this.#by.extra;
         const length = type === 'S' ? (value as string).length : 0;
         if (length + causes > 0) lengths[changes.length] = length + causes;
-        if (type === 'S' && !this.#texts.set(item, length)) {
+        if (type === 'S' && !this.#holding.setText(item, length)) {
           this.#excess.push(item);
           changes.push(undefined);
-        } else if (this.#causes.set(item, causes)) {
+        } else if (this.#holding.setCauses(item, causes)) {
           const told = { value, origin: this.#by.origin, cause: why, hop, time: this.#at };
           changes.push(mirroring.mirror(parameter, told));
         } else changes.push(mirroring.mirror(parameter, this.#withoutCauses(item, value, hop)));
@@ -361,7 +341,7 @@ export class MirroredParameters {
     const { origin, extra } = this.#by;
     const { kind } = origin;
     refuse('more of what led to changes than is kept');
-    this.#causes.set(number, 0);
+    this.#holding.setCauses(number, 0);
     const unnamed = extra > 0 ? { kind, name: '…', hub: owner, reportedBy: owner } : origin;
     return { value, origin: unnamed, cause: undefined, hop, time: this.#at };
   }
@@ -371,7 +351,7 @@ export class MirroredParameters {
     changes: readonly (Change | undefined)[],
     lengths: readonly number[],
   ): [Change | undefined, number] {
-    if (by !== undefined) this.#by = this.#originOf(by);
+    if (by !== undefined) this.#by = this.#origins.read(by);
     if (at !== undefined) this.#at = this.#timeOf(at);
     if (why === undefined) return [undefined, 0];
     if (typeof why === 'number') return [changes[why], lengths[why] ?? 0];
@@ -384,58 +364,45 @@ export class MirroredParameters {
     return at > now + maxAheadMs ? now : Math.max(0, at);
   }
 
-  #originOf(by: ToldOrigin): KnownOrigin {
-    const key = by.join('\n');
-    const known = this.#origins.get(key);
-    if (known !== undefined) return known;
-    const origin = readOrigin(by, this.#context.owner);
-    const read = { origin, extra: Math.max(0, key.length - usualOriginLength) };
-    if (by.length > 4) return read; // one with a trace comes once
-    if (this.#origins.size >= maxOrigins || this.#originsLength >= maxOriginsLength) {
-      this.#origins.clear();
-      this.#originsLength = 0;
-    }
-    this.#origins.set(key, read);
-    this.#originsLength += key.length;
-    return read;
-  }
-
-  #restructure(item: object): void {
+  *#restructure(item: object): MadeSteps {
     const structure = readStructure(item);
+    const { mirroring } = this.#context.hub;
     if ('withdrawn' in structure) {
-      const gone = new Map(structure.withdrawn.map((number) => [number, this.#byNumber[number]]));
-      for (const [number, parameter] of gone) if (parameter !== undefined) this.#forgetNumber(number);
+      const { withdrawn } = structure;
+      const gone = new Set(withdrawn);
       for (const [address, number] of this.#hidden) if (gone.has(number)) this.#forgetHidden(address);
-      this.#release([...gone.values()].filter((one) => one !== undefined));
-      this.#context.hub.mirroring.tell();
+      for (let place = 0; place < withdrawn.length; place += stepParameters) {
+        this.#takeOut(withdrawn.slice(place, place + stepParameters));
+        yield;
+      }
+      mirroring.tell();
       return;
     }
-    for (const definition of structure.declared) {
+    for (const [index, definition] of structure.declared.entries()) {
       const [number, address] = definition;
       if (this.#byNumber[number] !== undefined) throw new Error(`${address}: expected a number that is not in use`);
       this.#add(definition, undefined);
+      if (index % stepParameters === stepParameters - 1) yield;
     }
-    this.#context.hub.mirroring.tell();
+    mirroring.tell();
     this.#takeTurn(structure.changes);
   }
 
   /** Shows a parameter: one that is shown already, or a new one, unless this hub or another one that is there has its address. */
   #add(definition: Definition, known: Parameter | undefined): void {
     const [number, address, type, access] = definition;
-    const { hub, remote, owner, isSelected, mayShow, bounds, refuse } = this.#context;
+    const { hub, remote, isSelected, mayShow, refuse } = this.#context;
     if (!isSelected(address)) {
       this.#noteOther(address);
       return;
     }
-    const isTaken = number < maxNumber && bounds.parameters.take(owner, 1);
-    const isKept = isTaken && this.#keepTexts(number, address, known);
-    if (isTaken && !isKept) bounds.parameters.give(owner, 1);
-    if (!isKept) {
-      refuse(
-        isTaken
-          ? 'more texts than are kept'
-          : `more than ${bounds.maxParameters} parameters, or than all hubs may have`,
-      );
+    const text = known?.value;
+    const excess =
+      number < maxNumber
+        ? this.#holding.add(number, address, typeof text === 'string' ? text.length : 0)
+        : `numbers beyond ${maxNumber}`;
+    if (excess !== undefined) {
+      refuse(excess);
       if (known !== undefined) this.#release([known]);
       return;
     }
@@ -454,27 +421,6 @@ export class MirroredParameters {
     this.#connectionOf(address);
     this.#byNumber[number] = parameter;
     this.#size++;
-  }
-
-  /** Takes room for an address and the value that it has; returns whether there is any. */
-  #keepTexts(number: number, address: string, known: Parameter | undefined): boolean {
-    const { bounds, owner } = this.#context;
-    if (!bounds.characters.take(owner, address.length)) return false;
-    if (this.#texts.set(number, typeof known?.value === 'string' ? known.value.length : 0)) {
-      this.#addresses += address.length;
-      return true;
-    }
-    bounds.characters.give(owner, address.length);
-    return false;
-  }
-
-  #forgetTexts(number: number, address: string): void {
-    const { bounds, owner } = this.#context;
-    this.#texts.set(number, 0);
-    this.#causes.set(number, 0);
-    this.#addresses -= address.length;
-    bounds.characters.give(owner, address.length);
-    bounds.parameters.give(owner, 1);
   }
 
   /** What this hub declares itself and stands by for. What a hub has that is not heard of any more makes room. */
@@ -523,29 +469,35 @@ export class MirroredParameters {
   }
 
   #forgetNumber(number: number): void {
-    this.#forgetTexts(number, this.#byNumber[number]!.address);
+    this.#holding.delete(number, this.#byNumber[number]!.address);
     this.#byNumber[number] = undefined;
     this.#size--;
   }
 
   #forgetHidden(address: string): void {
-    this.#forgetTexts(this.#hidden.get(address)!, address);
+    this.#holding.delete(this.#hidden.get(address)!, address);
     this.#hidden.delete(address);
   }
 
   /** Shows what holds more than it may no longer: its value here would be a wrong one. */
   #dropExcess(): void {
     if (this.#excess.length === 0) return;
-    const gone = this.#excess.flatMap((number) => {
+    const excess = this.#excess;
+    this.#excess = [];
+    this.#context.refuse(moreTexts);
+    this.#takeOut(excess);
+    this.#context.hub.mirroring.tell();
+  }
+
+  /** Shows the parameters of some numbers no longer. */
+  #takeOut(numbers: readonly number[]): void {
+    const gone = numbers.flatMap((number) => {
       const parameter = this.#byNumber[number];
       if (parameter === undefined) return [];
       this.#forgetNumber(number);
       return parameter;
     });
-    this.#excess = [];
-    this.#context.refuse('more texts than are kept');
     this.#release(gone);
-    this.#context.hub.mirroring.tell();
   }
 
   *#releaseAll(parameters: readonly Parameter[]): MadeSteps {

@@ -21,6 +21,8 @@ const maxHubs = 256;
 const silentMs = 2000;
 /** So many hubs that were not known come to be within a second; what others send is left out until then. */
 const newHubsPerSecond = 50;
+/** Of hubs that were never mirrored, and may be none, so many leases are read at a time. */
+const maxLookedAt = 8;
 /** How often it is logged that something makes no sense: to make a sentence takes longer than to leave out a message. */
 const toldEveryMs = 1000;
 
@@ -53,6 +55,8 @@ export class Mirrors {
   #newHubs = 0;
   #newHubsSinceMs = Number.NEGATIVE_INFINITY;
   #refusedAtMs = Number.NEGATIVE_INFINITY;
+  /** How many leases are being read of hubs that were never mirrored. */
+  #lookedAt = 0;
 
   constructor(context: MirrorsContext) {
     const { scheduler, name, ownership, hub, maxParameters } = context;
@@ -162,7 +166,7 @@ export class Mirrors {
       isOwn,
       isSelected: isOwn ? () => true : isSelected,
       mayShow: (connectionId) => this.#mayShow(connectionId, name),
-      termsOf: (hub) => ownership.termsOf(hub),
+      termsOf: (hub) => this.#termsOf(hub),
       writes: this.#writes,
       bounds: this.#bounds,
       intake,
@@ -173,6 +177,18 @@ export class Mirrors {
     mirrored.attach(this.#transport);
     this.#hubs.set(name, mirrored);
     return mirrored;
+  }
+
+  async #termsOf(name: string): Promise<ReadonlySet<number> | undefined> {
+    const { ownership } = this.#context;
+    if (this.#hubs.get(name)?.hasMirrored) return ownership.termsOf(name);
+    if (this.#lookedAt >= maxLookedAt) return undefined;
+    this.#lookedAt++;
+    try {
+      return await ownership.termsOf(name);
+    } finally {
+      this.#lookedAt--;
+    }
   }
 
   #mayComeNow(): boolean {

@@ -187,8 +187,8 @@ export class Sharer {
 
   #send({ turns, rev }: Written): void {
     const { tells } = this.#context.ownership;
-    if (turns !== undefined && tells) this.#publish(rev, turns);
-    else this.#told = Math.max(this.#told, rev);
+    if (turns === undefined || !tells) this.#told = Math.max(this.#told, rev);
+    if (tells) this.#publish(rev, turns ?? ''); // what cannot be told is asked for as soon as others know of it
   }
 
   #publish(rev: number, turns: string): void {

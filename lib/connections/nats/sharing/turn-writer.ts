@@ -3,7 +3,7 @@
 
 import type { Change, Origin } from '../../../model/parameter.ts';
 import { type ToldLinks, tellLinks, tellOrigin } from '../wire/causes.ts';
-import { isTooLong, maxMessageBytes, messageBytes } from '../wire/domain-messages.ts';
+import { isTooLong, maxMessageBytes, maxStep, messageBytes, sizeOf } from '../wire/domain-messages.ts';
 
 /** Whole turns; undefined: they are too long to be sent. */
 export interface Written {
@@ -54,7 +54,7 @@ export class TurnWriter {
     this.#turn.push(number, value);
     this.#turnLength += typeof value === 'string' ? value.length + shortest : shortest;
     this.#revisions.push(change.revision);
-    if (this.#turnLength > maxMessageBytes) this.#giveUp();
+    if (this.#turnLength > maxMessageBytes || sizeOf(this.#turn) > maxStep) this.#giveUp();
     return written;
   }
 

@@ -91,6 +91,44 @@ export function readOrigin([kind, name, file = '', hub, traceparent]: ToldOrigin
   };
 }
 
+/** How many writers of a hub are told apart, and how long they are together; beyond, they are learnt anew. */
+const maxOrigins = 1000;
+const maxOriginsLength = 200_000;
+/** A name that is longer counts as what led to a change. */
+const usualOriginLength = 100;
+
+/** A writer, and how long it is beyond what is usual. */
+export interface KnownOrigin {
+  readonly origin: Origin;
+  readonly extra: number;
+}
+
+/** The writers that one hub has told of: each is read once, since changes by the thousand have the same. */
+export class KnownOrigins {
+  readonly #teller: string;
+  readonly #known = new Map<string, KnownOrigin>();
+  #length = 0;
+
+  constructor(teller: string) {
+    this.#teller = teller;
+  }
+
+  read(by: ToldOrigin): KnownOrigin {
+    const key = by.join('\n');
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const read = { origin: readOrigin(by, this.#teller), extra: Math.max(0, key.length - usualOriginLength) };
+    if (by.length === mostOfOrigin) return read; // one with a trace comes once
+    if (this.#known.size >= maxOrigins || this.#length >= maxOriginsLength) {
+      this.#known.clear();
+      this.#length = 0;
+    }
+    this.#known.set(key, read);
+    this.#length += key.length;
+    return read;
+  }
+}
+
 /** A text in which each control character, and each half of a character, is `�`. */
 export function printable(text: string): string {
   return text.toWellFormed().replace(unprintable, '\ufffd');

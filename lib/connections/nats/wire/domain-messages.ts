@@ -30,9 +30,9 @@ const maxCharacters = maxMessageBytes / 3;
  * A turn, or parameters that come or go together, of more than so many are not taken over as they are told: the walk that a mirror then
  * asks for is taken in parts, so that nothing else waits for all of it.
  */
-export const maxStep = 10_000;
-/** How many writes one request has at most. */
-export const maxItems = 10_000;
+export const maxStep = 5000;
+/** How many writes one request has at most: its owner does them in one turn. */
+export const maxItems = 5000;
 
 export function isTooLong(text: string): boolean {
   return text.length > maxMessageBytes || (text.length > maxCharacters && Buffer.byteLength(text) > maxMessageBytes);

@@ -65,6 +65,43 @@ test('long work is done in rounds of some milliseconds, and what waits for it co
   t.true(most <= 5, `${most} steps of 2 ms without a turn for others`);
 });
 
+test('what is read and what is worked through have one time in each round, and what waits leaves some of it', async (t) => {
+  let nowMs = 0;
+  let soon: (() => void)[] = [];
+  const intake = new Intake({ soon: (work) => soon.push(work), log: createLogRecorder(), now: () => nowMs });
+  const endRound = () => {
+    const works = soon;
+    soon = [];
+    for (const one of works) one();
+  };
+  const end = intake.begin();
+  nowMs += 4;
+  let done = 0;
+  const take = (hub: string) =>
+    intake.take(hub, 10, () => {
+      nowMs += 2;
+      done++;
+      return undefined;
+    });
+  take('west');
+  take('west');
+  t.is(done, 1, 'within what is read, one that began in time');
+  end();
+  t.false(intake.hasTime);
+  nowMs += 1000; // others have their turns
+  t.false(intake.hasTime, 'of this round it has had its time');
+  for (let number = 0; number < 10; number++) take('west');
+  endRound();
+  t.true(done >= 2 && done <= 3, `${done}`);
+  t.true(intake.hasTime, 'what waits leaves some of it for what is read');
+  t.is(soon.length, 1);
+  for (let rounds = 0; soon.length > 0; rounds++) {
+    t.true(rounds < 20);
+    endRound();
+  }
+  t.is(done, 12);
+});
+
 test('a hub of which much waits keeps no other one waiting', async (t) => {
   const { intake } = start();
   let busy = 0;

@@ -2,6 +2,7 @@
 
 import test from 'ava';
 import { TurnWriter } from '../../../../lib/connections/nats/sharing/turn-writer.ts';
+import { maxStep } from '../../../../lib/connections/nats/wire/domain-messages.ts';
 import { Graph } from '../../../../lib/graph/graph.ts';
 import type { Change } from '../../../../lib/model/parameter.ts';
 
@@ -41,6 +42,15 @@ test('a turn that is too long for a message is given up, however it grows, and t
     writer.add(7, changeOf(2), 2);
     t.is(JSON.parse(writer.take().turns!).at(-1), 2, how);
   }
+});
+
+test('a turn that others would not take as one is not sent', (t) => {
+  const writer = new TurnWriter();
+  const change = changeOf(1);
+  for (let number = 0; number < maxStep - 1; number++) writer.add(number, change, 1);
+  t.is(typeof writer.take().turns, 'string');
+  for (let number = 0; number < maxStep + 1; number++) writer.add(number, change, 2);
+  t.is(writer.take().turns, undefined);
 });
 
 /** The change that a write of a number makes. */
