@@ -18,7 +18,7 @@ import { send } from '../http/answer/send.ts';
 import { bodyTypeOf, type Paced, readBody, readObject, wrongBodyType } from '../http/body.ts';
 import { cutWith, keepResponse } from '../http/exchange.ts';
 import { createOwnerCheck, type Entry, type Whence } from '../http/guard/entry.ts';
-import { type Page, type PageRequest, servePage } from '../http/page.ts';
+import { type Lines, type Page, type PageRequest, servePage } from '../http/page.ts';
 import { keepRequest } from '../http/postponed-requests.ts';
 import { asHubError, joinedHeaders, parse } from '../input/parse-input.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
@@ -116,7 +116,7 @@ interface AnswerInfo {
 type Made<Data> =
   | Immutable<Data>
   | JsonText
-  | (Data extends readonly (infer Item)[] ? Iterable<Immutable<Item>> : never);
+  | (Data extends readonly (infer Item)[] ? Iterable<Immutable<Item>> | Lines<Immutable<Item>> : never);
 
 interface JsonPage<Data> extends About {
   readonly answer: z.ZodType<Data>;

@@ -1,12 +1,10 @@
 // GET /hub/events/<address>: what happened to a parameter, who did it and why.
 
 import { z } from 'zod';
-import { describe, HubError } from '../../../model/error.ts';
-import { maxEntries, usualEntries } from '../../../wire/http/http-limits.ts';
 import { eventList } from '../../../wire/http/past-shapes.ts';
-import { text } from '../../../wire/http/shape.ts';
 import type { EventsQuestion } from '../../keeping.ts';
-import { decodePath, readCount } from '../http/request-url.ts';
+import { decodePath } from '../http/request-url.ts';
+import { readQuery } from '../input/parse-input.ts';
 import {
   askedOf,
   endOfTime,
@@ -19,6 +17,16 @@ import {
   sightOf,
 } from './past.ts';
 
+const shape = z.object({
+  ...rangeShape('00000'),
+  limit: entryLimit,
+  before: z
+    .string()
+    .regex(/^\d{1,16}-\d{1,16}$/, { error: 'what next of an earlier answer says' })
+    .optional()
+    .describe('Only older ones: `next` of an answer'),
+});
+
 export const endpoints = [
   pastPage({
     path: '/hub/events/{address}',
@@ -27,11 +35,7 @@ export const endpoints = [
     tag: 'past',
     summary: 'What happened to a parameter, who did it and why, newest first',
     names: { address: 'Address of the parameter' },
-    query: z.object({
-      ...rangeShape('00000'),
-      limit: entryLimit,
-      before: text.optional().describe('Only older ones: `next` of an answer'),
-    }),
+    query: shape,
     answer: eventList,
     read: readEventsQuestion,
   }),
@@ -40,20 +44,14 @@ export const endpoints = [
 /** Left out, `from` and `to` are the beginning and the end of all time: the newest are told first. Errors: `bad-address`, `bad-request`. */
 function readEventsQuestion(_: PastContext, { rest, query, visitor }: PastRequest): EventsQuestion {
   const address = decodePath(rest);
+  const asked = readQuery(shape, query);
+  const [time, revision] = (asked.before?.split('-') ?? []).map(Number) as [number?, number?];
   return {
     ask: 'events',
     parameter: askedOf(address, visitor),
     sight: sightOf(visitor),
-    ...readRange(query, '00000', endOfTime),
-    limit: readCount(query, 'limit', usualEntries, maxEntries),
-    before: readCursor(query.get('before')),
+    ...readRange(asked, endOfTime),
+    limit: asked.limit,
+    before: time === undefined ? undefined : { time, revision: revision! },
   };
-}
-
-function readCursor(text: string | null): EventsQuestion['before'] {
-  if (text === null) return undefined;
-  const [, time, revision] = /^(\d{1,16})-(\d{1,16})$/.exec(text) ?? [];
-  if (time === undefined)
-    throw new HubError('bad-request', `before: expected what next of an earlier answer says, got ${describe(text)}`);
-  return { time: Number(time), revision: Number(revision) };
 }

@@ -1,22 +1,29 @@
 // GET /hub/history/<address>: what a parameter was. GET /hub/history?filter=<regex>: what several were.
 
 import { z } from 'zod';
-import { describe, HubError } from '../../../model/error.ts';
-import type { Parameter } from '../../../model/parameter.ts';
 import { maxListPoints, maxPoints, usualPoints } from '../../../wire/http/http-limits.ts';
 import { history, historyList } from '../../../wire/http/past-shapes.ts';
 import { text, texts } from '../../../wire/http/shape.ts';
 import type { AskedParameter, HistoryQuestion } from '../../keeping.ts';
-import { createFilter, type Filter } from '../filters/filter.ts';
-import { decodePath, readCount } from '../http/request-url.ts';
-import type { Task } from '../pacing/fair-queue.ts';
+import { createFilter } from '../filters/filter.ts';
+import { countUpTo, decodePath } from '../http/request-url.ts';
+import { readQuery } from '../input/parse-input.ts';
+import type { Visitor } from '../users/visitor.ts';
 import { askedOf, type PastContext, type PastRequest, pastPage, rangeShape, readRange, sightOf } from './past.ts';
 
-const course = {
+const course = z.object({
   ...rangeShape('-1h'),
-  points: z.int().min(1).max(maxPoints).default(usualPoints).describe('How many points at most, about'),
-  format: z.enum(['json', 'csv']).default('json').describe('As Accept: text/csv'),
-};
+  points: countUpTo(maxPoints).default(usualPoints).describe('How many points at most, about'),
+  format: z
+    .enum(['json', 'csv'], { error: 'json or csv' })
+    .optional()
+    .describe('Left out: what Accept says, json or text/csv'),
+});
+const listed = course.extend({
+  address: texts.optional().describe('These parameters alone'),
+  filter: texts.optional().describe('RE2 patterns, one of which the address matches'),
+  after: text.optional().describe('Only those behind this address: the last one of an answer that had more'),
+});
 
 export const endpoints = [
   pastPage({
@@ -25,12 +32,7 @@ export const endpoints = [
     id: 'listHistories',
     tag: 'past',
     summary: `What several parameters were; together they have at most ${maxListPoints.toLocaleString('en')} points`,
-    query: z.object({
-      address: texts.optional().describe('These parameters alone'),
-      filter: texts.optional().describe('RE2 patterns, one of which the address matches'),
-      after: text.optional().describe('Only those behind this address: the last one of an answer that had more'),
-      ...course,
-    }),
+    query: listed,
     answer: historyList,
     isTable: true,
     read: readHistoriesQuestion,
@@ -42,7 +44,7 @@ export const endpoints = [
     tag: 'past',
     summary: 'What a parameter was',
     names: { address: 'Address of the parameter' },
-    query: z.object(course),
+    query: course,
     answer: history,
     isTable: true,
     read: readHistoryQuestion,
@@ -55,8 +57,14 @@ const maxHistories = 10_000;
 /** Errors: `bad-address`, `bad-request`. */
 function readHistoryQuestion(_: PastContext, { rest, query, accept, visitor }: PastRequest): HistoryQuestion {
   const address = decodePath(rest);
-  const parameters = [askedOf(address, visitor)];
-  return { ask: 'history', parameters, sight: sightOf(visitor), list: undefined, ...readCourse(query, accept) };
+  const asked = courseOf(readQuery(course, query), accept);
+  return {
+    ask: 'history',
+    parameters: [askedOf(address, visitor)],
+    sight: sightOf(visitor),
+    list: undefined,
+    ...asked,
+  };
 }
 
 /**
@@ -64,81 +72,36 @@ function readHistoryQuestion(_: PastContext, { rest, query, accept, visitor }: P
  * of an answer that had more. Errors: `bad-request`.
  */
 export async function readHistoriesQuestion(context: PastContext, request: PastRequest): Promise<HistoryQuestion> {
-  const { query, accept } = request;
-  const course = readCourse(query, accept);
-  const most = Math.min(maxHistories, Math.floor(maxListPoints / course.points));
-  const parameters = await new Promise<AskedParameter[]>((resolve, reject) => {
-    context.queue.do(new Search(request, context.settings.limits.patternSteps, most + 1, resolve, reject));
-  });
+  const query = readQuery(listed, request.query);
+  const asked = courseOf(query, request.accept);
+  const most = Math.min(maxHistories, Math.floor(maxListPoints / asked.points));
+  const search = searchFor(query, request.visitor, context.settings.limits.patternSteps, most + 1);
+  const parameters = await context.queue.run(request.share, search);
   const hasMore = parameters.length > most;
-  return { ask: 'history', parameters: parameters.slice(0, most), list: { hasMore }, ...course };
+  return { ask: 'history', parameters: parameters.slice(0, most), list: { hasMore }, ...asked };
 }
 
-function readCourse(
-  query: URLSearchParams,
-  accept: string,
-): Pick<HistoryQuestion, 'from' | 'to' | 'points' | 'format'> {
-  const points = readCount(query, 'points', usualPoints, maxPoints);
-  return { ...readRange(query, '-1h'), points, format: readFormat(query.get('format'), accept) };
+function courseOf({ points, format, ...range }: z.output<typeof course>, accept: string) {
+  const accepted = /\btext\/csv\b/i.test(accept) ? 'csv' : 'json';
+  return { ...readRange(range), points, format: format ?? accepted } as const;
 }
 
-function readFormat(text: string | null, accept: string): HistoryQuestion['format'] {
-  if (text === null) return /\btext\/csv\b/i.test(accept) ? 'csv' : 'json';
-  if (text === 'json' || text === 'csv') return text;
-  throw new HubError('bad-request', `format: expected json or csv, got ${describe(text)}`);
-}
-
-/** Looks for the parameters of a list, in slices, between which other clients have theirs. */
-class Search implements Task {
-  readonly share: string;
-  readonly line = undefined;
-  readonly #patterns: readonly string[];
-  readonly #patternSteps: number;
-  readonly #parameters: Iterator<AskedParameter | Parameter>;
-  readonly #most: number;
-  readonly #found: (parameters: AskedParameter[]) => void;
-  readonly #failed: (error: unknown) => void;
-  readonly #list: AskedParameter[] = [];
-  #after: string | null;
-  #matches: Filter | undefined;
-
-  constructor(
-    { query, share, visitor: { view } }: PastRequest,
-    patternSteps: number,
-    most: number,
-    found: (parameters: AskedParameter[]) => void,
-    failed: (error: unknown) => void,
-  ) {
-    const named = [...new Set(query.getAll('address'))]
-      .filter((name) => view.mayAskFor(name))
-      .map((name) => ({ address: name, type: view.find(name)?.type }));
-    this.share = share;
-    this.#patterns = query.getAll('filter');
-    this.#patternSteps = patternSteps;
-    this.#parameters = (query.has('address') ? named : view.parameters())[Symbol.iterator]();
-    this.#after = query.get('after');
-    this.#most = most;
-    this.#found = found;
-    this.#failed = failed;
+/** Looks for the parameters of a list, one after the other. Errors: `bad-request`. */
+function* searchFor(
+  { address: names, filter = [], after }: z.output<typeof listed>,
+  { view }: Visitor,
+  patternSteps: number,
+  most: number,
+): Generator<undefined, AskedParameter[]> {
+  const matches = createFilter(filter, patternSteps);
+  const named = names && [...new Set(names)].filter((name) => view.mayAskFor(name));
+  const found: AskedParameter[] = [];
+  let isBehind = after === undefined;
+  for (const one of named?.map((name) => ({ address: name, type: view.find(name)?.type })) ?? view.parameters()) {
+    if (found.length === most) break;
+    if (!isBehind) isBehind = one.address === after;
+    else if (matches(one.address)) found.push(one);
+    yield;
   }
-
-  advance(endMs: number): boolean {
-    try {
-      this.#matches ??= createFilter(this.#patterns, this.#patternSteps);
-      do {
-        const { done, value } = this.#parameters.next();
-        if (done || this.#list.length === this.#most) {
-          this.#found(this.#list);
-          return false;
-        }
-        const { address } = value;
-        if (this.#after !== null) this.#after = address === this.#after ? null : this.#after;
-        else if (this.#matches(address)) this.#list.push(value);
-      } while (performance.now() < endMs);
-      return true;
-    } catch (error) {
-      this.#failed(error);
-      return false;
-    }
-  }
+  return found;
 }

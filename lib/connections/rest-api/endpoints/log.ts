@@ -1,14 +1,24 @@
 // GET /hub/log: what the log has, page by page.
 
 import { z } from 'zod';
-import { describe, HubError } from '../../../model/error.ts';
-import { keptEntries, type LogLevel, logLevels } from '../../../model/reports/log-entry.ts';
+import { keptEntries, logLevels } from '../../../model/reports/log-entry.ts';
 import { type LogPage, logPage } from '../../../wire/http/operation.ts';
-import { count } from '../../../wire/http/shape.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { HubPort } from '../../hub-port.ts';
-
+import { readQuery } from '../input/parse-input.ts';
 import { page } from './endpoint.ts';
+
+const shape = z.object({
+  after: z
+    .int({ error: 'the number of an entry' })
+    .min(0)
+    .default(0)
+    .describe('Only entries after this one: `next` of before'),
+  level: z
+    .enum(logLevels, { error: `one of ${logLevels.join(', ')}` })
+    .default('debug')
+    .describe('The least level'),
+});
 
 export const endpoints = [
   page({
@@ -17,10 +27,7 @@ export const endpoints = [
     id: 'readLog',
     tag: 'operation',
     summary: `The newest ${keptEntries.toLocaleString('en')} entries of the log`,
-    query: z.object({
-      after: count.default(0).describe('Only entries after this one: `next` of before'),
-      level: z.enum(logLevels).default('debug').describe('The least level'),
-    }),
+    query: shape,
     answer: logPage,
     errors: { 400: 'A query that makes no sense' },
     // The entries of earlier runs may have to come first.
@@ -33,14 +40,8 @@ const maxLogLength = 256 * 1024;
 
 /** The entries after `?after=7&level=warn`. Errors: `bad-request`. */
 export function logOf(hub: HubPort, query: string): LogPage {
-  const parameters = new URLSearchParams(query);
-  const after = parameters.get('after') ?? '0';
-  const level = parameters.get('level') ?? 'debug';
-  if (!/^\d{1,15}$/.test(after))
-    throw new HubError('bad-request', `after: expected the number of an entry, got ${describe(after)}`);
-  if (!isLevel(level))
-    throw new HubError('bad-request', `level: expected one of ${logLevels.join(', ')}, got ${describe(level)}`);
-  const { entries, next, count } = hub.log(Number(after), level);
+  const { after, level } = readQuery(shape, new URLSearchParams(query));
+  const { entries, next, count } = hub.log(after, level);
   const length = countOf(entries);
   return {
     entries: entries.slice(0, length).map(({ time, ...entry }) => ({ ...entry, time: toIsoTime(time) })),
@@ -57,8 +58,4 @@ function countOf(entries: readonly { readonly message: string }[]): number {
     if (length > maxLogLength) return index + 1;
   }
   return entries.length;
-}
-
-function isLevel(text: string): text is LogLevel {
-  return (logLevels as readonly string[]).includes(text);
 }

@@ -1,7 +1,7 @@
 // Endpoints of the past: what a client asks for, and from when to when. Answers come from the store as they are sent. The hub's own thread
 // neither makes nor reads them.
 
-import { z } from 'zod';
+import type { z } from 'zod';
 import { describe, HubError } from '../../../model/error.ts';
 import type { HttpResponse } from '../../../net/uws.ts';
 import { maxEntries, usualEntries } from '../../../wire/http/http-limits.ts';
@@ -14,7 +14,7 @@ import { begin, jsonType } from '../http/answer/headers.ts';
 import { holdFor } from '../http/answer/send.ts';
 import type { Paced } from '../http/body.ts';
 import { cutWith, type Exchange, keepResponse } from '../http/exchange.ts';
-import { readMoment } from '../http/request-url.ts';
+import { countUpTo, readMoment } from '../http/request-url.ts';
 import { sendParts } from '../http/send-parts.ts';
 import { asHubError } from '../input/parse-input.ts';
 import { shareOf } from '../limits/rates.ts';
@@ -72,7 +72,7 @@ export const rangeShape = (defaultFrom: string) => ({
   to: text.default('now').describe('The same'),
 });
 
-export const entryLimit = z.int().min(1).max(maxEntries).default(usualEntries).describe('How many at most');
+export const entryLimit = countUpTo(maxEntries).default(usualEntries).describe('How many at most');
 
 export function servePast(context: PastContext, read: ReadQuestion, start: string): Handler {
   return (response, request, visitor) => {
@@ -142,25 +142,22 @@ function sendFirst(response: HttpResponse, body: Uint8Array): void {
 /** The end of all time: what was recorded while the clock was ahead is part of all. */
 export const endOfTime = 8.64e15;
 
-/** Reads `from` and `to`, which is now when it is left out, unless said. Errors: `bad-request`. */
+/** Reads what `rangeShape` has; `latest` is what `to` is when it is left out. Errors: `bad-request`. */
 export function readRange(
-  query: URLSearchParams,
-  defaultFrom: string,
-  defaultTo?: number,
+  { from: fromText, to: toText }: { readonly from: string; readonly to: string },
+  latest = Date.now(),
 ): { from: number; to: number } {
   const now = Date.now();
-  const toText = timeText(query, 'to');
-  const to = toText === null ? (defaultTo ?? now) : Math.floor(readMoment('to', toText, now));
-  const fromText = timeText(query, 'from') ?? defaultFrom;
-  const from = Math.floor(readMoment('from', fromText, now));
+  const to = toText === 'now' ? latest : Math.floor(readMoment('to', withPlus(toText), now));
+  const from = Math.floor(readMoment('from', withPlus(fromText), now));
   if (from > to)
     throw new HubError('bad-request', `from: expected a time before to, got ${describe(fromText)}, which is later`);
   return { from, to };
 }
 
 /** In a query, a plus that is not encoded is a space. Of a time it is the plus of its zone: `2026-11-22T03:00+01:00`. */
-function timeText(query: URLSearchParams, name: string): string | null {
-  return query.get(name)?.replace(/ (?=\d\d:\d\d$)(?<=T.*)/, '+') ?? null;
+function withPlus(text: string): string {
+  return text.replace(/ (?=\d\d:\d\d$)(?<=T.*)/, '+');
 }
 
 /** A parameter, or what was one. */

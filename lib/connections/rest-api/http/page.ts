@@ -29,8 +29,17 @@ export class PlainText {
   }
 }
 
+/** A page that is a list with an item a line; where one is undefined, it has taken a while to find the next. */
+export class Lines<Item> {
+  readonly items: Iterable<Item | undefined>;
+
+  constructor(items: Iterable<Item | undefined>) {
+    this.items = items;
+  }
+}
+
 /** What a page has: its data, of which a list may be made item by item, or its text. */
-export type Page = object | JsonText | PlainText;
+export type Page = object | JsonText | PlainText | Lines<unknown>;
 
 /** What a client asks for a page with. */
 export interface PageRequest {
@@ -127,14 +136,14 @@ class PageAnswer implements Task {
       this.#exchange.reply((response) => replyText(response, page));
       return false;
     }
-    this.#pieces ??= jsonPieces(page);
+    this.#pieces ??= page instanceof Lines ? linesOf(page) : jsonPieces(page);
     let untilLook = lookEvery; // a short page is made at once, however long the machine does something else meanwhile
     for (;;) {
       const { done, value } = this.#pieces.next();
       if (done) return this.#end();
       this.#text += value;
       if (this.#text.length > (this.#hasBegun ? chunkLength : mostWithTag) && !this.#write()) return false;
-      untilLook -= value.length;
+      untilLook = value === '' ? 0 : untilLook - value.length;
       if (untilLook > 0) continue;
       untilLook = lookEvery;
       if (performance.now() < endMs) continue;
@@ -206,6 +215,15 @@ export function* jsonPieces(data: unknown): Generator<string, void, void> {
     }
     yield separator === '{' ? '{}' : '}';
   } else yield JSON.stringify(data) ?? 'null';
+}
+
+function* linesOf({ items }: Lines<unknown>): Generator<string, void, void> {
+  let separator = '[\n';
+  for (const item of items) {
+    yield item === undefined ? '' : separator + JSON.stringify(item);
+    if (item !== undefined) separator = ',\n';
+  }
+  yield separator === '[\n' ? '[\n]' : '\n]';
 }
 
 function isList(data: unknown): data is Iterable<unknown> {

@@ -1,4 +1,5 @@
 // Reads paths, which come percent-encoded.
+import { z } from 'zod';
 import { describe, HubError } from '../../../model/error.ts';
 import { readLongDurationMs } from '../../../model/time/duration.ts';
 import { lastTimeMs, readIsoTime } from '../../../model/time/iso-time.ts';
@@ -13,7 +14,7 @@ export function decodePath(path: string): string {
   }
 }
 
-// What clients write into queries: points in time, and counts.
+// What clients write into queries: points in time, and how many they want.
 
 /**
  * Reads the parameter `name` of a query as milliseconds since 1970: `2026-11-22T03:00Z`, `1795316400000`, or before now, `-1h`, `-1y`.
@@ -35,10 +36,8 @@ function readText(text: string, now: number): number | undefined {
   return readIsoTime(text);
 }
 
-/** Reads a whole number from 1 to `most`. Errors: `bad-request`. */
-export function readCount(query: URLSearchParams, name: string, usual: number, most: number): number {
-  const text = query.get(name) ?? String(usual);
-  const count = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-  if (count >= 1 && count <= most) return count;
-  throw new HubError('bad-request', `${name}: expected an integer 1..${most}, got ${describe(text)}`);
+/** How many of something a query may ask for. */
+export function countUpTo(most: number): z.ZodInt {
+  const error = `an integer 1..${most}`;
+  return z.int({ error }).min(1, { error }).max(most, { error });
 }

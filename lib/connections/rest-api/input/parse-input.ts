@@ -1,5 +1,5 @@
 // Checks what clients send against a schema.
-import type { z } from 'zod';
+import { z } from 'zod';
 import { describe, HubError, messageOf } from '../../../model/error.ts';
 import type { HttpRequest } from '../../../net/uws.ts';
 import type { Log } from '../../connection.ts';
@@ -18,6 +18,29 @@ export function parse<Schema extends z.ZodType>(shape: Schema, message: unknown)
       ? `expected no key ${issue!.keys.map((key) => JSON.stringify(key)).join(', ')}`
       : `expected ${issue!.message}, got ${describe(issue!.input)}`;
   throw new HubError('bad-request', path === '' ? expected : `${path}: ${expected}`);
+}
+
+/**
+ * Returns what a query says, as its shape has it: of a name the first text, of a list all. Names that the shape has not do not matter. Errors:
+ * `bad-request` with the first mistake.
+ */
+export function readQuery<Query extends z.ZodObject>(shape: Query, query: URLSearchParams): z.output<Query> {
+  const given = Object.entries(shape.shape)
+    .filter(([name]) => query.has(name))
+    .map(([name, one]) => [name, inputOf(one, query.getAll(name))]);
+  const { success, data, error } = shape.safeParse(Object.fromEntries(given));
+  if (success) return data;
+  const [{ code, path, message }] = error.issues as [z.core.$ZodIssue];
+  const name = String(path[0]);
+  const mistake = code === 'custom' ? message : `expected ${message}, got ${describe(query.get(name))}`;
+  throw new HubError('bad-request', `${name}: ${mistake}`);
+}
+
+function inputOf(shape: z.core.$ZodType, texts: readonly string[]): unknown {
+  if (shape instanceof z.ZodOptional || shape instanceof z.ZodDefault) return inputOf(shape.unwrap(), texts);
+  if (shape instanceof z.ZodArray) return texts;
+  const [text = ''] = texts;
+  return shape instanceof z.ZodNumber && /^\d{1,15}$/.test(text) ? Number(text) : text;
 }
 
 /** What is told of a write of which the hub does not know whether it stays: another hub may have taken over without it. */

@@ -151,6 +151,27 @@ export class FairQueue {
     if (hasMore) this.add(task);
   }
 
+  /** Does work of a share step by step; resolves to what it returns. Rejects with what it throws. */
+  run<Result>(share: string, work: Iterator<unknown, Result>): Promise<Result> {
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    const advance = (endMs: number) => {
+      try {
+        do {
+          const { done, value } = work.next();
+          if (!done) continue;
+          resolve(value);
+          return false;
+        } while (performance.now() < endMs);
+        return true;
+      } catch (error) {
+        reject(error);
+        return false;
+      }
+    };
+    this.do({ share, line: undefined, advance });
+    return promise;
+  }
+
   /** Whether a line, or the requests of a share, have lately had published what takes long: then what they ask for waits for its slice. */
   mustWait(who: object | string): boolean {
     if (this.#publishers.size === 0) return false;
