@@ -1,6 +1,6 @@
 // The intake takes what WebSocket clients send, and hands it to their sessions. It takes nearly everything as it comes. When a round of
 // the event loop has lasted long, it puts messages into the backlog of their client, which it takes when it is the client's turn. It
-// closes a client whose backlog gets too long, but none that is at most 64 KiB ahead of the hub.
+// closes a client whose backlog gets too long; one that is at most 64 KiB ahead of the hub only when very many are ahead.
 
 import { type Account, held } from '../../../model/held-bytes.ts';
 import { closeCodes } from '../../../wire/protocol.ts';
@@ -12,10 +12,12 @@ import { type Round, StandStill } from '../pacing/round.ts';
 import type { Settings } from '../settings.ts';
 import type { Session, Socket } from './socket-protocol.ts';
 
-/** A client with a backlog of at most so many bytes is never closed. */
+/** A client with a backlog of at most so many bytes is not closed, unless there is a crowd of such clients. */
 const [leastBytes] = limits.backlogBytes.setting;
 /** Whose grace it is. */
 const everybody = '';
+/** It is looked how far ahead a client is each time that so many bytes more wait. */
+const lookAheadBytes = 4096;
 /** After so many messages of a slice, or so many bytes, the intake looks at the clock. */
 const lookEvery = 8;
 const lookEveryBytes = 4096;
@@ -31,8 +33,11 @@ export class Intake {
   readonly #grace = new TokenBuckets(lateBacklog.graceMessages, lateBacklog.gracePerSecond);
   readonly #graceWhenStill = new TokenBuckets(lateBacklog.stillMessages, lateBacklog.gracePerSecond);
   readonly #standStill = new StandStill();
-  /** How many bytes of pings and pongs came in a round that had lasted long. */
-  readonly #control = new Map<Session, number>();
+  readonly #crowd = new TokenBuckets(lateBacklog.crowdMessages, lateBacklog.crowdPerSecond);
+  /** By share. */
+  readonly #own = new TokenBuckets(lateBacklog.ownMessages, lateBacklog.ownPerSecond);
+  /** What came of pings and pongs in a round that had lasted long. */
+  readonly #control = new Map<Session, Ahead>();
   #controlRound = 0;
 
   constructor(round: Round, queue: FairQueue, hits: LimitHits, { limits: { backlogBytes } }: Settings) {
@@ -46,12 +51,12 @@ export class Intake {
   message(socket: Socket, message: ArrayBuffer, isBinary: boolean): void {
     const { session } = socket.getUserData();
     const hasTime = this.#round.hasTime(message.byteLength, atOnceMs);
-    const isFirst = !session.isBusy && (this.#waiting.size === 0 || !this.#waiting.has(session));
-    if (hasTime && isFirst && !this.#queue.mustWait(session.line)) {
+    const waiting = this.#waiting.size === 0 ? undefined : this.#waiting.get(session);
+    if (hasTime && waiting === undefined && !session.isBusy && !this.#queue.mustWait(session.line)) {
       const beforeMs = this.#round.publishingMs;
       session.receive(message, isBinary);
       this.#queue.notePublishing(session.line, beforeMs);
-    } else this.#keep(socket, message, isBinary);
+    } else this.#keep(waiting ?? this.#wait(socket), message, isBinary);
   }
 
   /** Counts a ping or a pong; uWebSockets.js has answered it. */
@@ -59,10 +64,14 @@ export class Intake {
     if (this.#round.hasTime(bytes, atOnceMs)) return;
     if (this.#controlRound !== this.#round.number) this.#control.clear();
     this.#controlRound = this.#round.number;
-    const { session } = socket.getUserData();
-    const sum = (this.#control.get(session) ?? 0) + headBytes + bytes;
-    this.#control.set(session, sum);
-    if (this.#isTooMuch(sum, sum / headBytes, bytes)) this.#end(socket);
+    const { session, visitor, remoteAddress } = socket.getUserData();
+    let ahead = this.#control.get(session);
+    if (ahead === undefined) {
+      ahead = new Ahead(shareOf(visitor, remoteAddress));
+      this.#control.set(session, ahead);
+    }
+    ahead.add(headBytes + bytes);
+    if (ahead.isToLook && this.#isTooMuch(ahead)) this.#end(socket);
   }
 
   /** Counts a pong, and tells the session once all that came before it has been received. */
@@ -96,39 +105,40 @@ export class Intake {
     waiting.account.set(0);
   }
 
-  #keep(socket: Socket, message: ArrayBuffer, isBinary: boolean): void {
+  #wait(socket: Socket): Waiting {
     const { session } = socket.getUserData();
-    let waiting = this.#waiting.get(session);
-    if (waiting === undefined) {
-      waiting = new Waiting(
-        socket,
-        (endMs) => this.#take(waiting!, endMs),
-        () => this.#end(socket, 'heldBytes'),
-      );
-      this.#waiting.set(session, waiting);
-      if (!session.isBusy) this.#queue.add(waiting);
-    }
-    const { backlog } = waiting;
-    const before = backlog.bytes;
+    const waiting: Waiting = new Waiting(
+      socket,
+      (endMs) => this.#take(waiting, endMs),
+      () => this.#end(socket, 'heldBytes'),
+    );
+    this.#waiting.set(session, waiting);
+    if (!session.isBusy) this.#queue.add(waiting);
+    return waiting;
+  }
+
+  #keep(waiting: Waiting, message: ArrayBuffer, isBinary: boolean): void {
+    const { backlog, ahead } = waiting;
+    const bytes = headBytes + message.byteLength;
     backlog.put(message, isBinary);
-    this.totalBytes += backlog.bytes - before;
-    if (this.#isTooMuch(backlog.bytes, backlog.length, message.byteLength)) this.#end(socket);
+    this.totalBytes += bytes;
+    ahead.add(bytes);
+    if (!ahead.isToLook) return;
+    if (this.#isTooMuch(ahead)) this.#end(waiting.socket);
     else waiting.count();
   }
 
-  /** Whether so much waits of a client whose last message has `lastBytes`. */
-  #isTooMuch(bytes: number, messages: number, lastBytes: number): boolean {
-    if (bytes <= leastBytes) return false;
-    if (bytes > this.#maxBytes || this.totalBytes > backlogBytesOfAll) return true;
-    if (messages <= lateBacklog.messages && bytes <= lateBacklog.kibibytes * 1024) return false;
-    return !this.#round.hasTime(0, lateBacklog.lateMs) && !this.#hasGrace(1 + Math.floor(lastBytes / 1024));
-  }
-
-  #hasGrace(count: number): boolean {
-    const grace = this.#standStill.wasLately() ? this.#graceWhenStill : this.#grace;
-    const isLeft = grace.has(everybody, count);
-    if (isLeft) grace.take(everybody, count);
-    return isLeft;
+  /** Looks whether too much waits of a client. */
+  #isTooMuch(ahead: Ahead): boolean {
+    const { bytes, messages } = ahead;
+    const came = ahead.look();
+    if (bytes > this.#maxBytes || (bytes > leastBytes && this.totalBytes > backlogBytesOfAll)) return true;
+    const isCrowd = bytes > lateBacklog.crowdBytes;
+    const isFar = bytes > leastBytes && (messages > lateBacklog.messages || bytes > lateBacklog.kibibytes * 1024);
+    if (!(isCrowd || isFar) || this.#round.hasTime(0, lateBacklog.lateMs)) return false;
+    const isStill = this.#standStill.wasLately();
+    if (isFar) return !take(isStill ? this.#graceWhenStill : this.#grace, everybody, came);
+    return !isStill && !take(this.#crowd, everybody, came) && !take(this.#own, ahead.share, came);
   }
 
   #end(socket: Socket, limit: 'backlogBytes' | 'heldBytes' = 'backlogBytes'): void {
@@ -156,6 +166,7 @@ export class Intake {
       const next = backlog.take();
       if (next === undefined) break;
       this.totalBytes -= before - backlog.bytes;
+      waiting.ahead.remove(before - backlog.bytes);
       session.receive(next.message, next.isBinary);
       if (this.#waiting.get(session) !== waiting || session.isBusy) return false; // the session has ended, or its message takes long
       bytes += next.message.byteLength;
@@ -169,6 +180,51 @@ export class Intake {
   }
 }
 
+/** Takes so many tokens, if there are any left; returns whether there were. */
+function take(buckets: TokenBuckets, key: string, count: number): boolean {
+  const isLeft = buckets.has(key, count);
+  if (isLeft) buckets.take(key, count);
+  return isLeft;
+}
+
+/** How far a client is ahead of the hub. */
+class Ahead {
+  readonly share: string;
+  bytes = 0;
+  messages = 0;
+  #lookAtBytes = lookAheadBytes;
+  /** How many messages came since the last look; a long one counts once for each of its KiB. */
+  #came = 0;
+
+  constructor(share: string) {
+    this.share = share;
+  }
+
+  add(bytes: number): void {
+    this.bytes += bytes;
+    this.messages++;
+    this.#came += 1 + Math.floor(bytes / 1024);
+  }
+
+  remove(bytes: number): void {
+    this.bytes -= bytes;
+    this.messages--;
+    this.#lookAtBytes = Math.min(this.#lookAtBytes, this.bytes + lookAheadBytes);
+  }
+
+  get isToLook(): boolean {
+    return this.bytes >= this.#lookAtBytes;
+  }
+
+  /** Returns how many messages have come since the last look, of which a long one counts for several. */
+  look(): number {
+    const came = this.#came;
+    this.#came = 0;
+    this.#lookAtBytes = this.bytes + lookAheadBytes;
+    return came;
+  }
+}
+
 /** The backlog of a client. */
 class Waiting implements Task {
   readonly socket: Socket;
@@ -176,6 +232,7 @@ class Waiting implements Task {
   readonly share: string;
   readonly line: object;
   readonly backlog = new Backlog();
+  readonly ahead: Ahead;
   readonly advance: Task['advance'];
   readonly account: Account;
   /** Whether the client has answered a ping meanwhile. */
@@ -186,6 +243,7 @@ class Waiting implements Task {
     this.socket = socket;
     this.session = session;
     this.share = shareOf(visitor, remoteAddress);
+    this.ahead = new Ahead(this.share);
     this.line = session.line;
     this.advance = advance;
     const letGo = () => {

@@ -16,13 +16,14 @@ import '../../../support/own-process.ts';
 const encode = (text: string) => new TextEncoder().encode(text).buffer;
 const decode = (message: ArrayBuffer) => new TextDecoder().decode(message);
 
-/** An intake in a round that has lasted long, and a client whose session notes what it is handed. */
+/** An intake in a round that has lasted long, and a client whose session notes what it is handed; `comeFrom` makes further ones. */
 function startLate() {
   const waiting = new Set<Task>();
   const round: Pick<Round, 'hasTime' | 'number'> = { hasTime: () => false, number: 1 };
   const queue: Pick<FairQueue, 'add' | 'hasTime'> = { add: (task) => void waiting.add(task), hasTime: () => true };
   const settings = { limits: { backlogBytes: 1_000_000 } };
-  const intake = new Intake(round as Round, queue as FairQueue, {} as LimitHits, settings as Settings);
+  const hits = { add: () => {} };
+  const intake = new Intake(round as Round, queue as FairQueue, hits as unknown as LimitHits, settings as Settings);
   const handed: string[] = [];
   const session = {
     isBusy: false,
@@ -34,7 +35,15 @@ function startLate() {
   };
   const user = { session, visitor: {}, remoteAddress: '127.0.0.1' };
   const socket = { getUserData: () => user, cork: (work: () => void) => work() } as unknown as Socket;
-  return { intake, socket, session, handed, nextRound };
+  const comeFrom = (remoteAddress: string) => {
+    const end = () => {
+      further.hasEnded = true;
+    };
+    const further = { isBusy: false, hasEnded: false, end };
+    const about = { session: further, visitor: { name: '' }, remoteAddress };
+    return { ...about, socket: { getUserData: () => about } as unknown as Socket };
+  };
+  return { intake, socket, session, handed, nextRound, comeFrom };
 }
 
 test('the answer to a ping that comes while messages wait counts once they have been received', (t) => {
@@ -92,3 +101,33 @@ test('many clients with a short message each take little memory', (t) => {
   const bytes = (process.memoryUsage().arrayBuffers - before) / backlogs.length;
   t.true(bytes < 4096, `${bytes} bytes each`);
 });
+
+/** Sends messages or pings of 31 bytes on the wire until the client is ended, at most so many; returns how many. */
+function sendUntilEnded(send: () => void, session: { readonly hasEnded: boolean }, most: number): number {
+  let count = 0;
+  while (count < most && !session.hasEnded) {
+    send();
+    count++;
+  }
+  return count;
+}
+
+for (const [what, act] of [
+  ['messages', (intake: Intake, socket: Socket) => intake.message(socket, encode('x'.repeat(25)), false)],
+  ['pings', (intake: Intake, socket: Socket) => intake.control(socket, 25)],
+] as const)
+  test(`README: of 40 clients that are less than 64 KiB ahead 20,000 ${what} may wait, and 2,000 of each address`, (t) => {
+    const { intake, comeFrom } = startLate();
+    const flood = (address: string) => {
+      const { socket, session } = comeFrom(address);
+      return sendUntilEnded(() => act(intake, socket), session, 2000);
+    };
+    const counts = Array.from({ length: 40 }, () => flood('192.0.2.1'));
+    const sum = counts.reduce((all, count) => all + count, 0);
+    t.true(
+      counts.slice(0, 10).every((count) => count === 2000),
+      'the first ones',
+    );
+    t.true(sum < 65_000, `${sum} of 80,000: the last ones may send 4 KiB each, and some come back meanwhile`);
+    t.is(flood('192.0.2.2'), 2000, 'others are not ended');
+  });
