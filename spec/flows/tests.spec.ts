@@ -1,6 +1,7 @@
 // The tests of all example flows pass, and they are worth something: without any one rule of a file some test of it fails,
 // and its timeline names what the rule writes.
 
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import test from 'ava';
@@ -17,6 +18,7 @@ interface Item {
   name?: string;
   to?: string | string[] | Record<string, string>;
   instances?: { template: string };
+  variables?: Record<string, unknown>;
 }
 
 function rulesOf(items: Item[] = []): Item[] {
@@ -32,16 +34,18 @@ async function resultsOf(path: string): Promise<FlowTestResult[]> {
 const paths = await findFlowFiles(['flows'], new MistakeList());
 const files = await Promise.all(paths.map(async (path) => ({ path, parts: await partsOf(path) })));
 
-/** The texts of a flow file and of the template that it names, by their names in its folder. */
+/** The texts of a flow file, of the template that it names, and of what stands beside it under its name, by their names in its folder. */
 async function partsOf(path: string): Promise<[name: string, text: string][]> {
+  if (path.endsWith('.ts')) return []; // its rules are made by a function
   const text = await readFile(path, 'utf8');
   const { instances } = JSON5.parse<Item>(text);
-  if (instances === undefined) return [[basename(path), text]];
-  const template = join(dirname(path), instances.template);
-  return [
-    [basename(path), text],
-    [basename(template), await readFile(template, 'utf8')],
+  const mirrors = path.replace('.json5', '.types.json');
+  const others = [
+    ...(instances === undefined ? [] : [join(dirname(path), instances.template)]),
+    ...(existsSync(mirrors) ? [mirrors] : []),
   ];
+  const texts = others.map(async (one): Promise<[string, string]> => [basename(one), await readFile(one, 'utf8')]);
+  return [[basename(path), text], ...(await Promise.all(texts))];
 }
 
 for (const { path, parts } of files) {
@@ -58,7 +62,9 @@ for (const { path, parts } of files) {
         rulesOf(flow.rules)[index]!.enabled = false;
         const folder = await createFolder(t, { ...Object.fromEntries(parts), [part]: flow });
         const [address] = typeof to === 'object' && !Array.isArray(to) ? Object.keys(to) : [to!].flat();
-        const written = address!.split(/\$\{.*?\}/); // what is around its variables
+        const whole = address!.replace(/\$\{(\w+)\}/g, (all, name) => String(flow.variables?.[name] ?? all));
+        const written = whole.split(/\$\{.*?\}/); // what is around the variables of its instance
+        t.true(written.some((part) => part.length > 1));
         let others = 'all tests pass';
         for await (const { isPassed, timeline } of runFlowTests([folder])) {
           if (isPassed) continue;
@@ -69,11 +75,14 @@ for (const { path, parts } of files) {
       });
 }
 
-test('the table of the cookbook names each recipe', async (t) => {
-  const table = await readFile('flows/README.md', 'utf8');
+test('the cookbook has an index by topic that names each recipe, and each recipe says in three lines what it is for', async (t) => {
+  const index = await readFile('flows/README.md', 'utf8');
   const recipes = paths.filter((path) => path.startsWith('flows/cookbook/'));
-  t.true(recipes.length >= 40);
-  for (const path of recipes) t.true(table.includes(`](${path.replace('flows/', '')})`), path);
+  t.true(recipes.length >= 45);
+  for (const path of recipes) {
+    t.true(index.includes(`](${path.replace('flows/', '')})`), path);
+    t.regex(await readFile(path, 'utf8'), /^(\/\/ [A-Z`].*[.]\n){3}(?!\/\/)/, path);
+  }
 });
 
 test('the command prints a line per test and a count, and has exit status 0', async (t) => {

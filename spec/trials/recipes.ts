@@ -1,8 +1,8 @@
 // npm run trial -- recipes: breaks each rule of each recipe of the cookbook, in each way that changes what it does, and looks whether a
 // test of the recipe fails. Exit status 1 and the rule where none does.
 
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { cp, readFile, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import JSON5 from 'json5';
 import { findFlowFiles } from '../../lib/flow/files/find.ts';
 import { MistakeList } from '../../lib/json5/mistake.ts';
@@ -49,7 +49,7 @@ async function run({ most }: { readonly most: number }): Promise<boolean> {
   let tried = 0;
   let missed = 0;
   try {
-    for (const path of paths) {
+    for (const path of paths.filter((one) => one.endsWith('.json5'))) {
       const text = await readFile(path, 'utf8');
       const { length } = rulesOf(JSON5.parse<Rule>(text).rules);
       for (let index = 0; index < length; index++)
@@ -58,7 +58,7 @@ async function run({ most }: { readonly most: number }): Promise<boolean> {
           const rule = rulesOf(flow.rules)[index]!;
           if (tried >= most || !breakRule(rule)) continue;
           tried++;
-          if (await fails(join(folder, String(tried)), basename(path), flow)) continue;
+          if (await fails(join(folder, String(tried)), path, flow)) continue;
           missed++;
           tell(`${path}: rule "${rule.name ?? index}", ${name}: no test fails`);
         }
@@ -74,9 +74,11 @@ function rulesOf(items: Rule[] = []): Rule[] {
   return items.flatMap((item) => (item.rules === undefined ? [item] : rulesOf(item.rules)));
 }
 
-async function fails(folder: string, name: string, flow: object): Promise<boolean> {
-  await mkdir(folder);
-  await writeFile(join(folder, name), JSON.stringify(flow));
-  for await (const { isPassed } of runFlowTests([folder])) if (!isPassed) return true;
+/** Whether a test of a flow file fails that is other than it was, beside what its folder has. */
+async function fails(folder: string, path: string, flow: object): Promise<boolean> {
+  await cp(dirname(path), folder, { recursive: true });
+  const changed = join(folder, basename(path));
+  await writeFile(changed, JSON.stringify(flow));
+  for await (const { isPassed } of runFlowTests([changed])) if (!isPassed) return true;
   return false;
 }
