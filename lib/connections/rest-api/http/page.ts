@@ -1,5 +1,5 @@
 // A page is an answer in JSON. It is made in slices, between which other clients have theirs, and sent with an ETag, or as fast as its client
-// reads when it is long.
+// reads when it is long. Only some of those that take several slices are made at the same time: what is made of each waits in memory.
 
 import type { Account } from '../../../model/held-bytes.ts';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
@@ -55,6 +55,8 @@ export type ReadPage = (request: PageRequest) => Page | Promise<Page>;
 /** How much of a page is made before any of it is sent: a longer one has no ETag. */
 const mostWithTag = 1024 * 1024;
 const chunkLength = 16 * 1024;
+/** So many that take several slices are made at the same time; those of one user or network leave as many for others. */
+const mostInMaking = 16;
 /** After so many characters the clock is looked at. */
 const lookEvery = 4096;
 
@@ -78,6 +80,8 @@ class PageAnswer implements Task {
   /** What is made and was not sent yet. */
   #text = '';
   #hasBegun = false;
+  #isWaiting = false;
+  #isInMaking = false;
   /** Of what is made and was not read. */
   #account: Account | undefined = undefined;
 
@@ -98,14 +102,23 @@ class PageAnswer implements Task {
     this.#preconditions = preconditionsOf(request);
     this.#asJson = wantsJsonErrors(path, acceptOf(request));
     this.#exchange = keepResponse(response);
-    this.#exchange.whenAborted(() => this.#account?.set(0));
+    this.#exchange.whenAborted(() => this.#letGo());
   }
 
   advance(endMs: number): boolean {
+    const hasWaited = this.#isWaiting;
+    this.#isWaiting = false;
+    const hasMore = this.#advance(endMs);
+    if (hasWaited) making.goOn(); // which may have been done in this slice, and so ends nothing
+    return hasMore;
+  }
+
+  #advance(endMs: number): boolean {
     if (this.#exchange.isAborted) return false;
     try {
       expectPresent(this.#request.visitor); // also when the page comes late
       if (this.#page === undefined) {
+        if (!making.mayBegin(this.share)) return this.#wait();
         const page = this.#read(this.#request);
         if (page instanceof Promise) {
           page.then((late) => this.#goOn(late)).catch((error) => this.#fail(error));
@@ -120,13 +133,19 @@ class PageAnswer implements Task {
     }
   }
 
+  #wait(): false {
+    this.#isWaiting = true;
+    making.wait(this.share, () => this.#queue.add(this));
+    return false;
+  }
+
   #goOn(page: Page): void {
     this.#page = page;
     this.#queue.do(this);
   }
 
   #fail(error: unknown): void {
-    this.#account?.set(0);
+    this.#letGo();
     this.#exchange.fail(asHubError(error, this.#log), this.#asJson);
   }
 
@@ -148,8 +167,18 @@ class PageAnswer implements Task {
       untilLook = lookEvery;
       if (performance.now() < endMs) continue;
       this.#count(this.#text.length);
+      if (!this.#isInMaking && !this.#hasBegun) making.begin(this.share);
+      this.#isInMaking = !this.#hasBegun;
       return true;
     }
+  }
+
+  /** What is made waits no more. */
+  #letGo(): void {
+    this.#account?.set(0);
+    if (!this.#isInMaking) return;
+    this.#isInMaking = false;
+    making.end(this.share);
   }
 
   #count(bytes: number): void {
@@ -159,7 +188,7 @@ class PageAnswer implements Task {
   }
 
   #end(): false {
-    this.#account?.set(0);
+    this.#letGo();
     const text = `${this.#text}\n`;
     if (!this.#hasBegun) return this.#reply(taggedText(text));
     this.#exchange.reply((response) => response.end(text));
@@ -176,6 +205,7 @@ class PageAnswer implements Task {
   /** Sends what is made so far; returns whether the client can take more at once. */
   #write(): boolean {
     let isTaken = true;
+    if (!this.#hasBegun) this.#letGo();
     this.#exchange.reply((response) => {
       if (!this.#hasBegun)
         begin(response).writeHeader('Content-Type', jsonType).writeHeader('Cache-Control', 'no-cache');
@@ -188,6 +218,51 @@ class PageAnswer implements Task {
     return isTaken;
   }
 }
+
+/** The pages that are in the making, and those that wait until there are fewer. */
+class Making {
+  readonly #counts = new Map<string, number>();
+  readonly #waiting = new Map<string, (() => void)[]>();
+  #count = 0;
+
+  mayBegin(share: string): boolean {
+    return (this.#counts.get(share) ?? 0) < mostInMaking - this.#count;
+  }
+
+  begin(share: string): void {
+    this.#count++;
+    this.#counts.set(share, (this.#counts.get(share) ?? 0) + 1);
+  }
+
+  end(share: string): void {
+    this.#count--;
+    const count = this.#counts.get(share)! - 1;
+    if (count > 0) this.#counts.set(share, count);
+    else this.#counts.delete(share);
+    this.goOn();
+  }
+
+  /** Has one go on that waits, if it may. It has to call this again when it is done, or has begun. */
+  goOn(): void {
+    for (const [share, all] of this.#waiting) {
+      if (!this.mayBegin(share)) continue;
+      this.#waiting.delete(share);
+      const next = all.shift()!;
+      if (all.length > 0) this.#waiting.set(share, all); // behind the others
+      next();
+      return;
+    }
+  }
+
+  /** Calls back when the share may begin one. */
+  wait(share: string, goOn: () => void): void {
+    const all = this.#waiting.get(share);
+    if (all === undefined) this.#waiting.set(share, [goOn]);
+    else all.push(goOn);
+  }
+}
+
+const making = new Making();
 
 function replyText(response: HttpResponse, { type, text }: PlainText): void {
   begin(response).writeHeader('Content-Type', type).writeHeader('Cache-Control', 'no-store');

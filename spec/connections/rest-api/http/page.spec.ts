@@ -61,6 +61,23 @@ test('a page of at most 1 MiB has an ETag, a longer one is sent as it is made, a
   }
 });
 
+test('of the pages of one user that take several slices eight are in the making at once, and all of them come', async (t) => {
+  let inMaking = 0;
+  let most = 0;
+  const list = function* () {
+    most = Math.max(most, ++inMaking);
+    for (let item = 0; item < 20_000; item++) yield { item: `${item}`.padStart(20) };
+    inMaking--;
+  };
+  const { port } = startPage(t, list);
+  const wires = await Promise.all(Array.from({ length: 40 }, () => openWire(t, port)));
+  for (const wire of wires) wire.send(request('GET /page'));
+  for (const wire of wires.slice(0, 5)) wire.socket.destroy(); // who goes keeps nobody waiting
+  const answers = await Promise.all(wires.slice(5).map((wire) => wire.answer()));
+  t.deepEqual(new Set(answers.map(({ text }) => text.length)), new Set([answers[0]!.text.length]));
+  t.true(most > 1 && most <= 14, `${most}: eight, the one whose first slice it is, and the five that were left`);
+});
+
 test('whoever leaves in the middle of a long page has a connection that is cut', async (t) => {
   const guest = createGuest();
   const list = function* () {
