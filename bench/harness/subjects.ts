@@ -14,6 +14,7 @@ import { plainLatency } from '../subjects/plain-latency.ts';
 import { recording } from '../subjects/recording.ts';
 import { rightsCost } from '../subjects/rights.ts';
 import { ruleGrowth } from '../subjects/rule-growth.ts';
+import { studio } from '../subjects/studio.ts';
 import { v1Dashboards, v1Stalled } from '../subjects/v1-dashboards.ts';
 import { v1FanOut } from '../subjects/v1-fan-out.ts';
 import { v1Ingest } from '../subjects/v1-ingest.ts';
@@ -44,6 +45,7 @@ export const subjects: readonly Subject[] = [
   virtualCore,
   memory,
   recording,
+  studio,
   past,
 ];
 

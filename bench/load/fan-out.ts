@@ -7,6 +7,7 @@ import { keepApart } from './cores.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { createNatsDialect } from './dialects/nats.ts';
 import { createPlainDialect } from './dialects/plain.ts';
+import { createStudioDialect, type StudioLoad } from './dialects/studio.ts';
 import { createV1Dialect } from './dialects/v1.ts';
 import { type Measured, MeasuringWindow, type WindowTask } from './measuring-window.ts';
 import { ReceivedBatches } from './received/received-batches.ts';
@@ -16,6 +17,8 @@ export interface FanOutTask extends WindowTask {
   readonly port: number;
   readonly dialect: keyof typeof dialects;
   readonly address: string;
+  /** Changes are those of a studio. */
+  readonly studio?: StudioLoad;
   /** Sockets that receive every change, and whether they ask for all there is or for a few parameters. */
   readonly sockets: number;
   readonly isFiltered?: boolean;
@@ -37,7 +40,10 @@ const bystandersAtOnce = 100;
 /** Measures how many changes all sockets have received. */
 await runTask(async (task: FanOutTask): Promise<Measured> => {
   const batch = Math.max(1, Math.floor(task.window / 2)); // one batch is on its way out while the other is being read
-  const dialect = dialects[task.dialect](task.address, batch, task.isFiltered ?? false);
+  const dialect =
+    task.studio === undefined
+      ? dialects[task.dialect](task.address, batch, task.isFiltered ?? false)
+      : createStudioDialect(task.studio, batch);
   const watch = new Watch();
   const bystanders = await openBystanders(task, dialect, watch);
   const measured = await fanOut(task, dialect, watch);

@@ -5,16 +5,19 @@ import type { Socket } from 'node:net';
 import { Watch } from '../../spec/support/load/watch.ts';
 import { openWebSocket } from '../../spec/support/load/web-socket.ts';
 import { percentile } from '../../spec/support/statistics.ts';
-import { waitedMs } from '../../spec/support/system/process-usage.ts';
+import { busyMsOfAll, waitedMs } from '../../spec/support/system/process-usage.ts';
 import { runTask } from '../../spec/support/system/task.ts';
 import { keepApart } from './cores.ts';
 import { createPlainDialect } from './dialects/plain.ts';
+import { createStudioDialect, type StudioLoad } from './dialects/studio.ts';
 import { countMistake, openSubscribers } from './sockets/subscribers.ts';
 
 export interface LatencyTask {
   readonly port: number;
   readonly serverPid: number;
   readonly address: string;
+  /** Changes are those of a studio, and count once all that a write leads to has arrived. */
+  readonly studio?: StudioLoad;
   /** The port of the hub where changes are made; left out: they are heard at the same one. */
   readonly writePort?: number;
   readonly sockets: number;
@@ -26,6 +29,8 @@ export interface LatencyTask {
 export interface LatencyResult extends ArrivalFigures {
   /** How much of the time, in %, server and load waited for a core. */
   readonly waited: number;
+  /** How long all threads of the server have worked for each change. */
+  readonly busyMsPerChange: number;
 }
 
 const tickMs = 1;
@@ -100,7 +105,7 @@ class Arrivals {
 
 await runTask(async (task: LatencyTask): Promise<LatencyResult> => {
   const { port, serverPid, address, sockets, changesPerSecond, warmUpMs, measureMs } = task;
-  const dialect = createPlainDialect(address, 1);
+  const dialect = task.studio === undefined ? createPlainDialect(address, 1) : createStudioDialect(task.studio, 1);
   const watch = new Watch();
   const warmUpChanges = Math.floor((warmUpMs * changesPerSecond) / 1000);
   const allChanges = warmUpChanges + Math.floor((measureMs * changesPerSecond) / 1000);
@@ -111,6 +116,7 @@ await runTask(async (task: LatencyTask): Promise<LatencyResult> => {
   const publisher = task.writePort === undefined ? subscribers.publisher : await openWriter(task.writePort, watch);
   keepApart(serverPid);
   const startedAt = performance.now();
+  const busyBefore = busyMsOfAll(serverPid);
   const waitedBefore = waitedMs(serverPid, process.pid);
   sendEvenly(changesPerSecond, allChanges, (change) => {
     arrivals.sentAt[change] = performance.now();
@@ -121,9 +127,10 @@ await runTask(async (task: LatencyTask): Promise<LatencyResult> => {
   };
   await watch.within(arrivals.complete, 'all changes', warmUpMs + measureMs + arrivalDeadlineMs).catch(late);
   const waited = waitedMs(serverPid, process.pid) - waitedBefore;
+  const busyMsPerChange = (busyMsOfAll(serverPid) - busyBefore) / allChanges;
   const elapsedMs = performance.now() - startedAt;
   await watch.pass(silenceMs);
   const mistake = countMistake(subscribers, allChanges);
   if (mistake !== undefined) throw new Error(mistake);
-  return { ...arrivals.figures(), waited: (waited / elapsedMs) * 100 };
+  return { ...arrivals.figures(), waited: (waited / elapsedMs) * 100, busyMsPerChange };
 });

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { thisTree } from '../folder.ts';
 import { dependent } from './dependent.ts';
 import type { Answer } from './task.ts';
@@ -138,14 +139,17 @@ export async function startHubOn(
   return { process: child, pid: child.pid!, port, stop: (orLeaves) => stopProcess('the hub', child, 0, orLeaves) };
 }
 
-/** Starts another program that is measured; its port is what the pattern captures of what it writes to stderr. */
+/** Starts another program that is measured; its port is what the pattern captures of what it writes there. */
 export async function startProgram(
   command: string,
   args: readonly string[],
   portPattern: RegExp,
+  there: 'stdout' | 'stderr' = 'stderr',
 ): Promise<ServerProcess> {
-  const child = spawn(...dependent(command, args), { stdio: ['ignore', 'ignore', 'pipe'] });
-  const port = await withDeadline(`${command} to start`, startDeadlineMs, child, readLoggedPort(child, portPattern));
+  const stdio = there === 'stdout' ? (['ignore', 'pipe', 'ignore'] as const) : (['ignore', 'ignore', 'pipe'] as const);
+  const child = spawn(...dependent(command, args), { stdio: [...stdio] });
+  const logged = readLoggedPort(child[there]!, portPattern);
+  const port = await withDeadline(`${command} to start`, startDeadlineMs, child, logged);
   return { process: child, pid: child.pid!, port, stop: () => stopProcess(command, child) };
 }
 
@@ -168,8 +172,8 @@ async function readPort(child: ChildProcess, onEntry: (entry: LogEntry) => void)
   });
 }
 
-async function readLoggedPort(child: ChildProcess, pattern: RegExp): Promise<number> {
-  const lines = createInterface({ input: child.stderr! });
+async function readLoggedPort(input: Readable, pattern: RegExp): Promise<number> {
+  const lines = createInterface({ input });
   return new Promise((resolve) => {
     lines.on('line', (line) => {
       const port = pattern.exec(line)?.[1];
