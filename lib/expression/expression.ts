@@ -114,11 +114,129 @@ function compile(
   const possible = expects === undefined ? anyResult : results[expects];
   if (resultType !== 'dyn' && !possible.includes(resultType)) throw explainResult(text, tree, resultType, expects);
   return {
-    evaluate: parsed as Expression,
+    evaluate: quickened(parsed as Expression, tree),
     type: valueTypes[resultType],
     names: namesIn(tree),
     lookedUp: none,
   };
+}
+
+// Most expressions compute and compare numbers. The language walks their tree at each run, from object to object; one small object for each
+// operator takes a fifth of the time.
+
+const operators = ['+', '-', '*', '/', '%', '<', '<=', '>', '>=', '==', '!=', '&&', '||', '-_', '!_'] as const;
+const ofBooleans: readonly string[] = ['&&', '||', '!_'];
+
+/** Computes what has but numbers and booleans as long as all names have such values; the language does the rest. */
+function quickened(evaluate: Expression, tree: Part): Expression {
+  const kinds = new Map<string, string>();
+  const quick = operationOf(tree, kinds);
+  const [first, ...others] = kinds;
+  if (quick === undefined || first === undefined) return evaluate;
+  const [name, kind] = first;
+  if (others.length > 0) {
+    const all = [...kinds];
+    return (scope) => (all.every(([one, its]) => typeof scope[one] === its) ? quick.compute(scope) : evaluate(scope));
+  }
+  if (name === 'value') return (scope) => (typeof scope.value === kind ? quick.compute(scope) : evaluate(scope));
+  return (scope) => (typeof scope[name] === kind ? quick.compute(scope) : evaluate(scope));
+}
+
+/** Reads an operator with its sides, and notes the kind of value that each name has to have; undefined: it does something else. */
+function operationOf({ op, args, meta }: Part, kinds: Map<string, string>): Operation | undefined {
+  const operator = operators.indexOf(op as (typeof operators)[number]);
+  if (operator < 0 || meta.alternate !== undefined) return undefined;
+  const kind = ofBooleans.includes(op) ? 'bool' : 'double';
+  const [left, right] = (Array.isArray(args) ? args : [args]).map((side: Part) => sideOf(side, kind, kinds));
+  const isWhole = left !== undefined && (right !== undefined || op.endsWith('_'));
+  return isWhole ? new Operation(operator, left, right ?? { constant: 0 }) : undefined;
+}
+
+/** A side of an operator. */
+interface Side {
+  readonly operation?: Operation;
+  readonly name?: string;
+  readonly constant?: Value;
+}
+
+function sideOf(part: Part, kind: 'bool' | 'double', kinds: Map<string, string>): Side | undefined {
+  if (part.checkedType?.name !== kind || part.meta.alternate !== undefined) return undefined;
+  if (part.op === 'value') return { constant: part.args as Value };
+  if (part.op === 'id') {
+    kinds.set(part.args as string, kind === 'bool' ? 'boolean' : 'number');
+    return { name: part.args as string };
+  }
+  const operation = operationOf(part, kinds);
+  return operation && { operation };
+}
+
+/** An operator of numbers or booleans with its sides: each is a constant unless there is a name or another operator. */
+class Operation {
+  readonly #operator: number;
+  readonly #left: Operation | undefined;
+  readonly #leftName: string | undefined;
+  readonly #leftConstant: Value | undefined;
+  readonly #right: Operation | undefined;
+  readonly #rightName: string | undefined;
+  readonly #rightConstant: Value | undefined;
+
+  constructor(operator: number, left: Side, right: Side) {
+    this.#operator = operator;
+    this.#left = left.operation;
+    this.#leftName = left.name;
+    this.#leftConstant = left.constant;
+    this.#right = right.operation;
+    this.#rightName = right.name;
+    this.#rightConstant = right.constant;
+  }
+
+  compute(scope: Scope): Value {
+    const left = read(scope, this.#left, this.#leftName, this.#leftConstant) as number;
+    const right = read(scope, this.#right, this.#rightName, this.#rightConstant) as number;
+    switch (this.#operator) {
+      case 0:
+        return left + right;
+      case 1:
+        return left - right;
+      case 2:
+        return left * right;
+      case 3:
+        return left / right;
+      case 4:
+        return left % right;
+      case 5:
+        return left < right;
+      case 6:
+        return left <= right;
+      case 7:
+        return left > right;
+      case 8:
+        return left >= right;
+      case 9:
+        return left === right;
+      case 10:
+        return left !== right;
+      case 11:
+        return left && right;
+      case 12:
+        return left || right;
+      case 13:
+        return -left;
+      default:
+        return !left;
+    }
+  }
+}
+
+function read(
+  scope: Scope,
+  operation: Operation | undefined,
+  name: string | undefined,
+  constant: Value | undefined,
+): Value {
+  if (operation !== undefined) return operation.compute(scope);
+  if (name === undefined) return constant!;
+  return name === 'value' ? scope.value! : scope[name]!;
 }
 
 /** Whether the language uses a name itself, such as the type `double`, or `true`. No variable can have such a name. */

@@ -1,6 +1,7 @@
 // Conditions and expressions of rules (D-21).
 
 import test from 'ava';
+import fc from 'fast-check';
 import {
   compileExpression,
   explainFailure,
@@ -363,3 +364,62 @@ test('a list of too many parts is an error: lists within lists would take second
   const rest = compileExpression("size(split(text, ',', 2)[1])", { text: 'S' });
   t.is(rest.evaluate({ text: 'a,'.repeat(32_000) }), 63_998);
 });
+
+type Tree = number | 'a' | 'b' | readonly [op: string, left: Tree, right: Tree];
+const { tree: trees } = fc.letrec<{ tree: Tree }>((tie) => ({
+  tree: fc.oneof(
+    { depthSize: 'small' },
+    fc.constantFrom('a' as const, 'b' as const),
+    fc.integer({ min: 0, max: 9 }),
+    fc.tuple(fc.constantFrom('+', '-', '*', '/', '%'), tie('tree'), tie('tree')),
+  ),
+}));
+const textOf = (tree: Tree): string =>
+  typeof tree === 'object' ? `(${textOf(tree[1])} ${tree[0]} ${textOf(tree[2])})` : String(tree);
+
+test('arithmetic and comparisons of numbers are those of JavaScript, whatever is nested in whatever', (t) => {
+  const operator = { '+': 0, '-': 1, '*': 2, '/': 3, '%': 4 } as Record<string, number>;
+  const numbers = fc.oneof(fc.double(), fc.integer(), fc.constantFrom(0, -0, 1e308, -1e308));
+  const compute = (tree: Tree, scope: Record<string, number>): number => {
+    if (typeof tree !== 'object') return typeof tree === 'number' ? tree : scope[tree]!;
+    const [left, right] = [compute(tree[1], scope), compute(tree[2], scope)];
+    return [left + right, left - right, left * right, left / right, left % right][operator[tree[0]]!]!;
+  };
+  const variables = { a: 'F', b: 'F' } as const;
+  fc.assert(
+    fc.property(trees, trees, numbers, numbers, (one, other, a, b) => {
+      const [left, right] = [compute(one, { a, b }), compute(other, { a, b })];
+      t.is(compileExpression(textOf(one), variables).evaluate({ a, b }), left);
+      for (const [op, expected] of [
+        ['<', left < right],
+        ['<=', left <= right],
+        ['>', left > right],
+        ['>=', left >= right],
+        ['==', left === right],
+        ['!=', left !== right],
+      ] as const) {
+        const compared = `${textOf(one)} ${op} ${textOf(other)}`;
+        t.is(compileExpression(compared, variables).evaluate({ a, b }), expected, compared);
+        const combined = `!(${compared}) || a == 1 && -b < 2`;
+        const isSo = !expected || (a === 1 && -b < 2);
+        t.is(compileExpression(combined, variables).evaluate({ a, b }), isSo, combined);
+      }
+    }),
+    { numRuns: 100 },
+  );
+});
+
+for (const expression of ['a + 1', 'a * b - 1', '-a', 'a > 1 && b == 1', '!(a == b)', '1 - a'])
+  test(`${expression} fails as it ever did where a name has no value, or one of another type`, (t) => {
+    const { evaluate } = compileExpression(expression, { a: 'F', b: 'F' });
+    t.is(missingName(failureOf(() => evaluate({ b: 1 } as never))), 'a');
+    t.regex(String(failureOf(() => evaluate({ a: 'x', b: 1 }))), /not of type 'double'/);
+  });
+
+function failureOf(work: () => unknown): unknown {
+  try {
+    return work();
+  } catch (error) {
+    return error;
+  }
+}
