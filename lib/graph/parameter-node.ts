@@ -21,6 +21,7 @@ export class StateNode extends Emitter<Value | undefined> implements Parameter {
   /** The hub that owns it; undefined: this one does. */
   remote: Remote | undefined = undefined;
   inbox: Emitter<Value> | undefined = undefined;
+  channel: Parameter['channel'] = undefined;
   /** Emits writes that change nothing, once somebody has asked for them. */
   repeats: Emitter<Value> | undefined = undefined;
 
@@ -46,6 +47,7 @@ class TriggerNode extends Emitter<Value> implements Parameter {
   /** The hub that owns it; undefined: this one does. */
   remote: Remote | undefined = undefined;
   inbox: Emitter<Value> | undefined = undefined;
+  channel: Parameter['channel'] = undefined;
   /** Emits writes that change nothing, once somebody has asked for them. */
   repeats: Emitter<Value> | undefined = undefined;
 

@@ -70,6 +70,8 @@ export interface Parameter {
   readonly value: Value | undefined;
   /** The change that set the present value. Of a trigger: its last fire. */
   readonly lastChange: Change | undefined;
+  /** What the first gateway that tells its changes keeps of it: to find it in a table would be one more place in memory for each change. */
+  channel?: { readonly keeper: object | undefined } | undefined;
 }
 
 /**

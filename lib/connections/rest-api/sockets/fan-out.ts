@@ -65,8 +65,11 @@ export class FanOut {
     if (this.#subscribers.size === 0) return;
     const channel = this.channelOf(change.parameter);
     if (channel.matched !== this.#came || channel.left !== this.#left) this.#match(channel);
-    const { observers } = channel;
-    for (let index = 0; index < observers.length; index++) observers[index]!.tell(change);
+    if (channel.only !== undefined) channel.only.tell(change);
+    else {
+      const { observers } = channel;
+      for (let index = 0; index < observers.length; index++) observers[index]!.tell(change);
+    }
     channel.revision = change.revision;
     if (isTimed) this.rounds.time();
   };
@@ -88,9 +91,15 @@ export class FanOut {
   }
 
   channelOf(parameter: Parameter): Channel {
+    const { channel } = parameter;
+    return channel !== undefined && channel.keeper === this ? (channel as Channel) : this.#findChannel(parameter);
+  }
+
+  #findChannel(parameter: Parameter): Channel {
     let channel = this.#channels.get(parameter);
     if (channel === undefined) {
-      channel = new Channel(parameter, this.#nextId++);
+      channel = new Channel(parameter, this.#nextId++, this);
+      parameter.channel ??= channel;
       this.#channels.set(parameter, channel);
       this.#parameters.set(channel.id, parameter);
     }
@@ -113,6 +122,7 @@ export class FanOut {
     if (channel === undefined) return undefined;
     this.#channels.delete(parameter);
     this.#parameters.delete(channel.id);
+    if (parameter.channel === channel) parameter.channel = undefined;
     return channel;
   }
 
@@ -125,6 +135,7 @@ export class FanOut {
   #forgetLeft(channel: Channel): void {
     if (channel.left !== this.#left && channel.observers.length > 0)
       channel.observers = channel.observers.filter(({ subscriber }) => this.#subscribers.has(subscriber));
+    channel.only = channel.observers.length === 1 ? channel.observers[0] : undefined;
     channel.left = this.#left;
   }
 
@@ -135,6 +146,7 @@ export class FanOut {
     while (first > 0 && this.#subscribers.get(this.#list[first - 1]!)! > channel.matched) first--;
     for (const subscriber of this.#list.slice(first))
       if (subscriber.matches(channel.parameter)) channel.observers.push(subscriber.observe(channel));
+    channel.only = channel.observers.length === 1 ? channel.observers[0] : undefined;
     channel.matched = this.#came;
   }
 }
@@ -144,7 +156,10 @@ export class Channel {
   readonly parameter: Parameter;
   /** Sockets call the parameter by this number. No other parameter has ever had it. */
   readonly id: number;
+  readonly keeper: FanOut | undefined;
   observers: Observer[] = [];
+  /** The observer, where there is one: a list of one would be two more places in memory. */
+  only: Observer | undefined = undefined;
   /** The revision of the last change that observers were told. */
   revision = 0;
   /** The number of the last subscriber that was matched with the parameter, and how many subscribers had left by then. */
@@ -154,9 +169,10 @@ export class Channel {
   #item = '';
   #itemRevision = 0;
 
-  constructor(parameter: Parameter, id: number) {
+  constructor(parameter: Parameter, id: number, keeper?: FanOut) {
     this.parameter = parameter;
     this.id = id;
+    this.keeper = keeper;
   }
 
   /** Encodes the value of a revision once, however many groups send it. */

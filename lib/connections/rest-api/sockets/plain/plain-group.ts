@@ -43,16 +43,30 @@ class PlainGroup implements Subscriber, Audience {
   }
 
   observe({ parameter }: Channel): Observer {
-    const prefix = this.#prefixOf(parameter);
-    const put = this.#put;
-    if (parameter.type === 'T') {
-      const tell = ({ value, revision }: Change) => {
-        put(this, prefix, value, revision);
-        this.fires++;
-      };
-      return { subscriber: this, tell };
-    }
-    return { subscriber: this, tell: ({ value, revision }) => put(this, prefix, value, revision) };
+    return new PlainObserver(this, this.#prefixOf(parameter), parameter.type === 'T');
+  }
+
+  /** Puts a change into the outbox. */
+  put(prefix: Uint8Array, { value, revision }: Change): void {
+    this.#put(this, prefix, value, revision);
+  }
+}
+
+/** The changes of one parameter for a group: one object, since each more is one more place in memory to wait for. */
+class PlainObserver implements Observer {
+  readonly subscriber: PlainGroup;
+  readonly #prefix: Uint8Array;
+  readonly #isTrigger: boolean;
+
+  constructor(subscriber: PlainGroup, prefix: Uint8Array, isTrigger: boolean) {
+    this.subscriber = subscriber;
+    this.#prefix = prefix;
+    this.#isTrigger = isTrigger;
+  }
+
+  tell(change: Change): void {
+    this.subscriber.put(this.#prefix, change);
+    if (this.#isTrigger) this.subscriber.fires++;
   }
 }
 
