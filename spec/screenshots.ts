@@ -30,6 +30,7 @@ async function takeAll(): Promise<void> {
   try {
     mkdirSync(screenshots, { recursive: true });
     const url = 'http://localhost:17011/hub/';
+    await takeSequence(browser, url);
     await takeDashboard(hub, browser, `${url}#/dashboards?name=studio&bare=1`);
     await takeFlows(hub, browser, `${url}#/flows`);
   } finally {
@@ -37,6 +38,27 @@ async function takeAll(): Promise<void> {
     await hub.stop();
     rmSync(folder, { recursive: true });
   }
+}
+
+/** What the README begins with: a button, the light that it switches on, and why the light is on. */
+async function takeSequence(browser: Browser, url: string): Promise<void> {
+  const viewport = { width: 960, height: 540 };
+  const page = await browser.newPage({ viewport, colorScheme: 'dark', reducedMotion: 'reduce' });
+  const shot = (name: string) => page.screenshot({ path: join(screenshots, `${name}.png`) });
+  await page.goto(`${url}#/dashboards?name=studio&bare=1`);
+  const button = page.getByRole('button', { name: 'Mic', exact: true });
+  await button.hover();
+  await shot('1-press');
+  await button.click();
+  await page.locator('.widget.lamp', { hasText: 'ON AIR' }).locator('[data-state=on]').waitFor();
+  await page.mouse.move(0, 0);
+  await pause(500);
+  await shot('2-on-air');
+  await page.goto(`${url}#/why?address=desk/red-light`);
+  await page.getByText('desk/mic-open').first().waitFor();
+  await pause(500);
+  await shot('3-why');
+  await page.close();
 }
 
 /** The dashboard on air, with a fader that has been moved for a minute. */
