@@ -8,7 +8,8 @@ import { Command } from 'commander';
 import { createConsole } from './command/console.ts';
 import { createEnding } from './command/ending.ts';
 import { calledAs, defaultFolder, firstSteps } from './command/first-steps.ts';
-import type { Place } from './command/init.ts';
+import type { InitOptions } from './command/init.ts';
+import type { Recipe } from './command/recipe.ts';
 import type { RemoteOptions } from './command/remote/ask-hub.ts';
 import type { AuditOptions } from './command/remote/audit-command.ts';
 import type { EventsOptions } from './command/remote/events-command.ts';
@@ -51,16 +52,30 @@ program
 
 program
   .command('init')
-  .description('make a folder to begin with: a flow file with a test, a dashboard and a README')
+  .description('make a folder to begin with: flow files with tests, a dashboard and a README; or add a recipe to one')
   .argument('[folder]', 'where; what is there already is never touched', '.')
+  .option('--recipe <name>', 'copy this recipe: `recipes` lists them')
+  .option('--set <name=value>', 'a variable of the recipe, such as an address of yours; once for each', collect)
+  .option('--as <name>', 'the name of the copy (default: that of the recipe)')
   .option('--data <folder>', 'where the hub keeps values and their history (default: "flows/data")')
   .option('--bind-ip <address>', "who may come: '' is the whole network (default: this machine alone)")
-  .action((folder: string, place: Place) =>
+  .action((folder: string, options: InitOptions) =>
     finish(
-      import('./command/init.ts').then(({ init }) =>
-        init(folder, calledAs(process.argv[1] ?? '', resolve(folder)), console, place),
-      ),
+      Promise.all([import('./command/init.ts'), import('./command/recipe.ts')]).then(([{ init }, { askVariables }]) => {
+        const isAnswered = process.stdin.isTTY && process.stdout.isTTY;
+        const ask = (recipe: Recipe) => askVariables(recipe, process.stdin, process.stdout);
+        const call = calledAs(process.argv[1] ?? '', resolve(folder));
+        return init(folder, call, console, isAnswered ? { ...options, ask } : options);
+      }),
     ),
+  );
+
+program
+  .command('recipes')
+  .description('list the recipes of the cookbook; of one, what it is for and its variables')
+  .argument('[recipe]', 'the name of a recipe: tally/two-microphones')
+  .action((recipe: string | undefined) =>
+    finish(import('./command/recipe.ts').then(({ recipes }) => recipes(recipe, console))),
   );
 
 program
@@ -263,6 +278,11 @@ async function runHub(paths: readonly string[], options: RunSettings): Promise<n
 /** What was typed may be a password: an option that is misspelt is told without its value, and arguments are counted. */
 function withoutArguments(text: string): string {
   return text.replace(/('-[^'=]*=)[^']*'/g, "$1***'").replace(/( but got \d+): .*\.$/m, '$1.');
+}
+
+/** The values of an option that may be there several times. */
+function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
 }
 
 function remote(name: string, description: string): Command {

@@ -1,20 +1,27 @@
-// patchbay init: a folder to begin with. Nothing that is there already is touched.
+// patchbay init: a folder to begin with, or a recipe in a folder. Nothing that is there already is touched.
 
-import { lstatSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { lstatSync, mkdtempSync } from 'node:fs';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { checkFlows } from '../hub/index.ts';
 import { HubError } from '../model/error.ts';
 import { printable } from '../model/printable.ts';
 import type { Console } from './console.ts';
 import { defaultFolder, quoted } from './first-steps.ts';
+import {
+  copyRecipe,
+  inQuotes,
+  type Recipe,
+  type RecipeCopy,
+  readGiven,
+  readRecipe,
+  type Surroundings,
+} from './recipe.ts';
 
 const examples = join(import.meta.dirname, '../../flows/init');
-
-const flowFile = 'studio.json5';
-
-/** The files that it makes, and what they are copied from. */
-const copied = [flowFile, 'dashboards/studio.json5'];
+const dashboard = 'dashboards/studio.json5';
 
 /** What the flow file says of the place where it runs. */
 export interface Place {
@@ -24,23 +31,44 @@ export interface Place {
   readonly bindIp?: string;
 }
 
+export interface InitOptions extends Place {
+  /** The recipe that is copied; left out: a first studio. */
+  readonly recipe?: string;
+  /** `name=value` for variables of the recipe. */
+  readonly set?: readonly string[];
+  /** The name of the copy; left out: that of the recipe. */
+  readonly as?: string;
+  /** Asks for variables where none is given; left out: the recipe keeps its own. */
+  ask?(recipe: Recipe): Promise<ReadonlyMap<string, string>>;
+}
+
+/** What is to be made, by path within the folder, and what there is to say about it. */
+interface Making {
+  readonly files: ReadonlyMap<string, string>;
+  /** What is to be typed to try it. */
+  readonly steps: readonly string[];
+  /** What is behind `/hub/`. */
+  readonly page: string;
+}
+
 /**
- * Makes a flow file, a dashboard and a README in a folder. `call` is how the command is called. Errors: `conflict`, `bad-request`
- * for what is no address of a network interface.
+ * Makes files in a folder. `call` is how the command is called. Errors: `conflict` where a file is there already, `bad-request` for
+ * what is no recipe, no variable of it, or no address; `bad-flow` where the recipe would have mistakes there. Then nothing is made.
  */
 export async function init(
   folder: string,
   call: string,
   { print }: Pick<Console, 'print'>,
-  place: Place = {},
+  options: InitOptions = {},
 ): Promise<number> {
-  const files = new Map<string, string>();
-  for (const name of copied) {
-    const text = await readFile(join(examples, name), 'utf8');
-    files.set(join(defaultFolder, name), name === flowFile ? placed(text, place) : text);
-  }
-  files.set('README.md', readmeOf(call, place));
-  files.set('.gitignore', `${defaultFolder}/data\nnode_modules\n`);
+  if (options.recipe === undefined)
+    for (const name of ['set', 'as'] as const)
+      if (options[name] !== undefined && options[name].length > 0)
+        throw new HubError('bad-request', `--${name}: expected --recipe with it`);
+  const { files, steps, page } =
+    options.recipe === undefined
+      ? await makeStudio(call, options)
+      : await makeRecipe(folder, call, options.recipe, options);
   for (const name of files.keys())
     if (lstatSync(join(folder, name), { throwIfNoEntry: false }) !== undefined)
       // a link that leads nowhere is in the way as well
@@ -51,16 +79,27 @@ export async function init(
     await writeFile(path, text, { flag: 'wx' });
     print(printable(`made ${path}`));
   }
-  print(
-    [
-      '',
-      ...(folder === '.' ? [] : [`cd ${quoted(folder)}`]),
-      `${call} run`,
-      '',
-      'and then open http://localhost:17011/hub/',
-    ].join('\n'),
-  );
+  const lines = [
+    '',
+    ...(folder === '.' ? [] : [`cd ${quoted(folder)}`]),
+    ...steps,
+    '',
+    `and then open http://localhost:17011/hub/${page}`,
+  ];
+  print(lines.join('\n'));
   return 0;
+}
+
+async function makeStudio(call: string, place: Place): Promise<Making> {
+  const files = new Map<string, string>();
+  files.set(join(defaultFolder, 'studio.json5'), placed(await example('studio.json5'), place));
+  files.set(join(defaultFolder, dashboard), await example(dashboard));
+  addOwn(files, call, place, 'studio.json5', 'studio');
+  return { files, steps: [`${call} run`], page: '' };
+}
+
+function example(name: string): Promise<string> {
+  return readFile(join(examples, name), 'utf8');
 }
 
 /** The first flow file for another place. Errors: when it has another text by now. */
@@ -76,21 +115,156 @@ export function placed(text: string, { data, bindIp }: Place): string {
 
 export function replaceOnce(text: string, from: string, to: string): string {
   const parts = text.split(from);
-  if (parts.length !== 2) throw new Error(`${flowFile}: expected "${from}" once, got it ${parts.length - 1} times`);
+  if (parts.length !== 2) throw new Error(`studio.json5: expected "${from}" once, got it ${parts.length - 1} times`);
   return parts.join(to);
 }
 
-function inQuotes(text: string): string {
-  return /^[^'\\\p{Cc}\u2028\u2029]*$/u.test(text) ? `'${text}'` : JSON.stringify(text);
-}
+function addOwn(
+  files: Map<string, string>,
+  call: string,
+  { data }: Place,
+  flowFile: string,
+  page: string | undefined,
+): void {
+  files.set(
+    'README.md',
+    `# A studio
 
-function readmeOf(call: string, { data }: Place): string {
-  return `# A studio
-
-- \`${call} run\` runs the hub. The console is at <http://localhost:17011/hub/>, the dashboard at
-  <http://localhost:17011/hub/#/dashboards?name=studio>.
-- ${defaultFolder}/studio.json5 says which parameters there are, and what follows from what. Save it, and the hub follows.
+- \`${call} run\` runs the hub. The console is at <http://localhost:17011/hub/>${
+      page === undefined
+        ? '.'
+        : `, the dashboard at
+  <http://localhost:17011/hub/#/dashboards?name=${page}>.`
+    }
+- ${defaultFolder}/${flowFile} says which parameters there are, and what follows from what. Save it, and the hub follows.
 - \`${call} check\` names every mistake with its place, \`${call} test\` runs the tests of the file.
 - ${data ?? `${defaultFolder}/data`} is what the hub keeps: \`${call} backup studio.tar\` makes a copy of all while it runs.
+`,
+  );
+  files.set('.gitignore', `${defaultFolder}/data\nnode_modules\n`);
+}
+
+// A recipe: beside other flow files it is copied alone, into a folder without any together with what a hub needs.
+
+async function makeRecipe(folder: string, call: string, name: string, options: InitOptions): Promise<Making> {
+  const recipe = await readRecipe(name);
+  const own = options.as ?? recipe.name.split('/')[1]!;
+  if (!/^[a-z\d][a-z\d-]{0,47}$/.test(own))
+    throw new HubError('bad-request', `--as: expected 1 to 48 characters a-z, 0-9 and -, got ${JSON.stringify(own)}`);
+  const around = await lookAround(join(folder, defaultFolder));
+  const isAsked = options.ask !== undefined && (options.set ?? []).length === 0;
+  const given = isAsked ? await options.ask!(recipe) : readGiven(recipe, options.set ?? []);
+  const copy = copyRecipe(recipe, own, given, around ?? nothing);
+  const files = new Map<string, string>([[`${own}${recipe.ending}`, copy.text]]);
+  for (const [companion, text] of copy.companions)
+    if (!(await isSame(join(folder, defaultFolder, companion), text))) files.set(companion, text);
+  const isFirst = around === undefined;
+  if (isFirst) files.set('hub.json5', withoutTypesOf(copy.text, await example('hub.json5')));
+  const writes = await checkCopy(folder, files, isFirst ? [] : [join(folder, defaultFolder)]);
+  const isShown = isFirst && files.get('hub.json5')!.includes('dashboards:');
+  const hasPanel = isShown || copy.companions.has(`dashboards/${own}.json5`);
+  if (isShown && !copy.companions.has(`dashboards/${own}.json5`))
+    files.set(`dashboards/${own}.json5`, panelOf(own, copy, writes));
+  setPlace(files, options);
+  const made = new Map([...files].map(([file, text]) => [join(defaultFolder, file), text]));
+  if (isFirst) addOwn(made, call, options, `${own}${recipe.ending}`, hasPanel ? own : undefined);
+  return {
+    files: made,
+    steps: [`${call} test${copy.needsOthers ? ' --together' : ''}`, `${call} run`],
+    page: hasPanel ? `#/dashboards?name=${own}` : '',
+  };
+}
+
+const nothing: Surroundings = { addresses: new Set(), connections: new Set(), hasOthers: false };
+
+/** What the flow files of a folder declare; undefined: it has none. Errors: `bad-flow` where they have mistakes. */
+async function lookAround(flows: string): Promise<Surroundings | undefined> {
+  const names = await readdir(flows, { recursive: true }).catch(() => []);
+  if (!names.some((name) => /^(?!.*(?:^|[\\/])(?:[._]|node_modules|dashboards[\\/])).*\.(?:json5|ts)$/.test(name)))
+    return undefined;
+  const { plan, mistakes } = await checkFlows([flows]);
+  if (mistakes.length > 0)
+    throw new HubError(
+      'bad-flow',
+      `${mistakes.join('\n')}\nexpected flow files without mistakes, to which a recipe can be added`,
+    );
+  const { connections } = plan;
+  return {
+    addresses: new Set(connections.flatMap(({ id, parameters }) => parameters.map((one) => `${id}/${one.id}`))),
+    connections: new Set(connections.map(({ id }) => id)),
+    hasOthers: connections.some(({ type }) => type.type === 'nats'),
+  };
+}
+
+/** Without the connections of the types that a recipe brings itself: a hub has one store, and a port one owner. */
+function withoutTypesOf(recipe: string, base: string): string {
+  return base.replace(/^ {4}\/\/.*\n {4}\w+: \{ type: '([\w-]+)'.*\n/gm, (connection, type) =>
+    recipe.includes(`type: '${type}'`) ? '' : connection,
+  );
+}
+
+/** Checks files as they will be, beside those that are there. Returns the addresses that their rules write. Errors: `bad-flow`. */
+async function checkCopy(
+  folder: string,
+  files: ReadonlyMap<string, string>,
+  others: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const stage = mkdtempSync(join(tmpdir(), 'patchbay-init-'));
+  try {
+    for (const [name, text] of files) {
+      await mkdir(dirname(join(stage, name)), { recursive: true });
+      await writeFile(join(stage, name), text);
+    }
+    const { plan, mistakes } = await checkFlows([...others, stage]);
+    const lines = mistakes.map((line) => line.replaceAll(stage, join(folder, defaultFolder)));
+    if (lines.length > 0) throw new HubError('bad-flow', `${lines.join('\n')}\nnothing was made`);
+    return new Set(plan.rules.flatMap(({ to }) => to));
+  } finally {
+    await rm(stage, { recursive: true, force: true });
+  }
+}
+
+async function isSame(path: string, text: string): Promise<boolean> {
+  return (await readFile(path, 'utf8').catch(() => undefined)) === text;
+}
+
+/** Says in the files where the hub runs. Errors: `bad-request` where none of them says it. */
+function setPlace(files: Map<string, string>, { data, bindIp }: Place): void {
+  for (const [option, value, said] of [
+    ['data', data, "folder: 'data'"],
+    ['bindIp', bindIp, "bindIp: '127.0.0.1'"],
+  ] as const) {
+    if (value === undefined) continue;
+    const file = [...files].find(([, text]) => text.includes(said));
+    if (file === undefined) {
+      const name = option === 'data' ? '--data' : '--bind-ip';
+      throw new HubError(
+        'bad-request',
+        `${name}: the recipe has nothing that needs it; set it where your flow files have it`,
+      );
+    }
+    files.set(file[0], placed(file[1], { [option]: value }));
+  }
+}
+
+/** A panel with a widget for each device of a recipe: a lamp or a value where its rules write, a button or a fader elsewhere. */
+function panelOf(own: string, { devices }: RecipeCopy, writes: ReadonlySet<string>): string {
+  const widgets = devices.map(({ address, about, type }) => {
+    const label = inQuotes(about.replace(/^the /, '').replace(/^./, (first) => first.toUpperCase()));
+    const start = `label: ${label}, address: ${inQuotes(address)}`;
+    if (writes.has(address)) return `{ type: '${type === 'B' || type === 'T' ? 'lamp' : 'value'}', ${start} }`;
+    if (type === 'B') return `{ type: 'button', ${start} }`;
+    if (type === 'T') return `{ type: 'button', ${start}, mode: 'fire' }`;
+    if (type === 'S') return `{ type: 'value', ${start} }`;
+    const [, min, max] = /(-?\d+) to (-?\d+)/.exec(about) ?? (/dB/.test(about) ? ['', -60, 10] : ['', 0, 100]);
+    return `{ type: 'fader', ${start}, min: ${min}, max: ${max}, size: [1, 2] }`;
+  });
+  return `// http://localhost:17011/hub/#/dashboards?name=${own}
+{
+  title: ${inQuotes(own)},
+  columns: 3,
+  widgets: [
+${widgets.map((widget) => `    ${widget},\n`).join('')}  ],
+}
 `;
 }

@@ -1,8 +1,10 @@
 // What clients have written, on the terminal of an operator: no command gives it anything that it obeys. A pipe gets values as they are.
 
 import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import json5 from 'json5';
 import { within } from '../support/deadline.ts';
 import { createFolder } from '../support/folder.ts';
 import { api, startHubFrom, writer } from '../support/hub.ts';
@@ -86,4 +88,57 @@ test('no command gives a terminal what clients have written as it is', async (t)
   }
   t.is(await outputOf(['get', 'desk/text', ...at], false), `${hostile}\n`);
   t.is(JSON.parse(await outputOf(['get', 'desk/text', '--json', ...at], false)), hostile);
+});
+
+/** Types lines into a command on a terminal, each once it is asked for. */
+async function typed(
+  folder: string,
+  args: readonly string[],
+  answers: readonly (readonly [asked: string, answer: string])[],
+) {
+  const command = [process.execPath, '--disable-warning=ExperimentalWarning', main, ...args].join(' ');
+  const child = spawn(...dependent('script', ['-qec', command, '/dev/null']), {
+    cwd: folder,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const waiting = [...answers];
+  let [output, seen] = ['', 0];
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    output += text;
+    const [asked, answer] = waiting[0] ?? [];
+    const at = asked === undefined ? -1 : output.indexOf(asked, seen);
+    if (at < 0) return;
+    seen = at + asked!.length;
+    waiting.shift();
+    child.stdin.write(answer!);
+  });
+  const status = await within(new Promise((resolve) => child.once('close', resolve)), args.join(' '));
+  return { status, output };
+}
+
+test('on a terminal `init` asks for each variable of a recipe, says what is wrong with an answer, and makes nothing when there is none', async (t) => {
+  const folder = await createFolder(t);
+  const { status, output } = await typed(
+    folder,
+    ['init', '--recipe', 'tally/two-microphones'],
+    [
+      ['[desk/mic1]: ', 'mic\r'],
+      ['[desk/mic1]: ', 'desk/mic/1/on\r'],
+      ['[desk/mic2]: ', '\r'],
+      ['[studio/red-light]: ', 'hall/light\r'],
+    ],
+  );
+  t.is(status, 0, output);
+  t.regex(output, /mic1, the first microphone is open \[desk\/mic1\]: /);
+  t.regex(output, /--set mic1: expected <Connection ID>\/<Parameter ID>, got "mic"/);
+  const { variables } = json5.parse(readFileSync(join(folder, 'flows/two-microphones.json5'), 'utf8'));
+  t.deepEqual(variables, { mic1: 'desk/mic/1/on', mic2: 'desk/mic2', light: 'hall/light' });
+  const ended = await typed(
+    folder,
+    ['init', 'other', '--recipe', 'tally/two-microphones'],
+    [['[desk/mic1]: ', '\u0004']],
+  );
+  t.is(ended.status, 1, ended.output);
+  t.regex(ended.output, /expected an answer, got none; nothing was made/);
+  t.false(existsSync(join(folder, 'other')));
 });

@@ -1,0 +1,313 @@
+// The recipes of the cookbook. Each says in three lines what it is for, and has its addresses in `variables`. Dummies stand for the
+// devices, so that it runs and passes its tests anywhere. A copy has other addresses, and dummies only where there is no such parameter.
+
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, dirname, extname, join } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { nearestName } from '../json5/nearest-name.ts';
+import { connectionIdOf, isAddress, parseAddress } from '../model/address.ts';
+import { describe, HubError, messageOf } from '../model/error.ts';
+import { printable } from '../model/printable.ts';
+import type { Console } from './console.ts';
+
+const cookbook = join(import.meta.dirname, '../../flows/cookbook');
+
+export interface Recipe {
+  /** `tally/two-microphones` */
+  readonly name: string;
+  /** Its first three lines. */
+  readonly about: readonly string[];
+  readonly variables: readonly RecipeVariable[];
+  readonly text: string;
+  /** `.json5` or `.ts` */
+  readonly ending: string;
+  /** The files that it names, by their paths from its folder. */
+  readonly companions: ReadonlyMap<string, string>;
+}
+
+interface RecipeVariable {
+  readonly name: string;
+  readonly about: string;
+  readonly usual: string;
+}
+
+/** A dummy that stands for a device: its parameters as lines without their IDs, by ID. */
+type StandIns = ReadonlyMap<string, ReadonlyMap<string, string>>;
+
+/** What the folder has that a recipe is copied to. */
+export interface Surroundings {
+  readonly addresses: ReadonlySet<string>;
+  readonly connections: ReadonlySet<string>;
+  /** Whether an unknown connection may be one of another hub. */
+  readonly hasOthers: boolean;
+}
+
+/** All recipes, by topic. */
+export async function listRecipes(): Promise<Recipe[]> {
+  const files = await listFiles();
+  return Promise.all(files.filter(isRecipe).map((file) => readOne(file, files)));
+}
+
+/** Errors: `bad-request` when there is none of this name; it names the nearest. */
+export async function readRecipe(name: string): Promise<Recipe> {
+  const files = await listFiles();
+  const byName = new Map(files.filter(isRecipe).map((file) => [nameOf(file), file]));
+  const found = byName.get(name);
+  if (found !== undefined) return readOne(found, files);
+  const names = [...byName.keys()];
+  const own = nearestName(
+    basename(nameOf(name)),
+    names.map((one) => basename(one)),
+  );
+  const nearest = names.find((one) => basename(one) === own) ?? nearestName(name, names);
+  const hint = nearest === undefined ? 'the command recipes lists them' : `did you mean "${nearest}"?`;
+  throw new HubError('bad-request', `--recipe: unknown recipe ${JSON.stringify(name)}, ${hint}`);
+}
+
+/** The files of the cookbook, by their paths from its folder. */
+async function listFiles(): Promise<string[]> {
+  return (await readdir(cookbook, { recursive: true })).map((file) => file.replaceAll('\\', '/')).sort();
+}
+
+function isRecipe(file: string): boolean {
+  return /^[^/]+\/[^_/][^/]*\.(?:json5|ts)$/.test(file);
+}
+
+function nameOf(file: string): string {
+  return file.replace(/\.\w+$/, '');
+}
+
+async function readOne(file: string, files: readonly string[]): Promise<Recipe> {
+  const text = await readFile(join(cookbook, file), 'utf8');
+  const [folder, ending] = [dirname(file), extname(file)];
+  const own = basename(file, ending);
+  const beside = [`_${own}.json5`, `${own}.types.json`, `dashboards/${own}.json5`];
+  const companions = beside.filter((one) => files.includes(`${folder}/${one}`));
+  const texts = companions.map(async (one) => [one, await readFile(join(cookbook, folder, one), 'utf8')] as const);
+  const about = /^(?:\/\/ .*\n)+/.exec(text)?.[0] ?? '';
+  return {
+    name: `${folder}/${own}`,
+    about: about
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.slice(3)),
+    variables: variablesOf(text),
+    text,
+    ending,
+    companions: new Map(await Promise.all(texts)),
+  };
+}
+
+const variableLine = /^ +(\w+): '([^'\\]*)', \/\/ (.*)$/gm;
+
+function variablesOf(text: string): RecipeVariable[] {
+  const [block = ''] = /^(?: {2}variables: |const variables = )\{\n[^}]*\}/m.exec(text) ?? [];
+  return [...block.matchAll(variableLine)].map(([, name = '', usual = '', about = '']) => ({ name, usual, about }));
+}
+
+/** Prints a line per recipe; of one, what it is for and what it asks for. */
+export async function recipes(name: string | undefined, { print }: Pick<Console, 'print'>): Promise<number> {
+  if (name === undefined) {
+    const all = await listRecipes();
+    const width = Math.max(...all.map((one) => one.name.length));
+    for (const one of all) print(`${one.name.padEnd(width)}  ${one.about[0]}`);
+    return 0;
+  }
+  const { about, variables } = await readRecipe(name);
+  const width = Math.max(...variables.map((one) => one.name.length + one.usual.length));
+  const lines = variables.map((one) => `${`${one.name}=${one.usual}`.padEnd(width + 1)}  ${one.about}`);
+  print([...about, '', ...lines].join('\n'));
+  return 0;
+}
+
+/** What is given for a variable. Errors: `bad-request` for a variable that there is not, and for what is no address where one is wanted. */
+export function checkGiven({ variables }: Recipe, name: string, value: string): void {
+  const names = variables.map((one) => one.name);
+  const variable = variables.find((one) => one.name === name);
+  if (variable === undefined) {
+    const nearest = nearestName(name, names);
+    const known = nearest === undefined ? `expected one of ${names.join(', ')}` : `did you mean "${nearest}"?`;
+    throw new HubError('bad-request', `--set ${name}: unknown variable "${name}", ${known}`);
+  }
+  if (value === '') throw new HubError('bad-request', `--set ${name}: expected ${variable.about}, got nothing`);
+  if (!isAddress(variable.usual)) return;
+  try {
+    parseAddress(value);
+  } catch (error) {
+    throw new HubError('bad-request', `--set ${name}: ${messageOf(error)}`);
+  }
+}
+
+/** Reads `name=value` texts. Errors: `bad-request`. */
+export function readGiven(recipe: Recipe, texts: readonly string[]): Map<string, string> {
+  const given = new Map<string, string>();
+  for (const text of texts) {
+    const [, name = '', value = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
+    if (name === '') throw new HubError('bad-request', `--set: expected <name>=<value>, got ${describe(text)}`);
+    checkGiven(recipe, name, value);
+    if (given.has(name)) throw new HubError('bad-request', `--set ${name}: expected it once, got it twice`);
+    given.set(name, value);
+  }
+  return given;
+}
+
+/** Asks for each variable, on a terminal. An empty line takes what the recipe has. Errors: when there is no answer any more. */
+export async function askVariables(
+  recipe: Recipe,
+  input: NodeJS.ReadableStream,
+  output: NodeJS.WritableStream,
+): Promise<Map<string, string>> {
+  const given = new Map<string, string>();
+  const lines = createInterface({ input, output });
+  const closed = new AbortController();
+  lines.once('close', () => closed.abort());
+  try {
+    output.write(`${recipe.about.join('\n')}\n\nPress Enter to take what is in brackets.\n`);
+    for (const { name, about, usual } of recipe.variables)
+      for (;;) {
+        const answer = (await lines.question(`${name}, ${about} [${usual}]: `, { signal: closed.signal })).trim();
+        if (answer === '') break;
+        try {
+          checkGiven(recipe, name, answer);
+          given.set(name, answer);
+          break;
+        } catch (error) {
+          output.write(`${printable(messageOf(error))}\n`);
+        }
+      }
+    return given;
+  } catch {
+    throw new HubError('bad-request', 'expected an answer, got none; nothing was made');
+  } finally {
+    lines.close();
+  }
+}
+
+/** A recipe as it is copied. */
+export interface RecipeCopy {
+  readonly text: string;
+  readonly companions: ReadonlyMap<string, string>;
+  /** The addresses of its devices, each with what it is and the type of its value. */
+  readonly devices: readonly { readonly address: string; readonly about: string; readonly type: string }[];
+  /** Whether it has parameters of other files. */
+  readonly needsOthers: boolean;
+}
+
+/** Copies a recipe under a name, with what is given for its variables. Errors: `bad-request`. */
+export function copyRecipe(
+  recipe: Recipe,
+  own: string,
+  given: ReadonlyMap<string, string>,
+  around: Surroundings,
+): RecipeCopy {
+  const region = standInRegion(recipe.text);
+  const values = new Map(recipe.variables.map(({ name, usual }) => [name, given.get(name) ?? usual]));
+  const standIns = new Map<string, Map<string, string>>();
+  const devices: { address: string; about: string; type: string }[] = [];
+  const users = new Map<string, string>();
+  let needsOthers = false;
+  for (const { name, usual, about } of recipe.variables) {
+    if (!isAddress(usual)) continue;
+    const line = region.standIns.get(connectionIdOf(usual))?.get(usual.slice(connectionIdOf(usual).length + 1));
+    const wanted = given.get(name);
+    const address = wanted ?? (line === undefined ? usual : freeAddress(usual, own, around));
+    const other = users.get(address);
+    if (other !== undefined)
+      throw new HubError(
+        'bad-request',
+        `--set ${name}: expected another address than that of ${other}, got ${address}`,
+      );
+    users.set(address, name);
+    values.set(name, address);
+    if (line === undefined) continue; // it is no device of this hub
+    devices.push({ address, about, type: /^,(\w)/.exec(line)?.[1] ?? 'S' });
+    const { connectionId, parameterId } = parseAddress(address);
+    const isThere = wanted !== undefined && isKnown(name, address, around);
+    if (isThere) needsOthers = true;
+    else standIns.set(connectionId, (standIns.get(connectionId) ?? new Map()).set(parameterId, line));
+  }
+  const toText = recipe.ending === '.ts' ? inQuotes : (text: string) => inQuotes(plainly(text));
+  const before = recipe.text.slice(0, region.start);
+  const text = before + written(standIns, toText) + recipe.text.slice(region.end);
+  return {
+    text: text.replace(/^(?: {2}variables: |const variables = )\{\n[^}]*\}/m, (block) =>
+      block.replace(variableLine, (line, name, usual) => {
+        const value = values.get(name) ?? usual;
+        return value === usual ? line : line.replace(`'${usual}'`, () => toText(value));
+      }),
+    ),
+    companions: new Map(
+      [...recipe.companions].map(([name, text]) => [
+        name.startsWith('dashboards/') ? `dashboards/${own}.json5` : name,
+        withAddresses(text, recipe, values),
+      ]),
+    ),
+    devices,
+    needsOthers,
+  };
+}
+
+/** Whether the folder has the parameter. Errors: `bad-request` when it has the connection, but no such parameter. */
+function isKnown(name: string, address: string, { addresses, connections, hasOthers }: Surroundings): boolean {
+  if (addresses.has(address)) return true;
+  const id = connectionIdOf(address);
+  if (!connections.has(id)) return hasOthers;
+  const known = [...addresses].filter((one) => connectionIdOf(one) === id);
+  const nearest = nearestName(address, known);
+  const hint = nearest === undefined ? 'give one that it has, or declare it there first' : `did you mean "${nearest}"?`;
+  throw new HubError('bad-request', `--set ${name}: unknown parameter "${address}" of connection ${id}, ${hint}`);
+}
+
+/** The usual address of a device; where the folder has such a connection, that of another one. */
+function freeAddress(usual: string, own: string, { connections }: Surroundings): string {
+  return connections.has(connectionIdOf(usual)) ? `${own}-${usual}` : usual;
+}
+
+const standInComment = '    // Stand-ins for devices\n';
+const standIn = / {4}(?:'([\w-]+)'|(\w+)): \{\s*type: 'dummy',\s*parameters: \[([^\]]*)\],?\s*\},\n/y;
+
+/** Where a recipe has its stand-ins, and what they are. */
+function standInRegion(text: string): { readonly start: number; readonly end: number; readonly standIns: StandIns } {
+  const standIns = new Map<string, ReadonlyMap<string, string>>();
+  const start = text.indexOf(standInComment);
+  if (start < 0) return { start: 0, end: 0, standIns };
+  let end = start + standInComment.length;
+  standIn.lastIndex = end;
+  for (let found = standIn.exec(text); found !== null; found = standIn.exec(text)) {
+    const [, quoted, word, lines = ''] = found;
+    const parameters = [...lines.matchAll(/'([^',]*)([^']*)'/g)].map(([, id = '', rest = '']) => [id, rest] as const);
+    standIns.set(quoted ?? word ?? '', new Map(parameters));
+    end = standIn.lastIndex;
+  }
+  return { start, end, standIns };
+}
+
+function written(standIns: StandIns, toText: (text: string) => string): string {
+  const lines = [...standIns].map(([id, parameters]) => {
+    const key = /^[a-z]\w*$/.test(id) ? id : `'${id}'`;
+    const list = [...parameters].map(([parameterId, rest]) => toText(parameterId + rest)).join(', ');
+    const line = `    ${key}: { type: 'dummy', parameters: [${list}] },\n`;
+    return line.length <= 140 ? line : `    ${key}: {\n      type: 'dummy',\n      parameters: [${list}],\n    },\n`;
+  });
+  return lines.length === 0 ? '' : standInComment + lines.join('');
+}
+
+/** Other files than the recipe itself have its addresses as they are. */
+function withAddresses(text: string, { variables }: Recipe, values: ReadonlyMap<string, string>): string {
+  const others = new Map(variables.map(({ name, usual }) => [usual, values.get(name)!]));
+  return text.replace(/(['"])([^'"\n]*)\1/g, (whole, quote, inner) => {
+    const other = isAddress(inner) ? others.get(inner) : undefined;
+    if (other === undefined || other === inner) return whole;
+    return quote === '"' ? JSON.stringify(other) : inQuotes(plainly(other));
+  });
+}
+
+/** A text as JSON5 and TypeScript have it. */
+export function inQuotes(text: string): string {
+  return /^[^'\\\p{Cc}\u2028\u2029]*$/u.test(text) ? `'${text}'` : JSON.stringify(text);
+}
+
+/** A text that a flow file does not take for one with variables. */
+function plainly(text: string): string {
+  return text.replaceAll('${', '$${');
+}
