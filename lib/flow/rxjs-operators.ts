@@ -24,4 +24,4 @@ export {
   timeoutWith,
   timestamp,
   windowTime,
-} from './run/rules/streams/stream-operators.ts';
+} from './rxjs.ts';

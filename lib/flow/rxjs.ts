@@ -1,36 +1,228 @@
-// What flows in TypeScript get where they import `rxjs`.
+// What flows in TypeScript get where they import `rxjs`. Operators that hold values back, or what is made of them, are others than those of
+// RxJS in one thing: what they emit later has the change as its cause that the value came with.
+import * as rxjs from 'rxjs';
+import { longestDurationMs } from '../model/time/duration.ts';
+import {
+  type KeptCause,
+  keepCause,
+  steadyTime,
+  streamScheduler,
+  timeOfDay,
+} from './run/rules/streams/stream-causes.ts';
 
 export * from 'rxjs';
-export {
-  asap,
-  asapScheduler,
-  async,
-  asyncScheduler,
-  audit,
-  auditTime,
-  bufferTime,
-  concatMap,
-  debounceTime,
-  delay,
-  exhaustMap,
-  interval,
-  mergeMap,
-  publishReplay,
-  queue,
-  queueScheduler,
-  ReplaySubject,
-  repeat,
-  retry,
-  sample,
-  sampleTime,
-  shareReplay,
-  switchMap,
-  throttle,
-  throttleTime,
-  timeInterval,
-  timeout,
-  timeoutWith,
-  timer,
-  timestamp,
-  windowTime,
-} from './run/rules/streams/stream-operators.ts';
+
+interface Kept<T> {
+  readonly value: T;
+  readonly cause: KeptCause;
+}
+
+type Project = (value: unknown, index: number) => rxjs.ObservableInput<unknown>;
+
+/** Hands values on in a way of its own. It ends with who hears it, also in the middle of values that come all at once. */
+class Handing<T> extends rxjs.Subscriber<T> {
+  readonly #hand: (value: T) => void;
+
+  constructor(hearer: rxjs.Subscriber<unknown>, hand: (value: T) => void) {
+    super(hearer);
+    this.#hand = hand;
+  }
+
+  protected override _next(value: T): void {
+    this.#hand(value);
+  }
+}
+
+/** Has an operator that passes values on, later, do so on behalf of the changes that they came with. */
+function passing(operator: rxjs.OperatorFunction<Kept<unknown>, Kept<unknown>>) {
+  return (source: rxjs.Observable<unknown>) =>
+    new rxjs.Observable((subscriber) => {
+      const hand = ({ value, cause }: Kept<unknown>) => cause.run(() => subscriber.next(value));
+      return source.pipe(rxjs.map(keep), operator).subscribe(new Handing(subscriber, hand));
+    });
+}
+
+/** Has a selector, of which the values are kept, see them as they came. */
+function seeing<T>(select: (value: unknown) => T): (kept: Kept<unknown>) => T {
+  return ({ value }) => select(value);
+}
+
+/** Has an operator run the stream that it makes of a value on behalf of the change that the value came with. */
+function making(operator: (project: Project, ...others: unknown[]) => rxjs.OperatorFunction<unknown, unknown>) {
+  return (project: Project, ...others: unknown[]) => {
+    if (typeof others[0] === 'function') return operator(project, ...others); // an old form, with a selector of results
+    const projectKept = (value: unknown, index: number) => inner(value as Kept<unknown>, index, project);
+    return (source: rxjs.Observable<unknown>) => source.pipe(rxjs.map(keep), operator(projectKept, ...others));
+  };
+}
+
+function inner({ value, cause }: Kept<unknown>, index: number, project: Project): rxjs.Observable<unknown> {
+  return new rxjs.Observable((subscriber) => {
+    const hand = (made: unknown) => cause.runUnlessKnown(() => subscriber.next(made));
+    cause.run(() => rxjs.from(project(value, index)).subscribe(new Handing(subscriber, hand)));
+  });
+}
+
+function keep<T>(value: T): Kept<T> {
+  return { value, cause: keepCause() };
+}
+
+export const auditTime = ((durationMs: number, scheduler: rxjs.SchedulerLike = streamScheduler) =>
+  passing(rxjs.auditTime(durationMs, scheduler))) as typeof rxjs.auditTime;
+export const sampleTime = ((periodMs: number, scheduler: rxjs.SchedulerLike = streamScheduler) =>
+  passing(rxjs.sampleTime(periodMs, scheduler))) as typeof rxjs.sampleTime;
+export const throttleTime = ((
+  durationMs: number,
+  scheduler: rxjs.SchedulerLike = streamScheduler,
+  config?: rxjs.ThrottleConfig,
+) => passing(rxjs.throttleTime(durationMs, scheduler, config))) as typeof rxjs.throttleTime;
+export const sample = ((notifier: rxjs.ObservableInput<unknown>) =>
+  passing(rxjs.sample(notifier))) as typeof rxjs.sample;
+export const audit = ((select: Parameters<typeof rxjs.audit>[0]) =>
+  passing(rxjs.audit(seeing(select)))) as typeof rxjs.audit;
+export const throttle = ((select: Parameters<typeof rxjs.throttle>[0], config?: rxjs.ThrottleConfig) =>
+  passing(rxjs.throttle(seeing(select), config))) as typeof rxjs.throttle;
+export const concatMap = making(rxjs.concatMap as never) as typeof rxjs.concatMap;
+export const mergeMap = making(rxjs.mergeMap as never) as typeof rxjs.mergeMap;
+export const switchMap = making(rxjs.switchMap as never) as typeof rxjs.switchMap;
+export const exhaustMap = making(rxjs.exhaustMap as never) as typeof rxjs.exhaustMap;
+
+// What of RxJS takes time, with the scheduler of the hub in place of the one that looks at the clock of the machine: nothing that a flow
+// in TypeScript waits for depends on who sets the clock. A date is a time of day: how long it is until then is known when it begins.
+
+type Scheduler = rxjs.SchedulerLike;
+
+/** RxJS looks at the clock of the machine with these, too. */
+function steady(scheduler: Scheduler): Scheduler {
+  return { now: steadyTime.now, schedule: scheduler.schedule.bind(scheduler) as typeof scheduler.schedule };
+}
+
+export const asyncScheduler = streamScheduler as typeof rxjs.asyncScheduler;
+export const async = asyncScheduler;
+export const asapScheduler = steady(rxjs.asapScheduler) as typeof rxjs.asapScheduler;
+export const asap = asapScheduler;
+export const queueScheduler = steady(rxjs.queueScheduler) as typeof rxjs.queueScheduler;
+export const queue = queueScheduler;
+
+export const interval = ((periodMs = 0, scheduler: Scheduler = streamScheduler) =>
+  rxjs.interval(periodMs, scheduler)) as typeof rxjs.interval;
+
+export const timer = ((due: number | Date = 0, ...others: (number | Scheduler | undefined)[]) => {
+  const given = others.find(isScheduler);
+  const periodMs = others.find((one) => typeof one === 'number');
+  const scheduler = given ?? streamScheduler;
+  const after = (dueMs: number | Date) =>
+    periodMs === undefined ? rxjs.timer(dueMs, scheduler) : rxjs.timer(dueMs, periodMs, scheduler);
+  if (!isDate(due) || given !== undefined) return after(due);
+  return rxjs.defer(() => waitThen(untilMs(due), scheduler, after));
+}) as typeof rxjs.timer;
+
+export const delay = ((due: number | Date, scheduler?: Scheduler) =>
+  isDate(due) && scheduler === undefined
+    ? rxjs.delayWhen(() => timer(due))
+    : rxjs.delay(due, scheduler ?? streamScheduler)) as typeof rxjs.delay;
+
+export const debounceTime = ((dueMs: number, scheduler: Scheduler = streamScheduler) =>
+  rxjs.debounceTime(dueMs, scheduler)) as typeof rxjs.debounceTime;
+
+export const bufferTime = ((spanMs: number, ...others: unknown[]) =>
+  rxjs.bufferTime(spanMs, ...(withScheduler(others) as [number, number, Scheduler]))) as typeof rxjs.bufferTime;
+
+export const windowTime = ((spanMs: number, ...others: unknown[]) =>
+  rxjs.windowTime(spanMs, ...(withScheduler(others) as [number, number, Scheduler]))) as typeof rxjs.windowTime;
+
+export const timeInterval = ((scheduler: Scheduler = steady(streamScheduler)) =>
+  rxjs.timeInterval(scheduler)) as typeof rxjs.timeInterval;
+
+export const timestamp = ((provider: rxjs.TimestampProvider = timeOfDay) =>
+  rxjs.timestamp(provider)) as typeof rxjs.timestamp;
+
+type TimeoutConfig = rxjs.TimeoutConfig<unknown, rxjs.ObservableInput<unknown>>;
+
+export const timeout = ((given: number | Date | TimeoutConfig, scheduler?: Scheduler) => {
+  const config: TimeoutConfig = isDate(given) ? { first: given } : typeof given === 'number' ? { each: given } : given;
+  const own = config.scheduler ?? scheduler;
+  const { first } = config;
+  if (!isDate(first) || own !== undefined) return rxjs.timeout({ ...config, scheduler: own ?? streamScheduler });
+  return (source: rxjs.Observable<unknown>) =>
+    rxjs.defer(() => {
+      const firstMs = Math.min(longestDurationMs, untilMs(first));
+      return source.pipe(rxjs.timeout({ ...config, first: firstMs, scheduler: streamScheduler }));
+    });
+}) as typeof rxjs.timeout;
+
+export const timeoutWith = ((
+  due: number | Date,
+  other: rxjs.ObservableInput<unknown>,
+  scheduler: Scheduler = streamScheduler,
+) =>
+  timeout({
+    ...(isDate(due) ? { first: due } : { each: due }),
+    with: () => other,
+    scheduler,
+  })) as typeof rxjs.timeoutWith;
+
+export const repeat = ((given?: number | rxjs.RepeatConfig) =>
+  rxjs.repeat(withTimer(given) as rxjs.RepeatConfig)) as typeof rxjs.repeat;
+
+export const retry = ((given?: number | rxjs.RetryConfig) =>
+  rxjs.retry(withTimer(given) as rxjs.RetryConfig)) as typeof rxjs.retry;
+
+export class ReplaySubject<T> extends rxjs.ReplaySubject<T> {
+  constructor(bufferSize?: number, windowTimeMs?: number, provider: rxjs.TimestampProvider = steadyTime) {
+    super(bufferSize, windowTimeMs, provider);
+  }
+}
+
+export const shareReplay = ((
+  given?: number | rxjs.ShareReplayConfig,
+  windowTimeMs?: number,
+  scheduler: rxjs.TimestampProvider = steadyTime,
+) =>
+  typeof given === 'object'
+    ? rxjs.shareReplay({ scheduler: scheduler as Scheduler, ...given })
+    : rxjs.shareReplay(given, windowTimeMs, scheduler as Scheduler)) as typeof rxjs.shareReplay;
+
+export const publishReplay = ((
+  bufferSize?: number,
+  windowTimeMs?: number,
+  selector?: unknown,
+  provider: rxjs.TimestampProvider = steadyTime,
+) =>
+  typeof selector === 'function'
+    ? rxjs.publishReplay(bufferSize, windowTimeMs, selector as never, provider)
+    : rxjs.publishReplay(
+        bufferSize,
+        windowTimeMs,
+        (selector ?? provider) as rxjs.TimestampProvider,
+      )) as typeof rxjs.publishReplay;
+
+/** A timer of the platform cannot wait longer than the longest duration. */
+function waitThen<T>(ms: number, scheduler: Scheduler, then: (ms: number) => rxjs.Observable<T>): rxjs.Observable<T> {
+  if (ms <= longestDurationMs) return then(ms);
+  const waited = rxjs.timer(longestDurationMs, scheduler);
+  return waited.pipe(rxjs.mergeMap(() => waitThen(ms - longestDurationMs, scheduler, then)));
+}
+
+function untilMs(date: Date): number {
+  return Math.max(0, date.getTime() - timeOfDay.now());
+}
+
+function isDate(value: unknown): value is Date {
+  return value instanceof Date && !Number.isNaN(value.getTime());
+}
+
+function isScheduler(value: unknown): value is Scheduler {
+  return typeof (value as Partial<Scheduler> | undefined)?.schedule === 'function';
+}
+
+function withScheduler(others: readonly unknown[]): readonly unknown[] {
+  return isScheduler(others.at(-1)) ? others : [...others, streamScheduler];
+}
+
+/** RxJS waits for a delay in milliseconds by a scheduler of its own. */
+function withTimer(given: number | { readonly delay?: unknown } | undefined): unknown {
+  if (typeof given !== 'object' || typeof given.delay !== 'number') return given;
+  const { delay } = given;
+  return { ...given, delay: () => timer(delay) };
+}
