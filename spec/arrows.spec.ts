@@ -148,6 +148,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
       'wire/',
       'pino',
       'pino-pretty',
+      'commander',
     ],
   ],
   [

@@ -4,13 +4,14 @@ import { lstatSync, mkdtempSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { checkFlows } from '../hub/index.ts';
+import { dirname, join, resolve } from 'node:path';
 import { HubError } from '../model/error.ts';
 import { printable } from '../model/printable.ts';
+import { type Cli, command } from './cli.ts';
 import type { Console } from './console.ts';
-import { defaultFolder, quoted } from './first-steps.ts';
+import { calledAs, defaultFolder, quoted } from './first-steps.ts';
 import {
+  askVariables,
   copyRecipe,
   inQuotes,
   type Recipe,
@@ -19,6 +20,32 @@ import {
   readRecipe,
   type Surroundings,
 } from './recipe.ts';
+
+export function register(cli: Cli): void {
+  const { host, console, finish } = cli;
+  command(
+    cli,
+    'init',
+    'make a folder to begin with: flow files with tests, a dashboard and a README; or add a recipe to one',
+  )
+    .argument('[folder]', 'where; what is there already is never touched', '.')
+    .option('--recipe <name>', 'copy this recipe: `recipes` lists them')
+    .option('--set <name=value>', 'a variable of the recipe, such as an address of yours; once for each', collect)
+    .option('--as <name>', 'the name of the copy (default: that of the recipe)')
+    .option('--data <folder>', 'where the hub keeps values and their history (default: "flows/data")')
+    .option('--bind-ip <address>', "who may come: '' is the whole network (default: this machine alone)")
+    .action((folder: string, options: InitOptions) => {
+      const isAnswered = host.stdin.isTTY && host.stdout.isTTY;
+      const ask = (recipe: Recipe) => askVariables(recipe, host.stdin, host.stdout);
+      const call = calledAs(host.argv[1] ?? '', resolve(folder));
+      return finish(init(folder, call, console, isAnswered ? { ...options, ask } : options));
+    });
+}
+
+/** The values of an option that may be there several times. */
+function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
 
 const examples = join(import.meta.dirname, '../../flows/init');
 const dashboard = 'dashboards/studio.json5';
@@ -182,6 +209,7 @@ async function lookAround(flows: string): Promise<Surroundings | undefined> {
   const names = await readdir(flows, { recursive: true }).catch(() => []);
   if (!names.some((name) => /^(?!.*(?:^|[\\/])(?:[._]|node_modules|dashboards[\\/])).*\.(?:json5|ts)$/.test(name)))
     return undefined;
+  const { checkFlows } = await import('../hub/index.ts');
   const { plan, mistakes } = await checkFlows([flows]);
   if (mistakes.length > 0)
     throw new HubError(
@@ -215,6 +243,7 @@ async function checkCopy(
       await mkdir(dirname(join(stage, name)), { recursive: true });
       await writeFile(join(stage, name), text);
     }
+    const { checkFlows } = await import('../hub/index.ts');
     const { plan, mistakes } = await checkFlows([...others, stage]);
     const lines = mistakes.map((line) => line.replaceAll(stage, join(folder, defaultFolder)));
     if (lines.length > 0) throw new HubError('bad-flow', `${lines.join('\n')}\nnothing was made`);

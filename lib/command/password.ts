@@ -4,7 +4,14 @@ import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { makePasswordText } from '../connections/rest-api/users/passwords.ts';
 import { HubError } from '../model/error.ts';
+import { type Cli, command } from './cli.ts';
 import type { Console } from './console.ts';
+
+export function register(cli: Cli): void {
+  command(cli, 'password', 'read a password, and print the text that stands for it in a flow file').action(() =>
+    cli.finish(password(cli.host.stdin, cli.console)),
+  );
+}
 
 type Input = NodeJS.ReadableStream & { readonly isTTY?: boolean };
 

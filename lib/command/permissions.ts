@@ -1,10 +1,17 @@
 // `patchbay permissions`: what servers that others run have to permit the connections of an installation.
 
-import { loadFlows } from '../hub/index.ts';
+import { type Cli, command, flowFiles } from './cli.ts';
 import type { Console } from './console.ts';
 
+export function register(cli: Cli): void {
+  command(cli, 'permissions', 'print the least that a NATS server has to permit this hub')
+    .argument(...flowFiles)
+    .action((paths: string[]) => cli.finish(permissions(paths, cli.console)));
+}
+
 /** Prints the least permissions, for each connection that needs any. Errors: `bad-flow` with every mistake. */
-export async function permissions(paths: readonly string[], console: Console): Promise<number> {
+async function permissions(paths: readonly string[], console: Console): Promise<number> {
+  const { loadFlows } = await import('../hub/index.ts');
   const { connections } = await loadFlows(paths);
   const texts = connections.flatMap(({ type, settings }) => type.permissions?.(settings) ?? []);
   if (texts.length === 0) console.printError('no connection needs permissions of a server');

@@ -8,7 +8,14 @@ import { nearestName } from '../json5/nearest-name.ts';
 import { connectionIdOf, isAddress, parseAddress } from '../model/address.ts';
 import { describe, HubError, messageOf } from '../model/error.ts';
 import { printable } from '../model/printable.ts';
+import { type Cli, command } from './cli.ts';
 import type { Console } from './console.ts';
+
+export function register(cli: Cli): void {
+  command(cli, 'recipes', 'list the recipes of the cookbook; of one, what it is for and its variables')
+    .argument('[recipe]', 'the name of a recipe: tally/two-microphones')
+    .action((recipe: string | undefined) => cli.finish(recipes(recipe, cli.console)));
+}
 
 const cookbook = join(import.meta.dirname, '../../flows/cookbook');
 

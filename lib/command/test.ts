@@ -1,16 +1,24 @@
 // `patchbay test`: runs the tests of flow files in virtual time.
 
 import { printable, printableLines } from '../model/printable.ts';
-import { runFlowTests } from '../testing/run-tests.ts';
+import { type Cli, command, flowFiles } from './cli.ts';
 import type { Console } from './console.ts';
 
-export interface TestOptions {
+export function register(cli: Cli): void {
+  command(cli, 'test', 'run the tests of flow files in virtual time; exit status 1 when one fails')
+    .argument(...flowFiles)
+    .option('--together', 'all files are one installation; left out, each file is one by itself')
+    .action((paths: string[], options: TestOptions) => cli.finish(test(paths, options, cli.console)));
+}
+
+interface TestOptions {
   /** true: all files are one installation; else each file is one by itself. */
   readonly together?: boolean;
 }
 
 /** Prints a line per test, a timeline for each that fails, and a count; exit status 1 when any fails or there is none. */
 export async function test(paths: readonly string[], options: TestOptions, console: Console): Promise<number> {
+  const { runFlowTests } = await import('../testing/run-tests.ts');
   const counts = { passed: 0, failed: 0 };
   for await (const result of runFlowTests(paths, { isTogether: options.together ?? false })) {
     if (result.isPassed) {

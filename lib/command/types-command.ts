@@ -1,11 +1,24 @@
 // `patchbay types`: the declaration file of an installation.
 import { hubId, hubParameters, type Plan } from '../flow/plan.ts';
-import { loadFlows } from '../hub/index.ts';
 import { formatAddress } from '../model/address.ts';
+import { type Cli, flowFiles, remoteCommand } from './cli.ts';
 import type { Console } from './console.ts';
+import type { RemoteOptions } from './remote/ask-hub.ts';
+import { remoteTypes } from './remote/types-of-hub.ts';
+
+export function register(cli: Cli): void {
+  remoteCommand(cli, 'types', 'print a declaration file with every address, for flow files in TypeScript')
+    .argument(...flowFiles)
+    .option('--module <name>', 'what the flow files import defineFlow from', 'patchbay-hub')
+    .option('--remote', 'print the parameters of other hubs that a running hub mirrors, as JSON, instead')
+    .action((paths: string[], options: RemoteOptions & { module: string; remote?: boolean }) =>
+      cli.finish(options.remote ? remoteTypes(options, cli.console) : types(paths, options.module, cli.console)),
+    );
+}
 
 /** Prints the declaration file. Errors: `bad-flow` with every mistake. */
 export async function types(paths: readonly string[], module: string, console: Console): Promise<number> {
+  const { loadFlows } = await import('../hub/index.ts');
   console.print(declareInstallation(await loadFlows(paths), module));
   return 0;
 }

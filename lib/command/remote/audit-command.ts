@@ -1,9 +1,28 @@
 // `patchbay audit`: prints for people who did what with a running hub.
 import { printable } from '../../model/printable.ts';
+import { auditKinds } from '../../model/reports/audit-entry.ts';
 import type { AuditEntry, AuditPage } from '../../wire/http/past-shapes.ts';
+import { type Cli, remoteCommand } from '../cli.ts';
 import type { Console } from '../console.ts';
 import { type RemoteOptions, request } from './ask-hub.ts';
 import { localTime, show, withZone } from './phrases.ts';
+
+export function register(cli: Cli): void {
+  remoteCommand(
+    cli,
+    'audit',
+    'print who did what with a running hub that has a store: changes from outside, and what operators did',
+  )
+    .option('--from <time>', '2026-11-22T03:00, or so long before now: -1h, -7d', '-1h')
+    .option('--to <time>', 'the same; left out, now')
+    .option('--address <glob>', "only these parameters: 'desk/*'")
+    .option('--user <text>', 'a part of the name of who did it')
+    .option('--kind <kind>', `one of ${auditKinds.join(', ')}`)
+    .option('--text <text>', 'a part of the address, the user, a value or the cause')
+    .option('--limit <count>', 'the newest so many', '1000')
+    .option('--json', 'print each entry as JSON')
+    .action((options: AuditOptions) => cli.finish(audit(options, cli.console)));
+}
 
 export interface AuditOptions extends RemoteOptions {
   readonly from: string;

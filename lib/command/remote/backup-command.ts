@@ -7,9 +7,23 @@ import { type BackupTarget, readBackup } from '../../backup/read-backup.ts';
 import { groupDigits } from '../../model/digits.ts';
 import { messageOf } from '../../model/error.ts';
 import { printable } from '../../model/printable.ts';
+import { type Cli, command, remoteCommand } from '../cli.ts';
 import type { Console } from '../console.ts';
-import { quoted } from '../first-steps.ts';
+import { calledAs, quoted } from '../first-steps.ts';
 import { type RemoteOptions, respond } from './ask-hub.ts';
+
+export function register(cli: Cli): void {
+  const { console, finish, host } = cli;
+  remoteCommand(cli, 'backup', 'write a backup of a running hub into a file: its flow files, dashboards and databases')
+    .argument('<file>', 'the archive that is written, a .tar; one of this name is replaced')
+    .action((file: string, options: RemoteOptions) => finish(backup(file, options, console)));
+  command(cli, 'restore', 'restore a backup into an empty folder')
+    .argument('<file>', 'the archive')
+    .argument('<folder>', 'an empty folder, or one that there is not yet')
+    .action((file: string, folder: string) =>
+      finish(restore(file, folder, calledAs(host.argv[1] ?? '', host.cwd()), console)),
+    );
+}
 
 /** Below it files are restored until all of them are there. */
 const work = '.restoring';

@@ -3,11 +3,26 @@ import { printable } from '../../model/printable.ts';
 import type { Value, ValueType } from '../../model/value.ts';
 import { pathOf } from '../../wire/http/parameter-path.ts';
 import type { EventList, HistoryEvent } from '../../wire/http/past-shapes.ts';
+import { type Cli, remoteCommand } from '../cli.ts';
 import type { Console } from '../console.ts';
 import { type RemoteOptions, request } from './ask-hub.ts';
 import { describeWriter, localTime, show, withZone } from './phrases.ts';
 
-export interface EventsOptions extends RemoteOptions {
+export function register(cli: Cli): void {
+  remoteCommand(
+    cli,
+    'events',
+    'print what happened to a parameter of a running hub, who did it and why, as far as its store knows',
+  )
+    .option('--from <time>', '2026-11-22T03:00, or so long before now: -1h, -7d; left out, the beginning')
+    .option('--to <time>', 'the same; left out, now')
+    .option('--limit <count>', 'the newest so many', '100')
+    .option('--json', 'print each event as JSON')
+    .argument('<address>', '<Connection ID>/<Parameter ID>')
+    .action((address: string, options: EventsOptions) => cli.finish(events(address, options, cli.console)));
+}
+
+interface EventsOptions extends RemoteOptions {
   readonly from?: string;
   readonly to?: string;
   readonly limit: string;

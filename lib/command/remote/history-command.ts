@@ -4,11 +4,23 @@ import { printable } from '../../model/printable.ts';
 import { pathOf } from '../../wire/http/parameter-path.ts';
 import type { History, HistoryGap } from '../../wire/http/past-shapes.ts';
 import { toIsoTime } from '../../wire/time.ts';
+import { type Cli, remoteCommand } from '../cli.ts';
 import type { Console } from '../console.ts';
 import { type RemoteOptions, request } from './ask-hub.ts';
 import { localTime, show, withZone } from './phrases.ts';
 
-export interface HistoryOptions extends RemoteOptions {
+export function register(cli: Cli): void {
+  remoteCommand(cli, 'history', 'print what a parameter of a running hub was, as far as its store knows')
+    .option('--from <time>', '2026-11-22T03:00, or so long before now: -1h, -7d', '-1h')
+    .option('--to <time>', 'the same; left out, now')
+    .option('--points <count>', 'how many lines at most, about; 1000 when it is left out')
+    .option('--csv', 'print CSV')
+    .option('--json', 'print the JSON of the hub')
+    .argument('<address>', '<Connection ID>/<Parameter ID>')
+    .action((address: string, options: HistoryOptions) => cli.finish(history(address, options, cli.console)));
+}
+
+interface HistoryOptions extends RemoteOptions {
   readonly from: string;
   readonly to?: string;
   readonly points?: string;

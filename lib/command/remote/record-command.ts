@@ -1,18 +1,33 @@
 // `patchbay record`: keeps what comes from outside of a running hub in a file, line by line, so that a kill loses nothing that was
 // written. `patchbay replay` runs flows on it.
 import { open } from 'node:fs/promises';
-import { loadFlows } from '../../hub/index.ts';
 import { fixedText, groupDigits } from '../../model/digits.ts';
 import { messageOf } from '../../model/error.ts';
 import { printable } from '../../model/printable.ts';
 import { readDurationMs } from '../../model/time/duration.ts';
-import { openRecording, replay as replayRecording } from '../../replay/replay.ts';
 import { toIsoTime } from '../../wire/time.ts';
+import { type Cli, command, remoteCommand } from '../cli.ts';
 import type { Console } from '../console.ts';
+import { defaultFolder } from '../first-steps.ts';
 import { type RemoteOptions, respond } from './ask-hub.ts';
 import { describeDeviation } from './shadow-command.ts';
 
-export interface RecordOptions extends RemoteOptions {
+export function register(cli: Cli): void {
+  const { console, finish, untilStopped } = cli;
+  remoteCommand(cli, 'record', 'keep what comes from outside of a running hub in a file, until interrupted')
+    .option('--for <duration>', 'so long at most: 1h')
+    .option('--max-bytes <count>', 'so much at most', '1000000000')
+    .argument('<file>', 'the recording that is written; there must be none of this name')
+    .action((file: string, options: RecordOptions) => finish(record(file, options, console, untilStopped)));
+  command(cli, 'replay', 'run flow files in virtual time on a recording, and print where others would differ from them')
+    .argument('<file>', 'the recording')
+    .argument('[paths...]', 'flow files and folders as they are', [defaultFolder])
+    .requiredOption('--flows <paths...>', 'flow files and folders as they would be')
+    .option('--limit <count>', 'the first so many deviations', '1000')
+    .action((file: string, paths: string[], options: ReplayOptions) => finish(replay(file, paths, options, console)));
+}
+
+interface RecordOptions extends RemoteOptions {
   /** How long; left out: until it is stopped. */
   readonly for?: string;
   readonly maxBytes: string;
@@ -62,7 +77,7 @@ export async function record(
   return 0;
 }
 
-export interface ReplayOptions {
+interface ReplayOptions {
   /** The flow files as they would be. */
   readonly flows: readonly string[];
   readonly limit: string;
@@ -78,6 +93,8 @@ export async function replay(
   console: Console,
 ): Promise<number> {
   if (!/^[1-9]\d*$/.test(limit)) throw new Error(`--limit: expected a number from 1, got "${limit}"`);
+  const { loadFlows } = await import('../../hub/index.ts');
+  const { openRecording, replay: replayRecording } = await import('../../replay/replay.ts');
   const plan = await loadFlows(paths);
   const changed = await loadFlows(flows);
   const recording = await openRecording(file);

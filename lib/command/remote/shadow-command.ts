@@ -2,9 +2,20 @@
 import { printable } from '../../model/printable.ts';
 import type { Difference } from '../../model/reports/reload-report.ts';
 import type { Deviation, DeviationSide, ReloadAnswer, ReloadRequest, ShadowReport } from '../../wire/http/operation.ts';
+import { type Cli, remoteCommand } from '../cli.ts';
 import type { Console } from '../console.ts';
 import { type RemoteOptions, request } from './ask-hub.ts';
 import { describeWriter, localTime, show } from './phrases.ts';
+
+export function register(cli: Cli): void {
+  const { console, finish } = cli;
+  remoteCommand(cli, 'reload', 'have a running hub read its flow files again, and take over what has changed')
+    .option('--shadow', 'run in shadow what has changed, and what is saved from then on, until a reload without')
+    .action((options: RemoteOptions & { shadow?: boolean }) => finish(reload(options, console)));
+  remoteCommand(cli, 'shadow', 'print what the rules in shadow of a running hub would have done, beside what was done')
+    .option('--json', 'print the JSON of the hub')
+    .action((options: RemoteOptions & { json?: boolean }) => finish(shadow(options, console)));
+}
 
 /** Has the hub read its flow files again, and prints what that has swapped, or what runs in shadow. Errors: the mistakes. */
 export async function reload(options: RemoteOptions & { shadow?: boolean }, console: Console): Promise<number> {

@@ -5,8 +5,34 @@ import { decimalCommaHint, toText, type Value, type ValueType } from '../../mode
 import { pathOf } from '../../wire/http/parameter-path.ts';
 import type { ParameterInfo, Updated } from '../../wire/http/parameter-shapes.ts';
 import type { Notification } from '../../wire/plain.ts';
+import { type Cli, remoteCommand } from '../cli.ts';
 import type { Console, PacedConsole } from '../console.ts';
 import { credentials, type RemoteOptions, request, requestParameter } from './ask-hub.ts';
+
+/** What stands for a parameter on the command line. */
+const operand = ['<address>', '<Connection ID>/<Parameter ID>'] as const;
+
+export function register(cli: Cli): void {
+  const { console, finish, untilStopped, host } = cli;
+  remoteCommand(cli, 'get', 'print the value of a parameter of a running hub')
+    .option('--json', 'print the JSON value')
+    .argument(...operand)
+    .action((address: string, options: RemoteOptions & { json?: boolean }) => finish(get(address, options, console)));
+  remoteCommand(cli, 'set', 'set a parameter of a running hub, or fire a trigger')
+    .argument(...operand)
+    .argument('[value]', 'the new value, converted to the type of the parameter; left out: fire')
+    .allowUnknownOption() // a value may begin with a minus
+    .action((address: string, value: string | undefined, options: RemoteOptions) => {
+      const setting = async () => {
+        expectOperands([address, value], host.argv);
+        return set(address, value, options, console);
+      };
+      return finish(setting());
+    });
+  remoteCommand(cli, 'watch', 'print the value of a parameter of a running hub and every change, until interrupted')
+    .argument(...operand)
+    .action((address: string, options: RemoteOptions) => finish(watch(address, options, console, untilStopped)));
+}
 
 /** Prints the value. Errors: the sentence of the hub, or that there is none at the URL. */
 export async function get(

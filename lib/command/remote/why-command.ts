@@ -5,9 +5,20 @@ import { something } from '../../wire/http/hidden.ts';
 import type { RuleRun, RuleTraces } from '../../wire/http/operation.ts';
 import { pathOf } from '../../wire/http/parameter-path.ts';
 import type { CausedChange, Causes, Explanation } from '../../wire/http/parameter-shapes.ts';
+import { type Cli, remoteCommand } from '../cli.ts';
 import type { Console } from '../console.ts';
 import { type RemoteOptions, request, requestParameter } from './ask-hub.ts';
 import { describeWriter, localTime, show } from './phrases.ts';
+
+export function register(cli: Cli): void {
+  const { console, finish } = cli;
+  remoteCommand(cli, 'explain', 'print why a parameter of a running hub is as it is, back to what happened outside')
+    .argument('<address>', '<Connection ID>/<Parameter ID>')
+    .action((address: string, options: RemoteOptions) => finish(explain(address, options, console)));
+  remoteCommand(cli, 'trace', 'print the last runs of a rule of a running hub')
+    .argument('<rule>', 'the name of the rule')
+    .action((rule: string, options: RemoteOptions) => finish(trace(rule, options, console)));
+}
 
 /** Deeper links of a chain are not indented further. */
 const deepestIndent = 20;
