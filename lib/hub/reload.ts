@@ -133,7 +133,7 @@ export class Reloader {
     this.#wasRefused = true;
     if (this.#loader.report.isLoaded) this.#loader.refuse(message);
     for (const line of message.split('\n')) this.#log.error({}, line);
-    this.#log.error({}, 'not reloaded: the flow files as they were before run on');
+    this.#log.error({}, 'reload failed: the previous configuration remains active');
     this.#note('refused', message, by);
   }
 

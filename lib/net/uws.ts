@@ -83,7 +83,10 @@ export function listen(app: uws.TemplatedApp, host: string, port: number): Liste
   if (!listening) {
     app.close();
     const place = host === '' ? `port ${port}` : `${host} port ${port}`;
-    throw new HubError('cannot-start', `port: expected a free port, ${place} is in use or not of this machine`);
+    throw new HubError(
+      'cannot-start',
+      `port: expected a free port, ${place} is in use or not of this machine: set another port, or stop the program that has it`,
+    );
   }
   const socket: uws.us_listen_socket = listening;
   return { port: library.us_socket_local_port(socket), close: () => library.us_listen_socket_close(socket) };

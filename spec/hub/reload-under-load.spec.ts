@@ -84,7 +84,7 @@ test('saves under load disturb nothing but what they change', async (t) => {
     await firstValueFrom(hub.changes$.pipe(filter(isEffective), timeout({ first: deadlineMs })));
     effects.push(performance.now() - savedAt);
   };
-  const refusals = () => lines.filter(({ message }) => message.startsWith('not reloaded')).length;
+  const refusals = () => lines.filter(({ message }) => message.startsWith('reload failed')).length;
   for (let round = 1; round <= 2; round++) {
     await moreChanges(0.2 * changesPerSecond);
     await saveUntil(changing('-value', `new${round},B,true`), () => value(`lamps/new${round}`) === true);

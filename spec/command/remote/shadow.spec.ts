@@ -64,5 +64,5 @@ test('an operator tries a change in shadow, sees what it would do, and takes it 
   t.like(JSON.parse(printed()[0]!), { kind: 'rules', rules: ['ding'], count: 0 });
 
   await writeFile(join(hub.folder, 'flow.json5'), JSON.stringify(flow('!valu')));
-  await t.throwsAsync(reload(options, console), { message: /^not reloaded: .*did you mean/ });
+  await t.throwsAsync(reload(options, console), { message: /^reload failed: .*did you mean/ });
 });

@@ -54,7 +54,7 @@ test.serial('a save reloads; a broken one says what is wrong', async (t) => {
   t.is(reloaded, 'reloaded: connections: 1 changed');
   await save(flow('b,X'));
   await hub.shows(/expected a value type/);
-  await hub.shows(/"not reloaded/);
+  await hub.shows(/"reload failed/);
 });
 
 test.serial('with --no-watch only SIGHUP reloads; with --safe no rule runs', async (t) => {

@@ -132,7 +132,7 @@ test('D-29: whose handshake comes while a hub stops is refused, and nobody is cu
     const { status, headers, text } = await wire.answer();
     t.is(status, 503);
     t.is(headers['retry-after'], '1');
-    t.is(text, '/ws: expected a hub that goes on, this one stops\n');
+    t.is(text, '/ws: the hub is shutting down\n');
     await wire.closed();
   }
   await stopped;

@@ -92,7 +92,7 @@ test.serial(
       const { flow, told } = atImport[what]!;
       await save(flow);
       await t.notThrowsAsync(said(told!), what);
-      await said(/^not reloaded/);
+      await said(/^reload failed/);
       await adds(plus, what); // the flow as it was runs on
       if (index % goodEvery < goodEvery - 1 && index < loaded.length - 1) continue;
       plus += step;

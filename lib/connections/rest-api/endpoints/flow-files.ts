@@ -70,7 +70,7 @@ async function reload(hub: HubPort, by: Origin, inShadow: boolean): Promise<Relo
   try {
     return inShadow ? { shadow: describe(await hub.reloadInShadow(by)) } : { swapped: await hub.reload(by) };
   } catch (error) {
-    throw new HubError('conflict', `not reloaded: ${messageOf(error)}`);
+    throw new HubError('conflict', `reload failed: ${messageOf(error)}`);
   }
 }
 

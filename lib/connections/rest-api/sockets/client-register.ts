@@ -51,7 +51,7 @@ export class ClientRegister {
 
   /** Errors: `unavailable`. */
   checkOpen(): void {
-    if (this.#isClosed) throw new HubError('unavailable', '/ws: expected a hub that goes on, this one stops');
+    if (this.#isClosed) throw new HubError('unavailable', '/ws: the hub is shutting down');
   }
 
   clients(): Iterable<ConnectedClient> {
