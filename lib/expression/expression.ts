@@ -8,7 +8,7 @@ import { Adaptation, type LookedUp, type TypeOf } from './adapt.ts';
 import { createEnvironment, language, valueTypes } from './language.ts';
 import { ExpressionMistake, explainFailure } from './mistakes/failures.ts';
 import { explainSyntax } from './mistakes/syntax-mistakes.ts';
-import { explainResult, explainType } from './mistakes/type-mistakes.ts';
+import { explainField, explainResult, explainType } from './mistakes/type-mistakes.ts';
 import { type Part, partsOf, treeOf } from './syntax-tree.ts';
 
 export type { LookedUp, TypeOf };
@@ -108,6 +108,8 @@ function compile(
     if (checked.error?.message.includes(' overlaps with ')) return undefined; // an operator could mean several things
     throw explainType(text, checked.error!, names, hasParam);
   }
+  const field = explainField(text, tree);
+  if (field !== undefined) throw field;
   const resultType = checked.type ?? 'dyn';
   if (/(?:^|<)[A-Z]\b/.test(resultType)) return undefined; // it would depend on what is not in an empty list
   orderTexts(tree);

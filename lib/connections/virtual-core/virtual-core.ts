@@ -2,6 +2,7 @@
 // function blocks of IEC 61131-3, once per turn. An output is set once everything that it reads is known, and keeps its last
 // value when it cannot be computed.
 import { Observable, type SchedulerLike, type Subscriber, Subscription } from 'rxjs';
+import { explainFailure } from '../../expression/expression.ts';
 import { messageOf } from '../../model/error.ts';
 import { type ConnectionContext, type ConnectionEvent, defineConnectionType } from '../connection.ts';
 import type { Memory } from '../keeping.ts';
@@ -29,7 +30,7 @@ function runCore(context: ConnectionContext<CoreSettings>, subscriber: Subscribe
   const engine = new Engine(units, {
     onSet: ({ name, own }, value, because) => subscriber.next({ set: name, own, value, because }),
     onFault: (output, error) => {
-      const reason = messageOf(error).split('\n', 1)[0];
+      const reason = messageOf(explainFailure(error)).split('\n', 1)[0];
       log.warn({ output }, `output "${output}" failed and keeps its last value: ${reason}`, `output ${output}`);
     },
   });

@@ -150,7 +150,7 @@ function ofPoint(name: string, read: (date: Date) => number, ofSpan?: (ms: numbe
 
 /** A zone by its name, or by its distance to UTC: `Europe/Berlin`, `+02:00`, `02:00`. Errors: there is none. */
 function timeIn(zone: string, ms: number): Date {
-  const [, sign, hours, minutes] = /^([+-]?)(\d\d):([0-5]\d)$/.exec(zone) ?? [];
+  const [, sign, hours, minutes] = /^([+-]?)([01]\d|2[0-3]):([0-5]\d)$/.exec(zone) ?? [];
   if (hours !== undefined)
     return new Date(ms + (Number(hours) * 60 + Number(minutes)) * (sign === '-' ? -60_000 : 60_000));
   if (isZone(zone)) return localTime(ms, zone);

@@ -32,6 +32,8 @@ function explain(code: string, summary: string): string {
     const given = [receiver, list].filter((part) => part !== undefined && part !== '').join(', ');
     return `expected what ${authorsName(name!)} can take, got ${authorsName(name!)}(${types(given)})`;
   }
+  const range = /^Expression of type '([^']+)' cannot be range/.exec(summary);
+  if (range !== null) return `expected a list to go through, got ${aWordOf(range[1]!)}`;
   const type = /got '([^']+)'$/.exec(summary);
   if (type !== null && (code === 'invalid_logical_operand' || code === 'invalid_condition_type'))
     return `expected a condition, got ${aWordOf(type[1]!)}`;
@@ -79,6 +81,7 @@ export function wordOf(type: string): string {
   if (inner !== undefined)
     return { dyn: 'list', double: 'list of numbers', string: 'list of texts' }[inner] ?? `list of ${wordOf(inner)}`;
   if (type.startsWith('map')) return 'map';
+  if (/^[A-Z]$/.test(type)) return 'value of unknown type'; // what an empty list would hold
   return type.startsWith('type') ? 'type' : type;
 }
 

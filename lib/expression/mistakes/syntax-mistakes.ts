@@ -166,6 +166,8 @@ function placeMistake(text: string, { code, summary, start }: Found, tokens: rea
   const got = at === undefined ? 'the end' : at.text;
   if (summary.startsWith('Expected COLON'))
     return { message: `expected : and another value after ? and a value, got ${got}`, start };
+  if (/^Invalid number/i.test(summary))
+    return { message: `expected a number up to 1.8e308, got ${/^[\w.+-]*/.exec(text.slice(start))![0]}`, start };
   if (code === 'reserved_identifier')
     return { message: `expected another name than ${got}, which the language has itself`, start };
   if (code === 'unexpected_character' && at !== undefined && before !== undefined) {

@@ -3,8 +3,9 @@
 import { nearestName } from '../../json5/nearest-name.ts';
 import type { ValueType } from '../../model/value.ts';
 import { functionTypes } from '../functions/functions.ts';
+import { pointInTime, timeSpan } from '../functions/times.ts';
 import { authorsName } from '../language.ts';
-import { isPart, type Part } from '../syntax-tree.ts';
+import { isPart, type Part, partsOf } from '../syntax-tree.ts';
 import { aWordOf, ExpressionMistake, wordOf } from './failures.ts';
 
 interface Checked {
@@ -57,12 +58,30 @@ export function explainType(
     case 'invalid_comprehension_range':
       return told(`expected a list to go through, got ${aWordOf(typeOf(node))}`);
     case 'cannot_index_type':
+    case 'invalid_index_type':
       return told(fieldMistake(node, source));
     case 'no_matching_overload':
       return told(callMistake(summary));
     default:
       return told(summary.replace(/'(\w+)'/g, (_, type: string) => wordOf(type)));
   }
+}
+
+/** A field of what has none. The language finds that out of some types alone, and of others once it computes. */
+export function explainField(text: string, part: Part): ExpressionMistake | undefined {
+  if (part.op === '.') {
+    const type = typeOf((part.args as [Part])[0]);
+    if (type !== 'dyn' && !type.startsWith('map'))
+      return new ExpressionMistake(
+        fieldMistake(part, ({ start, end }) => text.slice(start, end)),
+        part.start,
+      );
+  }
+  for (const inner of partsOf(part)) {
+    const found = explainField(text, inner);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** A result that cannot be written, or is no condition. */
@@ -124,7 +143,10 @@ function binaryMistake({ op, left, right }: Binary, source: (part: Part) => stri
       );
     return told(`${sides}: expected the same type on both sides`, right);
   }
-  if (texts.length > 0) return told(`${sides}: use double(${short(source(texts[0]!))})`, texts[0]!);
+  if (texts.length > 0) {
+    const use = readers[typeOf(others[0] ?? texts[1]!)] ?? 'double';
+    return told(`${sides}: use ${use}(${short(source(texts[0]!))})`, texts[0]!);
+  }
   if (flags.length > 0) {
     const [flag] = flags as [Part];
     const use = ['<', '>', '<=', '>='].includes(op)
@@ -134,6 +156,9 @@ function binaryMistake({ op, left, right }: Binary, source: (part: Part) => stri
   }
   return told(`expected values that ${op} can take, got ${sides}`, left);
 }
+
+/** What makes another type of a text, where that is no number. */
+const readers: Readonly<Record<string, string>> = { [pointInTime]: 'timestamp', [timeSpan]: 'duration' };
 
 function unaryMistake({ op, args }: Part, source: (part: Part) => string): string {
   const part = args as Part;

@@ -116,8 +116,11 @@ function zoneOf(name: string): Zone {
   return zone;
 }
 
+/** Before this moment clocks show the mean time of their place, whatever the year: `Date.UTC` takes one before 100 for one of the last century. */
+const firstZoneMs = Date.UTC(1700, 0, 1);
+
 function offsetAt(format: Intl.DateTimeFormat, timeMs: number): number {
-  const wholeMs = Math.floor(timeMs / 1000) * 1000;
+  const wholeMs = Math.floor(Math.max(timeMs, firstZoneMs) / 1000) * 1000;
   const parts: Record<string, number> = {};
   for (const { type, value } of format.formatToParts(wholeMs)) parts[type] = Number(value);
   const { year, month, day, hour, minute, second } = parts;

@@ -159,6 +159,7 @@ test('an expression that fails keeps the last value, is logged, and others go on
   const core = await startCore(t, ['x,F,2', 'text,S,abcdef'], {
     share: { type: 'F', expression: '10 / x' },
     cut: { type: 'S', expression: 'text.substring(0, 3)' },
+    named: { type: 'F', expression: "cel.bind(m, {'a': x}, text == 'a' ? m.b : m.a)" },
     after: { type: 'F', expression: 'share + 1' },
     next: { type: 'F', expression: 'x + 1' },
   });
@@ -172,7 +173,8 @@ test('an expression that fails keeps the last value, is logged, and others go on
   t.deepEqual([core.value('core/share'), core.value('core/cut')], [2.5, 'abc']);
   t.deepEqual([core.value('core/after'), core.value('core/next')], [3.5, 1]);
   const warnings = () => core.lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
-  t.is(warnings().length, 2);
+  t.is(warnings().length, 3);
+  t.true(warnings().includes('output "named" failed and keeps its last value: expected a key of the map, got "b"'));
   t.true(
     warnings().some((message) => message.startsWith('output "share" failed and keeps its last value: expected a')),
   );
