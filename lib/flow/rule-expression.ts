@@ -13,6 +13,8 @@ export interface RuleExpression {
   readonly lookedUp: readonly LookedUp[];
   readonly readsNow: boolean;
   readonly readsPrevious: boolean;
+  /** The name that is all of the expression: it gives on what came. */
+  readonly passes: string | undefined;
 }
 
 /** An expression with what it looks up. */

@@ -29,6 +29,8 @@ export interface StepContext {
 /** A step ready to run, and the type of what comes out of it. */
 export interface PreparedStep {
   readonly type: ValueType | undefined;
+  /** The expressions that it evaluates the moment that a value comes, set by the check; undefined: it takes time. */
+  readonly reads?: readonly RuleExpression[] | undefined;
   create(runtime: StepRuntime): Operator;
 }
 

@@ -49,6 +49,31 @@ const told: [title: string, text: string, ...parts: string[]][] = [
     'it copies desk/b to desk/lamp, as rule "desk/a → desk/lamp" (',
   ],
   [
+    'two that say that they copy',
+    rules(
+      "{ from: 'desk/a', map: 'value', to: 'desk/lamp' },",
+      "¦{ from: { mic: 'desk/b' }, map: 'mic', to: 'desk/lamp' }",
+    ),
+    'it copies desk/b to desk/lamp',
+  ],
+  [
+    'two that copy to one of their destinations',
+    rules(copy('desk/a'), "¦{ from: 'desk/b', to: { 'desk/c': '!value', 'desk/lamp': ' value ' } }"),
+    'it copies desk/b to desk/lamp',
+  ],
+  [
+    'a step that takes no time looks at what is computed from the source',
+    rules(
+      "¦{ from: 'desk/a', pipe: [{ distinctUntilChanged: true }, { filter: \"param('core/on')\" }], to: 'desk/lamp' }",
+    ),
+    'core/on is computed from desk/a in the same turn',
+  ],
+  [
+    'what is written behind such a step does',
+    rules("¦{ from: 'desk/a', pipe: [{ skip: 1 }], to: { 'desk/lamp': \"param('core/on')\" } }"),
+    'core/on is computed from desk/a in the same turn',
+  ],
+  [
     'a rule looks at what is computed from its source',
     rules("¦{ from: 'desk/a', map: \"value && param('core/on')\", to: 'desk/lamp' }"),
     "core/on is computed from desk/a in the same turn, after this rule has run: param('core/on') is what it was in the turn before",
@@ -115,7 +140,10 @@ const silent: [title: string, text: string][] = [
   ['a rule that is off', rules(copy('desk/a'), "{ from: 'desk/b', to: 'desk/lamp', enabled: false }")],
   ['a rule in shadow', rules(copy('desk/a'), "{ from: 'desk/b', to: 'desk/lamp', shadow: true }")],
   ['a look at what comes from elsewhere', rules("{ from: 'desk/b', when: \"param('core/on')\", to: 'desk/lamp' }")],
-  ['a look behind a step', rules("{ from: 'desk/a', pipe: [{ filter: \"param('core/on')\" }], to: 'desk/lamp' }")],
+  [
+    'a look behind a step that takes time',
+    rules("{ from: 'desk/a', pipe: [{ delay: '1s' }, { filter: \"param('core/on')\" }], to: 'desk/lamp' }"),
+  ],
   [
     'a look at what a plain rule writes',
     rules(copy('desk/a', 'desk/b'), "{ from: 'desk/a', when: \"param('desk/b')\", to: 'desk/lamp' }"),

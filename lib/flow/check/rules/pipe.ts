@@ -60,15 +60,28 @@ function checkStep(spot: Spot, item: unknown, type: ValueType | undefined, types
   if (setting === undefined) return undefined;
   warnOfSmallStep(stepSpot, name, item[name]);
   const expressionSpot = isJsonObject(item[name]) ? stepSpot.at('expression') : stepSpot;
-  return expressionSpot.attempt(() =>
+  const reads: RuleExpression[] = [];
+  const prepared = expressionSpot.attempt(() =>
     stepType.prepare(setting, {
       type,
-      compile: (text, more, expects) =>
-        compileRuleExpression(text, { ...typesAt(expressionSpot), variables: { value: type, ...more } }, expects),
+      compile(text, more, expects) {
+        const types = { ...typesAt(expressionSpot), variables: { value: type, ...more } };
+        const expression = compileRuleExpression(text, types, expects);
+        reads.push(expression);
+        return expression;
+      },
       prepare: (inner) => checkPipe(stepSpot, inner, type, typesAt),
     }),
   );
+  return prepared && { ...prepared, reads: timeless.has(name) ? reads : undefined };
 }
+
+/** Steps that pass on what comes at that moment, or drop it. */
+const timeless: ReadonlySet<string> = new Set(
+  'filter map pairwise scan distinctUntilChanged startWith skip take skipWhile takeWhile deadband scale clamp lookup'.split(
+    ' ',
+  ),
+);
 
 /** Settings, of which each step can have one: what is written as a text alone is shown with it. */
 const examples = [
@@ -122,6 +135,7 @@ export function compileRuleExpression(
     lookedUp,
     readsNow: names.includes('now'),
     readsPrevious: names.includes('previous'),
+    passes: names.find((name) => name === text.trim()),
   };
   known.set(compiled, made);
   return made;

@@ -4,6 +4,7 @@
 import { connectionIdOf } from '../../../model/address.ts';
 import type { ValueType } from '../../../model/value.ts';
 import { type ConnectionPlan, type ExpressionBody, type Plan, type RulePlan, sourcesOf } from '../../plan.ts';
+import type { RuleExpression } from '../../rule-expression.ts';
 
 /** So many are told; more are counted. */
 const maxTold = 20;
@@ -38,8 +39,8 @@ function isRunning(rule: RulePlan): rule is DataRule {
 function* clashesOf({ rules, placeOf, typeOf }: WarningContext): Generator<string> {
   const copies = new Map<string, DataRule[]>();
   for (const rule of rules) {
-    if (!isRunning(rule) || !isCopy(rule.body)) continue;
-    for (const address of rule.to) {
+    if (!isRunning(rule)) continue;
+    for (const address of copiedTo(rule)) {
       const known = copies.get(address);
       if (known === undefined) copies.set(address, [rule]);
       else known.push(rule);
@@ -59,8 +60,13 @@ function* clashesOf({ rules, placeOf, typeOf }: WarningContext): Generator<strin
   }
 }
 
-function isCopy({ from, when, map, pipe, split }: ExpressionBody): boolean {
-  return 'any' in from && when === undefined && map === undefined && split === undefined && pipe.length === 0;
+/** What gets the value of the source as it is, also where the rule says so: `map: 'value'`. */
+function copiedTo({ to, body: { from, when, map, pipe, split } }: DataRule): readonly string[] {
+  const name = 'any' in from ? 'value' : Object.keys(from.named)[0]!;
+  const isCopied = (one: RuleExpression | undefined) => one === undefined || one.passes === name;
+  if (when !== undefined || pipe.length > 0 || ('named' in from && Object.keys(from.named).length > 1)) return [];
+  if (split === undefined) return isCopied(map) ? to : [];
+  return map === undefined ? to.filter((_, index) => isCopied(split[index])) : [];
 }
 
 /** A fire is no state: two triggers may well do the same. */
@@ -94,9 +100,15 @@ function* staleReadsOf(context: WarningContext): Generator<string> {
     }
 }
 
-/** What the rule looks at the moment that its source changes; what stands behind steps may wait. */
+/** What the rule looks at the moment that its source changes; what stands behind a step that takes time may wait. */
 function looksAt({ when, map, split = [], pipe }: ExpressionBody): string[] {
-  const expressions = [when, map, ...(pipe.length === 0 ? split : [])];
+  const steps = pipe.slice(0, pipe.findIndex(({ reads }) => reads === undefined) >>> 0);
+  const expressions = [
+    when,
+    map,
+    ...steps.flatMap(({ reads = [] }) => reads),
+    ...(steps.length === pipe.length ? split : []),
+  ];
   return expressions.flatMap((one) =>
     (one?.lookedUp ?? []).filter(({ asks }) => asks === 'value').map(({ address }) => address),
   );
