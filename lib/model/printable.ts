@@ -3,10 +3,10 @@
 
 /**
  * What terminals obey, and what they show in another order or not at all: control characters, marks and changes of direction, line
- * separators, invisible characters, tags. Joiners within words and of emoji stay.
+ * separators, invisible characters, fillers, tags. Joiners within words and of emoji stay, and so do selectors of variants.
  */
 const source =
-  '[\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb]|\\u{e0001}|[\\u{e0020}-\\u{e007f}]';
+  '[\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\ufff9-\\ufffb]|(?![\\u200c\\u200d\\p{Variation_Selector}])\\p{Default_Ignorable_Code_Point}';
 const obeyed = new RegExp(source, 'gu');
 const obeyedWithinLines = new RegExp(`(?![\\n\\t])(?:${source})`, 'gu');
 const short: ReadonlyMap<string, string> = new Map([

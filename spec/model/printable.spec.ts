@@ -27,6 +27,12 @@ const rows: readonly [what: string, text: string, shown: string][] = [
   ],
   ['what is not seen', 'a\u200bb\ufeffc\u2060d\u{e0041}e', 'a\\u200bb\\ufeffc\\u2060d\\udb40\\udc41e'],
   [
+    'fillers and other signs that have no width',
+    'a\u00adb\u034fc\u115fd\u17b4e\u3164f\uffa0g\u{1bca0}h\u{1d173}i',
+    'a\\u00adb\\u034fc\\u115fd\\u17b4e\\u3164f\\uffa0g\\ud82f\\udca0h\\ud834\\udd73i',
+  ],
+  ['selectors of variants, which belong to what stands before', '❤\ufe0f 葛\u{e0100}', '❤\ufe0f 葛\u{e0100}'],
+  [
     'letters, signs and emoji of all languages',
     'Größe Ω 日本 עברית 👩\u200d🚒 می\u200cخواهم',
     'Größe Ω 日本 עברית 👩\u200d🚒 می\u200cخواهم',
