@@ -3,13 +3,15 @@
 // Only the one that is called is loaded, and what it is made of when it runs.
 
 import './command/node-version.ts';
+import { existsSync } from 'node:fs';
 import { Command } from 'commander';
 import type { Cli } from './command/cli.ts';
 import { createConsole } from './command/console.ts';
 import { createEnding } from './command/ending.ts';
-import { defaultFolder, firstSteps } from './command/first-steps.ts';
+import { calledAs, defaultFolder, firstSteps } from './command/first-steps.ts';
 import type { RunOptions } from './command/run/run.ts';
 import { version } from './hub/version.ts';
+import { nearestName } from './json5/nearest-name.ts';
 
 type RunSettings = Pick<RunOptions, 'logLevel' | 'logFormat' | 'watch' | 'safe' | 'warmUp'>;
 
@@ -36,7 +38,9 @@ program
   .option('--safe', 'start connections, but no rules')
   .option('--no-warm-up', 'start some tenths of a second sooner; the first changes take longer')
   .action((paths: string[], options: RunSettings, { args }: Command) => {
-    const steps = args.length === 0 ? firstSteps(process.argv[1] ?? '', process.cwd()) : undefined;
+    const [, program = '', typed] = process.argv;
+    const [first] = args;
+    const steps = first === undefined ? firstSteps(program, process.cwd()) : misspeltCommand(program, first, typed);
     if (steps !== undefined) return finish(Promise.reject(new Error(steps)));
     return finish(runHub(paths, options));
   });
@@ -79,6 +83,14 @@ async function call(name: string): Promise<void> {
   await program.parseAsync();
 }
 
+/** What is no command is a path; undefined: it is there, or like no command. What stands behind it is not shown: it may be a password. */
+function misspeltCommand(program: string, word: string, typed: string | undefined): string | undefined {
+  if (word !== typed || existsSync(word)) return undefined;
+  const nearest = nearestName(word, [...Object.keys(commands), 'run', 'help']);
+  if (nearest === undefined) return undefined;
+  return `${word}: expected a command, a file or a folder, did you mean "${calledAs(program, process.cwd())} ${nearest}"?`;
+}
+
 async function runHub(paths: readonly string[], options: RunSettings): Promise<number> {
   onReloadSignal(() => {}); // one that comes before any file was read ends nothing, and has nothing to reload
   const [{ run }, { createFlowGuard }, { createSupervisor }] = await Promise.all([
@@ -99,7 +111,7 @@ async function runHub(paths: readonly string[], options: RunSettings): Promise<n
 
 /** What was typed may be a password: an option that is misspelt is told without its value, and arguments are counted. */
 function withoutArguments(text: string): string {
-  return text.replace(/('-[^'=]*=)[^']*'/g, "$1***'").replace(/( but got \d+): .*\.$/m, '$1.');
+  return text.replace(/('-(?:-[^'=]*=|[^-'](?=[^']))).*'/gs, "$1***'").replace(/( but got \d+): .*\.$/m, '$1.');
 }
 
 /** Standard output, which does not block from then on: Node lets pipes and sockets be so, but not terminals. */

@@ -1,6 +1,6 @@
 // What a command is declared with. Each file of a command has a function `register`, and a line in `main.ts`.
 
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { PacedConsole } from './console.ts';
 import type { Ending } from './ending.ts';
 import { defaultFolder } from './first-steps.ts';
@@ -20,10 +20,14 @@ export function command({ program }: Cli, name: string, description: string): Co
 
 /** A command that asks a running hub. */
 export function remoteCommand(cli: Cli, name: string, description: string): Command {
-  const { env } = cli.host;
   return command(cli, name, description)
-    .option('--url <url>', 'where the hub is', env.PATCHBAY_URL ?? 'http://localhost:17011')
-    .option('--username <name>', 'for HTTP Basic', env.PATCHBAY_USERNAME ?? '')
-    .option('--password <password>', 'for HTTP Basic', env.PATCHBAY_PASSWORD ?? '')
-    .option('--token <token>', 'for HTTP Bearer', env.PATCHBAY_TOKEN ?? '');
+    .addOption(fromEnvironment('--url <url>', 'where the hub is', 'URL').default('http://localhost:17011'))
+    .addOption(fromEnvironment('--username <name>', 'for HTTP Basic', 'USERNAME'))
+    .addOption(fromEnvironment('--password <password>', 'for HTTP Basic', 'PASSWORD'))
+    .addOption(fromEnvironment('--token <token>', 'for HTTP Bearer', 'TOKEN'));
+}
+
+/** An option that an environment variable may set. The help names the variable, and never shows what it holds. */
+function fromEnvironment(flags: string, description: string, name: string): Option {
+  return new Option(flags, description).default('', 'none').env(`PATCHBAY_${name}`);
 }

@@ -15,10 +15,13 @@ export function unknownName(what: string, name: string, known: readonly string[]
 }
 
 /**
- * The nearest of the known names, or the shortest that begins with it; undefined: none is near. It compares names of about the
- * same length, unless they are too many.
+ * The nearest of the known names, one of other case first, or the shortest that begins with it; undefined: none is near. It compares names
+ * of about the same length, unless they are too many.
  */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
+  const lower = name.toLowerCase();
+  const cased = known.find((one) => one.length === name.length && one.toLowerCase() === lower);
+  if (cased !== undefined && cased !== name) return cased;
   const farthest = name.length < 4 ? Math.min(1, name.length - 1) : Math.max(2, name.length / 3);
   if (name.length > maxComparedLength) return undefined;
   const candidates = known.filter(({ length }) => Math.abs(length - name.length) <= farthest);

@@ -60,7 +60,7 @@ export async function respond(
     throw new Error(
       `--url: expected a URL such as http://localhost:17011, got "${options.url.replace(/^.*@/s, '***@')}"`,
     );
-  const { username, password } = new URL(options.url);
+  const { username, password, origin } = new URL(options.url);
   if (username !== '' || password !== '')
     throw new Error(
       '--url: expected a URL without user and password, which are --username and --password, got them in it',
@@ -74,7 +74,7 @@ export async function respond(
   } catch (error) {
     const cause = (error as Error).cause ?? error;
     throw new Error(
-      `${options.url}: expected a running hub, got ${(cause as Error).message || (cause as { code: string }).code}`,
+      `${origin}: expected a running hub, got ${(cause as Error).message || (cause as { code: string }).code}`,
     );
   }
   if (response.ok || allowed.includes(response.status)) return response;

@@ -119,6 +119,10 @@ test.serial('the nearest address is named, of those that the asker may see', asy
       desk: { type: 'dummy', parameters: ['lamp,B,false'] },
     },
   }).then((hub) => ({ url: `http://127.0.0.1:${hub.port}` }));
+  await t.throwsAsync(
+    call((console) => get('DESK/Lamp', { ...options(url), token: 'YQ==' }, console)),
+    { message: 'DESK/Lamp: there is no parameter of this address, did you mean "desk/lamp"?' },
+  );
   for (const [token, hint] of [
     ['YQ==', ', did you mean "desk/lamp"?'],
     ['ZQ==', ''],

@@ -148,6 +148,21 @@ const refusals: [what: string, run: (t: ExecutionContext) => ReturnType<typeof r
     /^error: unknown option '--bogus'\n\(patchbay --help shows what there is\)\n$/,
   ],
   ['a missing argument', (t) => runToEnd(t, ['get']), /^error: missing required argument 'address'\n/],
+  [
+    'a misspelt command, without what stands behind it',
+    (t) => runToEnd(t, ['passwrd', 'pass-word']),
+    /^passwrd: expected a command, a file or a folder, did you mean "\S.* password"\?\n$/,
+  ],
+  [
+    'a short option, without what stands behind it',
+    (t) => runToEnd(t, ['get', 'desk/lamp', '-ppass-word']),
+    /^error: unknown option '-p\*\*\*'\n/,
+  ],
+  [
+    'a hub that is not there, without the query of its URL',
+    (t) => runToEnd(t, ['get', 'desk/lamp', '--url', 'http://127.0.0.1:9/?token=pass-word']),
+    /^http:\/\/127\.0\.0\.1:9: expected a running hub, got .+\n$/,
+  ],
 ];
 for (const [what, run, expected] of refusals)
   test.serial(`D-30: ${what} is one clear sentence and exit status 1`, async (t) => {
@@ -156,6 +171,19 @@ for (const [what, run, expected] of refusals)
     t.is(output, '');
     t.regex(errors, expected);
   });
+
+test.serial('the help names the variables of credentials, and shows none', async (t) => {
+  const env = {
+    PATCHBAY_USERNAME: 'secret-1',
+    PATCHBAY_PASSWORD: 'secret-2',
+    PATCHBAY_TOKEN: 'secret-3',
+    PATCHBAY_URL: 'http://secret-4',
+  };
+  const { status, output } = await runToEnd(t, ['get', '--help'], env);
+  t.is(status, 0);
+  t.false(output.includes('secret'), output);
+  for (const name of Object.keys(env)) t.true(output.includes(`env: ${name}`), output);
+});
 
 test.serial('D-20: run with mistakes names all of them and starts nothing', async (t) => {
   const folder = await createFolder(t, {
