@@ -8,7 +8,7 @@ import { defaultFolder } from './first-steps.ts';
 export interface Cli extends Ending {
   readonly program: Command;
   readonly console: PacedConsole;
-  readonly host: Pick<NodeJS.Process, 'argv' | 'cwd' | 'env' | 'stdin' | 'stdout'>;
+  readonly host: Pick<NodeJS.Process, 'argv' | 'cwd' | 'stdin' | 'stdout'>;
 }
 
 /** The argument that names flow files. */
