@@ -13,6 +13,7 @@ import { Emitter } from './emitter.ts';
 import { createNode, type ParameterNode, type Restored, RestoredChange, type StateNode } from './parameter-node.ts';
 import { ParameterTable } from './parameter-table.ts';
 import { SettleQueue, type SettleTask } from './settle-queue.ts';
+import { isLongText } from './text-room.ts';
 
 /** How long a queue is kept for the next turn; to make a new one takes half as long as a write. */
 const keptQueueLength = 1024;
@@ -117,7 +118,12 @@ export class Graph extends ParameterTable {
       added.push(node);
       defaults.push(declaration.defaultValue);
     }
-    for (const [index, node] of added.entries()) this.writeTo(node, defaults[index]!, owner);
+    this.texts.isOpen = true;
+    try {
+      for (const [index, node] of added.entries()) this.writeTo(node, defaults[index]!, owner);
+    } finally {
+      this.texts.isOpen = false;
+    }
   }
 
   /** What others write to a parameter, converted, for the connection of the parameter. Hot, replays nothing. */
@@ -140,7 +146,8 @@ export class Graph extends ParameterTable {
 
   /**
    * The one way in. Returns the converted value. What another hub owns is only sent there: it has changed once that hub tells so.
-   * Errors: `read-only`, `not-convertible`, `out-of-range`; `unavailable` when this hub finds that it may no longer write it.
+   * Errors: `read-only`, `not-convertible`, `out-of-range`; `conflict` when there is no room for a long text; `unavailable` when this hub finds
+   * that it may no longer write it.
    */
   writeTo(
     node: ParameterNode,
@@ -154,6 +161,7 @@ export class Graph extends ParameterTable {
     if (!isOwner && (node.access === 'read-only' || node.remote !== undefined))
       return this.#writeElsewhere(node, input, origin);
     const value = isOwner || node.accept === undefined ? convert(node.type, input) : node.accept(input);
+    if (isLongText(value)) this.#takeRoom(node, value, origin, cause);
     const change = new PendingChange(node, value, origin, cause, hop, this.now());
     if (typeof input === 'boolean' && node.accept !== undefined) this.#meant.set(change, input);
     if (!this.#isInTurn) this.#turnOf(change);
@@ -163,6 +171,11 @@ export class Graph extends ParameterTable {
       this.#queue[this.#queued++] = change;
     }
     return value;
+  }
+
+  /** Errors: `conflict`. */
+  #takeRoom(node: ParameterNode, text: string, origin: Origin, cause: Change | undefined): void {
+    this.texts.take(node, text, { origin, cause }, this.#isInTurn ? this.#turns : 0);
   }
 
   /** Looks whether this hub may still act. The look may take the parameter away from this hub: then the write is refused. */
@@ -222,7 +235,9 @@ export class Graph extends ParameterTable {
    */
   restore(node: StateNode, restored: Restored, origin: Origin): void {
     const value = node.accept === undefined ? convert(node.type, restored.value) : node.accept(restored.value);
-    node.lastChange = new RestoredChange(node, value, origin, ++this.#revision, restored);
+    const change = new RestoredChange(node, value, origin, ++this.#revision, restored);
+    this.#countTexts(node, change);
+    node.lastChange = change;
     this.byRevision.touch(node);
     node.value = value;
     node.emit(value);
@@ -328,6 +343,7 @@ export class Graph extends ParameterTable {
     const isState = node.type !== 'T';
     this.#delivering = change;
     if (!isState || node.value !== change.value) {
+      if (node.type === 'S' && (this.texts.hasAny || isLongText(change.value))) this.#countTexts(node, change);
       change.previous = node.value;
       change.revision = ++this.#revision;
       node.lastChange = change;
@@ -343,6 +359,12 @@ export class Graph extends ParameterTable {
     } else this.#repeat(node as StateNode, change);
     if (node.inbox !== undefined && change.origin !== node.owner) node.inbox.emit(change.value);
     this.#delivering = undefined;
+  }
+
+  /** Counts a change if it is about long texts, or ends what was. */
+  #countTexts(node: ParameterNode, change: Change): void {
+    if (isLongText(change.value) || isLongText(node.value) || isLongText(node.lastChange?.previous))
+      this.texts.count(node, change);
   }
 
   /** Tells of a write that changes nothing. */

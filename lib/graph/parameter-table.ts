@@ -3,11 +3,13 @@ import { type Observable, Subject } from 'rxjs';
 import { noSuchParameter } from '../model/error.ts';
 import type { Origin, Parameter, Remote } from '../model/parameter.ts';
 import { createNode, type ParameterNode, type StateNode } from './parameter-node.ts';
+import { TextRoom } from './text-room.ts';
 
 /** What the graph knows of its parameters. It is a part of the graph, which puts what has changed to the end of `byRevision`. */
 export abstract class ParameterTable {
   readonly #parameters = new Map<string, ParameterNode>();
   protected readonly byRevision = new RevisionList();
+  readonly texts = new TextRoom();
   readonly #declared = new Subject<Parameter>();
   readonly #removed = new Subject<Parameter>();
   readonly #mirrored = new Subject<void>();
@@ -35,6 +37,7 @@ export abstract class ParameterTable {
       this.#parameters.delete(node.address);
       this.#structure++;
       if (node.type !== 'T') this.byRevision.remove(node as StateNode);
+      this.texts.forget(node);
       this.#removed.next(node);
     }
   }

@@ -14,6 +14,7 @@ import { expectStarted } from '../flow/run/connections/running-connection.ts';
 import type { Supervisor } from '../flow/run/connections/supervisor.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { ParameterNode } from '../graph/parameter-node.ts';
+import { mostTextCharacters } from '../graph/text-room.ts';
 import { HubError } from '../model/error.ts';
 import { held, mostHeldBytes } from '../model/held-bytes.ts';
 import type { Change, Origin, Parameter, Remote, RemoteWrite } from '../model/parameter.ts';
@@ -70,7 +71,8 @@ export interface FlowGuard {
 
 const stopDeadlineMs = 1800;
 
-held.allow(mostHeldBytes(getHeapStatistics().heap_size_limit));
+const heapBytes = getHeapStatistics().heap_size_limit;
+held.allow(mostHeldBytes(heapBytes));
 
 /** Reads and checks flow files. Errors: `bad-flow`, one line per error, all of them. */
 export function loadFlows(paths: readonly string[], types = connectionTypes): Promise<Plan> {
@@ -116,6 +118,7 @@ export class Hub implements HubPort {
     const log = Journal.of(options.log);
     const engine = new Engine({ log, scheduler, now, safe, port: this });
     const { graph, connections } = engine;
+    graph.texts.allow(mostTextCharacters(heapBytes));
     this.changes$ = graph.changes$;
     this.declared$ = graph.declared$;
     this.removed$ = graph.removed$;

@@ -1,11 +1,20 @@
 // The name of a writer as people read it, in the audit, the history, the log and the console. What another hub reports of its users is
 // marked as such, so that it never reads like a user of this one.
-import type { Origin } from './parameter.ts';
+import type { Change, Origin } from './parameter.ts';
 
 /** `api alice`; as another hub reports it `hub west: api alice`. No writer of this hub has such a name: `hub` is no Connection ID. */
 export function writerName({ name, hub, reportedBy }: Origin): string {
   if (reportedBy === undefined) return name;
   return `hub ${reportedBy}: ${name}${hub === undefined || hub === reportedBy ? '' : ` of hub ${hub}`}`;
+}
+
+/** Whoever wrote the first change of the chain: `api anna 10.0.0.3`, or the rule or the connection that did it by itself. */
+export function writerOf(change: Pick<Change, 'origin' | 'cause'>): string {
+  let first = change;
+  while (first.cause !== undefined) first = first.cause;
+  const { origin } = first;
+  if (origin.kind === 'restored') return 'earlier runs';
+  return writerName(origin.kind === 'client' ? origin : { ...origin, name: `${origin.kind} ${origin.name}` });
 }
 
 /** Whether two writers are the same. */

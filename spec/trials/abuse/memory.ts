@@ -1,5 +1,7 @@
 // What the hub has to hold: values of 60 KB that wait, answers and changes that nobody reads, bodies that never end.
 
+import { getHeapStatistics } from 'node:v8';
+import { mostTextCharacters } from '../../../lib/graph/text-room.ts';
 import { protocolName } from '../../../lib/wire/protocol.ts';
 import { encodeClientText } from '../../support/load/web-socket.ts';
 import { keepOpen, keepWebSocketOpen, pour } from './attack.ts';
@@ -41,9 +43,7 @@ const keptTexts: Scenario = {
   about: 'texts of 60 KB, for ever other of 5,000 parameters',
   limits: [],
   parameters: Array.from({ length: keptTextParameters }, (_, index) => `texts/${index}`),
-  // each has its value, and the one before, which `explain` shows
-  keptMiB: (keptTextParameters * 2 * longText.length) / (1024 * 1024),
-  mostMiB: 768,
+  keptMiB: mostTextCharacters(getHeapStatistics().heap_size_limit) / 2 / (1024 * 1024), // the half that one writer may have
   attack: (port) => writeLongTexts(port, (number) => `desk/texts/${number % keptTextParameters}`),
 };
 

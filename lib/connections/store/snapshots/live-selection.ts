@@ -146,11 +146,18 @@ export class LiveSelection {
     const { shelf, hub, store, log } = this.#options;
     const snapshot = shelf.find(this.name, name);
     if (snapshot === undefined) return; // it was forgotten in the same turn
-    const { expected, leftOut } = recollect(snapshot, this.#listed.all, hub);
+    const { expected, leftOut: unknown } = recollect(snapshot, this.#listed.all, hub);
     shelf.setLast(this.name, name);
     this.#difference = new Difference(expected);
     const { count: differing } = this.#difference;
-    for (const [parameter, value] of expected) if (parameter.value !== value) hub.writeTo(parameter, value, store);
+    const leftOut = [...unknown];
+    for (const [parameter, value] of expected)
+      if (parameter.value !== value)
+        try {
+          hub.writeTo(parameter, value, store);
+        } catch (error) {
+          leftOut.push(messageOf(error)); // such as that there is no room for its text; the others are recalled
+        }
     log.info({ snapshot: name }, `${this.#what(name)} was recalled: ${count(differing)} parameters differed`);
     if (leftOut.length > 0) log.warn({ snapshot: name }, `${this.#what(name)} was recalled without ${listOf(leftOut)}`);
   }

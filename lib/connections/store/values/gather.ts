@@ -2,10 +2,10 @@
 // and nothing waits in a queue. Long values come after short ones, a few at a time: whoever writes many of them holds up nobody else.
 
 import type { Parameter } from '../../../model/parameter.ts';
+import { writerOf } from '../../../model/writer.ts';
 import type { Parameters } from '../../hub-port.ts';
 import type { ValueRow } from '../thread/values/values-messages.ts';
 import type { CausesWriter } from './kept-causes.ts';
-import { writerOf } from './shares.ts';
 
 /** How much one transaction writes at most; what is left over comes with the next. */
 const maxBatchValues = 10_000;

@@ -2,8 +2,8 @@
 // writer of long texts loses some of its own, and nobody who takes less loses any.
 
 import { groupDigits } from '../../../model/digits.ts';
-import type { Change, Parameter } from '../../../model/parameter.ts';
-import { writerName } from '../../../model/writer.ts';
+import type { Parameter } from '../../../model/parameter.ts';
+import { writerOf } from '../../../model/writer.ts';
 import type { ValueRow } from '../thread/values/values-messages.ts';
 
 /** Whoever gives way does so until values take this share of what they may: then there is room for the next ones. */
@@ -171,15 +171,6 @@ class Holdings {
     for (const one of this.byWriter) if (one[1].bytes > largest[1].bytes) largest = one;
     return largest;
   }
-}
-
-/** Whoever wrote the first change of the chain: `api anna 10.0.0.3`, or the rule or the connection that did it by itself. */
-export function writerOf(change: Change): string {
-  let first = change;
-  while (first.cause !== undefined) first = first.cause;
-  const { origin } = first;
-  if (origin.kind === 'restored') return 'earlier runs';
-  return writerName(origin.kind === 'client' ? origin : { ...origin, name: `${origin.kind} ${origin.name}` });
 }
 
 /** What a row takes in the database, about. */

@@ -177,7 +177,7 @@ function typesOf({ body }: RulePlan): readonly (ValueType | undefined)[] {
 
 /** Past the limit of hops a write is told as dropped, on both hubs. */
 function isLoop(error: Error): boolean {
-  return error instanceof HubError && error.code === 'conflict';
+  return error instanceof HubError && error.code === 'conflict' && error.message.includes(' hops, ');
 }
 
 /** What a destination has refused; some messages begin with its address. */
