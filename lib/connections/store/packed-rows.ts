@@ -48,16 +48,20 @@ export function buffersOf({ kinds, numbers }: PackedRows): ArrayBuffer[] {
 /** The rows as they were packed; called by the thread that writes them. */
 export function unpackRows({ rows, kinds, numbers, texts }: PackedRows): Cell[][] {
   const width = kinds.length / rows;
+  const unpacked: Cell[][] = [];
   let start = 0;
-  const cellAt = (place: number): Cell => {
-    const number = numbers[place]!;
-    if (kinds[place] === kind.number) return number;
-    if (kinds[place] !== kind.text) return kinds[place] === kind.nothing ? undefined : kinds[place] === kind.yes;
-    start += number;
-    return texts.slice(start - number, start);
-  };
-  return Array.from({ length: rows }, (_, row) => {
+  for (let place = 0, row = 0; row < rows; row++) {
     giveWay();
-    return Array.from({ length: width }, (_, cell) => cellAt(row * width + cell));
-  });
+    const cells: Cell[] = [];
+    for (const end = place + width; place < end; place++) {
+      const number = numbers[place]!;
+      if (kinds[place] === kind.number) cells.push(number);
+      else if (kinds[place] === kind.text) {
+        cells.push(texts.slice(start, start + number));
+        start += number;
+      } else cells.push(kinds[place] === kind.nothing ? undefined : kinds[place] === kind.yes);
+    }
+    unpacked.push(cells);
+  }
+  return unpacked;
 }

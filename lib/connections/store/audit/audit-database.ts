@@ -220,12 +220,17 @@ export class AuditDatabase {
   }
 }
 
+/** A number, or a boolean, takes so many bytes at most. */
+const numberBytes = 9;
+
 /** How much the log before the database takes for a batch, about. */
 function bytesOf({ rows, log }: AuditBatch): number {
-  const texts = (values: readonly unknown[]) => values.reduce<number>((sum, value) => sum + String(value).length, 0);
-  const entries = rows.map((row) => texts([row.user, row.address, row.before, row.after, row.cause]));
-  const sentences = log.map(({ message }) => message.length);
-  return [...entries, ...sentences].reduce((sum, bytes) => sum + bytes + rowBytes, spareBytes);
+  const lengthOf = (value: unknown) => (typeof value === 'string' ? value.length : numberBytes);
+  let bytes = spareBytes;
+  for (const { user, address, before, after, cause } of rows)
+    bytes += user.length + address.length + lengthOf(before) + lengthOf(after) + cause.length + rowBytes;
+  for (const { message } of log) bytes += message.length + rowBytes;
+  return bytes;
 }
 
 function readRun(database: DatabaseSync): Run | undefined {
