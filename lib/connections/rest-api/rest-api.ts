@@ -27,10 +27,9 @@ import { shownAddress } from './proxies/ip-address.ts';
 import { TrustedProxies, trustHints } from './proxies/trusted-proxies.ts';
 import { type Settings, settingsSchema } from './settings.ts';
 import { type Sockets, serveSockets } from './sockets/sockets.ts';
-import { type AccountSettings, accountMistakes, isOpen } from './users/accounts.ts';
+import { type AccountSettings, accountMistakes, isOpen, rightHints } from './users/accounts.ts';
 import { Devices, noteMs } from './users/devices.ts';
 import { type Departure, Directory } from './users/directory.ts';
-import { rightHints } from './users/right-hints.ts';
 import type { Visitor } from './users/visitor.ts';
 
 /** Who may come in, and what they may do. */

@@ -29,8 +29,8 @@ import { remoteAddressOf, schemeOf } from '../proxies/trusted-proxies.ts';
 import type { Settings } from '../settings.ts';
 import type { Sockets } from '../sockets/sockets.ts';
 import { followTrace } from '../tracing/traceparent.ts';
-import { expectPresent } from '../users/present.ts';
 import type { Need } from '../users/rights.ts';
+import { expectPresent } from '../users/view.ts';
 import type { Visitor } from '../users/visitor.ts';
 
 /** What endpoints are served with: the hub, and the parts of the server. */

@@ -22,7 +22,7 @@ const shape = z.object({
   limit: entryLimit,
   before: z
     .string()
-    .regex(/^\d{1,16}-\d{1,16}$/, { error: 'what next of an earlier answer says' })
+    .regex(/^[0-9]{1,16}-[0-9]{1,16}$/, { error: 'what next of an earlier answer says' })
     .optional()
     .describe('Only older ones: `next` of an answer'),
 });

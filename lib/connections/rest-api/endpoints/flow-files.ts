@@ -13,7 +13,7 @@ import {
 } from '../../../wire/http/operation.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { HubPort } from '../../hub-port.ts';
-import { expectPresent } from '../users/present.ts';
+import { expectPresent } from '../users/view.ts';
 import { action, page } from './endpoint.ts';
 
 export const endpoints = [

@@ -10,7 +10,7 @@ import {
   userList,
 } from '../../../wire/http/user-shapes.ts';
 import type { Entry } from '../http/guard/entry.ts';
-import { expectPresent } from '../users/present.ts';
+import { expectPresent } from '../users/view.ts';
 import { type Asked, action, type Context, page } from './endpoint.ts';
 
 export const endpoints = [

@@ -16,7 +16,7 @@ import { replyError } from './answer/reply.ts';
 import { noRoomForBody, serveFor } from './answer/send.ts';
 import { keepResponse } from './exchange.ts';
 import type { Guard } from './guard/guard.ts';
-import type { Act, Purpose } from './guard/purpose.ts';
+import type { Act, Purpose } from './guard/site-check.ts';
 import { keepBody, keepRequest } from './postponed-requests.ts';
 
 /** Answers a request of a visitor, or keeps the response for later. It may throw a `HubError` before it returns. */

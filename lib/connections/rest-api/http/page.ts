@@ -8,7 +8,7 @@ import { asHubError } from '../input/parse-input.ts';
 import { shareOf } from '../limits/rates.ts';
 import type { FairQueue, Task } from '../pacing/fair-queue.ts';
 import { remoteAddressOf } from '../proxies/trusted-proxies.ts';
-import { expectPresent } from '../users/present.ts';
+import { expectPresent } from '../users/view.ts';
 import type { Visitor } from '../users/visitor.ts';
 import type { Handler } from './admission.ts';
 import { acceptOf, wantsJsonErrors } from './answer/accept.ts';

@@ -10,7 +10,7 @@ import { acceptOf, wantsJsonErrors } from './answer/accept.ts';
 import { noteExpectation } from './answer/expect.ts';
 import { begin } from './answer/headers.ts';
 import { endWithLength, replyError } from './answer/reply.ts';
-import type { Act, Purpose } from './guard/purpose.ts';
+import type { Act, Purpose } from './guard/site-check.ts';
 import type { PostponedRequests } from './postponed-requests.ts';
 
 /** What is answered at a path; with `/*` at its end also at all paths below it. Where GET only reads HEAD is answered as well. */

@@ -13,7 +13,7 @@ import { asHubError, joinedHeaders, lists } from '../input/parse-input.ts';
 import { shareOf } from '../limits/rates.ts';
 import type { FairQueue, Task } from '../pacing/fair-queue.ts';
 import { remoteAddressOf } from '../proxies/trusted-proxies.ts';
-import { expectPresent } from '../users/present.ts';
+import { expectPresent } from '../users/view.ts';
 import type { Visitor } from '../users/visitor.ts';
 import type { ClientRegister } from './client-register.ts';
 import type { Comer, ConnectedClient, Protocol, Session } from './socket-protocol.ts';

@@ -1,7 +1,10 @@
 // The users of a connection, as its settings have them: who has which credentials and rights.
 import { createHash } from 'node:crypto';
+import { describe } from '../../../model/error.ts';
+import type { DeclaredAddresses } from '../../connection.ts';
 import type { Parameters } from '../../hub-port.ts';
-import type { SettingMistake } from '../../setting.ts';
+import type { SettingHint, SettingMistake } from '../../setting.ts';
+import { createGlobFilter } from '../filters/address-glob.ts';
 import { createPasswordCheck, type PasswordCheck } from './passwords.ts';
 import { Rights } from './rights.ts';
 import type { RightSettings, UserSettings } from './user-settings.ts';
@@ -86,4 +89,56 @@ function tokenMistakes(token: string, users: AccountSettings['users']): SettingM
     const message = `expected a token that nobody else has, it is also that of ${owner}`;
     return owner === undefined ? [] : [{ path: ['users', name, 'token'], message }];
   });
+}
+
+// What settings of users work and are probably not meant: rights to parameters that there are none of, and users who may do nothing.
+
+export function rightHints(
+  { users, anonymous }: Pick<AccountSettings, 'users' | 'anonymous'>,
+  declared: DeclaredAddresses,
+): SettingHint[] {
+  const known = new Map<string, boolean>();
+  const isMatched = (glob: string) => {
+    const isIt = known.get(glob) ?? matchesAny(glob, declared);
+    known.set(glob, isIt);
+    return isIt;
+  };
+  return [
+    ...Object.entries(users).flatMap(([name, user]) => [
+      ...(mayDoAnything(user) ? [] : [{ path: ['users', name], message: noRight }]),
+      ...idleGlobs(['users', name], user, isMatched),
+    ]),
+    ...(anonymous === undefined ? [] : idleGlobs(['anonymous'], anonymous, isMatched)),
+  ];
+}
+
+const noRight = 'expected a right, one of read, write, dashboards, manage and metrics, this user has none';
+
+function mayDoAnything({ read, write, dashboards, manage, metrics }: AccountSettings['users'][string]): boolean {
+  return read.length + write.length + dashboards.length > 0 || manage || metrics;
+}
+
+function idleGlobs(
+  path: SettingHint['path'],
+  rights: RightSettings,
+  isMatched: (glob: string) => boolean,
+): SettingHint[] {
+  return (['read', 'write', 'deny'] as const).flatMap((right) =>
+    [...rights[right].entries()]
+      .filter(([, glob]) => !isMatched(glob))
+      .map(([index, glob]) => ({
+        path: [...path, right, index],
+        message: `expected a glob of parameters that there are, got ${describe(glob)}, which matches none`,
+      })),
+  );
+}
+
+/** Looks only at the connection that the glob names, where it names one. */
+function matchesAny(glob: string, declared: DeclaredAddresses): boolean {
+  const connectionId = /^([^*/]+)\//.exec(glob)?.[1];
+  const addresses = declared(connectionId);
+  if (addresses === undefined) return true;
+  const matches = createGlobFilter(glob);
+  for (const address of addresses) if (matches(address)) return true;
+  return false;
 }

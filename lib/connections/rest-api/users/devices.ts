@@ -14,7 +14,7 @@ import { limits } from '../limits/client-limits.ts';
 import { LimitError } from '../limits/limit-hits.ts';
 import { digestOf } from './accounts.ts';
 import type { Departure, Directory } from './directory.ts';
-import { notLetIn } from './present.ts';
+import { notLetIn } from './view.ts';
 import type { Guest } from './visitor.ts';
 
 /** When a device that comes again and again is noted again. */

@@ -6,7 +6,6 @@ import type { Origin, Parameter } from '../../../model/parameter.ts';
 import type { Value } from '../../../model/value.ts';
 import { originWithoutRule } from '../../../wire/http/hidden.ts';
 import type { HubPort } from '../../hub-port.ts';
-import { notLetIn } from './present.ts';
 import type { Rights } from './rights.ts';
 
 export interface View {
@@ -132,4 +131,16 @@ export class BoundedView implements View {
   #expectRights(): void {
     if (this.#hasEnded) throw notLetIn();
   }
+}
+
+// Whoever asks may have to leave before the answer is there: then the answer is that of somebody without credentials.
+
+/** The refusal of whoever is not let in, or no more. */
+export function notLetIn(): HubError {
+  return new HubError('unauthorized', 'Authorization: expected the credentials of this hub');
+}
+
+/** Errors: `unauthorized` when the visitor has left. */
+export function expectPresent({ hasLeft }: { readonly hasLeft: boolean }): void {
+  if (hasLeft) throw notLetIn();
 }

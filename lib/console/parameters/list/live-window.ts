@@ -6,7 +6,6 @@ import type { LiveParameter } from '../../hub/live-cells.ts';
 import { createLiveValues } from '../../hub/live-values.ts';
 import { getJson } from '../../hub/page-request.ts';
 import { useDelay } from '../../page/page-timers.ts';
-import { createFreshMarks } from './fresh-marks.ts';
 import { createPace, livelyRate } from './pace.ts';
 
 const defaultSettleMs = 100;
@@ -138,4 +137,47 @@ function queriesOf(addresses: Iterable<string>): string[] {
     else queries[queries.length - 1] = `${last}&${part}`;
   }
   return queries;
+}
+
+// Marks rows whose value has just changed, and takes each mark off again after a while.
+
+/** How long a value stays marked after its last change. */
+const freshMs = 1500; // longer than the pause between two changes that are drawn calmly
+
+interface FreshMarks {
+  mark(addresses: Iterable<string>): void;
+  /** Forgets an address that is no longer in view. */
+  drop(address: string): void;
+}
+
+/** Tells `setFresh` of marks that come and go, for the scope that calls it. */
+function createFreshMarks(setFresh: (address: string, isFresh: boolean) => void): FreshMarks {
+  /** Until when addresses stay marked. The next to fade comes first. Bounded by the rows in view. */
+  const marked = new Map<string, number>();
+  let fading: ReturnType<typeof setTimeout> | undefined;
+  onCleanup(() => clearTimeout(fading));
+  const fade = () => {
+    fading = undefined;
+    const now = performance.now();
+    for (const [address, until] of marked) {
+      if (until > now) {
+        fading = setTimeout(fade, until - now);
+        return;
+      }
+      marked.delete(address);
+      setFresh(address, false);
+    }
+  };
+  return {
+    mark(addresses) {
+      const until = performance.now() + freshMs;
+      for (const address of addresses) {
+        marked.delete(address); // so that it is last when it is set
+        marked.set(address, until);
+        setFresh(address, true);
+      }
+      fading ??= setTimeout(fade, freshMs);
+    },
+    drop: (address) => marked.delete(address),
+  };
 }

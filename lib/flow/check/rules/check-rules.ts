@@ -12,8 +12,8 @@ import { placeIn, stackOf, wordsOf } from '../../programs/stack.ts';
 import { Streams } from '../../streams.ts';
 import { flowRuleSchema, folderSchema } from '../schema.ts';
 import { type FindDeclaration, ruleKey, type Spot } from '../spot.ts';
-import type { CheckedRule, Folders } from './checked-rule.ts';
 import { checkDestinations, checkExpressionRule } from './expression-rule.ts';
+import type { CheckedRule, Folders } from './known-rules.ts';
 import { KnownRules } from './known-rules.ts';
 import { withoutMisplaced } from './misplaced-settings.ts';
 

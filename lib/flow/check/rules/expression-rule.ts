@@ -8,7 +8,7 @@ import { type ExpressionBody, type Source, sourcesOf } from '../../plan.ts';
 import type { RuleExpression } from '../../rule-expression.ts';
 import { ruleSchema } from '../schema.ts';
 import { type FindDeclaration, ruleKey, type Spot } from '../spot.ts';
-import type { CheckedRule, Folders } from './checked-rule.ts';
+import type { CheckedRule, Folders } from './known-rules.ts';
 import { withoutMisplaced } from './misplaced-settings.ts';
 import { checkPipe, compileRuleExpression, type ExpressionTypes } from './pipe.ts';
 

@@ -5,7 +5,16 @@ import { connectionIdOf } from '../../../model/address.ts';
 import { sortByDependency } from '../../../model/dependency-order.ts';
 import { type FlowFile, keyOfFile } from '../../files/flow-file.ts';
 import { type ConnectionPlan, type RulePlan, sourcesOf } from '../../plan.ts';
-import type { CheckedRule, Folders } from './checked-rule.ts';
+
+/** A rule that was checked, before the order of settling is known. */
+export type CheckedRule = Omit<RulePlan, 'settleOrder'>;
+
+/** The folders that a rule is in, and what they and its file say of all of their rules. */
+export interface Folders {
+  readonly names: readonly string[];
+  readonly isEnabled: boolean;
+  readonly isShadow: boolean;
+}
 
 interface KnownRule {
   readonly within: Folders;

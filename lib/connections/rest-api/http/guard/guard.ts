@@ -5,12 +5,12 @@ import { credentialsPrefix } from '../../../../wire/protocol.ts';
 import { joinedHeaders } from '../../input/parse-input.ts';
 import { hasGone, remoteAddressOf, schemeOf } from '../../proxies/trusted-proxies.ts';
 import type { Settings } from '../../settings.ts';
-import { notLetIn } from '../../users/present.ts';
 import type { Need } from '../../users/rights.ts';
+import { notLetIn } from '../../users/view.ts';
 import type { Guest, Visitor } from '../../users/visitor.ts';
 import type { Attempts } from './attempts.ts';
 import type { Entry } from './entry.ts';
-import type { Act, Purpose } from './purpose.ts';
+import type { Act, Purpose } from './site-check.ts';
 import { isOfBrowser, SiteCheck } from './site-check.ts';
 
 export interface Guard {

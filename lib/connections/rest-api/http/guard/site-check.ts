@@ -7,7 +7,18 @@ import { HubError } from '../../../../model/error.ts';
 import { encodeText, type HttpRequest } from '../../../../net/uws.ts';
 import type { Scheme } from '../../proxies/trusted-proxies.ts';
 import type { Settings } from '../../settings.ts';
-import type { Act } from './purpose.ts';
+import type { Need } from '../../users/rights.ts';
+
+/** An upgrade to a WebSocket is a write. */
+export type Act = 'read' | 'write' | 'write by GET';
+
+/** What a request is about to do, and the right that it needs. */
+export interface Purpose {
+  readonly act: Act;
+  readonly need: Need;
+  /** true: it does not count towards `requestsPerUser`. */
+  readonly isUnmetered?: boolean | undefined;
+}
 
 const hostHeader = encodeText('host');
 const instead = '; set values in the console at /hub/, by POST, or with a program such as curl';
