@@ -23,6 +23,8 @@ USER 1000:1000
 VOLUME /var/lib/patchbay
 EXPOSE 17011
 ENV PATCHBAY_URL=http://127.0.0.1:17011
+# Here V8 finds at the next start what it has compiled.
+ENV PATCHBAY_CACHE=/var/lib/patchbay/code
 # The memory that a flood has taken goes back to the system: else the allocator of the system keeps it for later.
 ENV MALLOC_MMAP_THRESHOLD_=32768 MALLOC_TRIM_THRESHOLD_=1048576
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \

@@ -164,6 +164,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
     ],
   ],
   ['index.ts', ['*']],
+  ['code-loader.ts', []],
   ['main.ts', ['*', 'commander']],
   ['patchbay.ts', ['command/node-version.ts', 'main.ts']],
 ];
@@ -252,6 +253,7 @@ test('only lib/net/uws.ts names uWebSockets.js', async (t) => {
 test('only programs touch process: lib/main.ts, the process of the keyboard, and threads of their own', async (t) => {
   const programs = [
     'main.ts',
+    'code-loader.ts',
     'connections/keyboard/process/main.ts',
     'flow/programs/trial-thread.ts',
     'command/run/watchdog-thread.ts',

@@ -3,12 +3,14 @@
 
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { mkdir, symlink } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { createInterface } from 'node:readline';
+import { text as readText } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
+import { eventually } from './support/deadline.ts';
 import { createFolder } from './support/folder.ts';
 import { packInto } from './support/repository/package.ts';
 import { anchorsOf, linksOf, readmes, readReadme, root } from './support/repository/readme.ts';
@@ -57,23 +59,85 @@ test('the packed package runs a hub, and its types check', async (t) => {
   );
 
   const main = join(folder, 'app/node_modules/patchbay-hub/dist/main.js');
-  const hub = spawn(...dependent(process.execPath, [main, 'run', join(folder, 'flow.json5')]));
-  const exited = once(hub, 'exit');
-  t.teardown(() => hub.kill('SIGKILL'));
-  let port: string | undefined;
-  for await (const line of createInterface(hub.stdout)) {
-    port = /listens on .*:(\d+)\//.exec(line)?.[1];
-    if (port !== undefined) break;
-  }
+  const { port, stop } = await startHub(t, main, join(folder, 'flow.json5'));
   t.is(await (await fetch(`http://127.0.0.1:${port}/parameters/desk/lamp`)).text(), 'true');
   t.is((await fetch(`http://127.0.0.1:${port}/hub/client.js`)).status, 200);
   const page = await (await fetch(`http://127.0.0.1:${port}/hub/`)).text();
   for (const [, path] of page.matchAll(/(?:src|href)="(\/hub\/console\/[^"]+)"/g))
     t.is((await fetch(`http://127.0.0.1:${port}${path}`)).status, 200, path);
   t.true(page.includes('/hub/console/'));
-  hub.kill('SIGTERM');
-  t.deepEqual(await exited, [0, null]);
+  await stop();
 });
+
+test('what V8 has compiled of the package is kept for the next start, which nothing about it can keep from running', async (t) => {
+  const kept = `${process.versions.node}-${process.arch}/run`;
+  const folder = await createFolder(t, {
+    'flow.ts':
+      "import { defineFlow } from 'patchbay-hub';\nimport { map } from 'rxjs';\nexport default defineFlow({ connections: {\n" +
+      "api: { type: 'rest-api', port: 0, bindIp: '127.0.0.1' }, store: { type: 'store', folder: 'data' },\n" +
+      "desk: { type: 'dummy', parameters: ['lamp,B,true', 'level,I'] } },\n" +
+      "rules: (on) => [{ name: 'level', from: on.flag('desk/lamp').pipe(map((lamp) => (lamp ? 7 : 0))), to: 'desk/level' }] });\n",
+  });
+  const { archive } = await packed();
+  await mkdir(join(folder, 'node_modules'));
+  await run('tar', ['-xzf', archive, '-C', join(folder, 'node_modules')]);
+  await run('mv', ['package', 'patchbay-hub'], { cwd: join(folder, 'node_modules') });
+  for (const name of ['rxjs', 'tslib', 'uws-legacy', 'uws-modern'])
+    await symlink(join(root, 'node_modules', name), join(folder, 'node_modules', name));
+  const main = join(folder, 'node_modules/patchbay-hub/dist/patchbay.js');
+  const cache = join(folder, 'cache');
+  const runs = async (why: string, PATCHBAY_CACHE = cache) => {
+    const { port, stop } = await startHub(t, main, join(folder, 'flow.ts'), {
+      PATCHBAY_CACHE,
+      HOME: join(folder, 'home'),
+    });
+    const ask = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).text();
+    await ask('/update?parameter=desk/lamp&value=false');
+    await eventually(async () => (await ask('/parameters/desk/level')) === '0', why);
+    return stop();
+  };
+  t.is(await runs('nothing is kept'), '');
+  const file = join(cache, kept);
+  const { mtimeMs } = statSync(file);
+  const code = readFileSync(file);
+  t.is(await runs('it is kept'), '');
+  t.is(statSync(file).mtimeMs, mtimeMs, 'it is used, not written again');
+  for (const [why, wrong] of [
+    ['half of it', code.subarray(0, code.length / 2)],
+    ['nothing of it', Buffer.of()],
+    ['another one', Buffer.from(code).fill(0x55, code.length / 2)],
+  ] as const) {
+    writeFileSync(file, wrong);
+    t.is(await runs(why), '', why);
+    t.deepEqual(readFileSync(file).length > 1000, true, `${why}: it is kept anew`);
+  }
+  writeFileSync(file, code);
+  chmodSync(file, 0o666);
+  t.is(await runs('everybody may write it'), '');
+  t.is(statSync(file).mode & 0o777, 0o644, 'it is not run, and kept anew');
+  t.is(await runs('nothing can be kept there', '/dev/null/cache'), '');
+});
+
+/** Starts the hub of a package; `stop` resolves to what it has written to standard error. */
+async function startHub(t: ExecutionContext, main: string, flow: string, env: NodeJS.ProcessEnv = {}) {
+  const [program, args] = dependent(process.execPath, [main, 'run', flow]);
+  const hub = spawn(program, args, { env: { ...process.env, ...env } });
+  const exited = once(hub, 'exit');
+  t.teardown(() => hub.kill('SIGKILL'));
+  const errors = readText(hub.stderr);
+  let port: string | undefined;
+  for await (const line of createInterface(hub.stdout)) {
+    port = /listens on .*:(\d+)\//.exec(line)?.[1];
+    if (port !== undefined) break;
+  }
+  const stop = async () => {
+    hub.stdout.resume();
+    hub.kill('SIGTERM');
+    t.deepEqual(await exited, [0, null]);
+    return errors;
+  };
+  return { port, stop };
+}
 
 for (const readme of readmes)
   test(`${readme}: each of its links leads to what is there, in the package as well`, async (t) => {

@@ -40,31 +40,35 @@ parentPort!.on('message', (known: ReadonlyMap<number, FlowCode>) => {
 /** A debugger holds the thread as well. */
 const isDebugged = process.execArgv.some((option) => option.startsWith('--inspect'));
 
-let last = -1;
-let beganAt = 0;
-let looks = 0;
-let suspect: string | undefined;
-for (;;) {
-  await wait(lookMs);
-  const beat = Atomics.load(beats, 0);
-  const usedMs = mainThreadMs(process);
-  if (beat !== last) {
-    last = beat;
-    beganAt = usedMs;
-    looks = 0;
-    suspect = undefined;
-    continue;
+void watch();
+
+async function watch(): Promise<void> {
+  let last = -1;
+  let beganAt = 0;
+  let looks = 0;
+  let suspect: string | undefined;
+  for (;;) {
+    await wait(lookMs);
+    const beat = Atomics.load(beats, 0);
+    const usedMs = mainThreadMs(process);
+    if (beat !== last) {
+      last = beat;
+      beganAt = usedMs;
+      looks = 0;
+      suspect = undefined;
+      continue;
+    }
+    looks++;
+    if (usedMs - beganAt > (suspect === undefined ? suspectMs : condemnMs)) {
+      const found = flowOf((await stackOfMainThread()) ?? '', [...flows.values()]);
+      if (found !== undefined && found.flow === suspect) await condemnLoop(found.flow, found.place);
+      suspect = found?.flow;
+    }
+    const holding = flows.get(Atomics.load(holder, 0));
+    const isBlocked = looks * lookMs >= blockedMs && usedMs - beganAt < nothingMs;
+    if (isBlocked && holding !== undefined && !isDebugged)
+      await condemn(holding, `it has kept the hub waiting for ${blockedMs / 1000} s`);
   }
-  looks++;
-  if (usedMs - beganAt > (suspect === undefined ? suspectMs : condemnMs)) {
-    const found = flowOf((await stackOfMainThread()) ?? '', [...flows.values()]);
-    if (found !== undefined && found.flow === suspect) await condemnLoop(found.flow, found.place);
-    suspect = found?.flow;
-  }
-  const holding = flows.get(Atomics.load(holder, 0));
-  const isBlocked = looks * lookMs >= blockedMs && usedMs - beganAt < nothingMs;
-  if (isBlocked && holding !== undefined && !isDebugged)
-    await condemn(holding, `it has kept the hub waiting for ${blockedMs / 1000} s`);
 }
 
 async function condemnLoop(name: string, place: string | undefined): Promise<void> {

@@ -57,6 +57,8 @@ export function runInFlow<Result>(flow: string, work: () => Result): Result {
 }
 
 const hubFolder = resolve(import.meta.dirname, '../..');
+/** RxJS is nobody's code, also where `npm run build` has put it among that of the hub. */
+const builtRxjs = join(hubFolder, 'code/rxjs.cjs');
 
 /** Names a content: the same content has the same version. */
 export function versionOf(content: Uint8Array): string {
@@ -65,7 +67,7 @@ export function versionOf(content: Uint8Array): string {
 
 /** Whether a file is the author's own, and neither of a package nor of the hub. */
 export function isOwnCode(path: string): boolean {
-  return !/[\\/]node_modules[\\/]/.test(path) && !isHubCode(path);
+  return !/[\\/]node_modules[\\/]/.test(path) && !path.startsWith(hubFolder + sep);
 }
 
 /** The name of a file as that of the flow is given: relative to the same folder. */
@@ -104,5 +106,5 @@ export function faultOf(error: unknown, flows: readonly FlowCode[]): FlowFault |
 }
 
 function isHubCode(path: string): boolean {
-  return path.startsWith(hubFolder + sep);
+  return path.startsWith(hubFolder + sep) && path !== builtRxjs;
 }

@@ -46,32 +46,37 @@ const fail = (error: unknown) => {
 /** What an error at this moment means. */
 let fault = 'cannot be loaded';
 
-await import('rxjs');
-await useLeanHub();
-
 const importsOf = new Map<string, Set<string>>();
 const failedImports = new Map<unknown, FailedImport>();
 const awaits = new Awaits();
 /** The flow that is being tried. */
 let tried = '';
-observeImports({
-  imports: (from, to) => importsOf.set(from, (importsOf.get(from) ?? new Set()).add(to)),
-  fails: (error, from, specifier) => void failedImports.set(error, { from, specifier }),
-});
-guardExits(process, () => true);
-lockGlobals();
-const globals = readGlobals();
-process.on('uncaughtException', fail);
-port.on('message', (request: TrialRequest) => {
-  if ('asksWhere' in request) {
-    void findWaiting().then((waitsAt) => answer({ waitsAt }));
-    return;
-  }
-  tryFlow(request.href)
-    .catch((error) => (wantsMore(error) ? loadHub() : fail(error)))
-    .catch(fail);
-});
-answer({ isReady: true });
+/** What is global, by name, before the first flow is tried. */
+let globals: ReturnType<typeof readGlobals>;
+void start();
+
+async function start(): Promise<void> {
+  await import('rxjs');
+  await useLeanHub();
+  observeImports({
+    imports: (from, to) => importsOf.set(from, (importsOf.get(from) ?? new Set()).add(to)),
+    fails: (error, from, specifier) => void failedImports.set(error, { from, specifier }),
+  });
+  guardExits(process, () => true);
+  lockGlobals();
+  globals = readGlobals();
+  process.on('uncaughtException', fail);
+  port.on('message', (request: TrialRequest) => {
+    if ('asksWhere' in request) {
+      void findWaiting().then((waitsAt) => answer({ waitsAt }));
+      return;
+    }
+    tryFlow(request.href)
+      .catch((error) => (wantsMore(error) ? loadHub() : fail(error)))
+      .catch(fail);
+  });
+  answer({ isReady: true });
+}
 
 async function tryFlow(href: string): Promise<void> {
   fault = 'cannot be loaded';

@@ -1,0 +1,122 @@
+// `npm run build`: makes the JavaScript of the package of lib/, in dist/. All of it is joined into a few pieces in dist/code, which
+// dist/code-loader.cjs loads. Where a file is imported, or started as a thread, by its own name, a stub of that name loads its piece.
+
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, posix, relative, resolve } from 'node:path';
+import { type OutputOptions, type Plugin, type RolldownOptions, rolldown } from 'rolldown';
+
+const root = resolve(import.meta.dirname, '..');
+const lib = join(root, 'lib');
+const dist = join(root, 'dist');
+/** Files of lib that are started, or imported by name, and the threads and processes of the hub. */
+const entries = [
+  'main',
+  'index',
+  'authoring',
+  'flow/rxjs',
+  'flow/rxjs-operators',
+  'flow/programs/trial-thread',
+  'command/run/watchdog-thread',
+  'connections/keyboard/process/main',
+  'connections/rest-api/dashboards/dashboard-checker',
+  ...['audit', 'backup', 'copy', 'history', 'reader', 'second-reader', 'values'].map(
+    (name) => `connections/store/thread/${name}-thread`,
+  ),
+];
+/** Native code, and what only some need: they stay packages. */
+const external = [/^uws-/, 'pino-pretty', '@nut-tree-fork/nut-js', 'uiohook-napi'];
+const rxjs = join(root, 'node_modules/rxjs/dist/esm');
+const shared = {
+  cwd: root,
+  platform: 'node',
+  external,
+  resolve: { alias: { 'rxjs/operators': join(rxjs, 'operators/index.js'), rxjs: join(rxjs, 'index.js') } },
+} satisfies RolldownOptions;
+/** Names and lines stay, for stacks that people read. */
+const minify = {
+  compress: true,
+  mangle: false,
+  codegen: { removeWhitespace: false },
+} satisfies OutputOptions['minify'];
+
+const pieceOf = (entry: string) => entry.replaceAll('/', '-');
+
+/** Has a file find what stands beside it in `dist` where it stands in `lib`: its code is in `dist/code`. */
+const places: Plugin = {
+  name: 'places',
+  transform: {
+    filter: { id: new RegExp(`^${lib}/.*\\.ts$`), code: /import\.meta\./ },
+    handler(code, id) {
+      const path = JSON.stringify(relative(lib, id).replace(/\.ts$/, '.js'));
+      return code
+        .replace(/\bimport\.meta\.url\b/g, `$url(${path})`)
+        .replace(/\bimport\.meta\.filename\b/g, `$file(${path})`)
+        .replace(/\bimport\.meta\.dirname\b/g, `$file(${path}, '..')`);
+    },
+  },
+};
+
+/** V8 keeps two bytes for each character of a text that has others than these. */
+const asAscii = (code: string) =>
+  code.replace(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+/** `main.js` is a stub, which stays by itself. */
+const besideMain: Plugin = {
+  name: 'beside-main',
+  resolveId: { filter: { id: /^\.\/main\.ts$/ }, handler: () => ({ id: './main.js', external: true }) },
+};
+
+if (existsSync(dist))
+  for (const name of readdirSync(dist)) if (name !== 'web') rmSync(join(dist, name), { recursive: true });
+await bundlePieces();
+await bundleFile('code-loader.ts', { format: 'cjs', file: join(dist, 'code-loader.cjs') });
+await bundleFile('patchbay.ts', { format: 'es', file: join(dist, 'patchbay.js') });
+await bundleFile('client/index.ts', { format: 'es', file: join(dist, 'client/index.js') });
+
+async function bundlePieces(): Promise<void> {
+  const bundle = await rolldown({
+    ...shared,
+    input: Object.fromEntries(entries.map((entry) => [pieceOf(entry), join(lib, `${entry}.ts`)])),
+    plugins: [places],
+    preserveEntrySignatures: 'strict',
+  });
+  const { output } = await bundle.generate({
+    format: 'cjs',
+    exports: 'named',
+    entryFileNames: '[name].cjs',
+    chunkFileNames: '[name].cjs',
+    minify,
+    comments: false,
+    codeSplitting: { groups: [{ name: 'rxjs', test: /node_modules\/rxjs\// }] },
+  });
+  await bundle.close();
+  mkdirSync(join(dist, 'code'), { recursive: true });
+  for (const chunk of output) {
+    if (chunk.type !== 'chunk') throw new Error(`${chunk.fileName}: expected nothing but code`);
+    const code = asAscii(chunk.code.replace(/^#!.*/, '').replace(/(?<=[\s(])import\(/g, '$import('));
+    const piece = `(function (exports, require, module, $file, $url, $import) {${code}})\n`;
+    writeFileSync(join(dist, 'code', chunk.fileName), piece);
+    const entry = entries.find((entry) => chunk.isEntry && pieceOf(entry) === chunk.name);
+    if (entry !== undefined) writeStub(entry, chunk.exports);
+  }
+}
+
+/** Writes the file that stands in `dist` for one of `lib`. */
+function writeStub(entry: string, names: readonly string[]): void {
+  const file = join(dist, `${entry}.js`);
+  const loader = posix.relative(posix.dirname(entry), 'code-loader.cjs');
+  const loaded = `loader.load('${pieceOf(entry)}')`;
+  const lines = [
+    ...(entry === 'main' ? ['#!/usr/bin/env node'] : []),
+    `import loader from '${loader.startsWith('.') ? loader : `./${loader}`}';`,
+    names.length === 0 ? `${loaded};` : `export const { ${names.join(', ')} } = ${loaded};`,
+  ];
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, `${lines.join('\n')}\n`);
+}
+
+async function bundleFile(file: string, output: OutputOptions): Promise<void> {
+  const bundle = await rolldown({ ...shared, input: join(lib, file), plugins: [besideMain] });
+  await bundle.write(output);
+  await bundle.close();
+}

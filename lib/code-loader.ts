@@ -1,0 +1,174 @@
+// Loads the code of the package, which `npm run build` joins into a few pieces, each a function of CommonJS. What V8 has compiled of them
+// is kept in a folder, so that the next start compiles next to nothing. Where nothing can be kept or read, the same code runs.
+
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import process, { arch, env, geteuid, pid, versions } from 'node:process';
+import { pathToFileURL } from 'node:url';
+import { cachedDataVersionTag } from 'node:v8';
+import { Script } from 'node:vm';
+import { threadId } from 'node:worker_threads';
+import { crc32 } from 'node:zlib';
+
+type Exports = Record<string, unknown>;
+type PieceFunction = (
+  exports: Exports,
+  require: (id: string) => unknown,
+  module: { exports: Exports },
+  fileAt: (...path: string[]) => string,
+  urlAt: (path: string) => string,
+  importOther: (specifier: string) => Promise<unknown>,
+) => void;
+
+/** Where a file stood if it had been compiled by itself: `hub/version.js`. */
+const fileAt = (...path: string[]) => join(import.meta.dirname, ...path);
+const urlAt = (path: string) => pathToFileURL(fileAt(path)).href;
+const importOther = (specifier: string) => import(specifier);
+/** The pieces are in this folder, beside the file that this one is compiled into. */
+const pieceFolder = join(import.meta.dirname, 'code');
+const packageFolder = dirname(import.meta.dirname);
+
+/** What has run by then is kept as well. What has not is compiled when it is first called, at each start. */
+const keepAfterMs = 10_000;
+/** A hub keeps it at its end if that comes sooner. Another command has run too little of what a hub needs. */
+const pieceOfRun = 'run';
+/** While V8 runs with other flags than at the start, as it does to save memory, what it gives is of no use to the next start. */
+const keepAgainMs = 30_000;
+/** Node.js versions and settings whose code is kept at the same place; those used last stay. */
+const maxKept = 4;
+/** CRC-32 of the source and of what was compiled, which V8 itself does not check. */
+const headerBytes = 8;
+
+const pieces = new Map<string, { exports: Exports }>();
+const unkept = new Map<string, { script: Script; source: Uint8Array }>();
+const tagAtStart = cachedDataVersionTag();
+/** Code for one V8 is refused by another one. */
+const keptFor = `${versions.node}-${arch}`;
+const folders = cacheFolders();
+/** Those of them that hold code of this V8. */
+let trusted: readonly string[] | undefined;
+
+/** Loads a piece, such as `main`, and all that it needs; returns its exports. */
+export function load(name: string): Exports {
+  const known = pieces.get(name);
+  if (known !== undefined) return known.exports;
+  const file = join(pieceFolder, `${name}.cjs`);
+  const requireOther = createRequire(file);
+  const piece = { exports: {} };
+  pieces.set(name, piece);
+  const require = (id: string) => (id.startsWith('./') ? load(id.slice(2, -'.cjs'.length)) : requireOther(id));
+  compile(name, file)(piece.exports, require, piece, fileAt, urlAt, importOther);
+  return piece.exports;
+}
+
+function compile(name: string, file: string): PieceFunction {
+  const source = readFileSync(file);
+  for (const cachedData of keptCodes(name, source)) {
+    const script = scriptOf(file, source, cachedData);
+    if (script.cachedDataRejected === false) return script.runInThisContext();
+  }
+  const script = scriptOf(file, source);
+  if (unkept.size === 0) setTimeout(keepNext, keepAfterMs).unref();
+  if (name === pieceOfRun) process.once('exit', keepAll);
+  unkept.set(name, { script, source });
+  return script.runInThisContext();
+}
+
+function scriptOf(filename: string, source: Buffer, cachedData?: Buffer): Script {
+  // the build leaves nothing but ASCII in it, of which V8 keeps a byte for each character
+  return new Script(source.toString('latin1'), { filename, ...(cachedData && { cachedData }) });
+}
+
+/** What was kept of this very source, the nearest first. */
+function* keptCodes(name: string, source: Uint8Array): Generator<Buffer> {
+  trusted ??= folders.map((folder) => join(folder, keptFor)).filter((folder) => isTrusted(folder));
+  for (const folder of trusted) {
+    const kept = readIfTrusted(join(folder, name));
+    if (kept === undefined || kept.length < headerBytes) continue;
+    const code = kept.subarray(headerBytes);
+    if (kept.readUInt32LE(0) === crc32(source) && kept.readUInt32LE(4) === crc32(code)) yield code;
+  }
+}
+
+function readIfTrusted(path: string): Buffer | undefined {
+  try {
+    return isTrusted(path) ? readFileSync(path) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether there is a file, or a folder, that nobody else can have written: V8 runs what is in it. */
+function isTrusted(path: string): boolean {
+  try {
+    const { uid, mode } = statSync(path);
+    return geteuid === undefined || ((uid === geteuid() || uid === 0) && (mode & 0o022) === 0);
+  } catch {
+    return false;
+  }
+}
+
+/** Keeps what V8 has compiled by now, a piece in each round of the loop. */
+function keepNext(): void {
+  const isOther = cachedDataVersionTag() !== tagAtStart;
+  if (unkept.size === 0 || (!isOther && !keepOne())) return;
+  setTimeout(keepNext, isOther ? keepAgainMs : 1).unref();
+}
+
+function keepAll(): void {
+  while (unkept.size > 0 && cachedDataVersionTag() === tagAtStart) if (!keepOne()) return;
+}
+
+/** Keeps a piece at the first place that can be written; returns whether there is one. */
+function keepOne(): boolean {
+  const [name, { script, source }] = unkept.entries().next().value!;
+  unkept.delete(name);
+  const code = script.createCachedData();
+  const header = Buffer.alloc(headerBytes);
+  header.writeUInt32LE(crc32(source), 0);
+  header.writeUInt32LE(crc32(code), 4);
+  return folders.some((folder) => write(folder, name, [header, code]));
+}
+
+function write(folder: string, name: string, content: readonly Buffer[]): boolean {
+  const place = join(folder, keptFor);
+  const unfinished = join(place, `${name}.${pid}-${threadId}`);
+  try {
+    mkdirSync(place, { recursive: true, mode: 0o755 });
+    if (!isTrusted(place)) return false; // nobody would read it
+    dropOld(folder);
+    writeFileSync(unfinished, Buffer.concat(content), { mode: 0o644 });
+    renameSync(unfinished, join(place, name)); // whoever reads meanwhile has the whole of the one or of the other
+    return true;
+  } catch {
+    try {
+      rmSync(unfinished, { force: true });
+    } catch {} // it is not there, or nobody can remove it
+    return false;
+  }
+}
+
+function dropOld(folder: string): void {
+  const old = readdirSync(folder)
+    .map((name) => ({ name, atMs: statSync(join(folder, name)).mtimeMs }))
+    .sort((one, other) => other.atMs - one.atMs)
+    .slice(maxKept);
+  for (const { name } of old) rmSync(join(folder, name), { recursive: true, force: true });
+}
+
+/** Where code is kept, by preference. Nothing is kept where everybody can write, such as /tmp. */
+function cacheFolders(): readonly string[] {
+  const { PATCHBAY_CACHE } = env;
+  const own = join(packageFolder, 'node_modules/.cache/patchbay');
+  return [...(PATCHBAY_CACHE ? [PATCHBAY_CACHE] : []), own, ...cacheFolderOfUser()];
+}
+
+function cacheFolderOfUser(): readonly string[] {
+  try {
+    return [join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'patchbay')];
+  } catch {
+    return []; // the system knows of no such user
+  }
+}
