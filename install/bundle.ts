@@ -28,6 +28,9 @@ const external = [/^uws-/, 'pino-pretty', '@nut-tree-fork/nut-js', 'uiohook-napi
 const rxjs = join(root, 'node_modules/rxjs/dist/esm');
 const shared = {
   cwd: root,
+  onwarn(warning) {
+    throw new Error(warning.message);
+  },
   platform: 'node',
   external,
   resolve: { alias: { 'rxjs/operators': join(rxjs, 'operators/index.js'), rxjs: join(rxjs, 'index.js') } },
@@ -51,6 +54,7 @@ const places: Plugin = {
       return code
         .replace(/\bimport\.meta\.url\b/g, `$url(${path})`)
         .replace(/\bimport\.meta\.filename\b/g, `$file(${path})`)
+        .replace(/\bimport\.meta\.resolve\b/g, '$resolve')
         .replace(/\bimport\.meta\.dirname\b/g, `$file(${path}, '..')`);
     },
   },
@@ -94,7 +98,7 @@ async function bundlePieces(): Promise<void> {
   for (const chunk of output) {
     if (chunk.type !== 'chunk') throw new Error(`${chunk.fileName}: expected nothing but code`);
     const code = asAscii(chunk.code.replace(/^#!.*/, '').replace(/(?<=[\s(])import\(/g, '$import('));
-    const piece = `(function (exports, require, module, $file, $url, $import) {${code}})\n`;
+    const piece = `(function (exports, require, module, $file, $url, $resolve, $import) {${code}})\n`;
     writeFileSync(join(dist, 'code', chunk.fileName), piece);
     const entry = entries.find((entry) => chunk.isEntry && pieceOf(entry) === chunk.name);
     if (entry !== undefined) writeStub(entry, chunk.exports);

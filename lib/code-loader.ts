@@ -19,12 +19,14 @@ type PieceFunction = (
   module: { exports: Exports },
   fileAt: (...path: string[]) => string,
   urlAt: (path: string) => string,
+  resolve: (specifier: string) => string,
   importOther: (specifier: string) => Promise<unknown>,
 ) => void;
 
 /** Where a file stood if it had been compiled by itself: `hub/version.js`. */
 const fileAt = (...path: string[]) => join(import.meta.dirname, ...path);
 const urlAt = (path: string) => pathToFileURL(fileAt(path)).href;
+const resolveOther = (specifier: string) => pathToFileURL(createRequire(fileAt('.')).resolve(specifier)).href;
 const importOther = (specifier: string) => import(specifier);
 /** The pieces are in this folder, beside the file that this one is compiled into. */
 const pieceFolder = join(import.meta.dirname, 'code');
@@ -59,7 +61,7 @@ export function load(name: string): Exports {
   const piece = { exports: {} };
   pieces.set(name, piece);
   const require = (id: string) => (id.startsWith('./') ? load(id.slice(2, -'.cjs'.length)) : requireOther(id));
-  compile(name, file)(piece.exports, require, piece, fileAt, urlAt, importOther);
+  compile(name, file)(piece.exports, require, piece, fileAt, urlAt, resolveOther, importOther);
   return piece.exports;
 }
 

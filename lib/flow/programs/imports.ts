@@ -2,9 +2,9 @@
 // names the content of the file and of all that it imports, and a save of any of them is imported anew.
 
 import { readdirSync } from 'node:fs';
-import { createRequire, findPackageJSON, type LoadHookSync, type ResolveHookSync, registerHooks } from 'node:module';
+import { findPackageJSON, type LoadHookSync, type ResolveHookSync, registerHooks } from 'node:module';
 import { basename, dirname, extname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { asFileError, readRegularFileSync } from '../../files/regular-file.ts';
 import { nearestName } from '../../json5/nearest-name.ts';
 import { type Position, positionAt } from '../../json5/positions.ts';
@@ -153,8 +153,7 @@ export function importVersions(versions: ReadonlyMap<string, string>): void {
 function isOurs(url: string): boolean {
   let isOne = isOurRxjs.get(url);
   if (isOne === undefined) {
-    const ours = pathToFileURL(createRequire(import.meta.url).resolve('rxjs')).href;
-    isOne = url === ours || majorOf(url) === majorOf(ours);
+    isOne = url === import.meta.resolve('rxjs') || majorOf(url) === majorOf(import.meta.resolve('rxjs'));
     isOurRxjs.set(url, isOne);
   }
   return isOne;
