@@ -7,7 +7,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process, { arch, env, geteuid, pid, versions } from 'node:process';
 import { pathToFileURL } from 'node:url';
-import { cachedDataVersionTag } from 'node:v8';
+import { cachedDataVersionTag, setFlagsFromString } from 'node:v8';
 import { Script } from 'node:vm';
 import { threadId } from 'node:worker_threads';
 import { crc32 } from 'node:zlib';
@@ -120,6 +120,7 @@ function keepNext(): void {
 }
 
 function keepAll(): void {
+  setFlagsFromString('--no-optimize-for-size'); // the hub has it set for a while, which the next start has not
   while (unkept.size > 0 && cachedDataVersionTag() === tagAtStart) if (!keepOne()) return;
 }
 
