@@ -146,7 +146,7 @@ export const limits = {
     unit: 'passwords',
     setting: 'fixed',
     about:
-      'passwords that wait to be compared, of all REST API connections; when there are more, one of those who were wrong most often has to go',
+      'passwords that wait to be compared, of all REST API connections; when there are more, one of those who were wrong most often has to go, as does one whose turn does not come within 10 s',
     told: '503 with `Retry-After`',
     isFatal: true,
   },

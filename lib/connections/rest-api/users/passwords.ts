@@ -9,9 +9,11 @@ import { LimitError } from '../limits/limit-hits.ts';
 // Passwords that wait to be compared: one is at a time, which leaves the threads of the process to others. Who guesses does not hold up
 // those who sign in: whoever was wrong lately comes after those who were not, and networks take turns, that which came last first. Of a
 // network that was wrong lately the newest password comes first: whoever guesses sends the next one when one is answered, and the next to
-// be compared is chosen before that has come.
+// be compared is chosen before that has come. So its oldest ones may never have their turn: nobody waits for longer than 10 s.
 
 const maxWaiting = limits.passwords.default;
+/** Who has had no turn for so long is refused: proxies give up after 30 s to a minute, and then nobody learns why. */
+const longestWaitMs = 10_000;
 /** Who is more suspect was wrong lately, or somebody was for the same user. */
 const mostTrusted = 1;
 
@@ -31,6 +33,7 @@ interface Waiting {
   /** Resolves to what tells the result. */
   compare(): Promise<() => void>;
   refuse(): void;
+  readonly timer: NodeJS.Timeout;
 }
 
 /** A network that has passwords in the queue. */
@@ -46,11 +49,16 @@ export class PasswordQueue {
   readonly #networks = new Map<string, Network>();
   /** How suspect those are that are being compared: one, and one more that is less so. */
   readonly #comparing: number[] = [];
+  readonly #longestWaitMs: number;
   #turn = 0;
+
+  constructor(waitMs = longestWaitMs) {
+    this.#longestWaitMs = waitMs;
+  }
 
   /**
    * Compares a password when its turn comes. When too many wait, one of the most suspect has to go. Errors: `unavailable` when it is this one,
-   * or is later; those of `compare`.
+   * or is later, or when its turn does not come in time; those of `compare`.
    */
   add(asker: Asker, compare: () => Promise<boolean>): Promise<boolean> {
     const { promise, resolve, reject } = Promise.withResolvers<boolean>();
@@ -62,6 +70,7 @@ export class PasswordQueue {
           (error) => () => reject(error),
         ),
       refuse: () => reject(tooMany()),
+      timer: setTimeout(() => this.#take(waiting).refuse(), this.#longestWaitMs).unref(),
     };
     this.#waiting.add(waiting);
     const network = this.#networks.get(asker.network) ?? { waiting: 0, turn: 0 };
@@ -97,6 +106,7 @@ export class PasswordQueue {
   }
 
   #take(waiting: Waiting): Waiting {
+    clearTimeout(waiting.timer);
     this.#waiting.delete(waiting);
     const network = this.#networks.get(waiting.asker.network)!;
     network.waiting--;
@@ -131,7 +141,7 @@ function tooMany(): LimitError {
   return new LimitError(
     'passwords',
     'unavailable',
-    `expected at most ${maxWaiting} passwords at once, all are being compared`,
+    `expected at most ${maxWaiting} passwords at once, and the turn of each within ${longestWaitMs / 1000} s`,
   );
 }
 
@@ -141,6 +151,8 @@ const saltBytes = 16;
 const hashBytes = 32;
 /** What a password costs whoever was wrong too often, however soon it is compared. */
 const slowedMs = 20;
+/** After a wrong one of theirs that took long, nothing of theirs is compared for as long again, but not for longer than this. */
+const longestRestMs = 250;
 /** What a text may ask for. */
 const mostMemoryBytes = 256 * 1024 * 1024;
 
@@ -186,8 +198,9 @@ export function readPasswordText(text: string): { readonly scrypt?: Scrypt; read
   return { scrypt: read };
 }
 
-/** Of all REST API connections. */
+/** Of all REST API connections: what takes a thread of the process long, and what takes no time waits for none of that. */
 const queue = new PasswordQueue();
+const quickQueue = new PasswordQueue();
 
 /** Compares a password with that of a setting. Errors, of both: `unavailable` when too many are being compared. */
 export interface PasswordCheck {
@@ -210,8 +223,11 @@ function checkHashed(wanted: Scrypt): PasswordCheck {
   let known: Buffer | undefined;
   const compare = (password: string, asker: Asker) =>
     queue.add(asker, async () => {
+      const beganMs = performance.now();
       const [hash] = await Promise.all([hashOf(password, wanted), asker.isSlowed() && after(slowedMs)]);
-      return timingSafeEqual(hash, wanted.hash);
+      const isRight = timingSafeEqual(hash, wanted.hash);
+      if (!isRight && asker.isSlowed()) await after(Math.min(performance.now() - beganMs, longestRestMs));
+      return isRight;
     });
   return {
     isHashed: true,
@@ -244,7 +260,7 @@ function checkPlain(expected: string): PasswordCheck {
  * bound how many somebody tries. undefined: it need not. Errors: `unavailable` when too many are being compared.
  */
 export function whenItsTurn(asker: Asker): Promise<unknown> | undefined {
-  return asker.isSlowed() ? queue.add(asker, () => after(slowedMs, true)) : undefined;
+  return asker.isSlowed() ? quickQueue.add(asker, () => after(slowedMs, true)) : undefined;
 }
 
 /** Digests have the same length. Their key is that of this process, so they are good for nothing elsewhere. */

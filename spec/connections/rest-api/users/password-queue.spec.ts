@@ -130,6 +130,26 @@ test('of as many networks as there is room for, one more that is as good as they
   t.true(await newcomer);
 });
 
+test('of a network that guesses without end each one is answered in time: those whose turn does not come are refused', async (t) => {
+  const queue = new PasswordQueue(200);
+  const asker = { network: 'a', suspicion: () => 3, isSlowed: () => false, isGone: () => false };
+  let isOver = false;
+  let longestMs = 0;
+  let refusals = 0;
+  const guess = async () => {
+    while (!isOver) {
+      const beganMs = performance.now();
+      await queue.add(asker, () => new Promise((resolve) => setTimeout(resolve, 5, false))).catch(() => refusals++);
+      longestMs = Math.max(longestMs, performance.now() - beganMs);
+    }
+  };
+  const guessers = Array.from({ length: 8 }, guess);
+  while (refusals < 10) await new Promise((resolve) => setTimeout(resolve, 10));
+  isOver = true;
+  await Promise.all(guessers);
+  t.true(longestMs < 2000, `${longestMs} ms`);
+});
+
 test('whoever has gone before its turn has nothing compared', async (t) => {
   const { add, order, begin } = createQueue();
   let hasGone = false;
