@@ -83,7 +83,8 @@ export class MistakeList {
   }
 
   addFile(file: string, message: string, position?: Position): void {
-    this.#push({ file, path: '', message: withoutUserInfo(message), line: position?.line, column: position?.column });
+    const told = { file: withoutUserInfo(file), message: withoutUserInfo(message) };
+    this.#push({ ...told, path: '', line: position?.line, column: position?.column });
   }
 
   #addInTemplate(mistake: Mistake): void {

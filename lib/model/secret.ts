@@ -21,9 +21,9 @@ export function withoutValue(message: string): string {
   return message.replace(/, got .*$/s, `, got ${hidden}`);
 }
 
-/** A text without user and password in addresses: `nats://***@10.0.0.5`. */
+/** A text without user and password in addresses, also in one without its scheme: `nats://***@10.0.0.5`, `***@10.0.0.5`. */
 export function withoutUserInfo(text: string): string {
-  return text.replace(/([a-z][a-z\d+.-]*:\/\/)[^\s/?#"'`]*@/gi, `$1${hidden}@`);
+  return text.replace(/([a-z][a-z\d+.-]*:\/\/|(?<![^\s"'`])(?=[^\s/?#"'`@:]*:[^/]))[^\s/?#"'`]*@/gi, `$1${hidden}@`);
 }
 
 /** The names of settings that hold secrets, and of what people write in their place. */
@@ -31,7 +31,7 @@ const secretName =
   /^(?:pass|key|pin|auth|bearer)$|passw|passphrase|passcode|pwd|kennwort|token|secret|credential|nkey|jwt|bearer|api[-_]?key|seed|private/i;
 const writtenNames = ['password', 'token', 'credentials', 'secret'];
 /** These hold objects with secrets. What stands in place of such an object may be one. */
-const holderNames: ReadonlySet<string> = new Set(['users', 'credentials']);
+const holderNames: ReadonlySet<string> = new Set(['users', 'anonymous', 'credentials']);
 
 /** Whether a setting of this name may hold a secret, also where the name is misspelt. */
 export function isSecretName(name: string): boolean {
@@ -69,7 +69,8 @@ export function hasSecretKeys(path: readonly (string | number)[]): boolean {
 
 /** `describe` of what stands at a path of a flow file: `***` in place of all that may be a secret. */
 export function describeSetting(value: unknown, path: readonly (string | number)[] = []): string {
-  return mayHoldSecret(path) ? hidden : withoutUserInfo(describe(withoutSecretSettings(value, path)));
+  const isConnection = path.length === 2 && path[0] === 'connections' && typeof value === 'string';
+  return isConnection || mayHoldSecret(path) ? hidden : withoutUserInfo(describe(withoutSecretSettings(value, path)));
 }
 
 /** How deep values are looked through: of what is deeper nothing is shown. */

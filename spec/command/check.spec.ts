@@ -99,6 +99,14 @@ const settings: [what: string, connections: object | string, expected: string[]]
     ],
   ],
   [
+    'hosts that no request would have',
+    { api: { type: 'rest-api', allowedHosts: ['hub.example', 'https://hub.example', 'hub:80', '*.example', ''] } },
+    ['https://hub.example', 'hub:80', '*.example', ''].map(
+      (host, index) =>
+        `connections.api.allowedHosts[${index + 1}]: expected a name without scheme, port and wildcard, such as hub.example, got "${host}" (string)`,
+    ),
+  ],
+  [
     'two connections on one port',
     {
       a: { type: 'rest-api', port: 18_000 },

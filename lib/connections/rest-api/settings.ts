@@ -31,7 +31,14 @@ export const settingsSchema = z.strictObject({
     .describe(
       'Regular expressions, searched in the address; one match lets a change through, no filter lets all through',
     ),
-  allowedHosts: z.array(z.string()).default([]).describe('Further names under which clients may address this hub'),
+  allowedHosts: z
+    .array(
+      z.string().regex(/^[A-Za-z\d_-]+(\.[A-Za-z\d_-]+)*$/, {
+        error: 'a name without scheme, port and wildcard, such as hub.example',
+      }),
+    )
+    .default([])
+    .describe('Further names under which clients may address this hub'),
   allowedOrigins: z
     .array(
       z.string().regex(/^[Hh][Tt]{2}[Pp][Ss]?:\/\/([A-Za-z\d.-]+|\[[\dA-Fa-f:]+\])(:\d+)?$/, {

@@ -193,7 +193,7 @@ export class ConnectionCheck {
 
   #typeOf(spot: Spot, data: unknown): AnyConnectionType | undefined {
     if (!isJsonObject(data)) {
-      spot.add(`expected the settings of a connection, got ${describeSetting(data)}`);
+      spot.add(`expected the settings of a connection, got ${describeSetting(data, spot.path)}`);
       return undefined;
     }
     const { type: name } = data;

@@ -156,6 +156,11 @@ test('user and password in an address, and a key in place of its file, are told 
     made(`servers: ['nats://bob:${secret}@10.0.0.5:4222']`),
     made(`servers: [nats://bob:${secret}@10.0.0.5:4222]`),
     made(`servers: { a: 'nats://${secret}@10.0.0.5' }`),
+    made(`servers: ['bob:${secret}@10.0.0.5']`),
+    `{ connections: { api: { type: 'rest-api', allowedOrigins: ['bob:${secret}@panel.example'], trustedProxies: ['bob:${secret}@10.0.0.1'] } } }`,
+    `{ connections: { api: { type: 'rest-api', allowedHosts: ['bob:${secret}@hub.example'] } } }`,
+    `{ connections: { api: { type: 'rest-api', anonymous: '${secret}' } } }`,
+    `{ connections: { api: 'rest-api ${secret}' } }`,
     made(`credentials: { password: { file: '${key}' } }`),
     made(`mirrors: '${key}'`),
     `{ connections: { api: { type: 'rest-api', password: { file: '${key}' } } } }`,
@@ -218,6 +223,8 @@ test('commands tell neither what stands in the place of a password nor the passw
     ['get', 'a/b', '--url', `http://bob:${secret}@localhost:1`],
     ['watch', 'a/b', '--url', `http://${secret}@localhost:1`],
     ['get', 'a/b', '--url', `bob:${secret}@localhost`],
+    ['check', `http://bob:${secret}@localhost`],
+    [`http://bob:${secret}@localhost`],
     ['get', 'a/b', '--url', 'http://localhost:1', '--password', secret!, '--token', secret!],
   ]) {
     const { output, errors, status } = await start(t, args).ended();
