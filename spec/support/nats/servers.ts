@@ -18,6 +18,8 @@ export interface NatsServer {
   kill(signal?: NodeJS.Signals): Promise<void>;
   /** Starts it again after it was killed, with what it had stored. */
   start(): Promise<void>;
+  /** Loses what it has stored; while it is killed. */
+  lose(): Promise<void>;
 }
 
 export interface NatsServers {
@@ -58,10 +60,11 @@ async function startOnFreePorts(count: number, options: NatsOptions): Promise<Na
   const servers = await Promise.all(
     ports.slice(0, count).map(async (port, index) => {
       const name = `server-${index}-${randomUUID()}`;
-      const store = ['-c', file, '-js', '-sd', join(folder, String(index))];
+      const storeFolder = join(folder, String(index));
+      const store = ['-c', file, '-js', '-sd', storeFolder];
       const log = options.logs === undefined ? [] : ['-l', join(options.logs, `server-${index}.log`)];
       const cluster = count > 1 ? await clusterArgs(ports.slice(count), index, options) : [];
-      return natsServer(name, port, [...store, ...log, ...cluster]);
+      return natsServer(name, port, [...store, ...log, ...cluster], storeFolder);
     }),
   );
   const end = async () => {
@@ -85,7 +88,7 @@ async function clusterArgs(ports: readonly number[], index: number, { reach }: N
   return ['--cluster_name', 'spec', '--cluster', urls[index]!, '--routes', urls.join(','), ...advertise];
 }
 
-function natsServer(name: string, port: number, args: readonly string[]): NatsServer {
+function natsServer(name: string, port: number, args: readonly string[], storeFolder: string): NatsServer {
   let child: ChildProcess | undefined;
   return {
     port,
@@ -99,6 +102,7 @@ function natsServer(name: string, port: number, args: readonly string[]): NatsSe
       child.kill(signal);
       await ended;
     },
+    lose: () => rm(storeFolder, { recursive: true, force: true, maxRetries: 5 }),
     async start() {
       const all = ['-n', name, '-a', '127.0.0.1', '-p', String(port), ...args];
       const own = spawn(pathOf('nats-server')!, all, { stdio: 'ignore' });

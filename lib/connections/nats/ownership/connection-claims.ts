@@ -1,6 +1,7 @@
 // Which hub of a domain has which Connection ID: one list for all hubs. A hub that wants an ID which another one has asks again and
 // again, and gets it when that hub has given it up, ended, or is not heard of any more. While the list cannot be read, a hub goes by what
-// it said last; of what is not in it, it has what no other hub is heard to have.
+// it said last; of what is not in it, it has what no other hub is heard to have. Servers that have lost the list get it back from those
+// who knew it.
 
 import { BehaviorSubject, merge, type Observable, type SchedulerLike, Subject, Subscription } from 'rxjs';
 import { connectionIdMistake, connectionIdOf } from '../../../model/address.ts';
@@ -8,7 +9,7 @@ import { describe } from '../../../model/error.ts';
 import { isJsonObject } from '../../../model/json-object.ts';
 import { Pause } from '../../../model/time/wall-clock.ts';
 import type { HubPort } from '../../hub-port.ts';
-import type { Cell } from '../lease/cell.ts';
+import type { Cell, Held } from '../lease/cell.ts';
 import { type LeaseRecord, leaseTimes } from '../lease/lease-record.ts';
 import { isHubName } from '../wire/causes.ts';
 
@@ -25,6 +26,10 @@ const hurryPauseMs = 50;
 export const longestWaitMs = 2000;
 /** A hub whose lease nobody has renewed for this long has nothing any more; a standby has taken it by then. */
 export const goneMs = 2 * leaseTimes.expiryMs;
+/** So long after nothing was stored another hub may come back that had something; by then each has looked a few times. */
+const newMs = 4 * calmLookMs;
+/** So long it may take until that one is heard to have it. */
+const disputeMs = 4000;
 /** How many Connection IDs a domain may have: the list of them is one message. */
 const maxClaims = 5000;
 const tooManyClaims = `expected at most ${maxClaims} connections in the domain, this is one more`;
@@ -87,6 +92,12 @@ export class Claims {
   #askedMs = 0;
   /** The list as it was read or written last. */
   #list: ReadonlyMap<string, string> | undefined;
+  /** What was stored then. */
+  #stored: Held<ClaimList> = { sequence: 0, value: undefined };
+  /** Until then another hub may have had what this one has, as nothing was stored. */
+  #newUntilMs = Number.NEGATIVE_INFINITY;
+  /** Since when another hub has claimed what is this hub's, in that time. */
+  readonly #disputedSinceMs = new Map<string, number>();
   /** When this hub last knew what it has, or could first have asked. */
   #knownMs: number;
   /** Why this hub may not have what the list says it has; undefined: it may. */
@@ -259,27 +270,33 @@ export class Claims {
     return this.#yields === undefined && this.#options.mayClaim();
   }
 
-  /** Reads the list and writes what this hub wants; *read*: it may not; *outrun*: somebody else has written meanwhile. */
-  async #claim(): Promise<'claimed' | 'read' | 'outrun'> {
-    const { cell, hub, wanted } = this.#options;
-    const { sequence, value } = await cell.read();
-    // where something is stored that makes no sense, it goes by what it knows
-    const list = value ?? (sequence === 0 ? {} : Object.fromEntries(this.#list ?? []));
-    const own = this.#ownOf(this.#list);
-    this.#list = new Map(Object.entries(list));
+  /** Reads the list and writes what this hub wants; *disputed*: who has all of it is not clear yet; *read*: it may not; *outrun*: somebody else has written meanwhile. */
+  async #claim(): Promise<'claimed' | 'disputed' | 'read' | 'outrun'> {
+    const { cell, hub, wanted, clock } = this.#options;
+    const stored = await cell.read();
+    const { sequence, value } = stored;
+    const isLost = isOlder(stored, this.#stored);
+    this.#stored = stored;
+    if (isLost || sequence === 0) this.#newUntilMs = clock.now() + newMs;
+    const own = isLost ? this.#listed() : this.#ownOf();
+    // where nothing is stored, or what makes no sense, it goes by what it knows
+    const known = value === undefined || isLost ? Object.fromEntries(this.#list ?? []) : {};
+    this.#list = new Map(Object.entries({ ...known, ...value }));
     if (!this.#mayClaim()) {
       this.#setOwners(this.#list);
       return 'read';
     }
     const owners = new Map(this.#list);
     const ids = new Set(wanted());
-    for (const id of own) if (ids.has(id)) owners.set(id, hub);
+    const { kept, disputed } = this.#settle(own, isLost ? new Map() : owners);
+    for (const id of kept) if (ids.has(id)) owners.set(id, hub);
     const refusals = new Map<string, Refusal>();
     for (const [id, owner] of owners) if (owner === hub && !ids.has(id)) owners.delete(id);
     const rivals = new Set([...ids].flatMap((id) => owners.get(id) ?? hub).filter((owner) => owner !== hub));
     const gone = await this.#goneOf(rivals);
     for (const id of ids) {
       const owner = owners.get(id) ?? hub;
+      if (disputed.has(id)) continue;
       if (owner !== hub && !gone.has(owner)) refusals.set(id, takenBy(owner, id));
       else if (owners.has(id) || owners.size < maxClaims) owners.set(id, hub);
       else refusals.set(id, { holder: hub, reason: tooManyClaims });
@@ -287,22 +304,54 @@ export class Claims {
     const held = value ?? {};
     const isSame = owners.size === Object.keys(held).length && [...owners].every(([id, owner]) => held[id] === owner);
     if (!this.#mayClaim()) return 'outrun';
-    if (!isSame && (await cell.replace(Object.fromEntries(owners), sequence)) === undefined) return 'outrun';
+    if (!isSame) {
+      const list = Object.fromEntries(owners);
+      const written = await cell.replace(list, sequence);
+      if (written === undefined) return 'outrun';
+      this.#stored = { sequence: written, value: list };
+    }
+    for (const id of disputed) owners.set(id, hub); // until it is known who has it
     const hasMore = [...ids].some((id) => owners.get(id) === hub && this.owners.get(id) !== hub);
     this.#list = owners;
     this.#setOwners(owners);
     if (!this.#hasEnded && (hasMore || !areSame(refusals, this.refusals))) this.#refusals.next(refusals);
-    return 'claimed';
+    return disputed.size > 0 ? 'disputed' : 'claimed';
   }
 
   /**
    * What this hub had when it last knew: nobody may take that from who has renewed its lease since, and has not been away for as long as others
    * wait. Whoever has written otherwise is not believed.
    */
-  #ownOf(list: ReadonlyMap<string, string> | undefined): string[] {
-    const { hub, holdsLease, clock } = this.#options;
-    if (list === undefined || !holdsLease() || clock.now() - this.#knownMs >= goneMs) return [];
-    return [...list].filter(([, owner]) => owner === hub).map(([id]) => id);
+  #ownOf(): string[] {
+    const { holdsLease, clock } = this.#options;
+    return holdsLease() && clock.now() - this.#knownMs < goneMs ? this.#listed() : [];
+  }
+
+  /**
+   * What this hub keeps of its own. Where nothing was stored a short time ago, another hub that claims some of it may have had it before the
+   * servers lost the list: it gets what it is heard to have in some time, and this hub takes back the rest.
+   */
+  #settle(own: readonly string[], owners: ReadonlyMap<string, string>) {
+    const { hub, heard, clock } = this.#options;
+    const nowMs = clock.now();
+    if (nowMs >= this.#newUntilMs) this.#disputedSinceMs.clear();
+    const kept = new Set<string>();
+    const disputed = new Set<string>();
+    for (const id of own) {
+      const owner = owners.get(id) ?? hub;
+      const sinceMs = this.#disputedSinceMs.get(id) ?? nowMs;
+      if (owner === hub || nowMs >= this.#newUntilMs || nowMs - sinceMs >= disputeMs) kept.add(id);
+      else if (heard().get(id) !== owner) {
+        this.#disputedSinceMs.set(id, sinceMs);
+        disputed.add(id);
+      }
+    }
+    return { kept, disputed };
+  }
+
+  /** What the list said this hub had. */
+  #listed(): string[] {
+    return [...(this.#list ?? [])].flatMap(([id, owner]) => (owner === this.#options.hub ? id : []));
   }
 
   /** Those hubs that have ended, or are not heard of any more. */
@@ -323,12 +372,19 @@ export class Claims {
       }
       const { sequence, value } = held;
       if (sequence !== sighting.sequence) Object.assign(sighting, { sequence, sinceMs: clock.now() });
-      const isOver = value === undefined || value.isReleased || clock.now() - sighting.sinceMs >= goneMs;
+      // servers that have lost its lease say nothing of whether it is there: it takes the lease anew
+      const isOver = value?.isReleased === true || clock.now() - sighting.sinceMs >= goneMs;
       if (isOver && !hasNoTerm(hub)) gone.add(hub);
     };
     await Promise.all([...hubs].map(look));
     return gone;
   }
+}
+
+/** Whether something stored cannot have come after something else, so the servers have lost that. */
+function isOlder(one: Held<ClaimList>, other: Held<ClaimList>): boolean {
+  if (one.sequence !== other.sequence) return one.sequence < other.sequence;
+  return JSON.stringify(one.value) !== JSON.stringify(other.value);
 }
 
 function takenBy(holder: string, id: string): Refusal {

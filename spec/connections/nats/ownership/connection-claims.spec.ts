@@ -8,22 +8,37 @@ import { type ClaimList, Claims } from '../../../../lib/connections/nats/ownersh
 import { Time } from '../support/time.ts';
 
 /** What servers do. */
-const willing = { readClaims: true, writeClaims: true, readLeases: true, renewLeases: true, isReleased: false };
+const willing = {
+  readClaims: true,
+  writeClaims: true,
+  readLeases: true,
+  renewLeases: true,
+  isReleased: false,
+  /** Hubs that reach no server. */
+  away: [] as readonly string[],
+};
 
 /** One list for all hubs; it counts how often a hub has read it. */
 function domain(time: Time, servers = willing) {
   let list: ClaimList = {};
   let sequence = 0;
-  const lease: Cell<LeaseRecord> = {
+  let hasLost = false;
+  const leaseOf = (hub: string): Cell<LeaseRecord> => ({
     async read() {
       if (!servers.readLeases) throw new Error('timeout');
+      if (hasLost && servers.away.includes(hub)) return { sequence: 0, value: undefined };
       if (servers.isReleased) return { sequence: 1, value: { term: 1, holder: '', name: '', isReleased: true } };
       const sequence = servers.renewLeases ? time.now() : 1;
       return { sequence, value: { term: 1, holder: '', name: '', isReleased: false } };
     },
     replace: async () => undefined,
+  });
+  const lose = () => {
+    list = {};
+    sequence = 0;
+    hasLost = true;
   };
-  return (
+  const join = (
     hub: string,
     wanted: () => Iterable<string>,
     mayClaim = () => true,
@@ -34,12 +49,12 @@ function domain(time: Time, servers = willing) {
     const cell: Cell<ClaimList> = {
       async read() {
         counts.reads++;
-        if (!servers.readClaims) throw new Error('timeout');
-        return { sequence, value: list };
+        if (!servers.readClaims || servers.away.includes(hub)) throw new Error('timeout');
+        return { sequence, value: sequence === 0 ? undefined : list };
       },
       async replace(value, known) {
         counts.writes++;
-        if (!servers.writeClaims) throw new Error('timeout');
+        if (!servers.writeClaims || servers.away.includes(hub)) throw new Error('timeout');
         if (known !== sequence) return undefined;
         list = value;
         return ++sequence;
@@ -48,7 +63,7 @@ function domain(time: Time, servers = willing) {
     const claims = new Claims({
       hub,
       cell,
-      leaseOf: () => lease,
+      leaseOf,
       clock: time,
       wanted,
       mayClaim,
@@ -58,6 +73,11 @@ function domain(time: Time, servers = willing) {
     });
     return { claims, counts };
   };
+  const write = (value: ClaimList) => {
+    list = value;
+    sequence++;
+  };
+  return Object.assign(join, { lose, write, list: () => list });
 }
 
 /** A domain in which west has the desk. */
@@ -239,4 +259,94 @@ test('what an ended run of a hub has released is left to the next one, which run
   withoutTerm.clear(); // it is not heard of any more
   await time.run(22_000);
   t.is(east.claims.owners.get('desk'), 'east');
+});
+
+/** West and east have something each, and want the desk, which west has; then servers are away for 20 s, and have lost all. */
+async function afterLoss() {
+  const time = new Time();
+  const servers = { ...willing };
+  const join = domain(time, servers);
+  const heard = { desk: 'north' };
+  const west = join(
+    'west',
+    () => ['desk'],
+    () => true,
+    heard,
+  );
+  const hubs = { west, east: join('east', () => ['desk', 'rack']) };
+  hubs.west.claims.read();
+  await time.run(100);
+  hubs.east.claims.read();
+  await time.run(6000);
+  servers.away = ['west', 'east'];
+  await time.run(26_000);
+  join.lose();
+  /** Has a hub be back, and waits. */
+  const back = async (hub: 'west' | 'east', ms: number) => {
+    servers.away = servers.away.filter((one) => one !== hub);
+    hubs[hub].claims.read();
+    await time.run(time.now() + ms);
+  };
+  const desk = () => join.list().desk;
+  return { time, servers, join, ...hubs, back, desk };
+}
+
+test('when servers have lost all, who is back first takes nothing of a hub that is there, however long they were away', async (t) => {
+  const { join, west, east, back } = await afterLoss();
+  await back('east', 50);
+  t.deepEqual(join.list(), { desk: 'west', rack: 'east' });
+  t.deepEqual([...east.claims.refusals!.keys()], ['desk']);
+  await back('west', 30_000);
+  t.deepEqual(join.list(), { desk: 'west', rack: 'east' });
+  t.is(west.claims.refusals!.size, 0);
+});
+
+test('when servers have lost all, what a hub had that does not come back is free after 8 s', async (t) => {
+  const { back, desk } = await afterLoss();
+  await back('east', 7000);
+  t.is(desk(), 'west');
+  await back('east', 3000);
+  t.is(desk(), 'east');
+});
+
+test('when servers have lost all, a connection is given back to who had it by one that came anew, and later none takes it from the other', async (t) => {
+  for (const [ms, owner] of [
+    [1000, 'west'],
+    [30_000, 'north'],
+  ] as const) {
+    const { join, time, back, desk } = await afterLoss();
+    const heard: Record<string, string> = {};
+    const north = join(
+      'north',
+      () => ['desk', 'lamp'],
+      () => true,
+      heard,
+    );
+    north.claims.read();
+    await time.run(time.now() + ms);
+    t.is(desk(), 'north');
+    heard.desk = 'west';
+    await back('west', 8000);
+    const owners = new Set<string | undefined>();
+    for (let look = 0; look < 100; look++) {
+      owners.add(desk());
+      await time.run(time.now() + 100);
+    }
+    t.deepEqual([...owners], [owner], `back after ${ms} ms`);
+  }
+});
+
+test('who has claimed what nobody had before takes it back of one that is not heard to have it', async (t) => {
+  const time = new Time();
+  const join = domain(time);
+  const west = join('west', () => ['desk']);
+  west.claims.read();
+  await time.run(100);
+  const states = new Set<boolean>();
+  west.claims.refusals$.subscribe((refusals) => states.add(refusals?.has('desk') ?? false));
+  join.write({ desk: 'evil' });
+  west.claims.hurry();
+  await time.run(5000);
+  t.is(join.list().desk, 'west');
+  t.deepEqual([...states], [false], 'it has run on');
 });
