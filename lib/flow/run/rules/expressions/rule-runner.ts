@@ -138,30 +138,38 @@ function bindExpression(expression: RuleExpression, runtime: ExpressionRuntime):
 
 class Bound implements BoundExpression {
   readonly #expression: RuleExpression;
+  readonly #evaluate: RuleExpression['evaluate'];
+  readonly #readsNow: boolean;
   /** In the order of what is looked up. */
   readonly #parameters: readonly Parameter[];
   readonly #runtime: ExpressionRuntime;
 
   constructor(expression: RuleExpression, parameters: readonly Parameter[], runtime: ExpressionRuntime) {
     this.#expression = expression;
+    this.#evaluate = expression.evaluate;
+    this.#readsNow = expression.readsNow;
     this.#parameters = parameters;
     this.#runtime = runtime;
   }
 
   evaluate(scope: Record<string, Value | undefined>): Value | undefined {
-    const { evaluate, lookedUp, readsNow } = this.#expression;
-    if (readsNow) scope.now = this.#runtime.now();
-    const parameters = this.#parameters;
-    for (let index = 0; index < parameters.length; index++) {
-      const { name, asks } = lookedUp[index]!;
-      const { value } = parameters[index]!;
-      scope[name] = asks === 'known' ? value !== undefined : value; // unknown: the evaluation shows whether it is needed
-    }
+    if (this.#readsNow) scope.now = this.#runtime.now();
+    if (this.#parameters.length > 0) this.#lookUp(scope);
+    const evaluate = this.#evaluate;
     try {
       return evaluate(scope as Record<string, Value>);
     } catch (error) {
       this.#explain(error);
       return undefined;
+    }
+  }
+
+  #lookUp(scope: Record<string, Value | undefined>): void {
+    const { lookedUp } = this.#expression;
+    for (let index = 0; index < lookedUp.length; index++) {
+      const { value } = this.#parameters[index]!;
+      const { name, asks } = lookedUp[index]!;
+      scope[name] = asks === 'known' ? value !== undefined : value; // unknown: the evaluation shows whether it is needed
     }
   }
 

@@ -4,7 +4,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { FairQueue } from '../../../../../lib/connections/rest-api/pacing/fair-queue.ts';
 import { Round } from '../../../../../lib/connections/rest-api/pacing/round.ts';
-import { encodeFrame, framePrefix } from '../../../../../lib/connections/rest-api/sockets/plain/frame.ts';
+import { encodeFrame, framePrefix, listBytes } from '../../../../../lib/connections/rest-api/sockets/plain/frame.ts';
 import type { Audience, Listener, Topic } from '../../../../../lib/connections/rest-api/sockets/plain/late-frames.ts';
 import { createOutbox } from '../../../../../lib/connections/rest-api/sockets/plain/plain-outbox.ts';
 import type { Publisher } from '../../../../../lib/connections/rest-api/sockets/socket-protocol.ts';
@@ -16,8 +16,10 @@ const audienceOf = (
   topics: Topic[],
   members: number,
   listeners: Listener[] = [],
+  isList = false,
 ): Audience & { lastLiveFrom: number } => ({
   ...{ topics, members, listeners: new Set(listeners), lastLiveFrom: 0, fires: 0 },
+  ...(isList && { list: { prefixes: [], values: [] } }),
 });
 
 /** An outbox, and what it has published. */
@@ -50,7 +52,7 @@ test('every topic of a group is published all that was put for the group, in ord
       (puts, sizes) => {
         const groups = [0, 1, 2].map((group) => {
           const topics = Array.from({ length: sizes[group]! }, (_, topic) => createTopic(`${group}.${topic}`));
-          return audienceOf(topics, sizes[group]!);
+          return audienceOf(topics, sizes[group]!, [], group === 2);
         });
         const expected: string[][] = [[], [], []];
         const { published, ...outbox } = start();
@@ -63,7 +65,14 @@ test('every topic of a group is published all that was put for the group, in ord
         groups.forEach(({ topics }, group) => {
           topics.forEach(({ sent }, index) => {
             const frames = published.filter(({ topic }) => topic === `${group}.${index}`).map(({ frame }) => frame);
-            t.deepEqual(frames, expected[group]!);
+            if (group < 2) t.deepEqual(frames, expected[group]!);
+            else {
+              t.deepEqual(
+                frames.flatMap((list) => JSON.parse(list)),
+                expected[group]!.map((frame) => JSON.parse(frame)),
+              );
+              t.true(frames.every((list) => Buffer.byteLength(list) <= listBytes));
+            }
             t.deepEqual({ ...sent }, { frames: frames.length, bytes: Buffer.byteLength(frames.join('')) });
           });
         });
@@ -166,6 +175,21 @@ test('a long text for very many sockets is sent over several rounds, in order, a
   while (!outbox.late.isEmpty) await new Promise(setImmediate);
   for (const { frames } of listeners) t.deepEqual(frames, [frameOf(longText)]);
   t.deepEqual(published.slice(2), [{ topic: 'many', frame: frameOf(3) }], 'a short one is published again');
+});
+
+test('D-43: for those who want lists a long text is late as a list of one, and so is what comes behind it', async (t) => {
+  const { published, ...outbox } = start();
+  const listeners = Array.from({ length: 40 }, () => new SlowListener());
+  const many = audienceOf([createTopic('many')], 1000, listeners, true);
+  for (const [index, value] of [1, 2, longText, 3, 4].entries()) outbox.put(many, prefixes[0]!, value, index + 1);
+  await new Promise(setImmediate);
+  t.deepEqual(published, [{ topic: 'many', frame: `[${frameOf(1)},${frameOf(2)}]` }]);
+  while (!outbox.late.isEmpty) await new Promise(setImmediate);
+  for (const { frames } of listeners) t.deepEqual(frames, [`[${frameOf(longText)}]`]);
+  t.deepEqual(
+    published.slice(1).map(({ frame }) => frame),
+    [`[${frameOf(3)}]`, `[${frameOf(4)}]`],
+  );
 });
 
 test('who comes while something is late is sent what comes afterwards alone', async (t) => {
