@@ -126,7 +126,10 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
       'rxjs',
     ],
   ],
-  ['replay/', ['hub/index.ts', 'hub/', 'testing/virtual-clock.ts', 'model/', 'wire/', 'graph/', 'flow/plan.ts']],
+  [
+    'replay/',
+    ['hub/index.ts', 'hub/', 'testing/virtual-clock.ts', 'files/', 'model/', 'wire/', 'graph/', 'flow/plan.ts'],
+  ],
   [
     'command/',
     [
@@ -143,6 +146,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
       'connections/connection-types.ts',
       'connections/keyboard/key-table.ts',
       'connections/rest-api/users/passwords.ts',
+      'files/',
       'json5/',
       'model/',
       'wire/',

@@ -65,18 +65,30 @@ export function readRegularFileSync(path: string, maxBytes: number): Buffer {
   }
 }
 
-async function readLater(path: string, maxBytes: number): Promise<Buffer> {
+/** Opens a file to be read piece by piece; whoever opens it closes it. Errors: `FileError`. */
+export async function openRegularFile(path: string, maxBytes?: number): Promise<FileHandle> {
   let file: FileHandle | undefined;
   try {
     expectRegular(await stat(path), maxBytes);
     file = await open(path, readFlags);
-    const content = new Content(expectRegular(await file.stat(), maxBytes), maxBytes);
+    expectRegular(await file.stat(), maxBytes);
+    return file;
+  } catch (error) {
+    await file?.close();
+    throw asFileError(error);
+  }
+}
+
+async function readLater(path: string, maxBytes: number): Promise<Buffer> {
+  const file = await openRegularFile(path, maxBytes);
+  try {
+    const content = new Content(await file.stat(), maxBytes);
     while (content.wants) content.add((await file.read(content.room)).bytesRead);
     return content.bytes;
   } catch (error) {
     throw asFileError(error);
   } finally {
-    await file?.close();
+    await file.close();
   }
 }
 

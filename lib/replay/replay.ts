@@ -3,13 +3,15 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { openRegularFile } from '../files/regular-file.ts';
 import type { ConnectionPlan, Plan } from '../flow/plan.ts';
 import type { Graph } from '../graph/graph.ts';
 import { type HubLog, simulated } from '../hub/index.ts';
 import { runningOn } from '../hub/shadow/shadow-run.ts';
 import { Deviations, type SideName } from '../hub/twin/deviations.ts';
 import { runTwin, type Twin } from '../hub/twin/run-twin.ts';
-import { HubError } from '../model/error.ts';
+import { HubError, messageOf } from '../model/error.ts';
 import type { Change } from '../model/parameter.ts';
 import { VirtualClock } from '../testing/virtual-clock.ts';
 import {
@@ -202,7 +204,14 @@ async function* readLines(path: string): AsyncGenerator<Numbered, undefined> {
   let number = 0;
   /** A line that is not as it was written: at the end of the file it was cut, else it is damaged. */
   let broken = 0;
-  for await (const text of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
+  const found = await openRegularFile(path).catch((error) => {
+    throw new HubError('bad-request', `${path}: expected a recording, got ${messageOf(error)}`, { cause: error });
+  });
+  await found.close();
+  for await (const text of createInterface({
+    input: Readable.from(piecesOf(path)),
+    crlfDelay: Number.POSITIVE_INFINITY,
+  })) {
     number++;
     if (broken > 0) throw damaged(path, broken, 'a line as it was written');
     const line = decodeLine(text);
@@ -211,6 +220,18 @@ async function* readLines(path: string): AsyncGenerator<Numbered, undefined> {
   }
   if (broken > 0 && (await endsWithLine(path))) throw damaged(path, broken, 'a line as it was written');
   return undefined;
+}
+
+/** What a line has beyond that is left out: it is none of a recording. */
+const maxLineBytes = 64 * 1024 * 1024;
+
+async function* piecesOf(path: string): AsyncGenerator<Buffer> {
+  let lineBytes = 0;
+  for await (const piece of createReadStream(path) as AsyncIterable<Buffer>) {
+    const end = piece.lastIndexOf(0x0a);
+    lineBytes = end < 0 ? lineBytes + piece.length : piece.length - end - 1;
+    if (lineBytes <= maxLineBytes) yield piece;
+  }
 }
 
 /** Whether the last line is whole: a kill has not cut it. */

@@ -1,7 +1,7 @@
 // Record and replay: what a file holds and how it is damaged. That what changes in shadow is what then occurs is for `npm run trial -- shadow`.
 
 import { once } from 'node:events';
-import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -9,10 +9,12 @@ import test, { type ExecutionContext } from 'ava';
 import { record, replay } from '../../lib/command/remote/record-command.ts';
 import { maxUnsentBytes } from '../../lib/connections/rest-api/endpoints/record.ts';
 import { limits } from '../../lib/connections/rest-api/limits/client-limits.ts';
+import { openRecording } from '../../lib/replay/replay.ts';
 import { encodeLine } from '../../lib/wire/recording.ts';
 import { eventually } from '../support/deadline.ts';
 import { createFolder } from '../support/folder.ts';
 import { api, startTestHub, writer } from '../support/hub.ts';
+import { oddFiles } from '../support/odd-file.ts';
 
 const desk = { type: 'dummy', parameters: ['mic,B,false', 'lamp,B,false', 'bell,T'] };
 const rule = { name: 'lamp', from: 'desk/mic', to: 'desk/lamp' };
@@ -77,6 +79,22 @@ test('a recording of a running hub tells what a change would have done; damage i
   });
   await writeFile(file, all.slice(1).join('\n'));
   await t.throwsAsync(doReplay(), { message: /recording:1: expected the first line of a recording/ });
+});
+
+test('what is no recording is refused with its path: a file that is none, and a line without end', async (t) => {
+  const folder = await createFolder(t, {});
+  const path = join(folder, 'a.recording');
+  const refuse = (message: RegExp) => t.throwsAsync(openRecording(path), { message });
+  await refuse(/a\.recording: expected a recording, got none$/);
+  for (const odd of oddFiles.filter(({ kind }) => !kind.startsWith('a huge') && !kind.includes('without a size'))) {
+    await odd.make(path, t);
+    await refuse(new RegExp(`a\\.recording: expected a recording, got .*${odd.told.source}$`));
+    await rm(path, { recursive: true });
+    await rm(`${path}.target`, { force: true });
+  }
+  await writeFile(path, '');
+  await truncate(path, 700 * 1024 * 1024);
+  await refuse(/a\.recording:1: expected the first line of a recording/);
 });
 
 test('of more deviations than are kept it says how many are left out', async (t) => {

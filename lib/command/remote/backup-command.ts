@@ -1,9 +1,9 @@
 // `patchbay backup` and `patchbay restore`: all that a running hub is made of and keeps, in one file, and back into a folder.
-import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Manifest } from '../../backup/manifest.ts';
 import { type BackupTarget, readBackup } from '../../backup/read-backup.ts';
+import { openRegularFile } from '../../files/regular-file.ts';
 import { groupDigits } from '../../model/digits.ts';
 import { messageOf } from '../../model/error.ts';
 import { printable } from '../../model/printable.ts';
@@ -58,7 +58,10 @@ export async function restore(file: string, folder: string, call: string, consol
   try {
     await rm(place, { recursive: true, force: true });
     await mkdir(place, { recursive: true });
-    const manifest = await readBackup(createReadStream(file), createTarget(place));
+    const archive = await openRegularFile(file).catch((error) => {
+      throw new Error(`expected an archive, got ${messageOf(error)}`);
+    });
+    const manifest = await readBackup(archive.createReadStream(), createTarget(place));
     for (const name of await readdir(place)) await rename(join(place, name), join(folder, name));
     await rmdir(place);
     console.print(printable(`${folder}: ${describe(manifest)}`));

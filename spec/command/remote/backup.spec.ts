@@ -2,7 +2,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -15,6 +15,7 @@ import { eventually } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';
 import { ask } from '../../support/http.ts';
 import { api, portsOf, startHubFrom, writer } from '../../support/hub.ts';
+import { oddFiles } from '../../support/odd-file.ts';
 import { shared } from '../../support/shared.ts';
 import { call, runToEnd } from '../../support/system/process.ts';
 
@@ -81,7 +82,13 @@ test('a folder with something in it, and a file that is no backup, change nothin
   await refuse('a.tar', 'full', /full: expected an empty folder, got one with x$/);
   await refuse('a.tar', 'a.tar', /expected an empty folder, got a file$/);
   await refuse('a.tar', 'new', /a\.tar: expected more of it, it was cut off$/);
-  await refuse('none.tar', 'new', /ENOENT/);
+  await refuse('none.tar', 'new', /none\.tar: expected an archive, got none$/);
+  for (const odd of oddFiles.filter(({ kind }) => !kind.startsWith('a huge') && !kind.includes('without a size'))) {
+    await odd.make(join(folder, 'odd.tar'), t);
+    await refuse('odd.tar', 'new', new RegExp(`odd\\.tar: expected an archive, got .*${odd.told.source}$`));
+    await rm(join(folder, 'odd.tar'), { recursive: true });
+    await rm(join(folder, 'odd.tar.target'), { force: true });
+  }
   await mkdir(join(folder, 'empty'));
   await refuse('a.tar', 'empty', /cut off$/);
   t.deepEqual((await readdir(folder)).sort(), ['a.tar', 'empty', 'full']);
