@@ -105,7 +105,7 @@ function resolveOwn(...[specifier, context, nextResolve]: Parameters<ResolveHook
     return nextResolve(specifier, context);
   } catch (error) {
     if (!Object.hasOwn(rxjsOf, specifier)) throw error;
-    return nextResolve(import.meta.resolve(specifier), context); // the hub was installed elsewhere, and has one
+    return nextResolve(rxjsOf[specifier]!, context); // the hub was installed elsewhere, and has one
   }
 }
 
