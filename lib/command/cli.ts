@@ -28,6 +28,6 @@ export function remoteCommand(cli: Cli, name: string, description: string): Comm
 }
 
 /** An option that an environment variable may set. The help names the variable, and never shows what it holds. */
-function fromEnvironment(flags: string, description: string, name: string): Option {
+export function fromEnvironment(flags: string, description: string, name: string): Option {
   return new Option(flags, description).default('', 'none').env(`PATCHBAY_${name}`);
 }

@@ -4,10 +4,10 @@ import { lstatSync, mkdtempSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { HubError } from '../model/error.ts';
 import { printable } from '../model/printable.ts';
-import { type Cli, command } from './cli.ts';
+import { type Cli, command, fromEnvironment } from './cli.ts';
 import type { Console } from './console.ts';
 import { calledAs, defaultFolder, quoted } from './first-steps.ts';
 import {
@@ -34,6 +34,9 @@ export function register(cli: Cli): void {
     .option('--as <name>', 'the name of the copy (default: that of the recipe)')
     .option('--data <folder>', 'where the hub keeps values and their history (default: "flows/data")')
     .option('--bind-ip <address>', "who may come: '' is the whole network (default: this machine alone)")
+    .addOption(
+      fromEnvironment('--image <name>', 'make it for a container of this image, and print how to run it', 'IMAGE'),
+    )
     .action((folder: string, options: InitOptions) => {
       const isAnswered = host.stdin.isTTY && host.stdout.isTTY;
       const ask = (recipe: Recipe) => askVariables(recipe, host.stdin, host.stdout);
@@ -63,6 +66,8 @@ export interface InitOptions extends Place {
   readonly recipe?: string;
   /** `name=value` for variables of the recipe. */
   readonly set?: readonly string[];
+  /** The name of the image whose container runs the folder; left out or empty: it runs where it is. */
+  readonly image?: string;
   /** The name of the copy; left out: that of the recipe. */
   readonly as?: string;
   /** Asks for variables where none is given; left out: the recipe keeps its own. */
@@ -79,15 +84,18 @@ interface Making {
 }
 
 /**
- * Makes files in a folder. `call` is how the command is called. Errors: `conflict` where a file is there already, `bad-request` for
+ * Makes files in a folder. `calledAs` is how the command is called. Errors: `conflict` where a file is there already, `bad-request` for
  * what is no recipe, no variable of it, or no address; `bad-flow` where the recipe would have mistakes there. Then nothing is made.
  */
 export async function init(
   folder: string,
-  call: string,
+  calledAs: string,
   { print }: Pick<Console, 'print'>,
-  options: InitOptions = {},
+  given: InitOptions = {},
 ): Promise<number> {
+  const { image = '' } = given;
+  const call = image === '' ? calledAs : 'docker exec hub patchbay';
+  const options = image === '' ? given : { ...inContainer, ...given };
   if (options.recipe === undefined)
     for (const name of ['set', 'as'] as const)
       if (options[name] !== undefined && options[name].length > 0)
@@ -106,22 +114,30 @@ export async function init(
     await writeFile(path, text, { flag: 'wx' });
     print(printable(`made ${path}`));
   }
-  const lines = [
-    '',
-    ...(folder === '.' ? [] : [`cd ${quoted(folder)}`]),
-    ...steps,
-    '',
-    `and then open http://localhost:17011/hub/${page}`,
-  ];
-  print(lines.join('\n'));
+  const start = folder === '.' ? steps : [`cd ${quoted(folder)}`, ...steps];
+  const lines = image === '' ? start : runInContainer(folder, image);
+  print(['', ...lines, '', `and then open http://localhost:17011/hub/${page}`].join('\n'));
   return 0;
 }
 
-async function makeStudio(call: string, place: Place): Promise<Making> {
+/** What a container of the image has: a volume, and a network of its own, to which the system lets in whom it is told to. */
+const inContainer: Place = { data: '/var/lib/patchbay', bindIp: '' };
+
+/** The command that runs the flow files of a folder in a container. */
+function runInContainer(folder: string, image: string): string[] {
+  const flows = quoted(join(folder, defaultFolder));
+  const mounted = isAbsolute(folder) ? flows : `"$PWD"/${flows}`;
+  return [
+    'docker run -d --name hub --restart unless-stopped --read-only --cap-drop ALL --security-opt no-new-privileges \\',
+    `  -p 127.0.0.1:17011:17011 -v ${mounted}:/etc/patchbay/flows:ro -v hub:${inContainer.data} ${image}`,
+  ];
+}
+
+async function makeStudio(call: string, options: InitOptions): Promise<Making> {
   const files = new Map<string, string>();
-  files.set(join(defaultFolder, 'studio.json5'), placed(await example('studio.json5'), place));
+  files.set(join(defaultFolder, 'studio.json5'), placed(await example('studio.json5'), options));
   files.set(join(defaultFolder, dashboard), await example(dashboard));
-  addOwn(files, call, place, 'studio.json5', 'studio');
+  addOwn(files, call, options, 'studio.json5', 'studio');
   return { files, steps: [`${call} run`], page: '' };
 }
 
@@ -146,26 +162,19 @@ export function replaceOnce(text: string, from: string, to: string): string {
   return parts.join(to);
 }
 
-function addOwn(
-  files: Map<string, string>,
-  call: string,
-  { data }: Place,
-  flowFile: string,
-  page: string | undefined,
-): void {
+/** What is beside the flow files. `page` is the name of a dashboard. */
+function addOwn(files: Map<string, string>, call: string, options: InitOptions, flowFile: string, page?: string): void {
+  const { data = `${defaultFolder}/data`, image = '' } = options;
+  const console = 'The console is at <http://localhost:17011/hub/>';
+  const dashboard = `, the dashboard at\n  <http://localhost:17011/hub/#/dashboards?name=${page}>`;
   files.set(
     'README.md',
     `# A studio
 
-- \`${call} run\` runs the hub. The console is at <http://localhost:17011/hub/>${
-      page === undefined
-        ? '.'
-        : `, the dashboard at
-  <http://localhost:17011/hub/#/dashboards?name=${page}>.`
-    }
+- ${image === '' ? `\`${call} run\`` : 'The container `hub`'} runs the hub. ${console}${page === undefined ? '' : dashboard}.
 - ${defaultFolder}/${flowFile} says which parameters there are, and what follows from what. Save it, and the hub follows.
 - \`${call} check\` names every mistake with its place, \`${call} test\` runs the tests of the file.
-- ${data ?? `${defaultFolder}/data`} is what the hub keeps: \`${call} backup studio.tar\` makes a copy of all while it runs.
+- ${data} is what the hub keeps: \`${call} backup ${image === '' ? '' : `${data}/`}studio.tar\` makes a copy of all while it runs.
 `,
   );
   files.set('.gitignore', `${defaultFolder}/data\nnode_modules\n`);

@@ -100,15 +100,18 @@ test('init makes a folder whose files have no mistake, whose tests pass, and tha
 test('init makes files for another place, as the README of installing has them for an image', async (t) => {
   const folder = await createFolder(t);
   const readme = readReadme('install/README.md');
-  const [, options] = /^docker run .* patchbay init \/work\/studio (.+)$/m.exec(readme)!;
-  const { code, stderr } = await runIn(folder, `node ${join(root, 'lib/main.ts')} init studio ${options}`);
+  const [, args] = /^docker run .* -v "\$PWD:\/work" -w \/work patchbay (init studio.*)$/m.exec(readme)!;
+  const [, name, image] = /^ENV (PATCHBAY_IMAGE)=(\w+)$/m.exec(readReadme('Dockerfile'))!;
+  const { code, stdout, stderr } = await runIn(folder, `${name}=${image} node ${join(root, 'lib/main.ts')} ${args}`);
   t.is(code, 0, stderr);
+  const [command] = /^docker run -d.*\n.* patchbay$/m.exec(readme)!;
+  t.true(stdout.includes(`\n${command}\n\nand then open http://localhost:17011/hub/\n`), stdout);
   const flow = await readFile(join(folder, 'studio/flows/studio.json5'), 'utf8');
   const { connections } = json5.parse(flow);
   const [volume] = /^VOLUME (.+)$/m.exec(readReadme('Dockerfile'))!.slice(1);
   t.like(connections, { store: { folder: volume }, api: { bindIp: '' } });
   t.regex(await readFile(join(folder, 'studio/README.md'), 'utf8'), /^- \/var\/lib\/patchbay is what the hub keeps/m);
-  t.true(readme.includes(`:${volume} patchbay`) && readme.includes('$PWD/studio/flows:/etc/patchbay/flows:ro'));
+  t.true(readme.includes(`:${volume} patchbay`) && readme.includes('"$PWD"/studio/flows:/etc/patchbay/flows:ro'));
   t.is((await inProcess((console) => check([join(folder, 'studio/flows')], console))).status, 0);
 });
 

@@ -31,10 +31,34 @@ const stages = stagesOf(readReadme('Dockerfile'));
 const last = stages.at(-1)!;
 const textOf = (name: string) => last.filter((one) => one.name === name).map(({ text }) => text);
 
-test('each instruction is known, and the base is one line of Node.js on one Debian', (t) => {
-  t.is(stages.length, 2);
+test('each instruction is known, and all stages have one base, a Node.js on a Debian that is pinned by its digest', (t) => {
+  t.is(stages.length, 4);
   for (const { name, text } of stages.flat()) t.regex(name, known, text);
-  for (const [first] of stages) t.regex(first!.text, /^node:22-trixie-slim( AS \w+)?$/);
+  const [base, ...others] = stages.map(([first]) => first!.text);
+  t.regex(base!, /^node:22\.\d+\.\d+-trixie-slim@sha256:[0-9a-f]{64} AS base$/);
+  for (const other of others) t.regex(other, /^base( AS \w+)?$/);
+});
+
+test('a change of the source leaves the layers of packages as they are; the last one has no libraries of a desktop', (t) => {
+  const installing = stages.filter((stage) => stage.some(({ text }) => text.includes('npm install')));
+  t.is(installing.length, 2);
+  for (const stage of installing) {
+    const at = stage.findIndex(({ text }) => text.includes('npm install'));
+    const copied = stage.slice(0, at).filter(({ name }) => name === 'COPY');
+    t.deepEqual(
+      copied.map(({ text }) => text),
+      ['package.json package-lock.json .npmrc ./'],
+    );
+  }
+  const [packages] = installing.filter((stage) => stage[0]!.text === 'base AS packages');
+  t.true(packages!.some(({ text }) => /npm pkg delete .*optionalDependencies/.test(text)));
+  t.true(textOf('COPY').includes('--from=packages /opt/patchbay/node_modules /opt/patchbay/node_modules'));
+});
+
+test('what is called as patchbay can be executed: npm packs it as a file that cannot', (t) => {
+  const [, target] = /ln -s \/opt\/patchbay\/(\S+) \/usr\/local\/bin\/patchbay/.exec(textOf('RUN').join())!;
+  t.is(target, JSON.parse(readReadme('package.json')).bin.patchbay);
+  t.true(stages.flat().some(({ name, text }) => name === 'RUN' && text.includes(`chmod 755 /packed/${target}`)));
 });
 
 test('the unit and the image have the allocator give memory back in the same way', (t) => {
@@ -74,7 +98,15 @@ test('what the context leaves out is there, and what the build needs is not left
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'));
   for (const name of ['.git', 'node_modules', 'dist']) t.true(ignored.includes(name), name);
-  for (const name of ['package.json', 'package-lock.json', 'lib', 'flows/init', 'install/README.md']) {
+  for (const name of [
+    'package.json',
+    'package-lock.json',
+    '.npmrc',
+    'lib',
+    'flows/init',
+    'flows/cookbook',
+    'install/README.md',
+  ]) {
     t.true(globSync(name, { cwd: root }).length > 0, name);
     t.false(
       ignored.some((one) => one === name || name.startsWith(`${one}/`)),
