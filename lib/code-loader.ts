@@ -120,7 +120,7 @@ function keepNext(): void {
 }
 
 function keepAll(): void {
-  setFlagsFromString('--no-optimize-for-size'); // the hub has it set for a while, which the next start has not
+  for (const flag of ['--no-optimize-for-size', '--max-semi-space-size=0']) setFlagsFromString(flag); // run.ts has them set for a while
   while (unkept.size > 0 && cachedDataVersionTag() === tagAtStart) if (!keepOne()) return;
 }
 

@@ -36,7 +36,7 @@ program
   )
   .option('--no-watch', 'reload flow files at SIGHUP only, not when they are saved')
   .option('--safe', 'start connections, but no rules')
-  .option('--no-warm-up', 'start some tenths of a second sooner; the first changes take longer')
+  .option('--no-warm-up', 'leave V8 to compile the way of a change once changes come; the first ones take longer')
   .action((paths: string[], options: RunSettings, { args }: Command) => {
     const [, program = '', typed] = process.argv;
     const [first] = args;

@@ -46,10 +46,8 @@ export interface RunOptions {
   readonly safe?: boolean;
   /** Returns the time of changes in milliseconds since 1970. */
   readonly now?: () => number;
-  /** Is given the graph with all parameters, before anything runs: what it sets there fires nothing. */
-  readonly prepare?: (graph: Graph) => void;
-  /** Is awaited while stores read from the disk what they have kept. */
-  readonly warmUp?: () => Promise<void>;
+  /** Is given the graph with all parameters, before anything runs, and awaited: what it sets there fires nothing. */
+  readonly prepare?: (graph: Graph) => void | Promise<void>;
 }
 
 /** How flow files are run. */
@@ -171,15 +169,14 @@ export class Hub implements HubPort {
   }
 
   /** All of it or nothing: declares parameters, gives them what stores have kept, starts connections, then rules. */
-  static async #begin(hub: Hub, { prepare, warmUp }: RunOptions): Promise<Hub> {
+  static async #begin(hub: Hub, { prepare }: RunOptions): Promise<Hub> {
     const engine = hub.#engine;
     const plan = hub.#plan;
     try {
       const stores = askStores(plan, hub.#log);
       engine.declare(plan);
-      await warmUp?.();
       for (const store of stores) await restoreFrom(store, engine, hub.#log);
-      prepare?.(hub.#graph);
+      await prepare?.(hub.#graph);
       engine.start(plan);
       engine.recallSwitches();
       const gateways = engine.connections.gateways();

@@ -95,12 +95,12 @@ test.serial('a save while the hub starts, and its files have been read, takes ef
   const folder = await createFolder(t, { 'a.json5': dummy('a') });
   const { changes$, close } = await watchFlowFiles([folder], createLogRecorder());
   t.teardown(close);
-  const warmUp = async () => {
+  const prepare = async () => {
     const told = first(changes$, 'what a watcher says of the save');
     await writeFile(join(folder, 'a.json5'), JSON.stringify(dummy('b')));
     await told;
   };
-  const hub = await startHub({ paths: [folder], log: createLogRecorder(), watch: true, warmUp });
+  const hub = await startHub({ paths: [folder], log: createLogRecorder(), watch: true, prepare });
   t.teardown(() => hub.stop());
   await t.notThrowsAsync(eventually(() => hub.find('desk/b') !== undefined, 'what was saved meanwhile'));
 });
