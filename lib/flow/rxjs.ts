@@ -92,9 +92,14 @@ export const exhaustMap = making(rxjs.exhaustMap as never) as typeof rxjs.exhaus
 
 type Scheduler = rxjs.SchedulerLike;
 
-/** RxJS looks at the clock of the machine with these, too. */
+/** RxJS looks at the clock of the machine with these, too, and what waits is up to the machine: in a test nothing would come. */
 function steady(scheduler: Scheduler): Scheduler {
-  return { now: steadyTime.now, schedule: scheduler.schedule.bind(scheduler) as typeof scheduler.schedule };
+  return {
+    now: steadyTime.now,
+    schedule<State>(work: (this: rxjs.SchedulerAction<State>, state?: State) => void, delayMs = 0, state?: State) {
+      return (delayMs > 0 ? streamScheduler : scheduler).schedule(work, delayMs, state);
+    },
+  };
 }
 
 export const asyncScheduler = streamScheduler as typeof rxjs.asyncScheduler;
@@ -103,6 +108,8 @@ export const asapScheduler = steady(rxjs.asapScheduler) as typeof rxjs.asapSched
 export const asap = asapScheduler;
 export const queueScheduler = steady(rxjs.queueScheduler) as typeof rxjs.queueScheduler;
 export const queue = queueScheduler;
+export const animationFrameScheduler = steady(rxjs.animationFrameScheduler) as typeof rxjs.animationFrameScheduler;
+export const animationFrame = animationFrameScheduler;
 
 export const interval = ((periodMs = 0, scheduler: Scheduler = streamScheduler) =>
   rxjs.interval(periodMs, scheduler)) as typeof rxjs.interval;

@@ -65,11 +65,17 @@ function scriptRegex(pattern: string): RegExp | undefined {
   }
 }
 
-/** `\u00e9` or `\u{e9}`; or what must not be taken for one. */
-const characterCode = /\\Q.*?(?:\\E|$)|\\u(?:([\da-f]{4})|\{([\da-f]+)\})|\\./gis;
+/** `\u00e9`, `\u{e9}`, or both halves of one, `\ud83d\ude00`; or what must not be taken for one. */
+const characterCode = /\\Q.*?(?:\\E|$)|\\u(?:(d[89ab][\da-f]{2}\\ud[c-f][\da-f]{2}|[\da-f]{4})|\{([\da-f]+)\})|\\./gis;
 
 function codeOf(all: string, code?: string, bracedCode?: string): string {
-  const hexadecimal = code ?? bracedCode;
+  const halves = code?.split(/\\u/i).map((half) => Number.parseInt(half, 16));
+  const hexadecimal =
+    halves === undefined
+      ? bracedCode
+      : String.fromCharCode(...halves)
+          .codePointAt(0)!
+          .toString(16);
   return hexadecimal === undefined ? all : `\\x{${hexadecimal}}`;
 }
 
@@ -88,6 +94,8 @@ const hints: readonly Hint[] = [
   [/`\\Z`/, 'write \\z for the end of the text'],
   [/`\\h`/, 'write [ \\t] for spaces'],
   [/`\\R`/, 'write \\r?\\n for a line break'],
+  [/`\\p/i, 'classes have the short names of Unicode, such as \\p{Lu} and \\p{Greek}'],
+  [/`\\x/, 'write a character as \\x{20ac}, 10ffff at most'],
   [/`\\[a-zA-Z]/, 'a backslash stands before signs alone'],
   [/`\(\?#/, 'there are no comments'],
   [/invalid nested repetition/, 'write (?:…) around what is repeated twice'],

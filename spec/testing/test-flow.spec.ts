@@ -2,6 +2,7 @@
 
 import test from 'ava';
 import { debounceTime, filter, map } from 'rxjs';
+import * as rxjs from '../../lib/flow/rxjs.ts'; // as a flow file gets it
 import { defineFlow, testFlow } from '../../lib/index.ts';
 import { HubError } from '../../lib/model/error.ts';
 
@@ -76,6 +77,30 @@ test('streams of a flow in TypeScript take their time from the clock of the test
   t.false(first.read('desk/lamp'));
   second.advance('29s');
   t.true(second.read('desk/lamp'));
+});
+
+test('so do the schedulers of RxJS, whichever a flow names', async (t) => {
+  const lamp = defineFlow({
+    connections: { desk: { type: 'dummy', parameters: ['go,T', 'queue,B', 'asap,B', 'frame,B', 'ticks,I'] } },
+    rules: (on) => [
+      { from: on.trigger('desk/go').pipe(rxjs.observeOn(rxjs.queueScheduler, 30_000)), to: 'desk/queue' },
+      { from: on.trigger('desk/go').pipe(rxjs.delay(30_000, rxjs.asapScheduler)), to: 'desk/asap' },
+      { from: on.trigger('desk/go').pipe(rxjs.debounceTime(30_000, rxjs.animationFrameScheduler)), to: 'desk/frame' },
+      {
+        from: on.trigger('desk/go').pipe(rxjs.switchMap(() => rxjs.interval(10_000, rxjs.asapScheduler))),
+        to: 'desk/ticks',
+      },
+    ],
+  });
+  const flow = await testFlow(lamp);
+  t.teardown(() => flow.stop());
+  flow.set({ 'desk/go': true });
+  flow.advance('29s');
+  const names = ['queue', 'asap', 'frame', 'ticks'];
+  const values = () => names.map((name) => flow.read(`desk/${name}`));
+  t.deepEqual(values(), [undefined, undefined, undefined, 1]);
+  flow.advance('1s');
+  t.deepEqual(values(), [true, true, true, 2]);
 });
 
 test('a failure carries the timeline, and nothing goes on after it', async (t) => {
