@@ -35,8 +35,8 @@ export const wrongInARow = 20;
  * Of `backlogBytes`, while a round of the event loop has lasted for `lateMs`: how many messages of a client may wait, and how much of them, since
  * both cost time to be kept. `graceMessages` more may wait, of all clients together, of which some come back each second. After the machine has stood
  * still, all has come that clients have sent meanwhile: then `stillMessages` may, which is a second of a quick client. A long message counts once for each of its KiB.
- * A client that is less than that ahead may be closed when many are: `crowdMessages` may wait of all those that are more than `crowdBytes` ahead,
- * and then `ownMessages` of each user or network, of which some come back each second.
+ * Of a user or network of which lately more than `floods` clients were closed, or any when more than `floodsOfAll` were of all, a client is
+ * closed when it is more than `floodBytes` ahead and the round has lasted for `floodLateMs`: so many at once may flood that 64 KiB of each take long.
  */
 export const lateBacklog = {
   lateMs: 10,
@@ -45,11 +45,12 @@ export const lateBacklog = {
   graceMessages: 10_000,
   gracePerSecond: 2000,
   stillMessages: 50_000,
-  crowdBytes: 4096,
-  crowdMessages: 20_000,
-  crowdPerSecond: 10_000,
-  ownMessages: 2000,
-  ownPerSecond: 1000,
+  floodBytes: 4096,
+  floodLateMs: 6,
+  floods: 8,
+  floodsPerSecond: 2,
+  floodsOfAll: 32,
+  floodsOfAllPerSecond: 8,
 };
 /** When the backlogs of all clients together are longer, any client with more than the least is closed. */
 export const backlogBytesOfAll = 64 * 1024 * 1024;
@@ -218,7 +219,7 @@ export const limits = {
     default: 4 * 1024 * 1024,
     unit: 'bytes',
     setting: [64 * 1024, 64 * 1024 * 1024],
-    about: `what a WebSocket client has sent and the hub has not taken yet; of who is more than 64 KiB ahead, also ${lateBacklog.messages} messages or ${lateBacklog.kibibytes} KiB once a round has lasted for ${lateBacklog.lateMs} ms, and any when all clients together are ${backlogBytesOfAll / 1024 / 1024} MiB ahead; of who is more than ${lateBacklog.crowdBytes / 1024} KiB ahead then, ${lateBacklog.ownMessages} messages of a user once ${lateBacklog.crowdMessages} of all wait`,
+    about: `what a WebSocket client has sent and the hub has not taken yet; of who is more than 64 KiB ahead, also ${lateBacklog.messages} messages or ${lateBacklog.kibibytes} KiB once a round has lasted for ${lateBacklog.lateMs} ms, and any when all clients together are ${backlogBytesOfAll / 1024 / 1024} MiB ahead; of whose user or address many were closed for that, also ${lateBacklog.floodBytes / 1024} KiB once a round has lasted for ${lateBacklog.floodLateMs} ms`,
     told: `close code ${closeCodes.flooding}`,
     isFatal: true,
   },

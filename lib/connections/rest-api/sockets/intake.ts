@@ -1,6 +1,6 @@
 // The intake takes what WebSocket clients send, and hands it to their sessions. It takes nearly everything as it comes. When a round of
 // the event loop has lasted long, it puts messages into the backlog of their client, which it takes when it is the client's turn. It
-// closes a client whose backlog gets too long; one that is at most 64 KiB ahead of the hub only when very many are ahead.
+// closes a client whose backlog gets too long; one that is at most 64 KiB ahead of the hub only when others of its user or network flood.
 
 import { type Account, held } from '../../../model/held-bytes.ts';
 import { closeCodes } from '../../../wire/protocol.ts';
@@ -12,7 +12,7 @@ import { type Round, StandStill } from '../pacing/round.ts';
 import type { Settings } from '../settings.ts';
 import type { Session, Socket } from './socket-protocol.ts';
 
-/** A client with a backlog of at most so many bytes is not closed, unless there is a crowd of such clients. */
+/** A client with a backlog of at most so many bytes is not closed, unless others of its share flood. */
 const [leastBytes] = limits.backlogBytes.setting;
 /** Whose grace it is. */
 const everybody = '';
@@ -33,9 +33,9 @@ export class Intake {
   readonly #grace = new TokenBuckets(lateBacklog.graceMessages, lateBacklog.gracePerSecond);
   readonly #graceWhenStill = new TokenBuckets(lateBacklog.stillMessages, lateBacklog.gracePerSecond);
   readonly #standStill = new StandStill();
-  readonly #crowd = new TokenBuckets(lateBacklog.crowdMessages, lateBacklog.crowdPerSecond);
-  /** By share. */
-  readonly #own = new TokenBuckets(lateBacklog.ownMessages, lateBacklog.ownPerSecond);
+  /** How many clients of each share, and of all, may still be closed before all of theirs have to keep close to the hub. */
+  readonly #floods = new TokenBuckets(lateBacklog.floods, lateBacklog.floodsPerSecond);
+  readonly #floodsOfAll = new TokenBuckets(lateBacklog.floodsOfAll, lateBacklog.floodsOfAllPerSecond);
   /** What came of pings and pongs in a round that had lasted long. */
   readonly #control = new Map<Session, Ahead>();
   #controlRound = 0;
@@ -133,17 +133,25 @@ export class Intake {
     const { bytes, messages } = ahead;
     const came = ahead.look();
     if (bytes > this.#maxBytes || (bytes > leastBytes && this.totalBytes > backlogBytesOfAll)) return true;
-    const isCrowd = bytes > lateBacklog.crowdBytes;
-    const isFar = bytes > leastBytes && (messages > lateBacklog.messages || bytes > lateBacklog.kibibytes * 1024);
-    if (!(isCrowd || isFar) || this.#round.hasTime(0, lateBacklog.lateMs)) return false;
-    const isStill = this.#standStill.wasLately();
-    if (isFar) return !take(isStill ? this.#graceWhenStill : this.#grace, everybody, came);
-    return !isStill && !take(this.#crowd, everybody, came) && !take(this.#own, ahead.share, came);
+    if (bytes > leastBytes && (messages > lateBacklog.messages || bytes > lateBacklog.kibibytes * 1024)) {
+      if (this.#round.hasTime(0, lateBacklog.lateMs)) return false;
+      return !take(this.#standStill.wasLately() ? this.#graceWhenStill : this.#grace, everybody, came);
+    }
+    if (bytes <= lateBacklog.floodBytes || this.#round.hasTime(0, lateBacklog.floodLateMs)) return false;
+    return this.#isFlooding(ahead.share) && !this.#standStill.wasLately();
+  }
+
+  #isFlooding(share: string): boolean {
+    if (!this.#floods.has(share)) return true;
+    return !this.#floodsOfAll.has(everybody) && this.#floods.left(share) < lateBacklog.floods;
   }
 
   #end(socket: Socket, limit: 'backlogBytes' | 'heldBytes' = 'backlogBytes'): void {
-    const { session, remoteAddress } = socket.getUserData();
+    const { session, visitor, remoteAddress } = socket.getUserData();
     this.#hits.add(limit, remoteAddress);
+    const share = shareOf(visitor, remoteAddress);
+    if (this.#floods.left(share) > -lateBacklog.floods) this.#floods.take(share);
+    if (this.#floodsOfAll.left(everybody) > 0) this.#floodsOfAll.take(everybody);
     session.end(closeCodes.flooding, 'you send faster than the hub takes it');
   }
 
