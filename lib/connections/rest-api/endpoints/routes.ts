@@ -1,6 +1,5 @@
 // The routes of all endpoints of the list, and of what is none: WebSockets, the Document Root, and what there is not.
 
-import { HubError } from '../../../model/error.ts';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import { Dashboards } from '../dashboards/served-dashboards.ts';
 import { createDisk } from '../files/reading.ts';
@@ -8,6 +7,7 @@ import { acceptOf, acceptsJson } from '../http/answer/accept.ts';
 import { replyError } from '../http/answer/reply.ts';
 import type { Route } from '../http/router.ts';
 import { PastShares } from '../limits/past-shares.ts';
+import { whyNoHandshake } from '../sockets/handshake.ts';
 import { documentRoutes, replyNotFound } from './browser.ts';
 import { type Context, type Endpoint, startOf } from './endpoint.ts';
 import * as list from './list.ts';
@@ -42,6 +42,5 @@ export function routesOf(server: ServerContext): Route[] {
 }
 
 function refusePlainHttp(response: HttpResponse, request: HttpRequest): void {
-  const error = new HubError('upgrade-required', '/ws: expected a WebSocket handshake, got plain HTTP');
-  replyError(response, error, acceptsJson(acceptOf(request)));
+  replyError(response, whyNoHandshake(request), acceptsJson(acceptOf(request)));
 }

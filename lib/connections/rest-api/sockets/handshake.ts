@@ -134,6 +134,16 @@ const fields: readonly (readonly [
 ];
 const names = fields.map(([name]) => name.toLowerCase());
 
+/** What is wrong with a request that uWebSockets.js takes for none, since it has no key of that length. */
+export function whyNoHandshake(request: HttpRequest): HubError {
+  try {
+    if (request.getHeader('sec-websocket-key') !== '') expectHandshake(request);
+  } catch (error) {
+    return error as HubError;
+  }
+  return new HubError('upgrade-required', '/ws: expected a WebSocket handshake, got plain HTTP');
+}
+
 /** Checks that a request is a handshake. Errors: `upgrade-required` for one of another kind; `bad-request` for one that makes no sense. */
 function expectHandshake(request: HttpRequest): void {
   const values = joinedHeaders(request, ...names);

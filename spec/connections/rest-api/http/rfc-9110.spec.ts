@@ -132,6 +132,8 @@ const negotiated: [lines: string[], isJson: boolean][] = [
   [['Accept: audio/ogg', 'Accept: text/css2', 'Accept: application/json'], true],
   [['Accept: */*;q=0.1', 'Accept: application/json'], true],
   [['Accept: text/html, application/json'], true],
+  [['Accept: application/*'], true],
+  [['Accept: text/plain, application/*;q=0.5'], false],
   [['Accept: text/html', 'Accept: audio/ogg'], false],
 ];
 for (const [lines, isJson] of negotiated)

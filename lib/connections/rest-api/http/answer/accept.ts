@@ -27,11 +27,13 @@ export function acceptsJson(accept: string): boolean {
   for (const range of accept.split(',')) {
     const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
     const quality = Number(parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? 1);
-    if (type === jsonType || type === 'application/problem+json') json = Math.max(json, quality);
+    if (jsonTypes.has(type!)) json = Math.max(json, quality);
     else if (type === 'text/plain') text = Math.max(text, quality);
   }
   return json > 0 && json >= text;
 }
+
+const jsonTypes: ReadonlySet<string> = new Set([jsonType, 'application/problem+json', 'application/*']);
 
 /** Whether an error of this path is JSON. Below /hub/ answers are JSON, and so are errors unless the client asks for text. */
 export function wantsJsonErrors(url: string, accept: string): boolean {
