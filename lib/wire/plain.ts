@@ -1,4 +1,4 @@
-// The messages of plain WebSocket clients, both ways.
+// The messages of plain WebSocket clients, both ways. With `?list=true` notifications and writes come as lists of them (D-43).
 
 import type { Value } from '../model/value.ts';
 
