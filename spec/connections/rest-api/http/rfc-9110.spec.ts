@@ -263,7 +263,7 @@ test('RFC 6455 section 4.2.1: a handshake that lacks something, or has it otherw
     [{ 'sec-websocket-version': '13, 8' }, 426],
     [{ 'sec-websocket-version': ['13', '13'] }, 426],
     [{ 'sec-websocket-key': [] }, 426],
-    [{ 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25j' }, 426],
+    [{ 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25j' }, 400],
     [{ 'sec-websocket-key': '!!!!IHNhbXBsZSBub25jZQ==' }, 400],
     [{ 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZXNl' }, 400],
     [{ 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ=x' }, 400],
