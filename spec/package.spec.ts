@@ -67,6 +67,15 @@ test('the packed package runs a hub, and its types check', async (t) => {
     t.is((await fetch(`http://127.0.0.1:${port}${path}`)).status, 200, path);
   t.true(page.includes('/hub/console/'));
   await stop();
+
+  // a recipe in TypeScript, in a folder far from the package
+  const cwd = await createFolder(t);
+  const patchbay = join(folder, 'app/node_modules/patchbay-hub/dist/patchbay.js');
+  await run(process.execPath, [patchbay, 'init', '--recipe', 'buttons/enter-a-code', '--set', 'open=hall/door'], {
+    cwd,
+  });
+  const { stdout } = await run(process.execPath, [patchbay, 'test'], { cwd });
+  t.regex(stdout, /^2 tests passed$/m);
 });
 
 test('what V8 has compiled of the package is kept for the next start, which nothing about it can keep from running', async (t) => {
