@@ -23,6 +23,7 @@ export function firstSteps(program: string, folder: string): string | undefined 
   return [
     `There is no folder ${defaultFolder} here, and no flow file was named.`,
     `Begin here:     ${call} init`,
+    `From a recipe:  ${call} recipes`,
     `The demo:       ${call} run ${quoted(demo)}`,
     `Your own files: ${call} run studio.json5 more-flows/`,
     `All commands:   ${call} --help`,

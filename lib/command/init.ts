@@ -104,10 +104,7 @@ export async function init(
     options.recipe === undefined
       ? await makeStudio(call, options)
       : await makeRecipe(folder, call, options.recipe, options);
-  for (const name of files.keys())
-    if (lstatSync(join(folder, name), { throwIfNoEntry: false }) !== undefined)
-      // a link that leads nowhere is in the way as well
-      throw new HubError('conflict', `${join(folder, name)}: expected nothing, there is one already; nothing was made`);
+  expectNothing(folder, [...files.keys()]);
   for (const [name, text] of files) {
     const path = join(folder, name);
     await mkdir(dirname(path), { recursive: true });
@@ -118,6 +115,13 @@ export async function init(
   const lines = image === '' ? start : runInContainer(folder, image);
   print(['', ...lines, '', `and then open http://localhost:17011/hub/${page}`].join('\n'));
   return 0;
+}
+
+function expectNothing(folder: string, names: readonly string[]): void {
+  for (const name of names)
+    if (lstatSync(join(folder, name), { throwIfNoEntry: false }) !== undefined)
+      // a link that leads nowhere is in the way as well
+      throw new HubError('conflict', `${join(folder, name)}: expected nothing, there is one already; nothing was made`);
 }
 
 /** What a container of the image has: a volume, and a network of its own, to which the system lets in whom it is told to. */
@@ -185,8 +189,11 @@ function addOwn(files: Map<string, string>, call: string, options: InitOptions, 
 async function makeRecipe(folder: string, call: string, name: string, options: InitOptions): Promise<Making> {
   const recipe = await readRecipe(name);
   const own = options.as ?? recipe.name.split('/')[1]!;
-  if (!/^[a-z\d][a-z\d-]{0,47}$/.test(own))
-    throw new HubError('bad-request', `--as: expected 1 to 48 characters a-z, 0-9 and -, got ${JSON.stringify(own)}`);
+  if (!/^(?!hub$)[a-z\d][a-z\d-]{0,47}$/.test(own))
+    throw new HubError(
+      'bad-request',
+      `--as: expected 1 to 48 characters a-z, 0-9 and -, other than hub, got ${JSON.stringify(own)}`,
+    );
   const around = await lookAround(join(folder, defaultFolder));
   const isAsked = options.ask !== undefined && (options.set ?? []).length === 0;
   const given = isAsked ? await options.ask!(recipe) : readGiven(recipe, options.set ?? []);
@@ -196,6 +203,7 @@ async function makeRecipe(folder: string, call: string, name: string, options: I
     if (!(await isSame(join(folder, defaultFolder, companion), text))) files.set(companion, text);
   const isFirst = around === undefined;
   if (isFirst) files.set('hub.json5', withoutTypesOf(copy.text, await example('hub.json5')));
+  expectNothing(join(folder, defaultFolder), [...files.keys()]);
   const writes = await checkCopy(folder, files, isFirst ? [] : [join(folder, defaultFolder)]);
   const isShown = isFirst && files.get('hub.json5')!.includes('dashboards:');
   const hasPanel = isShown || copy.companions.has(`dashboards/${own}.json5`);
@@ -223,7 +231,7 @@ async function lookAround(flows: string): Promise<Surroundings | undefined> {
   if (mistakes.length > 0)
     throw new HubError(
       'bad-flow',
-      `${mistakes.join('\n')}\nexpected flow files without mistakes, to which a recipe can be added`,
+      `${someOf(mistakes)}\nexpected flow files without mistakes, to which a recipe can be added`,
     );
   const { connections } = plan;
   return {
@@ -255,11 +263,15 @@ async function checkCopy(
     const { checkFlows } = await import('../hub/index.ts');
     const { plan, mistakes } = await checkFlows([...others, stage]);
     const lines = mistakes.map((line) => line.replaceAll(stage, join(folder, defaultFolder)));
-    if (lines.length > 0) throw new HubError('bad-flow', `${lines.join('\n')}\nnothing was made`);
+    if (lines.length > 0) throw new HubError('bad-flow', `${someOf(lines)}\nnothing was made`);
     return new Set(plan.rules.flatMap(({ to }) => to));
   } finally {
     await rm(stage, { recursive: true, force: true });
   }
+}
+
+function someOf(lines: readonly string[]): string {
+  return [...lines.slice(0, 20), ...(lines.length > 20 ? [`and ${lines.length - 20} more`] : [])].join('\n');
 }
 
 async function isSame(path: string, text: string): Promise<boolean> {

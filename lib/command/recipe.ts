@@ -136,7 +136,7 @@ export function checkGiven({ variables }: Recipe, name: string, value: string): 
     const known = nearest === undefined ? `expected one of ${names.join(', ')}` : `did you mean "${nearest}"?`;
     throw new HubError('bad-request', `--set ${name}: unknown variable "${name}", ${known}`);
   }
-  if (value === '') throw new HubError('bad-request', `--set ${name}: expected ${variable.about}, got nothing`);
+  if (value === '') throw new HubError('bad-request', `--set ${name}: expected a value (${variable.about}), got none`);
   if (!isAddress(variable.usual)) return;
   try {
     parseAddress(value);
@@ -179,7 +179,7 @@ export async function askVariables(
           given.set(name, answer);
           break;
         } catch (error) {
-          output.write(`${printable(messageOf(error))}\n`);
+          output.write(`${printable(messageOf(error).replace('--set ', ''))}\n`);
         }
       }
     return given;

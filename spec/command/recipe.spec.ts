@@ -133,7 +133,7 @@ test('what is no recipe, no variable or no address is refused with the nearest, 
     [first, { set: ['mci1=desk/a'] }, '--set mci1: unknown variable "mci1", did you mean "mic1"?'],
     [first, { set: ['lamp=desk/a'] }, '--set lamp: unknown variable "lamp", expected one of mic1, mic2, light'],
     [first, { set: ['mic1'] }, '--set: expected <name>=<value>, got "mic1" (string)'],
-    [first, { set: ['mic1='] }, '--set mic1: expected the first microphone is open, got nothing'],
+    [first, { set: ['mic1='] }, '--set mic1: expected a value (the first microphone is open), got none'],
     [first, { set: ['mic1=desk'] }, '--set mic1: expected <Connection ID>/<Parameter ID>, got "desk" (string)'],
     [first, { set: ['mic1=Desk/a'] }, /^--set mic1: expected a Connection ID/],
     [first, { set: ['mic1=desk/a', 'mic1=desk/b'] }, '--set mic1: expected it once, got it twice'],
@@ -142,8 +142,9 @@ test('what is no recipe, no variable or no address is refused with the nearest, 
       { set: ['mic1=desk/a', 'mic2=desk/a'] },
       '--set mic2: expected another address than that of mic1, got desk/a',
     ],
-    [first, { as: 'Two Mics' }, '--as: expected 1 to 48 characters a-z, 0-9 and -, got "Two Mics"'],
+    [first, { as: 'Two Mics' }, '--as: expected 1 to 48 characters a-z, 0-9 and -, other than hub, got "Two Mics"'],
     [first, { as: '../x' }, /^--as: expected/],
+    [first, { as: 'hub' }, /^--as: expected .* other than hub, got "hub"$/],
     [first, { bindIp: 'all' }, /^--bind-ip: expected an IP address/],
     [
       'timers/lamp-stays-on',
@@ -170,6 +171,9 @@ test('what is no recipe, no variable or no address is refused with the nearest, 
 
 test('a recipe touches nothing that is there: neither its file, nor what stands beside it, nor flow files with mistakes', async (t) => {
   const folder = await createFolder(t, { 'flows/two-microphones.json5': '{}', 'flows/_many-studios.json5': '{}' });
+  await make(folder, 'timers/run-a-sequence');
+  const twice = /run-a-sequence\.json5: expected nothing, there is one already; nothing was made$/;
+  t.regex(await reasonOf(t, folder, 'timers/run-a-sequence'), twice);
   const before = readdirSync(folder, { recursive: true });
   t.regex(
     await reasonOf(t, folder, first),

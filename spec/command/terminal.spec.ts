@@ -130,7 +130,7 @@ test('on a terminal `init` asks for each variable of a recipe, says what is wron
   );
   t.is(status, 0, output);
   t.regex(output, /mic1, the first microphone is open \[desk\/mic1\]: /);
-  t.regex(output, /--set mic1: expected <Connection ID>\/<Parameter ID>, got "mic"/);
+  t.regex(output, /\nmic1: expected <Connection ID>\/<Parameter ID>, got "mic"/);
   const { variables } = json5.parse(readFileSync(join(folder, 'flows/two-microphones.json5'), 'utf8'));
   t.deepEqual(variables, { mic1: 'desk/mic/1/on', mic2: 'desk/mic2', light: 'hall/light' });
   const ended = await typed(
