@@ -72,7 +72,7 @@ export const studio: Subject = {
     };
     const rates = (name: string, ours: Side, ceiling: Side, atLeast: number | undefined): Case =>
       compare(
-        name,
+        `${name}, as many writes as it takes`,
         (against) => [
           {
             ...{ key: 'rate', title: 'writes/s', digits: 0, better: 'more' },
@@ -99,7 +99,7 @@ export const studio: Subject = {
     return [
       { ...all, contenders: [...all.contenders, ...peers], notes: missing === undefined ? [] : [missing] },
       rates(`lists, ${writesPerMessage} writes a message`, hub(several(lists)), hand(several(handLists)), 1),
-      rates('patchbay.v1', hub(v1), hand(several(handLists)), 1.3),
+      rates('patchbay.v1', hub(v1), hand(), 1.3),
       rates('plain', hub(plain), hand(), undefined),
       rates('lists, with a store', stored, unstored, 0.9),
       compare(
