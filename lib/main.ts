@@ -12,8 +12,11 @@ import { calledAs, defaultFolder, firstSteps } from './command/first-steps.ts';
 import type { RunOptions } from './command/run/run.ts';
 import { version } from './hub/version.ts';
 import { nearestName } from './json5/nearest-name.ts';
+import { usePrepared } from './prepared.ts';
 
 type RunSettings = Pick<RunOptions, 'logLevel' | 'logFormat' | 'watch' | 'safe' | 'warmUp'>;
+
+usePrepared();
 
 const console = createConsole(process.stdout, process.stderr);
 const { finish, untilStopped } = createEnding(process, console);

@@ -169,6 +169,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
   ],
   ['index.ts', ['*']],
   ['code-loader.ts', []],
+  ['prepared.ts', []],
   ['main.ts', ['*', 'commander']],
   ['patchbay.ts', ['command/node-version.ts', 'main.ts']],
 ];

@@ -1,4 +1,5 @@
-// Prepares once what each of some hundreds of processes would do anew, for the processes that `npm run spec` starts.
+// Prepares once what each of some hundreds of processes would do anew, for the processes that `npm run spec` starts, and for hubs of a
+// clone (lib/prepared.ts).
 
 import {
   existsSync,

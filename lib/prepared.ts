@@ -1,0 +1,76 @@
+// In a clone: reads modules whose types have been stripped before, and packages that have been joined, where `npm install` or `npm run
+// spec` has prepared them (spec/prepared/prepare.ts) and nothing has changed since. All else Node.js reads as it does without.
+
+import { createHash } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { enableCompileCache, flushCompileCache, registerHooks } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+const root = new URL('../', import.meta.url);
+const packages = new URL('node_modules/', root).href;
+const cache = fileURLToPath(new URL('.cache/', packages));
+/** What Node.js strips of its types, unless `load` has it stripped already. */
+const typescript = 'module-typescript';
+/** What has run by then is compiled. */
+const keepAfterMs = 10_000;
+
+/** From now on modules are read as they are prepared, and V8 keeps what it has compiled of them. */
+export function usePrepared(): void {
+  if (!import.meta.url.endsWith('.ts')) return;
+  enableCompileCache(`${cache}compiled`);
+  setTimeout(flushCompileCache, keepAfterMs).unref();
+  const bundles = bundledPackages();
+  registerHooks({
+    resolve(specifier, context, nextResolve) {
+      const { parentURL: parent } = context;
+      if (isOurs(parent) && /^\..*\.ts$/.test(specifier)) return found(new URL(specifier, parent).href, typescript);
+      const bundle = bundles.get(specifier);
+      if (bundle === undefined) return nextResolve(specifier, context);
+      const next = isOurs(parent) ? undefined : nextResolve(specifier, context);
+      // a flow that finds our packages has to share them with the hub, and not to get a copy
+      return next === undefined || next.url.startsWith(packages) ? found(bundle, 'module') : next;
+    },
+    load(url, context, nextLoad) {
+      const source = isOurs(url) ? stripped(url) : undefined;
+      return source === undefined ? nextLoad(url, context) : { format: 'module', source, shortCircuit: true };
+    },
+  });
+}
+
+function found(url: string, format: string) {
+  return { url, format, shortCircuit: true };
+}
+
+function isOurs(url = ''): boolean {
+  return url.startsWith(`${root.href}lib/`);
+}
+
+/** undefined: it is not prepared, or has changed since. */
+function stripped(url: string): Buffer | undefined {
+  try {
+    const prepared = `${cache}stripped/${decodeURI(url.slice(root.href.length))}`;
+    const apartMs = statSync(fileURLToPath(url)).mtimeMs - statSync(prepared).mtimeMs;
+    return Math.abs(apartMs) < 1 ? readFileSync(prepared) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The joined packages by their names: none when others have been installed since. */
+function bundledPackages(): ReadonlyMap<string, string> {
+  try {
+    const hash = createHash('sha256');
+    for (const file of ['.package-lock.json', '../spec/prepared/bundle.ts'])
+      hash.update(readFileSync(new URL(file, packages)));
+    const { version, names } = JSON.parse(readFileSync(`${cache}bundled/index.json`, 'utf8')) as Prepared;
+    if (version !== hash.digest('hex')) return new Map();
+    return new Map(names.map((name) => [name, `${packages}.cache/bundled/node_modules/${name}.mjs`]));
+  } catch {
+    return new Map();
+  }
+}
+
+interface Prepared {
+  readonly version: string;
+  readonly names: readonly string[];
+}
