@@ -2,7 +2,7 @@
 
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { describe } from '../model/error.ts';
+import { readBy } from '../model/record-schema.ts';
 import { durationPattern, longestDurationMs, parseDurationMs } from '../model/time/duration.ts';
 
 /** The settings that every connection has beside those of its type. */
@@ -30,11 +30,9 @@ export function durationSetting(least: number, most = longestDurationMs) {
   const expected = `integer ${least}..${most} (ms) or a duration such as "1m30s"`;
   const number = z.number().meta({ type: 'integer', minimum: least, maximum: most });
   const text = z.string().meta({ pattern: durationPattern });
-  return z.union([number, text], { error: expected }).transform((input, context) => {
+  return readBy(z.union([number, text], { error: expected }), expected, (input) => {
     const durationMs = parseDurationMs(input);
-    if (Number.isInteger(durationMs) && durationMs! >= least && durationMs! <= most) return durationMs!;
-    context.addIssue({ code: 'custom', message: `expected ${expected}, got ${describe(input)}` });
-    return z.NEVER;
+    return Number.isInteger(durationMs) && durationMs! >= least && durationMs! <= most ? durationMs : undefined;
   });
 }
 

@@ -1,6 +1,8 @@
-// Objects whose keys are texts of people: users, outputs, texts of a dashboard. `z.record` leaves the key `__proto__` out, without a word.
+// Objects whose keys are texts of people: users, outputs, texts of a dashboard. `z.record` leaves the key `__proto__` out, without a word. And
+// texts that mean something else: times, sizes, durations.
 
 import { z } from 'zod';
+import { describe } from './error.ts';
 
 const unsafeKey = '__proto__';
 
@@ -49,4 +51,18 @@ export function record<K extends Key, Value extends z.ZodType>(
   params?: { error: string },
 ): z.ZodRecord<K, Value> {
   return new Record({ type: 'record', keyType, valueType, ...z.core.util.normalizeParams(params) }) as never;
+}
+
+/** A schema of what `read` makes of the input; undefined: it is none, and what came is told beside what was expected. */
+export function readBy<Schema extends z.ZodType, Result>(
+  schema: Schema,
+  expected: string,
+  read: (input: z.output<Schema>) => Result | undefined,
+) {
+  return schema.transform((input, context): Result => {
+    const result = read(input);
+    if (result !== undefined) return result;
+    context.addIssue({ code: 'custom', message: `expected ${expected}, got ${describe(input)}` });
+    return z.NEVER;
+  });
 }

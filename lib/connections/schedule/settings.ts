@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { parameterIdMistake } from '../../model/address.ts';
 import { describe } from '../../model/error.ts';
-import { record } from '../../model/record-schema.ts';
+import { readBy, record } from '../../model/record-schema.ts';
 import { dayMs } from '../../model/time/iso-time.ts';
 import { isZone } from '../../model/time/zone-time.ts';
 
@@ -148,15 +148,7 @@ export type EntrySettings = z.output<typeof entrySetting>;
 
 /** A setting in text; `read` gives undefined for what is none. */
 function text<Result>(expected: string, pattern: string, read: (text: string) => Result | undefined) {
-  return z
-    .string({ error: expected })
-    .meta({ pattern })
-    .transform((input, context): Result => {
-      const result = read(input);
-      if (result !== undefined) return result;
-      context.addIssue({ code: 'custom', message: `expected ${expected}, got ${describe(input)}` });
-      return z.NEVER;
-    });
+  return readBy(z.string({ error: expected }).meta({ pattern }), expected, read);
 }
 
 /** The name of an entry is the ID of its parameter. */

@@ -1,8 +1,7 @@
 // The settings of a store.
 import { z } from 'zod';
-import { describe, messageOf } from '../../model/error.ts';
-import { record } from '../../model/record-schema.ts';
-import { readDurationMs, readLongDurationMs } from '../../model/time/duration.ts';
+import { readBy, record } from '../../model/record-schema.ts';
+import { parseDurationMs, readLongDurationMs } from '../../model/time/duration.ts';
 import { logBytes as auditLogBytes } from './audit/audit-tables.ts';
 import type { HistoryRoom } from './history/history-messages.ts';
 import type { HistoryRule } from './history/history-rules.ts';
@@ -36,21 +35,15 @@ const longestEveryMs = 60_000;
 
 const entrySchema = z.strictObject({
   ...selectionSettings,
-  every: z
-    .union([z.string(), z.number()], { error: expectedEvery })
-    .default('change')
-    .transform((input, context) => {
+  every: readBy(
+    z.union([z.string(), z.number()], { error: expectedEvery }).default('change'),
+    expectedEvery,
+    (input) => {
       if (input === 'change') return 0;
-      try {
-        const everyMs = readDurationMs(input);
-        if (everyMs > 0 && everyMs <= longestEveryMs) return everyMs;
-        context.addIssue({ code: 'custom', message: `expected ${expectedEvery}, got ${JSON.stringify(input)}` });
-      } catch (error) {
-        context.addIssue({ code: 'custom', message: messageOf(error) });
-      }
-      return z.NEVER;
-    })
-    .describe("'change': every change is recorded; '1s': the last one of each second"),
+      const everyMs = parseDurationMs(input) ?? 0;
+      return everyMs > 0 && everyMs <= longestEveryMs ? everyMs : undefined;
+    },
+  ).describe("'change': every change is recorded; '1s': the last one of each second"),
   deadband: z
     .number({ error: expectedDeadband })
     .min(0, { error: expectedDeadband })
@@ -117,15 +110,9 @@ export const settingsSchema = z.strictObject({
   audit: auditSetting,
   history: historySetting,
   snapshots: snapshotSettings,
-  maxSize: z
-    .string({ error: expectedSize })
-    .default('2GB')
-    .transform((text, context) => {
-      const bytes = readBytes(text);
-      if (bytes === undefined) context.addIssue({ code: 'custom', message: `expected ${expectedSize}, got "${text}"` });
-      return bytes ?? leastBytes;
-    })
-    .describe("How much room on the disk the databases may take: '500MB', '2GB'"),
+  maxSize: readBy(z.string({ error: expectedSize }).default('2GB'), expectedSize, readBytes).describe(
+    "How much room on the disk the databases may take: '500MB', '2GB'",
+  ),
 });
 
 export type StoreSettings = z.output<typeof settingsSchema>;
@@ -142,16 +129,11 @@ function readBytes(text: string): number | undefined {
 /** `'90d'`, `'1y'` → milliseconds; `'forever'` → Infinity; `'0'` → 0, where that may be. */
 function longDuration(defaultText: string, { mayBeNone = false } = {}) {
   const expected = `a duration such as '90d' or '1y', or 'forever'${mayBeNone ? ", or '0'" : ''}`;
-  return z
-    .string({ error: expected })
-    .default(defaultText)
-    .transform((text, context) => {
-      if (text === 'forever') return Number.POSITIVE_INFINITY;
-      const durationMs = text === '0' ? 0 : readLongDurationMs(text);
-      if (durationMs !== undefined && (durationMs > 0 || mayBeNone)) return durationMs;
-      context.addIssue({ code: 'custom', message: `expected ${expected}, got ${describe(text)}` });
-      return z.NEVER;
-    });
+  return readBy(z.string({ error: expected }).default(defaultText), expected, (text) => {
+    if (text === 'forever') return Number.POSITIVE_INFINITY;
+    const durationMs = text === '0' ? 0 : readLongDurationMs(text);
+    return durationMs !== undefined && (durationMs > 0 || mayBeNone) ? durationMs : undefined;
+  });
 }
 
 // How the room on the disk is shared: half of it is for the history, a quarter each for values and for the audit.

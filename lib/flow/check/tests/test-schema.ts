@@ -2,8 +2,7 @@
 
 import { z } from 'zod';
 import { addressShape } from '../../../model/address.ts';
-import { describe } from '../../../model/error.ts';
-import { record } from '../../../model/record-schema.ts';
+import { readBy, record } from '../../../model/record-schema.ts';
 import { durationPattern } from '../../../model/time/duration.ts';
 import { readIsoTime } from '../../../model/time/iso-time.ts';
 
@@ -26,15 +25,9 @@ export const testStepSchema = z
 
 const startExpected = 'a time such as "2026-03-28T23:00+01:00" or "2026-03-28T22:00Z"';
 const startPattern = String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d)$`;
-const start = z
-  .string({ error: startExpected })
-  .meta({ pattern: startPattern })
-  .transform((text, context) => {
-    const startMs = new RegExp(startPattern).test(text) ? readIsoTime(text) : undefined;
-    if (startMs !== undefined) return startMs;
-    context.addIssue({ code: 'custom', message: `expected ${startExpected}, got ${describe(text)}` });
-    return z.NEVER;
-  });
+const start = readBy(z.string({ error: startExpected }).meta({ pattern: startPattern }), startExpected, (text) =>
+  new RegExp(startPattern).test(text) ? readIsoTime(text) : undefined,
+);
 
 export const testSchema = z.strictObject({
   name: z.string({ error: 'what the test shows, in text' }).min(1, { error: 'what the test shows, in text' }),
