@@ -2,7 +2,7 @@
 // the opening would else lead out of the Document Root. And whether it is a file of the installation itself, which nobody is served.
 
 import type { Stats } from 'node:fs';
-import { basename, dirname, join, sep } from 'node:path';
+import { basename, dirname, join, parse, sep } from 'node:path';
 import type { Installation, PrivateFiles } from '../../keeping.ts';
 import { entriesOf, linkOf, type Reading, realPathOf, statsOf } from './reading.ts';
 
@@ -11,8 +11,12 @@ const descriptors = '/proc/self/fd';
 const deleted = / \(deleted\)$/;
 /** How long it holds what the files of the installation are. Names tell at once, also of one that has just been saved. */
 const knownMs = 1000;
-/** What editors leave beside a file: `token.txt~`, `#token.txt#`, `token.txt.bak`. */
-const copyPattern = /^(?:~|\.(?:bak|new|old|orig|part|rej|save|swp|tmp|~?\d+~?))$/i;
+/** What people, editors and desktops call copies of a file: `token.txt~`, `token.bak`, `token (1).txt`, `Copy of token.txt`, `token.txt.gz`. */
+const copyWords = 'backup|bak|copy|kopie|copie|copia|new|old|orig|original|part|rej|save|saved|swp|tmp';
+const copyMark = `~|[ ._-]*(?:\\((?:${copyWords}|\\d+)\\)|(?:${copyWords})(?: ?\\d+)?(?![a-z])|\\d{4}-?\\d\\d-?\\d\\d)`;
+const copyMarks = new RegExp(`^(?:${copyMark})*$`, 'i');
+const copyEnd = new RegExp(`^(?:${copyMark}|\\.~?\\d+~?|\\.(?:gz|bz2|xz|zst|zip|7z))*$`, 'i');
+const copyBegin = /^(?:(?:copy|backup) of|kopie von|copie de|copia d[ei]) /i;
 
 /**
  * The real path of an open file. Undefined: nobody can tell, as where its path leads to another file by now. Only Linux tells of the file
@@ -150,6 +154,12 @@ function withSeparator(folder: string): string {
 
 /** Whether a name is that of a file, or of a copy of it. */
 function isNamedAs(name: string, file: string): boolean {
-  if (name.startsWith(file)) return name === file || copyPattern.test(name.slice(file.length));
-  return name === `#${file}#`;
+  if (name === file || name === `#${file}#`) return true;
+  const copied = name.replace(copyBegin, '');
+  const { name: stem, ext } = parse(file);
+  if (!copied.startsWith(stem)) return false;
+  const rest = copied.slice(stem.length);
+  const at = rest.indexOf(ext);
+  if (at < 0) return copyMarks.test(rest) && rest !== '';
+  return copyMarks.test(rest.slice(0, at)) && copyEnd.test(rest.slice(at + ext.length));
 }

@@ -175,6 +175,11 @@ const served = {
   'flows/panel/index.html': 'panel',
   'values.db.html': 'page',
   'password.txt.html': 'about passwords',
+  'passwords.txt': 'about passwords',
+  'hub.html': 'page',
+  'hub-key.html': 'page',
+  'flows/a.html': 'page',
+  'flows/a2.html': 'page',
 };
 
 test.serial('files of the installation are served to nobody, by no name, and check names them', async (t) => {
@@ -208,6 +213,20 @@ test.serial('files of the installation are served to nobody, by no name, and che
   for (const path of [
     'flows/a.json5~',
     'flows/a.json5.bak',
+    'flows/a.bak',
+    'flows/a.json5.2026-11-29',
+    'flows/a.json5.gz',
+    'flows/a.json5 (copy)',
+    'flows/a.json5-backup',
+    'flows/Copy of c.ts',
+    'hub.old',
+    'hub (1).key',
+    'hub - Copy.key',
+    'hub.key.1',
+    'hub copy 2.key',
+    'password_old.txt',
+    'password-20261129.txt',
+    'password (Kopie).txt',
     '#password.txt#',
     'password.txt~',
     'flows/new.json5',
