@@ -218,7 +218,7 @@ test.serial('files of the installation are served to nobody, by no name, and che
     'flows/a.json5.gz',
     'flows/a.json5 (copy)',
     'flows/a.json5-backup',
-    'flows/Copy of c.ts',
+    'Copy of password.txt',
     'hub.old',
     'hub (1).key',
     'hub - Copy.key',
