@@ -3,10 +3,11 @@
 // fast as it reads, and is live again. A client that asked for lists is sent lists, and may send them.
 
 import { HubError } from '../../../../model/error.ts';
+import { type Account, held } from '../../../../model/held-bytes.ts';
 import type { Origin, Parameter } from '../../../../model/parameter.ts';
 import type { Interests, SessionStatus } from '../../../../wire/http/operation.ts';
 import type { PlainRefusal } from '../../../../wire/plain.ts';
-import type { CloseCode } from '../../../../wire/protocol.ts';
+import { type CloseCode, closeCodes } from '../../../../wire/protocol.ts';
 import type { Log } from '../../../connection.ts';
 import type { HubPort } from '../../../hub-port.ts';
 import { asHubError } from '../../input/parse-input.ts';
@@ -35,6 +36,8 @@ import type { Outbox } from './plain-outbox.ts';
 const catchUpBytes = 256 * 1024;
 /** After so many items of a list the client looks at the clock. */
 const lookEvery = 8;
+/** A list that waits for a slice takes about so many times the bytes of its message. */
+const listFactor = 8;
 
 /** What the clients of a connection share. */
 export interface PlainContext {
@@ -89,6 +92,9 @@ export class PlainClient implements Session, Task, Listener {
   /** The list that it sent last, of which not all is written, and how much is; undefined: all is. */
   #list: readonly unknown[] | undefined = undefined;
   #written = 0;
+  /** What the rest of it takes while it waits, and where that counts. */
+  #listBytes = 0;
+  #held: Account | undefined = undefined;
   /** Why no item of it may be written. */
   #refusal: LimitError | undefined = undefined;
 
@@ -140,9 +146,26 @@ export class PlainClient implements Session, Task, Listener {
     this.#written = 0;
     this.#refusal = rates.writes?.(this, this.#list.length);
     hits.addError(this.#refusal, this.remoteAddress);
+    this.#listBytes = message.byteLength * listFactor;
     const advance = (endMs: number) => this.#writeList(endMs);
-    queue.do({ share: this.share, line: this, advance });
+    queue.do({ share: this.share, line: this, advance }, () => this.#holdList());
     return true;
+  }
+
+  /** The list waits, and counts among what is held for its share. Whoever holds most is closed when all of that is too much. */
+  #holdList(): void {
+    const letGo = () => {
+      this.#dropList();
+      this.#context.hits.add('heldBytes', this.remoteAddress);
+      this.end(closeCodes.flooding, 'you send faster than the hub takes it');
+    };
+    this.#held ??= held.open({ kind: 'messages', owner: this.share, letGo });
+    this.#held.set(this.#listBytes);
+  }
+
+  #dropList(): void {
+    this.#list = undefined;
+    this.#held?.set(0);
   }
 
   /** Writes items of its list until a time; returns whether there are more. The client may be gone meanwhile. */
@@ -156,8 +179,11 @@ export class PlainClient implements Session, Task, Listener {
     };
     if (clients.has(this)) this.#socket.cork(work);
     else work();
-    if (this.#list !== undefined && this.#written < this.#list.length) return true;
-    this.#list = undefined;
+    if (this.#list !== undefined && this.#written < this.#list.length) {
+      if (this.#held === undefined || this.#held.bytes === 0) this.#holdList();
+      return this.#list !== undefined;
+    }
+    this.#dropList();
     resume(this);
     return false;
   }
@@ -305,7 +331,7 @@ export class PlainClient implements Session, Task, Listener {
 
   end(code: CloseCode, reason: string): void {
     if (!this.#context.clients.has(this)) return; // uWebSockets.js would take no call any more
-    this.#list = undefined;
+    this.#dropList();
     this.#topic.group.listeners.delete(this);
     closeSocket(this.#socket, code, reason);
   }

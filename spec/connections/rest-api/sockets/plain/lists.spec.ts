@@ -2,6 +2,7 @@
 
 import { inspect } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
+import { held } from '../../../../../lib/model/held-bytes.ts';
 import { api, expectQuietLog, startTestHub, writer } from '../../../../support/hub.ts';
 import { Inbox } from '../../../../support/inbox.ts';
 import { readReadme } from '../../../../support/repository/readme.ts';
@@ -293,4 +294,21 @@ test('D-43, D-28: a client of lists that stops reading costs a bounded amount, g
   for (let live = 0; live < 300; live++) hub.write('desk/p7', `${count + live} live`, writer);
   hub.write('desk/mark', -1, writer);
   t.is((await readUntil(stalled, 'desk/mark', '-1'))[0].length, 301);
+});
+
+test.serial('D-43: a list that waits counts among what is held for its client, until it is written', async (t) => {
+  const hub = await startDesk(t, ['i,I', 'mark,I']);
+  await Promise.all(Array.from({ length: 200 }, () => openRawClient(t, hub.port)));
+  const [sender, other] = [await openClient(t, hub.port, '?list=true&filter=^$'), await openClient(t, hub.port)];
+  const heldFor = () => held.bytesOf('127.0.0.1', 'messages');
+  const before = heldFor();
+  let most = 0;
+  const seen = other.frames.until(({ p }) => {
+    most = Math.max(most, heldFor());
+    return p === 'desk/mark';
+  });
+  sender.send([...Array.from({ length: 2000 }, (_, v) => ({ p: 'desk/i', v: v + 1 })), { p: 'desk/mark', v: 1 }]);
+  await seen;
+  t.true(most - before > 2000 * 8, `${most - before} bytes were held`);
+  t.is(heldFor(), before);
 });
