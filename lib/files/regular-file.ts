@@ -2,7 +2,17 @@
 // than a bound: a named pipe, a device or a file without end holds nobody up, whatever stood there a moment ago.
 
 import { isUtf8 } from 'node:buffer';
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { groupDigits } from '../model/digits.ts';
 import { messageOf } from '../model/error.ts';
@@ -138,7 +148,7 @@ export function expectRegular(found: Stats, maxBytes = Number.POSITIVE_INFINITY)
 }
 
 /** What an entry of the file system is that is no regular file. */
-function kindOf(found: Stats): string {
+export function kindOf(found: Stats | Dirent): string {
   if (found.isDirectory()) return 'a folder';
   if (found.isFIFO()) return 'a named pipe';
   if (found.isSocket()) return 'a socket';

@@ -1,7 +1,8 @@
 // `patchbay check`, and what every command refuses to load (S-06, D-20, D-01, D-08, D-11): each
 // mistake with its file, line and path, all of them at once, exit status 1.
 
-import { chmod } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { env } from 'node:process';
 import test from 'ava';
@@ -247,9 +248,19 @@ test('D-20: mistakes in dashboards are named with file, line and column, and unk
       },
     ),
   );
+  execFileSync('mkfifo', [join(folder, 'dashboards/pipe.json5')]);
+  await symlink('wall.json5', join(folder, 'dashboards/other.json5'));
+  await mkdir(join(folder, 'dashboards/more.json5'));
   const { status, output, errors } = await runToEnd(t, ['check', join(folder, 'flow.json5')]);
   t.deepEqual([status, output], [1, '']);
-  t.deepEqual(errors.trimEnd().replaceAll(`${folder}/`, '').split('\n'), [
+  const lines = errors.trimEnd().replaceAll(`${folder}/`, '').split('\n');
+  const noFile = 'expected a file, of which links are not followed here, got';
+  t.deepEqual(lines.splice(0, 3).sort(), [
+    `dashboards/more.json5: ${noFile} a folder`,
+    `dashboards/other.json5: ${noFile} a link`,
+    `dashboards/pipe.json5: ${noFile} a named pipe`,
+  ]);
+  t.deepEqual(lines, [
     'dashboards/broken.json5:1:12: expected ] that closes [, got the end of the file',
     'dashboards/wall.json5:3:21: widgets[0].address: unknown parameter "desk/lmap", did you mean "desk/lamp"?',
     'dashboards/wall.json5:4:21: widgets[1].adress: unknown setting "adress", did you mean "address"?',
@@ -258,7 +269,7 @@ test('D-20: mistakes in dashboards are named with file, line and column, and unk
     'dashboards/wall.json5:7:63: widgets[4].widgets[0].address: expected <Connection ID>/<Parameter ID>, got "desk" (string)',
     'dashboards/wall.json5:7:99: widgets[4].widgets[1].address: unknown parameter "hub/start", did you mean "hub/started"?',
     'dashboards/wall.json5:8:53: widgets[5].address: unknown parameter "desk/lamb", did you mean "desk/lamp"? (n = "lamb")',
-    '8 mistakes',
+    '11 mistakes',
   ]);
 });
 

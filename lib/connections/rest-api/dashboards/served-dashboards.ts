@@ -1,9 +1,10 @@
 // GET /hub/dashboards: the dashboards of the console, JSON5 files that people write in one folder. A file is read and checked once until it
 // changes, by a thread of its own: that takes up to half a second.
 import { createHash } from 'node:crypto';
+import type { Dirent } from 'node:fs';
 import { join } from 'node:path';
 import { parseDashboard } from '../../../dashboard/parse-dashboard.ts';
-import { asFileError, decodeUtf8, EncodingError } from '../../../files/regular-file.ts';
+import { asFileError, decodeUtf8, EncodingError, kindOf } from '../../../files/regular-file.ts';
 import { nearestName } from '../../../json5/nearest-name.ts';
 import { HubError, messageOf } from '../../../model/error.ts';
 import type { DashboardList } from '../../../wire/http/operation.ts';
@@ -154,10 +155,14 @@ function fileOf(name: string): string {
 }
 
 /** The names of the files of a folder, without links, sorted. */
-function namesOf(entries: readonly { readonly name: string; isFile(): boolean }[]): string[] {
-  const files = entries.filter((entry) => entry.isFile() && entry.name.endsWith(ending) && !/^[._]/.test(entry.name));
+function namesOf(entries: readonly Dirent[]): string[] {
+  const files = entries.filter((entry) => entry.isFile() && isNamedSo(entry));
   const names = files.map((entry) => entry.name.slice(0, -ending.length));
   return names.sort().slice(0, maxDashboards);
+}
+
+function isNamedSo({ name }: Dirent): boolean {
+  return name.endsWith(ending) && !/^[._]/.test(name);
 }
 
 /**
@@ -192,10 +197,16 @@ export function* mistakesInDashboards(
   whyUnknown: (address: string) => string | undefined,
 ): Reading<string[]> {
   const lines: string[] = [];
-  let names: readonly string[] = [];
+  let entries: readonly Dirent[] = [];
   try {
-    names = namesOf(yield* entriesOf(folder));
+    entries = yield* entriesOf(folder);
   } catch {} // a hint says so
+  for (const entry of entries)
+    if (isNamedSo(entry) && !entry.isFile())
+      lines.push(
+        `${join(folder, entry.name)}: expected a file, of which links are not followed here, got ${kindOf(entry)}`,
+      );
+  const names = namesOf(entries);
   for (const name of names) {
     const file = fileOf(name);
     const path = join(folder, file);
