@@ -7,7 +7,14 @@ import { api, expectQuietLog, startTestHub, writer } from '../../../../support/h
 import { Inbox } from '../../../../support/inbox.ts';
 import { readReadme } from '../../../../support/repository/readme.ts';
 import { fits } from '../../../../support/sockets/asyncapi.ts';
-import { type Frame, opcodes, openClient, openRawClient, type RawClient } from '../../../../support/sockets/socket.ts';
+import {
+  type Client,
+  type Frame,
+  opcodes,
+  openClient,
+  openRawClient,
+  type RawClient,
+} from '../../../../support/sockets/socket.ts';
 
 const listBytes = 64 * 1024;
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `p${index}`);
@@ -33,6 +40,17 @@ async function readUntil(client: RawClient, address: string, value: string): Pro
     lengths.push(bytes);
   } while (!(told.at(-1)?.p === address && told.at(-1)?.v === value));
   return [told, lengths];
+}
+
+/** The items of the next lists, until there are so many: what a client sends on a busy machine may be written in several rounds. */
+async function nextItems(client: Client, count: number): Promise<Frame[]> {
+  const items: Frame[] = [];
+  while (items.length < count) {
+    const list: unknown = await client.next();
+    if (!Array.isArray(list)) throw new Error(`expected a list, got ${JSON.stringify(list)}`);
+    items.push(...list);
+  }
+  return items;
 }
 
 for (const query of ['?list=true', '?list=1&filter=^desk/', '?filter=desk&list=true&filter=nothing'])
@@ -180,14 +198,19 @@ test('D-43, D-26: wrong items are answered one by one, and keep no other item of
   });
   const [ann, bob] = [await openClient(t, hub.port, '?list=true'), await openClient(t, hub.port)];
   ann.send(`[${items.map(([item], index) => `{"p":"desk/i","v":${index}},${item}`).join()}]`);
-  for (const [item, error, p] of items) {
-    const answer = await ann.next();
-    t.regex(answer.error ?? '', error, item);
-    t.is(answer.p, p, item);
+  const answers: Frame[] = [];
+  const told: Frame[] = [];
+  while (answers.length < items.length || told.length < items.length) {
+    const frame: Frame | readonly Frame[] = await ann.next();
+    if (Array.isArray(frame)) told.push(...frame);
+    else answers.push(frame);
   }
-  const lists = (await ann.next()) as unknown as readonly Frame[];
+  for (const [index, [item, error, p]] of items.entries()) {
+    t.regex(answers[index]?.error ?? '', error, item);
+    t.is(answers[index]?.p, p, item);
+  }
   t.deepEqual(
-    lists,
+    told,
     items.map((_, index) => ({ p: 'desk/i', v: String(index) })),
   );
   for (const index of items.keys()) t.deepEqual(await bob.next(), { p: 'desk/i', v: String(index) });
@@ -232,7 +255,7 @@ test('D-43: the items of a list are written at once, and each counts as a write 
   const hub = await startDesk(t, ['i,I'], [], { limits: { writesPerClient: 5 } });
   const client = await openClient(t, hub.port, '?list=true');
   client.send(Array.from({ length: 800 }, (_, index) => ({ p: 'desk/i', v: index + 1 })));
-  t.is(((await client.next()) as unknown as readonly Frame[]).length, 800);
+  t.is((await nextItems(client, 800)).length, 800);
   client.send([
     { p: 'desk/i', v: -1 },
     { p: 'desk/i', v: -2 },
