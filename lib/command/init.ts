@@ -237,7 +237,7 @@ async function lookAround(flows: string): Promise<Surroundings | undefined> {
   return {
     addresses: new Set(connections.flatMap(({ id, parameters }) => parameters.map((one) => `${id}/${one.id}`))),
     connections: new Set(connections.map(({ id }) => id)),
-    hasOthers: connections.some(({ type }) => type.type === 'nats'),
+    hasOthers: connections.some(({ type }) => type.remotes !== undefined),
   };
 }
 
