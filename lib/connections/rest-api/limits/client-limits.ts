@@ -148,7 +148,7 @@ export const limits = {
     setting: 'fixed',
     about:
       'passwords that wait to be compared, of all REST API connections; when there are more, one of those who were wrong most often has to go, as does one whose turn does not come within 10 s',
-    told: '503 with `Retry-After`',
+    told: '503 with `Retry-After`, a second later',
     isFatal: true,
   },
   browsersPerUser: {

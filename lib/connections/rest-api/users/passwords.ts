@@ -14,6 +14,8 @@ import { LimitError } from '../limits/limit-hits.ts';
 const maxWaiting = limits.passwords.default;
 /** Who has had no turn for so long is refused: proxies give up after 30 s to a minute, and then nobody learns why. */
 const longestWaitMs = 10_000;
+/** For whom there is no room is told so this late: whoever guesses sends the next one then, and each takes a look at all that wait. */
+const refusalMs = 1000;
 /** Who is more suspect was wrong lately, or somebody was for the same user. */
 const mostTrusted = 1;
 
@@ -49,11 +51,11 @@ export class PasswordQueue {
   readonly #networks = new Map<string, Network>();
   /** How suspect those are that are being compared: one, and one more that is less so. */
   readonly #comparing: number[] = [];
-  readonly #longestWaitMs: number;
+  readonly #delays: { readonly longestWaitMs: number; readonly refusalMs: number };
   #turn = 0;
 
-  constructor(waitMs = longestWaitMs) {
-    this.#longestWaitMs = waitMs;
+  constructor(delays = { longestWaitMs, refusalMs }) {
+    this.#delays = delays;
   }
 
   /**
@@ -70,14 +72,17 @@ export class PasswordQueue {
           (error) => () => reject(error),
         ),
       refuse: () => reject(tooMany()),
-      timer: setTimeout(() => this.#take(waiting).refuse(), this.#longestWaitMs).unref(),
+      timer: setTimeout(() => this.#take(waiting).refuse(), this.#delays.longestWaitMs).unref(),
     };
     this.#waiting.add(waiting);
     const network = this.#networks.get(asker.network) ?? { waiting: 0, turn: 0 };
     network.waiting++;
     this.#networks.set(asker.network, network);
     if (this.#waiting.size > maxWaiting) this.#forgetGone();
-    if (this.#waiting.size > maxWaiting) this.#take(this.#last()).refuse();
+    if (this.#waiting.size > maxWaiting) {
+      const { refuse } = this.#take(this.#last());
+      setTimeout(refuse, this.#delays.refusalMs).unref();
+    }
     this.#advance();
     return promise;
   }

@@ -10,7 +10,7 @@ const most = limits.passwords.default;
 
 /** A queue that notes the order in which passwords of networks are compared, which nobody begins before `begin`. */
 function createQueue() {
-  const queue = new PasswordQueue();
+  const queue = new PasswordQueue({ longestWaitMs: 30_000, refusalMs: 10 });
   const order: string[] = [];
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
   const add = (network: string, suspicion = 1, name = network, isGone = () => false) =>
@@ -131,7 +131,7 @@ test('of as many networks as there is room for, one more that is as good as they
 });
 
 test('of a network that guesses without end each one is answered in time: those whose turn does not come are refused', async (t) => {
-  const queue = new PasswordQueue(200);
+  const queue = new PasswordQueue({ longestWaitMs: 200, refusalMs: 10 });
   const asker = { network: 'a', suspicion: () => 3, isSlowed: () => false, isGone: () => false };
   let isOver = false;
   let longestMs = 0;
