@@ -272,7 +272,7 @@ test('D-43: the items of a list are written at once, and each counts as a write 
 
 test('D-43: others are served while a long list is written, and it is written also when its client leaves', async (t) => {
   const hub = await startDesk(t, ['i,I', 'mark,I', 'other,I']);
-  const listeners = await Promise.all(Array.from({ length: 200 }, () => openRawClient(t, hub.port)));
+  await Promise.all(Array.from({ length: 100 }, () => openRawClient(t, hub.port)));
   const [sender, other] = [await openClient(t, hub.port, '?list=true&filter=^$'), await openClient(t, hub.port)];
   const items = Array.from({ length: 2000 }, (_, index) => ({ p: 'desk/i', v: index + 1 }));
   sender.send([...items, { p: 'desk/mark', v: 1 }]);
@@ -285,22 +285,21 @@ test('D-43: others are served while a long list is written, and it is written al
     told.filter(({ p }) => p === 'desk/i').map(({ v }) => Number(v)),
     items.map(({ v }) => v),
   );
-  t.is(listeners.length, 200);
 });
 
 test('D-43, D-28: a client of lists that stops reading costs a bounded amount, gets the newest of everything, and is live again', async (t) => {
-  const names = numbered(500);
+  const names = numbered(100);
   const hub = await startDesk(t, [...names, 'mark,I']);
   const stalled = await openRawClient(t, hub.port, '?list=true');
   const reader = await openRawClient(t, hub.port, '?list=true');
-  const padding = 'x'.repeat(1000);
+  const padding = 'x'.repeat(10_000);
   stalled.pause();
   let count = 0;
-  while (count < 14_000) {
-    for (let end = count + 200; count < end; count++) hub.write(`desk/p${count % 500}`, `${count} ${padding}`, writer);
+  while (count < 1600) {
+    for (let end = count + 50; count < end; count++) hub.write(`desk/p${count % 100}`, `${count} ${padding}`, writer);
     hub.write('desk/mark', count, writer);
     const [told] = await readUntil(reader, 'desk/mark', String(count));
-    t.is(told.length, 201);
+    t.is(told.length, 51);
   }
   t.true(hub.lines.some(({ message }) => message.startsWith('client 127.0.0.1 went past the limit unreadBytes ')));
   stalled.resume();
@@ -313,7 +312,7 @@ test('D-43, D-28: a client of lists that stops reading costs a bounded amount, g
   }
   for (const name of names)
     t.is(last.get(`desk/${name}`), Number.parseInt(String(hub.find(`desk/${name}`)?.value), 10));
-  t.true(told.length < 14_000, `${told.length} of 14,070 changes were kept for one client`);
+  t.true(told.length < 1600, `${told.length} of 1,632 changes were kept for one client`);
   for (let live = 0; live < 300; live++) hub.write('desk/p7', `${count + live} live`, writer);
   hub.write('desk/mark', -1, writer);
   t.is((await readUntil(stalled, 'desk/mark', '-1'))[0].length, 301);
@@ -321,7 +320,7 @@ test('D-43, D-28: a client of lists that stops reading costs a bounded amount, g
 
 test.serial('D-43: a list that waits counts among what is held for its client, until it is written', async (t) => {
   const hub = await startDesk(t, ['i,I', 'mark,I']);
-  await Promise.all(Array.from({ length: 200 }, () => openRawClient(t, hub.port)));
+  await Promise.all(Array.from({ length: 100 }, () => openRawClient(t, hub.port)));
   const [sender, other] = [await openClient(t, hub.port, '?list=true&filter=^$'), await openClient(t, hub.port)];
   const heldFor = () => held.bytesOf('127.0.0.1', 'messages');
   const before = heldFor();
