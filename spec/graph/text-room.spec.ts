@@ -39,7 +39,7 @@ test('long texts may have an eighth of the heap together, and 128 Mi characters 
   t.is(mostTextCharacters(512 * mebibyte), 128 * mebibyte);
 });
 
-test('a writer may take half of the room, and another one half of the rest', (t) => {
+test('D-44: a writer may take half of the room, and another one half of the rest', (t) => {
   const graph = startGraph(100_000, 100);
   t.is(taken(graph, long(2000), ann, 0, 50), 25);
   t.is(taken(graph, long(2000), ben, 50, 100), 12);
@@ -82,7 +82,7 @@ test('a turn takes no more than there is room for, whatever a rule makes of one 
   t.is(taken(graph, long(2000), ben, 999, 1000), 1);
 });
 
-test('defaults, what was kept and what another hub has are not refused', (t) => {
+test('D-44: defaults, what was kept and what another hub has are not refused', (t) => {
   const graph = startGraph(10_000);
   const declarations = Array.from({ length: 20 }, (_, index) => {
     return { id: `default/${index}`, type: 'S', access: 'read-write', defaultValue: long(2000) } as const;
