@@ -202,7 +202,7 @@ async function makeRecipe(folder: string, call: string, name: string, options: I
   for (const [companion, text] of copy.companions)
     if (!(await isSame(join(folder, defaultFolder, companion), text))) files.set(companion, text);
   const isFirst = around === undefined;
-  if (isFirst) files.set('hub.json5', withoutTypesOf(copy.text, await example('hub.json5')));
+  if (isFirst) files.set('hub.json5', hubFor(copy.text));
   expectNothing(join(folder, defaultFolder), [...files.keys()]);
   const writes = await checkCopy(folder, files, isFirst ? [] : [join(folder, defaultFolder)]);
   const isShown = isFirst && files.get('hub.json5')!.includes('dashboards:');
@@ -241,11 +241,24 @@ async function lookAround(flows: string): Promise<Surroundings | undefined> {
   };
 }
 
-/** Without the connections of the types that a recipe brings itself: a hub has one store, and a port one owner. */
-function withoutTypesOf(recipe: string, base: string): string {
-  return base.replace(/^ {4}\/\/.*\n {4}\w+: \{ type: '([\w-]+)'.*\n/gm, (connection, type) =>
-    recipe.includes(`type: '${type}'`) ? '' : connection,
-  );
+const connectionsOfHub: Readonly<Record<string, string>> = {
+  'rest-api': `    // http://localhost:17011/hub/. Without bindIp the whole network may come in; then set a password too.
+    api: { type: 'rest-api', port: 17011, bindIp: '127.0.0.1', dashboards: 'dashboards' },
+`,
+  store: `    // Keeps all values on the disk, with their history.
+    store: { type: 'store', folder: 'data' },
+`,
+};
+
+/** What a hub has beside its rules, but for types that a recipe brings itself: a hub has one store, and a port one owner. */
+function hubFor(recipe: string): string {
+  const missing = Object.entries(connectionsOfHub).filter(([type]) => !recipe.includes(`type: '${type}'`));
+  return `// What the hub has beside its rules: a page for browsers and programs, values that outlive a restart.
+{
+  connections: {
+${missing.map(([, connection]) => connection).join('')}  },
+}
+`;
 }
 
 /** Checks files as they will be, beside those that are there. Returns the addresses that their rules write. Errors: `bad-flow`. */
@@ -300,7 +313,7 @@ function setPlace(files: Map<string, string>, { data, bindIp }: Place): void {
 /** A panel with a widget for each device of a recipe: a lamp or a value where its rules write, a button or a fader elsewhere. */
 function panelOf(own: string, { devices }: RecipeCopy, writes: ReadonlySet<string>): string {
   const widgets = devices.map(({ address, about, type }) => {
-    const label = inQuotes(about.replace(/^the /, '').replace(/^./, (first) => first.toUpperCase()));
+    const label = inQuotes(asTitle(about.replace(/^the |[,;:].*$/g, '')));
     const start = `label: ${label}, address: ${inQuotes(address)}`;
     if (writes.has(address)) return `{ type: '${type === 'B' || type === 'T' ? 'lamp' : 'value'}', ${start} }`;
     if (type === 'B') return `{ type: 'button', ${start} }`;
@@ -311,10 +324,14 @@ function panelOf(own: string, { devices }: RecipeCopy, writes: ReadonlySet<strin
   });
   return `// http://localhost:17011/hub/#/dashboards?name=${own}
 {
-  title: ${inQuotes(own)},
+  title: ${inQuotes(asTitle(own.replaceAll('-', ' ')))},
   columns: 3,
   widgets: [
 ${widgets.map((widget) => `    ${widget},\n`).join('')}  ],
 }
 `;
+}
+
+function asTitle(text: string): string {
+  return text.replace(/^./, (first) => first.toUpperCase());
 }

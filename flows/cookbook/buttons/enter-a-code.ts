@@ -35,7 +35,7 @@ export default defineFlow({
   },
   tests: [
     {
-      name: 'the code opens the door, with its last key',
+      name: 'the last key of the code opens the door',
       steps: [
         ...presses.slice(0, -1).map((step) => ({ ...step, expect: { [variables.open]: false } })),
         { ...presses.at(-1)!, expect: { [variables.open]: 1 } },
