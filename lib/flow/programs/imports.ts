@@ -2,10 +2,10 @@
 // names the content of the file and of all that it imports, and a save of any of them is imported anew.
 
 import { readdirSync } from 'node:fs';
-import { findPackageJSON, type LoadHookSync, type ResolveHookSync, registerHooks } from 'node:module';
+import { findPackageJSON, isBuiltin, type LoadHookSync, type ResolveHookSync, registerHooks } from 'node:module';
 import { basename, dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { asFileError, readRegularFileSync } from '../../files/regular-file.ts';
+import { asFileError, nothing, readRegularFileSync } from '../../files/regular-file.ts';
 import { nearestName } from '../../json5/nearest-name.ts';
 import { type Position, positionAt } from '../../json5/positions.ts';
 import { isOwnCode, maxFlowBytes, versionOf } from './flow-code.ts';
@@ -54,6 +54,8 @@ export function observeImports(observer: ImportObserver): void {
         if (from !== undefined && to !== undefined) observer.imports(from, to);
       };
       try {
+        if (from !== undefined && specifier.startsWith('node:') && !isBuiltin(specifier))
+          throw new Error(`Node.js has no module "${specifier}"`);
         const resolved = resolveOwn(specifier, context, nextResolve);
         tell(resolved.url);
         if (from !== undefined) importers.set(resolved.url, { from, specifier });
@@ -116,7 +118,8 @@ function isThere(path: string): boolean {
     return true;
   } catch (error) {
     const { code, message } = asFileError(error);
-    if (code === 'ENOENT' || code === 'ENOTDIR') return false; // Node.js says it
+    const isNone = message === nothing || basename(path) === 'package.json';
+    if (isNone && (code === 'ENOENT' || code === 'ENOTDIR')) return false; // Node.js says it
     throw new Error(`${path}: expected a file to import, got ${message}`);
   }
 }
@@ -206,6 +209,8 @@ function nearestFile(specifier: string, url: string): string | undefined {
     const [name, ending] = [basename(path), extname(path)];
     if (!specifier.endsWith(name)) return undefined;
     const files = readdirSync(dirname(path)).filter((file) => ending === '' || extname(file) === ending);
+    const whole = ending === '' ? files.find((file) => basename(file, extname(file)) === name) : undefined;
+    if (whole !== undefined) return `${specifier.slice(0, -name.length)}${whole}`;
     const stem = basename(name, ending);
     const nearest = nearestName(stem, ending === '' ? files : files.map((file) => basename(file, ending)));
     return nearest === undefined ? undefined : `${specifier.slice(0, -name.length)}${nearest}${ending}`;

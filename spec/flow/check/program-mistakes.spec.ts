@@ -18,6 +18,7 @@ test('mistakes of flows in TypeScript are told at their places', async (t) => {
     ...Object.fromEntries(files),
   });
   await symlink(join(resolve(import.meta.dirname, '../../..'), 'node_modules'), join(folder, 'node_modules'));
+  await symlink('nowhere.ts', join(folder, 'flows/_gone.ts'));
   const { message } = (await t.throwsAsync(loadFlows([join(folder, 'flows')])))!;
   const lines = message.split('\n');
   programMistakes.forEach(({ title, text, told }, index) => {

@@ -142,4 +142,19 @@ export const programMistakes: readonly Made[] = [
     '¦export const flow = { rules: () => [] };\n',
     'expected export default defineFlow({ … }), got nothing',
   ),
+  row(
+    'a module that Node.js does not have',
+    flow('return [];', "import ¦'node:nope';"),
+    'Node.js has no module "node:nope"',
+  ),
+  row(
+    'an import that is a link to nowhere',
+    flow('return [];', "import ¦'./_gone.ts';"),
+    '_gone.ts: expected a file to import, got a link that leads nowhere',
+  ),
+  row(
+    'an import without its ending',
+    flow('return [];', "import ¦'./_lamp';"),
+    'there is no file "./_lamp", did you mean "./_lamp.ts"?',
+  ),
 ];

@@ -89,6 +89,30 @@ export const ruleMistakes = [
       'cannot',
     ],
     [
+      'an expression with the words of other languages as the source',
+      "{ ¦from: 'desk/mic or not desk/lamp', to: 'desk/lamp' }",
+      "map has the expression: from: { a: 'desk/mic', b: 'desk/lamp' }, map: 'a || !b'",
+      'cannot',
+    ],
+    [
+      'several addresses in one text as the source',
+      "{ ¦from: 'desk/mic, desk/lamp', to: 'desk/lamp' }",
+      "expected one address, got 2 of them in one text: write a list, ['desk/mic', 'desk/lamp']",
+      'cannot',
+    ],
+    [
+      'several addresses in one text as the destination',
+      "{ from: 'desk/mic', ¦to: 'desk/mic desk/lamp' }",
+      "expected one address, got 2 of them in one text: write a list, ['desk/mic', 'desk/lamp']",
+      'cannot',
+    ],
+    [
+      'a pattern as the source',
+      "{ ¦from: 'desk/*', to: 'desk/lamp' }",
+      'expected an address <Connection ID>/<Parameter ID>, got the pattern "desk/*": each address has to be named',
+      'cannot',
+    ],
+    [
       'an expression of an address and a number as the source',
       "{ ¦from: 'desk/level > 0.5', to: 'desk/lamp' }",
       "from: 'desk/level', map: 'value > 0.5'",

@@ -307,6 +307,11 @@ const letters = [...'abcdefgh'];
 
 /** Says what to write; undefined: the text looks like a misspelt address. `isKnown`: whether there is a parameter of an address. */
 function explainExpression(text: string, path: SettingPath, isKnown: (address: string) => boolean): string | undefined {
+  const several = text.split(/\s*[,;]\s*|\s+/).filter((part) => part !== '');
+  if (several.length > 1 && several.every(isKnown))
+    return `expected one address, got ${several.length} of them in one text: write a list, ['${several.join("', '")}']`;
+  if (text.includes('*') && !/[\s&|<>=!()]/.test(text))
+    return `expected an address <Connection ID>/<Parameter ID>, got the pattern "${text}": each address has to be named, as in a list or by each`;
   if (!operator.test(text)) return undefined;
   const expected = `expected an address <Connection ID>/<Parameter ID>, got the expression ${describe(text).replace(/ \(string\)$/, '')}`;
   const at = (setting: string) => path.at(-1) === setting || path.at(-2) === setting;
@@ -323,7 +328,7 @@ function explainExpression(text: string, path: SettingPath, isKnown: (address: s
 
 /** `from: { a: 'desk/mic1', b: 'desk/mic2' }, map: 'a || b'` */
 function asRule(text: string, isKnown: (address: string) => boolean): string {
-  const bare = text.replace(/\bparam\s*\(\s*(['"])(.*?)\1\s*\)/g, '$2').trim();
+  const bare = inSigns(text.replace(/\bparam\s*\(\s*(['"])(.*?)\1\s*\)/g, '$2').trim());
   const found = [...new Set(bare.match(address) ?? [])].filter(isKnown);
   const quote = (expression: string) => (expression.includes("'") ? `"${expression}"` : `'${expression}'`);
   if (found.length === 1) return `from: '${found[0]}', map: ${quote(bare.replaceAll(found[0]!, 'value'))}`;
@@ -338,4 +343,13 @@ function asRule(text: string, isKnown: (address: string) => boolean): string {
   const words = [...new Set(bare.match(name) ?? [])].filter((word) => !otherWords.has(word) && !bare.includes('/'));
   const names = words.length === 0 ? ['a', 'b'] : words;
   return `from: { ${names.map((word) => `${word}: 'desk/${word}'`).join(', ')} }, map: ${quote(words.length === 0 ? '…' : bare)}`;
+}
+
+/** With the signs of expressions where there are words of other languages. */
+function inSigns(text: string): string {
+  const signs: Readonly<Record<string, string>> = { and: ' && ', or: ' || ' };
+  return text
+    .replace(/\s+(and|or)\s+/gi, (_, word: string) => signs[word.toLowerCase()]!)
+    .replace(/\bnot\s+/gi, '!')
+    .replace(/(?<![=!<>])=(?!=)/g, '==');
 }
