@@ -19,7 +19,7 @@ RUN npm run -s prepare \
  && npm pack --silent --pack-destination /tmp \
  && mkdir /packed \
  && tar -xzf /tmp/patchbay-hub-*.tgz -C /packed --strip-components=1 \
- && chmod 755 /packed/dist/patchbay.js
+ && chmod 755 /packed/dist/patchbay.cjs
 
 FROM base
 LABEL org.opencontainers.image.title="Patchbay" \
@@ -27,7 +27,7 @@ LABEL org.opencontainers.image.title="Patchbay" \
       org.opencontainers.image.licenses="MIT"
 COPY --from=packages /opt/patchbay/node_modules /opt/patchbay/node_modules
 COPY --from=build /packed /opt/patchbay
-RUN ln -s /opt/patchbay/dist/patchbay.js /usr/local/bin/patchbay \
+RUN ln -s /opt/patchbay/dist/patchbay.cjs /usr/local/bin/patchbay \
  && install -d /etc/patchbay \
  && install -d -o 1000 -g 1000 -m 700 /var/lib/patchbay
 WORKDIR /etc/patchbay

@@ -52,7 +52,7 @@ function build(work: string, into: string, version: string): string {
   fetchNode(nodeVersion, join(home, 'bin'));
   const bill = withNode(npmSbom(home), nodeVersion, join(home, 'bin/node'));
   write(join(docs, 'sbom.cdx.json'), `${JSON.stringify(bill, undefined, 2)}\n`);
-  symlinkSync('../dist/patchbay.js', join(home, 'bin/patchbay'));
+  symlinkSync('../dist/patchbay.cjs', join(home, 'bin/patchbay'));
   renameSync(join(home, 'bin/LICENSE'), join(docs, 'LICENSE.node'));
   cpSync(join(root, 'LICENSE'), join(docs, 'copyright'));
   cpSync(join(root, 'CHANGELOG.md'), join(docs, 'CHANGELOG.md'));

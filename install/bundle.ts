@@ -8,13 +8,11 @@ import { type OutputOptions, type Plugin, type RolldownOptions, rolldown } from 
 const root = resolve(import.meta.dirname, '..');
 const lib = join(root, 'lib');
 const dist = join(root, 'dist');
-/** Files of lib that are started, or imported by name, and the threads and processes of the hub. */
-const entries = [
-  'main',
-  'index',
-  'authoring',
-  'flow/rxjs',
-  'flow/rxjs-operators',
+/** Files of lib that are imported by name, or were started by it. */
+const modules = ['main', 'patchbay', 'index', 'authoring', 'flow/rxjs', 'flow/rxjs-operators'];
+/** The command, and the threads and processes of the hub: CommonJS, for which Node.js needs less memory, and less time. */
+const programs = [
+  'patchbay',
   'flow/programs/trial-thread',
   'command/run/watchdog-thread',
   'connections/keyboard/process/main',
@@ -23,6 +21,7 @@ const entries = [
     (name) => `connections/store/thread/${name}-thread`,
   ),
 ];
+const entries = [...new Set([...modules, ...programs])];
 /** Native code, and what only some need: they stay packages. */
 const external = [/^uws-/, 'pino-pretty', '@nut-tree-fork/nut-js', 'uiohook-napi'];
 const rxjs = join(root, 'node_modules/rxjs/dist/esm');
@@ -44,6 +43,9 @@ const minify = {
 
 const pieceOf = (entry: string) => entry.replaceAll('/', '-');
 
+/** The programs that such a file starts end as its own name does. */
+const startsPrograms = /\bnew Worker\(|\bfork\(/;
+
 /** Has a file find what stands beside it in `dist` where it stands in `lib`: its code is in `dist/code`. */
 const places: Plugin = {
   name: 'places',
@@ -53,8 +55,12 @@ const places: Plugin = {
       const path = JSON.stringify(relative(lib, id).replace(/\.ts$/, '.js'));
       return code
         .replace(/\bimport\.meta\.url\b/g, `$url(${path})`)
-        .replace(/\bimport\.meta\.filename\b/g, `$file(${path})`)
+        .replace(
+          /\bimport\.meta\.filename\b/g,
+          `$file(${startsPrograms.test(code) ? path.replace('.js', '.cjs') : path})`,
+        )
         .replace(/\bimport\.meta\.resolve\b/g, '$resolve')
+        .replace(/\bimport\.meta\.keepCode\b/g, '$keep')
         .replace(/\bimport\.meta\.dirname\b/g, `$file(${path}, '..')`);
     },
   },
@@ -64,17 +70,10 @@ const places: Plugin = {
 const asAscii = (code: string) =>
   code.replace(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** `main.js` is a stub, which stays by itself. */
-const besideMain: Plugin = {
-  name: 'beside-main',
-  resolveId: { filter: { id: /^\.\/main\.ts$/ }, handler: () => ({ id: './main.js', external: true }) },
-};
-
 if (existsSync(dist))
   for (const name of readdirSync(dist)) if (name !== 'web') rmSync(join(dist, name), { recursive: true });
 await bundlePieces();
 await bundleFile('code-loader.ts', { format: 'cjs', file: join(dist, 'code-loader.cjs') });
-await bundleFile('patchbay.ts', { format: 'es', file: join(dist, 'patchbay.js') });
 await bundleFile('client/index.ts', { format: 'es', file: join(dist, 'client/index.js') });
 
 async function bundlePieces(): Promise<void> {
@@ -98,29 +97,28 @@ async function bundlePieces(): Promise<void> {
   for (const chunk of output) {
     if (chunk.type !== 'chunk') throw new Error(`${chunk.fileName}: expected nothing but code`);
     const code = asAscii(chunk.code.replace(/^#!.*/, '').replace(/(?<=[\s(])import\(/g, '$import('));
-    const piece = `(function (exports, require, module, $file, $url, $resolve, $import) {${code}})\n`;
+    const piece = `(function (exports, require, module, $file, $url, $resolve, $import, $keep) {${code}})\n`;
     writeFileSync(join(dist, 'code', chunk.fileName), piece);
     const entry = entries.find((entry) => chunk.isEntry && pieceOf(entry) === chunk.name);
-    if (entry !== undefined) writeStub(entry, chunk.exports);
+    if (entry !== undefined) writeStubs(entry, chunk.exports);
   }
 }
 
-/** Writes the file that stands in `dist` for one of `lib`. */
-function writeStub(entry: string, names: readonly string[]): void {
-  const file = join(dist, `${entry}.js`);
-  const loader = posix.relative(posix.dirname(entry), 'code-loader.cjs');
-  const loaded = `loader.load('${pieceOf(entry)}')`;
-  const lines = [
-    ...(entry === 'main' ? ['#!/usr/bin/env node'] : []),
-    `import loader from '${loader.startsWith('.') ? loader : `./${loader}`}';`,
-    names.length === 0 ? `${loaded};` : `export const { ${names.join(', ')} } = ${loaded};`,
-  ];
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, `${lines.join('\n')}\n`);
+/** Writes what stands in `dist` for a file of `lib`. */
+function writeStubs(entry: string, names: readonly string[]): void {
+  const path = posix.relative(posix.dirname(entry), 'code-loader.cjs');
+  const loader = `'${path.startsWith('.') ? path : `./${path}`}'`;
+  const first = entry === 'patchbay' || entry === 'main' ? '#!/usr/bin/env node\n' : '';
+  const load = `load('${pieceOf(entry)}');\n`;
+  const exported = names.length === 0 ? '' : `export const { ${names.join(', ')} } = `;
+  mkdirSync(join(dist, dirname(entry)), { recursive: true });
+  if (modules.includes(entry))
+    writeFileSync(join(dist, `${entry}.js`), `${first}import loader from ${loader};\n${exported}loader.${load}`);
+  if (programs.includes(entry)) writeFileSync(join(dist, `${entry}.cjs`), `${first}require(${loader}).${load}`);
 }
 
 async function bundleFile(file: string, output: OutputOptions): Promise<void> {
-  const bundle = await rolldown({ ...shared, input: join(lib, file), plugins: [besideMain] });
+  const bundle = await rolldown({ ...shared, input: join(lib, file) });
   await bundle.write(output);
   await bundle.close();
 }

@@ -21,6 +21,7 @@ type PieceFunction = (
   urlAt: (path: string) => string,
   resolve: (specifier: string) => string,
   importOther: (specifier: string) => Promise<unknown>,
+  keepAll: () => void,
 ) => void;
 
 /** Where a file stood if it had been compiled by itself: `hub/version.js`. */
@@ -61,7 +62,7 @@ export function load(name: string): Exports {
   const piece = { exports: {} };
   pieces.set(name, piece);
   const require = (id: string) => (id.startsWith('./') ? load(id.slice(2, -'.cjs'.length)) : requireOther(id));
-  compile(name, file)(piece.exports, require, piece, fileAt, urlAt, resolveOther, importOther);
+  compile(name, file)(piece.exports, require, piece, fileAt, urlAt, resolveOther, importOther, keepAll);
   return piece.exports;
 }
 

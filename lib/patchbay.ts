@@ -3,4 +3,4 @@
 
 import './command/node-version.ts';
 
-await import('./main.ts');
+void import('./main.ts');

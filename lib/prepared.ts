@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { enableCompileCache, flushCompileCache, registerHooks } from 'node:module';
+import { env } from 'node:process';
 import { fileURLToPath } from 'node:url';
 
 const root = new URL('../', import.meta.url);
@@ -16,7 +17,8 @@ const keepAfterMs = 10_000;
 
 /** From now on modules are read as they are prepared, and V8 keeps what it has compiled of them. */
 export function usePrepared(): void {
-  if (!import.meta.url.endsWith('.ts')) return;
+  const isSpec = env.NODE_OPTIONS?.includes('/spec/prepared/preload.mjs'); // it reads what is prepared already
+  if (isSpec || !import.meta.url.endsWith('.ts')) return;
   enableCompileCache(`${cache}compiled`);
   setTimeout(flushCompileCache, keepAfterMs).unref();
   const bundles = bundledPackages();

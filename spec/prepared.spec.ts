@@ -30,7 +30,10 @@ test('what is prepared is read, and no longer once a module has changed or other
     },
   });
   copyFileSync(join(root, 'lib/prepared.ts'), join(folder, 'lib/prepared.ts'));
-  const prints = async () => (await run(process.execPath, [join(folder, 'lib/main.ts')])).stdout.trim();
+  const prints = async () =>
+    (
+      await run(process.execPath, [join(folder, 'lib/main.ts')], { env: { ...process.env, NODE_OPTIONS: '' } })
+    ).stdout.trim();
   t.is(await prints(), 'own prepared', 'the module is newer or older than what was prepared of it');
   const module = join(folder, 'lib/one.ts');
   const { atime, mtime } = statSync(module);
