@@ -1,7 +1,7 @@
 // The demo with all seven connection types, run as operators run it: a hub process, a real X server,
 // real files, HTTP and WebSocket.
 
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import test from 'ava';
 import { firstValueFrom, fromEvent, interval, type Observable } from 'rxjs';
@@ -10,7 +10,7 @@ import { deadlineMs } from '../support/deadline.ts';
 import { startXServer } from '../support/keyboard/x-server.ts';
 import { startHubProcess } from '../support/system/hub-process.ts';
 
-const demo = await readFile(resolve(import.meta.dirname, '../../flows/demo.json5'), 'utf8');
+const demo = readFileSync(resolve(import.meta.dirname, '../../flows/demo.json5'), 'utf8'); // a wait would have the test declared too late
 
 const soon = <T>(stream$: Observable<T>) => firstValueFrom(stream$.pipe(timeout(deadlineMs)));
 
