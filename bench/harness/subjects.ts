@@ -14,6 +14,7 @@ import { plainLatency } from '../subjects/plain-latency.ts';
 import { recording } from '../subjects/recording.ts';
 import { rightsCost } from '../subjects/rights.ts';
 import { ruleGrowth } from '../subjects/rule-growth.ts';
+import { start } from '../subjects/start.ts';
 import { studio } from '../subjects/studio.ts';
 import { v1Dashboards, v1Stalled } from '../subjects/v1-dashboards.ts';
 import { v1FanOut } from '../subjects/v1-fan-out.ts';
@@ -46,6 +47,7 @@ export const subjects: readonly Subject[] = [
   memory,
   recording,
   studio,
+  start,
   past,
 ];
 
