@@ -42,6 +42,7 @@ test('what is to become so is looked at until it is so, and no longer once somet
   watch.fail('a socket was closed');
   await t.throwsAsync(endless, { message: 'a socket was closed' });
   const seen = looks;
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  let others = 0;
+  await new Watch().untilSo('five looks of another one', () => ++others === 5, times); // as often, so it would have looked too
   t.is(looks, seen);
 });

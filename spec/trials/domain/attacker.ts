@@ -12,13 +12,10 @@ export interface AttackTask {
   readonly seed: number;
 }
 
-/** So long it listens before it begins. */
-const listensMs = 1200;
-
 await runTask(async ({ attack, port, size, seed }: AttackTask) => {
   const connection = await connect({ servers: `127.0.0.1:${port}`, noEcho: true });
   const domain = new AttackedDomain(connection, size, seed);
-  await new Promise((resolve) => setTimeout(resolve, listensMs));
+  await domain.heard;
   attacks[attack]!.begin(domain);
   return true;
 });

@@ -25,6 +25,9 @@ export class AttackedDomain {
   /** What each hub has told last, and some of what it told before. */
   readonly #last = new Map<string, Told>();
   readonly before: [subject: string, data: Uint8Array][] = [];
+  readonly #heard = Promise.withResolvers<void>();
+  /** Resolves once each hub has told something: then it is known what it would tell. */
+  readonly heard = this.#heard.promise;
 
   constructor(connection: NatsConnection, size: number, seed: number) {
     this.connection = connection;
@@ -39,6 +42,7 @@ export class AttackedDomain {
     if (this.before.length < 1000) this.before.push([subject, data]);
     try {
       this.#last.set(hub, JSON.parse(new TextDecoder().decode(data)));
+      if (this.#last.size === 2) this.#heard.resolve();
     } catch {} // it is one of our own
   }
 

@@ -6,6 +6,7 @@ import { concatWith } from 'rxjs/operators';
 import { z } from 'zod';
 import { type ConnectionEvent, defineConnectionType } from '../../../../lib/connections/connection.ts';
 import { connectionTypes } from '../../../../lib/connections/connection-types.ts';
+import { eventually } from '../../../support/deadline.ts';
 import { openWire, request } from '../../../support/http.ts';
 import { api, startTestHub } from '../../../support/hub.ts';
 import { openClient } from '../../../support/sockets/socket.ts';
@@ -47,9 +48,17 @@ test('D-13: a fault in a handler is answered 500, logged, and ends neither conne
   const client = await openClient(t, hub.port);
   client.send({ p: 'bad/p', v: 1 });
   t.deepEqual(await client.next(), { error: sentence, p: 'bad/p' });
-  await hub.logged(/^a request failed: secret detail \(3 times within a second\)$/);
-  const errors = hub.lines.filter(({ level }) => level === 'error').map(({ message }) => message);
-  t.deepEqual(errors, ['a request failed: secret detail', 'a request failed: secret detail (3 times within a second)']);
+  const errors = () => hub.lines.filter(({ level }) => level === 'error').map(({ message }) => message);
+  // as often as it came, however long that took: what comes within a second of an entry is counted in the next one
+  const counts = () => errors().map((message) => Number(/ \((\d+) times within a second\)$/.exec(message)?.[1] ?? 1));
+  await eventually(() => counts().reduce((sum, count) => sum + count, 0) >= 4, 'all four are in the log');
+  t.is(
+    counts().reduce((sum, count) => sum + count),
+    4,
+  );
+  t.true(
+    errors().every((message) => /^a request failed: secret detail( \(\d times within a second\))?$/.test(message)),
+  );
 
   wire.send(request('GET /update?parameter=desk/i&value=1'));
   t.is((await wire.answer()).text, 'OK');

@@ -2,7 +2,7 @@
 // their connection, and does nothing of what came behind them.
 
 import test from 'ava';
-import { openWire } from '../../../support/http.ts';
+import { ask, openWire } from '../../../support/http.ts';
 import { api, expectQuietLog, startTestHub } from '../../../support/hub.ts';
 
 const body = 'parameter=desk/i&value=5';
@@ -111,7 +111,7 @@ test('D-41: of a request with a trailer nothing is done', async (t) => {
     const wire = await openWire(t, hub.port);
     wire.send(`${line} HTTP/1.1\r\nHost: localhost\r\n${form}${headers}Transfer-Encoding: chunked\r\n\r\n${now}`);
     if (later !== '') {
-      await new Promise((resolve) => setTimeout(resolve, 50)); // so that it comes by itself
+      await ask(t, hub.port, 'GET /hub/health/live'); // so that it comes by itself: the hub has read what came before
       wire.send(later);
     }
     t.regex((await wire.closed()).toString(), new RegExp(`^HTTP/1\\.1 ${status} `), what);

@@ -209,6 +209,7 @@ test('who guesses at a user from anywhere is slowed, who has come before is not'
 
 test('of many wrong passwords at once those past the limit are told so, and come after those of others', async (t) => {
   const hub = await startTestHub(t, flow());
+  const startMs = performance.now();
   const guesses = Array.from({ length: 64 }, (_, index) => signIn(t, hub.port, `wrong ${index}`));
   const right = await signIn(t, hub.port);
   t.is(right.status, 200);
@@ -216,7 +217,11 @@ test('of many wrong passwords at once those past the limit are told so, and come
   const within = answers.filter(({ status }) => status === 401).length;
   const refused = answers.filter(({ status }) => status === 429);
   t.is(within + refused.length, 64);
-  t.true(within >= wrongInARow && within <= wrongInARow + 5, `${within}: one more for each second`);
+  const seconds = Math.ceil((performance.now() - startMs) / 1000);
+  t.true(
+    within >= wrongInARow && within <= wrongInARow + seconds,
+    `${within} in ${seconds} s: one more for each second`,
+  );
   t.true(refused.every(({ headers }) => Number(headers['retry-after']) >= 1));
 });
 
