@@ -71,7 +71,7 @@ export class MirroredParameters {
   /** What it takes of the bounds, shown or hidden. */
   readonly #holding: Holding;
   /** The numbers of what holds more than it may: it is shown no longer after the turn. */
-  #excess: number[] = [];
+  readonly #excess: number[] = [];
   /** Who writes, and when, unless a context says otherwise. */
   #by: KnownOrigin;
   #at = 0;
@@ -153,8 +153,7 @@ export class MirroredParameters {
   /** Takes further definitions. Errors: they make no sense. */
   *define(definitions: readonly Definition[]): MadeSteps {
     const { isSelected, bounds, refuse } = this.#context;
-    for (const [index, definition] of definitions.entries()) {
-      if (index % stepNumbers === stepNumbers - 1) yield;
+    yield* each(definitions, stepNumbers, (definition) => {
       const [number, address] = definition;
       if (this.#numbers.has(number) || this.#next.has(address))
         throw new Error(`${address}: expected each address and each number once`);
@@ -165,32 +164,32 @@ export class MirroredParameters {
         this.#numbers.add(number);
         this.#next.set(address, definition);
       }
-    }
+    });
   }
 
   /** Shows what was defined, as it was shown before where it is the same; what is not defined any more is withdrawn. */
   *swap(): MadeSteps {
     const { hub } = this.#context;
     this.#numbers.clear();
-    yield* this.#keepAside();
+    yield* each(shown(this.#byNumber), stepNumbers, (parameter) => this.#before.set(parameter.address, parameter));
+    this.#empty(); // there are no numbers any more; what was shown goes on for now
     this.#others.clear();
     const leaving: Parameter[] = [];
-    let looked = 0;
-    for (const [address, parameter] of this.#before) {
+    yield* each(this.#before, stepNumbers, ([address, parameter]) => {
       const [, , type, access] = this.#next.get(address) ?? [];
       if (type !== parameter.type || access !== parameter.access) leaving.push(parameter);
-      if (++looked % stepNumbers === 0) yield;
-    }
-    yield* this.#releaseAll(leaving);
+    });
+    yield* each(slicesOf(leaving), 1, (some) => {
+      for (const { address } of some) this.#before.delete(address);
+      this.#release(some);
+    });
     const definitions = this.#next;
     this.#next = new Map();
-    let added = 0;
-    for (const [address, definition] of definitions) {
+    yield* each(definitions, stepParameters, ([address, definition]) => {
       const before = this.#before.get(address);
       this.#before.delete(address);
       this.#add(definition, before !== undefined && hub.find(address) === before ? before : undefined);
-      if (++added % stepParameters === 0) yield;
-    }
+    });
     hub.mirroring.tell();
   }
 
@@ -209,21 +208,13 @@ export class MirroredParameters {
   *settle(valued: ReadonlySet<number>): MadeSteps {
     const unknown: Definition[] = [];
     const byNumber = this.#byNumber;
-    let looked = 0;
-    for (const [number, parameter] of byNumber.entries()) {
-      if (++looked % stepNumbers === 0) yield;
-      if (parameter?.value === undefined || valued.has(number) || this.#isEntrusted(parameter)) continue;
+    yield* each(byNumber.entries(), stepNumbers, ([number, parameter]) => {
+      if (parameter?.value === undefined || valued.has(number) || this.#isEntrusted(parameter)) return;
       unknown.push([number, parameter.address, parameter.type, parameter.access]);
-    }
-    for (const [index, definition] of unknown.entries()) {
-      const [number] = definition;
-      const parameter = byNumber[number];
-      if (parameter === undefined) continue;
-      this.#forgetNumber(number);
-      this.#release([parameter]);
-      this.#add(definition, undefined);
-      if (index % stepParameters === stepParameters - 1) yield;
-    }
+    });
+    yield* each(unknown, stepParameters, (definition) => {
+      if (this.#takeOut([definition[0]])) this.#add(definition, undefined);
+    });
     if (unknown.length > 0) this.#context.hub.mirroring.tell();
   }
 
@@ -256,16 +247,6 @@ export class MirroredParameters {
     this.#others.clear();
     this.#release(all);
     this.#context.hub.mirroring.tell();
-  }
-
-  /** Has no numbers any more; what was shown goes on for now. */
-  *#keepAside(): MadeSteps {
-    let looked = 0;
-    for (const parameter of shown(this.#byNumber)) {
-      this.#before.set(parameter.address, parameter);
-      if (++looked % stepNumbers === 0) yield;
-    }
-    this.#empty();
   }
 
   #empty(): void {
@@ -339,10 +320,9 @@ export class MirroredParameters {
   #withoutCauses(number: number, value: Value, hop: number) {
     const { owner, refuse } = this.#context;
     const { origin, extra } = this.#by;
-    const { kind } = origin;
     refuse('more of what led to changes than is kept');
     this.#holding.setCauses(number, 0);
-    const unnamed = extra > 0 ? { kind, name: '…', hub: owner, reportedBy: owner } : origin;
+    const unnamed = extra > 0 ? { kind: origin.kind, name: '…', hub: owner, reportedBy: owner } : origin;
     return { value, origin: unnamed, cause: undefined, hop, time: this.#at };
   }
 
@@ -368,22 +348,17 @@ export class MirroredParameters {
     const structure = readStructure(item);
     const { mirroring } = this.#context.hub;
     if ('withdrawn' in structure) {
-      const { withdrawn } = structure;
-      const gone = new Set(withdrawn);
+      const gone = new Set(structure.withdrawn);
       for (const [address, number] of this.#hidden) if (gone.has(number)) this.#forgetHidden(address);
-      for (let place = 0; place < withdrawn.length; place += stepParameters) {
-        this.#takeOut(withdrawn.slice(place, place + stepParameters));
-        yield;
-      }
+      yield* each(slicesOf(structure.withdrawn), 1, (some) => this.#takeOut(some));
       mirroring.tell();
       return;
     }
-    for (const [index, definition] of structure.declared.entries()) {
+    yield* each(structure.declared, stepParameters, (definition) => {
       const [number, address] = definition;
       if (this.#byNumber[number] !== undefined) throw new Error(`${address}: expected a number that is not in use`);
       this.#add(definition, undefined);
-      if (index % stepParameters === stepParameters - 1) yield;
-    }
+    });
     mirroring.tell();
     this.#takeTurn(structure.changes);
   }
@@ -468,12 +443,6 @@ export class MirroredParameters {
     this.#hidden.set(address, number);
   }
 
-  #forgetNumber(number: number): void {
-    this.#holding.delete(number, this.#byNumber[number]!.address);
-    this.#byNumber[number] = undefined;
-    this.#size--;
-  }
-
   #forgetHidden(address: string): void {
     this.#holding.delete(this.#hidden.get(address)!, address);
     this.#hidden.delete(address);
@@ -482,31 +451,23 @@ export class MirroredParameters {
   /** Shows what holds more than it may no longer: its value here would be a wrong one. */
   #dropExcess(): void {
     if (this.#excess.length === 0) return;
-    const excess = this.#excess;
-    this.#excess = [];
     this.#context.refuse(moreTexts);
-    this.#takeOut(excess);
+    this.#takeOut(this.#excess.splice(0));
     this.#context.hub.mirroring.tell();
   }
 
-  /** Shows the parameters of some numbers no longer. */
-  #takeOut(numbers: readonly number[]): void {
+  /** Shows the parameters of some numbers no longer; returns whether there were any. */
+  #takeOut(numbers: readonly number[]): boolean {
     const gone = numbers.flatMap((number) => {
       const parameter = this.#byNumber[number];
       if (parameter === undefined) return [];
-      this.#forgetNumber(number);
+      this.#holding.delete(number, parameter.address);
+      this.#byNumber[number] = undefined;
+      this.#size--;
       return parameter;
     });
     this.#release(gone);
-  }
-
-  *#releaseAll(parameters: readonly Parameter[]): MadeSteps {
-    for (let place = 0; place < parameters.length; place += stepParameters) {
-      const some = parameters.slice(place, place + stepParameters);
-      for (const { address } of some) this.#before.delete(address);
-      this.#release(some);
-      yield;
-    }
+    return gone.length > 0;
   }
 
   #release(parameters: readonly Parameter[]): void {
@@ -516,6 +477,20 @@ export class MirroredParameters {
     for (const parameter of own) hub.mirroring.entrust(parameter, undefined);
     hub.mirroring.withdraw(others);
   }
+}
+
+/** Does something with each of several, so many of them in a step. */
+function* each<T>(items: Iterable<T>, inStep: number, work: (item: T) => void): MadeSteps {
+  let done = 0;
+  for (const item of items) {
+    work(item);
+    if (++done % inStep === 0) yield;
+  }
+}
+
+/** So many as come or go in one step. */
+function* slicesOf<T>(items: readonly T[]): Generator<readonly T[], void, void> {
+  for (let place = 0; place < items.length; place += stepParameters) yield items.slice(place, place + stepParameters);
 }
 
 function* shown(byNumber: readonly (Parameter | undefined)[]): Generator<Parameter, void, void> {

@@ -52,7 +52,8 @@ export class Supervisor {
   readonly #parameters: OwnParameters;
   readonly #status: LiveStatus;
   readonly #held: HeldWrites;
-  readonly #unfinished: UnfinishedWork;
+  /** What has begun and must end before the hub does, such as a file being written. */
+  readonly #unfinished = new Set<Promise<unknown>>();
   readonly #backoff = new Backoff(restartTimes);
   readonly #settlePlace: SettlePlace;
   #startedAt = 0;
@@ -68,7 +69,6 @@ export class Supervisor {
     this.#parameters = new OwnParameters(graph, owner, log);
     this.#status = new LiveStatus(plan, this.#parameters, log, secretsOf);
     this.#held = new HeldWrites(graph, owner, log);
-    this.#unfinished = new UnfinishedWork(log);
     this.#settlePlace = { order: plan.settleOrder };
   }
 
@@ -83,7 +83,7 @@ export class Supervisor {
 
   /** Whether the connection has begun something that it has not finished yet. */
   get isBusy(): boolean {
-    return !this.#unfinished.isEmpty;
+    return this.#unfinished.size > 0;
   }
 
   /** Shows why the connection is not started, though its settings have it run. */
@@ -133,7 +133,7 @@ export class Supervisor {
     this.#held.forget();
     if (reason !== undefined) this.#status.enter('disabled', reason);
     this.#status.complete();
-    await this.#unfinished.whenEnded();
+    await Promise.all(this.#unfinished);
   }
 
   /** The events of the connection, which is started again whenever it crashes. */
@@ -198,7 +198,7 @@ export class Supervisor {
       lastChange: (name) => graph.find(plan.inputs[name]!)?.lastChange,
       turn: (work) => graph.turn(work),
       atSettle: (work) => this.#prepareToSettle(work),
-      finish: (work) => this.#unfinished.add(work),
+      finish: (work) => this.#finish(work),
       restored: keeping.valuesOf(plan),
       memory: keeping.memoryOf(plan.id),
       left: keeping.takeLeft(plan),
@@ -209,6 +209,12 @@ export class Supervisor {
   #inbox(parameterId: string): Observable<Value> {
     const inbox = this.#held.inbox(parameterId);
     return this.#options.graph.mayAct === undefined ? inbox : inbox.pipe(filter(() => this.#mayAct()));
+  }
+
+  #finish(work: Promise<unknown>): void {
+    const ended = work.catch((error) => this.#log.warn({}, `stopped unfinished: ${messageOf(error)}`));
+    this.#unfinished.add(ended);
+    ended.finally(() => this.#unfinished.delete(ended));
   }
 
   #prepareToSettle(settle: () => void): () => void {
@@ -376,19 +382,13 @@ const heldTooMany = `more than ${groupDigits(maxHeldWrites)} writes wait for the
 const heldTooMuch = `more than ${maxHeldBytes / 1024 / 1024} MB of writes wait for the connection to start, one was dropped`;
 const heldInAll = 'the hub holds too much, so the writes that waited for the connection to start were dropped';
 
-/** Writes to one parameter, oldest first. Those before `first` have been dropped. */
-interface Queue {
-  values: Value[];
-  first: number;
-}
-
 export class HeldWrites {
   readonly #graph: Graph;
   readonly #owner: Origin;
   readonly #log: Log;
   readonly #account: Account;
-  /** By Parameter ID. */
-  readonly #queues = new Map<string, Queue>();
+  /** By Parameter ID, oldest first. */
+  readonly #queues = new Map<string, Value[]>();
 
   constructor(graph: Graph, owner: Origin, log: Log) {
     this.#graph = graph;
@@ -416,9 +416,8 @@ export class HeldWrites {
   /** What others write to a parameter, beginning with what was held of it. */
   inbox(parameterId: string): Observable<Value> {
     const inbox = this.#graph.inbox(formatAddress(this.#owner.name, parameterId));
-    const queue = this.#queues.get(parameterId);
-    if (queue === undefined) return inbox;
-    const values = queue.values.slice(queue.first);
+    const values = this.#queues.get(parameterId);
+    if (values === undefined) return inbox;
     this.#queues.delete(parameterId);
     this.#account.add(-values.reduce<number>((sum, value) => sum + bytesOf(value), 0));
     return concat(values, inbox);
@@ -431,28 +430,25 @@ export class HeldWrites {
   }
 
   #add(parameterId: string, value: Value): void {
-    const queue = this.#queues.get(parameterId) ?? { values: [], first: 0 };
-    this.#queues.set(parameterId, queue);
+    const values = this.#queues.get(parameterId) ?? [];
+    this.#queues.set(parameterId, values);
     const bytes = bytesOf(value);
-    if (queue.values.length - queue.first === maxHeldWrites) {
+    const isTooMuch = () => this.#account.bytes + bytes > maxHeldBytes;
+    if (values.length === maxHeldWrites) {
       this.#log.warn({ parameter: parameterId }, `${parameterId}: ${heldTooMany}`, 'held too many');
-      this.#dropOldest(queue);
+      this.#dropOldest(values);
     }
-    if (this.#account.bytes + bytes > maxHeldBytes) {
+    if (isTooMuch()) {
       this.#log.warn({ parameter: parameterId }, `${parameterId}: ${heldTooMuch}`, 'held too much');
-      while (queue.first < queue.values.length && this.#account.bytes + bytes > maxHeldBytes) this.#dropOldest(queue);
-      if (this.#account.bytes + bytes > maxHeldBytes) return;
+      while (values.length > 0 && isTooMuch()) this.#dropOldest(values);
+      if (isTooMuch()) return;
     }
-    queue.values.push(value);
+    values.push(value);
     this.#account.add(bytes);
   }
 
-  #dropOldest(queue: Queue): void {
-    this.#account.add(-bytesOf(queue.values[queue.first]!));
-    queue.values[queue.first++] = 0;
-    if (queue.first < maxHeldWrites) return;
-    queue.values = queue.values.slice(queue.first);
-    queue.first = 0;
+  #dropOldest(values: Value[]): void {
+    this.#account.add(-bytesOf(values.shift()!));
   }
 
   #letGo(): void {
@@ -479,30 +475,4 @@ export function secretLog(log: Log, secretsOf: () => readonly string[]): Log {
     (data, message, kind) =>
       log[level](hideIn(data), hide(message), ...(kind === undefined ? [] : ([hide(kind)] as const)));
   return { debug: entry('debug'), info: entry('info'), warn: entry('warn'), error: entry('error') };
-}
-
-// Work that a connection has begun and that must end before the hub does, such as a file being written.
-
-class UnfinishedWork {
-  readonly #work = new Set<Promise<unknown>>();
-  readonly #log: Log;
-
-  constructor(log: Log) {
-    this.#log = log;
-  }
-
-  get isEmpty(): boolean {
-    return this.#work.size === 0;
-  }
-
-  add(work: Promise<unknown>): void {
-    const settled = work.catch((error) => this.#log.warn({}, `stopped unfinished: ${messageOf(error)}`));
-    this.#work.add(settled);
-    settled.finally(() => this.#work.delete(settled));
-  }
-
-  /** Resolves when all of it has ended, well or not. */
-  async whenEnded(): Promise<void> {
-    await Promise.all(this.#work);
-  }
 }
