@@ -2,6 +2,7 @@
 // real files, HTTP and WebSocket.
 
 import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import test from 'ava';
 import { firstValueFrom, fromEvent, interval, type Observable } from 'rxjs';
