@@ -8,12 +8,10 @@ import type { Options } from '../harness/options.ts';
 import type { Case, Contender, Metric, Role, Subject } from '../harness/subject.ts';
 import type { StudioLoad } from '../load/dialects/studio.ts';
 import type { FanOutTask } from '../load/fan-out.ts';
-import type { FirstAnswer, FirstAnswerTask } from '../load/first-answer.ts';
 import { type StudioName, studioFlow, studios } from '../load/flows/studio.ts';
 import type { LatencyResult, LatencyTask } from '../load/latency.ts';
 
 const byHand = 'list by hand';
-const withStore = 'the hub with a store';
 const withoutStore = 'the same hub without a store';
 const nodeRedName = 'Node-RED';
 /**
@@ -128,14 +126,6 @@ export const studio: Subject = {
         ],
         [even(hub(lists), 'hub', many, options), even(hand(), 'ceiling', many, options)],
       ),
-      compare(
-        'start',
-        () => [
-          { key: 'seconds', title: 'seconds until the first answer of a rule', digits: 2, better: 'less' },
-          { key: 'memoryMb', title: 'MB of memory (PSS), 3 s later', digits: 0, better: 'less' },
-        ],
-        [starting(hub(lists), 'hub'), starting(hand(), 'ceiling'), starting({ ...stored, name: withStore }, 'peer')],
-      ),
       costs('lists', hub(lists), hand()),
       costs('patchbay.v1', hub(single(v1)), hand()),
       costs('plain', hub(plain), hand()),
@@ -143,26 +133,6 @@ export const studio: Subject = {
     ];
   },
 };
-
-/** How long a server takes from its start to the first answer of a rule, and what it then holds. */
-function starting({ name, start, talk }: Side, role: Role): Contender {
-  return {
-    name,
-    role,
-    async measure() {
-      const startedAt = Date.now();
-      const { seconds, memoryMb } = await measureServer<FirstAnswer>(
-        () => start('studio'),
-        'bench/load/first-answer.ts',
-        ({ port, pid }): FirstAnswerTask => ({
-          ...{ port, serverPid: pid, startedAt },
-          studio: { name: 'studio', ...talk },
-        }),
-      );
-      return { seconds, memoryMb };
-    },
-  };
-}
 
 /** As many writes as a server takes: `rate`, `busy`, and `perWrite` in ms. */
 function writing(
