@@ -18,17 +18,26 @@ export const endpoints: Endpoint[] = [
   },
 ];
 
+/** The first answers of a hub come before that. */
+const loadAfterMs = 1000;
+
 /**
- * Creates the page, and begins to load the library of the metrics. That takes ten times as long as an answer, so it is done before anybody
- * asks: the hubs of the warm-up (`command/run/run.ts`) have loaded it before the first client comes. A command that starts no REST API
- * does not load it. No count is read for that. Whoever asks while the page is being made gets the same one.
+ * Creates the page, and loads the library of the metrics soon after. That takes ten times as long as an answer, so it is done before anybody
+ * asks. A command that starts no REST API does not load it. No count is read for that. Whoever asks while the page is being made gets the
+ * same one.
  */
 export function createMetricsPage(context: MetricsContext): ReadPage {
-  const loading = import('../metrics/metric-registry.ts').then(({ createMetrics }) => createMetrics(context));
-  loading.catch(() => {}); // whoever asks is told what is wrong
+  let loading: ReturnType<typeof load> | undefined;
+  const load = () => import('../metrics/metric-registry.ts').then(({ createMetrics }) => createMetrics(context));
+  const loadOnce = () => {
+    loading ??= load();
+    loading.catch(() => {}); // whoever asks is told what is wrong
+    return loading;
+  };
+  setTimeout(loadOnce, loadAfterMs).unref();
   let making: Promise<PlainText> | undefined;
   const make = async () => {
-    const registry = await loading;
+    const registry = await loadOnce();
     return new PlainText(registry.contentType, await registry.metrics());
   };
   return () => {

@@ -148,7 +148,7 @@ test('docs/monitoring.md has every metric and no other, and the dashboard and th
   t.is(status, 0, String(stderr));
 });
 
-test('the library is loaded at the start, also when nobody asks', async (t) => {
+test('the library is loaded soon after the start, also when nobody asks', async (t) => {
   let isLoaded = false;
   const hub = () => {
     isLoaded = true;
