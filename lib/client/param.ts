@@ -1,9 +1,8 @@
 // One parameter as a program sees it: what it is now, a stream of its values, and a way to set it.
 
-import type { Access } from '../model/parameter.ts';
-import type { Value, ValueType } from '../model/value.ts';
+import type { Value } from '../model/value.ts';
 import type { Replica } from './replica/replica.ts';
-import type { ReplicaParameter } from './replica/replica-parameter.ts';
+import type { ParameterView, ReplicaParameter } from './replica/replica-parameter.ts';
 import { createStream, Emitter, type Observer, type Stream } from './stream.ts';
 import type { Pool } from './subscriptions/pool.ts';
 
@@ -11,20 +10,11 @@ import type { Pool } from './subscriptions/pool.ts';
  * A parameter. As a stream: hot, replays the known value, then each change; undefined when there is no value any more; of a
  * trigger 1 per fire. What it reads as is kept up to date while somebody subscribes to it.
  */
-export interface Parameter extends Stream<Value | undefined> {
-  readonly address: string;
-  /** undefined: the hub has no such parameter, or has not said so yet. */
-  readonly type: ValueType | undefined;
-  readonly access: Access | undefined;
-  /** undefined: unknown, or a trigger. */
-  readonly value: Value | undefined;
-  readonly isKnown: boolean;
+export interface Parameter extends Stream<Value | undefined>, ParameterView {
   /** Whether there may be another value by now, or the parameter at all: the link is down, or `staleSince` says since when. */
   readonly isStale: boolean;
   /** Hot, replays last, distinct. It is kept up to date as the value is: while somebody subscribes to either. */
   readonly stale$: Stream<boolean>;
-  /** Since when nothing is heard of the hub that owns it, in milliseconds since 1970 of this machine's clock; undefined: it is. */
-  readonly staleSince: number | undefined;
   /** As `hub.set`. */
   set(value: Value): Promise<void>;
   /** Fires a trigger. */

@@ -179,12 +179,7 @@ const always: Watch = { term: 0, goesOn: true };
 /** How long connections wait for what a store gives back: one that takes over has the values already, and others wait for it. */
 const patienceMs = { ofHeir: 10_000, ofFirst: 30_000 };
 
-interface DutyParts {
-  readonly graph: Graph;
-  readonly keeping: Keeping;
-  readonly connections: RunningConnections;
-  readonly rules: RunningRules;
-}
+type DutyParts = Pick<Engine, 'graph' | 'keeping' | 'connections' | 'rules'>;
 
 class HubDuty implements Duty {
   readonly #parts: DutyParts;

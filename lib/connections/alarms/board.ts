@@ -235,13 +235,7 @@ function isKeptState(data: unknown): data is AlarmState {
 // What alarms leave when a reload changes the settings of their connection: those whose cause stays the same go on from there.
 
 /** An alarm as it was. */
-interface LeftAlarm {
-  readonly settings: AlarmSettings;
-  readonly state: AlarmState;
-  readonly isTold: boolean;
-  readonly isMet: boolean | undefined;
-  /** Since when, on the clock of the connection. */
-  readonly metAtMs: number;
+interface LeftAlarm extends Readonly<Pick<Alarm, 'settings' | 'state' | 'isTold' | 'isMet' | 'metAtMs'>> {
   /** The revision of the last change of its parameter; undefined: there is none. */
   readonly revision: number | undefined;
 }

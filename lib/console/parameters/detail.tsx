@@ -16,7 +16,7 @@ import { Guarded } from '../parts/guarded.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { LiveText } from '../parts/live-text.tsx';
 import { Since } from '../parts/state-mark.tsx';
-import { Editor } from './edit/editor.tsx';
+import { Editor, type EditorProps } from './edit/editor.tsx';
 import { useLiveRows } from './list/live-window.ts';
 import { typeNames } from './list/row.tsx';
 import { isPinned, switchPin } from './recordings.ts';
@@ -150,14 +150,7 @@ function StaleNote(props: { readonly since: number; readonly hub: ParameterInfo[
 
 // Lines to copy: the address, and how programs read and set the parameter.
 
-interface CopyLinesProps {
-  readonly address: string;
-  readonly type: ValueType;
-  readonly access: Access;
-  readonly value: Value | undefined;
-}
-
-function CopyLines(props: CopyLinesProps) {
+function CopyLines(props: EditorProps) {
   const lines = () => linesOf(props);
   const [copied, setCopied] = createSignal('');
   return (
@@ -183,7 +176,7 @@ function CopyLines(props: CopyLinesProps) {
   );
 }
 
-function linesOf({ address, type, access, value }: CopyLinesProps): [name: string, line: string][] {
+function linesOf({ address, type, access, value }: EditorProps): [name: string, line: string][] {
   const example = value ?? (type === 'B' || type === 'T' ? true : type === 'S' ? '' : 0);
   const update = new URLSearchParams({ parameter: address, value: String(example) });
   const read: [string, string] = ['curl, read', `curl ${quote(`${location.origin}/parameters/${pathOf(address)}`)}`];

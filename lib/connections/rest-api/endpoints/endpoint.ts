@@ -21,12 +21,11 @@ import { createOwnerCheck, type Entry, type Whence } from '../http/guard/entry.t
 import { type Lines, type Page, type PageRequest, servePage } from '../http/page.ts';
 import { keepRequest } from '../http/postponed-requests.ts';
 import { asHubError, joinedHeaders, parse } from '../input/parse-input.ts';
-import type { LimitHits } from '../limits/limit-hits.ts';
 import type { PastShares } from '../limits/past-shares.ts';
-import { type Rates, shareOf, type WriteCounts } from '../limits/rates.ts';
-import type { FairQueue } from '../pacing/fair-queue.ts';
+import { shareOf } from '../limits/rates.ts';
 import { remoteAddressOf, schemeOf } from '../proxies/trusted-proxies.ts';
 import type { Settings } from '../settings.ts';
+import type { ServerParts } from '../sockets/socket-protocol.ts';
 import type { Sockets } from '../sockets/sockets.ts';
 import { followTrace } from '../tracing/traceparent.ts';
 import type { Need } from '../users/rights.ts';
@@ -34,16 +33,9 @@ import { expectPresent } from '../users/view.ts';
 import type { Visitor } from '../users/visitor.ts';
 
 /** What endpoints are served with: the hub, and the parts of the server. */
-export interface Context {
+export interface Context extends ServerParts {
   /** The Connection ID of the REST API. */
   readonly id: string;
-  readonly hub: HubPort;
-  readonly settings: Settings;
-  readonly log: Log;
-  readonly queue: FairQueue;
-  readonly hits: LimitHits;
-  readonly writes: WriteCounts;
-  readonly rates: Rates;
   readonly sockets: Sockets;
   readonly entry: Entry;
   /** Answers with the value of a parameter. */

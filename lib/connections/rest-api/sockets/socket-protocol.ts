@@ -40,17 +40,21 @@ export interface Publisher {
   publish(topic: ArrayBuffer, frame: Uint8Array): void;
 }
 
-/** What a protocol is made of. */
-export interface ProtocolContext {
-  readonly apps: Publisher;
+/** What all that serves clients has: the hub, and parts of the server. */
+export interface ServerParts {
   readonly hub: HubPort;
   readonly settings: Settings;
   readonly log: Log;
   readonly hits: LimitHits;
   readonly writes: WriteCounts;
   readonly rates: Rates;
-  readonly round: Round;
   readonly queue: FairQueue;
+}
+
+/** What a protocol is made of. */
+export interface ProtocolContext extends ServerParts {
+  readonly apps: Publisher;
+  readonly round: Round;
   /** Goes on with the messages of a session that was busy. */
   readonly resume: (session: Session) => void;
   readonly fanOut: FanOut;

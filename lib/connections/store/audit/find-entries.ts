@@ -1,7 +1,7 @@
 // Finds entries of the audit, newest first.
 import type { DatabaseSync } from 'node:sqlite';
 import { globToRegExp } from '../../../model/glob.ts';
-import { type AuditEntry, type AuditKind, auditKinds } from '../../../model/reports/audit-entry.ts';
+import { type AuditEntry, auditKinds } from '../../../model/reports/audit-entry.ts';
 import { AgeClock, beginAge, type ClockReading, type KeptAge, readPauses } from '../../../model/time/age-clock.ts';
 import type { Value, ValueType } from '../../../model/value.ts';
 import type { AuditQuestion } from '../../keeping.ts';
@@ -19,17 +19,9 @@ const inRange = (column: string) =>
   `CASE WHEN typeof(${column}) <> 'integer' OR ${isWithin('integer', column)} THEN ${column} END AS ${column}`;
 const columns = `n, time, kind, user, address, type, ${inRange('before')}, ${inRange('after')}, count, cause`;
 
-interface Row {
-  readonly n: number;
-  readonly time: number;
-  readonly kind: AuditKind;
-  readonly user: string;
-  readonly address: string;
-  readonly type: ValueType | '';
+interface Row extends Readonly<Omit<AuditRow, 'before' | 'after'>> {
   readonly before: string | Uint8Array | number | null;
   readonly after: string | Uint8Array | number | null;
-  readonly count: number;
-  readonly cause: string;
 }
 
 /** What was found, and whether there is more. */

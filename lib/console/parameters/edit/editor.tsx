@@ -9,7 +9,8 @@ import { createDraft, type FieldProps, mistakeId } from './draft.ts';
 import { restoreLineBreaks, withLineFeeds } from './line-breaks.ts';
 import { createNumberDraft } from './number-draft.ts';
 
-interface EditorProps {
+/** A parameter that there is. */
+export interface EditorProps {
   readonly address: string;
   readonly type: ValueType;
   readonly access: Access;

@@ -1,8 +1,7 @@
 // The connections that run. A swap stops and starts only those that a reload has changed.
 import { resolve } from 'node:path';
-import { type SchedulerLike, Subscription } from 'rxjs';
+import { Subscription } from 'rxjs';
 import type { Log } from '../../../connections/connection.ts';
-import type { HubPort } from '../../../connections/hub-port.ts';
 import type { HeldBack } from '../../../connections/mirroring.ts';
 import type { Graph } from '../../../graph/graph.ts';
 import { unknownName } from '../../../json5/nearest-name.ts';
@@ -14,7 +13,6 @@ import { describeTrace } from '../../../model/writer.ts';
 import { type ConnectionPlan, haveSameSettings, hubId } from '../../plan.ts';
 import type { Difference } from '../difference.ts';
 import type { HandSwitches, Switchable } from '../hand-switches.ts';
-import type { Keeping } from './hub-keeping.ts';
 import {
   type ComingConnection,
   type ConnectionChange,
@@ -37,14 +35,9 @@ import {
   whyStopped,
   withoutDeclarations,
 } from './running-connection.ts';
-import { Supervisor } from './supervisor.ts';
+import { Supervisor, type SupervisorOptions } from './supervisor.ts';
 
-interface ConnectionRuntime {
-  readonly graph: Graph;
-  /** What gateways see; undefined: there are none. */
-  readonly hub: HubPort | undefined;
-  readonly scheduler: SchedulerLike;
-  readonly keeping: Keeping;
+interface ConnectionRuntime extends Pick<SupervisorOptions, 'graph' | 'hub' | 'scheduler' | 'keeping'> {
   readonly switches: HandSwitches;
   readonly logOf: (connectionId: string) => Log;
 }

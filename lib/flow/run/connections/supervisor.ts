@@ -32,11 +32,11 @@ import type { Value } from '../../../model/value.ts';
 import { type ConnectionPlan, statusParameterId } from '../../plan.ts';
 import type { Keeping } from './hub-keeping.ts';
 
-interface SupervisorOptions {
+export interface SupervisorOptions {
   readonly plan: ConnectionPlan;
   readonly owner: Origin;
   readonly graph: Graph;
-  /** What a gateway sees; undefined: this is none. */
+  /** What a gateway sees; undefined: there are none. */
   readonly hub: HubPort | undefined;
   readonly scheduler: SchedulerLike;
   readonly keeping: Keeping;

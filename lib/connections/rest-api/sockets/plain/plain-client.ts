@@ -8,17 +8,16 @@ import type { Origin, Parameter } from '../../../../model/parameter.ts';
 import type { Interests, SessionStatus } from '../../../../wire/http/operation.ts';
 import type { PlainRefusal } from '../../../../wire/plain.ts';
 import { type CloseCode, closeCodes } from '../../../../wire/protocol.ts';
-import type { Log } from '../../../connection.ts';
-import type { HubPort } from '../../../hub-port.ts';
 import { asHubError } from '../../input/parse-input.ts';
-import type { LimitError, LimitHits } from '../../limits/limit-hits.ts';
-import { newWriterId, type Rates, shareOf, type WriteCounts } from '../../limits/rates.ts';
-import type { FairQueue, Task } from '../../pacing/fair-queue.ts';
+import type { LimitError } from '../../limits/limit-hits.ts';
+import { newWriterId, shareOf } from '../../limits/rates.ts';
+import type { Task } from '../../pacing/fair-queue.ts';
 import type { View } from '../../users/view.ts';
 import type { FanOut, Rounds } from '../fan-out.ts';
 import {
   type Comer,
   heartbeatPayload,
+  type ProtocolContext,
   type Session,
   type Socket,
   shownPatterns,
@@ -40,21 +39,14 @@ const lookEvery = 8;
 const listFactor = 8;
 
 /** What the clients of a connection share. */
-export interface PlainContext {
-  readonly hub: HubPort;
-  readonly log: Log;
-  readonly hits: LimitHits;
-  readonly writes: WriteCounts;
-  readonly rates: Rates;
-  readonly queue: FairQueue;
+export interface PlainContext
+  extends Pick<ProtocolContext, 'hub' | 'log' | 'hits' | 'writes' | 'rates' | 'queue' | 'resume'> {
   readonly rounds: Rounds;
   /** Counts what clients that were behind were not sent. */
   readonly lost: FanOut['lost'];
   readonly reader: PlainReader;
   readonly outbox: Outbox;
   readonly groups: PlainGroups;
-  /** Goes on with the messages of a session that was busy. */
-  readonly resume: (session: Session) => void;
   /** The clients whose socket is open. */
   readonly clients: Set<PlainClient>;
 }

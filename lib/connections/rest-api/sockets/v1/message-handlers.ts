@@ -10,13 +10,13 @@ import type { Mistake, Refusal } from '../../../../wire/v1/hub-messages.ts';
 import type { Log } from '../../../connection.ts';
 import type { HubPort } from '../../../hub-port.ts';
 import { asHubError, parse, unconfirmed } from '../../input/parse-input.ts';
-import { LimitError, type LimitHits } from '../../limits/limit-hits.ts';
+import { LimitError } from '../../limits/limit-hits.ts';
 import type { Limits } from '../../limits/limit-settings.ts';
-import type { Rates, WriteCounts } from '../../limits/rates.ts';
+import type { WriteCounts } from '../../limits/rates.ts';
 import { inSpan, originWithTrace } from '../../tracing/traceparent.ts';
 import type { View } from '../../users/view.ts';
 import type { Visitor } from '../../users/visitor.ts';
-import type { FanOut } from '../fan-out.ts';
+import type { ProtocolContext } from '../socket-protocol.ts';
 import { costOf, type SubscriptionShares } from '../user-shares.ts';
 import type { Client } from './client.ts';
 import { encode } from './frames.ts';
@@ -24,14 +24,8 @@ import type { Groups } from './groups.ts';
 import { type Request, subscriptionId } from './subscription.ts';
 
 /** What handlers work with. */
-export interface Desk {
-  readonly hub: HubPort;
-  readonly log: Log;
-  readonly writes: WriteCounts;
-  readonly fanOut: FanOut;
+export interface Desk extends Pick<ProtocolContext, 'hub' | 'log' | 'writes' | 'fanOut' | 'hits' | 'rates'> {
   readonly groups: Groups;
-  readonly hits: LimitHits;
-  readonly rates: Rates;
   readonly shares: SubscriptionShares;
   /** What the subscriptions of a client may cost. */
   readonly limits: Pick<Limits, 'subscriptions' | 'clientSteps'>;
