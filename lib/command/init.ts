@@ -1,10 +1,11 @@
 // patchbay init: a folder to begin with, or a recipe in a folder. Nothing that is there already is touched.
 
 import { lstatSync, mkdtempSync } from 'node:fs';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { makeFolder } from '../files/regular-file.ts';
 import { HubError } from '../model/error.ts';
 import { printable } from '../model/printable.ts';
 import { type Cli, command, fromEnvironment } from './cli.ts';
@@ -107,7 +108,7 @@ export async function init(
   expectNothing(folder, [...files.keys()]);
   for (const [name, text] of files) {
     const path = join(folder, name);
-    await mkdir(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     await writeFile(path, text, { flag: 'wx' });
     print(printable(`made ${path}`));
   }
@@ -270,7 +271,7 @@ async function checkCopy(
   const stage = mkdtempSync(join(tmpdir(), 'patchbay-init-'));
   try {
     for (const [name, text] of files) {
-      await mkdir(dirname(join(stage, name)), { recursive: true });
+      makeFolder(dirname(join(stage, name)));
       await writeFile(join(stage, name), text);
     }
     const { checkFlows } = await import('../hub/index.ts');

@@ -17,7 +17,7 @@ import { createLogRecorder } from '../support/connection.ts';
 import { createFolder } from '../support/folder.ts';
 import { portsOf, writer } from '../support/hub.ts';
 import { readReadme } from '../support/repository/readme.ts';
-import { call as inProcess } from '../support/system/process.ts';
+import { call as inProcess, runToEnd } from '../support/system/process.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -113,6 +113,12 @@ test('init makes files for another place, as the README of installing has them f
   t.regex(await readFile(join(folder, 'studio/README.md'), 'utf8'), /^- \/var\/lib\/patchbay is what the hub keeps/m);
   t.true(readme.includes(`:${volume} patchbay`) && readme.includes('"$PWD"/studio/flows:/etc/patchbay/flows:ro'));
   t.is((await inProcess((console) => check([join(folder, 'studio/flows')], console))).status, 0);
+});
+
+test('init says so where no folder can be made, and does not go on for ever', async (t) => {
+  const { status, errors } = await runToEnd(t, ['init', '/proc/nothing']);
+  t.is(status, 1);
+  t.regex(errors, /ENOENT/);
 });
 
 test('init takes a data folder with any character, and no address that is none', async (t) => {

@@ -1,9 +1,9 @@
 // `patchbay backup` and `patchbay restore`: all that a running hub is made of and keeps, in one file, and back into a folder.
-import { mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Manifest } from '../../backup/manifest.ts';
 import { type BackupTarget, readBackup } from '../../backup/read-backup.ts';
-import { openRegularFile } from '../../files/regular-file.ts';
+import { makeFolder, openRegularFile } from '../../files/regular-file.ts';
 import { groupDigits } from '../../model/digits.ts';
 import { messageOf } from '../../model/error.ts';
 import { printable } from '../../model/printable.ts';
@@ -57,7 +57,7 @@ export async function restore(file: string, folder: string, call: string, consol
   const place = join(folder, work);
   try {
     await rm(place, { recursive: true, force: true });
-    await mkdir(place, { recursive: true });
+    makeFolder(place);
     const archive = await openRegularFile(file).catch((error) => {
       throw new Error(`expected an archive, got ${messageOf(error)}`);
     });
@@ -110,7 +110,7 @@ function createTarget(folder: string): BackupTarget {
   return {
     async begin(path) {
       const place = join(folder, path);
-      await mkdir(dirname(place), { recursive: true });
+      makeFolder(dirname(place));
       handle = await open(place, 'wx', ownerOnly);
     },
     write: (bytes) => handle.writeFile(bytes),

@@ -1,11 +1,11 @@
 // The thread that makes a backup: it copies what belongs to it, and then gives it away piece by piece.
 
-import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { parentPort } from 'node:worker_threads';
 import { maxFiles } from '../../../backup/manifest.ts';
 import { backupBytes, type StagedFile, writeBackup } from '../../../backup/write-backup.ts';
-import { readRegularFileSync } from '../../../files/regular-file.ts';
+import { makeFolder, readRegularFileSync } from '../../../files/regular-file.ts';
 import { messageOf } from '../../../model/error.ts';
 import type { NamedFile } from '../../keeping.ts';
 import type { BackupAnswer, BackupQuestion, BackupRequest } from '../backup/backup-maker.ts';
@@ -59,7 +59,7 @@ interface StagedBackup {
 /** Errors: a sentence that says what cannot be copied, and why. */
 function stageBackup(request: BackupRequest): StagedBackup {
   const { work, folder, startedIn, paths, named } = request;
-  mkdirSync(work, { recursive: true });
+  makeFolder(work);
   const found = filesOfInstallation(named);
   const stores = databases.map((name) => filesOf(folder, name).path).filter(exists);
   const given = paths.map((path) => resolve(startedIn, path));

@@ -1,6 +1,7 @@
 // What the thread of the history does: it opens the database, whatever has become of it, and writes what it is handed. What it could
 // not write it keeps until it can.
-import { mkdirSync } from 'node:fs';
+
+import { makeFolder } from '../../../../files/regular-file.ts';
 import { messageOf } from '../../../../model/error.ts';
 import { type ClockReading, readClocks } from '../../../../model/time/age-clock.ts';
 import { jumpMs } from '../../../../model/time/wall-clock.ts';
@@ -69,7 +70,7 @@ export class HistoryKeeping {
     const files = filesOf(folder, 'history');
     const { path } = files;
     this.#close();
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     this.#lock = takeLock(folder);
     this.#losses.push(...clearLog(files));
     if (!exists(path)) HistoryDatabase.create(path);

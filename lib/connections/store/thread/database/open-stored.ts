@@ -1,10 +1,11 @@
 // Opens a database of a store, whatever has become of it: a damaged one is set aside and the copy of the last hour takes its place;
 // one that cannot be written is read all the same. It never throws.
-import { closeSync, copyFileSync, mkdirSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
+
+import { closeSync, copyFileSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { readFlags } from '../../../../files/regular-file.ts';
+import { makeFolder, readFlags } from '../../../../files/regular-file.ts';
 import { messageOf } from '../../../../model/error.ts';
 import type { OpenedStored } from '../values/values-messages.ts';
 import { clearLog, companions, type DatabaseFiles, exists, isFile, setAside, timeOf, useCopy } from './files.ts';
@@ -37,7 +38,7 @@ export function openStored<Held, Database extends { close(): void; readonly loss
   let lock: FolderLock | undefined;
   let held: Held | undefined;
   try {
-    mkdirSync(files.folder, { recursive: true });
+    makeFolder(files.folder);
     lock = new FolderLock(files.folder, opening.lock);
     const cleared = clearLog(files);
     held = recover(files, losses, opening);
