@@ -51,10 +51,11 @@ export const studio: Subject = {
     const { isQuick } = options;
     const [many, few] = isQuick ? [10, 2] : [100, 10];
     const start: Start = (name) => startHub(studioFlow(studios[name]), folder, options);
-    const startStored: Start = (name) => {
+    const startStored: Start = async (name) => {
       const { connections, rules } = studioFlow(studios[name]);
       const store = { type: 'store', folder: join(folder, `data-${Date.now()}`), maxSize: '2GB' };
-      return startHub({ connections: { ...connections, store }, rules }, folder, options);
+      const server = await startHub({ connections: { ...connections, store }, rules }, folder, options);
+      return { ...server, stop: () => server.stop(true) };
     };
     const hub = (talk: Talk): Side => ({ name: 'hub', start, talk });
     const stored: Side = { name: 'hub', start: startStored, talk: lists };

@@ -213,13 +213,13 @@ const flow = {
 export async function warmUp(): Promise<void> {
   const signal = AbortSignal.timeout(deadlineMs);
   try {
-    for (let count = 0; count < hubs; count++) await runHub(signal);
+    for (let count = 0; count < hubs; count++) await runHub(count % 2 === 1 ? '/ws?list=true' : '/ws', signal);
   } catch (error) {
     if (!signal.aborted) throw error; // the machine is busy, nothing is wrong
   }
 }
 
-async function runHub(signal: AbortSignal): Promise<void> {
+async function runHub(path: string, signal: AbortSignal): Promise<void> {
   let port = 0;
   const ignore = () => {};
   const noticePort = (data: object) => {
@@ -231,7 +231,7 @@ async function runHub(signal: AbortSignal): Promise<void> {
   const socket = connect({ host: '127.0.0.1', port, noDelay: true });
   socket.on('error', () => {}); // it may break at any time, also while nobody waits for it
   try {
-    await exchangeChanges(socket, signal);
+    await exchangeChanges(socket, path, signal);
     socket.end(closeFrame);
     await once(socket, 'close', { signal }); // then the hub has no client and stops at once
   } finally {
@@ -241,10 +241,10 @@ async function runHub(signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Makes changes as a plain client does; a round begins when all changes of the round before have come back. */
-async function exchangeChanges(socket: Socket, signal: AbortSignal): Promise<void> {
+/** Makes changes as a plain client does, and is told them one by one or in lists. A round begins when all of the round before are back. */
+async function exchangeChanges(socket: Socket, path: string, signal: AbortSignal): Promise<void> {
   socket.write(
-    'GET /ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
+    `GET ${path} HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
       'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: d2FybS11cCBvZiBhIGh1Yg==\r\n\r\n',
   );
   await once(socket, 'data', { signal });
