@@ -75,6 +75,8 @@ interface ClaimsOptions {
   readonly hasNoTerm: (hub: string) => boolean;
   /** Whether this hub holds the lease on its name at this moment: then nobody else may have taken what it has. */
   readonly holdsLease: () => boolean;
+  /** Whether anybody can write the list: then no claim of another hub is believed against what this hub has. */
+  readonly isOpen: () => boolean;
 }
 
 /** What was last seen of the lease of a hub. */
@@ -275,9 +277,10 @@ export class Claims {
     const { cell, hub, wanted, clock } = this.#options;
     const stored = await cell.read();
     const { sequence, value } = stored;
-    const isLost = isOlder(stored, this.#stored);
+    const isTrusted = !this.#options.isOpen();
+    const isLost = isTrusted && isOlder(stored, this.#stored);
     this.#stored = stored;
-    if (isLost || sequence === 0) this.#newUntilMs = clock.now() + newMs;
+    if (isTrusted && (isLost || sequence === 0)) this.#newUntilMs = clock.now() + newMs;
     const own = isLost ? this.#listed() : this.#ownOf();
     // where nothing is stored, or what makes no sense, it goes by what it knows
     const known = value === undefined || isLost ? Object.fromEntries(this.#list ?? []) : {};

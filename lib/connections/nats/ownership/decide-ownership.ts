@@ -137,6 +137,7 @@ function createParts(
     mayClaim: () => isHolder() && standing.hasName,
     heard,
     hasNoTerm,
+    isOpen: () => link.state.session?.isOpen !== false,
   });
   const standing: Standing = {
     isHolder: !isPair,

@@ -14,6 +14,7 @@ const willing = {
   readLeases: true,
   renewLeases: true,
   isReleased: false,
+  areOpen: false,
   /** Hubs that reach no server. */
   away: [] as readonly string[],
 };
@@ -70,6 +71,7 @@ function domain(time: Time, servers = willing) {
       heard: () => new Map(Object.entries(heard)),
       hasNoTerm: (name) => withoutTerm.has(name),
       holdsLease: () => servers.renewLeases,
+      isOpen: () => servers.areOpen,
     });
     return { claims, counts };
   };
@@ -347,6 +349,28 @@ test('who has claimed what nobody had before takes it back of one that is not he
   join.write({ desk: 'evil' });
   west.claims.hurry();
   await time.run(5000);
+  t.is(join.list().desk, 'west');
+  t.deepEqual([...states], [false], 'it has run on');
+});
+
+test('where anybody can write the list, a forged claim is taken back at once, also of one that is heard to have it', async (t) => {
+  const time = new Time();
+  const join = domain(time, { ...willing, areOpen: true });
+  const heard: Record<string, string> = {};
+  const west = join(
+    'west',
+    () => ['desk'],
+    () => true,
+    heard,
+  );
+  west.claims.read();
+  await time.run(100);
+  const states = new Set<boolean>();
+  west.claims.refusals$.subscribe((refusals) => states.add(refusals?.has('desk') ?? false));
+  heard.desk = 'evil';
+  join.write({ desk: 'evil' });
+  west.claims.hurry();
+  await time.run(200);
   t.is(join.list().desk, 'west');
   t.deepEqual([...states], [false], 'it has run on');
 });
