@@ -39,7 +39,11 @@ test('when servers have lost the claims, who is back first leaves each connectio
     await server!.start();
   };
   await loseAll();
-  await eventually(async () => (await claimsAt(server!.url)).rack === 'east', 'east is back');
+  await eventually(async () => {
+    const claims = await claimsAt(server!.url);
+    if (claims === undefined) await server!.start(); // one of version 2.9 dies now and then when it has lost what it stored
+    return claims?.rack === 'east';
+  }, 'east is back');
   t.deepEqual(await claimsAt(server!.url), { desk: 'west', rack: 'east' });
   way.open();
   await eventually(() => leaseOf(west)?.state === 'held' && leaseOf(west)!.term! > term, 'a greater term than before');
@@ -53,10 +57,10 @@ test('when servers have lost the claims, who is back first leaves each connectio
 
 const leaseOf = (hub: HubUnderTest) => hub.mirroring.domain?.().lease;
 
-/** What the stream of the claims has. */
-async function claimsAt(url: string): Promise<Record<string, string>> {
+/** What the stream of the claims has; undefined: no server answers. */
+async function claimsAt(url: string): Promise<Record<string, string> | undefined> {
   const connection = await connect({ servers: url }).catch(() => undefined);
-  if (connection === undefined) return {};
+  if (connection === undefined) return undefined;
   try {
     const { streams } = await jetstreamManager(connection, { checkAPI: false });
     const message = await streams.getMessage('patchbay+d', { last_by_subj: 'patchbay.d.claims' }).catch(() => null);
