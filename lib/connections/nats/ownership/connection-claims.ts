@@ -275,15 +275,17 @@ export class Claims {
   /** Reads the list and writes what this hub wants; *disputed*: who has all of it is not clear yet; *read*: it may not; *outrun*: somebody else has written meanwhile. */
   async #claim(): Promise<'claimed' | 'disputed' | 'read' | 'outrun'> {
     const { cell, hub, wanted, clock } = this.#options;
+    const askedMs = clock.now();
     const stored = await cell.read();
     const { sequence, value } = stored;
     const isTrusted = !this.#options.isOpen();
     const isLost = isTrusted && isOlder(stored, this.#stored);
     this.#stored = stored;
     if (isTrusted && (isLost || sequence === 0)) this.#newUntilMs = clock.now() + newMs;
-    const own = isLost ? this.#listed() : this.#ownOf();
+    const own = isLost ? this.#listed() : this.#ownOf(askedMs);
     // where nothing is stored, or what makes no sense, it goes by what it knows
     const known = value === undefined || isLost ? Object.fromEntries(this.#list ?? []) : {};
+    const before = this.#list;
     this.#list = new Map(Object.entries({ ...known, ...value }));
     if (!this.#mayClaim()) {
       this.#setOwners(this.#list);
@@ -310,7 +312,10 @@ export class Claims {
     if (!isSame) {
       const list = Object.fromEntries(owners);
       const written = await cell.replace(list, sequence);
-      if (written === undefined) return 'outrun';
+      if (written === undefined) {
+        this.#list = before; // else what somebody goes on writing would be believed at the second look
+        return 'outrun';
+      }
       this.#stored = { sequence: written, value: list };
     }
     for (const id of disputed) owners.set(id, hub); // until it is known who has it
@@ -323,11 +328,10 @@ export class Claims {
 
   /**
    * What this hub had when it last knew: nobody may take that from who has renewed its lease since, and has not been away for as long as others
-   * wait. Whoever has written otherwise is not believed.
+   * wait when it asks: an answer that is late counts as long as the lease is held. Whoever has written otherwise is not believed.
    */
-  #ownOf(): string[] {
-    const { holdsLease, clock } = this.#options;
-    return holdsLease() && clock.now() - this.#knownMs < goneMs ? this.#listed() : [];
+  #ownOf(askedMs: number): string[] {
+    return this.#options.holdsLease() && askedMs - this.#knownMs < goneMs ? this.#listed() : [];
   }
 
   /**
