@@ -203,12 +203,13 @@ test.serial(
     await page.evaluate(`location.hash = '#/flows?rule=rule 421'`);
     await page.locator('.box.rule[aria-pressed=true]', { hasText: 'rule 421' }).waitFor();
     await page.evaluate(`location.hash = '#/flows?rule=rule 437&as=list'`);
-    await page.locator('.rule-row [aria-pressed=true]').waitFor();
-    const [row, list] = await Promise.all([
-      page.locator('.rule-row [aria-pressed=true]').boundingBox(),
-      page.locator('.flows .scroll').boundingBox(),
-    ]);
-    t.true(row!.y >= list!.y && row!.y + row!.height <= list!.y + list!.height);
+    const row = page.locator('.rule-row [aria-pressed=true]');
+    await row.waitFor();
+    const isInList = async () => {
+      const [box, list] = await Promise.all([row.boundingBox(), page.locator('.flows .scroll').boundingBox()]);
+      return box!.y >= list!.y && box!.y + box!.height <= list!.y + list!.height;
+    };
+    await eventually(t, page, isInList, true);
   },
 );
 
