@@ -4,8 +4,9 @@ import test from 'ava';
 import { type Observable, VirtualTimeScheduler } from 'rxjs';
 import { delay } from 'rxjs/operators';
 import { createCausalScheduler } from '../../lib/graph/causal-scheduler.ts';
-import { type DroppedWrite, Graph, keptCauses, maxHops } from '../../lib/graph/graph.ts';
+import { Graph, keptCauses } from '../../lib/graph/graph.ts';
 import { SettleCall } from '../../lib/graph/settle-queue.ts';
+import { type DroppedWrite, maxHops } from '../../lib/graph/turn.ts';
 import type { Change, Origin } from '../../lib/model/parameter.ts';
 
 const owner: Origin = { kind: 'connection', name: 'desk' };

@@ -2,8 +2,9 @@
 
 import test from 'ava';
 import fc from 'fast-check';
-import { type DroppedWrite, Graph, maxHops, maxWritesPerTurn } from '../../lib/graph/graph.ts';
+import { Graph } from '../../lib/graph/graph.ts';
 import { SettleCall } from '../../lib/graph/settle-queue.ts';
+import { type DroppedWrite, maxHops, maxWritesPerTurn } from '../../lib/graph/turn.ts';
 import type { Access, Change, Origin } from '../../lib/model/parameter.ts';
 import type { ValueType } from '../../lib/model/value.ts';
 

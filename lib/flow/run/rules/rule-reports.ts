@@ -3,7 +3,7 @@
 // rule is switched off for that.
 
 import type { Log } from '../../../connections/connection.ts';
-import { type DroppedWrite, maxHops, maxWritesPerTurn } from '../../../graph/graph.ts';
+import { type DroppedWrite, maxHops, maxWritesPerTurn } from '../../../graph/turn.ts';
 import { groupDigits } from '../../../model/digits.ts';
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import type { RuleState, RuleStatus } from '../../../model/reports/rule-status.ts';

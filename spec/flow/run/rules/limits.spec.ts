@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import test from 'ava';
-import { maxWritesPerTurn } from '../../../../lib/graph/graph.ts';
+import { maxWritesPerTurn } from '../../../../lib/graph/turn.ts';
 import { testFlow } from '../../../../lib/index.ts';
 import { startTestHub, writer } from '../../../support/hub.ts';
 
