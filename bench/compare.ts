@@ -26,7 +26,7 @@ interface Row extends Judgement {
 
 const defaultRounds = 7;
 const afterName = 'this tree';
-const tell = (line: string) => void process.stderr.write(`${line}\n`);
+const notify = (line: string) => void process.stderr.write(`${line}\n`);
 
 try {
   const options = readOptions(process.argv.slice(2));
@@ -40,7 +40,7 @@ try {
     );
   }
 } catch (error) {
-  tell(messageOf(error));
+  notify(messageOf(error));
   process.exitCode = 1;
 }
 
@@ -52,7 +52,7 @@ async function compareWith(tree: SourceTree, options: Options, chosen: readonly 
     const results: SubjectResult[] = [];
     for (const subject of chosen) {
       const cases = (folder: string) => pairHubs(subject, options, tree, folder);
-      results.push(await runSubject(subject, rounds, options.cases, cases, tell));
+      results.push(await runSubject(subject, rounds, options.cases, cases, notify));
     }
     const rows = results.flatMap(({ name, cases }) => cases.flatMap((result) => judgeCase(name, result)));
     const mistakes = results.flatMap(({ cases }) => cases.flatMap((result) => result.mistakes));
@@ -64,7 +64,7 @@ async function compareWith(tree: SourceTree, options: Options, chosen: readonly 
       json: `${JSON.stringify({ date, machine, before: tree.commit, options, results }, undefined, 2)}\n`,
     });
     process.stdout.write(report);
-    tell(`kept: ${path}.md and .json (every sample)`);
+    notify(`kept: ${path}.md and .json (every sample)`);
     const isWrong = mistakes.some((mistake) => mistake.includes(`, ${afterName}: `));
     return isWrong || rows.some(({ verdict }) => verdict === 'worse') ? 1 : 0;
   } finally {

@@ -15,7 +15,7 @@ import type { Subject } from './harness/subject.ts';
 import { chooseSubjects, hasMistakes, runSubject, subjects } from './harness/subjects.ts';
 
 const resultsFile = join(import.meta.dirname, 'RESULTS.md');
-const tell = (line: string) => void process.stderr.write(`${line}\n`);
+const notify = (line: string) => void process.stderr.write(`${line}\n`);
 
 try {
   const options = readOptions(process.argv.slice(2));
@@ -23,7 +23,7 @@ try {
   else if (options.marksStale) writeResults(readFileSync(resultsFile, 'utf8'));
   else process.exitCode = await run(options, chooseSubjects(options.subjects));
 } catch (error) {
-  tell(messageOf(error));
+  notify(messageOf(error));
   process.exitCode = 1;
 }
 
@@ -34,7 +34,7 @@ async function run(options: Options, chosen: readonly Subject[]): Promise<number
   const results: SubjectResult[] = [];
   for (const subject of chosen) {
     const rounds = options.rounds ?? subject.rounds;
-    results.push(await runSubject(subject, rounds, options.cases, (folder) => subject.cases(options, folder), tell));
+    results.push(await runSubject(subject, rounds, options.cases, (folder) => subject.cases(options, folder), notify));
   }
   const report = `${options.isQuick ? 'A smoke run: its figures mean nothing.\n' : ''}${formatReport(machine, date, results)}\n`;
   const path = await keepResults(options.resultsFolder, stamp, {
@@ -43,9 +43,10 @@ async function run(options: Options, chosen: readonly Subject[]): Promise<number
     svg: drawChart(formatMachine(machine, date), results),
   });
   process.stdout.write(report);
-  tell(`kept: ${path}.md, .json (every sample) and .svg`);
+  notify(`kept: ${path}.md, .json (every sample) and .svg`);
   if (options.keeps) {
-    if (hasMistakes(results) || machine.commit.includes('+')) tell('RESULTS.md stays: it has right figures of commits');
+    if (hasMistakes(results) || machine.commit.includes('+'))
+      notify('RESULTS.md stays: it has right figures of commits');
     else writeResults(withSections(readFileSync(resultsFile, 'utf8'), results, machine, date));
   }
   return hasMistakes(results) ? 1 : 0;

@@ -20,7 +20,7 @@ const usage = `node install/try.ts [options]
 
 const codenames: Readonly<Record<string, string>> = { '12': 'bookworm', '13': 'trixie' };
 const root = resolve(import.meta.dirname, '..');
-const tell = (line: string) => void process.stdout.write(`${line}\n`);
+const notify = (line: string) => void process.stdout.write(`${line}\n`);
 
 const { values } = parseArgs({
   options: {
@@ -31,13 +31,13 @@ const { values } = parseArgs({
   },
 });
 
-if (values.help) tell(usage);
+if (values.help) notify(usage);
 else {
   const work = mkdtempSync(join(tmpdir(), 'patchbay-try-'));
   try {
     process.exitCode = (await tryAll(work)) ? 0 : 1;
   } catch (error) {
-    tell(messageOf(error));
+    notify(messageOf(error));
     process.exitCode = 1;
   } finally {
     rmSync(work, { recursive: true });
@@ -52,7 +52,7 @@ async function tryAll(work: string): Promise<boolean> {
     return run(process.execPath, args, root).trim();
   };
   const packages = [build('0.0.1~try1'), build('0.0.1~try2')] as const;
-  tell('| Debian | step | | seconds |\n|---|---|---|---:|');
+  notify('| Debian | step | | seconds |\n|---|---|---|---:|');
   let holds = true;
   for (const release of values.releases.split(',')) {
     const folder = join(work, release);
@@ -77,9 +77,9 @@ async function tryOn(release: string, folder: string, todo: readonly Step[]): Pr
       const startMs = performance.now();
       const { isWell, said } = machine.run(script);
       const seconds = ((performance.now() - startMs) / 1000).toFixed(1);
-      tell(`| ${release} | ${what} | ${isWell ? said || 'holds' : '**does not hold**'} | ${seconds} |`);
+      notify(`| ${release} | ${what} | ${isWell ? said || 'holds' : '**does not hold**'} | ${seconds} |`);
       if (!isWell) {
-        tell(`\n${said}\n`);
+        notify(`\n${said}\n`);
         return false;
       }
     }

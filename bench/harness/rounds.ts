@@ -23,16 +23,16 @@ export interface ContenderResult {
 export async function runRounds(
   { name, contenders, turns }: Case,
   rounds: number,
-  tell: (line: string) => void,
+  notify: (line: string) => void,
 ): Promise<CaseResult> {
   const samples = contenders.map((): (Measurement | undefined)[] => []);
   const mistakes: string[] = [];
   const attempt = async (title: string, work: () => Promise<string>): Promise<void> => {
     try {
-      tell(`${title}: ${await work()}`);
+      notify(`${title}: ${await work()}`);
     } catch (error) {
       mistakes.push(`${title}: ${messageOf(error)}`);
-      tell(`${title}: WRONG: ${messageOf(error)}`);
+      notify(`${title}: WRONG: ${messageOf(error)}`);
     }
   };
   const measureAll = async (all: readonly Pick<Contender, 'measure'>[], title: string, number: number) => {

@@ -65,12 +65,12 @@ export async function runSubject(
   rounds: number,
   chosen: string,
   prepare: (folder: string) => Promise<readonly Case[]>,
-  tell: (line: string) => void,
+  notify: (line: string) => void,
 ): Promise<SubjectResult> {
   return inTemporaryFolder('bench', async (folder) => {
     const cases: MeasuredCase[] = [];
     for (const item of (await prepare(folder)).filter(({ name }) => name.includes(chosen))) {
-      const result = await runRounds(item, rounds, (line) => tell(`${subject.name} ${line}`));
+      const result = await runRounds(item, rounds, (line) => notify(`${subject.name} ${line}`));
       const mistakes = [...result.mistakes, ...(subject.mustReach ? missedBy(result, item.metrics) : [])];
       cases.push({ ...result, mistakes, metrics: item.metrics, notes: item.notes ?? [] });
     }

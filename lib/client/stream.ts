@@ -73,15 +73,15 @@ export class Emitter<T> {
   }
 
   error(error: unknown): void {
-    const told = this.#observers;
+    const observers = this.#observers;
     this.#observers = [];
-    for (const observer of told) safely(() => observer.error?.(error));
+    for (const observer of observers) safely(() => observer.error?.(error));
   }
 
   complete(): void {
-    const told = this.#observers;
+    const observers = this.#observers;
     this.#observers = [];
-    for (const observer of told) safely(() => observer.complete?.());
+    for (const observer of observers) safely(() => observer.complete?.());
   }
 }
 

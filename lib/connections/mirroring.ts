@@ -1,6 +1,6 @@
 // What a gateway that joins hubs does with the graph: it shows parameters that another hub owns, and writes what others ask for.
 import type { Observable } from 'rxjs';
-import type { Change, Origin, Parameter, ParameterDeclaration, Remote, ToldChange } from '../model/parameter.ts';
+import type { Change, MirroredChange, Origin, Parameter, ParameterDeclaration, Remote } from '../model/parameter.ts';
 import type { DomainStatus } from '../model/reports/domain-status.ts';
 import type { Value } from '../model/value.ts';
 
@@ -26,22 +26,22 @@ export interface MirroringPort {
   /** Takes parameters of other hubs out. To be called between turns. */
   withdraw(parameters: Iterable<Parameter>): void;
   /** To be called after `declare`, `withdraw` and `entrust`, and before the values: rules that wait for them start. */
-  tell(): void;
+  notify(): void;
   /** After parameters were taken back from other hubs, by `tell`. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly returned$: Observable<void>;
   /** Says that the hub of parameters has become stale, or is fresh again. */
-  tellStale(parameters: Iterable<Parameter>): void;
+  reportStale(parameters: Iterable<Parameter>): void;
   /**
    * Parameters that have become stale or fresh, as their `remote` says; some may be as before. Each who hears may walk them later. Hot,
    * replays nothing, synchronous, never completes, never errors.
    */
   readonly stale$: Observable<Iterable<Parameter>>;
   /** Says how often triggers of other hubs have fired without this one hearing of it. */
-  tellLost(fires: LostFires): void;
+  reportLost(fires: LostFires): void;
   /** The same, for those who tell clients. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly lost$: Observable<LostFires>;
   /** Takes over a change of the owner, within a turn. */
-  mirror(parameter: Parameter, told: ToldChange): Change;
+  mirror(parameter: Parameter, reported: MirroredChange): Change;
   /** Hands a parameter that this hub declares over to another hub, or takes it back. */
   entrust(parameter: Parameter, remote: Remote | undefined): void;
   /** How the domain is that a gateway has joined the hub to, which sets this; undefined: it is in none. */

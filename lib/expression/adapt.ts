@@ -205,9 +205,9 @@ function checkZone(name: string, [zone]: Part[]): void {
 /** A point in time or a duration that stands in the expression is found wrong at load. */
 function checkLiteral(name: string, text: Part | undefined): void {
   if (text?.op !== 'value' || typeof text.args !== 'string') return;
-  const told = (form: string) => new ExpressionMistake(`expected ${form}, got ${describe(text.args)}`, text.start);
-  if (name === 'timestamp' && !isPointInTime(text.args)) throw told(pointInTimeForm);
-  if (name === 'duration' && !isTimeSpan(text.args)) throw told(timeSpanForm);
+  const mistake = (form: string) => new ExpressionMistake(`expected ${form}, got ${describe(text.args)}`, text.start);
+  if (name === 'timestamp' && !isPointInTime(text.args)) throw mistake(pointInTimeForm);
+  if (name === 'duration' && !isTimeSpan(text.args)) throw mistake(timeSpanForm);
 }
 
 function checkPattern(pattern: Part | undefined): void {

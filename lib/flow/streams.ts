@@ -35,8 +35,8 @@ export class Streams {
       <T extends Value>(type: ValueType) =>
       (address: string, options?: Hearing): Observable<T> => {
         const hearsWrites = readHearing(options);
-        return this.#create([address], type, hearsWrites, (sources, tell) =>
-          sources.any([address], { next: (value) => tell(value as T) }, hearsWrites),
+        return this.#create([address], type, hearsWrites, (sources, emit) =>
+          sources.any([address], { next: (value) => emit(value as T) }, hearsWrites),
         );
       };
     this.on = onlyThese({
@@ -47,9 +47,9 @@ export class Streams {
       trigger: one('T'),
       all: (names, options) => {
         const hearsWrites = readHearing(options);
-        return this.#create(Object.values(names), undefined, hearsWrites, (sources, tell) => {
+        return this.#create(Object.values(names), undefined, hearsWrites, (sources, emit) => {
           const next = (values: NamedValues, isComplete: boolean) => {
-            if (isComplete) tell(values as never);
+            if (isComplete) emit(values as never);
           };
           return sources.named(names, next, hearsWrites);
         });
@@ -92,7 +92,7 @@ export class Streams {
     addresses: readonly string[],
     type: ValueType | undefined,
     hearsWrites: boolean,
-    subscribe: (sources: Sources, tell: (value: T) => void) => Subscription,
+    subscribe: (sources: Sources, emit: (value: T) => void) => Subscription,
   ): Observable<T> {
     const stream = new Observable<T>((subscriber: Subscriber<T>) => {
       if (this.#sources === undefined) throw new Error('a stream of a flow file is subscribed to by the hub only');

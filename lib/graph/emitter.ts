@@ -22,7 +22,7 @@ export class Emitter<T> extends Observable<T> {
   /** All listeners, where there are several. In a long list one that leaves stays, closed, until half of them have left. */
   #list: Listener<T>[] | undefined = undefined;
   /** The list as it is told a value, whoever comes or leaves meanwhile; undefined: it is made at the next value. */
-  #told: readonly Listener<T>[] | undefined = undefined;
+  #snapshot: readonly Listener<T>[] | undefined = undefined;
   #closedInList = 0;
 
   constructor(subscribe: (this: Observable<T>, subscriber: Subscriber<T>) => () => void = listen) {
@@ -46,7 +46,7 @@ export class Emitter<T> extends Observable<T> {
       this.#list = [this.only, listener];
       this.only = undefined;
     }
-    this.#told = undefined;
+    this.#snapshot = undefined;
   }
 
   /** Takes out a listener that is closed. */
@@ -62,7 +62,7 @@ export class Emitter<T> extends Observable<T> {
       this.#closedInList = 0;
     }
     this.#shrink();
-    this.#told = undefined;
+    this.#snapshot = undefined;
   }
 
   #shrink(): void {
@@ -74,8 +74,8 @@ export class Emitter<T> extends Observable<T> {
   }
 
   #emitToMany(value: T): void {
-    this.#told ??= [...this.#list!];
-    for (const listener of this.#told) if (!listener.closed) listener.next(value);
+    this.#snapshot ??= [...this.#list!];
+    for (const listener of this.#snapshot) if (!listener.closed) listener.next(value);
   }
 }
 

@@ -4,7 +4,7 @@
 import { type Observable, Subject } from 'rxjs';
 import { formatAddress } from '../model/address.ts';
 import { HubError } from '../model/error.ts';
-import type { Change, Origin, ParameterDeclaration, Remote, RemoteWrite, ToldChange } from '../model/parameter.ts';
+import type { Change, MirroredChange, Origin, ParameterDeclaration, Remote, RemoteWrite } from '../model/parameter.ts';
 import type { Durations } from '../model/time/duration.ts';
 import { wallClock } from '../model/time/wall-clock.ts';
 import { convert, type Value } from '../model/value.ts';
@@ -14,7 +14,7 @@ import { createNode, type ParameterNode, type Restored, RestoredChange, type Sta
 import { ParameterTable } from './parameter-table.ts';
 import { SettleQueue, type SettleTask } from './settle-queue.ts';
 import { isLongText } from './text-room.ts';
-import { DroppedWrite, maxHops, maxWritesPerTurn, TurnTimer, tellLoop, timedEvery, tooManyHops } from './turn.ts';
+import { DroppedWrite, maxHops, maxWritesPerTurn, reportLoop, TurnTimer, timedEvery, tooManyHops } from './turn.ts';
 
 /** How long a queue is kept for the next turn; to make a new one takes half as long as a write. */
 const keptQueueLength = 1024;
@@ -197,7 +197,7 @@ export class Graph extends ParameterTable {
   #drop(change: PendingChange): void {
     const isLoop = change.hop > maxHops;
     this.#dropped.next(new DroppedWrite(isLoop ? 'hops' : 'writes', change));
-    if (isLoop) tellLoop(change);
+    if (isLoop) reportLoop(change);
   }
 
   /**
@@ -223,8 +223,8 @@ export class Graph extends ParameterTable {
   }
 
   /** Takes over a change that the owner of a mirrored parameter tells: within a turn, whose limit of writes does not count it. */
-  mirror(node: ParameterNode, told: ToldChange): Change {
-    const { value, origin, cause, hop, time } = told;
+  mirror(node: ParameterNode, reported: MirroredChange): Change {
+    const { value, origin, cause, hop, time } = reported;
     const change = new PendingChange(node, value, origin, cause, hop, time);
     this.#queue[this.#queued++] = change;
     return change;

@@ -56,7 +56,7 @@ export abstract class ParameterTable {
   }
 
   /** Says that parameters of other hubs have come or gone, so that rules which wait for them start. To be called between turns. */
-  tellMirrored(): void {
+  notifyMirrored(): void {
     this.#mirrored.next();
   }
 

@@ -42,7 +42,7 @@ export function tooManyHops(address: string): HubError {
  * Tells the other hub of a loop, whose change led to a write that this hub has dropped: it is asked for the next write of the loop,
  * which it refuses past the limit of hops, naming the rules as well.
  */
-export function tellLoop(dropped: Change): void {
+export function reportLoop(dropped: Change): void {
   const { cause, origin, hop } = dropped;
   const remote = cause?.parameter.remote;
   if (cause === undefined || remote === undefined) return;

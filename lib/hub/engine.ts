@@ -183,7 +183,7 @@ type DutyParts = Pick<Engine, 'graph' | 'keeping' | 'connections' | 'rules'>;
 
 class HubDuty implements Duty {
   readonly #parts: DutyParts;
-  readonly #tellStarted: () => void;
+  readonly #logStarted: () => void;
   #watch: Watch | undefined = always;
   #isDoneElsewhere = false;
   #rulesRun = true;
@@ -192,9 +192,9 @@ class HubDuty implements Duty {
   hasBegun = false;
 
   /** `tellStarted` is called once all runs for the first time, unless it goes on from before. */
-  constructor(parts: DutyParts, tellStarted: () => void) {
+  constructor(parts: DutyParts, logStarted: () => void) {
     this.#parts = parts;
-    this.#tellStarted = tellStarted;
+    this.#logStarted = logStarted;
   }
 
   get watch(): Watch | undefined {
@@ -244,7 +244,7 @@ class HubDuty implements Duty {
     if (this.#watch !== watch || this.#hasEnded) return;
     this.#parts.rules.hold(undefined, !watch.goesOn);
     this.#rulesRun = true;
-    if (this.#isStarted && !watch.goesOn) this.#tellStarted();
+    if (this.#isStarted && !watch.goesOn) this.#logStarted();
   }
 
   end(reason: string, isDoneElsewhere = false): Promise<void> {
@@ -267,7 +267,7 @@ class HubDuty implements Duty {
   started(): void {
     this.#isStarted = true;
     if (this.#watch !== undefined) this.hasBegun = true;
-    if (this.#watch !== undefined && this.#rulesRun) this.#tellStarted();
+    if (this.#watch !== undefined && this.#rulesRun) this.#logStarted();
   }
 
   /** Begins nothing any more. */

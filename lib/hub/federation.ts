@@ -4,7 +4,7 @@ import { Subject } from 'rxjs';
 import type { LostFires, MirroredDeclaration, MirroringPort } from '../connections/mirroring.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { ParameterNode } from '../graph/parameter-node.ts';
-import type { Change, Origin, Parameter, Remote, ToldChange } from '../model/parameter.ts';
+import type { Change, MirroredChange, Origin, Parameter, Remote } from '../model/parameter.ts';
 import type { Value } from '../model/value.ts';
 
 export class Federation implements MirroringPort {
@@ -41,8 +41,8 @@ export class Federation implements MirroringPort {
     this.#graph.remove(parameters as Iterable<ParameterNode>);
   }
 
-  tell(): void {
-    this.#graph.tellMirrored();
+  notify(): void {
+    this.#graph.notifyMirrored();
     if (this.#hasReturned) {
       this.#hasReturned = false;
       this.returned$.next(); // some may be entrusted anew
@@ -53,16 +53,16 @@ export class Federation implements MirroringPort {
     this.stale$.next(entrusted);
   }
 
-  tellStale(parameters: Iterable<Parameter>): void {
+  reportStale(parameters: Iterable<Parameter>): void {
     this.stale$.next(parameters);
   }
 
-  tellLost(fires: LostFires): void {
+  reportLost(fires: LostFires): void {
     this.lost$.next(fires);
   }
 
-  mirror(parameter: Parameter, told: ToldChange): Change {
-    return this.#graph.mirror(parameter as ParameterNode, told);
+  mirror(parameter: Parameter, reported: MirroredChange): Change {
+    return this.#graph.mirror(parameter as ParameterNode, reported);
   }
 
   entrust(parameter: Parameter, remote: Remote | undefined): void {

@@ -147,7 +147,7 @@ export class Hub implements HubPort {
     const loader = new FlowLoader(paths, types, {
       keepsReady: options.watch ?? false,
       protect: (flows) => guard?.protect(flows, (fault) => report(fault)),
-      ...(guard && { tellLeftOut: (flow, reason) => logLeftOut(log, flow, reason) }),
+      ...(guard && { reportLeftOut: (flow, reason) => logLeftOut(log, flow, reason) }),
     });
     try {
       const plan = await loader.load();

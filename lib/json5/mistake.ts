@@ -1,7 +1,7 @@
 // Mistakes in files that people write. Each is told with file, line and path, what was expected, what came, and the nearest name.
 
 import { z } from 'zod';
-import { describeSetting, hasSecretKeys, hidden, toldPath, withoutUserInfo } from '../model/secret.ts';
+import { describeSetting, hasSecretKeys, hidden, reportedPath, withoutUserInfo } from '../model/secret.ts';
 import { nearestName, unknownName } from './nearest-name.ts';
 import type { Position } from './positions.ts';
 
@@ -54,21 +54,21 @@ export class MistakeList {
   /** Mistakes in templates, by place. */
   readonly #inTemplates = new Map<string, Mistake>();
   readonly #warnings = new Set<string>();
-  #untold = 0;
+  #unreported = 0;
 
   /** What may be wrong, and keeps nothing from running; a line each. */
   get warnings(): string[] {
-    return [...this.#warnings, ...(this.#untold > 0 ? [`${this.#untold} more warnings`] : [])];
+    return [...this.#warnings, ...(this.#unreported > 0 ? [`${this.#unreported} more warnings`] : [])];
   }
 
   add(file: CheckedFile, path: SettingPath, message: string, position = file.positionOf(path)): void {
     const written = file.writtenAt?.(path) ?? { file: file.name, path, made: '' };
-    const toldAt = toldPath(written.path);
-    const told = toldAt.length < written.path.length ? message.replaceAll(`"${path.at(-1)}"`, hidden) : message;
+    const reportedAt = reportedPath(written.path);
+    const reported = reportedAt.length < written.path.length ? message.replaceAll(`"${path.at(-1)}"`, hidden) : message;
     const mistake: Mistake = {
       file: written.file,
-      path: formatPath(toldAt),
-      message: withoutUserInfo(file.withoutSecrets?.(path, told) ?? told),
+      path: formatPath(reportedAt),
+      message: withoutUserInfo(file.withoutSecrets?.(path, reported) ?? reported),
       line: position?.line,
       column: position?.column,
     };
@@ -78,13 +78,13 @@ export class MistakeList {
 
   /** Adds a warning. What is in a template is told once, however much was made with it; of many the first are told. */
   warn(file: CheckedFile, path: SettingPath, message: string, positionOf: () => Position | undefined): void {
-    if (this.#warnings.size >= maxWarnings) this.#untold++;
+    if (this.#warnings.size >= maxWarnings) this.#unreported++;
     else this.#warnings.add(lineAt(file, path, message, positionOf()));
   }
 
   addFile(file: string, message: string, position?: Position): void {
-    const told = { file: withoutUserInfo(file), message: withoutUserInfo(message) };
-    this.#push({ ...told, path: '', line: position?.line, column: position?.column });
+    const reported = { file: withoutUserInfo(file), message: withoutUserInfo(message) };
+    this.#push({ ...reported, path: '', line: position?.line, column: position?.column });
   }
 
   #addInTemplate(mistake: Mistake): void {
@@ -117,7 +117,7 @@ export class MistakeList {
   ): z.output<Schema> | undefined {
     const result = schema.safeParse(data, { error: expectation, reportInput: true });
     if (result.success) return result.data;
-    const issues = result.error.issues.filter((issue) => !isTold(issue));
+    const issues = result.error.issues.filter((issue) => !isReported(issue));
     const misspelt = new Set(issues.flatMap((issue) => missingBehind(schema, issue)));
     for (const issue of issues)
       if (!misspelt.has(formatPath(issue.path as SettingPath)) || !isMissing(issue))
@@ -214,7 +214,7 @@ function missingBehind(schema: z.ZodType, issue: z.core.$ZodIssue): string[] {
 }
 
 /** Whether the value was told of before, or one within it that the whole depends on. */
-function isTold({ input, code }: z.core.$ZodIssue): boolean {
+function isReported({ input, code }: z.core.$ZodIssue): boolean {
   return input === unreadable || (['invalid_union', 'custom'].includes(code) && hasUnreadable(input));
 }
 

@@ -18,7 +18,7 @@ interface Kind {
 }
 
 /** Creates a gate; `tellOthers` writes how many entries were of further kinds. */
-export function createLogGate(tellOthers: (count: number) => void, intervalMs = 1000): LogGate {
+export function createLogGate(reportOthers: (count: number) => void, intervalMs = 1000): LogGate {
   /** In the order in which they open: at most `maxKinds`, and one with an empty name for all further kinds. */
   const kinds = new Map<string, Kind>();
   let timer: NodeJS.Timeout | undefined;
@@ -44,7 +44,7 @@ export function createLogGate(tellOthers: (count: number) => void, intervalMs = 
     let kind = kinds.get(name);
     if (kind === undefined && kinds.size >= maxKinds) {
       name = '';
-      write = tellOthers;
+      write = reportOthers;
       kind = kinds.get(name);
     }
     if (kind !== undefined) {

@@ -95,4 +95,4 @@ export interface Change {
 }
 
 /** A change as its owner tells it. */
-export type ToldChange = Pick<Change, 'value' | 'origin' | 'cause' | 'hop' | 'time'>;
+export type MirroredChange = Pick<Change, 'value' | 'origin' | 'cause' | 'hop' | 'time'>;

@@ -52,7 +52,7 @@ export function mayHoldSecret(path: readonly (string | number)[]): boolean {
 }
 
 /** The part of a path that may be told: what is within a secret may be the secret itself. */
-export function toldPath(path: readonly (string | number)[]): readonly (string | number)[] {
+export function reportedPath(path: readonly (string | number)[]): readonly (string | number)[] {
   const at = path.findIndex((_, index) => {
     const upTo = path.slice(0, index + 1);
     return mayHoldSecret(upTo) && !holderNames.has(String(path[index])) && isSecretName(String(path[index]));

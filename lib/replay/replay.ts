@@ -66,7 +66,7 @@ export async function replay(
   for await (const turn of turns) {
     lastedMs = turn.t;
     for (const side of sides) hear(side, turn);
-    heard.tell();
+    heard.notify();
     count++;
     writes += turn.w.length;
     for (const [address] of turn.w) if (sides.every(({ twin }) => twin.graph.find(address) === undefined)) unknown++;
@@ -145,7 +145,7 @@ class Heard {
     graph.changes$.subscribe({ next: (change) => void this.#changes[side].push(change), error: () => {} });
   }
 
-  tell(): void {
+  notify(): void {
     const { done, would } = this.#changes;
     for (let [at, other] = [0, 0]; at < done.length || other < would.length; ) {
       const isDone = other >= would.length || (at < done.length && done[at]!.time <= would[other]!.time);

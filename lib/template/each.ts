@@ -11,7 +11,7 @@ import { Scope } from './scope.ts';
 const namePattern = /^[A-Za-z_]\w*$/;
 
 /** Says what is wrong with an `each`, at a path within it. */
-type TellMistake = (path: SettingPath, message: string) => void;
+type ReportMistake = (path: SettingPath, message: string) => void;
 
 /** The scopes that an `each` makes within another, and the names that were used in them. */
 interface Repetition {
@@ -22,9 +22,9 @@ interface Repetition {
 }
 
 /** Reads an `each` whose own variables have been replaced. Undefined: something is wrong with it. */
-export function readEach(each: unknown, outer: Scope, tell: TellMistake): Repetition | undefined {
+export function readEach(each: unknown, outer: Scope, report: ReportMistake): Repetition | undefined {
   if (!isJsonObject(each) || Object.keys(each).length === 0) {
-    tell([], `expected lists of values by variable, such as { n: [1, 2, 3] }, got ${describeSetting(each)}`);
+    report([], `expected lists of values by variable, such as { n: [1, 2, 3] }, got ${describeSetting(each)}`);
     return undefined;
   }
   const lists = Object.entries(each);
@@ -33,7 +33,7 @@ export function readEach(each: unknown, outer: Scope, tell: TellMistake): Repeti
     const mistake = mistakeOf(name, values, outer);
     if (mistake === undefined) continue;
     isRight = false;
-    if (typeof values !== 'symbol') tell([name], mistake);
+    if (typeof values !== 'symbol') report([name], mistake);
   }
   if (!isRight) return undefined;
   const used = new Set<string>();

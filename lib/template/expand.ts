@@ -23,7 +23,7 @@ const inSecret =
 /** A variable that nothing gives, and where it stands in the file. */
 export interface Unknown {
   readonly name: string;
-  tell(message: string): void;
+  report(message: string): void;
 }
 
 /** How one file, or one instance of it, is expanded. */
@@ -118,7 +118,7 @@ class Expansion {
     try {
       return textOf(part.variable!, value);
     } catch (error) {
-      this.#tell(path, messageOf(error), scope, part.offset);
+      this.#report(path, messageOf(error), scope, part.offset);
       return undefined;
     }
   }
@@ -128,17 +128,17 @@ class Expansion {
     const found = scope.find(variable);
     if (found !== undefined && 'value' in found) return found.value;
     const [name = ''] = variable.split('.');
-    const tell = (message: string) => this.#tell(path, message, scope, offset);
-    if (mayHoldSecret(path) && !isAlone) tell(inSecret);
+    const report = (message: string) => this.#report(path, message, scope, offset);
+    if (mayHoldSecret(path) && !isAlone) report(inSecret);
     else if (scope === Scope.none)
-      tell(
+      report(
         `expected no \${${variable}} outside of a template: write { env: '${variable}' } for the environment, or $\${${variable}} for the text itself`,
       );
     else if (!variableName.test(variable))
-      tell(`expected the name of a variable in \${ }, such as \${${scope.names[0] ?? 'n'}}, got \${${variable}}`);
-    else if (found !== undefined) tell(found.mistake);
-    else if (this.#options.onUnknown !== undefined) this.#options.onUnknown({ name, tell });
-    else tell(unknownVariable(name, scope.names));
+      report(`expected the name of a variable in \${ }, such as \${${scope.names[0] ?? 'n'}}, got \${${variable}}`);
+    else if (found !== undefined) report(found.mistake);
+    else if (this.#options.onUnknown !== undefined) this.#options.onUnknown({ name, report });
+    else report(unknownVariable(name, scope.names));
     return unreadable;
   }
 
@@ -193,7 +193,7 @@ class Expansion {
       const text = this.#text(key, origin.path, origin.scope);
       if (text === unreadable) return;
       const name = String(text);
-      if (made.has(name)) this.#tell(origin.path, `expected each key once, "${name}" is there already`, origin.scope);
+      if (made.has(name)) this.#report(origin.path, `expected each key once, "${name}" is there already`, origin.scope);
       if (name !== key) isSame = false;
       made.set(name, value);
       origins.set(name, origin);
@@ -210,7 +210,7 @@ class Expansion {
       isSame = false;
       const { each, ...rest } = item;
       if (partsOf(key) === undefined) {
-        this.#tell(
+        this.#report(
           at,
           `expected a variable in the Connection ID, such as '${key}-\${n}', since each makes several`,
           scope,
@@ -232,7 +232,7 @@ class Expansion {
   #repeat(each: unknown, path: SettingPath, scope: Scope, make: (inner: Scope) => void): void {
     const at = [...path, 'each'];
     const repetition = readEach(this.#value(each, at, scope), scope, (within, message) =>
-      this.#tell([...at, ...within], message, scope),
+      this.#report([...at, ...within], message, scope),
     );
     if (repetition === undefined) return;
     if (repetition.count > this.#budget.itemsLeft) this.#take(repetition.count, 0, at);
@@ -242,18 +242,18 @@ class Expansion {
     }
     for (const name of repetition.names)
       if (!repetition.used.has(name))
-        this.#tell([...at, name], `unused variable "${name}": nothing beside it has \${${name}}`, scope);
+        this.#report([...at, name], `unused variable "${name}": nothing beside it has \${${name}}`, scope);
   }
 
   /** Counts what is made by templates; beyond the bounds it adds a mistake, once. */
   #take(items: number, characters: number, path: SettingPath, scope?: Scope): void {
     if (scope === Scope.none) return;
     const mistake = this.#budget.take(items, characters);
-    if (mistake !== undefined) this.#tell(path, mistake, Scope.none);
+    if (mistake !== undefined) this.#report(path, mistake, Scope.none);
   }
 
   /** Adds a mistake at a path of the file as it was written. */
-  #tell(path: SettingPath, message: string, scope: Scope, offset?: number): void {
+  #report(path: SettingPath, message: string, scope: Scope, offset?: number): void {
     const { name, positionOf } = this.#file;
     const writtenAt = (at: SettingPath): Written => ({ file: name, path: at, made: scope.title });
     this.#mistakes.add({ name, positionOf, writtenAt }, path, message, positionOf(path, offset));
@@ -269,14 +269,14 @@ const maxCharacters = 64 * 1024 * 1024;
 export class Budget {
   #items = maxItems;
   #characters = maxCharacters;
-  #isTold = false;
+  #isReported = false;
 
   /** Takes items, or characters of texts. Returns what is wrong, once; undefined: all is well, or it was told before. */
   take(items: number, characters = 0): string | undefined {
     this.#items -= items;
     this.#characters -= characters;
-    if (!this.isSpent || this.#isTold) return undefined;
-    this.#isTold = true;
+    if (!this.isSpent || this.#isReported) return undefined;
+    this.#isReported = true;
     return this.#items < 0
       ? `expected at most ${groupDigits(maxItems)} items that each and instances make in one file, got more`
       : `expected at most ${maxCharacters / 1024 / 1024} MB of texts that each and instances make in one file, got more`;

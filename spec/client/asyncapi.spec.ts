@@ -91,9 +91,9 @@ test('a real hub tells every kind of message but losses and what is stale, and h
   t.teardown(() => socket.close());
   const inbox = new Inbox<string>();
   socket.addEventListener('message', ({ data }) => inbox.put(kindOf('tell', JSON.parse(data))));
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const upTo = async (kind: string) => {
-    for (const one of await inbox.until((one) => one === kind, kind)) told.add(one);
+    for (const one of await inbox.until((one) => one === kind, kind)) reported.add(one);
   };
   const heard = new Set<string>();
   const send = (message: object) => {
@@ -105,7 +105,7 @@ test('a real hub tells every kind of message but losses and what is stale, and h
   await upTo('complete');
   send({ set: [['desk/go', 1]], ack: 1 });
   await upTo('acknowledgement');
-  if (!told.has('fires')) await upTo('fires');
+  if (!reported.has('fires')) await upTo('fires');
   send({ set: [['desk/nope', 1]] });
   await upTo('mistakes');
   send({ ping: 7 });
@@ -117,7 +117,7 @@ test('a real hub tells every kind of message but losses and what is stale, and h
   send({ unsub: 1 });
   await upTo('unsubscribed');
   await Promise.all([hub.stop(), upTo('goodbye')]);
-  t.deepEqual([...told, 'losses', 'stale', 'fresh'].sort(), kinds('tell').sort());
+  t.deepEqual([...reported, 'losses', 'stale', 'fresh'].sort(), kinds('tell').sort());
   t.deepEqual([...heard].sort(), kinds('hear').sort());
 });
 

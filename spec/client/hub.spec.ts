@@ -18,11 +18,11 @@ const connections = {
 test('a parameter is there when the hub is live: value, type, access', async (t) => {
   const hub = await startTestHub(t, { connections });
   const client = connectClient(t, hub.port);
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
   for (const address of ['desk/lamp', 'desk/text', 'desk/nope', 'clock/pulse/1'])
-    client.param(address).subscribe((value) => told.push([address, value]));
+    client.param(address).subscribe((value) => reported.push([address, value]));
   await within(client.whenLive(), 'being live');
-  t.deepEqual(told, [['desk/lamp', false]]);
+  t.deepEqual(reported, [['desk/lamp', false]]);
   const shown = ['desk/lamp', 'desk/text', 'desk/nope', 'clock/pulse/1'].map((address) => {
     const { type, access, isKnown, isStale } = client.param(address);
     return [type, access, isKnown, isStale];

@@ -26,14 +26,14 @@ test('when a hub is gone its client goes on at the next address, with a complete
   const [one, other] = [await startTestHub(t, flow(2)), await startTestHub(t, flow(3))];
   const client = connect([`ws://127.0.0.1:${one.port}`, `ws://127.0.0.1:${other.port}`], { firstPauseMs: 10 });
   t.teardown(() => client.close());
-  const told: unknown[] = [];
-  client.select({ include: ['few/**'] }).subscribe(({ address, value }) => told.push([address, value]));
+  const reported: unknown[] = [];
+  client.select({ include: ['few/**'] }).subscribe(({ address, value }) => reported.push([address, value]));
   await within(client.whenLive(), 'being live');
   const isStale = until(client.stale$, (stale) => stale, 'being stale');
   await one.stop();
   await isStale;
   await until(client.stale$, (stale) => !stale, 'being at the other hub');
-  t.deepEqual(told, [
+  t.deepEqual(reported, [
     ['few/a', 1],
     ['few/b', 2],
     ['few/b', 3],
@@ -45,23 +45,23 @@ test('after a cut only what has changed is sent, and observers hear only that', 
   const network = await openNetwork(t, hub.port);
   const client = connectClient(t, network.port);
   const selection = client.select({ include: ['many/**'] });
-  const told: unknown[] = [];
-  selection.subscribe(({ address, value }) => told.push([address, value]));
+  const reported: unknown[] = [];
+  selection.subscribe(({ address, value }) => reported.push([address, value]));
   const single: unknown[] = [];
   client.param('many/p7').subscribe((value) => single.push(value));
   await within(client.whenLive(), 'being live');
   t.is(selection.parameters.size, 2000);
   const bytesAtFirst = network.bytes;
-  told.length = 0;
-  client.told.length = 0;
+  reported.length = 0;
+  client.reported.length = 0;
   const back = comesBack(client);
   network.cut();
   for (const value of [1, 2, 3]) hub.write('many/p7', value, writer);
   await back;
-  t.deepEqual(told, [['many/p7', 3]]);
+  t.deepEqual(reported, [['many/p7', 3]]);
   t.deepEqual(single, [0, 3]);
   t.deepEqual(
-    client.told.flatMap(({ mode }) => mode ?? []),
+    client.reported.flatMap(({ mode }) => mode ?? []),
     ['resume', 'resume'],
   );
   t.true(network.bytes - bytesAtFirst < 2000, `${network.bytes - bytesAtFirst} bytes`);
@@ -95,8 +95,8 @@ test('another run of the hub on the same port: what is no more is told, the rest
     startTestHub(t, { connections: { api: { ...api, port }, desk: { type: 'dummy', parameters } } });
   const first = await run(['a,I,1', 'b,I,2', 'c,I,3']);
   const client = connectClient(t, port);
-  const told: Record<string, unknown[]> = { a: [], b: [], c: [], d: [] };
-  for (const [id, list] of Object.entries(told)) client.param(`desk/${id}`).subscribe((value) => list.push(value));
+  const reported: Record<string, unknown[]> = { a: [], b: [], c: [], d: [] };
+  for (const [id, list] of Object.entries(reported)) client.param(`desk/${id}`).subscribe((value) => list.push(value));
   await within(client.whenLive(), 'being live');
   const reasons: unknown[] = [];
   client.state$.subscribe((state) => 'reason' in state && reasons.push(state.reason));
@@ -105,7 +105,7 @@ test('another run of the hub on the same port: what is no more is told, the rest
   t.is(reasons[0], 'the hub stops');
   await run(['d,I,4', 'c,I', 'a,I,1']);
   await until(client.stale$, (isStale) => !isStale, 'being back');
-  t.deepEqual(told, { a: [1], b: [2, undefined], c: [3, undefined], d: [4] });
+  t.deepEqual(reported, { a: [1], b: [2, undefined], c: [3, undefined], d: [4] });
 });
 
 test("thirty cuts at random under load: after each the picture is the hub's, value by value", async (t) => {
@@ -130,9 +130,9 @@ test("thirty cuts at random under load: after each the picture is the hub's, val
   }, 1);
   t.teardown(() => clearInterval(load));
   for (let cut = 0; cut < 30; cut++) {
-    const messages = client.told.length + random(20);
+    const messages = client.reported.length + random(20);
     const back = comesBack(client);
-    await until(selection.batches, () => client.told.length > messages, 'some messages');
+    await until(selection.batches, () => client.reported.length > messages, 'some messages');
     network.cut();
     await back;
   }

@@ -13,21 +13,21 @@ test('RxJS takes parameters, fires, selections, batches and states for Observabl
   const { hub, socket } = playHub();
   const lamp$: Observable<Value | undefined> = from(hub.param('desk/lamp'));
   const both = combineLatest([lamp$, from(hub.param('desk/level'))]).pipe(take(2), toArray());
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
   const ends = [
-    both.subscribe((value) => told.push(value)),
-    from(hub.fired('desk/go')).subscribe((value) => told.push(value)),
+    both.subscribe((value) => reported.push(value)),
+    from(hub.fired('desk/go')).subscribe((value) => reported.push(value)),
     from(hub.select().batches)
       .pipe(map(({ changes }) => changes.length))
-      .subscribe((value) => told.push(value)),
+      .subscribe((value) => reported.push(value)),
     from(hub.select())
       .pipe(take(1))
-      .subscribe(({ address }) => told.push(address)),
+      .subscribe(({ address }) => reported.push(address)),
   ];
   await from(hub.stale$)
     .pipe(take(1))
     .forEach((isStale) => {
-      told.push(isStale);
+      reported.push(isStale);
     });
   socket
     .accept()
@@ -46,7 +46,7 @@ test('RxJS takes parameters, fires, selections, batches and states for Observabl
       ],
     })
     .says({ fired: [3] });
-  t.deepEqual(told, [
+  t.deepEqual(reported, [
     true,
     0,
     3,
@@ -67,33 +67,33 @@ test('RxJS takes parameters, fires, selections, batches and states for Observabl
 test('a stream that replays can be left at its first value', (t) => {
   const emitter = new Emitter<number>();
   const stream = createStream<number>((observer) => emitter.add(observer, 1, 2));
-  const told: number[] = [];
+  const reported: number[] = [];
   from(stream)
     .pipe(take(1))
-    .subscribe((value) => told.push(value));
-  t.deepEqual(told, [1]);
+    .subscribe((value) => reported.push(value));
+  t.deepEqual(reported, [1]);
   t.false(emitter.isObserved);
 });
 
 test('who comes or goes while others are told neither misses nor disturbs a round', (t) => {
   const emitter = new Emitter<number>();
-  const told: string[] = [];
-  const observer = { next: (value: number) => told.push(`c${value}`) };
+  const reported: string[] = [];
+  const observer = { next: (value: number) => reported.push(`c${value}`) };
   const ends = [
     emitter.add({
       next(value) {
-        told.push(`a${value}`);
+        reported.push(`a${value}`);
         ends[1]!();
         if (value === 1) ends.push(emitter.add(observer), emitter.add(observer));
       },
     }),
-    emitter.add({ next: (value) => told.push(`b${value}`) }),
+    emitter.add({ next: (value) => reported.push(`b${value}`) }),
   ];
   emitter.next(1);
   emitter.next(2);
   ends[2]!();
   emitter.next(3);
-  t.deepEqual(told, ['a1', 'b1', 'a2', 'c2', 'c2', 'a3', 'c3']);
+  t.deepEqual(reported, ['a1', 'b1', 'a2', 'c2', 'c2', 'a3', 'c3']);
 });
 
 test('an observer that throws does not keep others from hearing, and its error is uncaught', async (t) => {

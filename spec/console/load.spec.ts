@@ -31,10 +31,10 @@ test('with 20,000 changes a second the page answers input within 100 ms, stays u
   t.teardown(() => client.close());
   await client.whenLive();
   let written = 0;
-  let toldMs = performance.now();
+  let reportedMs = performance.now();
   const flood = setInterval(() => {
-    const due = Math.min(maxBatch, Math.round((changesPerSecond * (performance.now() - toldMs)) / 1000));
-    toldMs = performance.now();
+    const due = Math.min(maxBatch, Math.round((changesPerSecond * (performance.now() - reportedMs)) / 1000));
+    reportedMs = performance.now();
     const values = Array.from(
       { length: due },
       (_, place) => [`rack/meter-${(written + place) % 1000}`, written] as const,

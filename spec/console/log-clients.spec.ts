@@ -159,7 +159,7 @@ test.serial(
     await page.reload(); // now all of it comes from the hub
     await runs.nth(1).waitFor();
     t.is(await page.locator('.restart').count(), 1);
-    const told = await page.locator('.log .message').allTextContents();
-    t.deepEqual(told, shown);
+    const reported = await page.locator('.log .message').allTextContents();
+    t.deepEqual(reported, shown);
   },
 );

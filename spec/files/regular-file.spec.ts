@@ -21,9 +21,9 @@ test('a file is read as a whole, up to its bound, also where it does not say how
     t.is((await readRegularFile(join(folder, name), maxBytes)).length, length);
     t.is(readRegularFileSync(join(folder, name), maxBytes).length, length);
   }
-  const told = { message: 'one of 1,025 bytes or more, at most 1,024 are read' };
-  await t.throwsAsync(readRegularFile(join(folder, 'long'), maxBytes), told);
-  t.throws(() => readRegularFileSync(join(folder, 'long'), maxBytes), told);
+  const reported = { message: 'one of 1,025 bytes or more, at most 1,024 are read' };
+  await t.throwsAsync(readRegularFile(join(folder, 'long'), maxBytes), reported);
+  t.throws(() => readRegularFileSync(join(folder, 'long'), maxBytes), reported);
   t.regex((await readRegularFile('/proc/self/status', 1e6)).toString(), /VmRSS/);
   await t.throwsAsync(readRegularFile('/proc/self/status', 10), { message: /^one of \d+ bytes or more/ });
 });
@@ -33,8 +33,8 @@ test('whatever else is there is told, and nobody waits for it', async (t) => {
   for (const odd of oddFiles) {
     const path = join(folder, 'odd');
     await replaceBy(odd, path, t);
-    await t.throwsAsync(within(readRegularFile(path, maxBytes), odd.kind, 5000), { message: odd.told }, odd.kind);
-    t.throws(() => readRegularFileSync(path, maxBytes), { message: odd.told }, odd.kind);
+    await t.throwsAsync(within(readRegularFile(path, maxBytes), odd.kind, 5000), { message: odd.reported }, odd.kind);
+    t.throws(() => readRegularFileSync(path, maxBytes), { message: odd.reported }, odd.kind);
     t.throws(() => readTexts({ certFile: path, keyFile: path }), { message: /^tls\.certFile: / }, odd.kind);
   }
   await t.throwsAsync(readRegularFile(join(folder, 'none'), maxBytes), { message: 'none', code: 'ENOENT' });
@@ -54,8 +54,8 @@ test('a file that becomes a pipe, grows or goes while it is read holds nobody up
       execFileSync('mkfifo', [pipe]);
       renameSync(pipe, path);
     }
-    const told = await within(reading, 'the read', 5000);
-    t.regex(told, /^(x|none|a named pipe|one of [\d,]+ bytes or more, at most 1,024 are read)$/);
+    const reported = await within(reading, 'the read', 5000);
+    t.regex(reported, /^(x|none|a named pipe|one of [\d,]+ bytes or more, at most 1,024 are read)$/);
   }
 });
 

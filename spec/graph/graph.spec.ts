@@ -60,15 +60,15 @@ test('a default value is set, converted, when the parameter is declared', (t) =>
 
 test('all parameters of a connection are there before the first default value is told', (t) => {
   const graph = new Graph();
-  const told: string[] = [];
-  graph.declared$.subscribe(({ address }) => told.push(`${address} is there`));
-  graph.changes$.subscribe(({ parameter, value }) => told.push(`${parameter.address}: ${value}`));
+  const reported: string[] = [];
+  graph.declared$.subscribe(({ address }) => reported.push(`${address} is there`));
+  graph.changes$.subscribe(({ parameter, value }) => reported.push(`${parameter.address}: ${value}`));
   graph.declare(owner, [
     { id: 'a', type: 'F', access: 'read-write', defaultValue: 1 },
     { id: 'b', type: 'F', access: 'read-write' },
     { id: 'c', type: 'F', access: 'read-write', defaultValue: 3 },
   ]);
-  t.deepEqual(told, ['desk/a is there', 'desk/b is there', 'desk/c is there', 'desk/a: 1', 'desk/c: 3']);
+  t.deepEqual(reported, ['desk/a is there', 'desk/b is there', 'desk/c is there', 'desk/a: 1', 'desk/c: 3']);
 });
 
 test('a parameter that is declared again stays as it is', (t) => {

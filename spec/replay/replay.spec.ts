@@ -62,12 +62,12 @@ test('a recording of a running hub tells what a change would have done; damage i
   t.regex(text, /"w":\[\["desk\/mic",true,"client","spec"\],\["desk\/bell",1,"client","spec"\]\]/);
   t.notRegex(text, /"w":\[\["desk\/lamp/, 'rules make it again');
   t.is(await doReplay(), 0);
-  const told = lines.splice(0);
-  t.deepEqual(told.slice(0, -1), [
+  const reported = lines.splice(0);
+  t.deepEqual(reported.slice(0, -1), [
     'desk/lamp = true by rule "lamp" (/flow.json5), would be false by connection desk',
     'desk/lamp: 1 deviations, and it differs at the end',
   ]);
-  t.regex(told.at(-1)!, /^1 deviations in \d+ s, \d+ turns and 3 writes from outside$/);
+  t.regex(reported.at(-1)!, /^1 deviations in \d+ s, \d+ turns and 3 writes from outside$/);
 
   await appendFile(file, '0badf00d {"t":');
   t.is(await doReplay(), 0, 'a kill has cut the last line');
@@ -88,7 +88,7 @@ test('what is no recording is refused with its path: a file that is none, and a 
   await refuse(/a\.recording: expected a recording, got none$/);
   for (const odd of oddFiles.filter(({ kind }) => !kind.startsWith('a huge') && !kind.includes('without a size'))) {
     await odd.make(path, t);
-    await refuse(new RegExp(`a\\.recording: expected a recording, got .*${odd.told.source}$`));
+    await refuse(new RegExp(`a\\.recording: expected a recording, got .*${odd.reported.source}$`));
     await rm(path, { recursive: true });
     await rm(`${path}.target`, { force: true });
   }

@@ -53,21 +53,21 @@ export const writer: Origin = { kind: 'client', name: 'spec' };
  * that it has is asked again. Errors: those of `ask`.
  */
 export async function confirmed<T>(ask: () => Promise<T>): Promise<T> {
-  let told!: T;
+  let reported!: T;
   await eventually(async () => {
     try {
-      told = await ask();
-      return ![told].flat(Number.POSITIVE_INFINITY).some(isUnconfirmed);
+      reported = await ask();
+      return ![reported].flat(Number.POSITIVE_INFINITY).some(isUnconfirmed);
     } catch (error) {
       if (!isUnconfirmed(error)) throw error;
       return false;
     }
   }, 'somebody who confirms it');
-  return told;
+  return reported;
 }
 
-function isUnconfirmed(told: unknown): boolean {
-  return /: not confirmed\b/.test(told instanceof Error ? told.message : String(told));
+function isUnconfirmed(reported: unknown): boolean {
+  return /: not confirmed\b/.test(reported instanceof Error ? reported.message : String(reported));
 }
 
 /** Fails when the log has a warning or an error: what clients do wrong is no news for the operator. */
@@ -80,8 +80,10 @@ export function expectQuietLog(t: ExecutionContext, { lines }: HubUnderTest): vo
 
 /** Fails unless the warnings and errors are those of these limits, which a client of this machine went past. */
 export function expectHits(t: ExecutionContext, { lines }: HubUnderTest, limits: readonly LimitName[]): void {
-  const told = lines.filter(({ level }) => level === 'warn' || level === 'error').map(({ message }) => message);
-  const hits = told.map((message) => /^client 127\.0\.0\.1 went past the limit (\w+) /.exec(message)?.[1] ?? message);
+  const reported = lines.filter(({ level }) => level === 'warn' || level === 'error').map(({ message }) => message);
+  const hits = reported.map(
+    (message) => /^client 127\.0\.0\.1 went past the limit (\w+) /.exec(message)?.[1] ?? message,
+  );
   t.deepEqual([...new Set(hits)], [...limits]);
 }
 

@@ -8,7 +8,7 @@ import type { ExecutionContext } from 'ava';
 export interface OddFile {
   readonly kind: string;
   /** What is said of it behind `got `. */
-  readonly told: RegExp;
+  readonly reported: RegExp;
   make(path: string, t: ExecutionContext): unknown;
 }
 
@@ -16,18 +16,22 @@ export interface OddFile {
 const hugeBytes = 400 * 1024 * 1024;
 
 export const oddFiles: readonly OddFile[] = [
-  { kind: 'a named pipe', told: /a named pipe/, make: (path) => execFileSync('mkfifo', [path]) },
-  { kind: 'a link to a named pipe', told: /a named pipe/, make: linkTo((path) => execFileSync('mkfifo', [path])) },
-  { kind: 'a socket', told: /a socket/, make: makeSocket },
-  { kind: 'a folder', told: /a folder/, make: (path) => mkdirSync(path) },
-  { kind: 'a device without end', told: /a device/, make: (path) => symlinkSync('/dev/zero', path) },
-  { kind: 'a device that waits', told: /a device/, make: (path) => symlinkSync('/dev/ptmx', path) },
-  { kind: 'a link to nowhere', told: /a link that leads nowhere/, make: (path) => symlinkSync(`${path}-gone`, path) },
-  { kind: 'a link to itself', told: /links that lead in a circle/, make: (path) => symlinkSync(path, path) },
-  { kind: 'a huge file', told: /one of 419,430,400 bytes or more/, make: makeHuge },
+  { kind: 'a named pipe', reported: /a named pipe/, make: (path) => execFileSync('mkfifo', [path]) },
+  { kind: 'a link to a named pipe', reported: /a named pipe/, make: linkTo((path) => execFileSync('mkfifo', [path])) },
+  { kind: 'a socket', reported: /a socket/, make: makeSocket },
+  { kind: 'a folder', reported: /a folder/, make: (path) => mkdirSync(path) },
+  { kind: 'a device without end', reported: /a device/, make: (path) => symlinkSync('/dev/zero', path) },
+  { kind: 'a device that waits', reported: /a device/, make: (path) => symlinkSync('/dev/ptmx', path) },
+  {
+    kind: 'a link to nowhere',
+    reported: /a link that leads nowhere/,
+    make: (path) => symlinkSync(`${path}-gone`, path),
+  },
+  { kind: 'a link to itself', reported: /links that lead in a circle/, make: (path) => symlinkSync(path, path) },
+  { kind: 'a huge file', reported: /one of 419,430,400 bytes or more/, make: makeHuge },
   {
     kind: 'a link to a file of the system without a size',
-    told: /one of [\d,]+ bytes or more|an error: E|may not read/,
+    reported: /one of [\d,]+ bytes or more|an error: E|may not read/,
     make: makeEndless,
   },
 ];

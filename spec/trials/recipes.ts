@@ -8,7 +8,7 @@ import { findFlowFiles } from '../../lib/flow/files/find.ts';
 import { MistakeList } from '../../lib/json5/mistake.ts';
 import { runFlowTests } from '../../lib/testing/run-tests.ts';
 import { createTemporaryFolder } from '../support/folder.ts';
-import { defineTrial, tell } from './trial.ts';
+import { defineTrial, notify } from './trial.ts';
 
 interface Rule {
   enabled?: boolean;
@@ -60,13 +60,13 @@ async function run({ most }: { readonly most: number }): Promise<boolean> {
           tried++;
           if (await fails(join(folder, String(tried)), path, flow)) continue;
           missed++;
-          tell(`${path}: rule "${rule.name ?? index}", ${name}: no test fails`);
+          notify(`${path}: rule "${rule.name ?? index}", ${name}: no test fails`);
         }
     }
   } finally {
     await remove();
   }
-  tell(`${paths.length} recipes, ${tried} broken rules, ${missed} that no test sees`);
+  notify(`${paths.length} recipes, ${tried} broken rules, ${missed} that no test sees`);
   return missed === 0 && tried > 0;
 }
 

@@ -1,7 +1,7 @@
 // `npm run trial -- fuzz --seed 7` runs a trial, `npm run trial` lists them. Exit status 1 when something did not hold.
 
 import { messageOf } from '../../lib/model/error.ts';
-import { chosenOf, listOf, type Trial, tell } from './trial.ts';
+import { chosenOf, listOf, notify, type Trial } from './trial.ts';
 
 /** By name. Each is read when it is run. */
 const trials: Readonly<Record<string, () => Promise<{ readonly trial: Trial }>>> = {
@@ -36,20 +36,20 @@ try {
   if (name === undefined) await list();
   else for (const one of groups[name] ?? [name]) await run(one);
 } catch (error) {
-  tell(messageOf(error));
+  notify(messageOf(error));
   process.exitCode = 1;
 }
 
 async function run(one: string): Promise<void> {
   for (const [, read] of chosenOf(trials, [one])) {
     const { trial } = await read();
-    if (args.includes('--help')) tell(trial.usage(one));
+    if (args.includes('--help')) notify(trial.usage(one));
     else if (!(await trial.run(args))) process.exitCode = 1;
   }
 }
 
 async function list(): Promise<void> {
   const all = Object.entries(trials).map(async ([one, read]) => [one, (await read()).trial] as const);
-  tell(listOf(Object.fromEntries(await Promise.all(all))));
-  for (const [group, names] of Object.entries(groups)) tell(`${group}: ${names.join(', ')}`);
+  notify(listOf(Object.fromEntries(await Promise.all(all))));
+  for (const [group, names] of Object.entries(groups)) notify(`${group}: ${names.join(', ')}`);
 }

@@ -64,7 +64,7 @@ export function defineTrial<const Of extends Options, Item extends Part>(definit
         allowPositionals: parts !== undefined,
       });
       if (values.list === true) {
-        tell(listOf(parts?.all ?? {}));
+        notify(listOf(parts?.all ?? {}));
         return true;
       }
       const isShort = values.short === true;
@@ -81,7 +81,7 @@ export function defineTrial<const Of extends Options, Item extends Part>(definit
   };
 }
 
-export function tell(line: string): void {
+export function notify(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 

@@ -27,8 +27,8 @@ test('docs/protocol.md has a row for each close code, and says whether it makes 
     codes: codes!.split(', ').map(Number),
     retry,
   }));
-  const told = rows.flatMap(({ codes }) => codes);
-  for (const code of Object.values(closeCodes)) t.true(told.includes(code), `${code}`);
+  const reported = rows.flatMap(({ codes }) => codes);
+  for (const code of Object.values(closeCodes)) t.true(reported.includes(code), `${code}`);
   for (const { codes, retry } of rows.filter(({ retry }) => retry !== ''))
     for (const code of codes) t.is(mayReturn(code), retry === 'yes', `${code}`);
 });

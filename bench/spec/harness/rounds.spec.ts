@@ -66,32 +66,32 @@ test('a case ends after a first round in which a contender was wrong that is nee
 });
 
 test('a figure that a process could not measure, and told as null, is unknown and no mistake', async (t) => {
-  const told: string[] = [];
+  const reported: string[] = [];
   const hub: Contender = { name: 'hub', role: 'hub', measure: async () => JSON.parse('{"rate":100,"p99":null}') };
-  const result = await runRounds({ name: 'case', metrics: [], contenders: [hub] }, 1, (line) => told.push(line));
-  t.deepEqual(told, ['case, round 1, hub: rate 100, p99 unknown']);
+  const result = await runRounds({ name: 'case', metrics: [], contenders: [hub] }, 1, (line) => reported.push(line));
+  t.deepEqual(reported, ['case, round 1, hub: rate 100, p99 unknown']);
   t.deepEqual(result.mistakes, []);
   t.is(summaryOf(result.contenders[0]!, 'p99'), undefined);
 });
 
 test('contenders with turns are started once in each round and measured in turn', async (t) => {
-  const told: string[] = [];
+  const reported: string[] = [];
   const contender = (name: string): Contender => ({
     name,
     role: 'peer',
     measure: () => Promise.reject(new Error('expected to be started')),
     start: async () => {
-      told.push(`+${name}`);
+      reported.push(`+${name}`);
       let rate = 0;
       return {
-        measure: async () => ({ rate: told.push(name) && rate++ }),
-        stop: async () => void told.push(`-${name}`),
+        measure: async () => ({ rate: reported.push(name) && rate++ }),
+        stop: async () => void reported.push(`-${name}`),
       };
     },
   });
   const item = { name: 'case', metrics: [], contenders: ['a', 'b'].map(contender), turns: 3 };
   const { contenders, mistakes } = await runRounds(item, 2, silent);
-  t.is(told.join(''), '+a+babbaab-a-b+a+bbaabba-a-b');
+  t.is(reported.join(''), '+a+babbaab-a-b+a+bbaabba-a-b');
   t.deepEqual(mistakes, []);
   t.deepEqual(
     contenders[1]!.samples.map((sample) => sample?.rate),

@@ -19,7 +19,7 @@ export interface Follower {
   removed(address: string): void;
   /** It has become stale, or is fresh again. */
   aged(parameter: ReplicaParameter): void;
-  tell(): void;
+  notify(): void;
 }
 
 /** A parameter as it is now; the object stays the same while it changes. */
@@ -45,7 +45,7 @@ export class ReplicaParameter implements ParameterView {
   /** The connections, counted from 1, in which it was last defined, told, told to be stale, and complete. */
   definedIn = 0;
   staleIn = 0;
-  toldIn = 0;
+  reportedIn = 0;
   completeIn = 0;
   /** Whether it is subscribed to by its address. */
   isPooled = false;

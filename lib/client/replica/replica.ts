@@ -78,13 +78,13 @@ export class Replica {
     for (const [id, value] of set) {
       const parameter = this.#byId.get(id);
       if (parameter === undefined) continue;
-      parameter.toldIn = this.connection;
+      parameter.reportedIn = this.connection;
       this.#change(parameter, value);
     }
     for (const id of fired) this.#fire(this.#byId.get(id));
     for (const id of stale) this.#age(this.#byId.get(id), now - ageMs);
     for (const id of fresh) this.#age(this.#byId.get(id), undefined);
-    this.#tell();
+    this.#notify();
   }
 
   /** Everything of these has come. Of a snapshot, what did not come is no more, or has become unknown. */
@@ -92,12 +92,12 @@ export class Replica {
     for (const parameter of parameters) {
       parameter.completeIn = this.connection;
       if (parameter.staleSince !== undefined && parameter.staleIn !== this.connection) this.#age(parameter, undefined);
-      else this.#tellAge(parameter);
+      else this.#notifyAge(parameter);
       if (!isSnapshot) continue;
       if (parameter.definedIn !== this.connection) this.#remove(parameter);
-      else if (parameter.toldIn !== this.connection) this.#change(parameter, undefined);
+      else if (parameter.reportedIn !== this.connection) this.#change(parameter, undefined);
     }
-    this.#tell();
+    this.#notify();
   }
 
   #define([id, address, type, access]: Definition): void {
@@ -163,17 +163,17 @@ export class Replica {
       follower.aged(parameter);
       this.touch(follower);
     }
-    this.#tellAge(parameter);
+    this.#notifyAge(parameter);
   }
 
-  #tellAge({ ages }: ReplicaParameter): void {
+  #notifyAge({ ages }: ReplicaParameter): void {
     if (ages?.isObserved) this.#news.push(() => ages.next());
   }
 
   #remove(parameter: ReplicaParameter | undefined): void {
     if (parameter === undefined) return;
     parameter.staleSince = undefined;
-    this.#tellAge(parameter);
+    this.#notifyAge(parameter);
     this.#byId.delete(parameter.id!);
     parameter.id = parameter.type = parameter.access = undefined;
     for (const follower of parameter.followers) {
@@ -196,12 +196,12 @@ export class Replica {
   touch(follower: Follower): void {
     if (follower.isTouched) return;
     follower.isTouched = true;
-    this.#news.push(() => follower.tell());
+    this.#news.push(() => follower.notify());
   }
 
-  #tell(): void {
+  #notify(): void {
     const news = this.#news;
     this.#news = [];
-    for (const tell of news) tell();
+    for (const notify of news) notify();
   }
 }

@@ -85,7 +85,7 @@ export class LiveQuery implements Follower {
   }
 
   /** Tells what has gathered. */
-  tell(): void {
+  notify(): void {
     const batch = {
       removed: this.#removed,
       defined: [...this.#defined.values()],

@@ -64,7 +64,7 @@ export class Subscriptions {
       this.#forget(number, sent);
       if (this.#isUp) this.#options.send({ unsub: number });
     }
-    this.#tellWhole();
+    this.#emitWhole();
   }
 
   hello({ epoch }: Greeting): void {
@@ -77,7 +77,7 @@ export class Subscriptions {
       this.#revision = 0;
     }
     for (const [number, sent] of this.#all) this.#send(number, sent);
-    this.#tellWhole();
+    this.#emitWhole();
   }
 
   down(): void {
@@ -91,7 +91,7 @@ export class Subscriptions {
     if (end !== undefined) this.#ended(end);
     // A revision is no promise for a subscription whose end has not come.
     if (rev !== undefined && this.#pending.size === 0) this.#revision = Math.max(this.#revision, rev);
-    if (end !== undefined) this.#tellWhole();
+    if (end !== undefined) this.#emitWhole();
   }
 
   #answered(number: number, mode: ReceivedMessage['mode'], error: string | undefined): void {
@@ -100,7 +100,7 @@ export class Subscriptions {
     if (error !== undefined) {
       this.#forget(number, sent);
       sent.subscription.fail(new Error(error));
-      this.#tellWhole();
+      this.#emitWhole();
     } else if (mode !== undefined) {
       sent.mode = mode;
       if (mode === 'snapshot') sent.isWhole = false;
@@ -127,7 +127,7 @@ export class Subscriptions {
     this.#pending.delete(sent);
   }
 
-  #tellWhole(): void {
+  #emitWhole(): void {
     if (this.#isUp && this.#pending.size === 0) this.#options.whole();
   }
 }

@@ -42,9 +42,9 @@ export function createFlowGuard(host: NodeJS.Process, log: WatchdogData['log']):
     return started;
   };
   return {
-    protect(known, tell) {
+    protect(known, reporter) {
       flows = known;
-      report = tell;
+      report = reporter;
       if (flows.length === 0) return;
       thread ??= start();
       thread.postMessage(new Map(flows.map((flow) => [numberOf(flow.name), flow])));

@@ -23,9 +23,9 @@ export class LogOutput {
   #fullSinceMs: number | undefined;
   #onIdle: (() => void) | undefined;
 
-  constructor(descriptor: number, tell: TellLogger) {
+  constructor(descriptor: number, report: ReportToLog) {
     this.#descriptor = descriptor;
-    this.#health = new LogHealth(tell);
+    this.#health = new LogHealth(report);
   }
 
   get status(): LogStatus {
@@ -152,18 +152,18 @@ class LineBuffer {
 // Whether the log is written as it should be, and how many of its lines were lost.
 
 /** Is called with a sentence when the log cannot be written, and when it can be written again; it may write to the log. */
-type TellLogger = (sentence: string) => void;
+type ReportToLog = (sentence: string) => void;
 
 class LogHealth {
-  readonly #tell: TellLogger;
+  readonly #report: ReportToLog;
   /** Why the log is not written as it should be; empty: it is. */
   #reason = '';
   /** How many lines were lost since the start, and how many of them before all was well last. */
   #lost = 0;
   #lostBefore = 0;
 
-  constructor(tell: TellLogger) {
-    this.#tell = tell;
+  constructor(report: ReportToLog) {
+    this.#report = report;
   }
 
   get status(): LogStatus {
@@ -184,7 +184,7 @@ class LogHealth {
   complain(reason: string): void {
     const isFirst = this.#reason === '';
     this.#reason = reason;
-    if (isFirst) this.#tell(`the log is not written: ${reason}; /hub/log has the newest entries`);
+    if (isFirst) this.#report(`the log is not written: ${reason}; /hub/log has the newest entries`);
   }
 
   /** All is well again. */
@@ -194,6 +194,6 @@ class LogHealth {
     const was = this.#reason;
     this.#reason = '';
     this.#lostBefore = this.#lost;
-    this.#tell(`the log is written again, ${count === 1 ? '1 line was' : `${count} lines were`} lost: ${was}`);
+    this.#report(`the log is written again, ${count === 1 ? '1 line was' : `${count} lines were`} lost: ${was}`);
   }
 }

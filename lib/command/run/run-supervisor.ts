@@ -34,7 +34,7 @@ export function createSupervisor({ NOTIFY_SOCKET, WATCHDOG_USEC }: SupervisorEnv
     started.stdin?.on('error', forget);
     return started;
   };
-  const tell = (state: string) => {
+  const notify = (state: string) => {
     try {
       notifier ??= start();
     } catch {} // no process can be made at the moment; the next sign of life has another one made
@@ -44,9 +44,9 @@ export function createSupervisor({ NOTIFY_SOCKET, WATCHDOG_USEC }: SupervisorEnv
   const watchdogMs = Number(WATCHDOG_USEC) / 1000;
   return {
     ready() {
-      tell('READY=1');
-      if (watchdogMs > 0) setInterval(() => tell('WATCHDOG=1'), watchdogMs / signsOfLife).unref();
+      notify('READY=1');
+      if (watchdogMs > 0) setInterval(() => notify('WATCHDOG=1'), watchdogMs / signsOfLife).unref();
     },
-    stopping: () => tell('STOPPING=1'),
+    stopping: () => notify('STOPPING=1'),
   };
 }

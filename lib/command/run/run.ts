@@ -67,7 +67,7 @@ export async function run(paths: readonly string[], options: RunOptions): Promis
   const hub = await starting;
   supervisor.ready();
   giveBackWhenCalm();
-  if (options.warmUp) void warmUpAndTell(log);
+  if (options.warmUp) void warmUpAndReport(log);
   log.info({}, `stopping: ${await stopped}`);
   supervisor.stopping();
   const endMs = performance.now() + stopMs;
@@ -78,7 +78,7 @@ export async function run(paths: readonly string[], options: RunOptions): Promis
   return 0;
 }
 
-async function warmUpAndTell(log: Journal): Promise<void> {
+async function warmUpAndReport(log: Journal): Promise<void> {
   const startMs = performance.now();
   try {
     await warmUp();

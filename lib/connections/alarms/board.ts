@@ -11,7 +11,7 @@ interface Alarm {
   readonly name: string;
   readonly settings: AlarmSettings;
   state: AlarmState;
-  isTold: boolean;
+  isReported: boolean;
   /** Whether the parameter has the value that makes the alarm; undefined: it is unknown. */
   isMet: boolean | undefined;
   /** Since when, on the clock of the connection. */
@@ -55,14 +55,14 @@ export class AlarmBoard {
       name,
       settings,
       state: 'normal',
-      isTold: false,
+      isReported: false,
       isMet: undefined,
       metAtMs: 0,
       rising: Subscription.EMPTY,
     };
     const state = left?.state ?? memory?.recalled.get(name);
     if (isKeptState(state)) this.#enter(alarm, state);
-    if (isKeptState(state) || left?.isTold) this.#handle(alarm, 'none');
+    if (isKeptState(state) || left?.isReported) this.#handle(alarm, 'none');
     this.#running.add(() => alarm.rising.unsubscribe());
     this.#hear(name, [alarm]);
     this.#follow(alarm, left);
@@ -96,7 +96,7 @@ export class AlarmBoard {
     if (this.#subscriber.closed) return;
     for (const alarm of this.#changed) this.#look(alarm);
     this.#changed.clear();
-    this.#tellTotals();
+    this.#publishTotals();
   }
 
   /** Looks at a value that has changed; an alarm that has a delay is what it was until then. */
@@ -109,22 +109,22 @@ export class AlarmBoard {
       alarm.rising = scheduler.schedule(() => this.#handleAll([alarm], 'rises'), delay);
     if (!alarm.isMet) this.#handle(alarm, 'ends');
     else if (delay <= 0) this.#handle(alarm, 'rises');
-    else if (!alarm.isTold) this.#handle(alarm, 'none');
+    else if (!alarm.isReported) this.#handle(alarm, 'none');
   }
 
   #handleAll(alarms: readonly Alarm[], event: AlarmEvent): void {
     this.#context.turn(() => {
       for (const alarm of alarms) this.#handle(alarm, event);
-      this.#tellTotals();
+      this.#publishTotals();
     });
   }
 
   #handle(alarm: Alarm, event: AlarmEvent): void {
     const state = stateAfter(alarm.state, event);
-    if (state === alarm.state && (alarm.isTold || event === 'acknowledged')) return;
+    if (state === alarm.state && (alarm.isReported || event === 'acknowledged')) return;
     if (state !== alarm.state) this.#enter(alarm, state);
-    alarm.isTold = true;
-    this.#tell(alarm, event === 'acknowledged');
+    alarm.isReported = true;
+    this.#report(alarm, event === 'acknowledged');
   }
 
   #enter(alarm: Alarm, state: AlarmState): void {
@@ -133,7 +133,7 @@ export class AlarmBoard {
     this.#context.memory?.changed(alarm.name, () => (state === 'normal' ? undefined : state));
   }
 
-  #tell({ name, state }: Alarm, isByHand: boolean): void {
+  #report({ name, state }: Alarm, isByHand: boolean): void {
     const because = isByHand ? {} : { because: this.#context.lastChange(name) };
     const set = (id: string, value: boolean | string) => this.#subscriber.next({ set: id, value, ...because });
     set(`${name}/state`, state);
@@ -142,7 +142,7 @@ export class AlarmBoard {
     set(name, state !== 'normal');
   }
 
-  #tellTotals(): void {
+  #publishTotals(): void {
     for (const [id, value] of Object.entries(this.#totals.values()))
       this.#subscriber.next({ set: `${all}/${id}`, value });
   }
@@ -235,7 +235,7 @@ function isKeptState(data: unknown): data is AlarmState {
 // What alarms leave when a reload changes the settings of their connection: those whose cause stays the same go on from there.
 
 /** An alarm as it was. */
-interface LeftAlarm extends Readonly<Pick<Alarm, 'settings' | 'state' | 'isTold' | 'isMet' | 'metAtMs'>> {
+interface LeftAlarm extends Readonly<Pick<Alarm, 'settings' | 'state' | 'isReported' | 'isMet' | 'metAtMs'>> {
   /** The revision of the last change of its parameter; undefined: there is none. */
   readonly revision: number | undefined;
 }

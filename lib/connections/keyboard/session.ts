@@ -245,15 +245,15 @@ export function runProcess(
     });
     const lastWords = hearLastWords(child);
     let reason: unknown;
-    const tellEnd = (how: string) =>
+    const reportEnd = (how: string) =>
       subscriber.error(reason ?? new ProcessEnded([how, lastWords()].filter((part) => part !== '').join(': ')));
     let hasEnded = false;
     const end = endOf(child);
     end.then((how) => {
       hasEnded = true;
-      tellEnd(how);
+      reportEnd(how);
     });
-    child.on('error', (error) => child.pid === undefined && tellEnd(error.message));
+    child.on('error', (error) => child.pid === undefined && reportEnd(error.message));
     child.on('message', (message) => {
       const said = fromProcess.safeParse(message);
       if (said.success) subscriber.next(said.data); // other messages are Node's own: with --watch it reports imports here

@@ -18,7 +18,7 @@ import { inboxPrefixOf, subjectOf, subjectOfAll, subjectOfWrites } from './link/
 import { Mirrors } from './mirrors/mirrors.ts';
 import { goneMs, longestWaitMs } from './ownership/connection-claims.ts';
 import { decideOwnership } from './ownership/decide-ownership.ts';
-import type { NamesakeTold } from './ownership/namesake.ts';
+import type { NamesakeReport } from './ownership/namesake.ts';
 import { type NatsSettings, settingsSchema } from './settings.ts';
 import { Sharer } from './sharing/sharer.ts';
 
@@ -40,7 +40,7 @@ export const nats = defineGatewayType({
       const isShared = selectBy(settings.share);
       const intake = new Intake({ soon: setImmediate, log });
       const link = openLink({ ...context, intake });
-      const namesake$ = new Subject<NamesakeTold>();
+      const namesake$ = new Subject<NamesakeReport>();
       const ownership = decideOwnership({
         context,
         hub,
@@ -50,7 +50,7 @@ export const nats = defineGatewayType({
         namesake$,
         heard: () => mirrors.owners(goneMs),
         hasNoTerm: (name) => mirrors.hasNoTerm(name, longestWaitMs),
-        tellAll: (endMs) => sharer.tellAll(endMs),
+        notifyAll: (endMs) => sharer.notifyAll(endMs),
         fail: (reason) => subscriber.error(new HubError('cannot-start', reason)),
       });
       const shared = { hub, name: settings, ownership, scheduler };

@@ -76,15 +76,15 @@ export function createRestApi(consoleFolder: string) {
         const follow = <T>(stream$: Observable<T>, next: (one: T) => void) =>
           stream$.subscribe({ next, error: (error) => subscriber.error(error) });
         const following = [
-          follow(hub.changes$, sockets.tell),
+          follow(hub.changes$, sockets.notify),
           follow(hub.declared$, sockets.declare),
           follow(hub.removed$, forget),
-          follow(hub.mirroring.stale$, sockets.tellStale),
-          follow(hub.mirroring.lost$, sockets.tellLost),
+          follow(hub.mirroring.stale$, sockets.reportStale),
+          follow(hub.mirroring.lost$, sockets.reportLost),
           follow(context.settings$, adopt),
           follow(state$, (event) => subscriber.next(event)),
         ];
-        sockets.tellStale(hub.parameters()); // those that were stale before it started
+        sockets.reportStale(hub.parameters()); // those that were stale before it started
         return () => {
           for (const one of following) one.unsubscribe();
           context.finish(stop());
@@ -155,7 +155,7 @@ function startServer(context: ConnectionContext<Settings>, hub: HubPort, console
     },
   });
   const noting = interval(noteMs, scheduler).subscribe(() => entry.forget());
-  tellWhere(context, entrance.port, directory.everybody !== undefined);
+  logWhere(context, entrance.port, directory.everybody !== undefined);
   return {
     sockets,
     state$: entrance.state$,
@@ -216,7 +216,7 @@ function createOrigins(id: string): (visitor: Visitor, address: string) => Origi
 }
 
 /** Tells the operator where the server listens, and whether everybody may come in. */
-function tellWhere({ settings, log }: ConnectionContext<Settings>, port: number, isOpenToAll: boolean): void {
+function logWhere({ settings, log }: ConnectionContext<Settings>, port: number, isOpenToAll: boolean): void {
   const { bindIp, tls } = settings;
   const scheme = tls ? 'https' : 'http';
   log.info({ port }, `listens on ${scheme}://${urlHost(bindIp)}:${port}/`);

@@ -45,25 +45,25 @@ function runSchedule(
   const isState = ({ entry }: Running) => entry.isOpenAt !== undefined;
   const all = [...every.filter(isState), ...every.filter((one) => !isState(one))];
   /** What was told last: up to which time of day, and when that was. */
-  let toldMs = timeOfDay();
-  let toldAt = scheduler.now();
-  const tellOne = ({ name, entry, nextAt }: Running, now: number) => {
+  let reportedMs = timeOfDay();
+  let reportedAt = scheduler.now();
+  const reportOne = ({ name, entry, nextAt }: Running, now: number) => {
     if (entry.isOpenAt !== undefined) subscriber.next({ set: name, value: entry.isOpenAt(now) });
-    else if (entry.nextAfter(Math.max(toldMs, now - graceMs)) <= now) subscriber.next({ set: name, value: true });
+    else if (entry.nextAfter(Math.max(reportedMs, now - graceMs)) <= now) subscriber.next({ set: name, value: true });
     else if (nextAt <= now)
       log.warn({ entry: name }, `${name} did not fire: the machine slept, or its clock was set`, name);
   };
-  const tell = (now: number) => {
-    const isSetBack = now < toldMs;
-    if (isSetBack) toldMs = now - (scheduler.now() - toldAt); // what has come since it was set back comes now
+  const announce = (now: number) => {
+    const isSetBack = now < reportedMs;
+    if (isSetBack) reportedMs = now - (scheduler.now() - reportedAt); // what has come since it was set back comes now
     for (const one of all) {
       if (one.lookAt > now && !isSetBack) continue;
-      tellOne(one, now);
+      reportOne(one, now);
       one.nextAt = one.entry.nextAfter(now);
       one.lookAt = Math.min(one.nextAt, now + lookAgainMs);
     }
-    toldMs = now;
-    toldAt = scheduler.now();
+    reportedMs = now;
+    reportedAt = scheduler.now();
   };
   let waiting: Subscription | undefined;
   const wait = (now: number) => {
@@ -73,12 +73,12 @@ function runSchedule(
   };
   const wake = () => {
     const now = timeOfDay();
-    if (now > toldMs || now < toldMs - graceMs) turn(() => tell(now));
+    if (now > reportedMs || now < reportedMs - graceMs) turn(() => announce(now));
     wait(now);
   };
   subscriber.next({ state: 'running' });
-  turn(() => tell(toldMs));
-  wait(toldMs);
+  turn(() => announce(reportedMs));
+  wait(reportedMs);
   const unwatch = wallClock.watch(() => {
     waiting?.unsubscribe();
     waiting = scheduler.schedule(wake);

@@ -52,7 +52,7 @@ export abstract class Keeper {
   protected oldest: number | undefined;
   readonly #what: string;
   readonly #options: KeeperOptions;
-  readonly #state: ToldState;
+  readonly #state: StateReporter;
   readonly #backoff = new Backoff(againTimes);
   /** What was lost; shown until the connection is started anew. */
   #losses: readonly string[] = [];
@@ -62,12 +62,12 @@ export abstract class Keeper {
   #caughtUpAt: number;
 
   /** `what` names the rows: `entries`. */
-  constructor(what: string, options: KeeperOptions, tell: (event: ConnectionEvent) => void) {
+  constructor(what: string, options: KeeperOptions, report: (event: ConnectionEvent) => void) {
     this.#what = what;
     this.#options = options;
-    this.#state = new ToldState(tell);
+    this.#state = new StateReporter(report);
     this.leftOut = new LeftOutCount(what);
-    this.disk = new SlowDisk(options.scheduler, () => this.tellState());
+    this.disk = new SlowDisk(options.scheduler, () => this.reportState());
     this.pause = new Pause(options.scheduler);
     this.#caughtUpAt = options.scheduler.now();
   }
@@ -110,7 +110,7 @@ export abstract class Keeper {
       if (!this.isOpen) await this.open();
       const wrote = await this.#writeOnce();
       if (this.isOpen && copy?.isDue(scheduler.now())) void this.#makeCopy(copy);
-      this.tellState();
+      this.reportState();
       const isUrgent = wrote === 'more' || this.#flushing.length > 0;
       if (this.isEnding) break;
       if (this.trouble !== undefined) await this.pause.for(startedAt + this.#backoff.next() - scheduler.now());
@@ -142,7 +142,7 @@ export abstract class Keeper {
     this.noteTrouble(reason);
     this.isOpen = reason === undefined;
     if (this.isOpen) this.#options.copy?.plan(this.#options.scheduler.now(), copyAgeMs);
-    this.tellState();
+    this.reportState();
   }
 
   protected noteLosses(losses: readonly string[]): void {
@@ -172,7 +172,7 @@ export abstract class Keeper {
     this.isOpen = false;
   }
 
-  protected tellState(): void {
+  protected reportState(): void {
     if (this.isEnding) return;
     const lag = this.disk.describeLag(this.#what);
     this.#state.set(
@@ -208,7 +208,7 @@ export abstract class Keeper {
  * write.
  */
 export function runKeeper(
-  create: (tell: (event: ConnectionEvent) => void) => Keeper,
+  create: (report: (event: ConnectionEvent) => void) => Keeper,
   hub: HubPort,
   finish: (work: Promise<unknown>) => void,
 ): Observable<ConnectionEvent> {
@@ -229,17 +229,17 @@ export function runKeeper(
 const slowMs = 300;
 /** So long after the last slow commit the disk counts as well again. */
 const recoveredMs = 2000;
-const tellEveryMs = 1000;
+const reportEveryMs = 1000;
 
 class SlowDisk {
   readonly #scheduler: SchedulerLike;
-  readonly #tell: () => void;
+  readonly #report: () => void;
   #last: { readonly ms: number; readonly at: number } | undefined;
 
   /** `tell` is called whenever there is something new to tell. */
-  constructor(scheduler: SchedulerLike, tell: () => void) {
+  constructor(scheduler: SchedulerLike, report: () => void) {
     this.#scheduler = scheduler;
-    this.#tell = tell;
+    this.#report = report;
   }
 
   /** Says with which lag `what` is written, that of the last slow commit; undefined: the disk is well. */
@@ -254,16 +254,16 @@ class SlowDisk {
     const note = () => {
       const now = this.#scheduler.now();
       this.#last = { ms: Math.round(now - startedAt), at: now };
-      this.#tell();
+      this.#report();
     };
-    const telling = this.#scheduler.schedule(function () {
+    const reporting = this.#scheduler.schedule(function () {
       note();
-      this.schedule(undefined, tellEveryMs);
+      this.schedule(undefined, reportEveryMs);
     }, slowMs);
     try {
       return await commit;
     } finally {
-      telling.unsubscribe();
+      reporting.unsubscribe();
       if (this.#scheduler.now() - startedAt > slowMs) note();
     }
   }
@@ -271,20 +271,20 @@ class SlowDisk {
 
 // The state of a part of the store, or of all of them, which is told when it is another one.
 
-export class ToldState {
-  readonly #tell: (event: ConnectionEvent) => void;
-  #told: string | undefined;
+export class StateReporter {
+  readonly #report: (event: ConnectionEvent) => void;
+  #reported: string | undefined;
 
-  constructor(tell: (event: ConnectionEvent) => void) {
-    this.#tell = tell;
+  constructor(report: (event: ConnectionEvent) => void) {
+    this.#report = report;
   }
 
   /** Takes over all that is wrong: a sentence each, undefined: this is not. */
   set(...reasons: readonly (string | undefined)[]): void {
     const reason = reasons.filter((text) => text !== undefined).join('; ');
-    if (reason === this.#told) return;
-    this.#told = reason;
-    this.#tell(reason === '' ? { state: 'running' } : { state: 'degraded', reason });
+    if (reason === this.#reported) return;
+    this.#reported = reason;
+    this.#report(reason === '' ? { state: 'running' } : { state: 'degraded', reason });
   }
 }
 

@@ -5,7 +5,7 @@ import { Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import { messageOf } from '../../model/error.ts';
 import { Backoff, restartTimes } from '../../model/time/backoff.ts';
 import type { ConnectionEvent } from '../connection.ts';
-import { ToldState } from './keeper.ts';
+import { StateReporter } from './keeper.ts';
 
 /**
  * A part tells its state soon after it was subscribed to: the store has started once all have. When it errs it is subscribed to
@@ -18,8 +18,8 @@ export function runParts(parts: Readonly<Record<string, Part>>, scheduler: Sched
   return new Observable((subscriber) => {
     const reasons = new Map<string, string | undefined>();
     const names = Object.keys(parts);
-    const state = new ToldState((event) => subscriber.next(event));
-    const tell = (name: string, reason: string | undefined) => {
+    const state = new StateReporter((event) => subscriber.next(event));
+    const report = (name: string, reason: string | undefined) => {
       reasons.set(name, reason);
       if (reasons.size < names.length) return;
       state.set(...names.map((one) => reasons.get(one)));
@@ -27,8 +27,8 @@ export function runParts(parts: Readonly<Record<string, Part>>, scheduler: Sched
     const running = Object.entries(parts).map(([name, part]) =>
       keepRunning(part, scheduler, (event) => {
         if ('set' in event) subscriber.next(event);
-        else if (event.state === 'running') tell(name, undefined);
-        else tell(name, name === 'values' ? event.reason : `${name}: ${event.reason}`);
+        else if (event.state === 'running') report(name, undefined);
+        else report(name, name === 'values' ? event.reason : `${name}: ${event.reason}`);
       }),
     );
     return () => {
@@ -37,7 +37,7 @@ export function runParts(parts: Readonly<Record<string, Part>>, scheduler: Sched
   });
 }
 
-function keepRunning(part: Part, scheduler: SchedulerLike, tell: (event: ConnectionEvent) => void): () => void {
+function keepRunning(part: Part, scheduler: SchedulerLike, report: (event: ConnectionEvent) => void): () => void {
   const backoff = new Backoff(restartTimes);
   let waiting: Subscription | undefined;
   let running: Subscription | undefined;
@@ -45,11 +45,11 @@ function keepRunning(part: Part, scheduler: SchedulerLike, tell: (event: Connect
   const start = () => {
     const startedAt = scheduler.now();
     running = part.subscribe({
-      next: tell,
+      next: report,
       error: (error: unknown) => {
         if (isStopped) return;
         backoff.ran(scheduler.now() - startedAt);
-        tell({ state: 'degraded', reason: messageOf(error) });
+        report({ state: 'degraded', reason: messageOf(error) });
         waiting = scheduler.schedule(start, backoff.next());
       },
     });

@@ -142,13 +142,13 @@ export function usePages<Row extends { readonly time: string }, Answer extends {
       const { path, query, from = Number.NEGATIVE_INFINITY } = ask();
       if (before !== undefined) query.set('before', String(before));
       try {
-        const told = await getJson<Answer>(`${path}?${query}`);
+        const fetched = await getJson<Answer>(`${path}?${query}`);
         if (!isCurrent()) return;
-        const page = pageOf(rowsOf(told), told.next, keyOf);
+        const page = pageOf(rowsOf(fetched), fetched.next, keyOf);
         const next = before === undefined ? since(addNewer(held, page), from) : addOlder(held!, page, keyOf);
         setStore('held', reconcile(next, { key: 'id' }));
         heldOf = asked;
-        setAnswer(() => told);
+        setAnswer(() => fetched);
         setFault(undefined);
       } catch (problem) {
         if (isCurrent()) setFault(problem);

@@ -25,12 +25,12 @@ export function explainType(
   const { code = '', summary = error.message, node } = error;
   if (!isPart(node)) return new ExpressionMistake(`expected an expression, ${summary}`, 0);
   const source = (part: Part) => text.slice(part.start, part.end);
-  const told = (message: string, at: Part = node) => new ExpressionMistake(message, at.start);
+  const mistake = (message: string, at: Part = node) => new ExpressionMistake(message, at.start);
   switch (code) {
     case 'unknown_variable':
-      return told(unknownVariable(text, node, names, hasParam));
+      return mistake(unknownVariable(text, node, names, hasParam));
     case 'no_such_overload':
-      return 'left' in node ? binaryMistake(node as Binary, source) : told(unaryMistake(node, source));
+      return 'left' in node ? binaryMistake(node as Binary, source) : mistake(unaryMistake(node, source));
     case 'invalid_logical_operand': {
       const { left, right } = node as Binary;
       const [wrong, other] = ['bool', 'dyn'].includes(typeOf(left)) ? [right, left] : [left, right];
@@ -38,13 +38,13 @@ export function explainType(
         wrong.op === 'value' && other.op === '=='
           ? `write ${source((other as Binary).left)} == ${source(wrong)}`
           : compared(source(wrong), typeOf(wrong));
-      return told(`expected a condition on both sides of ${node.op}, got ${aWordOf(typeOf(wrong))}: ${use}`, wrong);
+      return mistake(`expected a condition on both sides of ${node.op}, got ${aWordOf(typeOf(wrong))}: ${use}`, wrong);
     }
     case 'invalid_condition_type':
-      return told(`expected a condition, got ${aWordOf(typeOf(node))}: ${compared(source(node), typeOf(node))}`);
+      return mistake(`expected a condition, got ${aWordOf(typeOf(node))}: ${compared(source(node), typeOf(node))}`);
     case 'incompatible_ternary_branches': {
       const { left, right } = node as Binary;
-      return told(
+      return mistake(
         `expected the same type on both sides of :, got ${wordOf(typeOf(left))} and ${wordOf(typeOf(right))}`,
         right,
       );
@@ -52,18 +52,18 @@ export function explainType(
     case 'heterogeneous_map_key':
     case 'heterogeneous_map_value':
     case 'heterogeneous_list_element':
-      return told(`expected one type in a list or map, got ${aWordOf(typeOf(node))} among others`);
+      return mistake(`expected one type in a list or map, got ${aWordOf(typeOf(node))} among others`);
     case 'invalid_macro_argument':
-      return told("expected has(map.key) with the name of a map, as in cel.bind(m, {'a': 1}, has(m.a))");
+      return mistake("expected has(map.key) with the name of a map, as in cel.bind(m, {'a': 1}, has(m.a))");
     case 'invalid_comprehension_range':
-      return told(`expected a list to go through, got ${aWordOf(typeOf(node))}`);
+      return mistake(`expected a list to go through, got ${aWordOf(typeOf(node))}`);
     case 'cannot_index_type':
     case 'invalid_index_type':
-      return told(fieldMistake(node, source));
+      return mistake(fieldMistake(node, source));
     case 'no_matching_overload':
-      return told(callMistake(summary));
+      return mistake(callMistake(summary));
     default:
-      return told(summary.replace(/'(\w+)'/g, (_, type: string) => wordOf(type)));
+      return mistake(summary.replace(/'(\w+)'/g, (_, type: string) => wordOf(type)));
   }
 }
 
@@ -92,13 +92,14 @@ export function explainResult(
   expects: ValueType | undefined,
 ): ExpressionMistake {
   const source = text.trim();
-  const told = (message: string) => new ExpressionMistake(message, tree.start);
+  const mistake = (message: string) => new ExpressionMistake(message, tree.start);
   if (type === 'null' || type.startsWith('list') || type.startsWith('map') || expects === undefined)
-    return told(`expected a text, a number or true/false as the result, got ${aWordOf(type)}`);
+    return mistake(`expected a text, a number or true/false as the result, got ${aWordOf(type)}`);
   if (expects === 'B' || expects === 'T')
-    return told(`expected true/false as the result, got ${aWordOf(type)}: ${compared(source, type)}`);
-  if (expects === 'S') return told(`expected a text as the result, got ${aWordOf(type)}: use string(${short(source)})`);
-  return told(`expected a number as the result, got ${aWordOf(type)}: use double(${short(source)})`);
+    return mistake(`expected true/false as the result, got ${aWordOf(type)}: ${compared(source, type)}`);
+  if (expects === 'S')
+    return mistake(`expected a text as the result, got ${aWordOf(type)}: use string(${short(source)})`);
+  return mistake(`expected a number as the result, got ${aWordOf(type)}: use double(${short(source)})`);
 }
 
 /** Names of values, which nobody means as a text. */
@@ -116,45 +117,46 @@ function typeOf({ checkedType }: Part): string {
 function binaryMistake({ op, left, right }: Binary, source: (part: Part) => string): ExpressionMistake {
   const [leftType, rightType] = [typeOf(left), typeOf(right)];
   const sides = `${wordOf(leftType)} ${op} ${wordOf(rightType)}`;
-  const told = (message: string, at: Part) => new ExpressionMistake(message, at.start);
+  const mistake = (message: string, at: Part) => new ExpressionMistake(message, at.start);
   if (op === 'in') {
     if (/^(list|map)/.test(rightType))
-      return told(`expected a list of ${wordOf(leftType)} after in, got ${aWordOf(rightType)}`, right);
-    return told(`expected a list after in, such as [1, 2], got ${aWordOf(rightType)}`, right);
+      return mistake(`expected a list of ${wordOf(leftType)} after in, got ${aWordOf(rightType)}`, right);
+    return mistake(`expected a list after in, such as [1, 2], got ${aWordOf(rightType)}`, right);
   }
   const texts = [left, right].filter((part) => typeOf(part) === 'string');
   const others = [left, right].filter((part) => typeOf(part) !== 'string');
   const flags = [left, right].filter((part) => typeOf(part) === 'bool');
-  if (op === '+' && texts.length === 1) return told(`${sides}: use string(${short(source(others[0]!))})`, others[0]!);
+  if (op === '+' && texts.length === 1)
+    return mistake(`${sides}: use string(${short(source(others[0]!))})`, others[0]!);
   if (op === '==' || op === '!=') {
     if (texts.length === 1) {
       const [text] = texts as [Part];
       const literal = typeof text.args === 'string' && text.op === 'value' ? text.args : undefined;
       if (typeOf(others[0]!) === 'bool')
-        return told(`${sides}: expected true or false to compare with, got a text`, text);
+        return mistake(`${sides}: expected true or false to compare with, got a text`, text);
       if (literal !== undefined && literal.trim() !== '' && Number.isFinite(Number(literal)))
-        return told(`${sides}: expected the number ${literal} without quotes`, text);
-      return told(`${sides}: use string(${short(source(others[0]!))})`, others[0]!);
+        return mistake(`${sides}: expected the number ${literal} without quotes`, text);
+      return mistake(`${sides}: use string(${short(source(others[0]!))})`, others[0]!);
     }
     if (flags.length === 1)
-      return told(
+      return mistake(
         `${sides}: write ${short(source(flags[0]!))} or !${short(source(flags[0]!))} alone`,
         others.find((part) => part !== flags[0])!,
       );
-    return told(`${sides}: expected the same type on both sides`, right);
+    return mistake(`${sides}: expected the same type on both sides`, right);
   }
   if (texts.length > 0) {
     const use = readers[typeOf(others[0] ?? texts[1]!)] ?? 'double';
-    return told(`${sides}: use ${use}(${short(source(texts[0]!))})`, texts[0]!);
+    return mistake(`${sides}: use ${use}(${short(source(texts[0]!))})`, texts[0]!);
   }
   if (flags.length > 0) {
     const [flag] = flags as [Part];
     const use = ['<', '>', '<=', '>='].includes(op)
       ? `compare numbers, and join conditions with &&`
       : `use (${short(source(flag))} ? 1 : 0)`;
-    return told(`${sides}: ${use}`, flag);
+    return mistake(`${sides}: ${use}`, flag);
   }
-  return told(`expected values that ${op} can take, got ${sides}`, left);
+  return mistake(`expected values that ${op} can take, got ${sides}`, left);
 }
 
 /** What makes another type of a text, where that is no number. */

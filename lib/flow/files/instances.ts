@@ -51,11 +51,11 @@ function expandOwn(
   const expanded = expandWith({ ...file, data }, text, defaults, new Scope(own, used, undefined, ''), mistakes, {
     budget,
   });
-  tellUnused(file, defaults, used, mistakes);
+  reportUnused(file, defaults, used, mistakes);
   return expanded;
 }
 
-function tellUnused(file: CheckedFile, variables: Variables, used: ReadonlySet<string>, mistakes: MistakeList): void {
+function reportUnused(file: CheckedFile, variables: Variables, used: ReadonlySet<string>, mistakes: MistakeList): void {
   for (const name of Object.keys(variables))
     if (!used.has(name) && name !== 'instance')
       mistakes.add(file, ['variables', name], `unused variable "${name}": nothing has \${${name}}`);
@@ -99,7 +99,7 @@ class Maker {
     const made = Object.entries(each).flatMap(([name, given]) =>
       this.#budget.isSpent ? [] : [this.#makeOne(name, given, givenSomewhere)],
     );
-    if (made.length > 0) tellUnused(this.#template, this.#template.defaults, this.#used, this.#mistakes);
+    if (made.length > 0) reportUnused(this.#template, this.#template.defaults, this.#used, this.#mistakes);
     return made;
   }
 
@@ -116,14 +116,14 @@ class Maker {
     const scope = new Scope(own, used, undefined, title);
     const expanded = expandWith(this.#template, text, defaults, scope, mistakes, options);
     const unused = Object.keys(given).filter((variable) => !used.has(variable));
-    this.#tellVariables(instance, unused, unknown, scope, givenSomewhere);
+    this.#reportVariables(instance, unused, unknown, scope, givenSomewhere);
     for (const variable of used) this.#used.add(variable);
     const ownVersion = versionOf(Buffer.from(JSON.stringify([version, instance, given])));
     return { ...expanded, name, folder, version: ownVersion, instance };
   }
 
   /** Tells each variable once that is unknown or not used; of a misspelt one only where it is given. */
-  #tellVariables(
+  #reportVariables(
     instance: string,
     unused: readonly string[],
     unknown: readonly Unknown[],
@@ -143,9 +143,9 @@ class Maker {
             : `unknown variable "${name}", did you mean "${nearest}"?`;
       this.#mistakes.add(this.#file, at(name), message);
     }
-    for (const [name, { tell }] of missing)
+    for (const [name, { report }] of missing)
       if (givenSomewhere.has(name))
         this.#mistakes.add(this.#file, at(), `expected the variable "${name}" as in other instances, got none`);
-      else tell(unknownVariable(name, scope.names));
+      else report(unknownVariable(name, scope.names));
   }
 }

@@ -28,21 +28,21 @@ export async function watchFlowFiles(paths: readonly string[], log: Log): Promis
   const events = new Subject<void>();
   const changes$ = new ReplaySubject<unknown>(1);
   events.pipe(auditTime(settleMs)).subscribe(changes$);
-  const tell = () => events.next();
-  let watcher = await watchPaths(paths, tell, log);
+  const notify = () => events.next();
+  let watcher = await watchPaths(paths, notify, log);
   let turning: Promise<void> = Promise.resolve();
   let isClosed = false;
   /** Watches what is there now. */
   const turn = async () => {
     if (isClosed) return;
     await watcher.close(); // first: the library gives what it watches at a path to all that watch the path
-    watcher = await watchPaths(paths, tell, log);
-    tell();
+    watcher = await watchPaths(paths, notify, log);
+    notify();
   };
   const moved = () => {
     turning = turning.then(turn);
   };
-  const places = new FollowedPlaces({ moved, saved: tell });
+  const places = new FollowedPlaces({ moved, saved: notify });
   await places.follow(paths);
   return {
     changes$,
@@ -58,7 +58,7 @@ export async function watchFlowFiles(paths: readonly string[], log: Log): Promis
 }
 
 /** Watches flow files and folders of them as they are; resolves once no save can be missed. */
-async function watchPaths(paths: readonly string[], tell: () => void, log: Log): Promise<FSWatcher> {
+async function watchPaths(paths: readonly string[], notify: () => void, log: Log): Promise<FSWatcher> {
   const watched = await WatchedPaths.of(paths);
   const watcher = watch(watched.roots, {
     ignoreInitial: true,
@@ -66,7 +66,7 @@ async function watchPaths(paths: readonly string[], tell: () => void, log: Log):
     ignored: (path, stats) => watched.isIgnored(path, stats?.isFile() === true),
   });
   const hear = (path: string) => {
-    if (watched.isWanted(path)) tell();
+    if (watched.isWanted(path)) notify();
   };
   watcher.on('all', (_, path) => hear(path));
   // A file deleted twice within 100 ms, and there again, gets no event but these, which say what a folder has heard.

@@ -21,7 +21,7 @@ export interface ProgramOptions {
   /** Is given all flows in TypeScript before one of them is imported. */
   readonly protect?: (flows: readonly FlowCode[]) => void;
   /** Whether flows that have stopped the hub before are left out, with a word to the operator. */
-  readonly tellLeftOut?: (flow: string, reason: string) => void;
+  readonly reportLeftOut?: (flow: string, reason: string) => void;
 }
 
 /** What this process has imported last of each content of a file. Node.js keeps it, so it need not be tried again. */
@@ -118,10 +118,10 @@ export class FlowPrograms {
 
   /** Whether a flow has stopped the hub before; then the operator is told. */
   #isLeftOut(code: FlowCode): boolean {
-    const { tellLeftOut } = this.#options;
-    const reason = tellLeftOut && whyLeftOut(code);
+    const { reportLeftOut } = this.#options;
+    const reason = reportLeftOut && whyLeftOut(code);
     if (reason === undefined) return false;
-    tellLeftOut?.(code.name, reason);
+    reportLeftOut?.(code.name, reason);
     return true;
   }
 }

@@ -49,7 +49,7 @@ export function observeImports(observer: ImportObserver): void {
   registerHooks({
     resolve(specifier, context, nextResolve) {
       const from = ownPath(context.parentURL);
-      const tell = (url: string | undefined) => {
+      const report = (url: string | undefined) => {
         const to = ownPath(url);
         if (from !== undefined && to !== undefined) observer.imports(from, to);
       };
@@ -57,11 +57,11 @@ export function observeImports(observer: ImportObserver): void {
         if (from !== undefined && specifier.startsWith('node:') && !isBuiltin(specifier))
           throw new Error(`Node.js has no module "${specifier}"`);
         const resolved = resolveOwn(specifier, context, nextResolve);
-        tell(resolved.url);
+        report(resolved.url);
         if (from !== undefined) importers.set(resolved.url, { from, specifier });
         return resolved;
       } catch (error) {
-        tell((error as { url?: string }).url);
+        report((error as { url?: string }).url);
         if (from !== undefined) observer.fails(error, from, specifier);
         throw error;
       }

@@ -95,10 +95,10 @@ interface Paused {
 
 /** Where the main thread is: a line per call, innermost first, `file:///…:12:5`; undefined: it runs no code. For threads. */
 export function stackOfMainThread(): Promise<string | undefined> {
-  return pause((tell) => {
+  return pause((notify) => {
     const session = new Session();
     session.connectToMainThread();
-    session.on('inspectorNotification', tell);
+    session.on('inspectorNotification', notify);
     return { send: (method) => session.post(method), close: () => session.disconnect() };
   });
 }
@@ -108,7 +108,7 @@ export function stackOfMainThread(): Promise<string | undefined> {
  * a thread that is interrupted when nobody is there any more waits for ever, and the process for it.
  */
 export function stackOfThread(threadId: number, signal?: AbortSignal): Promise<string | undefined> {
-  return pause((tell) => {
+  return pause((notify) => {
     const session = new Session();
     session.connect();
     let sessionId: string | undefined;
@@ -125,14 +125,17 @@ export function stackOfThread(threadId: number, signal?: AbortSignal): Promise<s
       for (const message of waiting.splice(0)) session.post('NodeWorker.sendMessageToWorker', { sessionId, message });
     });
     session.on('NodeWorker.receivedMessageFromWorker', ({ params }) => {
-      if (params.sessionId === sessionId) tell(JSON.parse(params.message) as Said);
+      if (params.sessionId === sessionId) notify(JSON.parse(params.message) as Said);
     });
     session.post('NodeWorker.enable', { waitForDebuggerOnStart: false });
     return { send, close: () => session.disconnect() };
   }, signal);
 }
 
-async function pause(connect: (tell: (said: Said) => void) => Line, signal?: AbortSignal): Promise<string | undefined> {
+async function pause(
+  connect: (notify: (said: Said) => void) => Line,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
   const urls = new Map<string, string>();
   const paused = Promise.withResolvers<string | undefined>();
   const line = connect(({ method, params }) => {

@@ -50,7 +50,7 @@ export class HandSwitches {
   /** What was switched goes by its flow file again: that is told, unless it stays as it is. `why`: its text has changed. */
   release(what: Switchable, { isOn, by }: HandSwitch, isOnAgain: boolean, why: string): void {
     this.note(what, undefined);
-    if (isOn !== isOnAgain) this.#tell({ ...what, isOn, by: by.name }, why);
+    if (isOn !== isOnAgain) this.#report({ ...what, isOn, by: by.name }, why);
   }
 
   /**
@@ -63,7 +63,7 @@ export class HandSwitches {
       if (this.#present.has(idOf(kept))) continue;
       this.#keeping.remember(idOf(kept), () => undefined);
       const now = isOn(kept);
-      if (now !== undefined && now !== kept.isOn) this.#tell(kept, startedAnew);
+      if (now !== undefined && now !== kept.isOn) this.#report(kept, startedAnew);
     }
   }
 
@@ -73,7 +73,7 @@ export class HandSwitches {
       this.#log.info({}, `${wordsOf(kept)}: this ends with the hub, at the next start it is as its flow file says`);
   }
 
-  #tell(kept: Kept, why: string): void {
+  #report(kept: Kept, why: string): void {
     const { kind, name, file, isOn } = kept;
     const again = kind === 'rule' ? `is ${isOn ? 'off' : 'on'} again` : isOn ? 'is disabled again' : 'runs again';
     this.#log.warn({ [kind]: name, file }, `${wordsOf(kept)} and ${again}: ${why}`);

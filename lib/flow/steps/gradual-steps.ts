@@ -139,21 +139,21 @@ function averageOf({ over, every }: OverEvery, scheduler: SchedulerLike): Operat
     new Observable((subscriber) => {
       const mean = createMean(Math.round(over / every), every);
       let ticks: Subscription | undefined;
-      let told: number | undefined;
-      const tell = (number: number) => {
-        if (number === told) return;
-        told = number;
+      let emitted: number | undefined;
+      const emit = (number: number) => {
+        if (number === emitted) return;
+        emitted = number;
         subscriber.next(number);
       };
       const running = source.subscribe({
         next(value) {
           mean.put(Number(value), scheduler.now());
-          if (told === undefined) tell(Number(value));
+          if (emitted === undefined) emit(Number(value));
           if (ticks !== undefined) return;
           ticks = onGrid(every, scheduler, () => {
             const { number, isSettled } = mean.take(scheduler.now());
             if (isSettled) ticks = undefined;
-            tell(number);
+            emit(number);
             return !isSettled;
           });
         },

@@ -190,7 +190,7 @@ function windowOf(
   return (source) =>
     new Observable((subscriber) => {
       const window = new HeldWindow(runtime);
-      let told: number | undefined;
+      let emitted: number | undefined;
       let leaving = Subscription.EMPTY;
       const dropOld = () => {
         while (window.count > least && window.oldestMs + overMs <= scheduler.now()) window.drop();
@@ -204,8 +204,8 @@ function windowOf(
         dropOld();
         wait();
         const present = result(window);
-        if (present === told) return;
-        told = present;
+        if (present === emitted) return;
+        emitted = present;
         subscriber.next(present);
       };
       const running = source.subscribe({
@@ -217,8 +217,8 @@ function windowOf(
           }
           dropOld();
           wait();
-          told = result(window);
-          subscriber.next(told);
+          emitted = result(window);
+          subscriber.next(emitted);
         },
         error: (error) => subscriber.error(error),
       });

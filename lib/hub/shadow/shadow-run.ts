@@ -34,7 +34,7 @@ export class ShadowRun {
   readonly #subscription = new Subscription();
   /** What was live in this turn and the twin has not heard yet. */
   #unheard: Change[] = [];
-  readonly #task = new SettleCall({ order: Number.MAX_SAFE_INTEGER }, () => this.#tell());
+  readonly #task = new SettleCall({ order: Number.MAX_SAFE_INTEGER }, () => this.#report());
 
   /** `most` deviations are kept. */
   constructor(cone: Cone, { graph, scheduler, log, isVirtual }: ShadowRuntime, most = keptDeviations) {
@@ -109,7 +109,7 @@ export class ShadowRun {
     return !changedConnections.has(name) && (change.cause === undefined || isLedToBefore(change, this.since));
   }
 
-  #tell(): void {
+  #report(): void {
     const writes = this.#unheard.map((change) => {
       const { parameter, origin, cause } = change;
       return { address: parameter.address, value: this.#live.inputOf(change), origin, cause };

@@ -134,8 +134,8 @@ function isSame(cone: Cone, other: Cone): boolean {
 /** The log of what runs in shadow: its warnings and errors say that they are of it, and nothing else is logged. */
 function shadowLog(log: Journal): HubLog {
   const nothing = () => {};
-  const told = (level: 'warn' | 'error') => (data: object, message: string, kind?: string) =>
+  const logAs = (level: 'warn' | 'error') => (data: object, message: string, kind?: string) =>
     log[level](data, `in shadow: ${message}`, kind && `in shadow: ${kind}`);
-  const entries = { debug: nothing, info: nothing, warn: told('warn'), error: told('error') };
+  const entries = { debug: nothing, info: nothing, warn: logAs('warn'), error: logAs('error') };
   return { ...entries, child: () => entries };
 }

@@ -41,7 +41,7 @@ export function createWallClock({ wall, steady }: TimeSources = systemTime): Wal
   /** What the clocks have shown last, and what was told last. */
   let lastWall = wall();
   let lastSteady = steady();
-  let told = lastWall;
+  let reported = lastWall;
   /** By how much the clock was set in all. */
   let setMs = 0;
   const expire = () => {
@@ -55,12 +55,12 @@ export function createWallClock({ wall, steady }: TimeSources = systemTime): Wal
       wallNow = wall();
     }
     const expected = Math.round(lastWall + steadyNow - lastSteady);
-    const isJump = Math.abs(wallNow - expected) >= jumpMs || told - wallNow >= jumpMs;
-    const before = Math.max(told, expected);
+    const isJump = Math.abs(wallNow - expected) >= jumpMs || reported - wallNow >= jumpMs;
+    const before = Math.max(reported, expected);
     lastWall = wallNow;
     lastSteady = steadyNow;
-    told = isJump ? wallNow : Math.max(told, wallNow);
-    now = told;
+    reported = isJump ? wallNow : Math.max(reported, wallNow);
+    now = reported;
     setImmediate(expire);
     if (isJump) setMs += wallNow - before;
     if (isJump) for (const listener of [...listeners]) listener({ before, after: wallNow });

@@ -94,25 +94,25 @@ test('a parameter that another takes the place of at once loses its value', asyn
 test('what takes the place of another, of any type, is told as removed and then defined; what is defined and gone, as gone', async (t) => {
   for (const type of ['S', 'B']) {
     const script = playHub();
-    const told = new Map<string, unknown>();
+    const reported = new Map<string, unknown>();
     script.hub.select().batches.subscribe(({ removed, defined, changes }) => {
-      for (const address of removed) told.delete(address);
-      for (const { address, type } of defined) told.set(address, type);
-      for (const { address, value } of changes) told.set(address, value);
+      for (const address of removed) reported.delete(address);
+      for (const { address, type } of defined) reported.set(address, type);
+      for (const { address, value } of changes) reported.set(address, value);
     });
     await microtasks();
     script.socket
       .accept()
       .says({ sub: 1, mode: 'snapshot' }, { def: [[7, 'desk/lamp', 'B', 'rw']] }, { end: 1, rev: 5 });
-    t.deepEqual([...told], [['desk/lamp', 'B']]);
+    t.deepEqual([...reported], [['desk/lamp', 'B']]);
     script.socket.ends();
     script.pass(250);
     script.socket.accept().says({ sub: 1, mode: 'snapshot' }, { def: [[9, 'desk/lamp', type, 'r']] });
-    t.deepEqual([...told], [['desk/lamp', type]]);
+    t.deepEqual([...reported], [['desk/lamp', type]]);
     script.socket.says({ set: [[9, 'on']], rev: 6 }, { end: 1, rev: 6 });
-    t.deepEqual([...told], [['desk/lamp', 'on']]);
+    t.deepEqual([...reported], [['desk/lamp', 'on']]);
     script.socket.says({ def: [[11, 'desk/bell', 'T', 'rw']], undef: [11] });
-    t.deepEqual([...told], [['desk/lamp', 'on']]);
+    t.deepEqual([...reported], [['desk/lamp', 'on']]);
   }
 });
 
@@ -164,7 +164,7 @@ test('a snapshot that was cut is not resumed', async (t) => {
 
 test('another epoch: what has gone is removed, what became unknown loses its value, equal values tell nothing', async (t) => {
   const script = playHub();
-  const told = ['desk/same', 'desk/gone', 'desk/unknown'].map((address) => follow(script, address));
+  const reported = ['desk/same', 'desk/gone', 'desk/unknown'].map((address) => follow(script, address));
   const selection = script.hub.select({ include: ['desk/*'] });
   const changes: unknown[] = [];
   selection.subscribe(({ address, value }) => changes.push([address, value]));
@@ -212,7 +212,7 @@ test('another epoch: what has gone is removed, what became unknown loses its val
       { set: [[2, 1]], rev: 1 },
     )
     .says({ end: 1, rev: 1 }, { end: 2, rev: 1 });
-  t.deepEqual(told, [[1], [2, undefined], [3, undefined]]);
+  t.deepEqual(reported, [[1], [2, undefined], [3, undefined]]);
   t.deepEqual([...selection.parameters.keys()], ['desk/same', 'desk/unknown']);
   t.deepEqual(changes, [
     ['desk/unknown', undefined],

@@ -85,7 +85,7 @@ test('a folder with something in it, and a file that is no backup, change nothin
   await refuse('none.tar', 'new', /none\.tar: expected an archive, got none$/);
   for (const odd of oddFiles.filter(({ kind }) => !kind.startsWith('a huge') && !kind.includes('without a size'))) {
     await odd.make(join(folder, 'odd.tar'), t);
-    await refuse('odd.tar', 'new', new RegExp(`odd\\.tar: expected an archive, got .*${odd.told.source}$`));
+    await refuse('odd.tar', 'new', new RegExp(`odd\\.tar: expected an archive, got .*${odd.reported.source}$`));
     await rm(join(folder, 'odd.tar'), { recursive: true });
     await rm(join(folder, 'odd.tar.target'), { force: true });
   }

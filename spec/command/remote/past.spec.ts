@@ -38,15 +38,15 @@ test('the commands print what was, what happened and who did it; a NUL cuts no t
 
   const print = async (command: (of: typeof options, console: object) => Promise<number>, more: object = {}) => {
     const lines: string[] = [];
-    const told: string[] = [];
+    const reported: string[] = [];
     const console = {
       print: (text: string) => lines.push(...text.split('\n')),
-      printError: (text: string) => told.push(text),
+      printError: (text: string) => reported.push(text),
     };
     t.is(await command({ ...options, ...more } as typeof options, console), 0);
     return {
       lines: lines.map((line) => line.replace(/^\d\d:\d\d:\d\d\.\d{3}/, 'TIME').replace(/\([^()]*\/flow/, '(flow')),
-      told,
+      reported,
     };
   };
   const options = { url: `http://127.0.0.1:${hub.port}`, username: '', password: '', token: '', from: '-1h' };
@@ -55,11 +55,11 @@ test('the commands print what was, what happened and who did it; a NUL cuts no t
   const happened = (address: string, more?: object) =>
     print((of, console) => events(address, { limit: '100', ...of } as never, console as never), more);
 
-  t.deepEqual(await was('desk/level'), { lines: ['TIME  1', 'TIME  2.5'], told: [] });
+  t.deepEqual(await was('desk/level'), { lines: ['TIME  1', 'TIME  2.5'], reported: [] });
   t.deepEqual((await was('desk/lamp')).lines, ['TIME  false', 'TIME  true']);
   t.deepEqual((await was('desk/go')).lines, ['TIME  fired']);
   const buckets = await was('desk/level', { points: '1' });
-  t.regex(buckets.told[0]!, /^each line is \d+[a-z]+: a larger --points or a shorter time shows more$/);
+  t.regex(buckets.reported[0]!, /^each line is \d+[a-z]+: a larger --points or a shorter time shows more$/);
   t.regex(buckets.lines.at(-1)!, /\(1 to 2\.5\), 2 changes$/);
   t.like(JSON.parse((await was('desk/level', { json: true })).lines.join('\n')), { values: [1, 2.5] });
   await t.throwsAsync(was('desk/level', { json: true, csv: true }), {
@@ -71,13 +71,13 @@ test('the commands print what was, what happened and who did it; a NUL cuts no t
     'TIME  desk/lamp = true (was false), set by rule "red light" (flow.json5)',
     'TIME    desk/mic = true, set by client spec',
   ]);
-  t.deepEqual((await happened('desk/lamp', { limit: '1' })).told, ['… and earlier ones: --limit 1 ends here']);
+  t.deepEqual((await happened('desk/lamp', { limit: '1' })).reported, ['… and earlier ones: --limit 1 ends here']);
   t.like(JSON.parse((await happened('desk/go', { json: true })).lines.at(-1)!), { value: 1, writer: writer });
 
   t.true((await texts()).includes(nul));
   t.true((await was('desk/text', { csv: true })).lines.join('\n').includes('"on\0air, ""live"""'));
-  const told = await get<EventList>('/hub/events/desk/text');
-  t.like(told.events[0], { value: 'off', previous: nul });
+  const reported = await get<EventList>('/hub/events/desk/text');
+  t.like(reported.events[0], { value: 'off', previous: nul });
   await eventually(
     async () => (await get<AuditPage>('/hub/audit?address=desk/text')).entries.length === 2,
     'the audit',

@@ -18,9 +18,9 @@ async function openPipe(t: ExecutionContext) {
   const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const writer = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
   t.teardown(() => closeSync(writer));
-  const told = new Inbox<string>();
+  const reported = new Inbox<string>();
   const output = new LogOutput(writer, (sentence) => {
-    told.put(sentence);
+    reported.put(sentence);
     output.write(`${sentence}\n`);
   });
   let text = '';
@@ -41,7 +41,7 @@ async function openPipe(t: ExecutionContext) {
     }
     throw new Error(`not read: ${isLast}`);
   };
-  return { path, output, told, readUntil, closeReader: () => closeSync(reader) };
+  return { path, output, reported, readUntil, closeReader: () => closeSync(reader) };
 }
 
 test('what is written is read, in order, and flushed', async (t) => {
@@ -57,14 +57,14 @@ test('what is written is read, in order, and flushed', async (t) => {
 });
 
 test('a pipe that nobody reads keeps nobody waiting; what is lost is counted and told where it is missing', async (t) => {
-  const { output, told, readUntil } = await openPipe(t);
+  const { output, reported, readUntil } = await openPipe(t);
   const total = 100_000;
   const writingMs = await processorTimeOf(() => {
     for (let number = 0; number < total; number++) output.write(`line ${number} ${'x'.repeat(40)}\n`);
   });
   t.true(writingMs < 2000, `${writingMs} ms`);
   t.is(
-    await told.next(),
+    await reported.next(),
     'the log is not written: more is logged than can be written; /hub/log has the newest entries',
   );
   t.is(output.status.state, 'degraded');
@@ -87,9 +87,9 @@ test('a pipe that nobody reads keeps nobody waiting; what is lost is counted and
 });
 
 test('a pipe that is full is told after a second, and its reader loses nothing', async (t) => {
-  const { output, told, readUntil } = await openPipe(t);
+  const { output, reported, readUntil } = await openPipe(t);
   for (let number = 0; number < 3000; number++) output.write(`line ${number} ${'x'.repeat(40)}\n`);
-  t.is(await told.next(), 'the log is not written: nobody reads it; /hub/log has the newest entries');
+  t.is(await reported.next(), 'the log is not written: nobody reads it; /hub/log has the newest entries');
   t.deepEqual(output.status, { state: 'degraded', reason: 'nobody reads it', lost: 0 });
   const lines = await readUntil((line) => line.startsWith('the log is written again'));
   t.is(lines.filter((line) => line.startsWith('line ')).length, 3000);
@@ -97,13 +97,13 @@ test('a pipe that is full is told after a second, and its reader loses nothing',
 });
 
 test('a pipe whose reader has gone is written again when another comes', async (t) => {
-  const { path, output, told, closeReader } = await openPipe(t);
+  const { path, output, reported, closeReader } = await openPipe(t);
   closeReader();
   output.write('first\n');
-  t.is(await told.next(), 'the log is not written: broken pipe (EPIPE); /hub/log has the newest entries');
+  t.is(await reported.next(), 'the log is not written: broken pipe (EPIPE); /hub/log has the newest entries');
   const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   t.teardown(() => closeSync(reader));
-  t.is(await told.next(), 'the log is written again, 0 lines were lost: broken pipe (EPIPE)');
+  t.is(await reported.next(), 'the log is written again, 0 lines were lost: broken pipe (EPIPE)');
   await output.flush(10_000);
   const bytes = Buffer.alloc(1000);
   t.regex(bytes.toString('utf8', 0, readSync(reader, bytes)), /^first\nthe log is not written/);
@@ -111,15 +111,18 @@ test('a pipe whose reader has gone is written again when another comes', async (
 
 test('a disk without room', async (t) => {
   const descriptor = openSync('/dev/full', 'w'); // it stays open, as it is written for as long as the process lives
-  const told = new Inbox<string>();
-  const output = new LogOutput(descriptor, (sentence) => told.put(sentence));
+  const reported = new Inbox<string>();
+  const output = new LogOutput(descriptor, (sentence) => reported.put(sentence));
   output.write('first\n');
-  t.is(await told.next(), 'the log is not written: no space left on device (ENOSPC); /hub/log has the newest entries');
+  t.is(
+    await reported.next(),
+    'the log is not written: no space left on device (ENOSPC); /hub/log has the newest entries',
+  );
   output.write('x'.repeat(maxWaitingLength + 1));
   t.deepEqual(output.status, { state: 'degraded', reason: 'no space left on device (ENOSPC)', lost: 1 });
   await output.flush(10);
   output.flushSync();
-  t.is(told.length, 0);
+  t.is(reported.length, 0);
 });
 
 test('a log that cannot be written keeps no process from ending', async (t) => {
@@ -135,12 +138,12 @@ test('a line that is longer than all that may wait is lost alone', async (t) => 
   const file = join(await createFolder(t), 'log');
   const descriptor = openSync(file, 'w+');
   t.teardown(() => closeSync(descriptor));
-  const told = new Inbox<string>();
-  const output = new LogOutput(descriptor, (sentence) => told.put(sentence));
+  const reported = new Inbox<string>();
+  const output = new LogOutput(descriptor, (sentence) => reported.put(sentence));
   output.write('x'.repeat(maxWaitingLength + 1));
   output.write('after it\n');
   await output.flush(10_000);
-  t.is(told.length, 2);
+  t.is(reported.length, 2);
   t.deepEqual(output.status, { state: 'running', reason: '', lost: 1 });
   const bytes = Buffer.alloc(100);
   t.is(bytes.toString('utf8', 0, readSync(descriptor, bytes, 0, 100, 0)), 'after it\n');

@@ -47,7 +47,7 @@ test('systemd is told that the hub runs, that its event loop turns, and that it 
 });
 
 test('where no process can be made, since all descriptors are taken, systemd hears nothing and the hub goes on', async (t) => {
-  const told = await runWithoutDescriptors(
+  const reported = await runWithoutDescriptors(
     'command/run/run-supervisor.ts',
     `const supervisor = imported.createSupervisor({ NOTIFY_SOCKET: '/nowhere' });
      supervisor.ready();
@@ -56,5 +56,5 @@ test('where no process can be made, since all descriptors are taken, systemd hea
        console.log('goes on');
      });`,
   );
-  t.is(told, 'goes on\n');
+  t.is(reported, 'goes on\n');
 });

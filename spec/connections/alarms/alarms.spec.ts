@@ -200,9 +200,9 @@ const mistakes: [alarms: object, mistake: RegExp][] = [
 
 for (const [alarms, mistake] of mistakes)
   test(`a mistake is told: ${JSON.stringify(alarms)}`, async (t) => {
-    const told = await mistakesOf(t, {
+    const reported = await mistakesOf(t, {
       connections: { desk: { ...desk, parameters: [...desk.parameters, 'text'] }, alarm: { type: 'alarms', alarms } },
     });
-    t.is(told.length, 1, told.join('\n'));
-    t.regex(told[0]!, mistake);
+    t.is(reported.length, 1, reported.join('\n'));
+    t.regex(reported[0]!, mistake);
   });

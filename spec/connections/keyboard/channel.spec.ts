@@ -4,12 +4,12 @@ import test from 'ava';
 import { runWithoutDescriptors } from '../../support/system/no-descriptors.ts';
 
 test('a process that could not be made, since all descriptors are taken, has ended, and the hub goes on', async (t) => {
-  const told = await runWithoutDescriptors(
+  const reported = await runWithoutDescriptors(
     'connections/keyboard/session.ts',
     `const options = { scheduler: rxjs.asyncScheduler, finish() {} };
      imported.runProcess(rxjs.of({ release: [] }, { release: [] }), options).subscribe({
        error: (error) => console.log(error instanceof imported.ProcessEnded, error.message),
      });`,
   );
-  t.regex(told, /^true spawn \S+ EMFILE\n$/);
+  t.regex(reported, /^true spawn \S+ EMFILE\n$/);
 });

@@ -73,8 +73,8 @@ test('every mistake of a flow file is told at once, with its place', async (t) =
     },
   });
   const { message } = (await t.throwsAsync(loadFlows([folder]), { code: 'bad-flow' }))!;
-  const told = message.split('\n').map((line) => line.replace(/^.*?: connections\.keys\./, ''));
-  t.deepEqual(told, [
+  const reported = message.split('\n').map((line) => line.replace(/^.*?: connections\.keys\./, ''));
+  t.deepEqual(reported, [
     'inputKeys[2]: unknown key "ctlr" in "ctlr-a" (string), did you mean "ctrl"?',
     'inputKeys[3]: expected a key combination such as "ctrl-f1", got 7 (number)',
     'inputKeys[4]: expected a key that can be heard, "fn" can only be pressed (an output key)',

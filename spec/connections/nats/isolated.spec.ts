@@ -14,8 +14,8 @@ const staleSince = (hub: HubUnderTest, address: string) => hub.find(address)?.re
 /** What a write to a parameter of another hub comes to. */
 async function write(hub: HubUnderTest, address: string, input: unknown): Promise<unknown> {
   const parameter = hub.find(address)!;
-  const [told] = await confirmed(() => hub.writeRemote(parameter.remote!, [{ parameter, input }], writer));
-  return told instanceof Error ? told.message : told;
+  const [reported] = await confirmed(() => hub.writeRemote(parameter.remote!, [{ parameter, input }], writer));
+  return reported instanceof Error ? reported.message : reported;
 }
 
 test('without servers each hub does its own work, a pair only if it is told to, and then all have what the owners have', async (t) => {
@@ -42,7 +42,7 @@ test('without servers each hub does its own work, a pair only if it is told to, 
     hubs.every((hub) => names.every((name) => valueAt(hub, `${name}/out`) === expected));
   await eventually(() => knowAll(0));
   t.is(await write(other, 'alone/in', 1), 1);
-  const told = alone.lines.length;
+  const reported = alone.lines.length;
 
   await nats.servers[0]!.kill();
   const goneAt = Date.now();
@@ -76,7 +76,7 @@ test('without servers each hub does its own work, a pair only if it is told to, 
   t.is(await write(late, 'stops/in', 8), 8);
   t.true(hubs.every((hub) => names.every((name) => staleSince(hub, `${name}/out`) === undefined)));
   t.deepEqual(
-    alone.lines.slice(told).filter(({ level }) => level === 'error'),
+    alone.lines.slice(reported).filter(({ level }) => level === 'error'),
     [],
   );
 });

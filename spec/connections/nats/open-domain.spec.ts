@@ -132,9 +132,9 @@ test('each write of another hub is in the audit as reported by it, whoever it na
 
 test('a hub says that its domain is open: in the log, to who asks how it is, and in the metrics', async (t) => {
   const { west } = await startDomain(t);
-  const told = west.lines.filter(({ message }) => message.startsWith('domain "house" is open: 127.0.0.1:'));
+  const reported = west.lines.filter(({ message }) => message.startsWith('domain "house" is open: 127.0.0.1:'));
   t.deepEqual(
-    told.map(({ level }) => level),
+    reported.map(({ level }) => level),
     ['warn'],
   );
   t.is((await get<Domain>(west, '/hub/hubs')).link.isOpen, true);
@@ -147,9 +147,9 @@ test('a hub says that its domain is open: in the log, to who asks how it is, and
 
 test('a heartbeat with the greatest term, once, makes no hub stale', async (t) => {
   const { east, west, rogue } = await startDomain(t);
-  const told = await lastOf(rogue, 'west');
-  for (const term of [2 ** 48, Number.MAX_SAFE_INTEGER, told.term + 1])
-    rogue.publish('patchbay.house.west.turns', JSON.stringify({ ...told, term }));
+  const reported = await lastOf(rogue, 'west');
+  for (const term of [2 ** 48, Number.MAX_SAFE_INTEGER, reported.term + 1])
+    rogue.publish('patchbay.house.west.turns', JSON.stringify({ ...reported, term }));
   const endMs = performance.now() + 4000;
   while (performance.now() < endMs) {
     await lastOf(rogue, 'west');

@@ -101,10 +101,10 @@ test('D-34: what a hub is not heard of is stale: told at once, to whom comes the
   t.true(domain.hubs[1]!.mirror!.lagMs >= 3000);
 
   const late = await openV1(t, port);
-  const told = await late.subscribe(desks);
-  t.true(told.findIndex(({ stale }) => stale !== undefined) < told.length - 1, 'before the end');
+  const reported = await late.subscribe(desks);
+  t.true(reported.findIndex(({ stale }) => stale !== undefined) < reported.length - 1, 'before the end');
   t.is(late.picture.stale.size, 3);
-  for (const message of told.filter((one) => one.stale)) t.is(kindOf('tell', message), 'stale');
+  for (const message of reported.filter((one) => one.stale)) t.is(kindOf('tell', message), 'stale');
   const some = await openV1(t, guarded, undefined, signIn('some'));
   await some.subscribe({ sub: 1 });
   t.deepEqual([...some.picture.stale.keys()], ['desk/lamp']);

@@ -119,10 +119,10 @@ test('a hub shows what another one owns, and has it written there', async (t) =>
 
   const mixed =
     '[["desk/level","loud"],["no/where",1],["desk/mic",true],["clock/timer/1/trigger",1],["rack/none",1],["desk/level",[]]]';
-  const told = await Promise.all([east, west].map((hub) => confirmed(() => errorsOf(t, hub, mixed))));
-  t.deepEqual(told[0], told[1], 'as the owner tells them, in its order');
+  const reported = await Promise.all([east, west].map((hub) => confirmed(() => errorsOf(t, hub, mixed))));
+  t.deepEqual(reported[0], reported[1], 'as the owner tells them, in its order');
   t.deepEqual(
-    told[0]!.map(([target]) => target),
+    reported[0]!.map(([target]) => target),
     ['desk/level', 'no/where', 'clock/timer/1/trigger', 'rack/none', 'desk/level'],
   );
 

@@ -53,8 +53,8 @@ const writes: readonly [string, (t: ExecutionContext, hub: HubUnderTest) => Prom
     async (t, { port }) => {
       const client = await openV1(t, port);
       client.send({ set: [['desk/level', 0.5]], ack: 1 });
-      const told = await client.until(({ ack }) => ack === 1, 'the answer');
-      return `503 ${told.at(-1)!.errors![0]![1]}`;
+      const reported = await client.until(({ ack }) => ack === 1, 'the answer');
+      return `503 ${reported.at(-1)!.errors![0]![1]}`;
     },
   ],
 ];
@@ -69,8 +69,8 @@ async function update({ port }: HubUnderTest, query: string, init: RequestInit):
 for (const [way, write] of writes)
   test(`what comes too late by ${way} is refused`, async (t) => {
     const hub = await startLate(t);
-    const told = await write(t, hub);
-    t.regex(told, /^503 desk\/level: (this hub does not own it any more|nobody runs it)$/);
+    const reported = await write(t, hub);
+    t.regex(reported, /^503 desk\/level: (this hub does not own it any more|nobody runs it)$/);
     t.is(hub.find('desk/level')!.value, 0);
     t.is(await write(t, hub), '503 desk/level: nobody runs it', 'and so is what comes later');
   });

@@ -261,15 +261,15 @@ const mistakes: [entry: object, mistake: RegExp][] = [
 for (const [entry, mistake] of mistakes)
   test(`a mistake is told: ${JSON.stringify(entry)}`, async (t) => {
     const flow = { connections: { s: { type: 'schedule', zone: 'UTC', entries: { x: entry } } } };
-    const told = await mistakesOf(t, flow);
-    t.is(told.length, 1, told.join('\n'));
-    t.regex(told[0]!, mistake);
+    const reported = await mistakesOf(t, flow);
+    t.is(reported.length, 1, reported.join('\n'));
+    t.regex(reported[0]!, mistake);
   });
 
 test('a zone that does not exist and a bad name are told, together with what else is wrong', async (t) => {
-  const told = await mistakesOf(t, {
+  const reported = await mistakesOf(t, {
     connections: { s: { type: 'schedule', zone: 'Europe/Berln', entries: { 'x//y': {}, z: { to: '25:00' } } } },
   });
-  t.regex(told.join('\n'), /zone: expected a time zone such as "Europe\/Berlin", got "Europe\/Berln"/);
-  t.is(told.length, 3, told.join('\n'));
+  t.regex(reported.join('\n'), /zone: expected a time zone such as "Europe\/Berlin", got "Europe\/Berln"/);
+  t.is(reported.length, 3, reported.join('\n'));
 });

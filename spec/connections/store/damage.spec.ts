@@ -75,8 +75,8 @@ test('a folder in the place of a log or of its index is set aside, and the value
   const hub = await installation.start();
   t.is(hub.find('desk/p0')!.value, 7);
   for (const name of inTheWay) {
-    const told = new RegExp(`${name} is no file, set aside as \\S+-(wal|shm)`);
-    await eventually(() => told.test(statusOf(hub, 'store').reason), `${name} is told`);
+    const reported = new RegExp(`${name} is no file, set aside as \\S+-(wal|shm)`);
+    await eventually(() => reported.test(statusOf(hub, 'store').reason), `${name} is told`);
   }
   hub.write('desk/p0', 8, writer);
   await hub.stop();

@@ -52,6 +52,7 @@ test('a log that was cut after a kill is told, one that is whole is not', async 
   }
   const cut = await startAsKilled();
   t.is(cut.find('desk/a')!.value, 2);
-  const told = /^\S+values\.db-wal is not whole: what was written last is lost; audit: \S+audit\.db-wal is not whole/;
-  await eventually(() => told.test(statusOf(cut, 'store').reason));
+  const reported =
+    /^\S+values\.db-wal is not whole: what was written last is lost; audit: \S+audit\.db-wal is not whole/;
+  await eventually(() => reported.test(statusOf(cut, 'store').reason));
 });

@@ -139,7 +139,7 @@ const badEntries = `
   INSERT INTO entry VALUES (705, unixepoch() * 1000, 'change', 'edited', 'desk/x', 'F', 9e999, 2, 1, '');`;
 
 /** What the audit tells of the desk. */
-async function told(t: ExecutionContext, hub: StoredHub): Promise<unknown[][]> {
+async function reported(t: ExecutionContext, hub: StoredHub): Promise<unknown[][]> {
   const { entries } = await json<AuditPage>(t, hub, '/hub/audit?from=1970-01-01T00:00:00Z');
   t.true(
     entries.every(({ time }) => time.startsWith('2')),
@@ -172,13 +172,13 @@ test('an audit with rows that no hub has written is read, and written on', async
     ['edited', undefined, 2],
     ['spec', 1, 5],
   ];
-  t.deepEqual(await told(t, hub), expected);
+  t.deepEqual(await reported(t, hub), expected);
   t.false(hub.log(0, 'debug').entries.some(({ message }) => message === 'edited'));
   edit(installation, 'audit.db', `${badEntries.replaceAll(/\((-5|70\d)/g, '($1000')} UPDATE age SET pauses = '[7]'`);
   hub.write('desk/count', 7, writer);
   await hub.keeping.archive?.audit?.flush();
   t.deepEqual(
-    (await told(t, hub)).filter(([user]) => user === 'spec').length,
+    (await reported(t, hub)).filter(([user]) => user === 'spec').length,
     3,
     'also when it was edited while the hub runs',
   );
@@ -186,7 +186,7 @@ test('an audit with rows that no hub has written is read, and written on', async
   await installation.closed();
   const again = await installation.start();
   await eventually(() => statusOf(again, 'store').reason.includes('with a number that no hub has written'));
-  t.is((await told(t, again)).filter(([user]) => user === 'spec').length, 3);
+  t.is((await reported(t, again)).filter(([user]) => user === 'spec').length, 3);
 });
 
 /** Rows of the parameter `id`, and of one whose id is none. */

@@ -28,24 +28,24 @@ async function print(port: number): Promise<string[]> {
 }
 
 /** What three hubs tell, one after another. */
-const tell = shared(async (t) => {
+const notify = shared(async (t) => {
   const { start, closed } = await install(t, { desk, api }, { rules });
-  const told: { readonly lines: string[]; readonly explanation: Explanation }[] = [];
+  const reported: { readonly lines: string[]; readonly explanation: Explanation }[] = [];
   for (let restarts = 0; restarts <= 2; restarts++) {
     const hub = await start();
     const port = portsOf(hub)[0]!;
     if (restarts === 0) hub.write('desk/mic', true, writer);
     const response = await fetch(`http://127.0.0.1:${port}/hub/explain/desk/light`);
-    told.push({ lines: await print(port), explanation: (await response.json()) as Explanation });
+    reported.push({ lines: await print(port), explanation: (await response.json()) as Explanation });
     hub.write('desk/other', restarts, writer);
     await hub.stop();
     await closed();
   }
-  return told;
+  return reported;
 });
 
 test('explain goes on behind a restart, and behind two', async (t) => {
-  const [before, ...behind] = await tell();
+  const [before, ...behind] = await notify();
   const [light, mic] = before!.lines;
   t.is(behind.length, 2);
   for (const { lines } of behind) {
@@ -59,7 +59,7 @@ test('explain goes on behind a restart, and behind two', async (t) => {
 });
 
 test('over HTTP the changes of an earlier run are told like others', async (t) => {
-  const [before, behind] = (await tell()).map(({ explanation }) => explanation);
+  const [before, behind] = (await notify()).map(({ explanation }) => explanation);
   const { chain, forgotten } = behind!;
   t.like(chain[0], { origin: { kind: 'restored', name: 'store' }, time: before!.chain[0]!.time });
   t.deepEqual([chain.slice(1), forgotten], [before!.chain, 0]);

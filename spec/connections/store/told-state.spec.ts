@@ -1,17 +1,17 @@
 import test from 'ava';
 import type { ConnectionEvent } from '../../../lib/connections/connection.ts';
-import { ToldState } from '../../../lib/connections/store/keeper.ts';
+import { StateReporter } from '../../../lib/connections/store/keeper.ts';
 
 test('a state is told once, and again when it is another one', (t) => {
-  const told: ConnectionEvent[] = [];
-  const state = new ToldState((event) => told.push(event));
+  const reported: ConnectionEvent[] = [];
+  const state = new StateReporter((event) => reported.push(event));
   state.set(undefined);
   state.set();
   state.set('no room', undefined, 'two values were lost');
   state.set('no room', 'two values were lost');
   state.set('two values were lost');
   state.set(undefined, undefined);
-  t.deepEqual(told, [
+  t.deepEqual(reported, [
     { state: 'running' },
     { state: 'degraded', reason: 'no room; two values were lost' },
     { state: 'degraded', reason: 'two values were lost' },
@@ -20,7 +20,7 @@ test('a state is told once, and again when it is another one', (t) => {
 });
 
 test('the first state is told, whatever it is', (t) => {
-  const told: ConnectionEvent[] = [];
-  new ToldState((event) => told.push(event)).set('no room');
-  t.deepEqual(told, [{ state: 'degraded', reason: 'no room' }]);
+  const reported: ConnectionEvent[] = [];
+  new StateReporter((event) => reported.push(event)).set('no room');
+  t.deepEqual(reported, [{ state: 'degraded', reason: 'no room' }]);
 });

@@ -14,8 +14,8 @@ import { install, type StoredHub } from '../../support/store/store.ts';
 const desk = { type: 'dummy', parameters: ['count,I,1', 'lamp,B,false', 'level,F,0', 'text,S,none'] };
 
 function takeOver(hub: StoredHub, address: string, value: unknown, time = Date.now()): void {
-  const told = { value: value as Value, origin: writer, cause: undefined, hop: 0, time };
-  hub.turn(() => hub.mirroring.mirror(hub.find(address)!, told));
+  const reported = { value: value as Value, origin: writer, cause: undefined, hop: 0, time };
+  hub.turn(() => hub.mirroring.mirror(hub.find(address)!, reported));
 }
 
 /** Without that a disk was slow, which a busy machine's is. */
@@ -41,13 +41,13 @@ for (const [what, value, time] of [
       ['entries', 'values', 'changes'].every((rows) => reasonOf(hub).includes(`${rows} that the`)),
     );
     t.is(reasonOf(hub).split('the first one was').length, 4);
-    const told = reasonOf(hub);
+    const reported = reasonOf(hub);
     hub.write('desk/lamp', true, writer);
     takeOver(hub, 'desk/count', value === 7 ? 8 : 2.5, time);
     hub.write('desk/text', 'last', writer);
     await noted(installation, ({ after }) => after === 'last');
     await hub.keeping.archive?.history?.flush();
-    t.is(reasonOf(hub), told, 'it is told once');
+    t.is(reasonOf(hub), reported, 'it is told once');
     t.is(hub.keeping.archive?.audit?.status().lost, 2);
     await hub.stop();
     const { values, losses } = await findKept(installation);

@@ -17,16 +17,16 @@ const page = (numbers: readonly number[], next?: string) =>
     next,
     keyOf,
   );
-const told = ({ rows, next }: Held<Row>) => [rows.map(({ value }) => value), next];
+const reported = ({ rows, next }: Held<Row>) => [rows.map(({ value }) => value), next];
 
 test('older ones come below, new ones on top, and what is held is not asked for again', (t) => {
   const held = addOlder(page([9, 8, 7], 'a'), page([6, 5], 'b'), keyOf);
-  t.deepEqual(told(held), [[9, 8, 7, 6, 5], 'b']);
-  t.deepEqual(told(addNewer(held, page([10, 9, 8], 'c'))), [[10, 9, 8, 7, 6, 5], 'b']);
+  t.deepEqual(reported(held), [[9, 8, 7, 6, 5], 'b']);
+  t.deepEqual(reported(addNewer(held, page([10, 9, 8], 'c'))), [[10, 9, 8, 7, 6, 5], 'b']);
 });
 
 test('of one page the newest is held', (t) => {
-  t.deepEqual(told(addNewer(page([9, 8, 7], 'a'), page([10, 9, 8], 'b'))), [[10, 9, 8, 7], 'a']);
+  t.deepEqual(reported(addNewer(page([9, 8, 7], 'a'), page([10, 9, 8], 'b'))), [[10, 9, 8, 7], 'a']);
 });
 
 test('a row that says more is told anew', (t) => {
@@ -35,24 +35,24 @@ test('a row that says more is told anew', (t) => {
 });
 
 test('what happened before the time in view goes', (t) => {
-  t.deepEqual(told(since(page([10, 9, 8, 7], 'a'), 8)), [[10, 9, 8], undefined]);
-  t.deepEqual(told(since(page([10, 9, 8], 'a'), 8)), [[10, 9, 8], 'a']);
+  t.deepEqual(reported(since(page([10, 9, 8, 7], 'a'), 8)), [[10, 9, 8], undefined]);
+  t.deepEqual(reported(since(page([10, 9, 8], 'a'), 8)), [[10, 9, 8], 'a']);
 });
 
 test('a list that becomes too long begins anew', (t) => {
   const all = Array.from({ length: maxHeld }, (_, index) => maxHeld - index);
-  t.deepEqual(told(addNewer(page(all, 'a'), page([maxHeld + 1, maxHeld], 'b'))), [[maxHeld + 1, maxHeld], 'b']);
+  t.deepEqual(reported(addNewer(page(all, 'a'), page([maxHeld + 1, maxHeld], 'b'))), [[maxHeld + 1, maxHeld], 'b']);
 });
 
 test('when more is new than a page holds, nothing is left out in between', (t) => {
   const held = addOlder(page([3, 2], 'a'), page([1]), keyOf);
-  t.deepEqual(told(addNewer(held, page([9, 8], 'b'))), [[9, 8], 'b']);
+  t.deepEqual(reported(addNewer(held, page([9, 8], 'b'))), [[9, 8], 'b']);
 });
 
 test('the first row after none, and none after some', (t) => {
-  t.deepEqual(told(addNewer(undefined, page([1]))), [[1], undefined]);
-  t.deepEqual(told(addNewer(page([]), page([1]))), [[1], undefined]);
-  t.deepEqual(told(addNewer(page([1]), page([]))), [[], undefined]);
+  t.deepEqual(reported(addNewer(undefined, page([1]))), [[1], undefined]);
+  t.deepEqual(reported(addNewer(page([]), page([1]))), [[1], undefined]);
+  t.deepEqual(reported(addNewer(page([1]), page([]))), [[], undefined]);
 });
 
 test('a row keeps its ID, also beside one of the same time and value', (t) => {

@@ -68,9 +68,9 @@ test('a line is shown by its level and its text; that the hub was restarted alwa
   t.false(isShown(entry(1, 'a', 'info'), 'warn', ''));
   t.false(isShown(entry(1, 'a', 'error'), 'debug', 'x'));
   t.true(isShown('restarted', 'error', 'x'));
-  const told = { ...entry(1), message: describeRestart(0, true) };
-  t.true(isShown(told, 'error', 'x'));
-  t.false(isShown({ ...told, connection: 'desk' }, 'error', 'x'));
+  const reported = { ...entry(1), message: describeRestart(0, true) };
+  t.true(isShown(reported, 'error', 'x'));
+  t.false(isShown({ ...reported, connection: 'desk' }, 'error', 'x'));
 });
 
 test('each day begins with its date, today where an earlier one is before it', (t) => {

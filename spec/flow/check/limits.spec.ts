@@ -43,7 +43,7 @@ const limits: readonly (readonly [sentence: string, flow: () => object])[] = [
 
 for (const [sentence, flow] of limits)
   test(`limit: ${sentence}`, async (t) => {
-    const told = await mistakesOf(t, flow());
-    t.is(told.length, 1, told.join('\n').slice(0, 1000));
-    t.true(told[0]?.startsWith(sentence), told[0]?.slice(0, 1000));
+    const reported = await mistakesOf(t, flow());
+    t.is(reported.length, 1, reported.join('\n').slice(0, 1000));
+    t.true(reported[0]?.startsWith(sentence), reported[0]?.slice(0, 1000));
   });

@@ -7,7 +7,7 @@ import { createFolder } from '../../support/folder.ts';
 import { readMark } from '../../support/mistakes/mistake.ts';
 import { mistakes } from '../../support/mistakes/mistakes.ts';
 
-for (const { title, text: marked, told } of mistakes)
+for (const { title, text: marked, reported } of mistakes)
   test(`mistake: ${title}: ${marked
     .split('\n')
     .find((line) => line.includes('¦'))
@@ -17,5 +17,5 @@ for (const { title, text: marked, told } of mistakes)
     const { message } = (await t.throwsAsync(loadFlows([join(folder, 'flow.json5')])))!;
     t.is(message.split('\n').length, 1, message);
     t.true(message.startsWith(`${join(folder, 'flow.json5')}:${line}:${column}: `), `${line}:${column} in ${message}`);
-    for (const part of told) t.true(message.includes(part), `${part} in ${message}`);
+    for (const part of reported) t.true(message.includes(part), `${part} in ${message}`);
   });

@@ -21,13 +21,13 @@ test('mistakes of flows in TypeScript are told at their places', async (t) => {
   await symlink('nowhere.ts', join(folder, 'flows/_gone.ts'));
   const { message } = (await t.throwsAsync(loadFlows([join(folder, 'flows')])))!;
   const lines = message.split('\n');
-  programMistakes.forEach(({ title, text, told }, index) => {
+  programMistakes.forEach(({ title, text, reported }, index) => {
     const { line, column } = readMark(text);
     const file = join(folder, `flows/${index}.ts`);
     const own = lines.filter((one) => one.startsWith(file));
     t.is(own.length, 1, `${title}: ${own.join('\n')}`);
     t.true(own[0]?.startsWith(`${file}:${line}:${column}: `), `${title}: ${line}:${column} in ${own[0]}`);
-    for (const part of told) t.true(own[0]?.includes(part), `${title}: ${part} in ${own[0]}`);
+    for (const part of reported) t.true(own[0]?.includes(part), `${title}: ${part} in ${own[0]}`);
   });
   t.is(lines.length, programMistakes.length, message);
 });

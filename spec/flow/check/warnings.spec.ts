@@ -23,7 +23,7 @@ const connection = (settings: string) => file({ connections: `more: ${settings},
 const copy = (from: string, to = 'desk/lamp') => `{ from: '${from}', to: '${to}' },`;
 const behind = (shown: string) => `expected both in from, as in from: ${shown}`;
 
-const told: [title: string, text: string, ...parts: string[]][] = [
+const reported: [title: string, text: string, ...parts: string[]][] = [
   [
     'two rules copy two parameters to one',
     rules(copy('desk/a'), `¦${copy('desk/b')}`),
@@ -119,7 +119,7 @@ const told: [title: string, text: string, ...parts: string[]][] = [
   ],
 ];
 
-for (const [title, marked, ...parts] of told)
+for (const [title, marked, ...parts] of reported)
   test(`warning: ${title}`, async (t) => {
     const { text, line, column } = readMark(marked);
     const folder = await createFolder(t, { 'flow.json5': text });

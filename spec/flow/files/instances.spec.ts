@@ -54,7 +54,7 @@ test('an instance has its own connections, rules and tests; numbers stay numbers
 });
 
 /** A mistake marked in the template or in the file of its instances, and what is told. */
-const mistakes: readonly (readonly [title: string, file: string, template: string, told: string])[] = [
+const mistakes: readonly (readonly [title: string, file: string, template: string, reported: string])[] = [
   [
     'an unknown variable',
     '{ s1: {}, s2: {} }',
@@ -101,7 +101,7 @@ const mistakes: readonly (readonly [title: string, file: string, template: strin
 ];
 const desk = { connections: { desk: { type: 'dummy', parameters: ['a', 'b'] } } };
 
-for (const [title, each, template, told] of mistakes)
+for (const [title, each, template, reported] of mistakes)
   test(`mistake: ${title}`, async (t) => {
     const isInTemplate = template.includes('¦') && title !== 'a template whose name has no underscore';
     const name = title === 'a template whose name has no underscore' ? 'studio.txt' : '_studio.json5';
@@ -116,7 +116,7 @@ for (const [title, each, template, told] of mistakes)
     const place = `${join(folder, isInTemplate ? name : 'studios.json5')}:${marked.line}:${marked.column}: `;
     t.is(message.split('\n').length, 1, message);
     t.true(message.startsWith(place), `${place} in ${message}`);
-    t.true(message.includes(told.replace('FOLDER', folder)), message);
+    t.true(message.includes(reported.replace('FOLDER', folder)), message);
   });
 
 test('a template that is not there is told where it is named, and no unknown address follows from it in its file', async (t) => {
@@ -197,7 +197,7 @@ test('a file with variables of its own runs with them, and is copied under anoth
     t.true(isPassed, `${name}\n${timeline}`);
 });
 
-for (const [title, text, told] of [
+for (const [title, text, reported] of [
   [
     'one that is not used',
     "{ variables: { a: 'desk/a', ¦b: 1 }, rules: [{ from: '${a}', to: 'desk/b' }] }",
@@ -239,7 +239,7 @@ for (const [title, text, told] of [
     const marked = readMark(text);
     const folder = await createFolder(t, { 'desk.json5': desk, 'b.json5': text.replace('¦', '') });
     const { message } = (await t.throwsAsync(loadFlows([folder])))!;
-    t.true(message.includes(told), message);
+    t.true(message.includes(reported), message);
     const place = title === 'a wrong value' ? '' : `b.json5:${marked.line}:${marked.column}: `;
     t.true(message.startsWith(`${join(folder, place)}`), message);
   });

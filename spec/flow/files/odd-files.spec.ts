@@ -72,8 +72,8 @@ for (const { what, files, odd: name, isLenient } of readers)
         lines.some((line) => line.includes('unknown setting "parameter"')),
         message,
       );
-      const told = lines.filter((line) => odd.told.test(line) && line.includes(name));
-      t.true(told.length > 0 || isLenient?.test(odd.kind), `${odd.kind}: ${message}`);
+      const reported = lines.filter((line) => odd.reported.test(line) && line.includes(name));
+      t.true(reported.length > 0 || isLenient?.test(odd.kind), `${odd.kind}: ${message}`);
     }
   });
 
@@ -84,7 +84,7 @@ test.serial('a flow file that is named, and is none, is told with its path', asy
     await replaceBy(odd, path, t);
     const { message } = (await t.throwsAsync(loadFlows([join(folder, 'a.json5'), path])))!;
     t.true(message.startsWith(`${path}: `), message);
-    t.regex(message, odd.told);
+    t.regex(message, odd.reported);
   }
 });
 

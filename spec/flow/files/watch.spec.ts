@@ -96,9 +96,9 @@ test.serial('a save while the hub starts, and its files have been read, takes ef
   const { changes$, close } = await watchFlowFiles([folder], createLogRecorder());
   t.teardown(close);
   const prepare = async () => {
-    const told = first(changes$, 'what a watcher says of the save');
+    const reported = first(changes$, 'what a watcher says of the save');
     await writeFile(join(folder, 'a.json5'), JSON.stringify(dummy('b')));
-    await told;
+    await reported;
   };
   const hub = await startHub({ paths: [folder], log: createLogRecorder(), watch: true, prepare });
   t.teardown(() => hub.stop());

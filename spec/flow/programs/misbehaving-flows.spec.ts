@@ -89,9 +89,9 @@ test.serial(
     await save({ plus });
     await adds(plus);
     for (const [index, what] of loaded.entries()) {
-      const { flow, told } = atImport[what]!;
+      const { flow, reported } = atImport[what]!;
       await save(flow);
-      await t.notThrowsAsync(said(told!), what);
+      await t.notThrowsAsync(said(reported!), what);
       await said(/^reload failed/);
       await adds(plus, what); // the flow as it was runs on
       if (index % goodEvery < goodEvery - 1 && index < loaded.length - 1) continue;
@@ -100,18 +100,18 @@ test.serial(
       await adds(plus, `all up to the one that ${what}`);
     }
 
-    let told: string | undefined = '';
+    let reported: string | undefined = '';
     // A machine may be so busy that the good save is seen only when the time of the other is over.
-    for (let turn = 1; turn < 7 && !/newer save waits/.test(told ?? ''); turn++) {
+    for (let turn = 1; turn < 7 && !/newer save waits/.test(reported ?? ''); turn++) {
       const begun = `begun-${turn}`;
       await save({ top: `writeFileSync(new URL('${begun}', import.meta.url), ''); await new Promise(() => {});` });
       await eventually(() => existsSync(join(hub.folder, begun)));
       plus += step;
       await save({ plus }, false);
       t.log(`${Math.round(await adds(plus))} ms`);
-      told = await said(/newer save waits|is read within/);
+      reported = await said(/newer save waits|is read within/);
     }
-    t.regex(told ?? '', /newer save waits/);
+    t.regex(reported ?? '', /newer save waits/);
     expectNeighbourWell();
   },
 );
@@ -127,7 +127,7 @@ test.serial(
     for (const [how, { names, flowOf }] of Object.entries(saves)) {
       const ways = names.map((name) => whileRunning[name]!);
       await save(flowOf(ways.map(({ flow }) => flow.pipe!)));
-      await t.notThrowsAsync(setUntil(Promise.all(ways.map(({ told }) => said(told!)))), how);
+      await t.notThrowsAsync(setUntil(Promise.all(ways.map(({ reported }) => said(reported!)))), how);
       const { state, faults, dropped } = await ruleOf('sum');
       t.true(['failing', 'limited'].includes(state), how);
       t.true(faults + dropped >= known + names.length, how);

@@ -175,7 +175,7 @@ test('a rule whose text is another is as its file says, and that is named in the
     [true, false],
   );
   const file = join(installation.folder, 'flow.json5');
-  const told = [
+  const reported = [
     `rule "copy" (${file}) was switched off by api 10.0.0.7 and is on again: its text has changed`,
     `rule "other" (${file}) was switched on by api 10.0.0.7 and is off again: its text has changed`,
     `connection "clock" (${file}) was stopped by api 10.0.0.7 and runs again: its settings have changed`,
@@ -185,7 +185,7 @@ test('a rule whose text is another is as its file says, and that is named in the
       .filter(({ message }) => message.includes(' again: '))
       .map(({ message }) => message)
       .sort(),
-    told.sort(),
+    reported.sort(),
   );
   await noted(installation, ({ user, kind, after }) => user === 'hub' && kind === 'connection' && after === 'start');
   const entries = readAudit(installation).filter(({ user, kind }) => user === 'hub' && kind === 'rule');
@@ -269,13 +269,13 @@ test('in shadow, too, what was switched off does nothing', async (t) => {
     { 'a.json5': { connections: { desk }, rules } },
     { scheduler: virtual },
   );
-  const told = () => hub.shadow()!.deviations.map(({ address }) => address);
+  const reported = () => hub.shadow()!.deviations.map(({ address }) => address);
   write('desk/a', 1);
-  t.deepEqual(told(), ['desk/b', 'desk/c']);
+  t.deepEqual(reported(), ['desk/b', 'desk/c']);
   hub.switchRule('echo', undefined, false, ann);
   write('desk/a', 5);
-  t.deepEqual(told(), ['desk/b'], 'it is off in both');
+  t.deepEqual(reported(), ['desk/b'], 'it is off in both');
   hub.switchRule('echo', undefined, true, ann);
   write('desk/a', 9);
-  await eventually(() => told().includes('desk/c'));
+  await eventually(() => reported().includes('desk/c'));
 });

@@ -24,7 +24,7 @@ const values = fc
 
 /** What a window of time tells: for each value, and at each moment at which another result follows from what has grown too old. */
 function model(steps: readonly Timed[], least: number, result: (numbers: readonly number[]) => number): Timed[] {
-  const told: Timed[] = [];
+  const reported: Timed[] = [];
   const end = (steps.at(-1)?.[0] ?? 0) + 2 * overMs;
   for (let now = 0; now <= end; now++) {
     const within = (seen: readonly Timed[]) => {
@@ -34,13 +34,13 @@ function model(steps: readonly Timed[], least: number, result: (numbers: readonl
     const before = steps.filter(([atMs]) => atMs < now);
     if (before.length > 0) {
       const present = result(within(before));
-      if (present !== told.at(-1)![1]) told.push([now, present]);
+      if (present !== reported.at(-1)![1]) reported.push([now, present]);
     }
     steps.forEach(([atMs], index) => {
-      if (atMs === now) told.push([now, result(within(steps.slice(0, index + 1)))]);
+      if (atMs === now) reported.push([now, result(within(steps.slice(0, index + 1)))]);
     });
   }
-  return told;
+  return reported;
 }
 
 for (const [of, result] of Object.entries(results))

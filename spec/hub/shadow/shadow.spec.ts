@@ -17,8 +17,8 @@ async function start(t: ExecutionContext, rules: unknown[], more: Record<string,
   const files = { 'a.json5': { connections, rules }, ...more };
   const reloading = await startReloading(t, files, { scheduler: clock });
   const { hub } = reloading;
-  const told = () => hub.shadow()!.deviations.map(lineOf);
-  return { ...reloading, clock, told, wait: (ms: number) => clock.advanceTo(clock.now() + ms) };
+  const logAs = () => hub.shadow()!.deviations.map(lineOf);
+  return { ...reloading, clock, logAs, wait: (ms: number) => clock.advanceTo(clock.now() + ms) };
 }
 
 function lineOf({ address, done, would }: Deviation): string {
@@ -26,28 +26,28 @@ function lineOf({ address, done, would }: Deviation): string {
 }
 
 test('a shadow rule writes nothing, and what it would write is noted beside what is', async (t) => {
-  const { hub, write, takeChanges, told } = await start(t, [
+  const { hub, write, takeChanges, logAs } = await start(t, [
     lamp,
     echo,
     { name: 'sum', from: 'desk/level', map: 'value + 1', to: 'desk/sum', shadow: true },
   ]);
   write('desk/level', 4);
   t.deepEqual(takeChanges(), ['desk/level=4']);
-  t.deepEqual(told(), ['desk/sum: 0, would be 5 by sum']);
+  t.deepEqual(logAs(), ['desk/sum: 0, would be 5 by sum']);
   write('desk/sum', 5);
-  t.deepEqual(told().slice(1), ['desk/sum: 5, would be 5 by sum'], 'both are the same from then on');
+  t.deepEqual(logAs().slice(1), ['desk/sum: 5, would be 5 by sum'], 'both are the same from then on');
   t.deepEqual(hub.shadow()!.parameters, [{ address: 'desk/sum', count: 2, differs: false }]);
 });
 
 test('a shadow rule takes the place of the live one of its name, and what follows from it is told as well', async (t) => {
   const changed = { name: 'lamp', from: 'desk/mic', when: 'value', to: 'desk/lamp', shadow: true };
-  const { hub, write, takeChanges, told } = await start(t, [lamp, echo, changed]);
+  const { hub, write, takeChanges, logAs } = await start(t, [lamp, echo, changed]);
   write('desk/mic', true);
   t.deepEqual(takeChanges(), ['desk/mic=true', 'desk/lamp=true', 'desk/echo=true']);
-  t.deepEqual(told(), [], 'both do the same');
+  t.deepEqual(logAs(), [], 'both do the same');
   write('desk/mic', false);
   t.deepEqual(takeChanges(), ['desk/mic=false', 'desk/lamp=false', 'desk/echo=false']);
-  t.deepEqual(told(), ['desk/lamp: false, would be true by lamp', 'desk/echo: false, would be true by echo']);
+  t.deepEqual(logAs(), ['desk/lamp: false, would be true by lamp', 'desk/echo: false, would be true by echo']);
   t.deepEqual(
     hub.rules().map(({ name, shadow }) => [name, shadow]),
     [
@@ -68,12 +68,12 @@ test('D-39: a file in shadow writes, fires and loops nowhere; its neighbours are
       { name: 'fails', from: 'desk/other', map: "int('x' + string(value))", to: 'desk/other' },
     ],
   };
-  const { hub, lines, write, value, takeChanges, told } = await start(t, [lamp], { 'b.json5': file });
+  const { hub, lines, write, value, takeChanges, logAs } = await start(t, [lamp], { 'b.json5': file });
   write('desk/sum', 1);
   write('desk/bell', 1);
   write('desk/other', 1);
   t.deepEqual(takeChanges(), ['desk/sum=1', 'desk/bell=1', 'desk/other=1']);
-  t.deepEqual(told(), ['desk/sum: 1, would be 65 by loops', 'desk/ding: 0, would be 1 by fires']);
+  t.deepEqual(logAs(), ['desk/sum: 1, would be 65 by loops', 'desk/ding: 0, would be 1 by fires']);
   t.is(value('desk/sum'), 1);
   const warnings = lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
   t.true(
@@ -95,7 +95,7 @@ test('delays and timers run in shadow, each beside the live one', async (t) => {
   const starts = { name: 'starts', from: 'desk/mic', map: '1000', to: 'clock/timer/1/start' };
   const rings = { name: 'rings', from: 'clock/timer/1/trigger', map: 'true', to: 'desk/echo' };
   const later = { name: 'later', from: 'desk/mic', pipe: [{ delay: '5s' }], to: 'desk/lamp' };
-  const { write, told, wait, value } = await start(t, [
+  const { write, logAs, wait, value } = await start(t, [
     starts,
     rings,
     later,
@@ -105,16 +105,16 @@ test('delays and timers run in shadow, each beside the live one', async (t) => {
   write('desk/mic', true);
   wait(1500);
   t.is(value('desk/echo'), true);
-  t.deepEqual(told(), [
+  t.deepEqual(logAs(), [
     'clock/timer/1/start: 1000, would be 3000 by starts',
     'clock/timer/1/trigger: 1, would be 0 by undefined',
     'desk/echo: true, would be undefined by undefined',
   ]);
   wait(1000);
-  t.deepEqual(told().slice(3), ['desk/lamp: undefined, would be true by later']);
+  t.deepEqual(logAs().slice(3), ['desk/lamp: undefined, would be true by later']);
   wait(4000);
   t.is(value('desk/lamp'), true);
-  t.deepEqual(told().slice(4), [
+  t.deepEqual(logAs().slice(4), [
     'clock/timer/1/trigger: 0, would be 1 by clock',
     'desk/echo: true, would be true by rings',
     'desk/lamp: true, would be true by later',
@@ -123,14 +123,14 @@ test('delays and timers run in shadow, each beside the live one', async (t) => {
 
 test('named sources see a whole turn in shadow, and what clients write to a destination counts on both sides', async (t) => {
   const both = { name: 'both', from: { a: 'desk/level', b: 'desk/other' }, map: 'a + b', to: 'desk/sum' };
-  const { hub, write, told } = await start(t, [both, { ...both, map: 'a - b', shadow: true }]);
+  const { hub, write, logAs } = await start(t, [both, { ...both, map: 'a - b', shadow: true }]);
   hub.turn(() => {
     write('desk/level', 5);
     write('desk/other', 2);
   });
-  t.deepEqual(told(), ['desk/sum: 7, would be 3 by both']);
+  t.deepEqual(logAs(), ['desk/sum: 7, would be 3 by both']);
   write('desk/sum', 3);
-  t.deepEqual(told().slice(1), ['desk/sum: 3, would be 3 by both']);
+  t.deepEqual(logAs().slice(1), ['desk/sum: 3, would be 3 by both']);
 });
 
 test('explain has the change that would be, with what led to it', async (t) => {

@@ -50,20 +50,20 @@ for (const [name, by] of Object.entries({ 'back by an hour': -hour, 'ahead by 20
 
 test('a clock that goes back by less than a second stands still until it has caught up', async (t) => {
   const { time, clock, jumps, pass, stop } = machine();
-  const told: number[] = [];
-  const tell = async () => {
-    told.push(clock.now() - noon);
+  const reported: number[] = [];
+  const notify = async () => {
+    reported.push(clock.now() - noon);
     await nextRound();
     await nextRound();
   };
-  await tell();
+  await notify();
   time.wall -= 300;
-  await tell();
+  await notify();
   pass(200);
-  await tell();
+  await notify();
   pass(200);
-  await tell();
-  t.deepEqual(told, [0, 0, 0, 100]);
+  await notify();
+  t.deepEqual(reported, [0, 0, 0, 100]);
   t.deepEqual(jumps, []);
   stop();
 });

@@ -43,13 +43,13 @@ export class Watch {
   }
 
   /** Fails once nothing has gone on for so long: `progress` stands still; `tell` says how far it came. */
-  failAtStandstill(stallMs: number, progress: () => number, tell: () => string): void {
+  failAtStandstill(stallMs: number, progress: () => number, notify: () => string): void {
     let last = Number.NaN;
     const timer = setInterval(() => {
       const now = progress();
       if (now === last) {
         clearInterval(timer);
-        this.fail(`stalled for ${stallMs} ms: ${tell()}`);
+        this.fail(`stalled for ${stallMs} ms: ${notify()}`);
       }
       last = now;
     }, stallMs).unref();

@@ -6,7 +6,7 @@ export interface Made {
   /** The file. The sign ¦ is not part of it: it stands where the mistake has to be told to be. */
   readonly text: string;
   /** What the message contains: what to write instead, or the nearest name. */
-  readonly told: readonly string[];
+  readonly reported: readonly string[];
   /** An editor with the JSON Schema does not mark it: it is about what a schema cannot know. */
   readonly schema?: 'cannot' | undefined;
 }
@@ -27,14 +27,14 @@ const file = ({ connections = '', rules = '', tests = '' }) => `{
 }
 `;
 
-type Row = readonly [title: string, part: string, told: string | readonly string[], schema?: 'cannot'];
+type Row = readonly [title: string, part: string, reported: string | readonly string[], schema?: 'cannot'];
 
 const made =
   (make: (part: string) => string) =>
-  ([title, part, told, schema]: Row): Made => ({
+  ([title, part, reported, schema]: Row): Made => ({
     title,
     text: make(part),
-    told: typeof told === 'string' ? [told] : told,
+    reported: typeof reported === 'string' ? [reported] : reported,
     schema,
   });
 

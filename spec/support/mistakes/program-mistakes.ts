@@ -16,7 +16,7 @@ export default defineFlow({
 });
 `;
 
-const row = (title: string, text: string, ...told: string[]): Made => ({ title, text, told });
+const row = (title: string, text: string, ...reported: string[]): Made => ({ title, text, reported });
 
 export const programMistakes: readonly Made[] = [
   row(

@@ -22,12 +22,12 @@ test('changes, minutes and hours agree, and who opens the microphone at night is
   const lamp = database.prepare(
     "SELECT value, writer, source, cause FROM event WHERE address = 'studio-1/lamp' AND source LIKE '%10.0.0.66' ORDER BY time",
   );
-  const told = { writer: 'rule red light', source: 'client api 10.0.0.66', cause: 'studio-1/mic' };
+  const reported = { writer: 'rule red light', source: 'client api 10.0.0.66', cause: 'studio-1/mic' };
   t.deepEqual(
     lamp.all().map((row) => ({ ...row })),
     [
-      { value: 1, ...told },
-      { value: 0, ...told },
+      { value: 1, ...reported },
+      { value: 0, ...reported },
     ],
   );
 });

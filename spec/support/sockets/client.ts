@@ -8,19 +8,19 @@ import { kindOf } from './asyncapi.ts';
 
 export interface ClientUnderTest extends Hub {
   /** What the hub has told, newest last. */
-  readonly told: Record<string, unknown>[];
+  readonly reported: Record<string, unknown>[];
   /** What the client has sent. */
   readonly sent: Record<string, unknown>[];
 }
 
 /** Connects, with quick reconnects; closed when the test ends. */
 export function connectClient(t: ExecutionContext, port: number, options: ConnectOptions = {}): ClientUnderTest {
-  const told: Record<string, unknown>[] = [];
+  const reported: Record<string, unknown>[] = [];
   const sent: Record<string, unknown>[] = [];
   class RecordingSocket extends WebSocket {
     constructor(url: string, protocols: string[]) {
       super(url, protocols);
-      this.addEventListener('message', ({ data }) => told.push(JSON.parse(data)));
+      this.addEventListener('message', ({ data }) => reported.push(JSON.parse(data)));
     }
 
     override send(text: string): void {
@@ -32,10 +32,10 @@ export function connectClient(t: ExecutionContext, port: number, options: Connec
   const hub = connect(`http://127.0.0.1:${port}`, { ...quick, ...options });
   t.teardown(() => {
     hub.close();
-    for (const message of told) kindOf('tell', message);
+    for (const message of reported) kindOf('tell', message);
     for (const message of sent) kindOf('hear', message);
   });
-  return Object.defineProperties({ told, sent }, Object.getOwnPropertyDescriptors(hub)) as ClientUnderTest;
+  return Object.defineProperties({ reported, sent }, Object.getOwnPropertyDescriptors(hub)) as ClientUnderTest;
 }
 
 /** Waits until a stream tells what is wanted. */

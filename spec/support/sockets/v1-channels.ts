@@ -39,7 +39,7 @@ export class Channels {
     const change = { parameter, value: isTrigger ? 1 : value, revision: ++this.revision } as unknown as Change;
     if (!isTrigger) parameter.value = value;
     parameter.lastChange = change;
-    channel.tell(change);
+    channel.notify(change);
     channel.channel.revision = change.revision;
     return change;
   }

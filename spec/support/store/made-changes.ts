@@ -1,7 +1,7 @@
 // Changes that a spec makes up, as a recorder hands them over: parameters get numbers as they come, and rows fill columns.
 
 import { Columns, columnRows } from '../../../lib/connections/store/history/columns.ts';
-import type { Changes, ParameterRow, ToldJump } from '../../../lib/connections/store/history/history-messages.ts';
+import type { Changes, JumpRow, ParameterRow } from '../../../lib/connections/store/history/history-messages.ts';
 import type { ValueType } from '../../../lib/model/value.ts';
 
 /** A change of a parameter, which is told from its address on: `['desk/level', 'F', 1000, 0.5]`. */
@@ -10,7 +10,7 @@ export type MadeChange = readonly [address: string, type: ValueType, time: numbe
 export class MadeChanges {
   readonly #numbers = new Map<string, number>();
   #revision = 0;
-  #jumps: ToldJump[] = [];
+  #jumps: JumpRow[] = [];
 
   /** No older ones come later than `until`. */
   hand(changes: readonly MadeChange[], until: number): Changes {

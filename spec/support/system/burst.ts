@@ -17,9 +17,9 @@ for (let made = 0; made < 2 * kept || performance.now() < endMs; made++) {
   await turn();
 }
 lists = [];
-const tell = (word: string) => console.log(`${word} ${Math.round(process.memoryUsage.rss() / mebibyte)} MiB`);
-tell('burst');
-setInterval(tell, 200, 'now');
+const notify = (word: string) => console.log(`${word} ${Math.round(process.memoryUsage.rss() / mebibyte)} MiB`);
+notify('burst');
+setInterval(notify, 200, 'now');
 if (process.argv[2] === 'steady')
   setInterval(() => {
     const endMs = performance.now() + 4;

@@ -13,7 +13,7 @@ import type { Entrances } from '../../support/load/comer.ts';
 import type { Latency, NeighboursResult, NeighboursTask } from '../../support/load/neighbours.ts';
 import { type LogEntry, startHub, startTask, type TaskProcess } from '../../support/system/task-process.ts';
 import { residentBytesOf } from '../../support/system/used-memory.ts';
-import { defineTrial, tell } from '../trial.ts';
+import { defineTrial, notify } from '../trial.ts';
 import type { AbuseTask } from './attacker.ts';
 import { abuserToken, type Scenario } from './scenario.ts';
 import { scenarios } from './scenarios.ts';
@@ -41,10 +41,10 @@ export const trial = defineTrial({
   parts: { all: scenarios, short: [...shortRun] },
   async run({ seconds, slack, hub }, { isShort, parts }) {
     if (seconds === 0 || slack === 0) throw new Error('--seconds, --slack: expected numbers above 0, got 0');
-    tell(
+    notify(
       '| abuse | p99 before, during | longest gap | right credentials | SIGTERM to exit | MiB before, most, after | told | |',
     );
-    tell('|---|---|---|---|---|---|---|---|');
+    notify('|---|---|---|---|---|---|---|---|');
     Object.assign(process.env, await environmentOfUnit());
     let failed = 0;
     for (const [name, scenario] of parts) {
@@ -70,7 +70,7 @@ async function abuse(
   try {
     const result = await inTemporaryFolder('abuse', (folder) => runAbuse(name, scenario, { ...hub, seconds, folder }));
     const mistakes = mistakesOf(scenario, result, slack);
-    const { before, during, entrances, stopMs, bytesBefore, mostBytes, bytesAfter, told } = result;
+    const { before, during, entrances, stopMs, bytesBefore, mostBytes, bytesAfter, reported } = result;
     const cells = [
       name,
       `${before.p99.toFixed(1)}, ${during.p99.toFixed(1)} ms`,
@@ -78,19 +78,19 @@ async function abuse(
       `${entrances.longestMs.toFixed(0)} ms`,
       `${stopMs.toFixed(0)} ms`,
       [bytesBefore, mostBytes, bytesAfter].map((bytes) => (bytes / mebibyte).toFixed(0)).join(', '),
-      told[0] ?? 'nothing',
+      reported[0] ?? 'nothing',
       mistakes.length === 0 ? 'holds' : `**${mistakes.join('; ')}**`,
     ];
-    tell(`| ${cells.join(' | ')} |`);
+    notify(`| ${cells.join(' | ')} |`);
     return mistakes;
   } catch (error) {
-    tell(`| ${name} | **${messageOf(error)}** |`);
+    notify(`| ${name} | **${messageOf(error)}** |`);
     return [messageOf(error)];
   }
 }
 
 function mistakesOf(scenario: Scenario, result: AbuseResult, slack: number): string[] {
-  const { during, entrances, stopMs, bytesBefore, mostBytes, bytesAfter, told } = result;
+  const { during, entrances, stopMs, bytesBefore, mostBytes, bytesAfter, reported } = result;
   const grownMiB = (mostBytes - bytesBefore) / mebibyte;
   const most = {
     p99: bounds.p99Ms * slack,
@@ -110,7 +110,7 @@ function mistakesOf(scenario: Scenario, result: AbuseResult, slack: number): str
       : [`memory: expected at most ${most.grownMiB} MiB more, got ${grownMiB.toFixed(0)}`]),
     ...(stopMs < most.stop ? [] : [`SIGTERM: expected the end within ${most.stop} ms, got ${stopMs.toFixed(0)}`]),
     ...(bytesAfter <= most.bytes ? [] : ['memory: expected what there was before, what is kept, and a tenth']),
-    ...(scenario.limits.length === 0 || told.length > 0
+    ...(scenario.limits.length === 0 || reported.length > 0
       ? []
       : [`log: expected a line of ${scenario.limits.join(', ')}`]),
   ];
@@ -133,7 +133,7 @@ export interface AbuseResult {
   readonly mostBytes: number;
   readonly bytesAfter: number;
   /** The lines of the log that name a limit of the scenario and the abuser; how many lines there were in all. */
-  readonly told: readonly string[];
+  readonly reported: readonly string[];
   readonly lines: number;
 }
 
@@ -206,7 +206,7 @@ export async function runAbuse(name: string, scenario: Scenario, options: AbuseO
     const stoppedAt = performance.now();
     await hub.stop();
     const stopMs = performance.now() - stoppedAt;
-    const told = entries
+    const reported = entries
       .filter(({ limit, client }) => client === abuser && scenario.limits.some((one) => one === limit))
       .map(({ msg }) => msg);
     return {
@@ -217,7 +217,7 @@ export async function runAbuse(name: string, scenario: Scenario, options: AbuseO
       bytesBefore,
       mostBytes,
       bytesAfter,
-      told,
+      reported,
       lines: entries.length,
     };
   } finally {

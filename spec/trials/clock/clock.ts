@@ -11,7 +11,7 @@ import { becomesSo } from '../../support/deadline.ts';
 import { inTemporaryFolder, thisTree } from '../../support/folder.ts';
 import { programs } from '../../support/programs.ts';
 import { freePort } from '../../support/system/port.ts';
-import { defineTrial, tell } from '../trial.ts';
+import { defineTrial, notify } from '../trial.ts';
 import { setClocksOfPair } from './pair.ts';
 import { SettableClock, type SettableHub, startSettableHub } from './settable-hub.ts';
 import { password, pulseMs, rootToken, waiting, waitMs, writeStudio } from './studio.ts';
@@ -86,15 +86,15 @@ async function tryStudio(name: string, byMs: number, { late, writes, lasting }: 
 
 async function tryPair(name: string, times: readonly number[]): Promise<boolean> {
   if (!programs.nats.isThere()) {
-    tell(`${name}: left out, as it needs nats-server`);
+    notify(`${name}: left out, as it needs nats-server`);
     return true;
   }
   return conclude(name, await inTemporaryFolder('clock', (folder) => setClocksOfPair(folder, times)));
 }
 
 function conclude(name: string, mistakes: readonly string[]): boolean {
-  for (const mistake of mistakes) tell(`  ${mistake}`);
-  tell(`${name}: ${mistakes.length} mistakes`);
+  for (const mistake of mistakes) notify(`  ${mistake}`);
+  notify(`${name}: ${mistakes.length} mistakes`);
   return mistakes.length === 0;
 }
 

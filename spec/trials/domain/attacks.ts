@@ -11,7 +11,7 @@ export interface Attack {
 }
 
 /** A message of a hub, as others hear it. */
-type Told = Record<string, unknown>;
+type HubReport = Record<string, unknown>;
 
 const everyMs = 5;
 const kilobyte = 1024;
@@ -23,7 +23,7 @@ export class AttackedDomain {
   /** The parameters that an attack may be as large as. */
   readonly size: number;
   /** What each hub has told last, and some of what it told before. */
-  readonly #last = new Map<string, Told>();
+  readonly #last = new Map<string, HubReport>();
   readonly before: [subject: string, data: Uint8Array][] = [];
   readonly #heard = Promise.withResolvers<void>();
   /** Resolves once each hub has told something: then it is known what it would tell. */
@@ -47,7 +47,7 @@ export class AttackedDomain {
   }
 
   /** What a hub has told last, or what a hub of this name would. */
-  last(hub: string): Told {
+  last(hub: string): HubReport {
     const head = {
       hub,
       epoch: `${hub} 1`,
@@ -66,7 +66,7 @@ export class AttackedDomain {
     this.connection.publish(subject, typeof data === 'string' ? data : JSON.stringify(data), options);
   }
 
-  tell(hub: string, parts: Told): void {
+  notify(hub: string, parts: HubReport): void {
     this.send(`patchbay.house.${hub}.turns`, { ...this.last(hub), ...parts });
   }
 
@@ -104,8 +104,8 @@ export class AttackedDomain {
         message.respond(JSON.stringify({ ...head, ...answer }));
       },
     });
-    this.tell(hub, { ...head, prev: head.rev });
-    setInterval(() => this.tell(hub, { ...head, prev: head.rev }), 400);
+    this.notify(hub, { ...head, prev: head.rev });
+    setInterval(() => this.notify(hub, { ...head, prev: head.rev }), 400);
     return head;
   }
 }
@@ -152,7 +152,7 @@ const forgedUsers = [
   ['connection', 'desk'],
 ];
 
-function requestOf(domain: AttackedDomain, number: number, items: readonly unknown[]): Told {
+function requestOf(domain: AttackedDomain, number: number, items: readonly unknown[]): HubReport {
   const { epoch, clock } = domain.last('studio');
   const by = forgedUsers[number % forgedUsers.length];
   return { run: 'evil', number, epoch, asked: clock, by, hop: 0, why: [], items };
@@ -166,11 +166,11 @@ export const attacks: Readonly<Record<string, Attack>> = {
       const pick = <Item>(items: readonly Item[]) => items[domain.random.below(items.length)]!;
       void domain.keep(() => {
         for (let count = 0; count < 20; count++) {
-          domain.tell(pick(['west', 'evil', 'studio']), { [pick(fields)]: pick(nonsense) });
+          domain.notify(pick(['west', 'evil', 'studio']), { [pick(fields)]: pick(nonsense) });
           domain.send(pick(subjects), pick(nonsense), 'patchbay.house.west.turns');
           domain.send(pick(subjects), '{"hub":'.repeat(1 + domain.random.below(50)));
           const { rev } = domain.last('west');
-          domain.tell('evil', {
+          domain.notify('evil', {
             turns: [[pick(nonsense), pick(nonsense)], { declared: [pick(nonsense)], changes: [] }],
             prev: rev,
           });
@@ -207,7 +207,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
       let rev = 50_001;
       void domain.keep(() => {
         const changes = Array.from({ length: 60_000 }, (_, number) => [number % 50_000, rev]).flat();
-        domain.tell('evil', {
+        domain.notify('evil', {
           prev: rev,
           rev: ++rev,
           turns: [[{ by: ['client', `user ${rev}`], at: Date.now() }, ...changes]],
@@ -217,7 +217,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
           number,
           rev,
         ]);
-        domain.tell('evil', { prev: rev, rev: ++rev, turns: each });
+        domain.notify('evil', { prev: rev, rev: ++rev, turns: each });
       }, 50);
     },
   },
@@ -230,7 +230,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
       const declared = numbers.map((number) => [number, `evil/p${number}`, 'I', 'read-write']);
       const say = (turn: unknown, part: Partial<typeof head>) => {
         const { rev: prev } = head;
-        domain.tell('evil', { ...Object.assign(head, part), epoch: 'evil 1', prev, turns: [turn] });
+        domain.notify('evil', { ...Object.assign(head, part), epoch: 'evil 1', prev, turns: [turn] });
       };
       let beat = 0;
       void domain.keep(() => {
@@ -247,7 +247,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
     begin(domain) {
       domain.answerAs('evil', domain.size);
       let structure = 0;
-      setInterval(() => domain.tell('evil', { epoch: `evil ${++structure}` }), 1000);
+      setInterval(() => domain.notify('evil', { epoch: `evil ${++structure}` }), 1000);
     },
   },
   names: {
@@ -255,7 +255,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
     begin(domain) {
       let number = 0;
       void domain.keep(() => {
-        for (let count = 0; count < 200; count++) domain.tell(`evil-${number++ % 10_000}`, { term: number % 3 });
+        for (let count = 0; count < 200; count++) domain.notify(`evil-${number++ % 10_000}`, { term: number % 3 });
       });
     },
   },
@@ -266,7 +266,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
       const terms = [1, 2, 7, 1000, 2 ** 31, 2 ** 48, 2 ** 53 - 1];
       let next = 0;
       void domain.keep(() => {
-        for (const hub of ['west', 'studio', 'evil']) domain.tell(hub, { term: terms[next++ % terms.length] });
+        for (const hub of ['west', 'studio', 'evil']) domain.notify(hub, { term: terms[next++ % terms.length] });
       });
     },
   },
@@ -280,8 +280,8 @@ export const attacks: Readonly<Record<string, Attack>> = {
           const [subject, data] = domain.before[next++ % domain.before.length]!;
           domain.connection.publish(subject, data);
         }
-        domain.tell('west', { epoch: `epoch ${next}` });
-        domain.tell('west', { prev: next, rev: next + 1000, turns: [[0, 1]] });
+        domain.notify('west', { epoch: `epoch ${next}` });
+        domain.notify('west', { prev: next, rev: next + 1000, turns: [[0, 1]] });
       });
     },
   },

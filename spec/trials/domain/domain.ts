@@ -70,9 +70,9 @@ export class FaultyHub {
     this.#process = child;
     this.terms = [];
     child.on('message', (message: FromHub) => {
-      if (message.tells === 'term') this.terms.push(message);
+      if (message.reports === 'term') this.terms.push(message);
     });
-    await this.#told('ready', startDeadlineMs);
+    await this.#reported('ready', startDeadlineMs);
   }
 
   signal(signal: NodeJS.Signals): void {
@@ -93,9 +93,9 @@ export class FaultyHub {
   }
 
   async look(): Promise<Look> {
-    const told = this.#told('look', lookDeadlineMs);
+    const reported = this.#reported('look', lookDeadlineMs);
     this.#process!.send({ ask: 'look' });
-    return ((await told) as FromHub & { tells: 'look' }).look;
+    return ((await reported) as FromHub & { reports: 'look' }).look;
   }
 
   #firingsOf(run: number): string {
@@ -103,17 +103,17 @@ export class FaultyHub {
   }
 
   /** Several messages may come at once, so none is waited for with `once`. */
-  async #told(tells: FromHub['tells'], deadlineMs: number): Promise<FromHub> {
+  async #reported(reports: FromHub['reports'], deadlineMs: number): Promise<FromHub> {
     const child = this.#process!;
     const { promise, resolve } = Promise.withResolvers<FromHub>();
     const take = (message: FromHub) => {
-      if (message.tells === tells) resolve(message);
+      if (message.reports === reports) resolve(message);
     };
     child.on('message', take);
-    const told = await within(promise, deadlineMs);
+    const reported = await within(promise, deadlineMs);
     child.off('message', take);
-    if (told === undefined) throw new Error(`${this.name} has not told "${tells}" within ${deadlineMs} ms`);
-    return told;
+    if (reported === undefined) throw new Error(`${this.name} has not told "${reports}" within ${deadlineMs} ms`);
+    return reported;
   }
 }
 

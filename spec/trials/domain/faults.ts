@@ -5,7 +5,7 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { untilSo } from '../../support/deadline.ts';
 import { Random } from '../../support/random.ts';
-import { chosenOf, defineTrial, tell } from '../trial.ts';
+import { chosenOf, defineTrial, notify } from '../trial.ts';
 import { checkTerms } from './check.ts';
 import { type FaultyHub, startDomain } from './domain.ts';
 import { beginLoad, faultsOfPair, pickFault, runRound } from './round.ts';
@@ -70,21 +70,21 @@ async function run(options: Options): Promise<boolean> {
       const pause =
         longestMs < 500 ? '' : ` (the machine was busy: this script itself stood still for ${longestMs} ms)`;
       const equal = `equal after ${result.equalMs?.toFixed(0) ?? 'too many'} ms`;
-      tell(`${new Date().toISOString()} ${number}: ${result.text}: ${equal}${takeover}${pause}`);
-      for (const mistake of mistakes) tell(`   ${mistake}`);
+      notify(`${new Date().toISOString()} ${number}: ${result.text}: ${equal}${takeover}${pause}`);
+      for (const mistake of mistakes) notify(`   ${mistake}`);
       if (mistakes.length > 0) failed++;
     }
     if (kinds.length > 0) await untilFiredIn(pair, options.rounds + 1);
     const { mistakes, terms, fired } = await checkTerms(pair);
-    for (const mistake of mistakes) tell(mistake);
-    tell(
+    for (const mistake of mistakes) notify(mistake);
+    notify(
       `${options.rounds} faults, ${failed} with a mistake; ${fired} firings in ${terms} terms, ${mistakes.length} mistakes in these; slowest: equal after ${most(equals)} ms, takeover after ${most(takeovers)} ms`,
     );
     failed += mistakes.length;
     return failed === 0;
   } finally {
     await domain.end(failed > 0);
-    if (failed > 0) tell(`the logs of hubs and servers are in ${domain.folder}`);
+    if (failed > 0) notify(`the logs of hubs and servers are in ${domain.folder}`);
   }
 }
 

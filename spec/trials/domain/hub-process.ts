@@ -16,7 +16,7 @@ const everyMs = 20;
 const ackEveryMs = 50;
 
 const hub = await startHub({ paths: [task.flow], log });
-const tell = (message: FromHub) => process.send?.(message);
+const notify = (message: FromHub) => process.send?.(message);
 
 // Firings, as `<term> <first ns> <last ns> <count>` of each round of the event loop, on the clock that all processes share.
 const file = openSync(task.firings, 'a');
@@ -50,7 +50,7 @@ let refusal: string | undefined;
 setInterval(() => {
   if (hub.duty.watch?.term !== term) {
     term = hub.duty.watch?.term;
-    tell({ tells: 'term', term, atMs: Number(process.hrtime.bigint() / 1_000_000n) });
+    notify({ reports: 'term', term, atMs: Number(process.hrtime.bigint() / 1_000_000n) });
   }
   const now = performance.now();
   if (isPaused || term === undefined) {
@@ -69,10 +69,10 @@ setInterval(async () => {
   if (isPaused || parameter?.remote === undefined) return;
   const written = ++value;
   underWay++;
-  const [told] = await hub.writeRemote(parameter.remote, [{ parameter, input: written }], client);
+  const [reported] = await hub.writeRemote(parameter.remote, [{ parameter, input: written }], client);
   underWay--;
-  if (told === written) acknowledged.push([address, written]);
-  else refusal = messageOf(told);
+  if (reported === written) acknowledged.push([address, written]);
+  else refusal = messageOf(reported);
 }, ackEveryMs);
 
 setInterval(async () => {
@@ -88,12 +88,12 @@ setInterval(async () => {
 }, ackEveryMs);
 
 process.on('message', ({ ask }: ToHub) => {
-  if (ask === 'look') tell({ tells: 'look', look: look() });
+  if (ask === 'look') notify({ reports: 'look', look: look() });
   else isPaused = ask === 'pause';
 });
 process.on('disconnect', () => process.exit());
 process.once('SIGTERM', () => void hub.stop().finally(() => process.exit()));
-tell({ tells: 'ready' });
+notify({ reports: 'ready' });
 
 /** false: this hub finds at this moment that it owns nothing any more, as one that was stopped does when it goes on. */
 function writes(address: string, written: number): boolean {

@@ -3,7 +3,7 @@
 // itself. Exit status 1 when it is not so.
 
 import { setTimeout as after } from 'node:timers/promises';
-import { chosenOf, defineTrial, tell } from '../trial.ts';
+import { chosenOf, defineTrial, notify } from '../trial.ts';
 import { checkTerms, noteAcknowledged } from './check.ts';
 import { type Domain, type FaultyHub, startDomain } from './domain.ts';
 import type { Look } from './messages.ts';
@@ -46,18 +46,18 @@ async function isolate(options: Options, goesOn: boolean): Promise<boolean> {
     for (let number = 0; number < options.rounds; number++) {
       const isolation = isolationOf(domain, acknowledged, { goesOn, staleMs: options.stale });
       const round = await runRound(domain, isolation.fault, options.seconds * 1000, options.equal, acknowledged);
-      for (const line of isolation.text) tell(line);
-      tell(`${round.text}: equal after ${round.equalMs?.toFixed(0) ?? 'too many'} ms`);
+      for (const line of isolation.text) notify(line);
+      notify(`${round.text}: equal after ${round.equalMs?.toFixed(0) ?? 'too many'} ms`);
       mistakes.push(...isolation.mistakes, ...round.mistakes);
     }
     const { mistakes: ofTerms, terms, fired } = await checkTerms(domain.hubs.slice(0, 2));
     mistakes.push(...ofTerms);
-    tell(`${fired} firings in ${terms} terms`);
-    for (const mistake of mistakes) tell(`**${mistake}**`);
+    notify(`${fired} firings in ${terms} terms`);
+    for (const mistake of mistakes) notify(`**${mistake}**`);
     return mistakes.length === 0;
   } finally {
     await domain.end(mistakes.length > 0);
-    if (mistakes.length > 0) tell(`the logs of hubs and servers are in ${domain.folder}`);
+    if (mistakes.length > 0) notify(`the logs of hubs and servers are in ${domain.folder}`);
   }
 }
 

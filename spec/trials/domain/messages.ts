@@ -26,9 +26,9 @@ export type ToHub = { readonly ask: 'pause' | 'go on' | 'look' };
 export type Acknowledged = readonly [address: string, value: number];
 
 export type FromHub =
-  | { readonly tells: 'ready' }
-  | { readonly tells: 'term'; readonly term: number | undefined; readonly atMs: number }
-  | { readonly tells: 'look'; readonly look: Look };
+  | { readonly reports: 'ready' }
+  | { readonly reports: 'term'; readonly term: number | undefined; readonly atMs: number }
+  | { readonly reports: 'look'; readonly look: Look };
 
 export interface Look {
   readonly term: number | undefined;

@@ -21,7 +21,7 @@ import {
   startTask,
   type TaskProcess,
 } from '../../support/system/task-process.ts';
-import { defineTrial, tell } from '../trial.ts';
+import { defineTrial, notify } from '../trial.ts';
 import type { AttackTask } from './attacker.ts';
 import { type Attack, attacks } from './attacks.ts';
 
@@ -39,8 +39,8 @@ export const trial = defineTrial({
   options,
   parts: { all: attacks, short: ['malformed', 'fires', 'terms', 'writes', 'claims'] },
   async run(values, { parts, isShort: isQuick }) {
-    tell('| attack | p99 before, during | longest gap | values back after | refused, lost | the log names | |');
-    tell('|---|---|---|---|---|---|---|');
+    notify('| attack | p99 before, during | longest gap | values back after | refused, lost | the log names | |');
+    notify('|---|---|---|---|---|---|---|');
     let failed = 0;
     for (const [name, attack] of parts)
       if ((await attackWith(name, attack, { ...values, isQuick })).length > 0) failed++;
@@ -85,10 +85,10 @@ async function attackWith(
       result.warned[0] ?? 'nothing',
       mistakes.length === 0 ? 'holds' : `**${mistakes.join('; ')}**`,
     ];
-    tell(`| ${cells.join(' | ')} |`);
+    notify(`| ${cells.join(' | ')} |`);
     return mistakes;
   } catch (error) {
-    tell(`| ${name} | **${messageOf(error)}** |`);
+    notify(`| ${name} | **${messageOf(error)}** |`);
     return [messageOf(error)];
   }
 }

@@ -7,7 +7,7 @@ import { setTimeout as after } from 'node:timers/promises';
 import { messageOf } from '../../../lib/model/error.ts';
 import { untilSo } from '../../support/deadline.ts';
 import { Random } from '../../support/random.ts';
-import { defineTrial, tell } from '../trial.ts';
+import { defineTrial, notify } from '../trial.ts';
 import { type Counts, type Input, Sender } from './deliver.ts';
 import { type FuzzedHub, startFuzzedHub } from './fuzzed-hub.ts';
 import { anHttpInput } from './http-input.ts';
@@ -43,7 +43,7 @@ async function fuzz(seed: number, inputs: number, senders: number): Promise<bool
   const sending = new Sending(hub, (number) => inputOf(seed, number), senders);
   try {
     const growthBytes = await sendAndLook(hub, sending, inputs);
-    tell(textOf(sending.counts));
+    notify(textOf(sending.counts));
     if (sending.isWrong) {
       await blame(seed, hub, sending);
       return false;
@@ -51,10 +51,10 @@ async function fuzz(seed: number, inputs: number, senders: number): Promise<bool
     await expectNoConnections(hub);
     await hub.stop();
     if (growthBytes > maxGrowthBytes) throw new Error(`seed ${seed}: the heap has grown by ${mebibytes(growthBytes)}`);
-    tell(`seed ${seed}: ${sending.sent} inputs, nothing was wrong`);
+    notify(`seed ${seed}: ${sending.sent} inputs, nothing was wrong`);
     return true;
   } finally {
-    await hub.stop().catch((error) => tell(messageOf(error)));
+    await hub.stop().catch((error) => notify(messageOf(error)));
   }
 }
 
@@ -70,7 +70,7 @@ async function sendAndLook(hub: FuzzedHub, sending: Sending, inputs: number): Pr
     heaps.push(heapBytes);
     const { sent } = sending;
     const seconds = (performance.now() - startMs) / 1000;
-    tell(
+    notify(
       `${sent} inputs, ${Math.round(sent / seconds)}/s; heap ${mebibytes(heapBytes)}, resident ${mebibytes(residentBytes)}, ` +
         `${hub.logged} lines logged`,
     );
@@ -80,11 +80,11 @@ async function sendAndLook(hub: FuzzedHub, sending: Sending, inputs: number): Pr
 
 /** Tells which of the inputs it was, as small as it can be. */
 async function blame(seed: number, hub: FuzzedHub, { failure, suspects }: Sending): Promise<void> {
-  for (const complaint of hub.complaints.slice(0, 3)) tell(complaint);
-  await hub.stop().catch((error) => tell(messageOf(error)));
-  tell(`seed ${seed}: ${failure?.mistake ?? 'the hub complained'}; input ${failure?.number ?? 'unknown as yet'}`);
+  for (const complaint of hub.complaints.slice(0, 3)) notify(complaint);
+  await hub.stop().catch((error) => notify(messageOf(error)));
+  notify(`seed ${seed}: ${failure?.mistake ?? 'the hub complained'}; input ${failure?.number ?? 'unknown as yet'}`);
   for (const suspect of suspects) if (await repeat(seed, suspect)) return;
-  tell('none of the last inputs does it alone');
+  notify('none of the last inputs does it alone');
 }
 
 /** Sends one input to hubs of its own, and makes it smaller while it fails; returns whether it does. */
@@ -111,9 +111,9 @@ async function repeat(seed: number, number: number): Promise<boolean> {
   const isFailing = await fails(input);
   if (isFailing) {
     const smallest = await shrink(input, fails);
-    tell(`fails: npm run trial -- fuzz --seed ${seed} --only ${number}; the smallest that does:`);
-    tell(JSON.stringify(smallest));
-    for (const complaint of hub.complaints.slice(-1)) tell(complaint);
+    notify(`fails: npm run trial -- fuzz --seed ${seed} --only ${number}; the smallest that does:`);
+    notify(JSON.stringify(smallest));
+    for (const complaint of hub.complaints.slice(-1)) notify(complaint);
   }
   await hub.stop().catch(() => {});
   return isFailing;

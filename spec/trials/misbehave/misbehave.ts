@@ -10,7 +10,7 @@ import { messageOf } from '../../../lib/model/error.ts';
 import { within } from '../../support/deadline.ts';
 import { createTemporaryFolder, thisTree } from '../../support/folder.ts';
 import { type LogEntry, startHubOn } from '../../support/system/task-process.ts';
-import { defineTrial, tell } from '../trial.ts';
+import { defineTrial, notify } from '../trial.ts';
 import { desk, flowOf, furtherFiles, type Parts, step } from './flow.ts';
 import { Load } from './load.ts';
 import { type Way, ways } from './ways.ts';
@@ -34,8 +34,8 @@ async function misbehave(
   options: Omit<MisbehaviourOptions, 'folder'>,
   nextMs: number,
 ): Promise<boolean> {
-  tell('| way | changes of the neighbour, longest gap | next good save | told | |');
-  tell('|---|---|---|---|---|');
+  notify('| way | changes of the neighbour, longest gap | next good save | told | |');
+  notify('|---|---|---|---|---|');
   let failed = 0;
   let hub: { misbehaviour: Misbehaviour; remove: () => Promise<void> } | undefined;
   const end = async (work: (misbehaviour: Misbehaviour) => unknown) => {
@@ -74,19 +74,21 @@ async function isWell(name: string, way: Way, misbehaviour: Misbehaviour, nextMs
     const result = await misbehaviour.run(way);
     const isInTime = result.nextMs <= nextMs;
     const neighbour = way.ends ? 'the process ends' : `${result.heard}, ${result.longestGapMs.toFixed(0)} ms`;
-    const told = (result.told || 'nothing to tell').slice(0, 160).replaceAll('|', '\\|');
+    const reported = (result.reported || 'nothing to tell').slice(0, 160).replaceAll('|', '\\|');
     const mistake = `**expected the next good save within ${nextMs} ms**`;
-    tell(`| ${name} | ${neighbour} | ${result.nextMs.toFixed(0)} ms | ${told} | ${isInTime ? 'holds' : mistake} |`);
+    notify(
+      `| ${name} | ${neighbour} | ${result.nextMs.toFixed(0)} ms | ${reported} | ${isInTime ? 'holds' : mistake} |`,
+    );
     return isInTime;
   } catch (error) {
-    tell(`| ${name} | | | | **${messageOf(error)}** |`);
+    notify(`| ${name} | | | | **${messageOf(error)}** |`);
     return false;
   }
 }
 
 export interface MisbehaviourResult {
   /** What the log said of it. */
-  readonly told: string;
+  readonly reported: string;
   /** How many changes the neighbour has heard meanwhile, and the longest time without one; none where the process ends. */
   readonly heard: number;
   readonly longestGapMs: number;
@@ -133,11 +135,11 @@ export class Misbehaviour {
     if (way.ends) return this.#end(way);
     this.#load.takeLongestGap();
     const before = this.#load.heard;
-    const told = await this.#misbehave(way);
+    const reported = await this.#misbehave(way);
     await after(readMs);
     const nextMs = await this.#saveNext();
     await this.#load.settle();
-    return { told, heard: this.#load.heard - before, longestGapMs: this.#load.takeLongestGap(), nextMs };
+    return { reported, heard: this.#load.heard - before, longestGapMs: this.#load.takeLongestGap(), nextMs };
   }
 
   /** Stops the hub. Errors: when it does not stop well. */
@@ -153,10 +155,10 @@ export class Misbehaviour {
     this.#hub.kill('SIGKILL');
   }
 
-  async #misbehave({ flow, told }: Way): Promise<string> {
+  async #misbehave({ flow, reported }: Way): Promise<string> {
     this.#hub.forget();
     await this.#save(flow);
-    if (told !== undefined) return this.#hub.said(told);
+    if (reported !== undefined) return this.#hub.said(reported);
     await this.#hub.said(/^reloaded/);
     await after(harmlessMs);
     return '';
@@ -164,13 +166,13 @@ export class Misbehaviour {
 
   /** The process ends; the next one leaves the flow out until it is saved again. */
   async #end(way: Way): Promise<MisbehaviourResult> {
-    const told = await this.#misbehave(way);
+    const reported = await this.#misbehave(way);
     await this.#hub.ended();
     this.#load.close();
     await this.#start();
     await this.#hub.said(/^flow flow\.ts is left out, its connections run without its rules: /);
     await after(readMs);
-    return { told, heard: Number.NaN, longestGapMs: Number.NaN, nextMs: await this.#saveNext() };
+    return { reported, heard: Number.NaN, longestGapMs: Number.NaN, nextMs: await this.#saveNext() };
   }
 
   async #start(): Promise<void> {

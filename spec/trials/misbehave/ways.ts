@@ -6,7 +6,7 @@ export interface Way {
   readonly about: string;
   readonly flow: Parts;
   /** What the log says; undefined: it does no harm, so that there is nothing to say. */
-  readonly told?: RegExp;
+  readonly reported?: RegExp;
   /** The process ends, and the next start leaves the flow out. */
   readonly ends?: true;
 }
@@ -19,164 +19,164 @@ export const atImport: Readonly<Record<string, Way>> = {
   throws: {
     about: 'throws when it is imported',
     flow: { top: "wrong('no');" },
-    told: /^flow\.ts:5:\d+: cannot be loaded: no$/,
+    reported: /^flow\.ts:5:\d+: cannot be loaded: no$/,
   },
   'throws-null': {
     about: 'throws null',
     flow: { top: 'throw null;' },
-    told: /^flow\.ts:6:1: cannot be loaded: null was thrown, which is no error$/,
+    reported: /^flow\.ts:6:1: cannot be loaded: null was thrown, which is no error$/,
   },
   'throws-hostile': {
     about: 'throws an object that cannot be shown',
     flow: { top: "throw { toString() { throw new Error('no'); }, get stack() { throw new Error('no'); } };" },
-    told: /^flow\.ts.*: cannot be loaded: something was thrown that cannot be shown$/,
+    reported: /^flow\.ts.*: cannot be loaded: something was thrown that cannot be shown$/,
   },
   rejects: {
     about: 'rejects with nothing',
     flow: { top: 'Promise.reject();' },
-    told: /^flow\.ts.*: a promise was rejected with undefined, which is no error$/,
+    reported: /^flow\.ts.*: a promise was rejected with undefined, which is no error$/,
   },
   'throws-in-a-timer': {
     about: 'throws in a timer at once',
     flow: { top: 'setTimeout(() => wrong());' },
-    told: /^flow\.ts:5:\d+: failed as soon as it was loaded: wrong$/,
+    reported: /^flow\.ts:5:\d+: failed as soon as it was loaded: wrong$/,
   },
   exits: {
     about: 'ends the process',
     flow: { top: 'process.exit(3);' },
-    told: /^flow\.ts:6:\d+: cannot be loaded: process\.exit\(3\): a flow cannot end the hub$/,
+    reported: /^flow\.ts:6:\d+: cannot be loaded: process\.exit\(3\): a flow cannot end the hub$/,
   },
   aborts: {
     about: 'aborts the process',
     flow: { top: 'process.abort();' },
-    told: /^flow\.ts:6:\d+: cannot be loaded: process\.abort\(\): a flow cannot end the hub$/,
+    reported: /^flow\.ts:6:\d+: cannot be loaded: process\.abort\(\): a flow cannot end the hub$/,
   },
   kills: {
     about: 'kills the process',
     flow: { top: "process.kill(process.pid, 'SIGKILL');" },
-    told: /^flow\.ts:6:\d+: cannot be loaded: process\.kill\(\d+, SIGKILL\): a flow cannot end the hub$/,
+    reported: /^flow\.ts:6:\d+: cannot be loaded: process\.kill\(\d+, SIGKILL\): a flow cannot end the hub$/,
   },
   'changes-folder': {
     about: 'changes the folder of the process',
     flow: { top: "process.chdir('/');" },
-    told: /^flow\.ts:6:\d+: cannot be loaded: process\.chdir\(/,
+    reported: /^flow\.ts:6:\d+: cannot be loaded: process\.chdir\(/,
   },
   'waits-for-ever': {
     about: 'its import never settles',
     flow: { top: 'await new Promise(() => {});' },
-    told: /^flow\.ts:6:1: cannot be loaded: expected a file that is read within 2 s, it still waits/,
+    reported: /^flow\.ts:6:1: cannot be loaded: expected a file that is read within 2 s, it still waits/,
   },
   'waits-5-s': {
     about: 'waits for 5 s at its top level',
     flow: { top: 'await new Promise((done) => setTimeout(done, 5000));' },
-    told: /^flow\.ts:6:1: cannot be loaded: expected a file that is read within 2 s, it still waits/,
+    reported: /^flow\.ts:6:1: cannot be loaded: expected a file that is read within 2 s, it still waits/,
   },
   loops: {
     about: 'loops without end',
     flow: { top: 'for (;;);' },
-    told: /^flow\.ts:6:\d+: cannot be loaded: expected a file that is read within 2 s, it still runs/,
+    reported: /^flow\.ts:6:\d+: cannot be loaded: expected a file that is read within 2 s, it still runs/,
   },
   'microtask-loop': {
     about: 'a chain of promises without end',
     flow: { top: 'const again = (): Promise<void> => Promise.resolve().then(again); await again();' },
-    told: /^flow\.ts(:6:\d+)?: cannot be loaded: expected a file that is read within 2 s, it still runs/,
+    reported: /^flow\.ts(:6:\d+)?: cannot be loaded: expected a file that is read within 2 s, it still runs/,
   },
   recurses: {
     about: 'calls itself without end',
     flow: { top: 'const deep = (n: number): number => deep(n + 1) + 1; deep(0);' },
-    told: /^flow\.ts:6:\d+: cannot be loaded: Maximum call stack size exceeded$/,
+    reported: /^flow\.ts:6:\d+: cannot be loaded: Maximum call stack size exceeded$/,
   },
   'takes-memory': {
     about: 'takes memory without end',
     flow: { top: 'const all: number[][] = []; for (;;) all.push(new Array(10_000).fill(1.5));' },
-    told: tooMuch,
+    reported: tooMuch,
   },
   'lets-an-array-grow': {
     about: 'lets one array grow without end, which V8 copies to twice its size',
     flow: { top: 'const all: number[] = []; for (;;) all.push(1);' },
-    told: tooMuch,
+    reported: tooMuch,
   },
   'lets-a-map-grow': {
     about: 'lets a map grow without end',
     flow: { top: 'const all = new Map<number, object>(); for (let i = 0; ; i++) all.set(i, [i]);' },
-    told: tooMuch,
+    reported: tooMuch,
   },
   'takes-large-pieces': {
     about: 'takes memory without end, 200 MB at a time',
     flow: { top: 'const all: number[][] = []; for (;;) all.push(new Array(26_000_000).fill(1.5));' },
-    told: tooMuch,
+    reported: tooMuch,
   },
   'takes-buffers': {
     about: 'takes buffers without end',
     flow: { top: 'const all: Uint8Array[] = []; for (;;) all.push(new Uint8Array(20_000_000).fill(1));' },
-    told: tooMuch,
+    reported: tooMuch,
   },
   'loops-in-rules': {
     about: 'loops in rules(on)',
     flow: { rules: 'for (;;);' },
-    told: /^flow\.ts:9:\d+: cannot be loaded: expected a file that is read within 2 s, it still runs/,
+    reported: /^flow\.ts:9:\d+: cannot be loaded: expected a file that is read within 2 s, it still runs/,
   },
   'throws-in-rules': {
     about: 'throws in rules(on)',
     flow: { rules: 'wrong();' },
-    told: /^flow\.ts:5:\d+: rules: failed: wrong$/,
+    reported: /^flow\.ts:5:\d+: rules: failed: wrong$/,
   },
   'rejects-in-rules': {
     about: 'rejects in rules(on)',
     flow: { rules: "(async () => wrong('late'))();" },
-    told: /^flow\.ts:5:\d+: failed as soon as it was loaded: late$/,
+    reported: /^flow\.ts:5:\d+: failed as soon as it was loaded: late$/,
   },
   'imports-a-bad-file': {
     about: 'imports a file that throws',
     flow: { top: "import './_bad.ts';" },
-    told: /^flow\.ts: cannot be loaded: bad \(_bad\.ts:2:\d+\)$/,
+    reported: /^flow\.ts: cannot be loaded: bad \(_bad\.ts:2:\d+\)$/,
   },
   'throws-in-a-getter': {
     about: 'a getter of what it exports throws',
     flow: {
       text: "export default {\n  get connections() {\n    throw new Error('got');\n  },\n};\n",
     },
-    told: /^flow\.ts:3:\d+: .*got$/,
+    reported: /^flow\.ts:3:\d+: .*got$/,
   },
   'bad-syntax': {
     about: 'has a mistake in its syntax',
     flow: { top: 'const x = = 1;' },
-    told: /^flow\.ts:6:\d+: cannot be loaded: /,
+    reported: /^flow\.ts:6:\d+: cannot be loaded: /,
   },
   'imports-what-is-missing': {
     about: 'imports a package that is not there',
     flow: { top: "import 'no-such-package';" },
-    told: /^flow\.ts(:6:\d+)?: cannot be loaded: .*no-such-package/,
+    reported: /^flow\.ts(:6:\d+)?: cannot be loaded: .*no-such-package/,
   },
   'imports-in-a-circle': {
     about: 'imports a file that reads it before it is there',
     flow: { top: "import './_circle.ts'; export const mine = 1;" },
-    told: /^flow\.ts: cannot be loaded: .*mine.* \(_circle\.ts:2:\d+\)$/,
+    reported: /^flow\.ts: cannot be loaded: .*mine.* \(_circle\.ts:2:\d+\)$/,
   },
   'changes-what-all-share': {
     about: 'changes JSON.parse',
     flow: { top: 'JSON.parse = null as never;' },
-    told: /^flow\.ts:6:\d+: cannot be loaded: Cannot assign to read only property 'parse' of /,
+    reported: /^flow\.ts:6:\d+: cannot be loaded: Cannot assign to read only property 'parse' of /,
   },
   'changes-a-prototype': {
     about: 'changes Array.prototype.map',
     flow: { top: 'Array.prototype.map = (() => []) as never;' },
-    told: /^flow\.ts: .*: changes Array\.prototype\.map, which the hub needs as it is$/,
+    reported: /^flow\.ts: .*: changes Array\.prototype\.map, which the hub needs as it is$/,
   },
   'is-huge': {
     about: 'has 20 MB of source',
     flow: { top: `const much = '${'x'.repeat(20_000_000)}'; wrong('huge');` },
-    told: /^flow\.ts.*: cannot be loaded: huge$/,
+    reported: /^flow\.ts.*: cannot be loaded: huge$/,
   },
   'writes-itself': {
     about: 'writes to its own source whenever it is imported',
     flow: { top: 'appendFileSync(import.meta.filename, "\\n// again"); wrong("written");' },
-    told: /^flow\.ts.*: cannot be loaded: written$/,
+    reported: /^flow\.ts.*: cannot be loaded: written$/,
   },
   'is-no-flow': {
     about: 'exports null',
     flow: { text: 'export default null;\n' },
-    told: /^flow\.ts:1:1: expected export default defineFlow/,
+    reported: /^flow\.ts:1:1: expected export default defineFlow/,
   },
 };
 
@@ -184,77 +184,77 @@ export const whileRunning: Readonly<Record<string, Way>> = {
   'throws-later': {
     about: 'throws in a timer',
     flow: { pipe: "tap(() => setTimeout(() => wrong('timer'), 10))" },
-    told: /^flow flow\.ts failed: timer \(flow\.ts:5:\d+\)$/,
+    reported: /^flow flow\.ts failed: timer \(flow\.ts:5:\d+\)$/,
   },
   'throws-in-a-microtask': {
     about: 'throws in queueMicrotask',
     flow: { pipe: "tap(() => queueMicrotask(() => wrong('micro')))" },
-    told: /^flow flow\.ts failed: micro \(flow\.ts:5:\d+\)$/,
+    reported: /^flow flow\.ts failed: micro \(flow\.ts:5:\d+\)$/,
   },
   'rejects-later': {
     about: 'rejects',
     flow: { pipe: "tap(async () => wrong('async'))" },
-    told: /^flow flow\.ts failed: async \(flow\.ts:5:\d+\)$/,
+    reported: /^flow flow\.ts failed: async \(flow\.ts:5:\d+\)$/,
   },
   'rejects-with-nothing': {
     about: 'rejects with nothing',
     flow: { pipe: 'tap(() => void Promise.reject())' },
-    told: /^flow flow\.ts failed: a promise was rejected with undefined/,
+    reported: /^flow flow\.ts failed: a promise was rejected with undefined/,
   },
   'throws-null-later': {
     about: 'throws null in a timer',
     flow: { pipe: 'tap(() => setTimeout(() => { throw null; }))' },
-    told: /^flow flow\.ts failed: null was thrown/,
+    reported: /^flow flow\.ts failed: null was thrown/,
   },
   'throws-in-the-stream': {
     about: 'throws in its stream',
     flow: { pipe: "tap(() => wrong('stream'))" },
-    told: /^rule "sum" \(flow\.ts\) failed: stream \(flow\.ts:5:\d+\)$/,
+    reported: /^rule "sum" \(flow\.ts\) failed: stream \(flow\.ts:5:\d+\)$/,
   },
   'throws-null-in-the-stream': {
     about: 'throws null in its stream',
     flow: { pipe: 'tap(() => { throw null; })' },
-    told: /^rule "sum" \(flow\.ts\) failed: null was thrown/,
+    reported: /^rule "sum" \(flow\.ts\) failed: null was thrown/,
   },
   'throws-hostile-in-the-stream': {
     about: 'throws what cannot be shown in its stream',
     flow: { pipe: "tap(() => { throw { toString() { throw new Error('no'); } }; })" },
-    told: /^rule "sum" \(flow\.ts\) failed: something was thrown that cannot be shown$/,
+    reported: /^rule "sum" \(flow\.ts\) failed: something was thrown that cannot be shown$/,
   },
   'recurses-in-the-stream': {
     about: 'calls itself without end in its stream',
     flow: { pipe: 'tap(() => { const deep = (n: number): number => deep(n + 1) + 1; deep(0); })' },
-    told: /^rule "sum" \(flow\.ts\) failed: Maximum call stack size exceeded \(flow\.ts:10:\d+\)$/,
+    reported: /^rule "sum" \(flow\.ts\) failed: Maximum call stack size exceeded \(flow\.ts:10:\d+\)$/,
   },
   'exits-in-the-stream': {
     about: 'ends the process in its stream',
     flow: { pipe: 'tap(() => process.exit())' },
-    told: /^rule "sum" \(flow\.ts\) failed: process\.exit\(\): .*\(flow\.ts:10:\d+\)$/,
+    reported: /^rule "sum" \(flow\.ts\) failed: process\.exit\(\): .*\(flow\.ts:10:\d+\)$/,
   },
   'exits-later': {
     about: 'ends the process in a timer',
     flow: { pipe: 'tap(() => setTimeout(process.exit, 10))' },
-    told: /^flow flow\.ts failed: process\.exit\(\): a flow cannot/,
+    reported: /^flow flow\.ts failed: process\.exit\(\): a flow cannot/,
   },
   'kills-later': {
     about: 'kills the process in a timer',
     flow: { pipe: "tap(() => setTimeout(() => process.kill(process.pid, 'SIGKILL')))" },
-    told: /^flow flow\.ts failed: process\.kill\(\d+, SIGKILL\): .*\(flow\.ts:10:\d+\)$/,
+    reported: /^flow flow\.ts failed: process\.kill\(\d+, SIGKILL\): .*\(flow\.ts:10:\d+\)$/,
   },
   'emits-an-error': {
     about: 'emits an error that nobody listens to',
     flow: { pipe: "tap(() => setTimeout(() => new EventEmitter().emit('error', new Error('emitted'))))" },
-    told: /^flow flow\.ts failed: emitted \(flow\.ts:10:\d+\)$/,
+    reported: /^flow flow\.ts failed: emitted \(flow\.ts:10:\d+\)$/,
   },
   'is-refused': {
     about: 'a socket is refused, and nobody listens',
     flow: { pipe: "tap((v) => void (v % 20 === 0 && connect(1, '127.0.0.1')))" },
-    told: /^flow flow\.ts failed: connect ECONNREFUSED/,
+    reported: /^flow flow\.ts failed: connect ECONNREFUSED/,
   },
   'starts-a-bad-worker': {
     about: 'starts a thread that throws',
     flow: { pipe: 'tap((v) => void (v % 200 === 0 && new Worker(\'throw new Error("worker")\', { eval: true })))' },
-    told: /^flow flow\.ts failed: worker/,
+    reported: /^flow flow\.ts failed: worker/,
   },
   'starts-a-thread-that-loops': {
     about: 'starts a thread that loops without end',
@@ -266,17 +266,18 @@ export const whileRunning: Readonly<Record<string, Way>> = {
   'leaks-subscribers': {
     about: 'leaks subscribers that throw',
     flow: { pipe: "tap(() => range(1).subscribe(() => wrong('leak')))" },
-    told: /^flow flow\.ts failed: leak \(flow\.ts:5:\d+\)$/,
+    reported: /^flow flow\.ts failed: leak \(flow\.ts:5:\d+\)$/,
   },
   'leaks-subscriptions': {
     about: 'subscribes to a parameter at each change and never lets go',
     flow: { pipe: "tap(() => { on.integer('desk/x').subscribe(); })" },
-    told: /^rule "sum" \(flow\.ts\) is limited: its streams are subscribed to 1,000 times at most, the next was not \(flow\.ts:10:\d+\)$/,
+    reported:
+      /^rule "sum" \(flow\.ts\) is limited: its streams are subscribed to 1,000 times at most, the next was not \(flow\.ts:10:\d+\)$/,
   },
   'emits-far-too-much': {
     about: 'emits 200,000 values at once',
     flow: { pipe: 'concatMap((v) => (v % 200 === 0 ? range(v, 200_000) : [v]))' },
-    told: /^rule "sum" wrote past 131,072 writes in one turn, /,
+    reported: /^rule "sum" wrote past 131,072 writes in one turn, /,
   },
   'emits-much': {
     about: 'emits 100,000 values at once, which is within the limit',
@@ -285,12 +286,12 @@ export const whileRunning: Readonly<Record<string, Way>> = {
   'emits-what-is-no-value': {
     about: 'emits a text where a number is written',
     flow: { pipe: "map(() => 'text' as never)" },
-    told: /^rule "sum" \(flow\.ts\) failed: .*text/,
+    reported: /^rule "sum" \(flow\.ts\) failed: .*text/,
   },
   'changes-what-all-share-later': {
     about: 'changes JSON.parse in its stream',
     flow: { pipe: 'tap(() => { JSON.parse = (() => 0) as never; })' },
-    told: /^rule "sum" \(flow\.ts\) failed: .*\(flow\.ts:10:\d+\)$/,
+    reported: /^rule "sum" \(flow\.ts\) failed: .*\(flow\.ts:10:\d+\)$/,
   },
   'timers-without-end': {
     about: 'timers of 0 ms without end',
@@ -313,37 +314,37 @@ const endless: Readonly<Record<string, Way>> = {
   'loops-in-the-stream': {
     about: 'loops without end in its stream',
     flow: { pipe: 'tap(() => { for (;;); })' },
-    told: /^flow flow\.ts has stopped the hub: it ran for 4 s without letting go, at flow\.ts:10:\d+\./,
+    reported: /^flow flow\.ts has stopped the hub: it ran for 4 s without letting go, at flow\.ts:10:\d+\./,
     ends: true,
   },
   'microtasks-in-the-stream': {
     about: 'a chain of promises without end, started in its stream',
     flow: { pipe: 'tap(() => { const again = (): Promise<void> => Promise.resolve().then(again); void again(); })' },
-    told: /^flow flow\.ts has stopped the hub: it ran for 4 s without letting go, at flow\.ts/,
+    reported: /^flow flow\.ts has stopped the hub: it ran for 4 s without letting go, at flow\.ts/,
     ends: true,
   },
   'ticks-in-the-stream': {
     about: 'process.nextTick without end',
     flow: { pipe: 'tap(() => { const again = () => process.nextTick(again); again(); })' },
-    told: /^flow flow\.ts has stopped the hub: it ran for 4 s without letting go, at flow\.ts/,
+    reported: /^flow flow\.ts has stopped the hub: it ran for 4 s without letting go, at flow\.ts/,
     ends: true,
   },
   'blocks-in-the-stream': {
     about: 'waits for another program in its stream',
     flow: { pipe: "tap(() => { execSync('sleep 3600'); })" },
-    told: /^flow flow\.ts has stopped the hub: it has kept the hub waiting for 30 s\./,
+    reported: /^flow flow\.ts has stopped the hub: it has kept the hub waiting for 30 s\./,
     ends: true,
   },
   'blocks-beside-a-busy-thread': {
     about: 'waits for another program in its stream, while a thread of its own works',
     flow: { pipe: "tap(() => { new Worker('for (;;);', { eval: true }); execSync('sleep 3600'); })" },
-    told: /^flow flow\.ts has stopped the hub: it has kept the hub waiting for 30 s\./,
+    reported: /^flow flow\.ts has stopped the hub: it has kept the hub waiting for 30 s\./,
     ends: true,
   },
   'takes-memory-in-the-stream': {
     about: 'takes memory without end in its stream',
     flow: { pipe: 'tap(() => { const all: number[][] = []; for (;;) all.push(new Array(10_000).fill(1.5)); })' },
-    told: /^flow flow\.ts has stopped the hub: /,
+    reported: /^flow flow\.ts has stopped the hub: /,
     ends: true,
   },
 };

@@ -259,16 +259,16 @@ interface ModelStep {
   stop(): void;
 }
 
-function createStep(step: GradualStep, clock: ModelClock, tell: (value: number) => void): ModelStep {
-  return step.is === 'ramp' ? createRamp(step, clock, tell) : createAverage(step, clock, tell);
+function createStep(step: GradualStep, clock: ModelClock, notify: (value: number) => void): ModelStep {
+  return step.is === 'ramp' ? createRamp(step, clock, notify) : createAverage(step, clock, notify);
 }
 
-function createRamp({ overMs, everyMs = 50 }: GradualStep, clock: ModelClock, tell: (value: number) => void) {
+function createRamp({ overMs, everyMs = 50 }: GradualStep, clock: ModelClock, notify: (value: number) => void) {
   let present: number | undefined;
   let stop = () => {};
   const go = (value: number) => {
     present = value;
-    tell(value);
+    notify(value);
   };
   return {
     stop: () => stop(),
@@ -296,18 +296,18 @@ function createRamp({ overMs, everyMs = 50 }: GradualStep, clock: ModelClock, te
   };
 }
 
-function createAverage({ overMs, everyMs = overMs / 10 }: GradualStep, clock: ModelClock, tell: (v: number) => void) {
+function createAverage({ overMs, everyMs = overMs / 10 }: GradualStep, clock: ModelClock, notify: (v: number) => void) {
   const put: { readonly atMs: number; readonly value: number }[] = [];
-  let told: number | undefined;
+  let reported: number | undefined;
   /** Whether it tells a mean from time to time, since the last value has not lasted long enough to be the mean. */
   let isGoing = false;
   /** How often it could tell since the last value came. */
   let quiet = 0;
   let stop = () => {};
   const tellNew = (value: number) => {
-    if (value === told) return;
-    told = value;
-    tell(value);
+    if (value === reported) return;
+    reported = value;
+    notify(value);
   };
   const mean = () => {
     const fromMs = Math.max(put[0]!.atMs, clock.nowMs - overMs);
@@ -334,7 +334,7 @@ function createAverage({ overMs, everyMs = overMs / 10 }: GradualStep, clock: Mo
     put(value: number) {
       put.push({ atMs: clock.nowMs, value });
       quiet = 0;
-      if (told === undefined) tellNew(value);
+      if (reported === undefined) tellNew(value);
       if (isGoing) return;
       isGoing = true;
       wait();

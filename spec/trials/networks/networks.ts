@@ -11,7 +11,7 @@ import type { Origin } from '../../../lib/model/parameter.ts';
 import { VirtualClock } from '../../../lib/testing/virtual-clock.ts';
 import { Random } from '../../support/random.ts';
 import { silentLog } from '../../support/silent-log.ts';
-import { defineTrial, tell } from '../trial.ts';
+import { defineTrial, notify } from '../trial.ts';
 import { addressOf, asFlow, idOf } from './as-flow.ts';
 import { Model } from './model.ts';
 import { aNetwork, type Happening, type Network } from './network.ts';
@@ -32,14 +32,14 @@ async function run({ networks, seed }: { readonly networks: number; readonly see
     drops += dropped;
     if (isWild) wild++;
     if (difference === undefined) continue;
-    tell(`network ${number} of seed ${seed} differs, ${difference}`);
-    tell(JSON.stringify(asFlow(network), undefined, 2));
-    tell(JSON.stringify(network.given));
+    notify(`network ${number} of seed ${seed} differs, ${difference}`);
+    notify(JSON.stringify(asFlow(network), undefined, 2));
+    notify(JSON.stringify(network.given));
     return false;
   }
-  tell(`seed ${seed}: ${networks} networks, ${all} changes, ${drops} writes past the limit of hops, no difference`);
-  if (wild > 0) tell(`${wild} of them were not followed to their end: they multiply`);
-  if (all === 0) tell('no network made any change');
+  notify(`seed ${seed}: ${networks} networks, ${all} changes, ${drops} writes past the limit of hops, no difference`);
+  if (wild > 0) notify(`${wild} of them were not followed to their end: they multiply`);
+  if (all === 0) notify('no network made any change');
   return all > 0;
 }
 

@@ -9,7 +9,7 @@ import { becomesSo, untilSo, within } from '../../support/deadline.ts';
 import { inTemporaryFolder, thisTree } from '../../support/folder.ts';
 import { Random } from '../../support/random.ts';
 import { startHub } from '../../support/system/task-process.ts';
-import { chosenOf, defineTrial, tell } from '../trial.ts';
+import { chosenOf, defineTrial, notify } from '../trial.ts';
 import { Client, type Wish } from './client.ts';
 import { WriteLog, Writer } from './writer.ts';
 
@@ -31,10 +31,10 @@ export const trial = defineTrial({
       const resuming = inTemporaryFolder('resume', (folder) =>
         resumeAgain(cuts, options, { hubFolder: hub, isQuick: isShort }, folder),
       );
-      const told = await resuming.catch((error) => {
+      const reported = await resuming.catch((error) => {
         throw new Error(`seed ${seed}, ${name} client: ${messageOf(error)}`);
       });
-      tell(`seed ${seed}, ${name} client: ${told}`);
+      notify(`seed ${seed}, ${name} client: ${reported}`);
     }
     return true;
   },
@@ -161,8 +161,8 @@ export class Cutting {
   /** Nothing is written: the client must have what the hub has. */
   async #compare(cut: number): Promise<void> {
     await this.#soon(within(this.#client.sync(), 'an answer', deadlineMs));
-    const told = await new AskedHub(this.#port).parameters();
-    const differing = () => told.filter(({ parameter, value }) => this.#client.values.get(parameter) !== value);
+    const reported = await new AskedHub(this.#port).parameters();
+    const differing = () => reported.filter(({ parameter, value }) => this.#client.values.get(parameter) !== value);
     await this.#soon(becomesSo(() => differing().length === 0, { deadlineMs: settledMs, everyMs: 10 }));
     const stale = differing();
     const [first] = stale;

@@ -17,7 +17,7 @@ import { encodeLine } from '../../../lib/wire/recording.ts';
 import { inTemporaryFolder } from '../../support/folder.ts';
 import { Random } from '../../support/random.ts';
 import { silentLog } from '../../support/silent-log.ts';
-import { defineTrial, tell } from '../trial.ts';
+import { defineTrial, notify } from '../trial.ts';
 import { changes, nextWrites, studioWith } from './studio.ts';
 
 export const trial = defineTrial({
@@ -39,8 +39,8 @@ interface Options {
 function run({ minutes, seed, each }: Options): Promise<boolean> {
   return inTemporaryFolder('shadow', async (folder) => {
     const recorded = await recordStudio(seed, minutes * 60_000, folder);
-    tell(`${recorded.changes.length} changes in ${minutes} minutes`);
-    tell('| rule | changed to | deviations | time of four replays | |\n|---|---|---|---|---|');
+    notify(`${recorded.changes.length} changes in ${minutes} minutes`);
+    notify('| rule | changed to | deviations | time of four replays | |\n|---|---|---|---|---|');
     let failed = 0;
     let all = 0;
     for (const change of changes.filter((_, index) => index % each === 0)) {
@@ -49,11 +49,11 @@ function run({ minutes, seed, each }: Options): Promise<boolean> {
       if (difference !== undefined) failed++;
       all += deviations;
       const seconds = ((performance.now() - startMs) / 1000).toFixed(1);
-      tell(
+      notify(
         `| ${change[0]} | ${JSON.stringify(change[1] ?? 'nothing')} | ${deviations} | ${seconds} s | ${difference ?? 'the same in shadow'} |`,
       );
     }
-    if (all === 0) tell('no change of a rule has changed anything');
+    if (all === 0) notify('no change of a rule has changed anything');
     return failed === 0 && all > 0;
   });
 }

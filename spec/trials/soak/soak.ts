@@ -23,7 +23,7 @@ import {
   type TaskProcess,
 } from '../../support/system/task-process.ts';
 import { memoryOf, tellingMemory } from '../../support/system/used-memory.ts';
-import { defineTrial, tell } from '../trial.ts';
+import { defineTrial, notify } from '../trial.ts';
 import type { SoakLook, SoakTask } from './load.ts';
 import { copies, factors, type SoakedFlow, soakedFlow, type TroubleCounts, Troubles } from './troubles.ts';
 
@@ -52,7 +52,7 @@ async function run(numbers: Numbers, isShort: boolean): Promise<boolean> {
   };
   const done = await onSmallDisk({}, work, diskBytes);
   if ('reason' in done) {
-    tell(`The disk is never full: ${done.reason}`);
+    notify(`The disk is never full: ${done.reason}`);
     await inTemporaryFolder('soak', work);
   }
   const { counts, mark, end, hasKeyboard } = soaked!;
@@ -60,15 +60,15 @@ async function run(numbers: Numbers, isShort: boolean): Promise<boolean> {
   // In a short time memory still grows to what it needs.
   const mistakes = [...soaked!.mistakes, ...(isShort ? [] : mistakesOf(mark, end))];
   if (kicks === 0 || reloads === 0) mistakes.push('expected loops and reloads, there were none');
-  tell('');
-  tell(`${kicks} loops and failures, ${reloads} reloads, the disk full for ${(fullMs / 1000).toFixed(0)} s`);
-  tell(hasKeyboard ? `the process of the keyboard died ${deaths} times` : 'no keyboard: it needs Xvfb');
+  notify('');
+  notify(`${kicks} loops and failures, ${reloads} reloads, the disk full for ${(fullMs / 1000).toFixed(0)} s`);
+  notify(hasKeyboard ? `the process of the keyboard died ${deaths} times` : 'no keyboard: it needs Xvfb');
   for (const [what, at] of Object.entries({ mark, end }))
-    tell(
+    notify(
       `${what}, after ${at.minutes.toFixed(1)} minutes: ${mebibytes(at.residentBytes)} MiB resident, ${mebibytes(at.heapBytes)} MiB heap, ${at.descriptors} descriptors`,
     );
-  for (const mistake of mistakes) tell(`**${mistake}**`);
-  tell(mistakes.length === 0 ? 'All of it holds.' : `${mistakes.length} mistakes`);
+  for (const mistake of mistakes) notify(`**${mistake}**`);
+  notify(mistakes.length === 0 ? 'All of it holds.' : `${mistakes.length} mistakes`);
   return mistakes.length === 0;
 }
 
@@ -77,10 +77,10 @@ function soakAndTell(numbers: Numbers, folder: string, disk: string | undefined,
   const lengthMs = minutes * 60_000;
   const cycleMs = Math.min(60_000, lengthMs / 4);
   let before: Sample | undefined;
-  tell(
+  notify(
     '| minutes | from write to arrival p50, p99, ms | values/s shown | resident MiB | heap MiB | descriptors | hub busy, waited for a core, % |',
   );
-  tell('|---:|---:|---:|---:|---:|---:|---:|');
+  notify('|---:|---:|---:|---:|---:|---:|---:|');
   return soak({
     ...{ folder, disk, lengthMs, reloadMs: cycleMs, isQuick: isShort },
     task: {
@@ -90,7 +90,7 @@ function soakAndTell(numbers: Numbers, folder: string, disk: string | undefined,
       readMs: cycleMs * 0.25,
       changesPerSecond: changes / parameters,
     },
-    tell(sample, { p50, p99, values }) {
+    notify(sample, { p50, p99, values }) {
       const seconds = (sample.minutes - (before?.minutes ?? 0)) * 60;
       const share = (ms: number, was: number) => ((ms - was) / seconds / 10).toFixed(0);
       const worked = before && `${share(sample.busyMs, before.busyMs)}, ${share(sample.waitedMs, before.waitedMs)}`;
@@ -103,7 +103,7 @@ function soakAndTell(numbers: Numbers, folder: string, disk: string | undefined,
         ],
         ...[mebibytes(residentBytes), mebibytes(heapBytes), descriptors, worked ?? ''],
       ];
-      tell(`| ${cells.join(' | ')} |`);
+      notify(`| ${cells.join(' | ')} |`);
       before = sample;
     },
   });
@@ -119,7 +119,7 @@ export interface SoakOptions {
   /** The hubs do not warm up. */
   readonly isQuick?: boolean;
   /** Hears of each sample as it is taken. */
-  tell(sample: Sample, look: SoakLook): void;
+  notify(sample: Sample, look: SoakLook): void;
 }
 
 export interface Soaked {
@@ -143,7 +143,7 @@ const stateMs = 60_000;
 const lookMs = 100;
 const mostCuts = 10;
 
-export async function soak({ folder, disk, lengthMs, task, reloadMs, isQuick, tell }: SoakOptions): Promise<Soaked> {
+export async function soak({ folder, disk, lengthMs, task, reloadMs, isQuick, notify }: SoakOptions): Promise<Soaked> {
   const display = await startDisplay();
   const flow: SoakedFlow = { parameters: task.parameters, factor: factors[0], hasKeyboard: display !== undefined };
   const cuts: string[] = [];
@@ -162,7 +162,7 @@ export async function soak({ folder, disk, lengthMs, task, reloadMs, isQuick, te
     await load.answer();
     troubles = new Troubles({ hub: asked, pid: hub.pid, folder, flow, reloadMs, disk });
     troubles.start();
-    const { samples, mark } = await watch(hub.pid, load, troubles, lengthMs, tell);
+    const { samples, mark } = await watch(hub.pid, load, troubles, lengthMs, notify);
     await troubles.end();
     load.process.send('end');
     await load.answer();
@@ -193,7 +193,7 @@ async function watch(
   load: TaskProcess,
   troubles: Troubles,
   lengthMs: number,
-  tell: SoakOptions['tell'],
+  notify: SoakOptions['notify'],
 ): Promise<{ samples: readonly Sample[]; mark: Mark }> {
   const samples: Sample[] = [];
   const samplesInAll = Math.max(2 * around, Math.min(mostSamples, Math.floor(lengthMs / leastBetweenMs)));
@@ -206,7 +206,7 @@ async function watch(
     const look = await load.answer<SoakLook>();
     const sample = await takeSample(pid, (performance.now() - startMs) / minuteMs);
     samples.push(sample);
-    tell(sample, look);
+    notify(sample, look);
   }
   await filling;
   const marked = Math.round(samplesInAll * Math.min(markMs / lengthMs, 1 / 3));

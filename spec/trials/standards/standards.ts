@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createFilter } from '../../../lib/connections/rest-api/filters/filter.ts';
 import { isFound } from '../../../lib/expression/functions/texts.ts';
-import { defineTrial, tell } from '../trial.ts';
+import { defineTrial, notify } from '../trial.ts';
 import { differenceOf, failureOf, readCel } from './cel.ts';
 import { type Re2Case, readRe2 } from './re2.ts';
 
@@ -50,9 +50,9 @@ async function runRe2(folder: string): Promise<boolean> {
       const found = searchesOf(one);
       if (found.every((isThere) => isThere === one.isFound)) continue;
       if (isMeantToDiffer(one)) meant++;
-      else if (others++ < shown) tell(`${path}: ${JSON.stringify(one)}: ${found.join(', ')}`);
+      else if (others++ < shown) notify(`${path}: ${JSON.stringify(one)}: ${found.join(', ')}`);
     }
-  tell(`re2: ${count} searches, ${meant} differ as they are meant to, ${others} otherwise`);
+  notify(`re2: ${count} searches, ${meant} differ as they are meant to, ${others} otherwise`);
   return count > 0 && others === 0;
 }
 
@@ -82,10 +82,10 @@ async function runCel(folder: string): Promise<boolean> {
     if (failure === undefined) continue;
     const difference = differenceOf(one, failure);
     if (difference !== undefined) counts.set(difference, (counts.get(difference) ?? 0) + 1);
-    else if (others++ < shown) tell(`${one.name}: ${one.text}: ${failure}`);
+    else if (others++ < shown) notify(`${one.name}: ${one.text}: ${failure}`);
   }
-  for (const [difference, count] of counts) tell(`${count}: ${difference}`);
+  for (const [difference, count] of counts) notify(`${count}: ${difference}`);
   const meant = [...counts.values()].reduce((sum, count) => sum + count, 0);
-  tell(`cel: ${cases.length} tests, ${meant} differ as they are meant to, ${others} otherwise`);
+  notify(`cel: ${cases.length} tests, ${meant} differ as they are meant to, ${others} otherwise`);
   return cases.length > 0 && others === 0;
 }

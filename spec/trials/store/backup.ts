@@ -10,7 +10,7 @@ import { backup, restore } from '../../../lib/command/remote/backup-command.ts';
 import { AskedHub } from '../../support/asked-hub.ts';
 import { createTemporaryFolder } from '../../support/folder.ts';
 import { Random } from '../../support/random.ts';
-import { defineTrial, tell } from '../trial.ts';
+import { defineTrial, notify } from '../trial.ts';
 import { startKilledHub } from './killed-hub.ts';
 
 const options = {
@@ -44,10 +44,10 @@ async function run(
       const result = await backUpOnce({ port: hub.port, load, pairs, folder: place, isQuick: isShort });
       await rm(place, { recursive: true });
       results.push(result);
-      for (const mistake of result.mistakes.slice(0, 5)) tell(`backup ${number}: ${mistake}`);
+      for (const mistake of result.mistakes.slice(0, 5)) notify(`backup ${number}: ${mistake}`);
     }
     await load.stop();
-    tell(summary(results, load.sent * changesPerWrite));
+    notify(summary(results, load.sent * changesPerWrite));
   } finally {
     hub.process.kill();
     await once(hub.process, 'exit');
@@ -117,9 +117,9 @@ export async function startLoad(port: number, pairs: number, rate: number): Prom
   const socket = new WebSocket(`ws://127.0.0.1:${port}/ws?filter=${encodeURIComponent('^desk/last$')}`);
   await once(socket, 'open');
   let [sent, isStopped] = [0, false];
-  const told: { number: number; at: number }[] = [];
+  const reported: { number: number; at: number }[] = [];
   socket.addEventListener('message', ({ data }) => {
-    told.push({ number: Number((JSON.parse(data as string) as { v: string }).v), at: performance.now() });
+    reported.push({ number: Number((JSON.parse(data as string) as { v: string }).v), at: performance.now() });
   });
   const writing = (async () => {
     for (const startedAt = performance.now(); !isStopped; await after(tickMs)) {
@@ -132,7 +132,7 @@ export async function startLoad(port: number, pairs: number, rate: number): Prom
       return sent;
     },
     toldBefore(ms) {
-      return told.findLast(({ at }) => at < performance.now() - ms)?.number ?? -1;
+      return reported.findLast(({ at }) => at < performance.now() - ms)?.number ?? -1;
     },
     async stop() {
       isStopped = true;

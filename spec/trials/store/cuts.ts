@@ -5,7 +5,7 @@
 import { chmod, mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Random } from '../../support/random.ts';
-import { defineTrial, tell } from '../trial.ts';
+import { defineTrial, notify } from '../trial.ts';
 import { prepareRecords } from './damaged-records.ts';
 import { type Cuts, prepareCuts } from './damaged-values.ts';
 import { crowdDisk, fillDisk } from './full-disk.ts';
@@ -35,8 +35,8 @@ async function run(
     'a crowded disk': crowdDisk,
   })) {
     const done = await work();
-    if ('reason' in done) tell(`${what} is left out: ${done.reason}`);
-    else for (const mistake of done.mistakes) tell(`${what}: ${mistake}`);
+    if ('reason' in done) notify(`${what} is left out: ${done.reason}`);
+    else for (const mistake of done.mistakes) notify(`${what}: ${mistake}`);
     if ('mistakes' in done && done.mistakes.length > 0) failed++;
   }
   const isAdministrator = process.getuid?.() === 0;
@@ -75,16 +75,16 @@ async function damageAll(
       slowestMs = Math.max(slowestMs, startMs);
       if (lost > 0) costly++;
       if (mistakes.length > 0) failed++;
-      for (const mistake of mistakes.slice(0, 5)) tell(`${name}, ${what}: ${mistake}`);
+      for (const mistake of mistakes.slice(0, 5)) notify(`${name}, ${what}: ${mistake}`);
     }
   } finally {
     await cuts.remove();
   }
-  tell(
+  notify(
     `${name}: ${damages.length} damages, ${failed} of them with a mistake; ${costly} cost something; ` +
       `slowest start ${slowestMs.toFixed(0)} ms`,
   );
-  if (costly === 0) tell(`${name}: no damage has cost anything`);
+  if (costly === 0) notify(`${name}: no damage has cost anything`);
   return costly === 0 ? failed + 1 : failed;
 }
 

@@ -25,7 +25,7 @@ const countQueries = { history: 'SELECT count(*) AS count FROM change', audit: '
 interface Running {
   readonly hub: Hub;
   readonly port: string;
-  readonly told: readonly string[];
+  readonly reported: readonly string[];
 }
 
 /** Prepares a store that has recorded so many changes; each damage is done to the databases of these names. */
@@ -62,13 +62,13 @@ export async function prepareRecords(names: readonly RecordsName[], changes: num
       for (const name of names)
         mistakes.push(...(await isRecordedSoon(name, next)).map((mistake) => `at the next start: ${mistake}`));
       await next.hub.stop();
-      const told = [...damaged.told, ...next.told].join('; ');
+      const reported = [...damaged.reported, ...next.reported].join('; ');
       let lost = 0;
       for (const name of names) {
         const lostHere = lostIn(name, whole, data);
         lost += lostHere;
-        if (lostHere > 0 && !told.includes(`${name}.db`))
-          mistakes.push(`${lostHere} rows of the ${name} are lost, and it was told: ${told}`);
+        if (lostHere > 0 && !reported.includes(`${name}.db`))
+          mistakes.push(`${lostHere} rows of the ${name} are lost, and it was told: ${reported}`);
       }
       await rm(place, { recursive: true, force: true, maxRetries: 10 });
       return { mistakes, startMs, lost } satisfies Started;
@@ -91,18 +91,18 @@ async function start(folder: string): Promise<Running> {
   const flow = join(folder, 'flow.json5');
   await writeFile(flow, JSON.stringify({ connections: connections() }));
   let port = '';
-  const told: string[] = [];
+  const reported: string[] = [];
   const log: HubLog = {
     debug: () => {},
     info: (_fields, message) => {
       port ||= /^listens on .*:(\d+)\/$/.exec(message)?.[1] ?? '';
     },
-    warn: (_fields, message) => void told.push(message),
-    error: (_fields, message) => void told.push(message),
+    warn: (_fields, message) => void reported.push(message),
+    error: (_fields, message) => void reported.push(message),
     child: () => log,
   };
   const hub = await startHub({ paths: [flow], log });
-  return { hub, port, told };
+  return { hub, port, reported };
 }
 
 /** The values have a database of their own. */

@@ -93,8 +93,8 @@ async function look(hub: Hub, data: string, parameters: number) {
     else if (value !== keptIn(index)) mistakes.push(`desk/p${index}: expected ${keptIn(index)}, got ${value}`);
   }
   const { state, reason } = storeOf(hub);
-  const isTold = state === 'degraded' && reason.includes('lost');
-  if (lost > 0 && !isTold) mistakes.push(`${lost} values are lost, and it is ${state}: ${reason}`);
+  const isReported = state === 'degraded' && reason.includes('lost');
+  if (lost > 0 && !isReported) mistakes.push(`${lost} values are lost, and it is ${state}: ${reason}`);
   const isAside = (await readdir(data)).some((name) => name.startsWith('values.damaged-'));
   if (lost === parameters && !isAside) mistakes.push('the damaged file was not set aside');
   return { lost, mistakes };

@@ -9,7 +9,7 @@ import { AskedHub } from '../../support/asked-hub.ts';
 import { untilSo } from '../../support/deadline.ts';
 import { createTemporaryFolder } from '../../support/folder.ts';
 import { Random } from '../../support/random.ts';
-import { defineTrial, tell } from '../trial.ts';
+import { defineTrial, notify } from '../trial.ts';
 import { type KilledHub, startKilledHub } from './killed-hub.ts';
 
 const options = {
@@ -45,10 +45,12 @@ async function run(
     const isInTime = [tofLateMs, timerLateMs].every((ms) => Math.abs(ms) <= toleranceMs) && fires === 1;
     if (!isInTime) failed++;
     if (!isInTime)
-      tell(`kill ${number}: the TOF ended ${tofLateMs} ms late, the timer ${timerLateMs} ms; it fired ${fires} times`);
+      notify(
+        `kill ${number}: the TOF ended ${tofLateMs} ms late, the timer ${timerLateMs} ms; it fired ${fires} times`,
+      );
   }
   const worst = (of: (result: DueResult) => number) => Math.max(...results.map((result) => Math.abs(of(result))));
-  tell(
+  notify(
     `${kills} kills, ${failed} of them with a mistake; ${results.filter(({ wasDue }) => wasDue).length} TOFs fell due meanwhile; ` +
       `worst TOF ${worst(({ tofLateMs }) => tofLateMs)} ms, worst timer ${worst(({ timerLateMs }) => timerLateMs)} ms`,
   );

@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { setTimeout as after } from 'node:timers/promises';
 import { Random } from '../../support/random.ts';
-import { defineTrial, tell } from '../trial.ts';
+import { defineTrial, notify } from '../trial.ts';
 import {
   createKilledFolder,
   DiskProbe,
@@ -69,12 +69,12 @@ async function run(numbers: Readonly<Record<keyof typeof options, number>>, isQu
       else if (result.mistakes.length > 0) counts.excused++;
       if (isJudged) counts.judged++;
       const why = isDiskSlow ? ', after a disk that was slow' : '';
-      for (const mistake of [...result.mistakes, ...late].slice(0, 5)) tell(`kill ${number}${why}: ${mistake}`);
+      for (const mistake of [...result.mistakes, ...late].slice(0, 5)) notify(`kill ${number}${why}: ${mistake}`);
       isDiskSlow = result.diskMs > slowDiskMs;
-      if (number % 20 === 0) tell(summary(results, counts));
+      if (number % 20 === 0) notify(summary(results, counts));
     }
-    tell(summary(results, counts));
-    if (counts.judged === 0) tell('the disk was slow before each start: none could be judged');
+    notify(summary(results, counts));
+    if (counts.judged === 0) notify('the disk was slow before each start: none could be judged');
   } finally {
     await disk.stop();
     await folder.remove();

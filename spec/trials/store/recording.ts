@@ -6,7 +6,7 @@ import { thisTree } from '../../support/folder.ts';
 import { besideLoad, type LoadedHub } from '../../support/load/stored-hub.ts';
 import { summarize } from '../../support/statistics.ts';
 import { residentBytesOf } from '../../support/system/used-memory.ts';
-import { defineTrial, tell } from '../trial.ts';
+import { defineTrial, notify } from '../trial.ts';
 
 /** The memory of the last quarter of the time may be so many times that of the quarter after the first. */
 const mostGrowth = 1.1;
@@ -31,7 +31,7 @@ export const trial = defineTrial({
     const [early, late] = [samples.slice(quarter, 2 * quarter), samples.slice(-quarter)].map(
       (part) => summarize(part).median,
     ) as [number, number];
-    tell(
+    notify(
       `memory ${mega(early)} MB in the second quarter, ${mega(late)} MB in the last; at most ${mega(mostBytes)} MB on the disk; ${recorded.rows} rows are kept, ${recorded.gaps} gaps`,
     );
     const mistakes = [
@@ -39,7 +39,7 @@ export const trial = defineTrial({
       ...(mostBytes <= megabytes * 1e6 ? [] : [`expected at most ${megabytes} MB on the disk`]),
       ...(recorded.gaps === 0 && recorded.rows > 0 ? [] : ['expected rows and no gap']),
     ];
-    for (const mistake of mistakes) tell(mistake);
+    for (const mistake of mistakes) notify(mistake);
     return mistakes.length === 0;
   },
 });
@@ -57,7 +57,7 @@ async function sampleFor(
     samples.push(residentBytesOf(hub.pid));
     mostBytes = Math.max(mostBytes, await bytes());
     if (samples.length % 30 === 0)
-      tell(`${samples.length}: ${mega(samples.at(-1)!)} MB of memory, at most ${mega(mostBytes)} MB on the disk`);
+      notify(`${samples.length}: ${mega(samples.at(-1)!)} MB of memory, at most ${mega(mostBytes)} MB on the disk`);
   }
   return { samples, mostBytes };
 }

@@ -6,7 +6,7 @@ import type * as hub from '../../../lib/wire/v1/hub-messages.ts';
 import { asyncApi, kindOf, kinds } from '../../support/sockets/asyncapi.ts';
 
 /** What the hub tells, by the name that the document has for it; with every key, so that it is seen that both know it. */
-const told: {
+const reported: {
   readonly hello: Required<hub.Hello>;
   readonly subscribed: Required<hub.Subscribed>;
   readonly unsubscribed: Required<hub.Unsubscribed>;
@@ -69,7 +69,7 @@ const heard: {
 };
 
 for (const [direction, messages] of [
-  ['tell', told],
+  ['tell', reported],
   ['hear', heard],
 ] as const)
   test(`the types and asyncapi.json have the same messages: what the hub is to ${direction}`, (t) => {

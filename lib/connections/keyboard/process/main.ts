@@ -18,7 +18,7 @@ process.on('disconnect', () => void work.then(() => process.exit()));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const) process.on(signal, () => {});
 
 async function start({ listen, press: toPress, release }: Extract<ToProcess, { listen: unknown }>): Promise<void> {
-  const keyboard = await openKeyboard((opening) => tell({ opening }));
+  const keyboard = await openKeyboard((opening) => sendToHub({ opening }));
   keyboard.ended.then(giveUp); // also without hotkeys: it notices when the display goes away
   if (toPress.length > 0 || release.length > 0) presser = await keyboard.openPresser();
   for (const code of release) await presser?.release(code);
@@ -26,14 +26,14 @@ async function start({ listen, press: toPress, release }: Extract<ToProcess, { l
   await keyboard.hear({
     down: (code, names) => hotkeys.down(code, names),
     up: (code) => {
-      for (const fired of hotkeys.up(code)) tell({ fired });
+      for (const fired of hotkeys.up(code)) sendToHub({ fired });
     },
   });
   const report = () =>
-    tell({ unusable: [...unusable(keyboard, listen, 'input'), ...unusable(keyboard, toPress, 'output')] });
+    sendToHub({ unusable: [...unusable(keyboard, listen, 'input'), ...unusable(keyboard, toPress, 'output')] });
   keyboard.onChange(() => void report());
   await report();
-  await tell({ ready: true });
+  await sendToHub({ ready: true });
 }
 
 /** The combinations that cannot be heard or pressed with the keyboard as it is, by their places. */
@@ -48,13 +48,13 @@ async function press(names: readonly string[]): Promise<void> {
   try {
     codes = await presser.find(names);
   } catch (error) {
-    return tell({ pressed: true, failure: messageOf(error) });
+    return sendToHub({ pressed: true, failure: messageOf(error) });
   }
-  await tell({ holding: codes });
-  await tell({ pressed: true, failure: await pressCombination(presser, codes) });
+  await sendToHub({ holding: codes });
+  await sendToHub({ pressed: true, failure: await pressCombination(presser, codes) });
 }
 
-function tell(message: FromProcess): Promise<void> {
+function sendToHub(message: FromProcess): Promise<void> {
   return new Promise((resolve) => {
     if (process.connected) process.send!(message, () => resolve());
     else resolve();
@@ -62,6 +62,6 @@ function tell(message: FromProcess): Promise<void> {
 }
 
 async function giveUp(error: unknown): Promise<void> {
-  await tell({ fault: messageOf(error) });
+  await sendToHub({ fault: messageOf(error) });
   process.exit(1);
 }

@@ -59,7 +59,7 @@ interface StreamCellOptions<T> {
   /** Reads what was stored. Errors: what it is not. */
   readonly parse: (data: unknown) => T;
   /** Is told that something else is stored, which counts as nothing, and is replaced by the next value. */
-  readonly tellSenseless: (reason: string) => void;
+  readonly warnOfSenseless: (reason: string) => void;
 }
 
 interface Opened {
@@ -123,7 +123,7 @@ export class StreamCell<T> implements Cell<T>, ForeignCell<T> {
       expectShallow(message.data, maxKeys);
       return this.#options.parse(message.json());
     } catch (error) {
-      this.#options.tellSenseless(messageOf(error));
+      this.#options.warnOfSenseless(messageOf(error));
       return undefined;
     }
   }

@@ -21,7 +21,7 @@ const messageBytes = 256;
 /** And how many messages of one hub: it sends one a millisecond. */
 const maxMessages = 4096;
 /** How often it is logged that something of a hub was refused. */
-const toldEveryMs = 1000;
+const reportEveryMs = 1000;
 /** Of a long queue those that were begun are forgotten by so many. */
 const forgottenJobs = 1024;
 /** So many hubs have their own turns; further ones share one. */
@@ -65,7 +65,7 @@ export class Intake {
   #busySinceMs: number | undefined;
   /** How many messages of each hub were refused. */
   readonly #refused = new Map<string, number>();
-  #toldMs = Number.NEGATIVE_INFINITY;
+  #reportedMs = Number.NEGATIVE_INFINITY;
   /** Hubs that are known: each has its own turns, however many others there are. */
   readonly #known = new Set<string>();
 
@@ -228,8 +228,8 @@ export class Intake {
   #refuse(hub: string): void {
     if (this.#refused.has(hub) || this.#refused.size < maxSenders) this.#refused.set(hub, this.refusedOf(hub) + 1);
     const nowMs = this.#now();
-    if (nowMs - this.#toldMs < toldEveryMs) return;
-    this.#toldMs = nowMs;
+    if (nowMs - this.#reportedMs < reportEveryMs) return;
+    this.#reportedMs = nowMs;
     const message = `hub "${hub}" sends more than this hub works through: what it sends beyond is left out, and mended later`;
     this.#log.warn({ hub, limitBytes: maxWaitingBytes }, message, 'sends too much');
   }

@@ -60,7 +60,7 @@ export function openLink(context: LinkContext): Link {
   let connection: NatsConnection | undefined;
   let isClosed = false;
   let wasOpen = false;
-  const tell = (reason: string) => {
+  const report = (reason: string) => {
     const { value } = state$;
     if (value.session !== undefined || value.reason !== reason) state$.next({ session: undefined, reason });
   };
@@ -68,12 +68,12 @@ export function openLink(context: LinkContext): Link {
     const { servers } = settings;
     const next = () => servers[place++ % servers.length]!;
     const toServer = (server: string, signal: AbortSignal) => dial(context, server, signal);
-    attempts = attemptAll({ servers, next, clock: scheduler, dial: toServer, enter, tell }, firstPauseMs);
+    attempts = attemptAll({ servers, next, clock: scheduler, dial: toServer, enter, report }, firstPauseMs);
   };
   const lose = (reason: string) => {
     connection = undefined;
     if (isClosed) return;
-    tell(reason);
+    report(reason);
     connect(againMs);
   };
   const enter = (opened: NatsConnection) => {

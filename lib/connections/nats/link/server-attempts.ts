@@ -25,12 +25,12 @@ interface AttemptsOptions<T extends Opened> {
   /** Is called once, with the first that has answered; those that answer later, or after the end, are closed. */
   readonly enter: (opened: T) => void;
   /** Is told why none can be reached, as soon as that is known of each, and after each further attempt. */
-  readonly tell: (reason: string) => void;
+  readonly report: (reason: string) => void;
 }
 
 /** Begins after a pause; ends when a server has answered, or when the returned Subscription is ended. */
 export function attemptAll<T extends Opened>(options: AttemptsOptions<T>, firstPauseMs: number): Subscription {
-  const { servers, next, clock, dial, enter, tell } = options;
+  const { servers, next, clock, dial, enter, report } = options;
   const backoff = new Backoff(pauses);
   const reasons = new Map<string, string>();
   const ending = new AbortController();
@@ -55,7 +55,7 @@ export function attemptAll<T extends Opened>(options: AttemptsOptions<T>, firstP
       reasons.set(server, messageOf(error));
       if (number === begun) beginAfter(number % servers.length === 0 ? backoff.next() : 0);
       if (servers.every((one) => reasons.has(one)))
-        tell(`cannot reach ${servers.map((one) => `${one}: ${reasons.get(one)}`).join('; ')}`);
+        report(`cannot reach ${servers.map((one) => `${one}: ${reasons.get(one)}`).join('; ')}`);
     }
   };
   attempts.add(() => waiting.unsubscribe());

@@ -13,7 +13,7 @@ import type { Intake, MadeSteps, Steps } from '../link/nats-intake.ts';
 import type { HubName } from '../link/subjects.ts';
 import type { Transport } from '../link/transport.ts';
 import { printable } from '../wire/causes.ts';
-import { maxStep, type Receipt, sizeOf, type Told, type WalkAnswer } from '../wire/domain-messages.ts';
+import { type HubReport, maxStep, type Receipt, sizeOf, type WalkAnswer } from '../wire/domain-messages.ts';
 import { FireCounts } from './fire-counts.ts';
 import { type Mended, mend, type Position, SenselessAnswer } from './mend.ts';
 import type { Bounds } from './mirror-bounds.ts';
@@ -62,7 +62,7 @@ export class MirroredHub implements Remote {
   readonly clock: OwnerClock;
   #staleSince: (() => number) | undefined;
   /** The last one, which names the machine of who told it. */
-  heartbeat: Pick<Told, 'term' | 'machine'> | undefined;
+  heartbeat: Pick<HubReport, 'term' | 'machine'> | undefined;
   /** Whether it has had all that its owner had told. */
   hasMirrored = false;
   readonly #context: MirroredHubContext;
@@ -88,7 +88,7 @@ export class MirroredHub implements Remote {
   /** Since when nothing has come that was taken, though it could have. */
   #listensSinceMs: number;
   /** What has come since something was asked for. */
-  #kept: { readonly told: Told; readonly bytes: number }[] = [];
+  #kept: { readonly report: HubReport; readonly bytes: number }[] = [];
   readonly #account: Account;
   /** Counts what is asked for, so that an answer to an earlier question is known as such. */
   #asking = 0;
@@ -177,24 +177,24 @@ export class MirroredHub implements Remote {
   }
 
   /** Takes over what the owner tells; returns the steps that are left to do so. */
-  take(told: Told, bytes: number): Steps | undefined {
-    if (!this.#believes(told)) {
-      if (told.term < this.#term) this.counts.refused++;
+  take(report: HubReport, bytes: number): Steps | undefined {
+    if (!this.#believes(report)) {
+      if (report.term < this.#term) this.counts.refused++;
       return undefined;
     }
     const isBack = !this.#isHeard;
-    this.#hear(told);
-    if (told.machine !== undefined) this.heartbeat = { term: told.term, machine: printable(told.machine) };
+    this.#hear(report);
+    if (report.machine !== undefined) this.heartbeat = { term: report.term, machine: printable(report.machine) };
     if (this.#isMending && !this.#isAsked && isBack) this.#mend();
-    else if (this.#isMending) this.#keep(told, bytes);
-    else return this.#follow(told);
+    else if (this.#isMending) this.#keep(report, bytes);
+    else return this.#follow(report);
     return undefined;
   }
 
-  #hear(told: Pick<Told, 'term' | 'epoch' | 'clock'>): void {
+  #hear(report: Pick<HubReport, 'term' | 'epoch' | 'clock'>): void {
     this.#listensSinceMs = this.#context.scheduler.now();
-    this.#term = told.term;
-    this.clock.hear(told);
+    this.#term = report.term;
+    this.clock.hear(report);
     this.#isHeard = true;
   }
 
@@ -202,7 +202,7 @@ export class MirroredHub implements Remote {
    * Whether what is told in a term is that of who runs the hub. A message may name any term: the lease says who has it in which one.
    * While that cannot be read, no other term is believed than the one before.
    */
-  #believes({ term, epoch }: Pick<Told, 'term' | 'epoch'>): boolean {
+  #believes({ term, epoch }: Pick<HubReport, 'term' | 'epoch'>): boolean {
     if (term === this.#term || (term < this.#term && this.#isAnew(epoch))) return true;
     if (this.#termsOfLease.has(term)) return true;
     if (!this.#isLooking && this.#context.scheduler.now() >= this.#lookAfterMs) void this.#lookAtLease(term);
@@ -215,22 +215,22 @@ export class MirroredHub implements Remote {
   }
 
   /** Looks which terms the lease of the owner is in, as it is told in another one. */
-  async #lookAtLease(told: number): Promise<void> {
+  async #lookAtLease(report: number): Promise<void> {
     const { termsOf, scheduler, owner, log } = this.#context;
     this.#isLooking = true;
     const terms = await termsOf(owner.hub);
     this.#isLooking = false;
     if (terms !== undefined) this.#termsOfLease = terms;
-    if (terms?.has(told)) {
+    if (terms?.has(report)) {
       this.#lookBackoff.reset();
       if (!this.#isMending || !this.#isAsked) this.#mend(); // who has the lease by now knows what there is
       return;
     }
     this.#lookAfterMs = scheduler.now() + (this.hasMirrored ? this.#lookBackoff : this.#unknown).next();
-    if (terms === undefined || told < this.#term) return; // the late word of who had it before
+    if (terms === undefined || report < this.#term) return; // the late word of who had it before
     this.counts.refused++;
-    const message = `what is sent as hub "${owner.hub}" in term ${told} is not believed: its lease is in no such term`;
-    log.warn({ hub: owner.hub, term: told }, message, 'not its term');
+    const message = `what is sent as hub "${owner.hub}" in term ${report} is not believed: its lease is in no such term`;
+    log.warn({ hub: owner.hub, term: report }, message, 'not its term');
   }
 
   /** When it becomes stale if its owner is not heard of by then, on the monotonic clock; infinite: it is stale. */
@@ -244,7 +244,7 @@ export class MirroredHub implements Remote {
     const { hub, timeOfDay, log } = this.#context;
     this.#staleSince = wallClock.pin(timeOfDay() - this.lagMs);
     log.warn({ hub: this.hub }, `hub "${this.hub}" is not heard of: its ${this.size} parameters are stale`);
-    hub.mirroring.tellStale(this.#parameters.all());
+    hub.mirroring.reportStale(this.#parameters.all());
     return true;
   }
 
@@ -268,7 +268,7 @@ export class MirroredHub implements Remote {
   #mistrust(reason: string, longestMs: number): void {
     this.#context.log.warn({ hub: this.hub }, `what hub "${this.hub}" tells makes no sense: ${reason}`, 'senseless');
     this.#position = undefined;
-    if (this.staleSince !== undefined) this.#context.hub.mirroring.tellStale(this.#parameters.all());
+    if (this.staleSince !== undefined) this.#context.hub.mirroring.reportStale(this.#parameters.all());
     if (this.#isMending) return;
     const nowMs = this.#context.scheduler.now();
     this.#distrust.ran(nowMs - this.#senselessAtMs);
@@ -304,24 +304,24 @@ export class MirroredHub implements Remote {
     this.#parameters.clear();
   }
 
-  #follow(told: Told): Steps | undefined {
+  #follow(report: HubReport): Steps | undefined {
     const position = this.#position;
     if (position === undefined) {
       this.#mend();
       return undefined;
     }
-    if (told.epoch !== position.epoch) this.#mendAnew();
-    else if (isBehind(told, position)) {
+    if (report.epoch !== position.epoch) this.#mendAnew();
+    else if (isBehind(report, position)) {
       if (this.#hasFollowed) this.#doubt();
-    } else if (told.rev === position.rev && told.structure === position.structure) this.#refresh();
-    else if (!follows(told, position)) {
+    } else if (report.rev === position.rev && report.structure === position.structure) this.#refresh();
+    else if (!follows(report, position)) {
       this.counts.gaps++;
       this.#mendAnew();
-    } else return this.#takeOver(told, position);
+    } else return this.#takeOver(report, position);
     return undefined;
   }
 
-  *#takeOver({ turns, rev, structure }: Told, { epoch }: Position): MadeSteps {
+  *#takeOver({ turns, rev, structure }: HubReport, { epoch }: Position): MadeSteps {
     const transport = this.#transport;
     const isCurrent = () => this.#position?.epoch === epoch && this.#transport === transport && !this.#isMending;
     try {
@@ -358,13 +358,13 @@ export class MirroredHub implements Remote {
     this.#staleSince = undefined;
     const { hub, log } = this.#context;
     log.info({ hub: this.hub }, `hub "${this.hub}" is heard of: its ${this.size} parameters are fresh`);
-    hub.mirroring.tellStale(this.#parameters.all());
+    hub.mirroring.reportStale(this.#parameters.all());
   }
 
-  #keep(told: Told, bytes: number): void {
+  #keep(report: HubReport, bytes: number): void {
     if (!this.#isAsked) return; // the answer will have it
     if (this.#kept.length >= maxKeptMessages || this.#account.bytes + bytes > maxKeptBytes) this.#forgetKept();
-    this.#kept.push({ told, bytes });
+    this.#kept.push({ report, bytes });
     this.#account.add(bytes);
   }
 
@@ -443,7 +443,7 @@ export class MirroredHub implements Remote {
       this.#mendAfterMs = Number.NEGATIVE_INFINITY;
     }
     const shown = this.#fires.shownOf(fires, epoch);
-    this.#tellLost(this.#fires.takeOver(fires, shown));
+    this.#reportLost(this.#fires.takeOver(fires, shown));
     if (!this.hasMirrored) this.#context.intake.know(this.hub, true);
     this.hasMirrored = true;
     this.#hasFollowed = false;
@@ -459,9 +459,9 @@ export class MirroredHub implements Remote {
     if (kept.length > 0) void this.#context.intake.goThrough(this.hub, this.#takeKept(kept));
   }
 
-  *#takeKept(kept: readonly { readonly told: Told; readonly bytes: number }[]): MadeSteps {
-    for (const { told, bytes } of kept) {
-      const steps = this.take(told, bytes);
+  *#takeKept(kept: readonly { readonly report: HubReport; readonly bytes: number }[]): MadeSteps {
+    for (const { report, bytes } of kept) {
+      const steps = this.take(report, bytes);
       while (steps !== undefined && !steps.next().done) yield;
       yield;
     }
@@ -474,24 +474,24 @@ export class MirroredHub implements Remote {
     if (forgets) this.#forgetKept();
   }
 
-  #tellLost(lostFires: ReadonlyMap<Parameter, number>): void {
+  #reportLost(lostFires: ReadonlyMap<Parameter, number>): void {
     if (lostFires.size === 0) return;
     const { hub, log } = this.#context;
     const lost = [...lostFires.values()].reduce((sum, one) => sum + one);
     this.counts.lostFires += lost;
     log.warn({ hub: this.hub, lost }, `${lost} fires of hub "${this.hub}" were lost`, 'fires lost');
-    hub.mirroring.tellLost(lostFires);
+    hub.mirroring.reportLost(lostFires);
   }
 }
 
 /** Whether it goes on right where a mirror is, in steps that are not too long. */
-function follows({ prev, turns, structure }: Told, position: Position): boolean {
+function follows({ prev, turns, structure }: HubReport, position: Position): boolean {
   if (prev !== position.rev || turns.length === 0 || turns.some((turn) => sizeOf(turn) > maxStep)) return false;
   return position.structure + turns.filter((turn) => !Array.isArray(turn)).length === structure;
 }
 
 /** Whether a mirror has what is told already, and more. */
-function isBehind({ rev, structure, turns }: Told, position: Position): boolean {
+function isBehind({ rev, structure, turns }: HubReport, position: Position): boolean {
   if (rev !== position.rev) return rev < position.rev;
   return structure < position.structure || (structure === position.structure && turns.length > 0);
 }

@@ -11,10 +11,10 @@ import { type KnownOrigin, KnownOrigins, lengthOfLinks, readLinks } from '../wir
 import {
   type Context,
   type Definition,
+  type HubReport,
   readContext,
   readStructure,
-  type Told,
-  type ToldTurn,
+  type WireTurn,
 } from '../wire/domain-messages.ts';
 import { type Bounds, Holding, maxMirroredInAll, moreTexts } from './mirror-bounds.ts';
 
@@ -141,7 +141,7 @@ export class MirroredParameters {
       this.#release([parameter]);
     }
     for (const id of this.#connections.keys()) if (!mayShow(id)) this.#connections.delete(id);
-    hub.mirroring.tell();
+    hub.mirroring.notify();
   }
 
   /** All definitions of the owner are to come: `define`, then `swap`, then all values that there are by `takeAll`, then `settle`. */
@@ -190,11 +190,11 @@ export class MirroredParameters {
       this.#before.delete(address);
       this.#add(definition, before !== undefined && hub.find(address) === before ? before : undefined);
     });
-    hub.mirroring.tell();
+    hub.mirroring.notify();
   }
 
   /** Takes over changes, a turn for so many of them at most; `valued` gets the numbers of what has a value. Errors: they make no sense. */
-  *takeAll(changes: ToldTurn, valued?: Set<number>): MadeSteps {
+  *takeAll(changes: WireTurn, valued?: Set<number>): MadeSteps {
     for (let place = 0; place < changes.length; ) {
       this.#context.hub.turn(() => {
         place = this.#takeChanges(changes, place, walkStep, undefined, valued);
@@ -215,11 +215,11 @@ export class MirroredParameters {
     yield* each(unknown, stepParameters, (definition) => {
       if (this.#takeOut([definition[0]])) this.#add(definition, undefined);
     });
-    if (unknown.length > 0) this.#context.hub.mirroring.tell();
+    if (unknown.length > 0) this.#context.hub.mirroring.notify();
   }
 
   /** Takes over turns, each as one turn of this hub; `fired` hears of each fire in them. Errors: what was told makes no sense. */
-  *take(turns: Told['turns'], fired: (number: number) => void): MadeSteps {
+  *take(turns: HubReport['turns'], fired: (number: number) => void): MadeSteps {
     for (const turn of turns) {
       if (Array.isArray(turn)) this.#takeTurn(turn, fired);
       else yield* this.#restructure(turn);
@@ -246,7 +246,7 @@ export class MirroredParameters {
     this.#next.clear();
     this.#others.clear();
     this.#release(all);
-    this.#context.hub.mirroring.tell();
+    this.#context.hub.mirroring.notify();
   }
 
   #empty(): void {
@@ -258,14 +258,14 @@ export class MirroredParameters {
     this.#connections.clear();
   }
 
-  #takeTurn(turn: ToldTurn, fired?: (number: number) => void): void {
+  #takeTurn(turn: WireTurn, fired?: (number: number) => void): void {
     this.#context.hub.turn(() => this.#takeChanges(turn, 0, turn.length, fired, undefined));
     this.#dropExcess();
   }
 
   /** Takes over changes from a place on, so many at most; returns the place of the next one. */
   #takeChanges(
-    turn: ToldTurn,
+    turn: WireTurn,
     from: number,
     most: number,
     fired: ((number: number) => void) | undefined,
@@ -304,8 +304,8 @@ export class MirroredParameters {
           this.#excess.push(item);
           changes.push(undefined);
         } else if (this.#holding.setCauses(item, causes)) {
-          const told = { value, origin: this.#by.origin, cause: why, hop, time: this.#at };
-          changes.push(mirroring.mirror(parameter, told));
+          const reported = { value, origin: this.#by.origin, cause: why, hop, time: this.#at };
+          changes.push(mirroring.mirror(parameter, reported));
         } else changes.push(mirroring.mirror(parameter, this.#withoutCauses(item, value, hop)));
         if (type === 'T') fired?.(item);
       }
@@ -351,7 +351,7 @@ export class MirroredParameters {
       const gone = new Set(structure.withdrawn);
       for (const [address, number] of this.#hidden) if (gone.has(number)) this.#forgetHidden(address);
       yield* each(slicesOf(structure.withdrawn), 1, (some) => this.#takeOut(some));
-      mirroring.tell();
+      mirroring.notify();
       return;
     }
     yield* each(structure.declared, stepParameters, (definition) => {
@@ -359,7 +359,7 @@ export class MirroredParameters {
       if (this.#byNumber[number] !== undefined) throw new Error(`${address}: expected a number that is not in use`);
       this.#add(definition, undefined);
     });
-    mirroring.tell();
+    mirroring.notify();
     this.#takeTurn(structure.changes);
   }
 
@@ -453,7 +453,7 @@ export class MirroredParameters {
     if (this.#excess.length === 0) return;
     this.#context.refuse(moreTexts);
     this.#takeOut(this.#excess.splice(0));
-    this.#context.hub.mirroring.tell();
+    this.#context.hub.mirroring.notify();
   }
 
   /** Shows the parameters of some numbers no longer; returns whether there were any. */

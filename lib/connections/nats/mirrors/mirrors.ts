@@ -10,7 +10,7 @@ import { type HubName, hubOf, subjectOf, subjectOfAll } from '../link/subjects.t
 import type { Message, Transport } from '../link/transport.ts';
 import type { Ownership } from '../ownership/ownership.ts';
 import { isHubName } from '../wire/causes.ts';
-import { type Receipt, readTold, type Told } from '../wire/domain-messages.ts';
+import { type HubReport, type Receipt, readHubReport } from '../wire/domain-messages.ts';
 import { Bounds } from './mirror-bounds.ts';
 import { MirroredHub } from './mirrored-hub.ts';
 import { RemoteWrites } from './remote-writes.ts';
@@ -24,7 +24,7 @@ const newHubsPerSecond = 50;
 /** Of hubs that were never mirrored, and may be none, so many leases are read at a time. */
 const maxLookedAt = 8;
 /** How often it is logged that something makes no sense: to make a sentence takes longer than to leave out a message. */
-const toldEveryMs = 1000;
+const reportEveryMs = 1000;
 
 interface MirrorsContext {
   readonly hub: Pick<HubPort, 'epoch' | 'find' | 'turn' | 'mirroring' | 'declared$' | 'removed$'>;
@@ -35,7 +35,7 @@ interface MirrorsContext {
   readonly maxParameters: number;
   readonly intake: Intake;
   /** Is told when another hub of the name of this one is heard of, also one that this one does not mirror. */
-  readonly namesake$: Pick<Subject<Told>, 'next'>;
+  readonly namesake$: Pick<Subject<HubReport>, 'next'>;
   readonly scheduler: SchedulerLike;
   readonly timeOfDay: () => number;
   readonly log: Log;
@@ -97,7 +97,7 @@ export class Mirrors {
     const { name, ownership } = this.#context;
     this.#transport = transport;
     this.#subscribe(transport);
-    this.#endReceipts = tellReceipts(transport, name, ownership, () => this.#hubs.get(name.hub)?.receipt ?? null);
+    this.#endReceipts = sendReceipts(transport, name, ownership, () => this.#hubs.get(name.hub)?.receipt ?? null);
     for (const hub of this.#hubs.values()) hub.attach(transport);
   }
 
@@ -123,31 +123,31 @@ export class Mirrors {
 
   #take({ data, subject }: Message): Steps | undefined {
     this.#heardAtMs = this.#context.scheduler.now();
-    const teller = hubOf(subject);
-    if (!isHubName(teller)) return undefined;
-    let told: Told;
+    const sender = hubOf(subject);
+    if (!isHubName(sender)) return undefined;
+    let report: HubReport;
     try {
-      told = readTold(data);
+      report = readHubReport(data);
       // what servers permit a hub is its own subject: nothing else tells whose a message is
-      if (told.hub !== teller) throw new Error(`a message is said to be of hub "${told.hub}"`);
+      if (report.hub !== sender) throw new Error(`a message is said to be of hub "${report.hub}"`);
     } catch (error) {
-      this.#refuse(teller, messageOf(error));
+      this.#refuse(sender, messageOf(error));
       return undefined;
     }
     const { hub, name, namesake$ } = this.#context;
-    if (told.epoch.startsWith(hub.epoch)) return undefined;
-    if (teller === name.hub) namesake$.next(told);
-    return this.#hubOf(teller)?.take(told, data.length);
+    if (report.epoch.startsWith(hub.epoch)) return undefined;
+    if (sender === name.hub) namesake$.next(report);
+    return this.#hubOf(sender)?.take(report, data.length);
   }
 
   /** Leaves out what is no message of a hub. Where it is in the place of one, what comes next does not follow, and is mended. */
-  #refuse(teller: string, reason: string): void {
-    const known = this.#hubs.get(teller);
+  #refuse(sender: string, reason: string): void {
+    const known = this.#hubs.get(sender);
     if (known !== undefined) known.counts.refused++;
     const nowMs = this.#context.scheduler.now();
-    if (nowMs - this.#refusedAtMs < toldEveryMs) return;
+    if (nowMs - this.#refusedAtMs < reportEveryMs) return;
     this.#refusedAtMs = nowMs;
-    this.#context.log.warn({ hub: teller }, `what hub "${teller}" sends makes no sense: ${reason}`, 'senseless');
+    this.#context.log.warn({ hub: sender }, `what hub "${sender}" sends makes no sense: ${reason}`, 'senseless');
   }
 
   #hubOf(name: string): MirroredHub | undefined {
@@ -204,12 +204,12 @@ export class Mirrors {
    * Whether what a hub tells of a connection is shown: the claims give the connection to no other one, and this hub has none of the ID that
    * they do not give away.
    */
-  #mayShow(connectionId: string, teller: string): boolean {
+  #mayShow(connectionId: string, sender: string): boolean {
     const { hub, ownership } = this.#context;
     const isOwn = hub.mirroring.hasConnection(connectionId);
     if (isOwn && hub.mirroring.isLocal(connectionId)) return false;
     const owner = ownership.ownerOf(connectionId);
-    return owner === undefined ? !isOwn || teller === this.#context.name.hub : owner === teller;
+    return owner === undefined ? !isOwn || sender === this.#context.name.hub : owner === sender;
   }
 
   /** Claims have changed: what is shown of a hub another one may have by now. */
@@ -278,7 +278,7 @@ export class Mirrors {
 }
 
 /** Has a hub of a pair that stands by tell the one that runs how far it has come with what that tells. Returns what ends that. */
-function tellReceipts(
+function sendReceipts(
   transport: Transport,
   name: HubName,
   ownership: Pick<Ownership, 'isHolder' | 'changed$'>,

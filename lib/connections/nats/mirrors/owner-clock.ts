@@ -2,7 +2,7 @@
 // was asked something, though no two hubs have the same time.
 
 import type { SchedulerLike } from 'rxjs';
-import type { Told } from '../wire/domain-messages.ts';
+import type { HubReport } from '../wire/domain-messages.ts';
 
 /** Nothing that an owner tells is under way for so long. */
 const strangeMs = 10_000;
@@ -29,7 +29,7 @@ export class OwnerClock {
   }
 
   /** What is taken again, or later, was heard before. What is far from what was expected is believed, so that no lie lasts. */
-  hear({ epoch, clock }: Pick<Told, 'epoch' | 'clock'>): void {
+  hear({ epoch, clock }: Pick<HubReport, 'epoch' | 'clock'>): void {
     const isExpected = epoch === this.#epoch && Math.abs(clock - this.now()) < strangeMs;
     if (isExpected && clock <= this.#shownMs) return;
     this.#epoch = epoch;

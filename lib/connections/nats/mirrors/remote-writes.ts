@@ -9,14 +9,14 @@ import { Pause } from '../../../model/time/wall-clock.ts';
 import { isValueOf, type Value } from '../../../model/value.ts';
 import { type HubName, subjectOfWrites } from '../link/subjects.ts';
 import type { Transport } from '../link/transport.ts';
-import { printable, tellLinks, tellOrigin } from '../wire/causes.ts';
+import { encodeLinks, encodeOrigin, printable } from '../wire/causes.ts';
 import {
+  encodeInput,
   isTooLong,
   maxItems,
   maxMessageBytes,
   read,
-  type ToldResult,
-  tellInput,
+  type WireResult,
   writeAnswer,
   writeTimeoutMs,
 } from '../wire/domain-messages.ts';
@@ -99,10 +99,10 @@ export class RemoteWrites {
       number: this.#number++,
       epoch: clock.epoch,
       asked: clock.now(),
-      by: tellOrigin(origin),
+      by: encodeOrigin(origin),
       hop,
-      why: tellLinks(cause),
-      items: writes.map(({ parameter, input }) => tellInput(parameter.address, input)),
+      why: encodeLinks(cause),
+      items: writes.map(({ parameter, input }) => encodeInput(parameter.address, input)),
     };
     try {
       return JSON.stringify(request);
@@ -132,7 +132,7 @@ export class RemoteWrites {
 }
 
 /** What a write has come to, as the owner says, which may be none that the parameter can have. */
-function resultOf(result: ToldResult, { address, type, remote }: Parameter): Value | Error {
+function resultOf(result: WireResult, { address, type, remote }: Parameter): Value | Error {
   if (!('v' in result)) return new HubError(result.code, printable(result.message));
   if (isValueOf(type, result.v)) return result.v;
   return unavailable(

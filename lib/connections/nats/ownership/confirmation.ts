@@ -13,16 +13,20 @@ const limitMs = 2000;
 
 export class Confirmation {
   readonly #lease: Pick<JointLease, 'confirm'>;
-  readonly #tellAll: (endMs: number) => Promise<boolean>;
+  readonly #notifyAll: (endMs: number) => Promise<boolean>;
   readonly #clock: SchedulerLike;
   /** That which has not begun yet; when that which began last is over. */
   #next: Promise<boolean> | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
   /** `tellAll` tells what has been written so far; resolves to whether who would take over has it, false past a time. Never rejects. */
-  constructor(lease: Pick<JointLease, 'confirm'>, tellAll: (endMs: number) => Promise<boolean>, clock: SchedulerLike) {
+  constructor(
+    lease: Pick<JointLease, 'confirm'>,
+    notifyAll: (endMs: number) => Promise<boolean>,
+    clock: SchedulerLike,
+  ) {
     this.#lease = lease;
-    this.#tellAll = tellAll;
+    this.#notifyAll = notifyAll;
     this.#clock = clock;
   }
 
@@ -35,13 +39,13 @@ export class Confirmation {
   async #confirmAfter(last: Promise<unknown>): Promise<boolean> {
     await last;
     this.#next = undefined;
-    const confirmed = inTime(this.#tellAndRenew());
+    const confirmed = inTime(this.#notifyAndRenew());
     this.#last = Promise.all([confirmed, new Pause(this.#clock).for(everyMs)]);
     return confirmed;
   }
 
-  async #tellAndRenew(): Promise<boolean> {
-    return (await this.#tellAll(this.#clock.now() + limitMs)) && (await this.#lease.confirm());
+  async #notifyAndRenew(): Promise<boolean> {
+    return (await this.#notifyAll(this.#clock.now() + limitMs)) && (await this.#lease.confirm());
   }
 }
 

@@ -51,12 +51,12 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
   );
   const trouble$ = new BehaviorSubject(isPair ? '' : undefined);
   const running = new Subscription();
-  const confirmation = new Confirmation(lease, deciding.tellAll, clock);
+  const confirmation = new Confirmation(lease, deciding.notifyAll, clock);
   const confirm = mustHold ? () => confirmation.confirm() : undefined;
   const refused = refuseConnections({ hub, claims, wanted, changed$, timeOfDay: context.timeOfDay });
   running.add(refused.running);
   const following: Following = { ...deciding, refused, namesake, lease, claims, standing, trouble$, confirm };
-  running.add(deciding.namesake$.subscribe({ next: (told) => namesake.hear(told), error: () => {} }));
+  running.add(deciding.namesake$.subscribe({ next: (report) => namesake.hear(report), error: () => {} }));
   running.add(isPair ? followPair(following) : followAlone(following));
   const streams = partsOf(settings).map((part) => leasePlace(settings, part).stream);
   running.add(spreadLeaders({ connection, streams, isCalm: () => lease.isHeldByAll, clock }));
@@ -69,7 +69,7 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
     get isHolder() {
       return isHolder();
     },
-    get tells() {
+    get reports() {
       return isHolder() && knowsItsOwn();
     },
     get answers() {
@@ -107,9 +107,9 @@ function createParts(
   const { domain, pair: isPair } = settings;
   const creations = new Creations();
   const placed = <T>(place: Place, what: string, parse: (data: unknown) => T) => {
-    const tellSenseless = (reason: string) =>
+    const warnOfSenseless = (reason: string) =>
       log.warn({}, `what is stored as ${what} makes no sense and is not believed: ${reason}`, 'senseless in a stream');
-    return new StreamCell({ connection, creations, ...place, parse, tellSenseless });
+    return new StreamCell({ connection, creations, ...place, parse, warnOfSenseless });
   };
   const cellOf = (name: string, part: number) =>
     placed(leasePlace({ domain, hub: name }, part), `the lease of hub "${name}"`, parseLease);
@@ -144,7 +144,7 @@ function createParts(
     hasName: false,
     answers: !isPair,
     term: 0,
-    tell: () => changed$.next(),
+    notify: () => changed$.next(),
   };
   const termsOf = (name: string) => readTerms(cellsOf(name)).catch(() => undefined);
   return { lease, namesake, wanted, claims, standing, changed$, termsOf };

@@ -7,7 +7,7 @@ import type { LeaseState } from '../lease/lease.ts';
 import { leaseTimes } from '../lease/lease-record.ts';
 import type { LinkState } from '../link/nats-link.ts';
 import { longestWaitMs } from './connection-claims.ts';
-import { lookMs, type NamesakeTold } from './namesake.ts';
+import { lookMs, type NamesakeReport } from './namesake.ts';
 import type { Following } from './standing.ts';
 
 export function followAlone(all: Following): Subscription {
@@ -27,13 +27,13 @@ class LoneHub {
     const { context, link, lease, claims, namesake$ } = this.#all;
     const troubles$ = combineLatest([lease.trouble$, lease.state$]);
     const following = new Subscription();
-    following.add(namesake$.subscribe({ next: (told) => this.#hearNamesake(told), error: () => {} }));
+    following.add(namesake$.subscribe({ next: (report) => this.#hearNamesake(report), error: () => {} }));
     following.add(this.#waited().subscribe({ next: () => this.#goOn(), error: () => {} }));
     following.add(lease.state$.subscribe({ next: (state) => this.#enter(state), error: () => {} }));
     following.add(claims.refusals$.subscribe({ next: (known) => known && this.#begin(), error: () => {} }));
     following.add(link.state$.subscribe({ next: (state) => isCutOff(state) && this.#begin(), error: () => {} }));
     following.add(context.scheduler.schedule(() => this.#begin(), longestWaitMs));
-    following.add(troubles$.subscribe({ next: ([why, state]) => this.#tellTrouble(why, state), error: () => {} }));
+    following.add(troubles$.subscribe({ next: ([why, state]) => this.#reportTrouble(why, state), error: () => {} }));
     following.add(() => this.#rival.stopWaiting());
     return following;
   }
@@ -64,18 +64,18 @@ class LoneHub {
     const { claims, standing } = this.#all;
     standing.hasName = true;
     claims.start();
-    standing.tell();
+    standing.notify();
   }
 
   /** Of two that wait for the lease one has the name: another one that has it, or else the lesser epoch. */
-  #hearNamesake({ term, epoch }: NamesakeTold): void {
+  #hearNamesake({ term, epoch }: NamesakeReport): void {
     const { hub, standing } = this.#all;
     if (standing.term > 0 || !standing.hasName || (term === 0 && epoch > hub.epoch)) return;
     standing.hasName = false;
-    standing.tell();
+    standing.notify();
   }
 
-  #tellTrouble(why: string, { is }: LeaseState): void {
+  #reportTrouble(why: string, { is }: LeaseState): void {
     const { trouble$ } = this.#all;
     if (why !== '') trouble$.next(`no lease: ${why}`);
     else if (is !== 'unknown' && !this.#rival.isMet) trouble$.next('');

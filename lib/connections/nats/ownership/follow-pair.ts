@@ -3,7 +3,7 @@
 import { merge, type Observable, Subscription } from 'rxjs';
 import { audit, filter } from 'rxjs/operators';
 import type { LeaseState } from '../lease/lease.ts';
-import type { NamesakeTold } from './namesake.ts';
+import type { NamesakeReport } from './namesake.ts';
 import type { Following } from './standing.ts';
 import { Vacancy } from './vacancy.ts';
 
@@ -37,7 +37,7 @@ class PairedHub {
     const taken$ = merge(hub.mirroring.returned$, this.#added());
     following.add(taken$.subscribe({ next: () => this.#standIn(), error: () => {} }));
     following.add(lease.state$.subscribe({ next: (state) => this.#enter(state), error: () => {} }));
-    following.add(namesake$.subscribe({ next: (told) => this.#hear(told), error: () => {} }));
+    following.add(namesake$.subscribe({ next: (report) => this.#hear(report), error: () => {} }));
     following.add(
       lease.trouble$.subscribe({ next: (why) => trouble$.next(why && `no lease: ${why}`), error: () => {} }),
     );
@@ -62,7 +62,7 @@ class PairedHub {
     claims.hurry();
     this.#vacancy.end();
     claims.inherit();
-    standing.tell();
+    standing.notify();
     const mayAct = this.#goesOnAlone ? () => this.#isRunning : () => lease.isHeld();
     hub.duty.begin({ term, goesOn, mayAct, ...(confirm && { confirm }) });
     context.log.info({ term }, `runs the connections and rules of "${context.settings.hub}", term ${term}`);
@@ -76,14 +76,14 @@ class PairedHub {
     standing.isHolder = false;
     standing.answers = !isTaken;
     this.#beginVacancy();
-    standing.tell();
+    standing.notify();
     if (!wasRunning) return;
     const { term } = standing;
     context.log.warn({ term }, `has ended the work of term ${term}: ${reason}`);
   }
 
   /** Whoever runs them is heard of also while nobody can read the lease: what this hub had when it ended is out of date. */
-  #hear({ term }: NamesakeTold): void {
+  #hear({ term }: NamesakeReport): void {
     const { standing } = this.#all;
     if (!this.#isRunning && term > standing.term) standing.answers = false;
   }

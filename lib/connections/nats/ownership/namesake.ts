@@ -1,7 +1,7 @@
 // What is heard of another hub of the same name, apart from what leases say.
 
 import type { SchedulerLike } from 'rxjs';
-import type { Told } from '../wire/domain-messages.ts';
+import type { HubReport } from '../wire/domain-messages.ts';
 import { longestWaitMs } from './connection-claims.ts';
 
 /** How often it is looked whether one is still heard of. */
@@ -12,11 +12,11 @@ const silentLooks = longestWaitMs / lookMs;
 const patienceMs = 10_000;
 
 /** What is looked at of what it tells. */
-export type NamesakeTold = Pick<Told, 'term' | 'epoch'>;
+export type NamesakeReport = Pick<HubReport, 'term' | 'epoch'>;
 
 export class Namesake {
   readonly #clock: SchedulerLike;
-  #last: NamesakeTold | undefined;
+  #last: NamesakeReport | undefined;
   /** How often it was looked since it was heard of. */
   #looks = 0;
   /** Since when one is heard of that is in no term. */
@@ -26,9 +26,9 @@ export class Namesake {
     this.#clock = clock;
   }
 
-  hear(told: NamesakeTold): void {
+  hear(report: NamesakeReport): void {
     const isGoingOn = this.isHeard && this.#last!.term === 0;
-    this.#last = told;
+    this.#last = report;
     this.#looks = 0;
     if (!isGoingOn) this.#waitsSinceMs = this.#clock.now();
   }

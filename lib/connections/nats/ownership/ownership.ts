@@ -14,7 +14,7 @@ export interface Ownership {
    * Whether this hub tells what it has, and takes writes of others: it runs its connections, and knows which of them are its own.
    * Until then others keep what they have of its name.
    */
-  readonly tells: boolean;
+  readonly reports: boolean;
   /**
    * Whether other hubs may ask for what this one has: one that tells, and also one that did last and has stopped, as its values stand
    * still until it hears of another one that has begun.

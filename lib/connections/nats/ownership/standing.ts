@@ -7,7 +7,7 @@ import type { JointLease } from '../lease/joint-lease.ts';
 import type { Link } from '../link/nats-link.ts';
 import type { NatsSettings } from '../settings.ts';
 import type { Claims } from './connection-claims.ts';
-import type { Namesake, NamesakeTold } from './namesake.ts';
+import type { Namesake, NamesakeReport } from './namesake.ts';
 import type { Refused } from './vacancy.ts';
 
 /** What decides needs of the connection. */
@@ -19,13 +19,13 @@ export interface Deciding {
   /** Whether this hub has all that another hub of its name has told. */
   readonly hasMirrored: () => boolean;
   /** Emits what another hub of the name of this one tells. Hot, replays nothing, never errors. */
-  readonly namesake$: Observable<NamesakeTold>;
+  readonly namesake$: Observable<NamesakeReport>;
   /** Which other hub is heard to have each Connection ID, at this moment. */
   readonly heard: () => ReadonlyMap<string, string>;
   /** As `ClaimsOptions.hasNoTerm`. */
   readonly hasNoTerm: (hub: string) => boolean;
   /** Tells other hubs what has not been told yet; resolves to whether who would take over has it, false past a time. Never rejects. */
-  readonly tellAll: (endMs: number) => Promise<boolean>;
+  readonly notifyAll: (endMs: number) => Promise<boolean>;
   /** Ends the connection as *failed*. */
   readonly fail: (reason: string) => void;
 }
@@ -42,7 +42,7 @@ export interface Standing {
   answers: boolean;
   term: number;
   /** Says that it has changed. */
-  tell(): void;
+  notify(): void;
 }
 
 /** What those have who follow the lease. */

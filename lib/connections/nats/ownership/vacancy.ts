@@ -51,7 +51,7 @@ export class Vacancy implements Remote {
     }
     if (hasNone) this.#staleSince = wallClock.pin(timeMs);
     for (const parameter of coming) port.mirroring.entrust(parameter, this);
-    port.mirroring.tell();
+    port.mirroring.notify();
   }
 
   /** Gives them back. */
@@ -60,7 +60,7 @@ export class Vacancy implements Remote {
     for (const parameter of port.parameters())
       if (parameter.remote === this) port.mirroring.entrust(parameter, undefined);
     this.#staleSince = undefined; // until here it is what tells that they were stale
-    port.mirroring.tell();
+    port.mirroring.notify();
   }
 }
 

@@ -42,8 +42,8 @@ export class Receipts {
       return true;
     }
     for (let isReminded = false; ; ) {
-      const told = await this.#ask(transport);
-      if (told === null || (told.epoch === epoch && told.rev >= rev)) return true;
+      const state = await this.#ask(transport);
+      if (state === null || (state.epoch === epoch && state.rev >= rev)) return true;
       if (this.#clock.now() >= endMs) return false;
       if (!isReminded) remind();
       isReminded = true;
@@ -54,10 +54,10 @@ export class Receipts {
   /** `null`: nobody stands by, or it has nothing yet, or does not answer. */
   async #ask(transport: Transport): Promise<Receipt> {
     this.#isAsking = true;
-    const told = await withinTicks(this.#answer(transport), (ms) => ms > answerMs, this.#clock);
+    const state = await withinTicks(this.#answer(transport), (ms) => ms > answerMs, this.#clock);
     this.#isAsking = false;
-    this.#isSilent = told === undefined;
-    return told ?? null;
+    this.#isSilent = state === undefined;
+    return state ?? null;
   }
 
   /** `null` also when the server says that nobody listens, or nothing comes. */

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Parameter } from '../../../model/parameter.ts';
 import type { Parameters } from '../../hub-port.ts';
-import { tellLinks, tellOrigin } from '../wire/causes.ts';
+import { encodeLinks, encodeOrigin } from '../wire/causes.ts';
 import {
   type Definition,
   messageBytes,
@@ -130,10 +130,14 @@ export function answerWalk(
 }
 
 /** Tells the present value of a parameter with its context; nothing while it is unknown. */
-export function tellState({ lastChange, value }: Parameter, number: number): readonly unknown[] {
+export function reportState({ lastChange, value }: Parameter, number: number): readonly unknown[] {
   if (lastChange === undefined || value === undefined) return [];
   const { origin, time, cause } = lastChange;
-  return [{ by: tellOrigin(origin), at: time, ...(cause !== undefined && { why: tellLinks(cause) }) }, number, value];
+  return [
+    { by: encodeOrigin(origin), at: time, ...(cause !== undefined && { why: encodeLinks(cause) }) },
+    number,
+    value,
+  ];
 }
 
 /** Tells `"changes"`, and either `"to"` or `"fires"` of an answer. */
@@ -148,7 +152,7 @@ function changesSince(
   for (const parameter of hub.changedSince(since)) {
     const number = shared.numberOf(parameter);
     if (number === undefined) continue;
-    const change = JSON.stringify(tellState(parameter, number)).slice(1, -1);
+    const change = JSON.stringify(reportState(parameter, number)).slice(1, -1);
     changes.push(change);
     bytes += Buffer.byteLength(change);
     if (bytes > messageBytes) return `"changes":[${changes}],"to":${parameter.lastChange!.revision}`;

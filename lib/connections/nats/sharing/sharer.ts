@@ -11,7 +11,7 @@ import { type HubName, subjectOf, subjectOfWrites } from '../link/subjects.ts';
 import type { Message, Transport } from '../link/transport.ts';
 import type { Ownership } from '../ownership/ownership.ts';
 import { Receipts } from './receipts.ts';
-import { answerWalk, SharedParameters, tellState } from './shared-parameters.ts';
+import { answerWalk, reportState, SharedParameters } from './shared-parameters.ts';
 import { TurnWriter, type Written } from './turn-writer.ts';
 import { WriteDesk } from './write-desk.ts';
 
@@ -52,7 +52,7 @@ export class Sharer {
   /** Of which it is not known yet whether they are shared. */
   #came: Parameter[] = [];
   /** Other hubs have been told everything up to this revision. */
-  #told = 0;
+  #reported = 0;
   /** How often each trigger has fired. */
   readonly #fires = new Map<Parameter, number>();
 
@@ -65,12 +65,12 @@ export class Sharer {
       ...context,
       isShared: (parameter) => this.#shared.numberOf(parameter) !== undefined,
       isOwn: (epoch) => this.#shared.isOwn(epoch),
-      tell: () => this.flush(),
+      notify: () => this.flush(),
       confirm: ownership.confirm,
     });
     const follow = <T>(stream$: { subscribe(o: object): Subscription }, next: (one: T) => void) =>
       this.#running.add(stream$.subscribe({ next, error: () => {} }));
-    follow(hub.changes$, (change: Change) => this.#tell(change));
+    follow(hub.changes$, (change: Change) => this.#take(change));
     follow(hub.declared$, (parameter: Parameter) => this.#declare(parameter));
     follow(hub.removed$, (parameter: Parameter) => this.#withdraw([parameter]));
     follow(ownership.changed$, () => {
@@ -90,7 +90,7 @@ export class Sharer {
     this.detach();
     this.#compare();
     this.#transport = transport;
-    this.#told = hub.revision;
+    this.#reported = hub.revision;
     this.#session = new Subscription();
     this.#session.add(
       transport.subscribe(subjectOf(name, 'walk'), (message) => {
@@ -99,7 +99,7 @@ export class Sharer {
       }),
     );
     const take = (message: Message) => {
-      if (!this.#context.ownership.tells) return undefined;
+      if (!this.#context.ownership.reports) return undefined;
       this.#addCome();
       this.#desk.take(message);
       return undefined;
@@ -120,16 +120,16 @@ export class Sharer {
    * Tells all, as soon as this hub may and there is a network; resolves to whether who would take over has it, as far as it can be reached.
    * false: it is not known by then, or this hub does not run its connections any more. Never rejects.
    */
-  async tellAll(endMs: number): Promise<boolean> {
+  async notifyAll(endMs: number): Promise<boolean> {
     const { ownership, scheduler } = this.#context;
-    while (this.#transport === undefined || !ownership.tells) {
+    while (this.#transport === undefined || !ownership.reports) {
       if (!ownership.isHolder || scheduler.now() >= endMs) return false;
       await new Pause(scheduler).for(lookAgainMs);
     }
     const transport = this.#transport;
     this.flush();
-    const all = { epoch: this.#shared.epoch, rev: this.#told };
-    return this.#receipts.expect(transport, all, endMs, () => this.#publish(this.#told, ''));
+    const all = { epoch: this.#shared.epoch, rev: this.#reported };
+    return this.#receipts.expect(transport, all, endMs, () => this.#publish(this.#reported, ''));
   }
 
   /** There is nobody to be told. */
@@ -150,7 +150,7 @@ export class Sharer {
     this.#addCome();
     if (this.#shared.tidy()) {
       this.#writer.take();
-      this.#told = this.#context.hub.revision;
+      this.#reported = this.#context.hub.revision;
     }
     if (!this.#writer.isEmpty) this.#send(this.#writer.take());
   }
@@ -158,10 +158,10 @@ export class Sharer {
   /** Tells what has not been told, and how far that is. */
   #beat(): void {
     this.flush();
-    if (this.#context.ownership.tells) this.#publish(this.#told, '');
+    if (this.#context.ownership.reports) this.#publish(this.#reported, '');
   }
 
-  #tell(change: Change): void {
+  #take(change: Change): void {
     const { parameter } = change;
     const number = this.#shared.numberOf(parameter);
     if (number === undefined) return;
@@ -186,9 +186,9 @@ export class Sharer {
   }
 
   #send({ turns, rev }: Written): void {
-    const { tells } = this.#context.ownership;
-    if (turns === undefined || !tells) this.#told = Math.max(this.#told, rev);
-    if (tells) this.#publish(rev, turns ?? ''); // what cannot be told is asked for as soon as others know of it
+    const { reports } = this.#context.ownership;
+    if (turns === undefined || !reports) this.#reported = Math.max(this.#reported, rev);
+    if (reports) this.#publish(rev, turns ?? ''); // what cannot be told is asked for as soon as others know of it
   }
 
   #publish(rev: number, turns: string): void {
@@ -197,13 +197,13 @@ export class Sharer {
     this.#pauseMs = this.#changes > busyPerMs * (nowMs - this.#sentAtMs) ? busyMessageEveryMs : messageEveryMs;
     this.#sentAtMs = nowMs;
     this.#changes = 0;
-    const prev = this.#told;
-    this.#told = Math.max(prev, rev);
+    const prev = this.#reported;
+    this.#reported = Math.max(prev, rev);
     const machine = turns === '' ? `,"machine":${machineText}` : '';
     const head = `"hub":"${name.hub}","epoch":"${this.#shared.epoch}","term":${ownership.term},"structure":${this.#shared.structure},"clock":${Math.floor(nowMs)}${machine}`;
     this.#transport?.publish(
       subjectOf(name, 'turns'),
-      `{${head},"prev":${prev},"rev":${this.#told},"turns":[${turns}]}`,
+      `{${head},"prev":${prev},"rev":${this.#reported},"turns":[${turns}]}`,
     );
   }
 
@@ -212,7 +212,7 @@ export class Sharer {
     if (!ownership.answers) return;
     this.flush();
     const clock = Math.floor(scheduler.now());
-    const head = { hub: name.hub, epoch: this.#shared.epoch, term: ownership.term, rev: this.#told, clock };
+    const head = { hub: name.hub, epoch: this.#shared.epoch, term: ownership.term, rev: this.#reported, clock };
     const answer = answerWalk(message.data, head, this.#shared, hub, this.#fires);
     if (answer !== undefined) message.reply(answer);
   }
@@ -250,7 +250,7 @@ export class Sharer {
     const declared = came.map((parameter) => this.#shared.add(parameter));
     this.#shared.structure++;
     if (this.#transport === undefined) return;
-    const changes = came.flatMap((parameter) => tellState(parameter, this.#shared.numberOf(parameter)!));
+    const changes = came.flatMap((parameter) => reportState(parameter, this.#shared.numberOf(parameter)!));
     this.#writer.addStructure(JSON.stringify({ declared, changes }), hub.revision);
     this.#flushSoon();
   }

@@ -2,7 +2,7 @@
 // comes, or when all is taken.
 
 import type { Change, Origin } from '../../../model/parameter.ts';
-import { type ToldLinks, tellLinks, tellOrigin } from '../wire/causes.ts';
+import { encodeLinks, encodeOrigin, type WireLinks } from '../wire/causes.ts';
 import { isTooLong, maxMessageBytes, maxStep, messageBytes, sizeOf } from '../wire/domain-messages.ts';
 
 /** Whole turns; undefined: they are too long to be sent. */
@@ -13,7 +13,7 @@ export interface Written {
 
 /** What stands in front of a change; `why`: the place of its cause in the turn, or what led to it. */
 interface ChangeContext {
-  readonly why?: number | ToldLinks;
+  readonly why?: number | WireLinks;
 }
 
 /** A change is `7,1,` at least. */
@@ -115,9 +115,9 @@ export class TurnWriter {
     this.#origin = origin;
     this.#time = time;
     return {
-      ...(!isSameOrigin && { by: tellOrigin(origin) }),
+      ...(!isSameOrigin && { by: encodeOrigin(origin) }),
       ...(!isSameTime && { at: time }),
-      ...(cause !== undefined && { why: this.#placeOf(cause) ?? tellLinks(cause) }),
+      ...(cause !== undefined && { why: this.#placeOf(cause) ?? encodeLinks(cause) }),
       ...(hop > 0 && { hop }),
     };
   }

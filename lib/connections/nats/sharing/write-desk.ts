@@ -13,7 +13,7 @@ import { isHubName, readLinks, readOrigin } from '../wire/causes.ts';
 import {
   read,
   readInput,
-  type ToldResult,
+  type WireResult,
   type WriteAnswer,
   type WriteRequest,
   writeRequest,
@@ -46,7 +46,7 @@ export interface WriteDeskContext {
   readonly isOwn: (epoch: string) => boolean;
   readonly scheduler: SchedulerLike;
   /** Tells mirrors what has been written, before its answer: what was acknowledged is on its way to all who may take over. */
-  readonly tell: () => void;
+  readonly notify: () => void;
   /** As `Ownership.confirm`. */
   readonly confirm: (() => Promise<boolean>) | undefined;
 }
@@ -104,22 +104,22 @@ export class WriteDesk {
       });
   }
 
-  #answer(key: string, atMs: number, request: WriteRequest, teller: string): Known {
-    const answer = JSON.stringify(this.#write(request, teller));
+  #answer(key: string, atMs: number, request: WriteRequest, sender: string): Known {
+    const answer = JSON.stringify(this.#write(request, sender));
     const known = { atMs, answer, confirmed: this.#context.confirm?.() };
     this.#known.set(key, known);
     this.#answered.add(known);
     this.#answerLength += answer.length;
-    this.#context.tell();
+    this.#context.notify();
     return known;
   }
 
   /** Whoever the request says has asked for it, `teller` is the hub that has sent it. */
-  #write({ run, number, by, why, hop, items }: WriteRequest, teller: string): WriteAnswer {
+  #write({ run, number, by, why, hop, items }: WriteRequest, sender: string): WriteAnswer {
     const { hub } = this.#context;
-    const origin = readOrigin(by, teller);
-    const cause = readLinks(why, teller, (address) => hub.find(address));
-    const results: ToldResult[] = [];
+    const origin = readOrigin(by, sender);
+    const cause = readLinks(why, sender, (address) => hub.find(address));
+    const results: WireResult[] = [];
     hub.turn(() => {
       for (const item of items) {
         const [address] = item;
@@ -131,9 +131,9 @@ export class WriteDesk {
             throw new HubError('unavailable', `${address}: the hub that was asked does not own it any more`);
           if (!this.#context.isShared(parameter))
             throw new HubError('unknown-parameter', `${address}: its hub does not share it`);
-          this.#expectInOrder(parameter, { hub: teller, run, number });
+          this.#expectInOrder(parameter, { hub: sender, run, number });
           const v = hub.mirroring.writeFor(parameter, readInput(item), origin, cause, hop);
-          this.#writers.set(parameter, { hub: teller, run, number });
+          this.#writers.set(parameter, { hub: sender, run, number });
           results.push({ v });
         } catch (error) {
           const message = cutText(messageOf(error), maxSentence);

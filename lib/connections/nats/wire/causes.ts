@@ -18,13 +18,13 @@ const traceShape = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 const unprintable = /\p{Cc}/gu;
 
 /** `["rule","lamp follows","flows/a.json5","east"]`: kind, name, file, hub, traceparent; what is not known at the end is left out. */
-export type ToldOrigin = readonly [Origin['kind'], string, ...string[]];
+export type WireOrigin = readonly [Origin['kind'], string, ...string[]];
 const mostOfOrigin = 5;
 
 /** From the newest to the oldest, `[address, type, value, origin, time, hop]` each. */
-export type ToldLinks = readonly (readonly [string, Parameter['type'], Value, ToldOrigin, number, number])[];
+export type WireLinks = readonly (readonly [string, Parameter['type'], Value, WireOrigin, number, number])[];
 
-export const toldLinks = z.custom<ToldLinks>(isToldLinks);
+export const wireLinks = z.custom<WireLinks>(isWireLinks);
 
 /** Whether a text may name a run, an epoch or a machine, as they are made by hubs. */
 export function isName(text: unknown): text is string {
@@ -45,20 +45,20 @@ export function isValueType(type: unknown): type is ValueType {
 }
 
 /** Whether something is a `ToldOrigin`. */
-export function isToldOrigin(by: unknown): by is ToldOrigin {
+export function isWireOrigin(by: unknown): by is WireOrigin {
   if (!Array.isArray(by) || by.length < 2 || by.length > mostOfOrigin) return false;
   return originKinds.includes(by[0]) && by.every(isName);
 }
 
 /** Whether something is `ToldLinks`. */
-export function isToldLinks(links: unknown): links is ToldLinks {
-  return Array.isArray(links) && links.length <= maxLinks && links.every(isToldLink);
+export function isWireLinks(links: unknown): links is WireLinks {
+  return Array.isArray(links) && links.length <= maxLinks && links.every(isWireLink);
 }
 
-function isToldLink(link: unknown): boolean {
+function isWireLink(link: unknown): boolean {
   if (!Array.isArray(link) || link.length !== 6) return false;
   const [address, type, value, by, at, hop] = link;
-  return isAddress(address) && isValueType(type) && isScalar(value) && isToldOrigin(by) && isTime(at) && isCount(hop);
+  return isAddress(address) && isValueType(type) && isScalar(value) && isWireOrigin(by) && isTime(at) && isCount(hop);
 }
 
 /** A value of any type: that of a cause is only shown. */
@@ -68,25 +68,25 @@ function isScalar(value: unknown): value is Value {
 }
 
 /** Of a longer name only the beginning is told, with `…` at its end: a rule without one is called after all that it listens to. */
-export function tellOrigin({ kind, name, file, hub, traceparent }: Origin): ToldOrigin {
-  const told = cutText(name, maxNameLength - 1);
-  const toldFile = file === undefined ? '' : cutText(file, maxNameLength - 1);
-  if (traceparent !== undefined) return [kind, told, toldFile, hub ?? '', traceparent];
-  if (hub !== undefined) return [kind, told, toldFile, hub];
-  return file === undefined ? [kind, told] : [kind, told, toldFile];
+export function encodeOrigin({ kind, name, file, hub, traceparent }: Origin): WireOrigin {
+  const reported = cutText(name, maxNameLength - 1);
+  const wireFile = file === undefined ? '' : cutText(file, maxNameLength - 1);
+  if (traceparent !== undefined) return [kind, reported, wireFile, hub ?? '', traceparent];
+  if (hub !== undefined) return [kind, reported, wireFile, hub];
+  return file === undefined ? [kind, reported] : [kind, reported, wireFile];
 }
 
 /**
  * The origin, on the hub that tells it unless it names another. That hub alone vouches for it. A name has no control characters here,
  * which could move a cursor or begin a line of their own wherever it is shown.
  */
-export function readOrigin([kind, name, file = '', hub, traceparent]: ToldOrigin, teller: string): Origin {
+export function readOrigin([kind, name, file = '', hub, traceparent]: WireOrigin, sender: string): Origin {
   return {
     kind,
     name: printable(name),
     ...(file !== '' && { file: printable(file) }),
-    hub: isHubName(hub) ? hub : teller,
-    reportedBy: teller,
+    hub: isHubName(hub) ? hub : sender,
+    reportedBy: sender,
     ...(traceparent !== undefined && traceShape.test(traceparent) && { traceparent }),
   };
 }
@@ -105,19 +105,19 @@ export interface KnownOrigin {
 
 /** The writers that one hub has told of: each is read once, since changes by the thousand have the same. */
 export class KnownOrigins {
-  readonly #teller: string;
+  readonly #sender: string;
   readonly #known = new Map<string, KnownOrigin>();
   #length = 0;
 
-  constructor(teller: string) {
-    this.#teller = teller;
+  constructor(sender: string) {
+    this.#sender = sender;
   }
 
-  read(by: ToldOrigin): KnownOrigin {
+  read(by: WireOrigin): KnownOrigin {
     const key = by.join('\n');
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    const read = { origin: readOrigin(by, this.#teller), extra: Math.max(0, key.length - usualOriginLength) };
+    const read = { origin: readOrigin(by, this.#sender), extra: Math.max(0, key.length - usualOriginLength) };
     if (by.length === mostOfOrigin) return read; // one with a trace comes once
     if (this.#known.size >= maxOrigins || this.#length >= maxOriginsLength) {
       this.#known.clear();
@@ -135,11 +135,11 @@ export function printable(text: string): string {
 }
 
 /** Tells a change and what led to it. */
-export function tellLinks(newest: Change | undefined): ToldLinks {
-  const links: ToldLinks[number][] = [];
+export function encodeLinks(newest: Change | undefined): WireLinks {
+  const links: WireLinks[number][] = [];
   for (let link = newest; link !== undefined && links.length < maxLinks; link = link.cause) {
     const { parameter, value, origin, time, hop } = link;
-    links.push([parameter.address, parameter.type, shortened(value), tellOrigin(origin), Math.trunc(time), hop]);
+    links.push([parameter.address, parameter.type, shortened(value), encodeOrigin(origin), Math.trunc(time), hop]);
   }
   return links;
 }
@@ -150,8 +150,8 @@ function shortened(value: Value): Value {
 
 /** The newest of the changes that were told, with the others as its causes; undefined: none was. */
 export function readLinks(
-  links: ToldLinks,
-  teller: string,
+  links: WireLinks,
+  sender: string,
   find: (address: string) => Parameter | undefined,
 ): Change | undefined {
   return links.reduceRight<Change | undefined>((cause, [address, type, value, origin, time, hop]) => {
@@ -161,7 +161,7 @@ export function readLinks(
       parameter,
       value,
       previous: undefined,
-      origin: readOrigin(origin, teller),
+      origin: readOrigin(origin, sender),
       cause,
       depth,
       hop,
@@ -172,7 +172,7 @@ export function readLinks(
 }
 
 /** About how many characters causes take that are kept. */
-export function lengthOfLinks(links: ToldLinks): number {
+export function lengthOfLinks(links: WireLinks): number {
   return links.reduce(
     (sum, [address, , value, by]) => sum + linkLength + address.length + lengthOf(value) + lengthOf(...by),
     0,

@@ -11,12 +11,12 @@ import {
   isCount,
   isHubName,
   isName,
-  isToldLinks,
-  isToldOrigin,
   isValueType,
-  type ToldLinks,
-  type ToldOrigin,
-  toldLinks,
+  isWireLinks,
+  isWireOrigin,
+  type WireLinks,
+  type WireOrigin,
+  wireLinks,
 } from './causes.ts';
 import { expectShallow } from './shallow.ts';
 
@@ -54,26 +54,26 @@ export type Definition = readonly [number: number, address: string, type: ValueT
 
 /** What stands in front of changes: who and when for all that follow, why and at which hop for the next alone. */
 export interface Context {
-  readonly by?: ToldOrigin;
+  readonly by?: WireOrigin;
   readonly at?: number;
   /** Why: a change of this turn, by its place, or what led to it. */
-  readonly why?: number | ToldLinks;
+  readonly why?: number | WireLinks;
   readonly hop?: number;
 }
 
 /** A turn: a number and a value for each change, with contexts in between. It is read by hand. */
-export type ToldTurn = readonly unknown[];
+export type WireTurn = readonly unknown[];
 
 /** Parameters that have come, with their values, or that have gone. */
-type ToldStructure =
-  | { readonly declared: readonly Definition[]; readonly changes: ToldTurn }
+type WireStructure =
+  | { readonly declared: readonly Definition[]; readonly changes: WireTurn }
   | { readonly withdrawn: readonly number[] };
 
 /**
  * `{"hub":"west","epoch":"…","term":1,"structure":2,"clock":5000,"prev":3,"rev":9,"turns":[…]}`; a heartbeat has no turns, and the
  * same number twice. So may a message of parameters that come or go, which `structure` counts.
  */
-export interface Told {
+export interface HubReport {
   readonly hub: string;
   readonly epoch: string;
   readonly term: number;
@@ -82,11 +82,11 @@ export interface Told {
   readonly clock: number;
   readonly prev: number;
   readonly rev: number;
-  readonly turns: readonly (ToldTurn | ToldStructure)[];
+  readonly turns: readonly (WireTurn | WireStructure)[];
   /** The machine of who tells it; heartbeats have it. */
   readonly machine?: string | undefined;
 }
-const numbersOfTold = ['structure', 'clock', 'prev', 'rev'] as const;
+const reportNumbers = ['structure', 'clock', 'prev', 'rev'] as const;
 
 /** Asks the owner for definitions from a place on, or for what changed since a revision. */
 export const walkRequest = z.union([
@@ -105,7 +105,7 @@ export const walkAnswer = z.strictObject({
   structure: count,
   definitions: z.custom<readonly Definition[]>(isListOf(isDefinition)).optional(),
   next: count.optional(),
-  changes: z.custom<ToldTurn>(Array.isArray).optional(),
+  changes: z.custom<WireTurn>(Array.isArray).optional(),
   to: count.optional(),
   fires: z.custom<readonly number[]>(isListOf(isCount)).optional(),
 });
@@ -129,11 +129,11 @@ export const writeRequest = z.strictObject({
   /** When it was first asked, on the clock of the owner as it has been heard of, so it may show too little. */
   asked: count,
   /** What is restored is not asked for. */
-  by: z.custom<ToldOrigin>((by) => isToldOrigin(by) && by[0] !== 'restored'),
+  by: z.custom<WireOrigin>((by) => isWireOrigin(by) && by[0] !== 'restored'),
   hop: count,
-  why: toldLinks,
-  items: z.custom<readonly ToldInput[]>(
-    (items) => isListOf(isToldInput)(items) && items.length > 0 && items.length <= maxItems,
+  why: wireLinks,
+  items: z.custom<readonly WireInput[]>(
+    (items) => isListOf(isWireInput)(items) && items.length > 0 && items.length <= maxItems,
   ),
 });
 export type WriteRequest = z.output<typeof writeRequest>;
@@ -141,8 +141,8 @@ export type WriteRequest = z.output<typeof writeRequest>;
 const errorCodes = Object.keys(errorCatalogue) as ErrorCode[];
 
 /** For each item the value that it has become, or the code and the sentence of its error. */
-export type ToldResult = { readonly v: Value } | { readonly code: ErrorCode; readonly message: string };
-export const writeAnswer = z.strictObject({ results: z.custom<readonly ToldResult[]>(isListOf(isResult)) });
+export type WireResult = { readonly v: Value } | { readonly code: ErrorCode; readonly message: string };
+export const writeAnswer = z.strictObject({ results: z.custom<readonly WireResult[]>(isListOf(isResult)) });
 export type WriteAnswer = z.output<typeof writeAnswer>;
 
 const decoder = new TextDecoder();
@@ -156,18 +156,18 @@ export function read<Schema extends z.ZodType>(schema: Schema, data: Uint8Array)
 }
 
 /** Reads what an owner tells; its turns are looked at when they are taken over. By hand, as there are many. Errors: it is none. */
-export function readTold(data: Uint8Array): Told {
-  const told = parse(data) as Told;
-  const isTold =
-    isHubName(told.hub) &&
-    isName(told.epoch) &&
-    isTerm(told.term) &&
-    numbersOfTold.every((key) => isCount(told[key])) &&
-    told.prev <= told.rev &&
-    Array.isArray(told.turns) &&
-    (told.machine === undefined || isName(told.machine));
-  if (!isTold) throw new Error('expected whole turns of a hub');
-  return told;
+export function readHubReport(data: Uint8Array): HubReport {
+  const report = parse(data) as HubReport;
+  const isHubReport =
+    isHubName(report.hub) &&
+    isName(report.epoch) &&
+    isTerm(report.term) &&
+    reportNumbers.every((key) => isCount(report[key])) &&
+    report.prev <= report.rev &&
+    Array.isArray(report.turns) &&
+    (report.machine === undefined || isName(report.machine));
+  if (!isHubReport) throw new Error('expected whole turns of a hub');
+  return report;
 }
 
 /** What is longer than hubs send is not even read: to parse it would hold up everything else. */
@@ -185,16 +185,16 @@ export function readContext(item: object | null): Context {
   const { by, at, why, hop } = (item ?? {}) as Context;
   const isContext =
     !Array.isArray(item) &&
-    (by === undefined || isToldOrigin(by)) &&
+    (by === undefined || isWireOrigin(by)) &&
     (at === undefined || isTime(at)) &&
-    (why === undefined || isCount(why) || isToldLinks(why)) &&
+    (why === undefined || isCount(why) || isWireLinks(why)) &&
     (hop === undefined || isCount(hop));
   if (!isContext) throw new Error('expected who wrote changes, when and why');
   return item as Context;
 }
 
 /** Reads parameters that come or go. Errors: it is none. */
-export function readStructure(item: object): ToldStructure {
+export function readStructure(item: object): WireStructure {
   const { declared, changes, withdrawn, ...others } = item as Record<string, unknown>;
   const isStructure =
     Object.keys(others).length === 0 &&
@@ -202,13 +202,13 @@ export function readStructure(item: object): ToldStructure {
       ? isListOf(isDefinition)(declared) && Array.isArray(changes)
       : isListOf(isCount)(withdrawn) && declared === undefined && changes === undefined);
   if (!isStructure) throw new Error('expected parameters that come with their values, or that go');
-  return item as ToldStructure;
+  return item as WireStructure;
 }
 
 /** How many parameters a turn, or what comes and goes together, is about at most. */
-export function sizeOf(told: ToldTurn | ToldStructure): number {
-  if (Array.isArray(told)) return told.length / 2;
-  const { declared, changes, withdrawn } = told as Record<string, unknown>;
+export function sizeOf(report: WireTurn | WireStructure): number {
+  if (Array.isArray(report)) return report.length / 2;
+  const { declared, changes, withdrawn } = report as Record<string, unknown>;
   return [declared, changes, withdrawn].reduce<number>((sum, one) => sum + (Array.isArray(one) ? one.length : 0), 0);
 }
 
@@ -228,13 +228,13 @@ function isDefinition(item: unknown): item is Definition {
   return isCount(number) && isAddress(address) && isValueType(type) && accesses.includes(access);
 }
 
-function isToldInput(item: unknown): item is ToldInput {
+function isWireInput(item: unknown): item is WireInput {
   if (!Array.isArray(item) || item.length < 2 || item.length > 3) return false;
   const [address, , shown] = item;
   return isAddress(address) && (shown === undefined || isName(shown));
 }
 
-function isResult(result: unknown): result is ToldResult {
+function isResult(result: unknown): result is WireResult {
   if (typeof result !== 'object' || result === null) return false;
   const { v, code, message, ...others } = result as Record<string, unknown>;
   if (Object.keys(others).length > 0) return false;
@@ -248,23 +248,23 @@ function isScalar(value: unknown): boolean {
 }
 
 /** `[address, input]`; `[address, null, "[1,2] (array)"]`: the input is no value, and errors show it so. */
-type ToldInput = readonly [address: string, input: unknown, shown?: string | undefined];
+type WireInput = readonly [address: string, input: unknown, shown?: string | undefined];
 
 /**
  * What is to be written, as hubs tell it to one another. A value goes as it is. Of anything else the owner gets what it needs to refuse it:
  * how an error shows it, since it may be no JSON, or too deep or too long for a message.
  */
-export function tellInput(address: string, input: unknown): ToldInput {
-  return isToldAsItIs(input) ? [address, input] : [address, null, describe(input)];
+export function encodeInput(address: string, input: unknown): WireInput {
+  return isReportedAsItIs(input) ? [address, input] : [address, null, describe(input)];
 }
 
 /** What the owner converts in the place of the input: it refuses it in the same words. An infinite number, or none, is itself. */
-export function readInput([, input, shown]: ToldInput): unknown {
+export function readInput([, input, shown]: WireInput): unknown {
   if (shown === undefined) return input;
   return shown.endsWith(' (number)') ? Number.parseFloat(shown) : new Described(shown);
 }
 
-function isToldAsItIs(input: unknown): boolean {
+function isReportedAsItIs(input: unknown): boolean {
   if (typeof input === 'number') return Number.isFinite(input);
   return typeof input === 'string' || typeof input === 'boolean' || input === null;
 }

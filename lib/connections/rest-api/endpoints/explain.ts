@@ -75,7 +75,7 @@ function describeChange(change: Change, view: View): CausedChange {
     type: parameter.type,
     value,
     previous,
-    origin: view.tell(origin),
+    origin: view.show(origin),
     revision: revision === 0 ? undefined : revision,
     time: toIsoTime(time),
     afterMs: isCauseSeen ? Math.max(0, time - cause.time) : undefined,

@@ -46,7 +46,7 @@ export const endpoints = [
 export function healthOf(hub: HubPort, { rights }: Visitor): Health {
   const connections = hub.connections();
   const log = hub.logStatus();
-  const isTold = rights?.has('manage') ?? true;
+  const isReported = rights?.has('manage') ?? true;
   const isWell = connections.every(({ state }) => state === 'running' || state === 'disabled');
   return {
     status: isWell && log.state === 'running' ? 'ok' : 'degraded',
@@ -54,8 +54,8 @@ export function healthOf(hub: HubPort, { rights }: Visitor): Health {
     epoch: hub.epoch,
     revision: hub.revision,
     uptimeSeconds: Math.floor(hub.uptimeMs / 1000),
-    log: isTold ? log : { ...log, reason: '' },
-    connections: (isTold ? connections : []).map(({ id, type, description, state, reason, since }) => ({
+    log: isReported ? log : { ...log, reason: '' },
+    connections: (isReported ? connections : []).map(({ id, type, description, state, reason, since }) => ({
       ...{ id, type, description, state, reason },
       since: toIsoTime(since),
     })),

@@ -79,7 +79,7 @@ export class ParameterReader {
       path.asText = path.asJson = undefined;
     }
     const asJson = acceptsJson(quickAcceptOf(request));
-    const body = (asJson ? path.asJson : path.asText) ?? this.#tell(path, value, asJson);
+    const body = (asJson ? path.asJson : path.asText) ?? this.#bodyOf(path, value, asJson);
     send(beginValue(response, asJson), body);
   }
 
@@ -100,7 +100,7 @@ export class ParameterReader {
     return paths;
   }
 
-  #tell(path: KnownPath, value: Value, asJson: boolean): Body {
+  #bodyOf(path: KnownPath, value: Value, asJson: boolean): Body {
     const text = asJson ? JSON.stringify(value) : toText(value);
     if (text.length > maxKeptLength) return text;
     const body = this.#encode(text);

@@ -68,7 +68,7 @@ function describeParameter({ address, type, access, value, lastChange, remote }:
     value,
     revision: lastChange?.revision,
     time: lastChange && toIsoTime(lastChange.time),
-    origin: lastChange && view.tell(lastChange.origin),
+    origin: lastChange && view.show(lastChange.origin),
     hub: remote?.hub,
     staleSince: remote?.staleSince === undefined ? undefined : toIsoTime(remote.staleSince),
   };

@@ -82,15 +82,15 @@ function lineOf({ atMs, writes }: OutsideTurn): RecordedTurn {
 /** Lines that wait until the client takes them. */
 class Lines {
   readonly #exchange: Exchange;
-  readonly #tellOverflow: () => void;
+  readonly #reportOverflow: () => void;
   #waiting: string[] = [];
   #waitingBytes = 0;
   #wake: (() => void) | undefined;
   readonly #account: Account;
 
-  constructor(exchange: Exchange, tellOverflow: () => void) {
+  constructor(exchange: Exchange, reportOverflow: () => void) {
     this.#exchange = exchange;
-    this.#tellOverflow = tellOverflow;
+    this.#reportOverflow = reportOverflow;
     this.#account = holdFor(exchange.response, 'answers');
   }
 
@@ -103,7 +103,7 @@ class Lines {
     if (this.#waitingBytes <= maxUnsentBytes) return;
     this.#waiting = [];
     this.#waitingBytes = 0;
-    this.#tellOverflow();
+    this.#reportOverflow();
     this.#exchange.response.close();
   }
 

@@ -115,8 +115,8 @@ export function keepRequest(request: HttpRequest): HttpRequest {
     getCaseSensitiveMethod: () => caseSensitiveMethod,
     getUrl: () => url,
     getQuery: () => query,
-    forEach: (tell: (name: string, value: string) => void) => {
-      for (const [name, value] of all) tell(name, value);
+    forEach: (visit: (name: string, value: string) => void) => {
+      for (const [name, value] of all) visit(name, value);
     },
   } as HttpRequest;
 }

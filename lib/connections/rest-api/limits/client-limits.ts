@@ -21,7 +21,7 @@ export interface Limit {
   /** What is bounded. */
   readonly about: string;
   /** What a client that goes past it is told, and what becomes of the client. */
-  readonly told: string;
+  readonly answer: string;
   /** true: who goes past it loses the connection, or does not get one; false: the client gets an answer, and goes on. */
   readonly isFatal: boolean;
   /** false: the hub does not see who goes past it, and so nobody is counted. */
@@ -65,7 +65,7 @@ export const limits = {
     unit: 'sockets',
     setting: 'maxClients',
     about: 'WebSocket clients of the connection at once',
-    told: '503 instead of the handshake, and the connection is closed',
+    answer: '503 instead of the handshake, and the connection is closed',
     isFatal: true,
   },
   connections: {
@@ -74,7 +74,7 @@ export const limits = {
     setting: [1, 1_000_000],
     about:
       'connections of all clients, HTTP and WebSocket; at most three quarters of the open files that the system allows (`ulimit -n`)',
-    told: 'nothing, the connection is closed as soon as it is there',
+    answer: 'nothing, the connection is closed as soon as it is there',
     isFatal: true,
   },
   connectionsPerAddress: {
@@ -83,7 +83,7 @@ export const limits = {
     setting: [1, 1_000_000],
     about:
       'connections of one IPv4 address, or of one /64 of IPv6, HTTP and WebSocket; at most half of those of all clients; one that has gone may count for a second more (Linux only)',
-    told: 'nothing, the connection is closed as soon as it is there',
+    answer: 'nothing, the connection is closed as soon as it is there',
     isFatal: true,
   },
   files: {
@@ -91,7 +91,7 @@ export const limits = {
     unit: 'files',
     setting: 'fixed',
     about: 'long files that are being sent at once; at most an eighth of the open files that the system allows',
-    told: '503',
+    answer: '503',
     isFatal: true,
   },
   clientsPerAddress: {
@@ -99,7 +99,7 @@ export const limits = {
     unit: 'sockets',
     setting: [1, 1_000_000],
     about: 'WebSocket clients that are no user, of one IPv4 address, or of one /64 of IPv6',
-    told: '503 instead of the handshake, and the connection is closed',
+    answer: '503 instead of the handshake, and the connection is closed',
     isFatal: true,
   },
   clientsPerUser: {
@@ -107,7 +107,7 @@ export const limits = {
     unit: 'sockets',
     setting: [1, 1_000_000],
     about: 'WebSocket clients of one user',
-    told: '503 instead of the handshake, and the connection is closed',
+    answer: '503 instead of the handshake, and the connection is closed',
     isFatal: true,
   },
   requestsPerUser: {
@@ -115,7 +115,7 @@ export const limits = {
     unit: 'per second',
     setting: [0, 1_000_000],
     about: `HTTP requests and handshakes of one user${orAddress}; what is refused counts for its address, the page to sign in not at all; 0: any number`,
-    told: '429 with `Retry-After`',
+    answer: '429 with `Retry-After`',
     isFatal: false,
   },
   writesPerUser: {
@@ -123,7 +123,7 @@ export const limits = {
     unit: 'per second',
     setting: [0, 10_000_000],
     about: `values that one user writes${orAddress}, by HTTP and WebSocket; those of one message at once, however many, and what is too much of them counts for the next seconds; 0: any number`,
-    told: '429 with `Retry-After`; on a WebSocket an error for each value',
+    answer: '429 with `Retry-After`; on a WebSocket an error for each value',
     isFatal: false,
   },
   writesPerClient: {
@@ -131,7 +131,7 @@ export const limits = {
     unit: 'per second',
     setting: [0, 10_000_000],
     about: 'values that a WebSocket client writes, counted in the same way; 0: any number',
-    told: 'an error for each value',
+    answer: 'an error for each value',
     isFatal: false,
   },
   wrongCredentials: {
@@ -139,7 +139,7 @@ export const limits = {
     unit: 'per second',
     setting: [1, 10_000],
     about: `wrong credentials of one IPv4 address, or of one /64 of IPv6, and those for one user, after ${wrongInARow} of them`,
-    told: '429 with `Retry-After` instead of 401; right credentials are let in',
+    answer: '429 with `Retry-After` instead of 401; right credentials are let in',
     isFatal: true,
   },
   passwords: {
@@ -148,7 +148,7 @@ export const limits = {
     setting: 'fixed',
     about:
       'passwords that wait to be compared, of all REST API connections; when there are more, one of those who were wrong most often has to go, as does one whose turn does not come within 10 s',
-    told: '503 with `Retry-After`, a second later',
+    answer: '503 with `Retry-After`, a second later',
     isFatal: true,
   },
   browsersPerUser: {
@@ -156,7 +156,7 @@ export const limits = {
     unit: 'browsers',
     setting: 'fixed',
     about: 'browsers in which one user is signed in at once',
-    told: 'the one that has not come for longest is signed out',
+    answer: 'the one that has not come for longest is signed out',
     isFatal: false,
   },
   kiosks: {
@@ -164,7 +164,7 @@ export const limits = {
     unit: 'kiosks',
     setting: 'fixed',
     about: 'kiosks, and links to some that nobody has opened yet',
-    told: '409 instead of another link',
+    answer: '409 instead of another link',
     isFatal: false,
   },
   kioskLinks: {
@@ -172,7 +172,7 @@ export const limits = {
     unit: 'links',
     setting: 'fixed',
     about: 'links to kiosks that nobody has opened yet',
-    told: '409 instead of another link',
+    answer: '409 instead of another link',
     isFatal: false,
   },
   messageBytes: {
@@ -180,7 +180,7 @@ export const limits = {
     unit: 'bytes',
     setting: 'fixed',
     about: 'a message of a WebSocket client',
-    told: 'an error, and goes on',
+    answer: 'an error, and goes on',
     isFatal: false,
   },
   listItems: {
@@ -188,7 +188,7 @@ export const limits = {
     unit: 'items',
     setting: 'fixed',
     about: 'a list that a plain client sends (`/ws?list=true`)',
-    told: 'an error, nothing of the list is written, and goes on',
+    answer: 'an error, nothing of the list is written, and goes on',
     isFatal: false,
   },
   frameBytes: {
@@ -196,7 +196,7 @@ export const limits = {
     unit: 'bytes',
     setting: 'fixed',
     about: 'a message of a WebSocket client that is read at all; told by the head of a frame',
-    told: 'nothing, the socket is cut',
+    answer: 'nothing, the socket is cut',
     isFatal: true,
   },
   unreadBytes: {
@@ -204,7 +204,7 @@ export const limits = {
     unit: 'bytes',
     setting: [512 * 1024, 64 * 1024 * 1024],
     about: 'what the hub holds for a WebSocket client that does not read',
-    told: 'nothing; as soon as it reads, the newest values of what it missed',
+    answer: 'nothing; as soon as it reads, the newest values of what it missed',
     isFatal: false,
   },
   unreadBytesPerUser: {
@@ -212,7 +212,7 @@ export const limits = {
     unit: 'bytes',
     setting: [1024 * 1024, 64 * 1024 * 1024 * 1024],
     about: `what the hub holds for all WebSocket clients of one user${orAddress}; 1,000 clients are looked at every 50 ms`,
-    told: `close code ${closeCodes.stalled} for those that hold the most`,
+    answer: `close code ${closeCodes.stalled} for those that hold the most`,
     isFatal: true,
   },
   backlogBytes: {
@@ -220,7 +220,7 @@ export const limits = {
     unit: 'bytes',
     setting: [64 * 1024, 64 * 1024 * 1024],
     about: `what a WebSocket client has sent and the hub has not taken yet; of who is more than 64 KiB ahead, also ${lateBacklog.messages} messages or ${lateBacklog.kibibytes} KiB once a round has lasted for ${lateBacklog.lateMs} ms, and any when all clients together are ${backlogBytesOfAll / 1024 / 1024} MiB ahead; of whose user or address many were closed for that, also ${lateBacklog.floodBytes / 1024} KiB once a round has lasted for ${lateBacklog.floodLateMs} ms`,
-    told: `close code ${closeCodes.flooding}`,
+    answer: `close code ${closeCodes.flooding}`,
     isFatal: true,
   },
   pipelinedRequests: {
@@ -228,7 +228,7 @@ export const limits = {
     unit: 'requests',
     setting: 'fixed',
     about: 'requests of an HTTP connection that wait for the hub while it is overloaded',
-    told: 'nothing, the connection is cut',
+    answer: 'nothing, the connection is cut',
     isFatal: true,
   },
   unreadAnswers: {
@@ -237,7 +237,7 @@ export const limits = {
     setting: 'fixed',
     about:
       'answers that wait in the hub for an HTTP connection to be read; before that the system holds some 100 KiB to 4 MiB',
-    told: 'nothing, the connection is cut when it sends another request, or after 10 s',
+    answer: 'nothing, the connection is cut when it sends another request, or after 10 s',
     isFatal: true,
   },
   heldBytes: {
@@ -246,7 +246,7 @@ export const limits = {
     setting: 'fixed',
     about:
       'what the hub holds for all together: answers, bodies and messages that wait, values in steps; a sixteenth of what its heap may grow to, if that is more',
-    told: `nothing, or close code ${closeCodes.stalled} or ${closeCodes.flooding}: whoever holds most loses connections`,
+    answer: `nothing, or close code ${closeCodes.stalled} or ${closeCodes.flooding}: whoever holds most loses connections`,
     isFatal: true,
   },
   heldBodies: {
@@ -254,7 +254,7 @@ export const limits = {
     unit: 'bytes',
     setting: 'fixed',
     about: `bodies of all clients together that are not whole, or wait; those of one user${orAddress}, leave as much free for others`,
-    told: '503 with `Retry-After`, a second later',
+    answer: '503 with `Retry-After`, a second later',
     isFatal: false,
   },
   stallMs: {
@@ -262,7 +262,7 @@ export const limits = {
     unit: 'ms',
     setting: 'stallTimeout',
     about: 'how long a v1 client may read nothing',
-    told: `close code ${closeCodes.stalled}`,
+    answer: `close code ${closeCodes.stalled}`,
     isFatal: true,
   },
   unsentFrames: {
@@ -270,7 +270,7 @@ export const limits = {
     unit: 'frames',
     setting: 'fixed',
     about: 'what is told of parameters that came or went, kept for a v1 client that does not read',
-    told: `close code ${closeCodes.stalled}`,
+    answer: `close code ${closeCodes.stalled}`,
     isFatal: true,
   },
   missedChanges: {
@@ -278,7 +278,7 @@ export const limits = {
     unit: 'counts',
     setting: 'fixed',
     about: 'counts of lost changes, one for each parameter, of v1 clients that do not read and subscribed to the same',
-    told: `close code ${closeCodes.stalled} for those that have read nothing for longest`,
+    answer: `close code ${closeCodes.stalled} for those that have read nothing for longest`,
     isFatal: true,
   },
   idleMs: {
@@ -286,7 +286,7 @@ export const limits = {
     unit: 'ms',
     setting: 'fixed',
     about: 'how long a WebSocket client may answer no ping',
-    told: 'nothing, the socket is cut',
+    answer: 'nothing, the socket is cut',
     isFatal: true,
   },
   mistakes: {
@@ -294,7 +294,7 @@ export const limits = {
     unit: 'messages',
     setting: 'fixed',
     about: 'messages of a v1 client in a row that make no sense',
-    told: `close code ${closeCodes.senseless}`,
+    answer: `close code ${closeCodes.senseless}`,
     isFatal: true,
   },
   subscriptions: {
@@ -302,7 +302,7 @@ export const limits = {
     unit: 'subscriptions',
     setting: [1, 256],
     about: 'subscriptions of a v1 client',
-    told: 'an error, and goes on',
+    answer: 'an error, and goes on',
     isFatal: false,
   },
   patterns: {
@@ -310,7 +310,7 @@ export const limits = {
     unit: 'patterns',
     setting: [1, mostPatterns],
     about: 'patterns of a v1 subscription, addresses included',
-    told: 'an error, and goes on',
+    answer: 'an error, and goes on',
     isFatal: false,
   },
   regexes: {
@@ -318,7 +318,7 @@ export const limits = {
     unit: 'regexes',
     setting: 'fixed',
     about: 'regular expressions of a v1 subscription',
-    told: 'an error, and goes on',
+    answer: 'an error, and goes on',
     isFatal: false,
   },
   filters: {
@@ -326,7 +326,7 @@ export const limits = {
     unit: 'filters',
     setting: 'fixed',
     about: '`filter`s of a plain socket or of `/hub/parameters`',
-    told: '400',
+    answer: '400',
     isFatal: false,
   },
   patternLength: {
@@ -334,7 +334,7 @@ export const limits = {
     unit: 'characters',
     setting: 'fixed',
     about: 'a pattern or filter of a client',
-    told: 'an error or 400, and goes on',
+    answer: 'an error or 400, and goes on',
     isFatal: false,
   },
   patternSteps: {
@@ -342,7 +342,7 @@ export const limits = {
     unit: 'steps',
     setting: [256, 10_000],
     about: 'the programs of the regular expressions of a list together, where what may come n times counts n times',
-    told: 'an error or 400, and goes on',
+    answer: 'an error or 400, and goes on',
     isFatal: false,
   },
   clientSteps: {
@@ -351,7 +351,7 @@ export const limits = {
     setting: [100, 100_000],
     about:
       'the patterns of all subscriptions of a v1 client together; for every 32 characters a glob of several stars counts as a quarter',
-    told: 'an error, and goes on',
+    answer: 'an error, and goes on',
     isFatal: false,
   },
   subscriptionsPerUser: {
@@ -359,7 +359,7 @@ export const limits = {
     unit: 'subscriptions',
     setting: [1, 10_000_000],
     about: `subscriptions of all v1 clients of one user${orAddress}`,
-    told: 'an error, and goes on',
+    answer: 'an error, and goes on',
     isFatal: false,
   },
   stepsPerUser: {
@@ -367,7 +367,7 @@ export const limits = {
     unit: 'steps',
     setting: [1, 100_000_000],
     about: `the patterns of all subscriptions of one user${orAddress}, counted as for \`clientSteps\``,
-    told: 'an error, and goes on',
+    answer: 'an error, and goes on',
     isFatal: false,
   },
   patternTextPerUser: {
@@ -375,7 +375,7 @@ export const limits = {
     unit: 'characters',
     setting: [64 * 1024, 16 * 1024 * 1024 * 1024],
     about: `the patterns of all subscriptions of one user${orAddress}, as JSON`,
-    told: 'an error, and goes on',
+    answer: 'an error, and goes on',
     isFatal: false,
   },
   pastQuestions: {
@@ -383,7 +383,7 @@ export const limits = {
     unit: 'questions',
     setting: 'fixed',
     about: `questions about the past of one user${orAddress}, that wait, or whose answers are not read yet`,
-    told: '503 with `Retry-After`',
+    answer: '503 with `Retry-After`',
     isFatal: false,
   },
   pastBytes: {
@@ -391,7 +391,7 @@ export const limits = {
     unit: 'bytes',
     setting: 'fixed',
     about: `answers about the past that clients of one user${orAddress}, have not read yet; all together four times as much`,
-    told: '503 with `Retry-After`',
+    answer: '503 with `Retry-After`',
     isFatal: false,
   },
   recordings: {
@@ -399,7 +399,7 @@ export const limits = {
     unit: 'recordings',
     setting: 'fixed',
     about: 'clients of `/hub/record` at once',
-    told: '409',
+    answer: '409',
     isFatal: false,
   },
   pendingAcks: {
@@ -407,7 +407,7 @@ export const limits = {
     unit: 'messages',
     setting: 'fixed',
     about: 'messages of a v1 client that wait for what other hubs say to its writes',
-    told: 'nothing, its next messages wait',
+    answer: 'nothing, its next messages wait',
     isFatal: false,
   },
   bodyBytes: {
@@ -415,7 +415,7 @@ export const limits = {
     unit: 'bytes',
     setting: 'fixed',
     about: 'the body of a request',
-    told: '413, and goes on',
+    answer: '413, and goes on',
     isFatal: false,
   },
   headMs: {
@@ -423,7 +423,7 @@ export const limits = {
     unit: 'ms',
     setting: 'fixed',
     about: 'how long the whole head of a request may take, from the connection or the answer before; 2 s more or less',
-    told: 'nothing, the connection is cut',
+    answer: 'nothing, the connection is cut',
     isFatal: true,
     isSeen: false,
   },
@@ -432,7 +432,7 @@ export const limits = {
     unit: 'ms',
     setting: 'fixed',
     about: 'how long the whole body of a request may take, from its head; 2 s more or less',
-    told: 'nothing, the connection is cut',
+    answer: 'nothing, the connection is cut',
     isFatal: true,
   },
 } as const satisfies Readonly<Record<string, Limit>>;

@@ -102,9 +102,9 @@ class AddressCensus {
 
   /** Of what came while the system was asked nobody knows whether it told of it, so both bounds hold. */
   #hear(peers: ReadonlyMap<string, number>): void {
-    const told = new NetworkCounts();
-    for (const [address, count] of peers) told.add(address, count);
-    this.#atMost = this.#atMost.leastOf(told.plus(this.#since));
+    const answer = new NetworkCounts();
+    for (const [address, count] of peers) answer.add(address, count);
+    this.#atMost = this.#atMost.leastOf(answer.plus(this.#since));
   }
 }
 

@@ -22,8 +22,8 @@ export function createLimitHits(log: Log): LimitHits {
   const add: LimitHits['add'] = (limit, address) => {
     counts[limit]++;
     const client = shownAddress(address);
-    const { isFatal, about, told }: Limit = limits[limit];
-    const text = `client ${client} went past the limit ${limit} (${about}), and got: ${told}`;
+    const { isFatal, about, answer }: Limit = limits[limit];
+    const text = `client ${client} went past the limit ${limit} (${about}), and got: ${answer}`;
     log[isFatal ? 'warn' : 'info']({ limit, client }, text);
   };
   return {

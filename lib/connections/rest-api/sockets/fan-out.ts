@@ -9,7 +9,7 @@ import type { Value } from '../../../model/value.ts';
 /** Hears of each change of one parameter. */
 export interface Observer {
   readonly subscriber: Subscriber;
-  tell(change: Change): void;
+  notify(change: Change): void;
 }
 
 /** Hears of the changes of all parameters that it matches: a group of sockets. */
@@ -59,16 +59,16 @@ export class FanOut {
   }
 
   /** Tells a change to the subscribers that match its parameter. */
-  readonly tell = (change: Change): void => {
+  readonly notify = (change: Change): void => {
     const isTimed = this.rounds.note(change.revision);
     this.#count(change.origin);
     if (this.#subscribers.size === 0) return;
     const channel = this.channelOf(change.parameter);
     if (channel.matched !== this.#came || channel.left !== this.#left) this.#match(channel);
-    if (channel.only !== undefined) channel.only.tell(change);
+    if (channel.only !== undefined) channel.only.notify(change);
     else {
       const { observers } = channel;
-      for (let index = 0; index < observers.length; index++) observers[index]!.tell(change);
+      for (let index = 0; index < observers.length; index++) observers[index]!.notify(change);
     }
     channel.revision = change.revision;
     if (isTimed) this.rounds.time();

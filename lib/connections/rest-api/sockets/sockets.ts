@@ -29,15 +29,15 @@ export interface Sockets {
   readonly fanOut: Pick<FanOut, 'changes' | 'rounds' | 'lost'>;
   clients(): Iterable<ConnectedClient>;
   /** Tells a change to every client that asked for its parameter. */
-  readonly tell: (change: Change) => void;
+  readonly notify: (change: Change) => void;
   /** Tells clients of a parameter that is new. */
   readonly declare: (parameter: Parameter) => void;
   /** Forgets a parameter that is no more. */
   readonly forget: (parameter: Parameter) => void;
   /** Tells clients which parameters have become stale or fresh. */
-  readonly tellStale: (parameters: Iterable<Parameter>) => void;
+  readonly reportStale: (parameters: Iterable<Parameter>) => void;
   /** Tells clients that fires of other hubs were lost. */
-  readonly tellLost: (fires: LostFires) => void;
+  readonly reportLost: (fires: LostFires) => void;
   /** Closes the sockets of visitors that have left; those that may return are told so. */
   dismiss(departures: readonly Departure[]): void;
   /** Says goodbye to every client (close code 1001), and refuses handshakes; returns whether there is anybody to hear it. */
@@ -96,11 +96,11 @@ export function serveSockets({ originOf, countSocket, ...options }: SocketsOptio
     protocols: [plain.name, v1.name],
     fanOut,
     clients: () => clients.clients(),
-    tell: fanOut.tell,
+    notify: fanOut.notify,
     declare: (parameter) => v1.declare(parameter),
     forget: (parameter) => v1.forget(parameter, fanOut.forget(parameter)),
-    tellStale: v1.tellStale,
-    tellLost: v1.tellLost,
+    reportStale: v1.reportStale,
+    reportLost: v1.reportLost,
     dismiss: (departures) => dismiss(clients, departures),
     close() {
       const isHeard = !clients.isEmpty;

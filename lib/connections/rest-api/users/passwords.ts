@@ -98,10 +98,10 @@ export class PasswordQueue {
     this.#networks.get(next.asker.network)!.turn = ++this.#turn;
     this.#take(next);
     this.#comparing.push(suspicion);
-    void next.compare().then((tell) => {
+    void next.compare().then((answer) => {
       this.#comparing.splice(this.#comparing.indexOf(suspicion), 1);
       this.#advance();
-      tell();
+      answer();
     });
   }
 

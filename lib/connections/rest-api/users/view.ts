@@ -24,7 +24,7 @@ export interface View {
   /** Writes and returns the converted value. Errors: those of `HubPort.write`, and `forbidden`. */
   write(address: string, input: unknown, origin: Origin): Value;
   /** A writer as the visitor may know it. */
-  tell(origin: Origin): Origin;
+  show(origin: Origin): Origin;
 }
 
 /** The view of a hub that is open to everybody. */
@@ -37,7 +37,7 @@ export function openView(hub: HubPort): View {
     findToWrite: (address) => hub.find(address),
     mayWrite: () => true,
     write: (address, input, origin) => hub.write(address, input, origin),
-    tell: (origin) => origin,
+    show: (origin) => origin,
   };
 }
 
@@ -90,7 +90,7 @@ export class BoundedView implements View {
     return this.#hub.writeTo(parameter, input, origin);
   }
 
-  tell(origin: Origin): Origin {
+  show(origin: Origin): Origin {
     return this.#rights.readsAll ? origin : originWithoutRule(origin);
   }
 

@@ -127,7 +127,7 @@ export class AuditQueue {
 
   /** Takes the oldest entries. What they count further is put into the queue again. */
   take(): AuditRow[] {
-    if (this.#lost > 0 && this.#waiting.length < maxWaitingRows / 2) this.#tellLost();
+    if (this.#lost > 0 && this.#waiting.length < maxWaitingRows / 2) this.#reportLost();
     const taken = this.#waiting.splice(0, maxBatchRows);
     this.#taken += taken.length;
     for (const row of taken) row.n ||= ++this.#lastNumber;
@@ -160,7 +160,7 @@ export class AuditQueue {
     this.#waiting.push(known.row);
   }
 
-  #tellLost(): void {
+  #reportLost(): void {
     this.add(rowOfLost(this.#lostSince, this.#lost));
     this.#lost = 0;
     this.#lostSince = 0;

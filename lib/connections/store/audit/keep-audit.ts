@@ -57,8 +57,8 @@ class AuditKeeper extends Keeper implements RecordedArchive {
   /** Whether the hub ends, and not only this connection. */
   #isHubEnding = false;
 
-  constructor(options: AuditOptions, tell: (event: ConnectionEvent) => void) {
-    super('entries', options, tell);
+  constructor(options: AuditOptions, report: (event: ConnectionEvent) => void) {
+    super('entries', options, report);
     this.#options = options;
     this.#opened = options.opened;
     this.#isStart = options.opened !== undefined;
@@ -66,7 +66,7 @@ class AuditKeeper extends Keeper implements RecordedArchive {
       this.#isHubEnding = true;
     };
     this.listening.add(listen(options.hub, options.isSelected, this.#queue, onHubEnd));
-    this.tellState(); // to open a large file takes longer than the hub is to wait
+    this.reportState(); // to open a large file takes longer than the hub is to wait
   }
 
   protected get lost(): number {
@@ -241,13 +241,13 @@ export function auditOf(
   const { settings, resolvePath, scheduler, finish } = context;
   let first = opened;
   return runKeeper(
-    (tell) => {
+    (report) => {
       const { writer = new AuditWriter(), opened } = first ?? {};
       first = undefined;
       const copy = new HourlyCopy(filesOf(resolvePath(settings.folder), 'audit'));
       const isSelected = createSelection(settings.audit);
       const request = requestOf(context, false);
-      return new AuditKeeper({ hub, writer, copy, scheduler, opened, isSelected, request, readersEnded }, tell);
+      return new AuditKeeper({ hub, writer, copy, scheduler, opened, isSelected, request, readersEnded }, report);
     },
     hub,
     finish,

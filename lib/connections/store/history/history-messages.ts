@@ -32,7 +32,7 @@ export type ParameterRow = readonly [number: number, address: string, type: Valu
 export type WriterRow = readonly [kind: string, name: string, file: string];
 
 /** The clock has jumped when the hub had come to this revision; undefined: before all changes that come with it. */
-export interface ToldJump extends ClockJump {
+export interface JumpRow extends ClockJump {
   readonly revision: number | undefined;
 }
 
@@ -45,7 +45,7 @@ export interface Changes {
   /** No older changes will come, but for late ones. */
   readonly until: number;
   /** When the clock has jumped since the changes before, in this order. */
-  readonly jumps?: readonly ToldJump[];
+  readonly jumps?: readonly JumpRow[];
 }
 
 export type HistoryRequest =

@@ -34,12 +34,12 @@ class HistoryKeeper extends Keeper implements RecordedArchive {
   #lossReason = tooFast;
   #isFirst = true;
 
-  constructor(options: HistoryOptions, tell: (event: ConnectionEvent) => void) {
-    super('changes', options, tell);
+  constructor(options: HistoryOptions, report: (event: ConnectionEvent) => void) {
+    super('changes', options, report);
     this.#options = options;
     this.#recorder = new Recorder(options.hub, options.request.rules, options.isOwn, () => this.pause.wake());
     this.listening.add(() => this.#recorder.end());
-    this.tellState(); // to open a large file takes longer than the hub is to wait
+    this.reportState(); // to open a large file takes longer than the hub is to wait
   }
 
   protected get tickMs(): number {
@@ -151,7 +151,8 @@ export function historyOf(
   };
   const isOwn = (address: string) => address.startsWith(`${id}/`);
   return runKeeper(
-    (tell) => new HistoryKeeper({ hub, writer: new HistoryWriter(), scheduler, request, isOwn, readersEnded }, tell),
+    (report) =>
+      new HistoryKeeper({ hub, writer: new HistoryWriter(), scheduler, request, isOwn, readersEnded }, report),
     hub,
     finish,
   );

@@ -5,7 +5,7 @@ import { type ClockJump, wallClock } from '../../../model/time/wall-clock.ts';
 import { writerName } from '../../../model/writer.ts';
 import type { HubPort, Parameters } from '../../hub-port.ts';
 import { ColumnQueue } from './columns.ts';
-import type { Changes, ParameterRow, ToldJump, WriterRow } from './history-messages.ts';
+import type { Changes, JumpRow, ParameterRow, WriterRow } from './history-messages.ts';
 import { createRuleFinder, type HistoryRule } from './history-rules.ts';
 import { maxTextUnits } from './history-tables.ts';
 
@@ -24,7 +24,7 @@ interface Entry {
   /** The number that was recorded last. */
   last: number;
   /** When another hub has told the last change, by its clock. */
-  toldAt: number;
+  reportedAt: number;
   /** The last change of an interval that is not over, and the time at which it is to be recorded. */
   pending: Change | undefined;
   pendingAt: number;
@@ -43,7 +43,7 @@ export class Recorder {
   readonly #queue: ColumnQueue;
   /** What changed while nobody recorded. */
   #catchUp: CatchUp | undefined;
-  #jumps: ToldJump[] = [];
+  #jumps: JumpRow[] = [];
   readonly #subscription;
 
   /**
@@ -145,8 +145,8 @@ export class Recorder {
   #timeOf({ time, parameter, origin }: Change, entry: Entry, now: number): number {
     if (origin.kind === 'restored') return now;
     if (parameter.remote === undefined) return time;
-    entry.toldAt = time > now || time < entry.toldAt ? now : time;
-    return entry.toldAt;
+    entry.reportedAt = time > now || time < entry.reportedAt ? now : time;
+    return entry.reportedAt;
   }
 
   /** What is recorded from now on has another time. What waits for the end of its interval is of the time before. */
@@ -212,7 +212,7 @@ export class Recorder {
       everyMs,
       deadband: isNumber ? deadband : 0,
       last: Number.NaN,
-      toldAt: Number.NEGATIVE_INFINITY,
+      reportedAt: Number.NEGATIVE_INFINITY,
       pending: undefined,
       pendingAt: 0,
     };

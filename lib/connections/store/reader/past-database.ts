@@ -72,7 +72,7 @@ export class PastDatabase {
     this.#database = isThere ? readDatabase(path) : emptyDatabase();
     try {
       this.#file = isThere ? new OpenFile(path) : undefined;
-      this.#database.function('tell_span', (time, min, mean, max, last, count) => {
+      this.#database.function('emit_span', (time, min, mean, max, last, count) => {
         this.#take([time, min, mean, max, last, count] as SQLOutputValue[] & Span);
         return null;
       });
@@ -149,13 +149,13 @@ export class PastDatabase {
   }
 
   /** Tells each span that begins in the range, oldest first: that takes a third less than a list of them. Errors: also those of `take`. */
-  tellSpans(table: SpanTable, { id }: Series, from: number, to: number, take: (span: Span) => void): void {
+  emitSpans(table: SpanTable, { id }: Series, from: number, to: number, take: (span: Span) => void): void {
     if (from >= to) return;
     const outer = this.#take;
     this.#take = take;
     try {
-      const told = 'count(tell_span(time, min, mean, max, last, count))';
-      this.#all(`SELECT ${told} FROM ${table} WHERE ${spanIn}`, id, from, to);
+      const counted = 'count(emit_span(time, min, mean, max, last, count))';
+      this.#all(`SELECT ${counted} FROM ${table} WHERE ${spanIn}`, id, from, to);
     } finally {
       this.#take = outer;
     }

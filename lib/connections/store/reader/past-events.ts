@@ -22,13 +22,13 @@ export function answerEvents(moment: Moment, question: EventsQuestion): string {
   const type = series?.type ?? parameter.type;
   if (parameter.isHidden || type === undefined) throw unknownParameter(moment.database, address, sees);
   const rows = series === undefined ? [] : eventsBefore(moment, series, question);
-  const told = rows.slice(0, limit);
+  const shown = rows.slice(0, limit);
   const names = new Names(moment.database, sees, question.sight === undefined);
-  const events = told.map((row, index) => {
+  const events = shown.map((row, index) => {
     moment.deadline.check();
     return eventOf(names, series!, row, previousOf(moment, series!, row, rows[index + 1]));
   });
-  const [time, , revision] = told.at(-1) ?? [];
+  const [time, , revision] = shown.at(-1) ?? [];
   const next = rows.length > limit ? `${time}-${revision}` : undefined;
   return `${JSON.stringify({ address, type, events, next } satisfies EventList)}\n`;
 }
@@ -91,7 +91,7 @@ const hiddenWriter: Origin = { kind: 'connection', name: something };
 
 function chainOf(names: Names, event: EventRow): { chain: HistoryCause[]; isWhole: boolean } {
   const chain: HistoryCause[] = [];
-  let told = toIsoTime(event[0]);
+  let shown = toIsoTime(event[0]);
   let [, , , , , parameter, time, revision] = event;
   for (let links = 0; links < maxLinks && parameter !== null && time !== null && revision !== null; links++) {
     const series = names.parameter(parameter);
@@ -101,10 +101,10 @@ function chainOf(names: Names, event: EventRow): { chain: HistoryCause[]; isWhol
     const causedBy = toValue(series.type, value);
     const { address, type } = series;
     if (names.sees(address)) {
-      told = toIsoTime(time);
-      chain.push({ parameter: address, type, value: causedBy, time: told, writer: names.writer(writer) });
+      shown = toIsoTime(time);
+      chain.push({ parameter: address, type, value: causedBy, time: shown, writer: names.writer(writer) });
     } else if (chain.at(-1)?.parameter !== something)
-      chain.push({ parameter: something, type: 'T', value: 1, time: told, writer: hiddenWriter });
+      chain.push({ parameter: something, type: 'T', value: 1, time: shown, writer: hiddenWriter });
     [, , , , , parameter, time, revision] = cause;
   }
   return { chain, isWhole: parameter === null };

@@ -150,15 +150,15 @@ function closeDesk(desk: Desk, pieces: number): void {
 }
 
 /** The second thread says that it has handed over a piece. */
-export function tellHanded(desk: Desk): void {
+export function answerHanded(desk: Desk): void {
   Atomics.add(desk, handed, 1);
   Atomics.notify(desk, handed);
 }
 
 /** The second thread says that it hands over no more. */
-export function tellEnded(desk: Desk): void {
+export function reportEnded(desk: Desk): void {
   Atomics.store(desk, ended, 1);
-  tellHanded(desk);
+  answerHanded(desk);
 }
 
 function hasEnded(desk: Desk): boolean {

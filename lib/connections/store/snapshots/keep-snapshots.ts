@@ -75,7 +75,7 @@ export function keepSnapshots({ selections, context, hub, shelf, offer }: KeepSn
       renewing?.unsubscribe();
     });
     subscriber.next({ state: 'running' });
-    for (const one of served) one.tell();
+    for (const one of served) one.notify();
     return serving;
   });
 }
@@ -90,14 +90,14 @@ class ServedSelection {
   /** How often something was asked for. */
   #asked = 0;
   /** As `matches` was told last. */
-  #told = false;
+  #reported = false;
 
   constructor(selection: LiveSelection, context: Context, emit: (event: ConnectionEvent) => void) {
     this.selection = selection;
     this.#context = context;
     this.#settle = context.atSettle(() => {
-      if (selection.matches === this.#told) return;
-      this.#told = selection.matches;
+      if (selection.matches === this.#reported) return;
+      this.#reported = selection.matches;
       emit({ set: `${selection.name}/matches`, value: selection.matches });
     });
   }
@@ -118,12 +118,12 @@ class ServedSelection {
 
   take(change: Change): void {
     this.selection.take(change);
-    this.tell();
+    this.notify();
   }
 
   renew(): void {
     this.selection.renew();
-    this.tell();
+    this.notify();
   }
 
   /**
@@ -139,14 +139,14 @@ class ServedSelection {
       const acts = this.#acts;
       this.#acts = [];
       this.selection.act(acts);
-      this.tell();
+      this.notify();
     });
     settle();
   }
 
   /** Sets `matches` once the turn has settled, so that a recall is told as one step. */
-  tell(): void {
-    if (this.selection.matches !== this.#told) this.#settle();
+  notify(): void {
+    if (this.selection.matches !== this.#reported) this.#settle();
   }
 }
 

@@ -6,7 +6,7 @@ import { piecesOf, readPiece } from '../reader/histories/histories.ts';
 import { type Mark, PastDatabase } from '../reader/past-database.ts';
 import { Deadline, momentOf } from '../reader/past-moment.ts';
 import { takeListOver } from '../reader/reader-messages.ts';
-import { type SharedPiece, type ShareRequest, takePlace, tellEnded, tellHanded } from '../reader/second-reader.ts';
+import { answerHanded, reportEnded, type SharedPiece, type ShareRequest, takePlace } from '../reader/second-reader.ts';
 import { yieldToHub } from './give-way.ts';
 
 const port = workerData as MessagePort;
@@ -19,7 +19,7 @@ port.on('message', (request: ShareRequest) => {
   } catch {
     history.close();
   } finally {
-    tellEnded(request.desk);
+    reportEnded(request.desk);
   }
 });
 
@@ -35,7 +35,7 @@ function help({ number, path, question: handed, now, mark, leftMs, desk }: Share
       const { text, isCut } = readPiece(moment, question, place, false);
       if (isCut) return;
       port.postMessage({ number, place, text } satisfies SharedPiece);
-      tellHanded(desk);
+      answerHanded(desk);
     }
   });
 }

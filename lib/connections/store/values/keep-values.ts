@@ -47,7 +47,7 @@ interface ValuesOptions extends KeeperOptions {
   /** Is handed what the database held, whenever it is opened while the hub runs. */
   giveBack(held: Opened['held']): void;
   /** Hears whether the database is open: then the folder belongs to this hub. */
-  tellOpen(isOpen: boolean): void;
+  reportOpen(isOpen: boolean): void;
 }
 
 class ValuesKeeper extends Keeper implements ValuesArchive {
@@ -72,10 +72,10 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
   /** How often a value was refused until nobody was counted any more. */
   #refusals = 0;
   /** Who was named in the log. */
-  readonly #toldRefused = new Set<string>();
+  readonly #reportedRefused = new Set<string>();
 
-  constructor(options: ValuesOptions, tell: (event: ConnectionEvent) => void) {
-    super('values', options, tell);
+  constructor(options: ValuesOptions, report: (event: ConnectionEvent) => void) {
+    super('values', options, report);
     this.#options = options;
     this.#opened = options.opened;
     this.#memories = new Memories(options.hub.keeping);
@@ -107,7 +107,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
   }
 
   protected async open(): Promise<void> {
-    const { writer, request, snapshots, giveBack, tellOpen } = this.#options;
+    const { writer, request, snapshots, giveBack, reportOpen } = this.#options;
     const restored = this.#opened;
     this.#opened = undefined;
     if (restored === undefined) this.#renew();
@@ -116,7 +116,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     snapshots.adopt(opened);
     this.noteOpened(opened);
     this.isOpen &&= !this.isEnding; // what another hub frees meanwhile is not ours
-    tellOpen(this.isOpen);
+    reportOpen(this.isOpen);
   }
 
   /** Everything is to be written: what the disk has of it is not known. */
@@ -166,7 +166,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     };
     for (const [index, row] of values.entries()) put(parameters[index]!, row);
     for (const parameter of shares.fitting(fittingBytes)) put(parameter, rowOf(parameter, this.#causes));
-    this.#tellRefused();
+    this.#reportRefused();
     return { values: [...rows.values()], forgotten: [...forgotten] };
   }
 
@@ -191,7 +191,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     if (this.#shares === undefined && (await this.#count())) return true;
     const gone = this.#shares!.shrink();
     this.#forgotten.push(...gone);
-    this.#tellRefused();
+    this.#reportRefused();
     return gone.length > 0;
   }
 
@@ -209,22 +209,22 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
       this.#forgotten.push(...shares.put(parameter, rowOf(parameter, this.#causes)));
       if (++counted % countedAtOnce === 0) await new Pause(scheduler).for(0);
     }
-    this.#tellRefused();
+    this.#reportRefused();
     return shares.text !== undefined;
   }
 
   #countNoMore(shares: ValueShares): void {
     this.#refusals += shares.refusals;
     this.#shares = undefined;
-    this.#toldRefused.clear();
+    this.#reportedRefused.clear();
   }
 
   /** Names in the log and in the audit whose values are not kept, once until all are. */
-  #tellRefused(): void {
+  #reportRefused(): void {
     const { log, hub } = this.#options;
     for (const [writer, values] of this.#shares?.refused() ?? []) {
-      if (this.#toldRefused.has(writer)) continue;
-      this.#toldRefused.add(writer);
+      if (this.#reportedRefused.has(writer)) continue;
+      this.#reportedRefused.add(writer);
       const text = `values of ${writer} are not kept, as it takes most of the room that maxSize leaves to values`;
       log.warn({ writer, values }, text, `not kept ${writer}`);
       const after = `${groupDigits(values)} values are not kept`;
@@ -364,20 +364,32 @@ export function valuesOf(
   hub: HubPort,
   restored: OpenedValues | undefined,
   snapshots: SnapshotShelf,
-  tellOpen: (isOpen: boolean) => void,
+  reportOpen: (isOpen: boolean) => void,
 ): Part {
   const { id, settings, resolvePath, scheduler, finish, log } = context;
   const isSelected = createSelection(settings.values);
   const giveBack = settings.shared ? createGiveBack(id, hub.keeping, log, isSelected) : () => {};
   let first = restored;
   return runKeeper(
-    (tell) => {
+    (report) => {
       const { writer = new ValuesWriter(), opened } = first ?? {};
       first = undefined;
       const copy = new HourlyCopy(filesOf(resolvePath(settings.folder), 'values'));
       const request = requestOf(context, settings.shared);
-      const options = { hub, writer, copy, snapshots, scheduler, opened, isSelected, request, log, giveBack, tellOpen };
-      return new ValuesKeeper(options, tell);
+      const options = {
+        hub,
+        writer,
+        copy,
+        snapshots,
+        scheduler,
+        opened,
+        isSelected,
+        request,
+        log,
+        giveBack,
+        reportOpen,
+      };
+      return new ValuesKeeper(options, report);
     },
     hub,
     finish,

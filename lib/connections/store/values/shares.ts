@@ -51,11 +51,11 @@ export class ValueShares {
   get text(): string | undefined {
     const all = [...this.#refused.byWriter].sort(([, one], [, other]) => other.bytes - one.bytes);
     if (all.length === 0) return undefined;
-    const told = all
+    const reported = all
       .slice(0, shownWriters)
       .map(([writer, { values, bytes }]) => `${groupDigits(values.size)} of ${writer} (${Math.ceil(bytes / 1e6)} MB)`);
     const more = all.length > shownWriters ? ` and of ${all.length - shownWriters} more` : '';
-    return `values are not kept, as who wrote them takes most of the room: ${told.join(', ')}${more}`;
+    return `values are not kept, as who wrote them takes most of the room: ${reported.join(', ')}${more}`;
   }
 
   isRefused(parameter: Parameter): boolean {

@@ -102,9 +102,9 @@ class Stopwatch {
     this.#ptMs = ptMs;
     const elapsedMs = Math.round((now - this.#startedAt) * 1000) / 1000; // whole microseconds: 0.3 − 0.1 is not 0.2
     if (elapsedMs >= ptMs) return true;
-    const toldMs = Math.floor(elapsedMs / elapsedGridMs) * elapsedGridMs;
-    this.outputs[1] = toldMs;
-    this.wakeAt = this.#startedAt + Math.min(ptMs, toldMs + elapsedGridMs);
+    const reportedMs = Math.floor(elapsedMs / elapsedGridMs) * elapsedGridMs;
+    this.outputs[1] = reportedMs;
+    this.wakeAt = this.#startedAt + Math.min(ptMs, reportedMs + elapsedGridMs);
     return false;
   }
 

@@ -14,7 +14,7 @@ const [reasons, setReasons] = createSignal<ReadonlyMap<string, string>>(new Map(
 export const releases = createReleases(recallTexts(key, 'sessionStorage'), {
   send: (address, isOn) => hub.set(address, isOn),
   changed: (owed) => keep(key, JSON.stringify(owed), 'sessionStorage'),
-  told(address, error) {
+  settled(address, error) {
     const next = new Map(reasons());
     next.delete(address);
     if (error !== undefined) next.set(address, messageOf(error));

@@ -21,7 +21,7 @@ interface ReleasesOptions {
   /** What is owed is another list by now. */
   readonly changed: (owed: readonly string[]) => void;
   /** Hears why a button is not known to be off yet; undefined: it is off, or held anew. */
-  readonly told: (address: string, error: unknown) => void;
+  readonly settled: (address: string, error: unknown) => void;
 }
 
 interface Debt {
@@ -32,12 +32,12 @@ interface Debt {
 }
 
 /** `owed` is what was owed before, such as by the page that this one has replaced. */
-export function createReleases(owed: readonly string[], { send, changed, told }: ReleasesOptions): Releases {
+export function createReleases(owed: readonly string[], { send, changed, settled }: ReleasesOptions): Releases {
   /** Bounded by the buttons that somebody has pressed: an entry goes once the hub has acknowledged its release. */
   const debts = new Map<string, Debt>(
     owed.map((address) => [address, { isHeld: false, writes: 0, pause: undefined }] as const),
   );
-  const tell = () => changed([...debts.keys()]);
+  const notify = () => changed([...debts.keys()]);
 
   const pay = async (address: string, debt: Debt) => {
     clearTimeout(debt.pause);
@@ -46,11 +46,11 @@ export function createReleases(owed: readonly string[], { send, changed, told }:
       await send(address, false);
       if (own !== debt.writes) return;
       debts.delete(address);
-      told(address, undefined);
-      tell();
+      settled(address, undefined);
+      notify();
     } catch (error) {
       if (own !== debt.writes) return;
-      told(address, error);
+      settled(address, error);
       debt.pause = setTimeout(() => void pay(address, debt), releasePauseMs);
     }
   };
@@ -62,8 +62,8 @@ export function createReleases(owed: readonly string[], { send, changed, told }:
       debt.isHeld = true;
       debt.writes++;
       debts.set(address, debt);
-      told(address, undefined);
-      tell(); // before it is written: a page that ends meanwhile has owed it
+      settled(address, undefined);
+      notify(); // before it is written: a page that ends meanwhile has owed it
       return send(address, true);
     },
     release(address) {

@@ -46,9 +46,9 @@ export function goOn(past: Curve, { times, values }: Seen): Curve {
   const lastChange = past.times.at(-2) ?? Number.NEGATIVE_INFINITY; // after it comes the end of the history
   const kept = pointsOf(past).filter(([time]) => time <= lastChange || time < times[0]!);
   const news = times.map((time, index): Point => [time, values[index]!, values[index]!, values[index]!]);
-  const isTold = (index: number) =>
+  const isReported = (index: number) =>
     news[index]![1] === null && (news[index + 1]?.[0] ?? Number.POSITIVE_INFINITY) <= end;
-  return toCurve(withHeld([...kept, ...news.filter(([time], index) => time > lastChange && !isTold(index))]));
+  return toCurve(withHeld([...kept, ...news.filter(([time], index) => time > lastChange && !isReported(index))]));
 }
 
 /** Draws several curves over the same times: one column of times, then three of each curve: value, low, high. */

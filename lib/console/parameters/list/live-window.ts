@@ -39,7 +39,7 @@ export function useLiveRows(
   const marks = createFreshMarks((address, isFresh) => entries.get(address)?.setFresh(isFresh));
   const info = createChangeInfo(
     () => entries.keys(),
-    (told) => entries.get(told.parameter)?.setInfo(told),
+    (update) => entries.get(update.parameter)?.setInfo(update),
   );
   const values = createLiveValues(settled, rate, (moved) => {
     setRate(fixedRate ?? pace.rateAt(performance.now()));

@@ -7,7 +7,7 @@ import { type ConnectionPlan, type ExpressionBody, type Plan, type RulePlan, sou
 import type { RuleExpression } from '../../rule-expression.ts';
 
 /** So many are told; more are counted. */
-const maxTold = 20;
+const maxReported = 20;
 /** So many parameters are gone back through for one that is looked at. */
 const maxVisited = 1000;
 
@@ -22,8 +22,8 @@ export interface WarningContext {
 /** The warnings, a line each, with the place of the rule. */
 export function warningsOf(context: WarningContext): string[] {
   const warnings = [...clashesOf(context), ...staleReadsOf(context)];
-  if (warnings.length <= maxTold) return warnings;
-  return [...warnings.slice(0, maxTold), `${warnings.length - maxTold} more warnings of this kind about rules`];
+  if (warnings.length <= maxReported) return warnings;
+  return [...warnings.slice(0, maxReported), `${warnings.length - maxReported} more warnings of this kind about rules`];
 }
 
 interface DataRule extends RulePlan {

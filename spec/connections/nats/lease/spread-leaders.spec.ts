@@ -75,8 +75,10 @@ test('the holder of a pair spreads its leaders with the permissions that are pri
 async function leadersOf(admin: NatsConnection): Promise<(string | undefined)[]> {
   return Promise.all(
     streams.map(async (stream) => {
-      const told = await admin.request(`$JS.API.STREAM.INFO.${stream}`, '', { timeout: 1000 }).catch(() => undefined);
-      return told?.json<{ cluster?: { leader?: string } }>().cluster?.leader;
+      const reported = await admin
+        .request(`$JS.API.STREAM.INFO.${stream}`, '', { timeout: 1000 })
+        .catch(() => undefined);
+      return reported?.json<{ cluster?: { leader?: string } }>().cluster?.leader;
     }),
   );
 }

@@ -17,17 +17,17 @@ needs('nats');
 
 /** What a server answers that may be too busy to do so within the second that it has; a write may be done without an answer. */
 async function answered<T>(ask: () => Promise<T>, onSilence: () => void = () => {}): Promise<T> {
-  let told!: T;
+  let reported!: T;
   await eventually(async () => {
     try {
-      told = await ask();
+      reported = await ask();
       return true;
     } catch {
       onSilence();
       return false;
     }
   }, 'an answer of the server');
-  return told;
+  return reported;
 }
 
 /** Whether one of those that replace a value at once is told that it has; nobody, if an answer was missing. */
@@ -38,8 +38,8 @@ async function oneWins(cells: readonly Cell<LeaseRecord>[], value: LeaseRecord, 
       () => cell.replace(value, sequence),
       () => missing++,
     );
-  const told = await Promise.all(cells.map(replace));
-  const winners = told.filter((one) => one !== undefined).length;
+  const reported = await Promise.all(cells.map(replace));
+  const winners = reported.filter((one) => one !== undefined).length;
   return winners === 1 || (winners === 0 && missing > 0);
 }
 
@@ -56,7 +56,7 @@ test('of hubs that ask a real server at once one gets it, and the next one as so
         stream: 'lease',
         subject: 'some.lease',
         parse: parseLease,
-        tellSenseless: () => {},
+        warnOfSenseless: () => {},
       }),
   );
   for (let race = 0; race < 30; race++) {
@@ -88,7 +88,7 @@ test('the holder of a lease whose stream is gone has it again, in a new stream',
     stream: 'lease',
     subject: 'some.lease',
     parse: parseLease,
-    tellSenseless: () => {},
+    warnOfSenseless: () => {},
     creations: new Creations(),
   };
   const [one, other] = ['one', 'other'].map(
@@ -128,7 +128,7 @@ test('a cell has its stream created where there is none, and asks for that at no
     creations: new Creations(),
     ...place,
     parse: parseLease,
-    tellSenseless: () => {},
+    warnOfSenseless: () => {},
   });
   const value = { term: 1, holder: 'x', name: 'x', isReleased: true };
   t.deepEqual(await cell.read(), { sequence: 0, value: undefined });
@@ -146,11 +146,11 @@ test('a cell has its stream created where there is none, and asks for that at no
 
 test('what a hub creates it creates one after another, whatever they come to', async (t) => {
   const creations = new Creations();
-  const told: string[] = [];
+  const reported: string[] = [];
   const create = (name: string) => async () => {
-    told.push(`${name} begins`);
+    reported.push(`${name} begins`);
     await after(1);
-    told.push(`${name} ends`);
+    reported.push(`${name} ends`);
     if (name === 'a') throw new Error('no');
     return name;
   };
@@ -159,7 +159,7 @@ test('what a hub creates it creates one after another, whatever they come to', a
     all.map((one) => (one.status === 'fulfilled' ? one.value : one.reason.message)),
     ['no', 'b', 'c'],
   );
-  t.deepEqual(told, ['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends']);
+  t.deepEqual(reported, ['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends']);
 });
 
 test('a server survives that many ask at once for what nobody has had created yet', async (t) => {
@@ -176,7 +176,7 @@ test('a server survives that many ask at once for what nobody has had created ye
           creations: new Creations(),
           ...place,
           parse: parseLease,
-          tellSenseless: () => {},
+          warnOfSenseless: () => {},
         }),
     );
     const held = await Promise.all(cells.map((cell) => answered(() => cell.read())));

@@ -45,7 +45,7 @@ function begin(servers: readonly string[], does: (server: string, atMs: number) 
         };
       },
       enter: ({ name }) => void entered.push(name),
-      tell: (reason) => void reasons.push(`${time.now()}: ${reason}`),
+      report: (reason) => void reasons.push(`${time.now()}: ${reason}`),
     },
     0,
   );

@@ -26,13 +26,13 @@ test('parameters that go between two pages of definitions are not shown', async 
   await time.run(4000);
   t.is(asked[0], '{"from":0}');
   t.regex(asked[1]!, /^\{"from":\d{4}\}$/);
-  const [told, shown] = [west, east].map((hub) => Object.entries(hub.valuesOf('west')).map(String));
-  t.is(told!.length, two - 1);
+  const [reported, shown] = [west, east].map((hub) => Object.entries(hub.valuesOf('west')).map(String));
+  t.is(reported!.length, two - 1);
   t.deepEqual(
-    shown!.filter((one) => !told!.includes(one)),
+    shown!.filter((one) => !reported!.includes(one)),
     [],
   );
-  t.is(shown!.length, told!.length);
+  t.is(shown!.length, reported!.length);
   west.stop();
   east.stop();
 });

@@ -149,9 +149,9 @@ test('what has come back to its value while nothing was heard is told as no chan
   const { time, network, west, east } = await startTwo();
   const lamp = east.graph.find('west/lamp')!;
   const { revision } = lamp.lastChange!;
-  let told = 0;
-  east.graph.changes$.subscribe(() => told++);
-  east.graph.repeated$.subscribe(() => told++);
+  let reported = 0;
+  east.graph.changes$.subscribe(() => reported++);
+  east.graph.repeated$.subscribe(() => reported++);
   const client = { kind: 'client', name: 'spec' } as const;
   network.faults = { ...network.faults, lost: 100 };
   west.graph.write('west/lamp', 2, west.owner);
@@ -162,7 +162,7 @@ test('what has come back to its value while nothing was heard is told as no chan
   network.faults = { ...network.faults, lost: 0 };
   await time.run(time.now() + 2000);
   t.like(lamp.lastChange, { value: 1, origin: { ...client, hub: 'west' }, time: setAt, revision });
-  t.is(told, 0);
+  t.is(reported, 0);
   t.deepEqual([...east.graph.changedSince(revision)], [east.graph.find('west/other')!]);
   const known = lamp.lastChange;
   east.mirrors.detach();
@@ -172,7 +172,7 @@ test('what has come back to its value while nothing was heard is told as no chan
   t.is(lamp.lastChange, known, 'it is told once more, and is the same change');
   west.graph.write('west/lamp', 3, west.owner);
   await time.run(time.now() + 500);
-  t.is(told, 1);
+  t.is(reported, 1);
   t.true(lamp.lastChange!.revision > revision);
   for (const hub of [west, east]) hub.stop();
 });

@@ -30,7 +30,7 @@ async function startTwo(options: JoinedHubOptions = {}) {
     for (const hub of [west, east]) hub.stop();
   };
   const wait = (ms: number) => time.run(time.now() + ms);
-  return { time, network, west, east, rogue, forge, stop, wait, told: () => last };
+  return { time, network, west, east, rogue, forge, stop, wait, reported: () => last };
 }
 
 type Two = Awaited<ReturnType<typeof startTwo>>;
@@ -108,13 +108,13 @@ test('a term is believed once the lease is held in it, and the one before no mor
 test('a revision that is far ahead, and a turn that fits, are found out by what the hub itself tells', async (t) => {
   const two = await startTwo();
   const value = () => two.east.graph.find('west/n')!.value;
-  const rev = two.told().rev as number;
+  const rev = two.reported().rev as number;
   two.forge({ prev: rev, rev: Number.MAX_SAFE_INTEGER, turns: [[0, 666]] });
   await two.wait(10);
   t.is(value(), 666);
   await two.wait(700);
   t.is(value(), 1, 'the next heartbeat contradicts it');
-  const next = two.told().rev as number;
+  const next = two.reported().rev as number;
   two.forge({ prev: next, rev: next + 1, turns: [[0, 667]] });
   await two.wait(10);
   t.is(value(), 667);
@@ -127,7 +127,7 @@ test('a revision that is far ahead, and a turn that fits, are found out by what 
 
 test('messages of before, of any epoch, have the hub asked for little', async (t) => {
   const two = await startTwo();
-  const before = two.told();
+  const before = two.reported();
   for (let value = 2; value < 20; value++) await expectWest(t, two, value);
   let asked = 0;
   two.network.transportOf('witness').subscribe('patchbay.house.west.walk', () => {
@@ -164,7 +164,7 @@ for (const [what, changes] of Object.entries({
 }))
   test(`a value that is ${what} is not taken, and the hub itself is believed again`, async (t) => {
     const two = await startTwo();
-    const rev = two.told().rev as number;
+    const rev = two.reported().rev as number;
     const before = two.east.valuesOf('west');
     two.forge({ prev: rev, rev: rev + 1, turns: [changes] });
     await two.wait(50);
@@ -176,7 +176,7 @@ for (const [what, changes] of Object.entries({
 
 test('a time that no clock of a hub has is not the time of a change', async (t) => {
   const two = await startTwo();
-  const rev = two.told().rev as number;
+  const rev = two.reported().rev as number;
   two.forge({ prev: rev, rev: rev + 1, turns: [[{ at: 8e15 }, 0, 5]] });
   await two.wait(10);
   const lamp = two.east.graph.find('west/n')!;
@@ -293,8 +293,8 @@ test('a text for which there is no room any more is not shown at all, rather tha
   await two.wait(5000);
   const shown = Object.keys(two.east.valuesOf('west')).length;
   t.true(shown >= 500 && shown < count, `${shown} are shown`);
-  const [told, has] = [two.east.valuesOf('west'), two.west.valuesOf('west')];
-  t.true(Object.entries(told).every(([address, value]) => has[address] === value));
+  const [reported, has] = [two.east.valuesOf('west'), two.west.valuesOf('west')];
+  t.true(Object.entries(reported).every(([address, value]) => has[address] === value));
   t.true(two.east.log.lines.some(({ message }) => message.startsWith('hub "west" shares more texts')));
   two.stop();
 });
@@ -317,7 +317,7 @@ test('fires, definitions and requests by the hundred thousand that make no sense
     items: listed,
   };
   for (let count = 0; count < 20; count++) {
-    evil.publish('patchbay.house.evil.turns', JSON.stringify({ ...two.told(), hub: 'evil', turns: listed }));
+    evil.publish('patchbay.house.evil.turns', JSON.stringify({ ...two.reported(), hub: 'evil', turns: listed }));
     evil.publish('patchbay.house.west.write.evil', JSON.stringify(request));
   }
   await wait(500);
@@ -332,7 +332,7 @@ test('a megabyte of brackets, and of keys, is looked through and not read', asyn
   const evil = two.network.transportOf('evil');
   const depth = 400_000;
   const keys = Array.from({ length: 50_000 }, (_, index) => `"key ${index}":1`).join();
-  const { turns, ...head } = { ...two.told(), hub: 'evil' } as Record<string, unknown>;
+  const { turns, ...head } = { ...two.reported(), hub: 'evil' } as Record<string, unknown>;
   const begin = JSON.stringify(head).slice(0, -1);
   const texts = [
     `${begin},"turns":${'['.repeat(depth)}${']'.repeat(depth)}}`,

@@ -21,21 +21,21 @@ async function startRaw(changes: unknown) {
   });
   const ownership = { termsOf: async () => new Set([head.term]) };
   const east = new JoinedHub('east', time, network.transportOf('east'), 1, { ownership });
-  const tell = (rev: number, turns: string) => {
+  const notify = (rev: number, turns: string) => {
     const { hub, epoch, term } = head;
-    const told = { hub, epoch, term, structure: 0, clock: 0, prev: rev - 1, rev };
-    west.publish('patchbay.house.west.turns', `${JSON.stringify(told).slice(0, -1)},"turns":${turns}}`);
+    const reported = { hub, epoch, term, structure: 0, clock: 0, prev: rev - 1, rev };
+    west.publish('patchbay.house.west.turns', `${JSON.stringify(reported).slice(0, -1)},"turns":${turns}}`);
   };
-  tell(1, '[]');
+  notify(1, '[]');
   await time.run(50);
-  return { time, network, east, tell, asked };
+  return { time, network, east, notify, asked };
 }
 
 async function expectMistrust(t: ExecutionContext, turn: string): Promise<void> {
-  const { time, east, tell, asked } = await startRaw([{ at: 5 }, 5, 1]);
+  const { time, east, notify, asked } = await startRaw([{ at: 5 }, 5, 1]);
   const lamp = east.graph.find('west/lamp')!;
   t.is(lamp.value, 1);
-  tell(2, `[[{"at":5},5,2],${turn}]`);
+  notify(2, `[[{"at":5},5,2],${turn}]`);
   await time.run(100);
   t.is(asked.length, 1);
   east.declare({ id: 'own', type: 'I', access: 'read-write' });
@@ -45,7 +45,7 @@ async function expectMistrust(t: ExecutionContext, turn: string): Promise<void> 
   t.is(asked.length, 2);
   t.is(lamp.value, 1);
   t.is(lamp.lastChange!.time, 5);
-  tell(2, '[[5,3]]');
+  notify(2, '[[5,3]]');
   await time.run(1100);
   t.is(lamp.value, 3);
   east.stop();
@@ -66,7 +66,7 @@ for (const turn of [
 
 test('a hub whose answers make no sense is asked again less and less often, and as before once they do', async (t) => {
   const changes: unknown[] = [5, 'text'];
-  const { time, east, asked, tell } = await startRaw(changes);
+  const { time, east, asked, notify } = await startRaw(changes);
   await time.run(10_000);
   t.deepEqual(
     asked.slice(1).map((at, index) => Math.round((at - asked[index]!) / 100)),
@@ -77,25 +77,25 @@ test('a hub whose answers make no sense is asked again less and less often, and 
   t.is(asked.length, 8);
   t.is(east.graph.find('west/lamp')!.value, 4);
   await time.run(80_000);
-  tell(2, '[["length",5]]');
+  notify(2, '[["length",5]]');
   await time.run(80_500);
   t.is(asked.length, 9);
   east.stop();
 });
 
 test('what does not name the hub that its subject is of is not taken, neither for the one nor for the other', async (t) => {
-  const { time, network, east, tell } = await startRaw([{ at: 5 }, 5, 1]);
-  const told = { ...head, structure: 0, prev: 1, rev: 1, turns: [] };
+  const { time, network, east, notify } = await startRaw([{ at: 5 }, 5, 1]);
+  const reported = { ...head, structure: 0, prev: 1, rev: 1, turns: [] };
   const evil = (message: object) =>
     network.transportOf('evil').publish('patchbay.house.evil.turns', JSON.stringify(message));
-  evil({ ...told, epoch: 'fake', term: 999 });
-  evil({ ...told, hub: 'north' });
+  evil({ ...reported, epoch: 'fake', term: 999 });
+  evil({ ...reported, hub: 'north' });
   await time.run(100);
   t.deepEqual(
     [...east.mirrors.hubs()].map(({ hub, term, counts }) => [hub, term, counts.refused]),
     [['west', 1, 0]],
   );
-  tell(2, '[[5,2]]');
+  notify(2, '[[5,2]]');
   await time.run(200);
   t.is(east.graph.find('west/lamp')!.value, 2);
   east.stop();

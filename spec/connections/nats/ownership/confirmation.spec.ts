@@ -28,12 +28,12 @@ test('writes that wait share a renewal, which begins once all of them have been 
       });
     },
   };
-  let isTold = true;
-  const tellAll = async () => {
+  let isReported = true;
+  const notifyAll = async () => {
     done.push('tell');
-    return isTold;
+    return isReported;
   };
-  const confirmation = new Confirmation(lease, tellAll, monotonicScheduler);
+  const confirmation = new Confirmation(lease, notifyAll, monotonicScheduler);
   const first = [confirmation.confirm(), confirmation.confirm()];
   await after(0);
   t.deepEqual(done, ['tell', 'renew']);
@@ -46,10 +46,10 @@ test('writes that wait share a renewal, which begins once all of them have been 
   t.deepEqual(done, ['tell', 'renew', 'tell', 'renew']);
   finish(false);
   t.deepEqual(await Promise.all(second), [false, false, false]);
-  isTold = false;
+  isReported = false;
   const third = confirmation.confirm();
   t.false(await third, 'who stands by has not got it');
-  isTold = true;
+  isReported = true;
   const ms = await idleTimeOf(async () => {
     const fourth = confirmation.confirm();
     await after(30);
@@ -114,9 +114,9 @@ test('what the holder of a pair acknowledges is there after a takeover; while it
     writeOn('one', async (value) => (await update('one', value)).replace('200 OK', '')),
     writeOn('two', (value) => client.set('desk/two', value).then(() => '', messageOf)),
     writeOn('three', async (value) => {
-      const told = await client.batch({ 'desk/three': value, 'desk/none': 1 }).then(() => '', messageOf);
-      t.regex(told, /desk\/none: unknown parameter/);
-      return told.includes('desk/three') ? told : '';
+      const report = await client.batch({ 'desk/three': value, 'desk/none': 1 }).then(() => '', messageOf);
+      t.regex(report, /desk\/none: unknown parameter/);
+      return report.includes('desk/three') ? report : '';
     }),
   ]);
   await eventually(() => acknowledged >= 50);

@@ -123,10 +123,10 @@ test('one of a pair whose lease cannot be written answers until it hears of who 
   await eventually(() => west.duty.watch === undefined, 'it has come to its fence');
   t.deepEqual(await ask(), [1]);
 
-  const told = { hub: 'west', structure: 0, clock: 0, prev: 0, rev: 0, turns: [] };
+  const report = { hub: 'west', structure: 0, clock: 0, prev: 0, rev: 0, turns: [] };
   const subject = 'patchbay.d.west.turns';
-  other.publish(subject, JSON.stringify({ ...told, epoch: 'of an earlier run', term: 1 }));
+  other.publish(subject, JSON.stringify({ ...report, epoch: 'of an earlier run', term: 1 }));
   t.deepEqual(await ask(), [1]);
-  other.publish(subject, JSON.stringify({ ...told, epoch: 'of the other one', term: 2 }));
+  other.publish(subject, JSON.stringify({ ...report, epoch: 'of the other one', term: 2 }));
   t.deepEqual(await ask(), []);
 });

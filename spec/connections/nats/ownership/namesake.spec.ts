@@ -102,12 +102,12 @@ test('the second hub of a name is failed, stays so, and leaves alone what the fi
     t.is(statusOf(copy, id).state, 'failed');
     t.regex(statusOf(copy, id).reason, isThere);
   }
-  const told = copy.lines.flatMap(({ message }) => /^connection "(?:house|desk)" is (\w+)/.exec(message)?.[1] ?? []);
+  const report = copy.lines.flatMap(({ message }) => /^connection "(?:house|desk)" is (\w+)/.exec(message)?.[1] ?? []);
   t.deepEqual(
-    told.filter((state) => state === 'running'),
+    report.filter((state) => state === 'running'),
     [],
   );
-  t.is(told.filter((state) => state === 'degraded').length, 1, 'later it is failed at once');
+  t.is(report.filter((state) => state === 'degraded').length, 1, 'later it is failed at once');
   t.is(statusOf(west, 'house').state, 'running');
   t.is(statusOf(west, 'desk').state, 'running');
   await west.stop();

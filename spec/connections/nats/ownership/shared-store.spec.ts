@@ -27,8 +27,8 @@ const values = (hub: HubUnderTest) => ['lamp', 'rang1', 'rang2', 'starts'].map((
 async function isWritten(hub: HubUnderTest, address: string, input: unknown): Promise<boolean> {
   const parameter = hub.find(address)!;
   if (parameter.remote === undefined) return hub.writeTo(parameter, input, writer) !== undefined;
-  const [told] = await hub.writeRemote(parameter.remote, [{ parameter, input }], writer);
-  return !(told instanceof Error);
+  const [report] = await hub.writeRemote(parameter.remote, [{ parameter, input }], writer);
+  return !(report instanceof Error);
 }
 
 test('the other one of a pair goes on with the values and the timers of one that was killed, then of one that was ended', async (t) => {

@@ -76,14 +76,14 @@ test('of two hubs of a name that start at one moment without a leader one is hea
   );
   await eventually(() => edge.find('desk/lamp') !== undefined, 'one is heard of');
   await oneTells(nats.urls[0]!);
-  const told: unknown[] = [];
-  edge.changes$.subscribe(({ parameter, value }) => parameter.address === 'desk/lamp' && told.push(value));
+  const report: unknown[] = [];
+  edge.changes$.subscribe(({ parameter, value }) => parameter.address === 'desk/lamp' && report.push(value));
   const first = edge.find('desk/lamp')!.value as number;
   await oneTells(nats.urls[0]!);
-  t.deepEqual(told, [], 'they do not take turns');
+  t.deepEqual(report, [], 'they do not take turns');
   await hubs[values.indexOf(first)]!.stop();
   await eventually(() => edge.find('desk/lamp')?.value === 3 - first);
-  t.deepEqual(told, [3 - first]);
+  t.deepEqual(report, [3 - first]);
 });
 
 /** Resolves when one run of west has told something six times in a row, which takes it 2.5 s, and no other one meanwhile. */

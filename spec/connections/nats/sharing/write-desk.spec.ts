@@ -14,7 +14,7 @@ function openDesk(confirm: (() => Promise<boolean>) | undefined, ...declarations
   const time = new Time();
   const west = new JoinedHub('west', time, new LossyNetwork(time, () => 0.5).transportOf('west'));
   west.declare(...declarations);
-  const own = { isShared: () => true, isOwn: () => true, scheduler: time, tell: () => {} };
+  const own = { isShared: () => true, isOwn: () => true, scheduler: time, notify: () => {} };
   const desk = new WriteDesk({ hub: west.hub, ...own, confirm });
   const ask = (
     number: number,

@@ -9,7 +9,7 @@ import type { Transport } from '../../../../lib/connections/nats/link/transport.
 import { Mirrors } from '../../../../lib/connections/nats/mirrors/mirrors.ts';
 import type { Ownership } from '../../../../lib/connections/nats/ownership/ownership.ts';
 import { Sharer } from '../../../../lib/connections/nats/sharing/sharer.ts';
-import type { Told } from '../../../../lib/connections/nats/wire/domain-messages.ts';
+import type { HubReport } from '../../../../lib/connections/nats/wire/domain-messages.ts';
 import { Graph } from '../../../../lib/graph/graph.ts';
 import type { ParameterNode } from '../../../../lib/graph/parameter-node.ts';
 import { Federation } from '../../../../lib/hub/federation.ts';
@@ -19,7 +19,7 @@ import { createLogRecorder } from '../../../support/connection.ts';
 
 const unrivalled: Omit<Ownership, 'term' | 'termsOf'> = {
   isHolder: true,
-  tells: true,
+  reports: true,
   answers: true,
   confirm: undefined,
   owns: () => true,
@@ -112,7 +112,13 @@ export class JoinedHub {
     const soon = (work: () => void) => void scheduler.schedule(work, 1);
     this.#join = (isSelected) => {
       const intake = new Intake({ soon: setImmediate, log: this.log, now: () => 0 });
-      const mirroring = { isSelected: () => true, namesake$: new Subject<Told>(), timeOfDay, maxParameters, intake };
+      const mirroring = {
+        isSelected: () => true,
+        namesake$: new Subject<HubReport>(),
+        timeOfDay,
+        maxParameters,
+        intake,
+      };
       this.mirrors = new Mirrors({ ...shared, ...mirroring, log: this.log });
       this.sharer = new Sharer({ ...shared, isSelected, soon });
       this.mirrors.attach(transport);

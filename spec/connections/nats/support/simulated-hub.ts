@@ -83,7 +83,7 @@ export class SimulatedHub {
   }
 
   /** Others hear of it, whether or not it is written: later than it was asked for, and not all of it. */
-  #tell(servers: Servers, part: number, value: LeaseRecord): void {
+  #notify(servers: Servers, part: number, value: LeaseRecord): void {
     if (this.cut.has(servers) || this.unheard.has(servers)) return;
     for (const peer of this.peers)
       this.#time.schedule(() => {
@@ -109,7 +109,7 @@ export class SimulatedHub {
     return {
       read: () => this.#ask(servers, () => ({ sequence: servers.sequence, value: servers.value })),
       replace: (value, sequence) => {
-        this.#tell(servers, part, value);
+        this.#notify(servers, part, value);
         return this.#ask(servers, () => {
           if (sequence !== servers.sequence) return undefined;
           servers.value = value;

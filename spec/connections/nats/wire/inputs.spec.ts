@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import fc from 'fast-check';
-import { readInput, tellInput } from '../../../../lib/connections/nats/wire/domain-messages.ts';
+import { encodeInput, readInput } from '../../../../lib/connections/nats/wire/domain-messages.ts';
 import { readStartMs } from '../../../../lib/connections/timer/timer.ts';
 import { HubError } from '../../../../lib/model/error.ts';
 import { convert, valueTypes } from '../../../../lib/model/value.ts';
@@ -22,7 +22,7 @@ const outcomesOf = (input: unknown) =>
     }
   });
 
-const farAway = (input: unknown) => readInput(JSON.parse(JSON.stringify(tellInput('desk/a', input))));
+const farAway = (input: unknown) => readInput(JSON.parse(JSON.stringify(encodeInput('desk/a', input))));
 
 const deep = JSON.parse('['.repeat(30_000) + ']'.repeat(30_000)) as unknown;
 const numbers = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -0, 5e-324, Number.MAX_VALUE];
@@ -39,6 +39,7 @@ test('whatever it is, it becomes the same on the other hub, with the same error'
 });
 
 test('a value goes as it is, and anything else is short', (t) => {
-  for (const input of ['x'.repeat(1000), 0.5, false, null]) t.deepEqual(tellInput('desk/a', input), ['desk/a', input]);
-  t.deepEqual(tellInput('desk/a', deep), ['desk/a', null, `${'['.repeat(57)}… (array)`]);
+  for (const input of ['x'.repeat(1000), 0.5, false, null])
+    t.deepEqual(encodeInput('desk/a', input), ['desk/a', input]);
+  t.deepEqual(encodeInput('desk/a', deep), ['desk/a', null, `${'['.repeat(57)}… (array)`]);
 });

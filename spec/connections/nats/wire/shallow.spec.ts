@@ -1,7 +1,7 @@
 // What would take long to read as JSON is refused before it is read.
 
 import test from 'ava';
-import { maxStep, read, readTold, walkAnswer } from '../../../../lib/connections/nats/wire/domain-messages.ts';
+import { maxStep, read, readHubReport, walkAnswer } from '../../../../lib/connections/nats/wire/domain-messages.ts';
 import { expectShallow } from '../../../../lib/connections/nats/wire/shallow.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -30,7 +30,7 @@ for (const [what, text, expected] of [
   test(`a message of ${what} is refused`, (t) => {
     const data = bytes(text);
     t.throws(() => expectShallow(data), { message: expected });
-    t.throws(() => readTold(data), { message: expected });
+    t.throws(() => readHubReport(data), { message: expected });
   });
 
 test('what hubs send is not, of the greatest length', (t) => {
@@ -38,8 +38,10 @@ test('what hubs send is not, of the greatest length', (t) => {
     `{"by":["client","api user ${index}","","west"],"at":${1_700_000_000_000 + index},"hop":1}`;
   const turn = listOf(Math.floor((2 * maxStep) / 3), (index) => `${context(index)},${index},"some text ${index}"`);
   const head = '"hub":"west","epoch":"1","term":1,"structure":0,"clock":1,"rev":2';
-  t.is(readTold(bytes(`{${head},"prev":1,"turns":[${turn}]}`)).turns.length, 1);
-  t.notThrows(() => readTold(bytes(`{${head},"prev":1,"turns":[${listOf(40_000, (index) => `${index % 10},1`)}]}`)));
+  t.is(readHubReport(bytes(`{${head},"prev":1,"turns":[${turn}]}`)).turns.length, 1);
+  t.notThrows(() =>
+    readHubReport(bytes(`{${head},"prev":1,"turns":[${listOf(40_000, (index) => `${index % 10},1`)}]}`)),
+  );
   const definitions = listOf(4000, (index) => `[${index},"west/parameter/${index}","I","read-write"]`);
   t.is(read(walkAnswer, bytes(`{${head},"definitions":${definitions}}`)).definitions!.length, 4000);
 });

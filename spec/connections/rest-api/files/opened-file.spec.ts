@@ -106,8 +106,8 @@ for (const [what, path, swapped] of [
           [from, swap],
           [to, swapBack],
         ]);
-        const told = take(readBelow(root, path), moments).text;
-        t.true(['inside', 'none'].includes(told), `${told} when it is swapped from step ${from} to step ${to}`);
+        const reported = take(readBelow(root, path), moments).text;
+        t.true(['inside', 'none'].includes(reported), `${reported} when it is swapped from step ${from} to step ${to}`);
         if (existsSync(join(folder, 'kept'))) swapBack();
       }
   });
@@ -280,11 +280,11 @@ test('a folder that is mounted elsewhere is known by what it is', async (t) => {
     console.log(readNow(check.holds(path, statSync('${folder}/www/x.txt'))));`;
   const script = join(folder, 'check.ts');
   writeFileSync(script, check);
-  const told = execFileSync('unshare', [
+  const reported = execFileSync('unshare', [
     '-m',
     'sh',
     '-c',
     `mount --bind ${folder}/data ${folder}/www/mounted && ${process.execPath} ${script}`,
   ]);
-  t.is(told.toString().trim(), 'true');
+  t.is(reported.toString().trim(), 'true');
 });

@@ -21,7 +21,7 @@ const hitsOf = ({ lines }: HubUnderTest) =>
   lines.flatMap(({ message }) => / went past the limit (\w+) /.exec(message)?.[1] ?? []);
 
 /** What the first message of a hub says that it takes. */
-async function told(t: ExecutionContext, port: number): Promise<unknown> {
+async function reported(t: ExecutionContext, port: number): Promise<unknown> {
   const raw = await openRawClient(t, port, '', undefined, { 'sec-websocket-protocol': 'patchbay.v1' });
   return JSON.parse((await raw.frames.next()).payload.toString()).hello.limits;
 }
@@ -31,7 +31,7 @@ const regexes = (size: number) => [{ regex: `a{${size}}` }];
 test('subscriptions, patterns and steps that are set lower are told in hello, and hold', async (t) => {
   const hub = await startDesk(t, { subscriptions: 2, patterns: 3, patternSteps: 256, clientSteps: 300 });
   const all = { messageBytes: 65_536, subscriptions: 2, patterns: 3, regexes: 16, rate: 1000 };
-  t.deepEqual(await told(t, hub.port), all);
+  t.deepEqual(await reported(t, hub.port), all);
   const client = await openV1(t, hub.port);
   const refusal = async (message: { sub: number }) => (await client.subscribe(message)).at(-1)!.error ?? '';
   const four = { include: ['desk/a', 'desk/b'], exclude: ['x', 'y'] };

@@ -145,10 +145,10 @@ test('who floods is told bye, and closed with 4008', async (t) => {
   wire.send(upgradeV1);
   t.is((await wire.answer()).status, 101);
   wire.send(many(40_000, frame(opcodes.text, '{"ping":1}')));
-  const told = await wire.closed();
-  const close = told.lastIndexOf(0x80 | opcodes.close);
-  t.is(told.readUInt16BE(close + 2), 4008);
-  const bye = told.subarray(told.lastIndexOf('{"bye"'), close).toString();
+  const received = await wire.closed();
+  const close = received.lastIndexOf(0x80 | opcodes.close);
+  t.is(received.readUInt16BE(close + 2), 4008);
+  const bye = received.subarray(received.lastIndexOf('{"bye"'), close).toString();
   t.like(JSON.parse(bye), { bye: { code: 4008, retry: true } });
 });
 

@@ -19,10 +19,14 @@ test.serial(
     const all = await Promise.all(Array.from({ length: kept + 50 }, () => openWire(t, hub.port)));
     const sentMs = performance.now();
     for (const wire of all) wire.send(bytes.subarray(0, -1));
-    const told = all.map(async (wire) => ({ wire, answer: await wire.answer(), tookMs: performance.now() - sentMs }));
+    const replies = all.map(async (wire) => ({
+      wire,
+      answer: await wire.answer(),
+      tookMs: performance.now() - sentMs,
+    }));
 
-    const refused: Awaited<(typeof told)[number]>[] = [];
-    for (const one of told) void one.then((it) => it.answer.status === 503 && refused.push(it));
+    const refused: Awaited<(typeof replies)[number]>[] = [];
+    for (const one of replies) void one.then((it) => it.answer.status === 503 && refused.push(it));
     const other = await openWire(t, hub.port, undefined, {}, '127.0.0.2');
     other.send(bytes.subarray(0, 40_000));
     await eventually(() => refused.length >= 50);
@@ -38,7 +42,7 @@ test.serial(
     t.is(answer.text, 'body: expected fewer bodies at once, too many are not whole yet or wait for their turn\n');
     const rest = all.filter((wire) => !refused.some((one) => one.wire === wire));
     for (const wire of rest) wire.send(bytes.subarray(-1));
-    t.deepEqual(new Set((await Promise.all(told)).map((one) => one.answer.status)), new Set([200, 503]));
+    t.deepEqual(new Set((await Promise.all(replies)).map((one) => one.answer.status)), new Set([200, 503]));
     t.true(
       rest.length <= kept && rest.length > kept / 2,
       `${rest.length} of ${kept}: one that comes in pieces may be refused late`,

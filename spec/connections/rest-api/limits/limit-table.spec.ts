@@ -11,7 +11,7 @@ import { createLogRecorder } from '../../../support/connection.ts';
 
 const readme = resolve(import.meta.dirname, '../../../../docs/limits.md');
 
-const rows = limitTable.map(([name, { default: value, unit, setting, about, told, isSeen }]) => {
+const rows = limitTable.map(([name, { default: value, unit, setting, about, answer, isSeen }]) => {
   const set =
     setting === 'fixed'
       ? 'fixed'
@@ -19,7 +19,7 @@ const rows = limitTable.map(([name, { default: value, unit, setting, about, told
         ? `\`${setting}\``
         : `\`limits.${name}\`, ${setting[0].toLocaleString('en')}..${setting[1].toLocaleString('en')}`;
   const metric = isSeen === false ? 'none' : `\`${metricOf(name)}\``;
-  return `| ${name} | ${value.toLocaleString('en')} ${unit} | ${set} | ${metric} | ${about} | ${told} |`;
+  return `| ${name} | ${value.toLocaleString('en')} ${unit} | ${set} | ${metric} | ${about} | ${answer} |`;
 });
 
 test('the README of the REST API shows the limits as they are', async (t) => {

@@ -19,7 +19,7 @@ function start() {
     })),
   );
   const fanOut = new FanOut();
-  graph.changes$.subscribe((change) => fanOut.tell(change));
+  graph.changes$.subscribe((change) => fanOut.notify(change));
   let next = 1;
   return { graph, fanOut, change: (place: number) => graph.write(`desk/p${place}`, next++, owner) };
 }
@@ -27,7 +27,7 @@ function start() {
 /** Counts how often it is asked for each address, and what it is told. */
 function createSubscriber(suffix: string) {
   const asked = new Map<string, number>();
-  const told: string[] = [];
+  const reported: string[] = [];
   const subscriber: Subscriber = {
     matches({ address }) {
       asked.set(address, (asked.get(address) ?? 0) + 1);
@@ -35,10 +35,10 @@ function createSubscriber(suffix: string) {
     },
     observe: ({ parameter }: Channel) => ({
       subscriber,
-      tell: ({ value }) => void told.push(`${parameter.address}=${value}`),
+      notify: ({ value }) => void reported.push(`${parameter.address}=${value}`),
     }),
   };
-  return { subscriber, asked, told };
+  return { subscriber, asked, reported };
 }
 
 test('D-28: a filter is matched once per parameter, also while thousands come and go', (t) => {
@@ -54,7 +54,7 @@ test('D-28: a filter is matched once per parameter, also while thousands come an
     t.true(coming.asked.size <= 1);
     fanOut.leave(coming.subscriber);
   }
-  t.is(staying.told.length, expected);
+  t.is(staying.reported.length, expected);
   t.deepEqual([...new Set(staying.asked.values())], [1]);
 });
 
@@ -68,8 +68,8 @@ test('D-28: who comes after a change hears of the next, who has left of none', (
   fanOut.leave(first.subscriber);
   change(1);
   change(2);
-  t.deepEqual(first.told, ['desk/p1=1', 'desk/p1=2']);
-  t.deepEqual(second.told, ['desk/p1=2', 'desk/p1=3']);
+  t.deepEqual(first.reported, ['desk/p1=1', 'desk/p1=2']);
+  t.deepEqual(second.reported, ['desk/p1=2', 'desk/p1=3']);
 });
 
 test('D-28: parameters that never change again do not remember those who left', (t) => {
@@ -109,7 +109,7 @@ test('the delay of a fan-out has what observers put off until the end of the rou
   };
   const subscriber: Subscriber = {
     matches: () => true,
-    observe: () => ({ subscriber, tell: () => void setImmediate(send) }),
+    observe: () => ({ subscriber, notify: () => void setImmediate(send) }),
   };
   fanOut.join(subscriber);
   for (let round = 0; round < 16; round++) {

@@ -32,18 +32,18 @@ async function nextText({ frames }: RawClient, what?: string): Promise<Frame> {
 
 /** Reads up to the notification of this value and returns what was told, in order. */
 async function readUntil(client: RawClient, address: string, value: string): Promise<Frame[]> {
-  const told: Frame[] = [];
+  const reported: Frame[] = [];
   for (;;) {
     const frame = await nextText(client, `${address} = ${value}`);
-    told.push(frame);
-    if (frame.p === address && frame.v === value) return told;
+    reported.push(frame);
+    if (frame.p === address && frame.v === value) return reported;
   }
 }
 
 /** Fails when a parameter went back: values begin with a number that only grows. */
-function expectForward(t: ExecutionContext, told: readonly Frame[]): void {
+function expectForward(t: ExecutionContext, reported: readonly Frame[]): void {
   const last = new Map<string, number>();
-  for (const { p, v } of told) {
+  for (const { p, v } of reported) {
     const value = Number.parseInt(v!, 10);
     if (value < (last.get(p!) ?? -1)) t.fail(`${p}: ${value} was told after ${last.get(p!)}`);
     last.set(p!, value);
@@ -81,8 +81,8 @@ test('D-28: a client that stops reading costs a bounded amount, gets the newest 
     fires += count / 200 - first / 200;
 
     stalled.resume();
-    const told = await readUntil(stalled, 'desk/mark', String(stall));
-    const values = told.filter(({ p }) => /\/p\d+$/.test(p!));
+    const reported = await readUntil(stalled, 'desk/mark', String(stall));
+    const values = reported.filter(({ p }) => /\/p\d+$/.test(p!));
     expectForward(t, values);
     const picture = new Map(values.map(({ p, v }) => [p, v]));
     for (const name of names) t.is(picture.get(`desk/${name}`), hub.find(`desk/${name}`)?.value as string, name);
@@ -113,9 +113,9 @@ test('D-28: more changes in one turn of the event loop than a client may have un
     for (let count = 0; count < 12_000; count++)
       hub.write(`desk/p${count % 3000}`, `${round * 12_000 + count} ${padding}`, writer);
     hub.write('desk/mark', round, writer);
-    const told = await readUntil(client, 'desk/mark', String(round));
-    expectForward(t, told);
-    const picture = new Map(told.map(({ p, v }) => [p, v]));
+    const reported = await readUntil(client, 'desk/mark', String(round));
+    expectForward(t, reported);
+    const picture = new Map(reported.map(({ p, v }) => [p, v]));
     for (const name of names) t.is(picture.get(`desk/${name}`), hub.find(`desk/${name}`)?.value as string, name);
   }
 });
@@ -127,19 +127,19 @@ test('D-06: a snapshot of more than 10,000 parameters ends with the right pictur
     hub.write(`desk/${name}`, `${index} ${padding}`, writer);
   });
   const client = await openRawClient(t, hub.port, '?snapshot=true');
-  const told: Frame[] = [];
+  const reported: Frame[] = [];
   let count = 12_000;
-  while (told.length < 20_000 && told.at(-1)?.v !== '1') {
+  while (reported.length < 20_000 && reported.at(-1)?.v !== '1') {
     for (let change = 0; change < 5 && count < 20_000; change++) {
       hub.write(`desk/p${(count * 7919) % 12_000}`, `${count++} ${padding}`, writer);
       if (count === 20_000) hub.write('desk/mark', 1, writer);
     }
-    told.push(await nextText(client));
-    while (client.frames.length > 0 && told.at(-1)?.v !== '1') told.push(await nextText(client));
+    reported.push(await nextText(client));
+    while (client.frames.length > 0 && reported.at(-1)?.v !== '1') reported.push(await nextText(client));
   }
-  t.is(told.at(-1)?.v, '1');
-  expectForward(t, told);
-  const picture = new Map(told.map(({ p, v }) => [p, v]));
+  t.is(reported.at(-1)?.v, '1');
+  expectForward(t, reported);
+  const picture = new Map(reported.map(({ p, v }) => [p, v]));
   for (const name of names) t.is(picture.get(`desk/${name}`), hub.find(`desk/${name}`)?.value as string, name);
   hub.write('desk/p0', 'live', writer);
   t.deepEqual(await nextText(client), { p: 'desk/p0', v: 'live' });
@@ -160,13 +160,13 @@ test('D-06: a client that does not read its snapshot costs a bounded amount, and
   t.is((await ask(t, hub.port, 'GET /parameters/desk/mark')).text, '1');
   for (const [index, client] of clients.entries()) {
     client.resume();
-    const told = await readUntil(client, 'desk/mark', '1');
-    expectForward(t, told);
-    const picture = new Map(told.map(({ p, v }) => [p, v]));
+    const reported = await readUntil(client, 'desk/mark', '1');
+    expectForward(t, reported);
+    const picture = new Map(reported.map(({ p, v }) => [p, v]));
     const expected = names.filter((name) => index === 0 || /[0-4]$/.test(name));
     t.is(picture.size, expected.length + 1);
     for (const name of expected) t.is(picture.get(`desk/${name}`), hub.find(`desk/${name}`)?.value as string, name);
-    t.true(told.length < 2 * 12_000, `${told.length} frames were held or sent`);
+    t.true(reported.length < 2 * 12_000, `${reported.length} frames were held or sent`);
   }
 });
 
@@ -209,14 +209,14 @@ test('D-28: long texts for many clients come to each in order, with the fires be
   const comer = await openRawClient(t, hub.port, '?snapshot=true');
   change('text', 'last');
   for (const reader of readers) {
-    const told = await readUntil(reader, 'desk/text', 'last');
+    const reported = await readUntil(reader, 'desk/text', 'last');
     t.deepEqual(
-      told.map(({ p, v }) => (p === 'desk/go' ? 'go' : v!.slice(0, 10))),
+      reported.map(({ p, v }) => (p === 'desk/go' ? 'go' : v!.slice(0, 10))),
       expected,
     );
   }
-  const told = await readUntil(comer, 'desk/text', 'last');
-  const values = told.filter(({ p }) => p === 'desk/text').map(({ v }) => v!.slice(0, 1));
+  const reported = await readUntil(comer, 'desk/text', 'last');
+  const values = reported.filter(({ p }) => p === 'desk/text').map(({ v }) => v!.slice(0, 1));
   t.deepEqual(values.slice(-2), ['7', 'l']);
 });
 

@@ -31,7 +31,7 @@ for (const [line, value, frame] of frames)
     t.is(payload.toString(), frame);
   });
 
-const sent: [line: string, v: unknown, told: string][] = [
+const sent: [line: string, v: unknown, reported: string][] = [
   ['p,B', true, 'true'],
   ['p,B', 'TRUE', 'true'],
   ['p,B', 0.5, 'true'],
@@ -51,12 +51,12 @@ const sent: [line: string, v: unknown, told: string][] = [
   ['p,T', '', '1'],
   ['p,T', 0, '1'],
 ];
-for (const [line, v, told] of sent)
-  test(`S-10, D-02: a client's ${JSON.stringify(v)} to ${line} is told to it and to others as "${told}"`, async (t) => {
+for (const [line, v, reported] of sent)
+  test(`S-10, D-02: a client's ${JSON.stringify(v)} to ${line} is told to it and to others as "${reported}"`, async (t) => {
     const hub = await startDesk(t, [line]);
     const [ann, bob] = [await openClient(t, hub.port), await openClient(t, hub.port)];
     ann.send({ p: 'desk/p', v });
-    for (const client of [ann, bob]) t.deepEqual(await client.next(), { p: 'desk/p', v: told });
+    for (const client of [ann, bob]) t.deepEqual(await client.next(), { p: 'desk/p', v: reported });
   });
 
 test('S-11: changes by rules, timers and pulses are told, each once and in order', async (t) => {
@@ -95,9 +95,9 @@ test('S-11: an equal value is no change and is not told, a trigger is told each 
     ['desk/p', 5],
   ] as const)
     client.send({ p, v });
-  const told: Frame[] = [];
-  for (let count = 0; count < 4; count++) told.push(await client.next());
-  t.deepEqual(told, [
+  const reported: Frame[] = [];
+  for (let count = 0; count < 4; count++) reported.push(await client.next());
+  t.deepEqual(reported, [
     { p: 'desk/go', v: '1' },
     { p: 'desk/go', v: '1' },
     { p: 'desk/p', v: '6' },
@@ -162,8 +162,8 @@ test('D-28: six hundred clients that come and go each hear every change while th
     for (let value = first; value < first + changes; value++) hub.write('desk/i', value, writer);
     for (const client of clients)
       for (let value = first; value < first + changes; value++) {
-        const told = `${(await client.frames.next()).payload}`;
-        if (told !== `{"p":"desk/i","v":"${value}"}`) t.fail(`expected ${value}, got ${told}`);
+        const reported = `${(await client.frames.next()).payload}`;
+        if (reported !== `{"p":"desk/i","v":"${value}"}`) t.fail(`expected ${value}, got ${reported}`);
       }
     const leaving = clients.splice(round * 100, 200);
     for (const client of leaving) client.send(opcodes.close, '');

@@ -67,14 +67,14 @@ test('after long texts all clients are looked at, before it is time for the next
 });
 
 test('who is closed and does not read is cut, while much is held for others who were closed before', (t) => {
-  const told: string[] = [];
+  const reported: string[] = [];
   const client = (unread: number) => {
     const data = { isCut: false };
     const socket = {
       getBufferedAmount: () => unread,
       getUserData: () => data,
-      end: (code: number) => told.push(`${code}`),
-      close: () => told.push('cut'),
+      end: (code: number) => reported.push(`${code}`),
+      close: () => reported.push('cut'),
     } as unknown as Socket;
     closeSocket(socket, 4001, 'you do not read');
     return data.isCut;
@@ -82,5 +82,5 @@ test('who is closed and does not read is cut, while much is held for others who 
   for (let count = 0; count < 16; count++) t.false(client(mebibyte));
   t.true(client(mebibyte));
   t.false(client(0), 'nothing is held for it');
-  t.deepEqual(told, [...Array.from({ length: 16 }, () => '4001'), 'cut', '4001']);
+  t.deepEqual(reported, [...Array.from({ length: 16 }, () => '4001'), 'cut', '4001']);
 });

@@ -47,9 +47,9 @@ for (const [settings, mistakes] of rows)
     });
     const { status, output, errors } = await call((console) => check([folder], console));
     t.is(status, mistakes.length === 0 ? 0 : 1);
-    const told = errors.split('\n').filter((line) => line.includes('expected a name') || line.includes('a token'));
+    const reported = errors.split('\n').filter((line) => line.includes('expected a name') || line.includes('a token'));
     t.deepEqual(
-      told.map((line) => line.slice(line.indexOf('flow.json5:') + 'flow.json5:'.length)),
+      reported.map((line) => line.slice(line.indexOf('flow.json5:') + 'flow.json5:'.length)),
       mistakes,
     );
     t.false((output + errors).includes('token-of-somebody'));

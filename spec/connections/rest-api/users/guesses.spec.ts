@@ -60,11 +60,11 @@ const requests = (address: string): [line: string, body?: object][] => [
 
 /** Every byte that somebody is told who asks for an address, with the address taken out. */
 async function toldOf(t: ExecutionContext, hub: HubUnderTest, address: string, own: string): Promise<string[]> {
-  const told: string[] = [];
+  const reported: string[] = [];
   for (const [line, body] of requests(address)) {
     const headers = body === undefined ? ann : { ...ann, ...json };
     const answer = await ask(t, hub.port, line, { headers, ...(body && { body: JSON.stringify(body) }) });
-    told.push(`${line}: ${answer.status} ${JSON.stringify(answer.headers)} ${answer.text}`);
+    reported.push(`${line}: ${answer.status} ${JSON.stringify(answer.headers)} ${answer.text}`);
   }
   for (const protocol of ['', 'patchbay.v1']) {
     const socket = await openClient(t, hub.port, '', {
@@ -74,7 +74,7 @@ async function toldOf(t: ExecutionContext, hub: HubUnderTest, address: string, o
     if (protocol === '') {
       socket.send({ p: address, v: 5 });
       socket.send({ p: address, v: 'no number' });
-      told.push(JSON.stringify([await socket.next(), await socket.next()]));
+      reported.push(JSON.stringify([await socket.next(), await socket.next()]));
     } else {
       socket.send({ sub: 1, include: [address] });
       socket.send({
@@ -89,12 +89,12 @@ async function toldOf(t: ExecutionContext, hub: HubUnderTest, address: string, o
         if ('end' in frame) ends++;
         frames.push(frame);
       }
-      told.push(JSON.stringify(frames.map((frame) => JSON.stringify(frame)).sort())); // a subscription may wait for its turn
+      reported.push(JSON.stringify(frames.map((frame) => JSON.stringify(frame)).sort())); // a subscription may wait for its turn
     }
     socket.close();
   }
-  told.push((await ask(t, hub.port, 'GET /hub/health', { headers: ann })).text);
-  return told.map((text) =>
+  reported.push((await ask(t, hub.port, 'GET /hub/health', { headers: ann })).text);
+  return reported.map((text) =>
     text
       .replaceAll(address, '?')
       .replaceAll(address.replace('shut', 's%68ut'), '?')

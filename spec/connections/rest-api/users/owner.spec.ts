@@ -26,7 +26,7 @@ const changesOf = ({ lines }: HubUnderTest) =>
   lines.flatMap(({ message }) => /^sign-in: api flow files: changed, (.*)$/.exec(message)?.[1] ?? []);
 
 const own = { username: 'root', password: 'geheim', token: 'own' };
-const rows: [what: string, before: object, after: object, told: string[]][] = [
+const rows: [what: string, before: object, after: object, reported: string[]][] = [
   ['another token', { token: 'own' }, { token: 'own2' }, ['the user without a name has other credentials']],
   [
     'another token, where nobody needs credentials to read',
@@ -43,7 +43,7 @@ const rows: [what: string, before: object, after: object, told: string[]][] = [
   ],
   ['no credentials', own, {}, ['user "root" may not come in any more']],
 ];
-for (const [what, before, after, told] of rows)
+for (const [what, before, after, reported] of rows)
   test(`the owner has ${what}: its sockets are closed with 4501, those of others are not touched`, async (t) => {
     const hub = await startTestHub(t, flow({ users, ...before }));
     const owner = await openClient(t, hub.port, '', bearer('own'));
@@ -51,7 +51,7 @@ for (const [what, before, after, told] of rows)
     t.deepEqual(await ann.next(), { p: 'desk/lamp', v: 'true' });
     await reload(hub, { users, ...after });
     t.is((await owner.closed()).code, 4501);
-    t.deepEqual(changesOf(hub).sort(), told);
+    t.deepEqual(changesOf(hub).sort(), reported);
     hub.write('desk/lamp', false, { kind: 'client', name: 'spec' });
     t.deepEqual(await ann.next(), { p: 'desk/lamp', v: 'false' });
     t.is(portsOf(hub).length, 1, 'the connection has not started anew');

@@ -203,10 +203,13 @@ async function expectBounded(t: ExecutionContext, seed: number): Promise<void> {
   for (const name of names.slice(1)) {
     const hello = JSON.parse(v1.find((one) => one.name === name)!.texts[0]!).hello;
     const again = await openV1(t, hub, name, { since: { epoch: hello.epoch, rev: hub.revision } });
-    const [told, toldBefore] = [after, before].map((rights) => addresses.filter((one) => mayRead(rights[name]!, one)));
-    if (JSON.parse(again.texts[0]!).hello.epoch === hello.epoch) t.deepEqual(told, toldBefore, `${name} sees the same`);
+    const [reported, toldBefore] = [after, before].map((rights) =>
+      addresses.filter((one) => mayRead(rights[name]!, one)),
+    );
+    if (JSON.parse(again.texts[0]!).hello.epoch === hello.epoch)
+      t.deepEqual(reported, toldBefore, `${name} sees the same`);
     else
-      for (const address of told!)
+      for (const address of reported!)
         t.regex(again.texts.join(), new RegExp(String(hub.find(address)!.value)), `${name} is told ${address} anew`);
     expectDiscreet(t, again.texts.join(), after[name]!, `${name} after the reload`);
   }

@@ -34,7 +34,7 @@ test('who came in, by which way, who was refused, who went, was revoked, and has
   const hub = await startTestHub(t, flow({ read: ['desk/**'] }));
   const post = (path: string, body: object, headers = {}): Promise<Answer> =>
     ask(t, hub.port, `POST ${path}`, { headers: { ...json, ...headers }, body: JSON.stringify(body) });
-  const tell = async () => {
+  const notify = async () => {
     const { text } = await ask(t, hub.port, 'GET /hub/audit?kind=sign-in', { headers: root });
     return (JSON.parse(text) as AuditPage).entries;
   };
@@ -55,9 +55,9 @@ test('who came in, by which way, who was refused, who went, was revoked, and has
   await Promise.all(Array.from({ length: 15 }, () => post('/hub/sign-in', { user: 'ann', password: 'wrong' })));
   await writeFile(join(hub.folder, 'flow.json5'), JSON.stringify(flow({ read: ['**'], password: 'other' })));
   await hub.reload();
-  await eventually(async () => (await tell()).length >= 12);
-  const told = (await tell()).map(({ user, after, cause, count }) => `${user}: ${after}, ${cause}, ${count}`);
-  t.deepEqual(told.reverse(), [
+  await eventually(async () => (await notify()).length >= 12);
+  const reported = (await notify()).map(({ user, after, cause, count }) => `${user}: ${after}, ${cause}, ${count}`);
+  t.deepEqual(reported.reverse(), [
     'api ann 127.0.0.1: in, by credentials, 1',
     'api ann 127.0.0.1: in, by the page, a browser, 1',
     'api ann 127.0.0.1: out, undefined, 1',

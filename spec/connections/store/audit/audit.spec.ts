@@ -11,7 +11,14 @@ const rules = [{ name: 'copies', from: 'desk/text', to: 'desk/copy' }];
 const clock = { type: 'timer', pulses: [{ interval: 10 }] };
 
 /** What most entries say, without when. */
-const told = ({ kind, user, address, before, after, cause }: AuditLine) => [kind, user, address, before, after, cause];
+const reported = ({ kind, user, address, before, after, cause }: AuditLine) => [
+  kind,
+  user,
+  address,
+  before,
+  after,
+  cause,
+];
 
 test('what clients write is noted once each, and what rules, timers and defaults do is not', async (t) => {
   const installation = await install(t, { desk, clock }, { rules, store: { audit: { exclude: ['desk/scratch'] } } });
@@ -27,7 +34,7 @@ test('what clients write is noted once each, and what rules, timers and defaults
   await noted(installation, ({ kind }) => kind === 'stop');
   const lines = readAudit(installation);
   const cut = `${'x'.repeat(500)}…`;
-  t.deepEqual(lines.map(told), [
+  t.deepEqual(lines.map(reported), [
     ['start', 'hub', '', null, hub.version, 'for the first time'],
     ['change', 'spec', 'desk/lamp', 0, 1, ''],
     ['fire', 'spec', 'desk/bell', null, null, ''],
@@ -55,7 +62,7 @@ test('what operators do is noted, with who did it, and a reload with what it cha
   const { file } = hub.rules()[0]!;
   hub.control('store', 'stop', writer);
   await noted(installation, ({ address, after }) => address === 'store' && after === 'stop');
-  const lines = readAudit(installation).slice(1).map(told);
+  const lines = readAudit(installation).slice(1).map(reported);
   t.deepEqual(lines.slice(0, 5), [
     ['rule', 'spec', 'copies', null, 'off', `a rule of ${file}`],
     ['connection', 'spec', 'desk', null, 'restart', ''],

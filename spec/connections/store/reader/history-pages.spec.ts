@@ -126,13 +126,13 @@ test('events tell what wrote, who did it and what led to it, page by page', asyn
   );
   t.is(older.next, undefined);
   await write(...[1, 2, 3, 4, 5, 6, 7].map((level): [string, number] => ['caused/level', level]));
-  const told: Value[] = [];
+  const reported: Value[] = [];
   for (let page = '?limit=2'; page !== ''; ) {
     const { events, next } = await json<EventList>(`/hub/events/caused/level${page}`);
-    told.push(...events.map(({ value }) => value));
+    reported.push(...events.map(({ value }) => value));
     page = next === undefined ? '' : `?limit=2&before=${next}`;
   }
-  t.deepEqual(told.slice(0, 7), [7, 6, 5, 4, 3, 2, 1], 'no page but the last one is the last');
+  t.deepEqual(reported.slice(0, 7), [7, 6, 5, 4, 3, 2, 1], 'no page but the last one is the last');
 });
 
 test('CSV is for spreadsheets: no text of it is a formula', async (t) => {

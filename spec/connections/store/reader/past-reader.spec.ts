@@ -126,6 +126,6 @@ test('to hand over lists of 10,000 parameters costs the thread of the hub little
   t.log(`${eachMs.toFixed(1)} ms each`);
   t.true(eachMs < 15, `expected less than 15 ms each, got ${eachMs}`);
   const { histories } = JSON.parse(Buffer.from(answers.at(-1)!.body).toString()) as { histories: History[] };
-  const told = histories.map(({ address, values }) => `${address} ${values}`);
-  t.is(told.join(), 'desk/level 7');
+  const reported = histories.map(({ address, values }) => `${address} ${values}`);
+  t.is(reported.join(), 'desk/level 7');
 });

@@ -20,7 +20,7 @@ type Step =
   | { readonly is: 'jump'; readonly afterMs: number; readonly byMs: number }
   | { readonly is: 'restart'; readonly afterMs: number; readonly byMs: number };
 
-interface Told {
+interface HubReport {
   readonly time: number;
   readonly value: number;
   readonly previous: number | undefined;
@@ -29,7 +29,7 @@ interface Told {
 
 /** What happened, stretch by stretch: between two jumps, or two runs, of the clock. */
 class Model {
-  readonly events: Told[] = [];
+  readonly events: HubReport[] = [];
   readonly stretches: { from: number; to: number; isDown: boolean }[] = [{ from: noon, to: noon, isDown: false }];
   value: number | undefined;
 
@@ -165,11 +165,11 @@ test('whatever the clock does, the history says what was, its times grow, and no
       for (const { from, to } of model.stretches)
         for (const time of [from + 300, Math.floor((from + to) / 2), to - 300])
           if (from < time && time < to) t.is(at(time), model.at(time), `${time - noon}`);
-      const { events: told } = events();
-      t.is(told.length, model.events.length);
+      const { events: reported } = events();
+      t.is(reported.length, model.events.length);
       const key = ({ time, value, previous }: { time: string | number; value: unknown; previous?: unknown }) =>
         `${typeof time === 'string' ? Date.parse(time) - noon : time - noon}: ${previous} -> ${value}`;
-      t.deepEqual(told.map((one) => key(one)).sort(), model.events.map((one) => key(one)).sort());
+      t.deepEqual(reported.map((one) => key(one)).sort(), model.events.map((one) => key(one)).sort());
     }),
     { numRuns: 25, endOnFailure: true, examples: [[farAhead]] },
   );

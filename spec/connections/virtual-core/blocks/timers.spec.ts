@@ -116,14 +116,14 @@ test('TP: pt 0 is no pulse', diagram, 'TP', { in: '_##_', pt: '0000', q: '____',
 
 test('exact to the millisecond, elapsed on its grid and at the end', async (t) => {
   const core = await startCore(t, ['in,B,false'], timer('TON', 250));
-  const told: [number, string][] = [];
+  const reported: [number, string][] = [];
   core.graph.changes$.subscribe(
-    ({ parameter, value }) => void told.push([core.scheduler.now(), `${parameter.address}=${value}`]),
+    ({ parameter, value }) => void reported.push([core.scheduler.now(), `${parameter.address}=${value}`]),
   );
   core.pass(37);
   core.turn({ in: true });
   core.pass(1000);
-  t.deepEqual(told, [
+  t.deepEqual(reported, [
     [37, 'desk/in=true'],
     [137, 'core/q/elapsed=100'],
     [237, 'core/q/elapsed=200'],

@@ -10,16 +10,16 @@ const address = 'desk/talk';
 function recorded(answers: readonly Promise<void>[] = [], owed: readonly string[] = []) {
   const written: boolean[] = [];
   const lists: (readonly string[])[] = [];
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
   const releases = createReleases(owed, {
     send(_, isOn) {
       written.push(isOn);
       return answers[written.length - 1] ?? Promise.resolve();
     },
     changed: (list) => lists.push(list),
-    told: (_, error) => told.push(error),
+    settled: (_, error) => reported.push(error),
   });
-  return { releases, written, lists, told };
+  return { releases, written, lists, reported };
 }
 
 const refused = async () => {
@@ -40,7 +40,7 @@ test('a press is owed until its release is acknowledged', async (t) => {
 });
 
 test('a release that fails is told, and written again after a pause, until it is acknowledged', async (t) => {
-  const { releases, written, told } = recorded([Promise.resolve(), refused(), refused()]);
+  const { releases, written, reported } = recorded([Promise.resolve(), refused(), refused()]);
   await releases.press(address);
   const startMs = performance.now();
   releases.release(address);
@@ -48,7 +48,7 @@ test('a release that fails is told, and written again after a pause, until it is
   t.deepEqual(written, [true, false, false, false]);
   t.true(performance.now() - startMs >= 2 * releasePauseMs - 5);
   t.deepEqual(
-    told.map((error) => error instanceof Error),
+    reported.map((error) => error instanceof Error),
     [false, true, true, false],
   );
 });

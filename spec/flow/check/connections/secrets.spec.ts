@@ -56,7 +56,7 @@ test('a password from a file and a name from the environment; a save of the file
   for (const secret of ['pass-one', 'pass-two', 'olivia-from-env']) t.false(all.includes(secret), secret);
 });
 
-const mistakes: readonly (readonly [settings: object, told: string])[] = [
+const mistakes: readonly (readonly [settings: object, reported: string])[] = [
   [
     { password: { env: 'PATCHBAY_SPEC_NAEM' } },
     'connections.api.password.env: expected "PATCHBAY_SPEC_NAEM" in the environment of the hub, it is not set, did you mean "PATCHBAY_SPEC_NAME"?',
@@ -85,14 +85,14 @@ const mistakes: readonly (readonly [settings: object, told: string])[] = [
   ],
 ];
 
-for (const [settings, told] of mistakes)
+for (const [settings, reported] of mistakes)
   test(`mistake: ${JSON.stringify(settings)}`, async (t) => {
     const flow = { connections: { api: { type: 'rest-api', ...settings } } };
     const long = 'x'.repeat(64 * 1024 + 1);
     const folder = await createFolder(t, { 'flow.json5': flow, 'regex.txt': '(secret-regex\n', 'long.txt': long });
     const { message } = (await t.throwsAsync(loadFlows([folder])))!;
     t.regex(message, /^\S+flow\.json5:\d+:\d+: /);
-    t.is(message.split(': ').slice(1).join(': '), told);
+    t.is(message.split(': ').slice(1).join(': '), reported);
   });
 
 test('a variable of a template may be a secret, alone in its text', async (t) => {

@@ -35,7 +35,7 @@ const installation = `{
 }`;
 
 /** Four letters of a secret in a row are told. */
-function isTold(text: string): string | undefined {
+function isReported(text: string): string | undefined {
   for (const secret of secrets)
     for (let at = 0; at + 4 <= secret.length; at++) if (text.includes(secret.slice(at, at + 4))) return secret;
   return undefined;
@@ -61,10 +61,10 @@ test('one character that is left out, added or exchanged anywhere tells no secre
     for (const sign of ['', ...signs])
       for (const left of sign === '' || /\W/.test(installation[at]!) ? [1] : [0]) {
         const text = installation.slice(0, at) + sign + installation.slice(at + left);
-        const told = mistakesOf(text);
-        if (told.length > 0) wrong++;
-        const secret = isTold(told.join('\n'));
-        if (secret !== undefined) return t.fail(`${told.join('\n')}\n${text}`);
+        const reported = mistakesOf(text);
+        if (reported.length > 0) wrong++;
+        const secret = isReported(reported.join('\n'));
+        if (secret !== undefined) return t.fail(`${reported.join('\n')}\n${text}`);
       }
   t.log(`${wrong} texts`);
   t.true(wrong > 2000);
@@ -140,10 +140,10 @@ test('whatever stands in its place, and wherever it stands, no secret is told', 
     for (const [index, value] of odd(secret!).entries()) {
       if (what === 'users' && /^\{ '?q7/.test(value)) continue; // that is the name of a user
       const { mistakes, plan } = await checkFlows([join(folder, `${index}/a.json5`)]);
-      const told = [...mistakes, ...(plan.warnings ?? []), ...(plan.hints?.() ?? [])].join('\n');
+      const reported = [...mistakes, ...(plan.warnings ?? []), ...(plan.hints?.() ?? [])].join('\n');
       // a port is no secret, whatever was put into the variable
-      const rest = told.split('\n').filter((line) => what !== 'a variable' || !/\.(port|bindIp):/.test(line));
-      t.is(isTold(rest.join('\n')), undefined, `${what}: ${value}: ${told}`);
+      const rest = reported.split('\n').filter((line) => what !== 'a variable' || !/\.(port|bindIp):/.test(line));
+      t.is(isReported(rest.join('\n')), undefined, `${what}: ${value}: ${reported}`);
     }
   }
 });
@@ -165,9 +165,9 @@ test('user and password in an address, and a key in place of its file, are told 
     made(`mirrors: '${key}'`),
     `{ connections: { api: { type: 'rest-api', password: { file: '${key}' } } } }`,
   ]) {
-    const told = mistakesOf(text).join('\n');
-    t.not(told, '');
-    t.is(isTold(told), undefined, told);
+    const reported = mistakesOf(text).join('\n');
+    t.not(reported, '');
+    t.is(isReported(reported), undefined, reported);
   }
   const folder = await createFolder(t, {
     'secret.txt': secret,
@@ -205,13 +205,13 @@ test('a flow in TypeScript tells no secret, nor do the log, GET /hub/files and c
     await t.throwsAsync(hub.reload());
     const files = (await ask(t, port!, 'GET /hub/files')).text;
     t.regex(files, /b\.(ts|json5)/);
-    t.is(isTold(files), undefined, files);
+    t.is(isReported(files), undefined, files);
     const { output, errors, status } = await start(t, ['check', folder]).ended();
     t.is(status, 1);
-    t.is(isTold(output + errors), undefined, errors);
+    t.is(isReported(output + errors), undefined, errors);
     await rm(join(folder, name));
   }
-  t.is(isTold(JSON.stringify(log.lines)), undefined);
+  t.is(isReported(JSON.stringify(log.lines)), undefined);
   await eventually(() => log.lines.length > 0);
 });
 
@@ -229,7 +229,7 @@ test('commands tell neither what stands in the place of a password nor the passw
   ]) {
     const { output, errors, status } = await start(t, args).ended();
     t.is(status, 1, args.join(' '));
-    t.is(isTold(output + errors), undefined, errors);
+    t.is(isReported(output + errors), undefined, errors);
   }
 });
 

@@ -33,7 +33,7 @@ export class ScriptedDesk {
     this.graph.changes$.subscribe((change) => {
       const { parameter, value, revision } = change;
       this.changes.push({ address: parameter.address, value: numberOf(value), revision });
-      this.fanOut.tell(change);
+      this.fanOut.notify(change);
     });
   }
 

@@ -91,9 +91,9 @@ export function playHub({
 
 /** What the observers of a parameter were told. */
 export function follow(script: Script, address: string): unknown[] {
-  const told: unknown[] = [];
-  script.hub.param(address).subscribe((value) => told.push(value));
-  return told;
+  const reported: unknown[] = [];
+  script.hub.param(address).subscribe((value) => reported.push(value));
+  return reported;
 }
 
 /** Resolves when what the client has put off until the end of its turn is done. */

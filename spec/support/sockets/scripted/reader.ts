@@ -28,7 +28,7 @@ export class ScriptedReader {
   /** What each was told to be when it was told to be fresh again. */
   readonly atFresh = new Map<string, number | undefined>();
   /** How many changes or fires of each address it was told, or told to have lost, since the last end. */
-  readonly told = new Map<string, number>();
+  readonly reported = new Map<string, number>();
   /** How many changes the hub had made at that end. */
   endedAt = 0;
   readonly socket = new ReaderSocket((message) => this.#take(message));
@@ -121,7 +121,7 @@ export class ScriptedReader {
     for (const [id, count] of Object.entries(lost)) this.#count(this.#addressOf(Number(id)), count);
     if (end !== undefined && this.#unanswered.get(end) === 0) {
       this.#awaited.delete(end);
-      this.told.clear();
+      this.reported.clear();
       this.endedAt = rev!;
     }
     if (rev !== undefined) this.#keep(rev);
@@ -144,7 +144,7 @@ export class ScriptedReader {
   }
 
   #count(address: string, count: number): void {
-    this.told.set(address, (this.told.get(address) ?? 0) + count);
+    this.reported.set(address, (this.reported.get(address) ?? 0) + count);
   }
 
   #addressOf(id: number): string {

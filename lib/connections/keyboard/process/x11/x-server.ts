@@ -43,7 +43,7 @@ export class XServer {
   readonly #questions: Question[] = [];
   #sequence = 0;
   #end: Error | undefined;
-  #tellEnd!: (error: Error) => void;
+  #reportEnd!: (error: Error) => void;
   readonly #listeners: ((event: Buffer) => void)[] = [];
 
   private constructor(socket: Socket, welcome: Buffer, rest: Buffer) {
@@ -51,7 +51,7 @@ export class XServer {
     this.keycodes = { first: welcome[34]!, last: welcome[35]! };
     this.root = rootOf(welcome);
     this.ended = new Promise((resolve) => {
-      this.#tellEnd = resolve;
+      this.#reportEnd = resolve;
     });
     let unread = rest;
     socket.on('data', (bytes) => {
@@ -133,7 +133,7 @@ export class XServer {
 
   #close(error: Error): void {
     this.#end ??= error;
-    this.#tellEnd(this.#end);
+    this.#reportEnd(this.#end);
     this.#socket.destroy();
     for (const { reject } of this.#questions.splice(0)) reject(this.#end);
   }

@@ -61,10 +61,10 @@ export function expectNoTag(request: HttpRequest): void {
 }
 
 function failed(header: string, expected: string, got: string): HubError {
-  return new HubError('precondition-failed', `${header}: expected ${expected}, got ${got.slice(0, longestTold)}`);
+  return new HubError('precondition-failed', `${header}: expected ${expected}, got ${got.slice(0, longestReported)}`);
 }
 
-const longestTold = 200;
+const longestReported = 200;
 
 /** A tag, which may have commas (section 8.8.3), or the sign of any state. */
 const tags = /(W\/)?("[^"]*")|\*/g;

@@ -179,7 +179,7 @@ export class Witness {
     this.#context = context;
     this.#hub = hub;
     this.#gate = createLogGate(
-      (count) => this.#tell(`${context.id} many addresses`, 'refused', 'of those that guess most', count),
+      (count) => this.#report(`${context.id} many addresses`, 'refused', 'of those that guess most', count),
       intervalMs,
     );
   }
@@ -187,20 +187,25 @@ export class Witness {
   /** `user` may be what somebody claims to be: also a token, where one was expected to be a name. */
   note(user: string, address: string, after: Coming, cause: string): void {
     const { id, withoutSecrets } = this.#context;
-    const tell = (count?: number) => {
+    const report = (count?: number) => {
       const name = withoutSecrets(user).slice(0, 64);
-      this.#tell(`${id} ${name === '' ? '' : `${name} `}${shownAddress(address)}`, after, withoutSecrets(cause), count);
+      this.#report(
+        `${id} ${name === '' ? '' : `${name} `}${shownAddress(address)}`,
+        after,
+        withoutSecrets(cause),
+        count,
+      );
     };
-    if (after === 'refused') this.#gate(networkOf(address), tell);
-    else tell();
+    if (after === 'refused') this.#gate(networkOf(address), report);
+    else report();
   }
 
   /** Somebody has saved flow files with other users: what has changed, a sentence for each of them. */
   noteUsers(changes: readonly string[]): void {
-    for (const change of changes) this.#tell(`${this.#context.id} flow files`, 'changed', change);
+    for (const change of changes) this.#report(`${this.#context.id} flow files`, 'changed', change);
   }
 
-  #tell(user: string, after: string, cause: string, count = 1): void {
+  #report(user: string, after: string, cause: string, count = 1): void {
     const { keeping } = this.#hub;
     if (keeping.archive?.audit !== undefined) {
       keeping.note({ kind: 'sign-in', user, address: '', after, cause, count });

@@ -64,7 +64,7 @@ class PlainObserver implements Observer {
     this.#isTrigger = isTrigger;
   }
 
-  tell(change: Change): void {
+  notify(change: Change): void {
     this.subscriber.put(this.#prefix, change);
     if (this.#isTrigger) this.subscriber.fires++;
   }

@@ -26,7 +26,7 @@ export type GiveUp = (client: Client, limit: 'stallMs' | 'unsentFrames' | 'misse
 export interface GroupContext extends Sources {
   readonly tickerOf: (rate: number) => Ticker;
   /** Tells of parameters that have come and gone, before anything else is told of them. */
-  tellStructure(): void;
+  sendStructure(): void;
   readonly giveUp: GiveUp;
   readonly late: LateClients;
 }
@@ -101,7 +101,7 @@ export class Group implements Subscriber {
   }
 
   #flush(outboxes: readonly Outbox[]): void {
-    this.#context.tellStructure();
+    this.#context.sendStructure();
     const due = outboxes.filter(({ oldest }) => oldest !== undefined);
     if (due.length === 0) return;
     const before = this.#outboxes.sent;
@@ -141,7 +141,7 @@ export class Group implements Subscriber {
   #deliver(shared: Packer, variants: readonly Variant[], before: number): void {
     const { batches } = shared;
     const missing: Missing = [];
-    for (const { from, members } of variants) if (from === undefined) tellFires(members, batches, missing);
+    for (const { from, members } of variants) if (from === undefined) sendFires(members, batches, missing);
     const untilMs = isLong(batches, this.#live.size) ? performance.now() + mostAtOnceMs : undefined;
     for (const member of this.#live) {
       if (untilMs !== undefined && performance.now() >= untilMs) this.#context.late.add(member.client);
@@ -187,7 +187,7 @@ export class Group implements Subscriber {
 }
 
 /** Who is catching up hears of fires. Who is behind, and is not counted with others yet, has missed all. */
-function tellFires(members: readonly Membership[], batches: readonly Batch[], missing: Missing): void {
+function sendFires(members: readonly Membership[], batches: readonly Batch[], missing: Missing): void {
   const frames = fireFrames(batches);
   for (const member of members) {
     if (member.name === 'behind') member.miss(batches);

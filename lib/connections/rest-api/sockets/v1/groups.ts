@@ -55,13 +55,13 @@ export class Groups {
     this.#fanOut = fanOut;
     this.structure = new Structure(hub, this.#groups);
     this.staleness = new Staleness(hub, fanOut, this.#groups);
-    const tellStructure = () => this.structure.tell();
+    const sendStructure = () => this.structure.notify();
     this.#context = {
       hub,
       fanOut,
       tickerOf: createTickers((work) => queue.atEnd(work)),
       giveUp,
-      tellStructure,
+      sendStructure,
       late: new LateClients(queue),
     };
   }
@@ -121,7 +121,7 @@ export class Groups {
   }
 
   /** Tells clients that triggers of another hub have fired, which nobody here has heard: `{"lost":{"9":3}}`. */
-  tellLost(fires: LostFires): void {
+  reportLost(fires: LostFires): void {
     const found = new Map<Subscriber, { channel: Channel; count: number }[]>();
     for (const [parameter, count] of fires)
       for (const { subscriber } of this.#fanOut.observersOf(parameter)) {
@@ -146,7 +146,7 @@ export class Groups {
     change: (handover: Handover) => Handover,
   ): void {
     if (client.hasLeft) return;
-    this.structure.tell(); // what it leaves with has values of what has just come
+    this.structure.notify(); // what it leaves with has values of what has just come
     const before = this.#placeOf.get(client);
     const handover = before?.membership.take() ?? newcomer;
     if (before !== undefined) this.#part(client, before);
@@ -174,18 +174,18 @@ export class Groups {
 
   /** Works for a client until then; returns whether there is more to do at once. */
   #advance(client: Client, endMs: number): boolean {
-    this.structure.tell();
+    this.structure.notify();
     const membership = this.membershipOf(client);
     if (membership === undefined) return false; // it was given up
     let hasMore = false;
     client.cork(() => {
       client.sendKept();
-      hasMore = membership.advance(endMs, this.#tellStale);
+      hasMore = membership.advance(endMs, this.#sendStale);
     });
     return hasMore;
   }
 
-  readonly #tellStale = (member: Membership, endMs: number) => this.staleness.goOn(member, endMs);
+  readonly #sendStale = (member: Membership, endMs: number) => this.staleness.goOn(member, endMs);
 
   #part(client: Client, { group, task }: Place): void {
     this.#queue.remove(task);
@@ -228,7 +228,7 @@ class Structure {
   declare(channel: Channel): void {
     this.#cameAt = this.#hub.revision;
     if (this.#groups.size === 0) return;
-    this.#tellSoon();
+    this.#notifySoon();
     this.#came.push(channel);
   }
 
@@ -236,7 +236,7 @@ class Structure {
     if (this.#goneAt < this.#hub.revision) this.#flush(); // what it was last
     this.#goneAt = this.#hub.revision;
     if (this.#groups.size === 0) return;
-    this.#tellSoon();
+    this.#notifySoon();
     this.#gone.push(channel);
   }
 
@@ -246,7 +246,7 @@ class Structure {
   }
 
   /** Tells what is not told yet. */
-  tell(): void {
+  notify(): void {
     if (this.#came.length + this.#gone.length === 0) return;
     const came = this.#came;
     const gone = this.#gone;
@@ -259,10 +259,10 @@ class Structure {
     }
   }
 
-  #tellSoon(): void {
+  #notifySoon(): void {
     if (this.#came.length + this.#gone.length > 0) return;
     this.#flush(); // what changed before comes before
-    setImmediate(() => this.tell());
+    setImmediate(() => this.notify());
   }
 
   #flush(): void {

@@ -169,19 +169,19 @@ export class Membership {
    * Works for the client until then; returns whether there is more to do at once. `tellStale` goes on to tell it what is stale and what is
    * fresh again, once it has the values.
    */
-  advance(endMs: number, tellStale: (member: Membership, endMs: number) => Stopped): boolean {
+  advance(endMs: number, reportStale: (member: Membership, endMs: number) => Stopped): boolean {
     const { client } = this;
     if (this.#state.name === 'behind') this.#recover(this.#state);
     const state = this.#state;
     if (state.name === 'catching up') {
       this.#gather(state);
-      this.#tellMissed();
+      this.#sendMissed();
     }
     if (client.isFull || state.name === 'behind') return false;
     const isOnItsWay = state.name === 'catching up' || state.name === 'extending';
     const last = state.name === 'extending' ? state.from : Number.POSITIVE_INFINITY; // the outboxes bring the rest
     let stopped = isOnItsWay ? state.catchUp.run(client, last, endMs) : 'done';
-    if (stopped === 'done') stopped = tellStale(this, endMs);
+    if (stopped === 'done') stopped = reportStale(this, endMs);
     if (stopped === 'done' && isOnItsWay && !client.mayWantMore) this.#finish(state);
     return stopped === 'more';
   }
@@ -267,7 +267,7 @@ export class Membership {
   #recover(behind: Behind): void {
     this.#missWaiting(behind);
     behind.from = this.#members.hub.revision;
-    this.#tellMissed();
+    this.#sendMissed();
     if (this.client.missed.size > 0) this.settle();
     else this.#state = { name: 'extending', from: behind.from, catchUp: behind.catchUp };
   }
@@ -297,7 +297,7 @@ export class Membership {
   }
 
   /** Sends a frame of each kind of what the client has missed and still wants, as long as there is room. */
-  #tellMissed(): void {
+  #sendMissed(): void {
     const { client } = this;
     const { hub, fanOut, outboxes } = this.#members;
     const isWanted = ({ parameter }: Channel) =>

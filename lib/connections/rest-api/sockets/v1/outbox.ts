@@ -244,8 +244,8 @@ export class AllOutbox extends Outbox {
     let areFires = false;
     const end = (revision: number) => {
       if (items === '') return;
-      const told = span && Math.max(span.before, Math.min(revision, span.after));
-      packer.put(areFires ? firedFrame(items, told) : setFrame(items, told), channels);
+      const reported = span && Math.max(span.before, Math.min(revision, span.after));
+      packer.put(areFires ? firedFrame(items, reported) : setFrame(items, reported), channels);
       items = '';
       channels = [];
     };
@@ -323,7 +323,7 @@ export class GroupChannel implements Observer {
     return this.#previousRevision;
   }
 
-  tell(change: Change): void {
+  notify(change: Change): void {
     const isFirst = !this.#isPending;
     if (isFirst) {
       this.#isPending = true;

@@ -55,10 +55,10 @@ export class Staleness {
   }
 
   /** Has a client be told what is stale of all that it subscribes to by now. */
-  owe(client: Client, tellsFresh = this.#walks.get(client)?.tellsFresh ?? false): void {
-    if (this.#stale === 0 && !tellsFresh) return;
+  owe(client: Client, sendsFresh = this.#walks.get(client)?.sendsFresh ?? false): void {
+    if (this.#stale === 0 && !sendsFresh) return;
     const find = (address: string) => this.#hub.find(address);
-    this.#walks.set(client, new StaleWalk(this.#known, client.subscriptions, tellsFresh, this.#fanOut, find));
+    this.#walks.set(client, new StaleWalk(this.#known, client.subscriptions, sendsFresh, this.#fanOut, find));
   }
 
   /** Goes on telling a member until a time; says what stopped it. */
@@ -83,10 +83,10 @@ export class Staleness {
       else if (this.#note(parameter)) this.#gather(parameter, found);
     }
     for (const group of this.#groups.values()) {
-      const told = found.get(group);
-      if (told === undefined) continue;
+      const stale = found.get(group);
+      if (stale === undefined) continue;
       group.flush(); // the values that made it fresh come before
-      for (const [since, channels] of told) this.#tell(group, { since, channels });
+      for (const [since, channels] of stale) this.#notify(group, { since, channels });
     }
     if (this.#due.length > 0) setImmediate(this.#work);
   };
@@ -112,9 +112,9 @@ export class Staleness {
     }
   }
 
-  #tell(group: Group, told: StaleChannels): void {
-    const frames = staleFrames(told);
-    const withDefinitions = [...definitionFrames(told), ...frames];
+  #notify(group: Group, stale: StaleChannels): void {
+    const frames = staleFrames(stale);
+    const withDefinitions = [...definitionFrames(stale), ...frames];
     for (const member of group.members())
       if (member.lacksValues || !sendAll(member.client, member.isDefined ? frames : withDefinitions))
         this.owe(member.client, true); // it is told which are fresh after the values
@@ -127,7 +127,7 @@ export class Staleness {
  */
 class StaleWalk {
   /** false: the client has been told of nothing that was stale, so it need not hear what is fresh. */
-  readonly tellsFresh: boolean;
+  readonly sendsFresh: boolean;
   readonly #known: ReadonlyMap<Parameter, boolean>;
   readonly #fanOut: FanOut;
   readonly #subscriptions: readonly Subscription[];
@@ -136,11 +136,11 @@ class StaleWalk {
   constructor(
     known: ReadonlyMap<Parameter, boolean>,
     subscriptions: readonly Subscription[],
-    tellsFresh: boolean,
+    sendsFresh: boolean,
     fanOut: FanOut,
     find: (address: string) => Parameter | undefined,
   ) {
-    this.tellsFresh = tellsFresh;
+    this.sendsFresh = sendsFresh;
     this.#known = known;
     this.#fanOut = fanOut;
     this.#subscriptions = subscriptions;
@@ -160,15 +160,16 @@ class StaleWalk {
       const { done, value: parameter } = this.#parameters.next();
       if (done) break;
       const isStale = this.#known.get(parameter);
-      if (isStale === undefined || (!isStale && !this.tellsFresh)) continue;
+      if (isStale === undefined || (!isStale && !this.sendsFresh)) continue;
       if (!this.#subscriptions.some(({ selection }) => selection.has(parameter))) continue;
       const since = isStale ? parameter.remote?.staleSince : undefined;
       found.set(since, [...(found.get(since) ?? []), parameter]);
     }
     for (const [since, parameters] of found) {
-      const told = { since, channels: parameters.map((parameter) => this.#fanOut.channelOf(parameter)) };
-      const frames = staleFrames(told);
-      for (const frame of member.isDefined ? frames : [...definitionFrames(told), ...frames]) member.client.send(frame);
+      const stale = { since, channels: parameters.map((parameter) => this.#fanOut.channelOf(parameter)) };
+      const frames = staleFrames(stale);
+      for (const frame of member.isDefined ? frames : [...definitionFrames(stale), ...frames])
+        member.client.send(frame);
     }
     return looked === stepSize;
   }

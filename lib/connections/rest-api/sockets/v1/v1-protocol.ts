@@ -24,9 +24,9 @@ interface V1Protocol extends Protocol {
   /** Tells of a parameter that is no more; `channel` is the one that it had. */
   forget(parameter: Parameter, channel: Channel | undefined): void;
   /** Tells which parameters have become stale or fresh. */
-  tellStale(parameters: Iterable<Parameter>): void;
+  reportStale(parameters: Iterable<Parameter>): void;
   /** Tells that fires of other hubs were lost. */
-  tellLost(fires: LostFires): void;
+  reportLost(fires: LostFires): void;
 }
 
 /** Serves clients that offer the subprotocol. */
@@ -66,7 +66,7 @@ export function serveV1({
     groups,
     readSubscription: createSubscriptionReader(boundOf, fanOut, limits),
   };
-  const taken = limitsTold(limits);
+  const taken = limitsReported(limits);
   const greetingOf = ({ epoch }: Client) => encode({ hello: { epoch, hub: `patchbay ${hub.version}`, limits: taken } });
   const shared = { desk, hits, queue, resume, sessions, stalls, greetingOf };
 
@@ -91,8 +91,8 @@ export function serveV1({
       groups.staleness.forget(parameter);
       if (channel !== undefined) groups.structure.forget(channel);
     },
-    tellStale: (parameters) => groups.staleness.look(parameters),
-    tellLost: (fires) => groups.tellLost(fires),
+    reportStale: (parameters) => groups.staleness.look(parameters),
+    reportLost: (fires) => groups.reportLost(fires),
     close() {
       for (const session of [...sessions]) session.end(closeCodes.goingAway, 'the hub stops');
     },
@@ -100,7 +100,7 @@ export function serveV1({
 }
 
 /** The limits that clients are told. */
-function limitsTold({ subscriptions, patterns }: Limits): Greeting['limits'] {
+function limitsReported({ subscriptions, patterns }: Limits): Greeting['limits'] {
   return { messageBytes: maxMessageBytes, subscriptions, patterns, regexes: maxRegexes, rate: maxRate };
 }
 

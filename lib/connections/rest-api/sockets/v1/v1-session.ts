@@ -172,11 +172,11 @@ export class V1Session implements Session, Task {
     hits.addError(error, this.#client.remoteAddress);
     const frame = encode({ error: asHubError(error, desk.log).message, ...subject });
     const isLast = ++this.#mistakes >= maxMistakes;
-    if (this.#client.pendingAcks === 0) this.#tellMistake(frame, isLast);
-    else this.#client.answerAfter(undefined, () => this.#tellMistake(frame, isLast));
+    if (this.#client.pendingAcks === 0) this.#sendMistake(frame, isLast);
+    else this.#client.answerAfter(undefined, () => this.#sendMistake(frame, isLast));
   }
 
-  #tellMistake(frame: string, isLast: boolean): void {
+  #sendMistake(frame: string, isLast: boolean): void {
     this.#client.send(frame);
     if (!isLast) return;
     this.#shared.hits.add('mistakes', this.#client.remoteAddress);

@@ -5,7 +5,7 @@ import type { ValueType } from '../../../../model/value.ts';
 import { storedText } from '../../thread/database/read-rows.ts';
 import { giveWay } from '../../thread/give-way.ts';
 import { Columns, columnRows } from '../columns.ts';
-import type { Changes, ToldJump, WriterRow } from '../history-messages.ts';
+import type { Changes, JumpRow, WriterRow } from '../history-messages.ts';
 import { hourMs } from '../history-tables.ts';
 import type { HistoryDatabase } from './history-database.ts';
 
@@ -24,7 +24,7 @@ const mostParameters = 2 ** 30;
 export class Batch {
   readonly columns: readonly Columns[];
   readonly until: number;
-  readonly jumps: readonly ToldJump[];
+  readonly jumps: readonly JumpRow[];
   readonly #writers: readonly WriterRow[];
   readonly #parameters: readonly (KnownParameter | undefined)[];
   /** Whether each change of a rule is kept. */
@@ -97,7 +97,7 @@ export class Batch {
   }
 
   /** Tells the changes of some columns in the order in which they came; the value of texts and triggers is NaN. */
-  tell(
+  forEachRow(
     { parameter, time, value, revision, length }: Columns,
     add: (rule: number, id: number, time: number, value: number, revision: number) => void,
   ): void {

@@ -118,7 +118,7 @@ export class Writing {
     };
     for (const columns of batch.columns) {
       for (const { start, end } of columns.gaps) for (const spans of this.#spans) spans.interrupt(start, end, false);
-      batch.tell(columns, (rule, parameter, time, value, revision) => {
+      batch.forEachRow(columns, (rule, parameter, time, value, revision) => {
         while (jumps.length > 0 && revision > (jumps[0]!.revision ?? 0)) jump();
         if (this.#run.base + revision > this.#countedBefore) this.#spans[rule]?.add(parameter, time, value);
         else this.#spans[rule]?.begin(parameter, time, value);

@@ -8,7 +8,7 @@ import { jumpMs } from '../../../../model/time/wall-clock.ts';
 import { clearLog, exists, filesOf, setAside } from '../../thread/database/files.ts';
 import { FolderLock, hasLost, lostLog, readLogIndex } from '../../thread/database/open-stored.ts';
 import { checkDatabase, troubleOf } from '../../thread/database/store-database.ts';
-import type { Changes, HistoryAnswer, OpenHistory, ToldJump } from '../history-messages.ts';
+import type { Changes, HistoryAnswer, JumpRow, OpenHistory } from '../history-messages.ts';
 import { hourMs } from '../history-tables.ts';
 import { Batch, type KnownParameter } from './batch.ts';
 import { hoursOf } from './drop.ts';
@@ -174,7 +174,7 @@ export class HistoryKeeping {
 }
 
 /** A clock that shows an earlier time than with the changes before was set back, even if nobody has noticed when. */
-function jumpsOf({ until, jumps = [] }: Changes, before: number): readonly ToldJump[] {
+function jumpsOf({ until, jumps = [] }: Changes, before: number): readonly JumpRow[] {
   return jumps.length === 0 && until <= before - jumpMs ? [{ before, after: until, revision: undefined }] : jumps;
 }
 

@@ -216,7 +216,7 @@ export function chooseStep(
 }
 
 /** Tells a sink everything from `from` until before `to`, from the longest spans that fit into a step. */
-export function tell(
+export function emitHistory(
   moment: Moment,
   series: Series,
   { from, to }: Interval,
@@ -232,20 +232,20 @@ export function tell(
   ] as const) {
     if (stepMs < unitMs || !complete.has(table) || at >= mark) continue;
     const end = Math.min(to, mark);
-    moment.database.tellSpans(table, series, at, end, (span) => tellSpan(moment, series, span, unitMs, sink));
+    moment.database.emitSpans(table, series, at, end, (span) => emitSpan(moment, series, span, unitMs, sink));
     at = Math.max(at, end);
   }
-  if (at < to) tellChanges(moment, series, at, to, sink);
+  if (at < to) emitChanges(moment, series, at, to, sink);
 }
 
 /** A span does not say in which part of it something was known: then what it was made of is told, if that is still kept. */
-function tellSpan(moment: Moment, series: Series, span: Span, unitMs: number, sink: Sink): void {
+function emitSpan(moment: Moment, series: Series, span: Span, unitMs: number, sink: Sink): void {
   const [start, , , , , count] = span;
   if (sink.isKnownThrough(start, start + unitMs)) sink.span(span, unitMs);
   else if (unitMs === hourMs) {
     const minutes = moment.database.spans('minute', series, start, start + unitMs);
     if (countOf(minutes) !== count) sink.span(span, unitMs);
-    else for (const minute of minutes) tellSpan(moment, series, minute, minuteMs, sink);
+    else for (const minute of minutes) emitSpan(moment, series, minute, minuteMs, sink);
   } else {
     const rows = moment.database.changes(series, start, start, start + unitMs, 'first', count);
     if (rows.length < count) sink.span(span, unitMs);
@@ -253,10 +253,10 @@ function tellSpan(moment: Moment, series: Series, span: Span, unitMs: number, si
   }
 }
 
-function tellChanges(moment: Moment, series: Series, from: number, to: number, sink: Sink): void {
+function emitChanges(moment: Moment, series: Series, from: number, to: number, sink: Sink): void {
   const { database, deadline, segments } = moment;
   if (!segments.isOrdered) {
-    tellPieces(moment, series, { from, to }, sink);
+    emitPieces(moment, series, { from, to }, sink);
     return;
   }
   for (const hour of database.changedHours(series, from, to)) {
@@ -267,14 +267,14 @@ function tellChanges(moment: Moment, series: Series, from: number, to: number, s
 }
 
 /** Where a time came twice, what came later holds. */
-function tellPieces(moment: Moment, series: Series, range: Interval, sink: Sink): void {
+function emitPieces(moment: Moment, series: Series, range: Interval, sink: Sink): void {
   const starts = startsIn(moment, series, range);
-  const tell = ([time, value]: StateRow) => sink.state(time, value as number | undefined);
+  const emitHistory = ([time, value]: StateRow) => sink.state(time, value as number | undefined);
   for (const [time, value] of changesIn(moment, series, range, 'first', Number.MAX_SAFE_INTEGER)) {
-    for (; starts.length > 0 && starts[0]![0] <= time; starts.shift()) tell(starts[0]!);
+    for (; starts.length > 0 && starts[0]![0] <= time; starts.shift()) emitHistory(starts[0]!);
     sink.change(time, value as number);
   }
-  for (const start of starts) tell(start);
+  for (const start of starts) emitHistory(start);
 }
 
 function countOf(spans: readonly Span[]): number {

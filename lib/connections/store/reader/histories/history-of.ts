@@ -13,7 +13,7 @@ import {
   type StateRow,
   statesIn,
 } from '../past-moment.ts';
-import { Buckets, chooseStep, completeTables, countAtLeast, type Sink, tell } from './buckets.ts';
+import { Buckets, chooseStep, completeTables, countAtLeast, emitHistory, type Sink } from './buckets.ts';
 import { floorTo, isDown } from './gaps.ts';
 
 type CourseOf = (moment: Moment, series: Series, range: HistoryRange) => Course;
@@ -60,7 +60,7 @@ function numberCourse(moment: Moment, series: Series, range: HistoryRange): Cour
   const gaps = moment.gaps.within(from, to);
   const held = heldBefore(moment, series, from)?.value as number | undefined;
   const buckets = new Buckets(from, to, stepMs, gaps, held);
-  tell(moment, series, { from, to }, stepMs, complete, buckets);
+  emitHistory(moment, series, { from, to }, stepMs, complete, buckets);
   buckets.holdUntil(to);
   return { kind: 'buckets', stepMs, ...buckets.columns() };
 }
@@ -78,7 +78,7 @@ function fireCourse(moment: Moment, series: Series, range: HistoryRange): Course
   const from = floorTo(stepMs, range.from);
   const to = floorTo(stepMs, range.to) + stepMs;
   const counts = new Counts(from, stepMs);
-  tell(moment, series, { from, to }, stepMs, complete, counts);
+  emitHistory(moment, series, { from, to }, stepMs, complete, counts);
   return { kind: 'fires', stepMs, ...counts.columns() };
 }
 
@@ -133,10 +133,10 @@ function textCourse(moment: Moment, series: Series, range: HistoryRange): Course
   const { from, to, points } = range;
   const rows = statesIn(moment, series, { from, to: to + 1 }, 'last', points + 1);
   const hasMore = rows.length > points;
-  const told = hasMore ? rows.slice(1) : rows;
-  const start = hasMore ? told[0]![0] : from;
+  const shown = hasMore ? rows.slice(1) : rows;
+  const start = hasMore ? shown[0]![0] : from;
   const held = hasMore ? undefined : heldBefore(moment, series, from);
-  const states = statesOf(held, told, moment.gaps.within(start, to), { from: start, to }, series.type);
+  const states = statesOf(held, shown, moment.gaps.within(start, to), { from: start, to }, series.type);
   return { kind: 'texts', ...states, ...(hasMore && { more: true }) };
 }
 

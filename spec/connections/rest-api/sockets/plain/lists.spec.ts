@@ -32,14 +32,14 @@ async function nextText({ frames }: RawClient): Promise<{ readonly bytes: number
 
 /** Reads lists until one ends with this value; returns their items, and how long each list was. */
 async function readUntil(client: RawClient, address: string, value: string): Promise<[Frame[], lengths: number[]]> {
-  const told: Frame[] = [];
+  const reported: Frame[] = [];
   const lengths: number[] = [];
   do {
     const { bytes, data } = await nextText(client);
-    told.push(...(data as Frame[]));
+    reported.push(...(data as Frame[]));
     lengths.push(bytes);
-  } while (!(told.at(-1)?.p === address && told.at(-1)?.v === value));
-  return [told, lengths];
+  } while (!(reported.at(-1)?.p === address && reported.at(-1)?.v === value));
+  return [reported, lengths];
 }
 
 /** The items of the next lists, until there are so many: what a client sends on a busy machine may be written in several rounds. */
@@ -61,7 +61,7 @@ for (const query of ['?list=true', '?list=1&filter=^desk/', '?filter=desk&list=t
     hub.write('desk/go', 1, writer);
     hub.write('desk/go', 1, writer);
     hub.write('desk/s', 'ü "🎚"', writer);
-    const told = [
+    const reported = [
       ...[1, 2, 1].flatMap((value) => [
         { p: 'desk/a', v: String(value) },
         { p: 'desk/b', v: String(value * 2) },
@@ -70,8 +70,8 @@ for (const query of ['?list=true', '?list=1&filter=^desk/', '?filter=desk&list=t
       { p: 'desk/go', v: '1' },
       { p: 'desk/s', v: 'ü "🎚"' },
     ];
-    t.deepEqual((await nextText(lists)).data, told);
-    for (const one of told) t.deepEqual(await frames.next(), one);
+    t.deepEqual((await nextText(lists)).data, reported);
+    for (const one of reported) t.deepEqual(await frames.next(), one);
     hub.write('desk/b', 7, writer);
     t.deepEqual((await nextText(lists)).data, [{ p: 'desk/b', v: '7' }]);
   });
@@ -121,9 +121,9 @@ test('D-43: with a snapshot all known values come first, as lists', async (t) =>
   for (const name of names) hub.write(`desk/${name}`, `of ${name}`, writer);
   hub.write('desk/mark', 1, writer);
   const client = await openRawClient(t, hub.port, '?list=true&snapshot=true');
-  const [told, lengths] = await readUntil(client, 'desk/mark', '1');
+  const [reported, lengths] = await readUntil(client, 'desk/mark', '1');
   t.deepEqual(
-    told.slice(0, -1),
+    reported.slice(0, -1),
     names.map((name) => ({ p: `desk/${name}`, v: `of ${name}` })),
   );
   t.true(lengths.length < 300, `${lengths.length} lists`);
@@ -149,8 +149,8 @@ for (const [what, value] of [
       }
       hub.write('desk/mark', index, writer);
       expected.push({ p: 'desk/mark', v: String(index) });
-      const [told, lengths] = await readUntil(client, 'desk/mark', String(index));
-      t.deepEqual(told, expected.splice(0));
+      const [reported, lengths] = await readUntil(client, 'desk/mark', String(index));
+      t.deepEqual(reported, expected.splice(0));
       for (const [at, length] of lengths.entries())
         if (length > listBytes) t.true(what === 'long texts' && length < 66_000, `list ${at} of ${length} bytes`);
     }
@@ -166,8 +166,8 @@ test('D-43: a list of a client is written in its order; single messages are take
     { p: 'desk/go', v: null },
     { p: 'desk/go', v: '' },
   ]);
-  const told = ['i=1', 'i=2', 's=on air', 'b=true', 'i=3', 'go=1', 's=gone'];
-  for (const one of told) {
+  const reported = ['i=1', 'i=2', 's=on air', 'b=true', 'i=3', 'go=1', 's=gone'];
+  for (const one of reported) {
     const [name, v] = one.split('=');
     t.deepEqual(await other.next(), { p: `desk/${name}`, v: v! });
   }
@@ -199,10 +199,10 @@ test('D-43, D-26: wrong items are answered one by one, and keep no other item of
   const [ann, bob] = [await openClient(t, hub.port, '?list=true'), await openClient(t, hub.port)];
   ann.send(`[${items.map(([item], index) => `{"p":"desk/i","v":${index}},${item}`).join()}]`);
   const answers: Frame[] = [];
-  const told: Frame[] = [];
-  while (answers.length < items.length || told.length < items.length) {
+  const reported: Frame[] = [];
+  while (answers.length < items.length || reported.length < items.length) {
     const frame: Frame | readonly Frame[] = await ann.next();
-    if (Array.isArray(frame)) told.push(...frame);
+    if (Array.isArray(frame)) reported.push(...frame);
     else answers.push(frame);
   }
   for (const [index, [item, error, p]] of items.entries()) {
@@ -210,7 +210,7 @@ test('D-43, D-26: wrong items are answered one by one, and keep no other item of
     t.is(answers[index]?.p, p, item);
   }
   t.deepEqual(
-    told,
+    reported,
     items.map((_, index) => ({ p: 'desk/i', v: String(index) })),
   );
   for (const index of items.keys()) t.deepEqual(await bob.next(), { p: 'desk/i', v: String(index) });
@@ -278,11 +278,11 @@ test('D-43: others are served while a long list is written, and it is written al
   sender.send([...items, { p: 'desk/mark', v: 1 }]);
   sender.close();
   other.send({ p: 'desk/other', v: 1 });
-  const told = await other.frames.until(({ p }) => p === 'desk/mark');
-  const place = told.findIndex(({ p }) => p === 'desk/other');
+  const reported = await other.frames.until(({ p }) => p === 'desk/mark');
+  const place = reported.findIndex(({ p }) => p === 'desk/other');
   t.true(place >= 0 && place < 1900, `after ${place} items`);
   t.deepEqual(
-    told.filter(({ p }) => p === 'desk/i').map(({ v }) => Number(v)),
+    reported.filter(({ p }) => p === 'desk/i').map(({ v }) => Number(v)),
     items.map(({ v }) => v),
   );
 });
@@ -298,21 +298,21 @@ test('D-43, D-28: a client of lists that stops reading costs a bounded amount, g
   while (count < 1600) {
     for (let end = count + 50; count < end; count++) hub.write(`desk/p${count % 100}`, `${count} ${padding}`, writer);
     hub.write('desk/mark', count, writer);
-    const [told] = await readUntil(reader, 'desk/mark', String(count));
-    t.is(told.length, 51);
+    const [reported] = await readUntil(reader, 'desk/mark', String(count));
+    t.is(reported.length, 51);
   }
   t.true(hub.lines.some(({ message }) => message.startsWith('client 127.0.0.1 went past the limit unreadBytes ')));
   stalled.resume();
-  const [told] = await readUntil(stalled, 'desk/mark', String(count));
+  const [reported] = await readUntil(stalled, 'desk/mark', String(count));
   const last = new Map<string, number>();
-  for (const { p, v } of told) {
+  for (const { p, v } of reported) {
     const value = Number.parseInt(v!, 10);
     if (value < (last.get(p!) ?? -1)) t.fail(`${p}: ${value} was told after ${last.get(p!)}`);
     last.set(p!, value);
   }
   for (const name of names)
     t.is(last.get(`desk/${name}`), Number.parseInt(String(hub.find(`desk/${name}`)?.value), 10));
-  t.true(told.length < 1600, `${told.length} of 1,632 changes were kept for one client`);
+  t.true(reported.length < 1600, `${reported.length} of 1,632 changes were kept for one client`);
   for (let live = 0; live < 300; live++) hub.write('desk/p7', `${count + live} live`, writer);
   hub.write('desk/mark', -1, writer);
   t.is((await readUntil(stalled, 'desk/mark', '-1'))[0].length, 301);

@@ -13,10 +13,10 @@ function start() {
   const graph = new Graph();
   graph.declare(owner, [{ id: 'lamp', type: 'B', access: 'read-write' }]);
   const fanOut = new FanOut();
-  graph.changes$.subscribe((change) => fanOut.tell(change));
-  const told: (readonly object[])[] = [];
+  graph.changes$.subscribe((change) => fanOut.notify(change));
+  const reported: (readonly object[])[] = [];
   const compiled: string[] = [];
-  const groups = new PlainGroups(graph, fanOut, ({ topics }) => void told.push([...topics]));
+  const groups = new PlainGroups(graph, fanOut, ({ topics }) => void reported.push([...topics]));
   let value = false;
   const change = () => {
     value = !value;
@@ -27,7 +27,7 @@ function start() {
       compiled.push(key);
       return filterOf(0.1, (address) => address.includes(key));
     });
-  return { groups, told, compiled, change, join };
+  return { groups, reported, compiled, change, join };
 }
 
 test('a topic is shared by so many, places that become free are taken first', (t) => {
@@ -45,22 +45,22 @@ test('a topic is shared by so many, places that become free are taken first', (t
 });
 
 test('a change is put once per group, for all its topics; a topic that nobody has is gone, and so is a group', (t) => {
-  const { groups, told, change, join } = start();
+  const { groups, reported, change, join } = start();
   const lamps = Array.from({ length: topicMembers + 1 }, () => join('lamp'));
   const all = join('desk');
   join('fader');
   change();
-  t.deepEqual(told.splice(0), [[lamps[0]!, lamps.at(-1)!], [all]]);
+  t.deepEqual(reported.splice(0), [[lamps[0]!, lamps.at(-1)!], [all]]);
   for (const topic of lamps.slice(0, topicMembers)) groups.leave(topic);
   change();
-  t.deepEqual(told.splice(0), [[lamps.at(-1)!], [all]]);
+  t.deepEqual(reported.splice(0), [[lamps.at(-1)!], [all]]);
   groups.leave(lamps.at(-1)!);
   change();
-  t.deepEqual(told.splice(0), [[all]]);
+  t.deepEqual(reported.splice(0), [[all]]);
   const again = join('lamp');
   t.not(again, lamps[0]!);
   change();
-  t.deepEqual(told.splice(0), [[all], [again]]);
+  t.deepEqual(reported.splice(0), [[all], [again]]);
 });
 
 test('the filter of a group is compiled once, however many join, and anew when the group has been empty', (t) => {

@@ -68,8 +68,8 @@ test('what is wrong with a message is told after the answers to those before it,
   client.send({ set: [['desk/level', 1]], ack: 7 });
   t.deepEqual((await client.sync()).filter(isAnswer).map(subjectOf), ['pong 1']);
   answer();
-  const told = await client.until(({ ack }) => ack === 7, 'the last answer');
-  t.deepEqual(told.filter(isAnswer).map(subjectOf), ['ack 5', 'mistake 6', 'errors 1', 'mistake 1', 'ack 7']);
+  const reported = await client.until(({ ack }) => ack === 7, 'the last answer');
+  t.deepEqual(reported.filter(isAnswer).map(subjectOf), ['ack 5', 'mistake 6', 'errors 1', 'mistake 1', 'ack 7']);
   client.send({ set: 'all', ack: 8 });
   t.deepEqual((await client.sync()).map(subjectOf), ['mistake 8', 'pong 2']);
 });
@@ -80,9 +80,9 @@ test('no more than 1,000 writes wait for another hub: further messages are recei
   await eventually(async () => (await received()) === 1000);
   t.is(client.messages.length, 0);
   answer();
-  const told = await client.until(({ ack }) => ack === 1099, 'the last answer');
+  const reported = await client.until(({ ack }) => ack === 1099, 'the last answer');
   t.deepEqual(
-    told.map(subjectOf),
+    reported.map(subjectOf),
     Array.from({ length: 1100 }, (_, ack) => `ack ${ack}`),
   );
 });
@@ -96,9 +96,9 @@ test('no answer of another hub is left out for who does not read', async (t) => 
   answer('x'.repeat(16_000)); // all answers together are longer than what the hub keeps for who does not read
   for (let round = 0; round < 20; round++) await received();
   client.resume();
-  const told = await client.until(({ ack }) => ack === asked.at(-1), 'the last answer');
+  const reported = await client.until(({ ack }) => ack === asked.at(-1), 'the last answer');
   t.deepEqual(
-    told.map(({ ack }) => ack),
+    reported.map(({ ack }) => ack),
     asked,
   );
 });
@@ -111,6 +111,6 @@ test('who sends only what makes no sense is told what waits before it is sent aw
   t.is(client.messages.length, 0);
   answer();
   t.is(await client.closed(), 4500);
-  const told = await client.until(({ ack }) => ack === 100, 'the last answer');
-  t.deepEqual(told.map(subjectOf), ['ack 0', ...Array.from({ length: 100 }, (_, index) => `mistake ${index + 1}`)]);
+  const reported = await client.until(({ ack }) => ack === 100, 'the last answer');
+  t.deepEqual(reported.map(subjectOf), ['ack 0', ...Array.from({ length: 100 }, (_, index) => `mistake ${index + 1}`)]);
 });

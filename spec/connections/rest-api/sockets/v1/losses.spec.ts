@@ -60,7 +60,7 @@ test('losses and newest values are together all that was missed, in pieces that 
         }
         t.is(missed.size, sums.size);
         const lost = new Map<number, number>();
-        const told: number[] = [];
+        const reported: number[] = [];
         const defined: number[] = [];
         while (missed.size > 0) {
           const parts = missed.take(({ id }) => id % 7 !== 0, isDefined);
@@ -68,13 +68,13 @@ test('losses and newest values are together all that was missed, in pieces that 
             const [[id, times]] = Object.entries(JSON.parse(`{${text}}`)) as [[string, number]];
             lost.set(Number(id), times);
           }
-          told.push(...parts.items.map((text) => JSON.parse(text)[0]));
+          reported.push(...parts.items.map((text) => JSON.parse(text)[0]));
           defined.push(...parts.definitions.map((text) => JSON.parse(text)[0]));
           t.true([...parts.items, ...parts.definitions].join().length < 17_000);
         }
         const wanted = [...sums.keys()].filter((id) => id % 7 !== 0);
         t.deepEqual(
-          told,
+          reported,
           wanted.filter((id) => id % 3 !== 2),
         );
         t.deepEqual(defined, isDefined ? [] : wanted);

@@ -84,13 +84,13 @@ class Play {
 
   #expectNoFaults(): void {
     const faults = this.readers.flatMap((one) => one.faults);
-    const [{ told, endedAt }] = this.readers as [ScriptedReader];
+    const [{ reported, endedAt }] = this.readers as [ScriptedReader];
     const made = new Map<string, number>();
     for (const { address, revision } of this.desk.changes)
       if (revision > endedAt) made.set(address, (made.get(address) ?? 0) + 1);
-    for (const address of new Set([...made.keys(), ...told.keys()]))
-      if (made.get(address) !== told.get(address))
-        faults.push(`${address}: ${made.get(address)} changes, ${told.get(address)} told or lost`);
+    for (const address of new Set([...made.keys(), ...reported.keys()]))
+      if (made.get(address) !== reported.get(address))
+        faults.push(`${address}: ${made.get(address)} changes, ${reported.get(address)} told or lost`);
     if (faults.length > 0) throw new Error(faults.slice(0, 5).join('; '));
   }
 

@@ -94,9 +94,9 @@ async function run(
       const now = one.count();
       if (now.changes !== before.changes) return;
       for (const [address, count] of fires) {
-        const told = (now.fires.get(address) ?? 0) - (before.fires.get(address) ?? 0);
+        const reported = (now.fires.get(address) ?? 0) - (before.fires.get(address) ?? 0);
         const made = one.covers(address) ? count - (counted.fires.get(address) ?? 0) : 0;
-        if (told !== made) throw new Error(`${address}: fired ${made} times, told ${told} times`);
+        if (reported !== made) throw new Error(`${address}: fired ${made} times, told ${reported} times`);
       }
     });
     counted = { fires: new Map(fires), clients: clients.map((one) => one.count()) };

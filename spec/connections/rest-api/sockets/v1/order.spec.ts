@@ -19,6 +19,6 @@ for (const delivery of ['latest', 'all'] as const)
     await client.until(({ sub }) => sub === 2);
     for (let value = 2; value < 10; value++) hub.write('desk/level', value, writer);
     await client.until(({ end }) => end === 2);
-    const told = client.picture.sequences.get('desk/level')!;
-    t.deepEqual(told.slice(told.lastIndexOf(1)), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    const reported = client.picture.sequences.get('desk/level')!;
+    t.deepEqual(reported.slice(reported.lastIndexOf(1)), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });

@@ -13,16 +13,16 @@ const changes = fc.array(fc.nat(count - 1), { maxLength: 80 });
 /** Up to which of the changes a client has been told, by share. */
 const share = fc.double({ min: 0, max: 1, noNaN: true });
 
-type Told = readonly [id: number, value: number | 'fire'];
+type HubReport = readonly [id: number, value: number | 'fire'];
 
-function read({ batches }: Packer): { told: Told[]; revisions: number[] } {
+function read({ batches }: Packer): { reported: HubReport[]; revisions: number[] } {
   const messages = batches.flatMap(({ frames }) =>
     frames.map((frame): ReceivedMessage => JSON.parse(Buffer.from(frame).toString())),
   );
   return {
-    told: messages.flatMap(({ set = [], fired = [] }) => [
-      ...set.map(([id, value]): Told => [id, value as number]),
-      ...fired.map((id): Told => [id, 'fire']),
+    reported: messages.flatMap(({ set = [], fired = [] }) => [
+      ...set.map(([id, value]): HubReport => [id, value as number]),
+      ...fired.map((id): HubReport => [id, 'fire']),
     ]),
     revisions: messages.flatMap(({ rev = [] }) => rev),
   };
@@ -31,16 +31,16 @@ function read({ batches }: Packer): { told: Told[]; revisions: number[] } {
 for (const OutboxClass of [AllOutbox, LatestOutbox])
   test(`${OutboxClass.name}: what is encoded after a revision is what has changed since; a flush leaves nothing`, (t) => {
     fc.assert(
-      fc.property(changes, share, fc.boolean(), (places, told, onlyFires) => {
+      fc.property(changes, share, fc.boolean(), (places, reported, onlyFires) => {
         let flushes = 0;
         const outbox = new OutboxClass(0, new Ticker(0), () => flushes++);
         const channels = new Channels(count, () => outbox);
         channels.revision = 100;
         const made = places.map((place, index) => channels.set(place, index));
-        const from = 100 + Math.floor(told * places.length);
+        const from = 100 + Math.floor(reported * places.length);
         const isFire = (place: number) => place % 3 === 2;
         const newest = new Map(places.map((place, index) => [place, index]));
-        const wanted = places.flatMap((place, index): Told[] => {
+        const wanted = places.flatMap((place, index): HubReport[] => {
           if (made[index]!.revision <= from && !(OutboxClass === LatestOutbox && !isFire(place))) return [];
           return [[place, isFire(place) ? 'fire' : index]];
         });
@@ -50,12 +50,12 @@ for (const OutboxClass of [AllOutbox, LatestOutbox])
             : [
                 ...(onlyFires ? [] : [...new Set(places.filter((place) => !isFire(place)))])
                   .filter((place) => made[newest.get(place)!]!.revision > from)
-                  .map((place): Told => [place, newest.get(place)!]),
+                  .map((place): HubReport => [place, newest.get(place)!]),
                 ...wanted.filter(([, value]) => value === 'fire'),
               ];
         const packer = new Packer();
         outbox.encode(packer, { before: 100, after: channels.revision }, from, onlyFires);
-        const { told: got, revisions } = read(packer);
+        const { reported: got, revisions } = read(packer);
         t.deepEqual(got, expected);
         t.deepEqual(
           revisions,
@@ -64,7 +64,7 @@ for (const OutboxClass of [AllOutbox, LatestOutbox])
         if (expected.length > 0) t.is(revisions.at(-1), channels.revision);
         const silent = new Packer();
         outbox.encode(silent, undefined, from, onlyFires);
-        t.deepEqual(read(silent), { told: expected, revisions: [] });
+        t.deepEqual(read(silent), { reported: expected, revisions: [] });
         t.is(outbox.oldest, made[0]?.revision);
         t.deepEqual(
           packer.batches.flatMap((batch) => batch.channels.map(({ channel }) => channel.id)),

@@ -39,16 +39,16 @@ test('no revision is told between the answer to a subscription and its end, also
   const client = await openV1(t, hub.port);
   await client.subscribe(small);
   client.send(large);
-  const told = await client.until(({ sub }) => sub === 2);
+  const reported = await client.until(({ sub }) => sub === 2);
   let isComplete = false;
   for (let value = 1; !isComplete; value++) {
     hub.write('desk/p0', value, writer);
     const messages = await client.until(({ end, set = [] }) => end === 2 || set.some((item) => item[1] === value));
     isComplete = messages.at(-1)!.end === 2;
-    told.push(...messages);
+    reported.push(...messages);
   }
-  const answered = told.findIndex(({ sub }) => sub === 2);
-  const onItsWay = told.slice(answered, -1);
+  const answered = reported.findIndex(({ sub }) => sub === 2);
+  const onItsWay = reported.slice(answered, -1);
   t.true(onItsWay.some(({ set = [] }) => set.some(([id]) => client.picture.addresses.get(id) === 'desk/p0')));
   t.deepEqual(revisionsOf(onItsWay), []);
   await client.sync();

@@ -54,8 +54,8 @@ async function countSlow(t: ExecutionContext, { port }: HubUnderTest): Promise<n
 /** Fails unless what was told and what was lost is together all that there was. */
 function expectAll(t: ExecutionContext, picture: Picture, made: ReadonlyMap<string, number>): void {
   for (const [address, changes] of made) {
-    const told = picture.sequences.get(address)?.length ?? picture.fires.get(address) ?? 0;
-    t.is(told + (picture.lost.get(address) ?? 0), changes, address);
+    const reported = picture.sequences.get(address)?.length ?? picture.fires.get(address) ?? 0;
+    t.is(reported + (picture.lost.get(address) ?? 0), changes, address);
   }
   for (const [address, sequence] of picture.sequences) {
     const numbers = sequence.map((value) => Number.parseInt(String(value), 10));
@@ -185,15 +185,15 @@ test('docs/protocol.md: who reads nothing for longer than stallTimeout is closed
   await reader.subscribe({ sub: 1, delivery: 'all' });
   slow.pause();
   t.is(await lostFires(t, hub), 0);
-  let isTold = false;
-  const told = hub.logged(/went past the limit stallMs/).finally(() => {
-    isTold = true;
+  let isReported = false;
+  const reported = hub.logged(/went past the limit stallMs/).finally(() => {
+    isReported = true;
   });
-  while (!isTold) {
+  while (!isReported) {
     burst(200);
     await reader.sync();
   }
-  await told;
+  await reported;
   slow.resume();
   t.is(await slow.closed(), 4001);
   t.true((await lostFires(t, hub)) > 0, 'what it was not sent counts, though it never reads again');

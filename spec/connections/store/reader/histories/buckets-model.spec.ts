@@ -55,17 +55,17 @@ const cases: fc.Arbitrary<Case> = fc
   })
   .map(({ changes, first, gaps, prunedHours, prunedMinutes, openMinutes, range: [from, length], points }) => {
     const firstAt = start + Math.floor(first / (prunedMinutes > 0 ? 60 : 1)) * (prunedMinutes > 0 ? 60 : 1) * minuteMs;
-    const told = gapsOf(gaps).filter((gap) => firstAt < gap.start || firstAt >= gap.end);
-    const restored = told.filter(({ reason }) => reason === downReason).map(({ end }) => [end, 7] as const);
+    const reported = gapsOf(gaps).filter((gap) => firstAt < gap.start || firstAt >= gap.end);
+    const restored = reported.filter(({ reason }) => reason === downReason).map(({ end }) => [end, 7] as const);
     const all = [[firstAt, 1] as const, ...restored, ...changes.map(({ at, value }) => [start + at, value] as const)];
     const open = all
-      .filter(([time]) => time >= firstAt && time < end && !told.some((gap) => time >= gap.start && time < gap.end))
+      .filter(([time]) => time >= firstAt && time < end && !reported.some((gap) => time >= gap.start && time < gap.end))
       .sort(([a], [b]) => a - b)
       .filter(([time], index, list) => time !== list[index - 1]?.[0]);
     const minutesUntil = Math.floor((end - openMinutes * minuteMs) / minuteMs) * minuteMs;
     const changesFrom = start + prunedHours * hourMs;
     return {
-      timeline: new Timeline(open, told, end),
+      timeline: new Timeline(open, reported, end),
       kept: {
         changes: Math.min(changesFrom, Math.floor(minutesUntil / hourMs) * hourMs),
         minutes: Math.min(
