@@ -7,7 +7,7 @@ import type { Change, Parameter, ParameterDeclaration } from '../model/parameter
 import type { Value, ValueType } from '../model/value.ts';
 import type { Claim } from './claim.ts';
 import type { HubPort } from './hub-port.ts';
-import type { Kept, Memory, PrivateFiles } from './keeping.ts';
+import type { Kept, Memory, PrivateFiles } from './persistence.ts';
 import type { ResolvePath, SettingHint, SettingMistake } from './setting.ts';
 
 /** What every connection type says about itself; all but `type`, `isExternal`, `settingsSchema` and `parameters` is optional. */
@@ -127,12 +127,12 @@ export interface GatewayType<Settings = unknown> extends ConnectionTypeBasics<Se
    */
   restore?(context: RestoreContext<Settings>): Promise<Kept>;
   /** Tells why no other connection and no rule runs before the gateway has them begin; pure. Left out, undefined: they run at once. */
-  holdsBack?(settings: Settings): string | undefined;
+  startsOnLeaderOnly?(settings: Settings): string | undefined;
   /**
    * Whether the gateway runs only while the hub does its work, before all other connections, as what it has belongs to whoever does
    * it; pure. Left out: it always runs.
    */
-  followsWork?(settings: Settings): boolean;
+  flushesLast?(settings: Settings): boolean;
   run(context: ConnectionContext<Settings>, hub: HubPort): Observable<ConnectionEvent>;
 }
 

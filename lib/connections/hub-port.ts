@@ -9,8 +9,8 @@ import type { LoadReport, Reload, ShadowReport } from '../model/reports/reload-r
 import type { RuleRuns, RuleStatus } from '../model/reports/rule-status.ts';
 import type { Durations } from '../model/time/duration.ts';
 import type { Value } from '../model/value.ts';
-import type { KeepingPort } from './keeping.ts';
-import type { Duty, MirroringPort } from './mirroring.ts';
+import type { Leadership, MirroringPort } from './mirroring.ts';
+import type { PersistencePort } from './persistence.ts';
 
 /** The parameters of a hub. */
 export interface Parameters {
@@ -98,9 +98,9 @@ export interface HubPort extends Parameters, Operations {
   /** For how long it has run, whatever the clock shows. */
   readonly uptimeMs: number;
   /** What a store keeps. */
-  readonly keeping: KeepingPort;
+  readonly persistence: PersistencePort;
   /** The parameters of other hubs. */
   readonly mirroring: MirroringPort;
   /** Whether connections and rules run. */
-  readonly duty: Duty;
+  readonly leadership: Leadership;
 }

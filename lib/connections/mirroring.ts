@@ -74,7 +74,7 @@ export interface Watch {
 /** Why single connections do not run, by ID; asked now, and each time that a connection starts. Gateways are not asked for. */
 export type HeldBack = Pick<ReadonlyMap<string, string>, 'get'>;
 
-export interface Duty {
+export interface Leadership {
   /** What the hub does at the moment; undefined: its connections and rules do not run. */
   readonly watch: Pick<Watch, 'term' | 'confirm'> | undefined;
   /** Whether the work is done: by this hub, or by another one whose parameters this one shows. */

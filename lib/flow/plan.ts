@@ -110,7 +110,7 @@ export interface ExpressionBody {
   /** What each destination gets, in the order of `to`; undefined: all of them get what comes out of the steps. */
   readonly split: readonly RuleExpression[] | undefined;
   /** Whether a write that changes nothing starts the rule too. */
-  readonly hearsWrites: boolean;
+  readonly listensToWrites: boolean;
   /** Whether the rule runs once when it starts. */
   readonly runsAtStart: boolean;
 }
@@ -130,19 +130,19 @@ export interface StreamBody {
 }
 
 /** Is told what its rule hears. It must not throw. */
-export interface Hearer {
+export interface RuleListener {
   next(value: Value): void;
 }
 
 /** What a rule can subscribe to while it runs. */
 export interface Sources {
   /** Tells each change of any of the addresses; `hearsWrites`: also writes that change nothing. */
-  any(addresses: readonly string[], hearer: Hearer, hearsWrites?: boolean): Subscription;
+  any(addresses: readonly string[], listener: RuleListener, listensToWrites?: boolean): Subscription;
   /** Calls back once per turn in which one of the parameters changed, with one consistent set of their values. */
   named(
     named: Readonly<Record<string, string>>,
     next: (values: NamedValues, isComplete: boolean) => void,
-    hearsWrites?: boolean,
+    listensToWrites?: boolean,
   ): Subscription;
   /** The value of a parameter at this moment; undefined: unknown. Errors: `unknown-parameter`, `bad-flow` for a trigger. */
   peek(address: string): Value | undefined;

@@ -2,7 +2,7 @@
 
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
-import type { PrivateFiles } from '../connections/keeping.ts';
+import type { PrivateFiles } from '../connections/persistence.ts';
 import type { Plan } from './plan.ts';
 
 /** Flow files as they are, were and will be: also one that has a mistake, and the copies that editors leave. */

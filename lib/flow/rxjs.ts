@@ -23,8 +23,8 @@ type Project = (value: unknown, index: number) => rxjs.ObservableInput<unknown>;
 class Handing<T> extends rxjs.Subscriber<T> {
   readonly #hand: (value: T) => void;
 
-  constructor(hearer: rxjs.Subscriber<unknown>, hand: (value: T) => void) {
-    super(hearer);
+  constructor(listener: rxjs.Subscriber<unknown>, hand: (value: T) => void) {
+    super(listener);
     this.#hand = hand;
   }
 

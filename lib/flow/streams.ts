@@ -15,7 +15,7 @@ export interface AskedParameter {
   readonly type: ValueType | undefined;
   /** The stack of the call. */
   readonly stack: string;
-  readonly hearsWrites: boolean;
+  readonly listensToWrites: boolean;
 }
 
 /** The streams of one flow file. */
@@ -34,9 +34,9 @@ export class Streams {
     const one =
       <T extends Value>(type: ValueType) =>
       (address: string, options?: Hearing): Observable<T> => {
-        const hearsWrites = readHearing(options);
-        return this.#create([address], type, hearsWrites, (sources, emit) =>
-          sources.any([address], { next: (value) => emit(value as T) }, hearsWrites),
+        const listensToWrites = readHearing(options);
+        return this.#create([address], type, listensToWrites, (sources, emit) =>
+          sources.any([address], { next: (value) => emit(value as T) }, listensToWrites),
         );
       };
     this.on = onlyThese({
@@ -46,12 +46,12 @@ export class Streams {
       float: one('F'),
       trigger: one('T'),
       all: (names, options) => {
-        const hearsWrites = readHearing(options);
-        return this.#create(Object.values(names), undefined, hearsWrites, (sources, emit) => {
+        const listensToWrites = readHearing(options);
+        return this.#create(Object.values(names), undefined, listensToWrites, (sources, emit) => {
           const next = (values: NamedValues, isComplete: boolean) => {
             if (isComplete) emit(values as never);
           };
-          return sources.named(names, next, hearsWrites);
+          return sources.named(names, next, listensToWrites);
         });
       },
       peek: (address) => this.#peek(address) as never,
@@ -91,7 +91,7 @@ export class Streams {
   #create<T>(
     addresses: readonly string[],
     type: ValueType | undefined,
-    hearsWrites: boolean,
+    listensToWrites: boolean,
     subscribe: (sources: Sources, emit: (value: T) => void) => Subscription,
   ): Observable<T> {
     const stream = new Observable<T>((subscriber: Subscriber<T>) => {
@@ -99,7 +99,7 @@ export class Streams {
       return subscribe(this.#sources, (value) => runInFlow(this.#flow, () => subscriber.next(value)));
     });
     const { stack = '' } = new Error('asked');
-    for (const address of addresses) this.asked.push({ address, type, stack, hearsWrites });
+    for (const address of addresses) this.asked.push({ address, type, stack, listensToWrites });
     this.#addressesOf.set(stream, addresses);
     return stream;
   }

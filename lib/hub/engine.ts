@@ -2,9 +2,9 @@
 // and what is replayed run others, which reach nothing outside of the process.
 import { type SchedulerLike, Subscription } from 'rxjs';
 import type { HubPort } from '../connections/hub-port.ts';
-import type { Duty, HeldBack, Watch } from '../connections/mirroring.ts';
+import type { HeldBack, Leadership, Watch } from '../connections/mirroring.ts';
 import { hubId, type Plan, startedId } from '../flow/plan.ts';
-import { Keeping } from '../flow/run/connections/hub-keeping.ts';
+import { HubPersistence } from '../flow/run/connections/hub-persistence.ts';
 import type { ConnectionChange } from '../flow/run/connections/running-connection.ts';
 import { RunningConnections } from '../flow/run/connections/running-connections.ts';
 import { HandSwitches } from '../flow/run/hand-switches.ts';
@@ -41,11 +41,11 @@ interface PlanChange {
 
 export class Engine {
   readonly graph: Graph;
-  readonly keeping: Keeping;
+  readonly persistence: HubPersistence;
   readonly reports: RuleReports;
   readonly rules: RunningRules;
   readonly connections: RunningConnections;
-  readonly duty: HubDuty;
+  readonly leadership: HubLeadership;
   readonly #switches: HandSwitches;
   readonly #log: Journal;
   readonly #scheduler: SchedulerLike;
@@ -53,37 +53,37 @@ export class Engine {
 
   constructor({ log, scheduler, now, port, safe = false }: EngineOptions) {
     const graph = new Graph(now);
-    const keeping = new Keeping(graph, () => scheduler.now(), now);
+    const persistence = new HubPersistence(graph, () => scheduler.now(), now);
     const ownHub = () => port?.mirroring.domain?.().hub;
     const reports = new RuleReports({ log, now: () => scheduler.now(), ownHub });
-    const switches = new HandSwitches(log, keeping);
+    const switches = new HandSwitches(log, persistence);
     const rules = new RunningRules({ graph, scheduler, traces: createTraces(graph), reports }, switches);
     const logOf = (connection: string) => log.child({ connection });
-    const connections = new RunningConnections({ graph, hub: port, scheduler, keeping, switches, logOf });
+    const connections = new RunningConnections({ graph, hub: port, scheduler, persistence, switches, logOf });
     this.graph = graph;
-    this.keeping = keeping;
+    this.persistence = persistence;
     this.reports = reports;
     this.rules = rules;
     this.connections = connections;
     this.#switches = switches;
-    this.duty = new HubDuty({ graph, keeping, connections, rules }, () => this.#fireStarted());
+    this.leadership = new HubLeadership({ graph, persistence, connections, rules }, () => this.#fireStarted());
     this.#log = log;
     this.#scheduler = scheduler;
     this.#isSafe = safe;
-    keeping.givenBack$.subscribe({ next: () => this.recallSwitches() });
+    persistence.givenBack$.subscribe({ next: () => this.recallSwitches() });
     graph.dropped$.subscribe({ next: (drop) => reports.dropped(drop) });
   }
 
   /** Declares the parameters of a plan, before anything runs. */
   declare(plan: Plan): void {
     this.connections.declare(plan.connections);
-    this.keeping.plan(plan);
+    this.persistence.plan(plan);
   }
 
   /** Runs the first plan. Errors: `cannot-start` when a gateway cannot; then the others run until `stop`. */
   start(plan: Plan): void {
     const change = this.#diff(plan);
-    this.duty.start(plan, () => this.connections.startGateways(change.connections, plan));
+    this.leadership.start(plan, () => this.connections.startGateways(change.connections, plan));
     this.#swapWork(change);
   }
 
@@ -94,8 +94,8 @@ export class Engine {
   apply(plan: Plan): Reload {
     const change = this.#diff(plan);
     // 1. Gateways first, since one that cannot start refuses the plan. One that decides who works holds everything else back.
-    this.duty.swap(plan, () => this.connections.swapGateways(change.connections, plan));
-    this.keeping.plan(plan);
+    this.leadership.swap(plan, () => this.connections.swapGateways(change.connections, plan));
+    this.persistence.plan(plan);
     return this.#swapWork(change);
   }
 
@@ -121,7 +121,7 @@ export class Engine {
     const text = `rule "${name}" (${status.file}) was switched ${after} by ${by.name}`;
     this.#log.info({ rule: name, file: status.file }, withTrace(text, by));
     const cause = withTrace(`a rule of ${status.file}`, by);
-    this.keeping.note({ kind: 'rule', user: by.name, address: name, after, cause });
+    this.persistence.note({ kind: 'rule', user: by.name, address: name, after, cause });
     return status;
   }
 
@@ -151,16 +151,16 @@ export class Engine {
     const { before, after } = jump;
     const text = describeJump(jump);
     this.#log.warn({ before, after }, text, 'clock');
-    this.keeping.note({ kind: 'clock', user: 'hub', address: '', cause: text });
-    this.keeping.renewMemories();
+    this.persistence.note({ kind: 'clock', user: 'hub', address: '', cause: text });
+    this.persistence.renewMemories();
   }
 
   /** Stops rules, then connections; resolves when these have finished what they had begun. */
   async stop(): Promise<void> {
-    this.duty.stop();
+    this.leadership.stop();
     this.#switches.end();
     this.rules.stop();
-    this.keeping.note({ kind: 'stop', user: 'hub', address: '', cause: '' });
+    this.persistence.note({ kind: 'stop', user: 'hub', address: '', cause: '' });
     await this.connections.stop();
   }
 
@@ -179,10 +179,10 @@ const always: Watch = { term: 0, goesOn: true };
 /** How long connections wait for what a store gives back: one that takes over has the values already, and others wait for it. */
 const patienceMs = { ofHeir: 10_000, ofFirst: 30_000 };
 
-type DutyParts = Pick<Engine, 'graph' | 'keeping' | 'connections' | 'rules'>;
+type LeadershipParts = Pick<Engine, 'graph' | 'persistence' | 'connections' | 'rules'>;
 
-class HubDuty implements Duty {
-  readonly #parts: DutyParts;
+class HubLeadership implements Leadership {
+  readonly #parts: LeadershipParts;
   readonly #logStarted: () => void;
   #watch: Watch | undefined = always;
   #isDoneElsewhere = false;
@@ -192,7 +192,7 @@ class HubDuty implements Duty {
   hasBegun = false;
 
   /** `tellStarted` is called once all runs for the first time, unless it goes on from before. */
-  constructor(parts: DutyParts, logStarted: () => void) {
+  constructor(parts: LeadershipParts, logStarted: () => void) {
     this.#parts = parts;
     this.#logStarted = logStarted;
   }
@@ -230,11 +230,11 @@ class HubDuty implements Duty {
 
   begin(watch: Watch): void {
     if (this.#hasEnded) return;
-    const { graph, connections, keeping } = this.#parts;
+    const { graph, connections, persistence } = this.#parts;
     this.#watch = watch;
     this.hasBegun = true;
     graph.mayAct = watch.mayAct;
-    if (watch.goesOn) keeping.forgetRecalled();
+    if (watch.goesOn) persistence.forgetRecalled();
     const given = connections.holdNoLonger(watch.goesOn ? patienceMs.ofHeir : patienceMs.ofFirst);
     if (given === undefined) this.#beginRules(watch);
     else void given.then(() => this.#beginRules(watch));
@@ -279,7 +279,7 @@ class HubDuty implements Duty {
 /** Why a hub with such gateways does no work until one of them says so; undefined: none decides that. */
 function reasonToHold({ connections }: Plan): string | undefined {
   const reasons = connections.map(({ enabled, type, settings }) =>
-    enabled && type.isGateway ? type.holdsBack?.(settings) : undefined,
+    enabled && type.isGateway ? type.startsOnLeaderOnly?.(settings) : undefined,
   );
   return reasons.find((one) => one !== undefined);
 }

@@ -99,9 +99,9 @@ export class Hub implements HubPort {
   readonly removed$: HubPort['removed$'];
   readonly turnDurations: HubPort['turnDurations'];
   readonly ruleTotals: HubPort['ruleTotals'];
-  readonly keeping: HubPort['keeping'];
+  readonly persistence: HubPort['persistence'];
   readonly mirroring: HubPort['mirroring'];
-  readonly duty: HubPort['duty'];
+  readonly leadership: HubPort['leadership'];
   readonly #engine: Engine;
   readonly #graph: Graph;
   readonly #log: Journal;
@@ -122,12 +122,12 @@ export class Hub implements HubPort {
     this.removed$ = graph.removed$;
     this.turnDurations = graph.turnDurations;
     this.ruleTotals = engine.reports.totals;
-    this.keeping = engine.keeping;
+    this.persistence = engine.persistence;
     this.mirroring = new Federation(graph, {
       isLocal: (id) => connections.isLocal(id),
       hasConnection: (id) => connections.has(id),
     });
-    this.duty = engine.duty;
+    this.leadership = engine.leadership;
     this.#engine = engine;
     this.#graph = graph;
     this.#log = log;
@@ -182,7 +182,7 @@ export class Hub implements HubPort {
       const gateways = engine.connections.gateways();
       if (gateways.length > 0) await expectGateways(gateways, plan);
       if (!hub.#isSafe) hub.#shadow.follow(plan);
-      engine.duty.started();
+      engine.leadership.started();
     } catch (error) {
       await hub.#stopRunning();
       throw error;

@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../connections/connection.ts';
-import type { KeptLog } from '../connections/keeping.ts';
+import type { KeptLog } from '../connections/persistence.ts';
 import { messageOf } from '../model/error.ts';
 import { createLogGate, timesText } from '../model/log-gate.ts';
 import { cutText } from '../model/printable.ts';

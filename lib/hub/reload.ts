@@ -1,7 +1,7 @@
 // Reloads: flow files are read again, and what has changed is swapped, one reload after another.
 
 import type { Log } from '../connections/connection.ts';
-import type { KeepingPort } from '../connections/keeping.ts';
+import type { PersistencePort } from '../connections/persistence.ts';
 import type { FlowWatcher } from '../flow/files/watch.ts';
 import type { FlowLoader } from '../flow/load.ts';
 import type { Plan } from '../flow/plan.ts';
@@ -23,7 +23,7 @@ export interface ReloadTarget {
   /** Errors: `cannot-start`; then everything runs on as it was. */
   apply(plan: Plan): Reload;
   applyInShadow(plan: Plan): ShadowReport;
-  readonly keeping: Pick<KeepingPort, 'note'>;
+  readonly persistence: Pick<PersistencePort, 'note'>;
 }
 
 /** Nobody tells the hub who has saved flow files. */
@@ -138,7 +138,7 @@ export class Reloader {
   }
 
   #note(after: string, cause: string, by: Origin | undefined): void {
-    this.#target.keeping.note({
+    this.#target.persistence.note({
       kind: 'reload',
       user: by?.name ?? savedBy,
       address: '',

@@ -3,7 +3,7 @@
 
 import { resolve } from 'node:path';
 import type { Log } from '../connections/connection.ts';
-import type { Kept } from '../connections/keeping.ts';
+import type { Kept } from '../connections/persistence.ts';
 import type { ConnectionPlan, Plan } from '../flow/plan.ts';
 import { secretLog } from '../flow/run/connections/supervisor.ts';
 import { messageOf } from '../model/error.ts';
@@ -21,12 +21,12 @@ interface Asked {
 /** Asks the stores of a plan for what they have kept. */
 export function askStores({ connections }: Plan, log: Journal): Asked[] {
   const isHeldBack = connections.some(
-    ({ enabled, type, settings }) => enabled && type.isGateway && type.holdsBack?.(settings) !== undefined,
+    ({ enabled, type, settings }) => enabled && type.isGateway && type.startsOnLeaderOnly?.(settings) !== undefined,
   );
   return connections.flatMap((connection) => {
     const { id, enabled, type, settings, secrets, folder } = connection;
     if (!enabled || !type.isGateway || type.restore === undefined) return [];
-    if (isHeldBack && type.followsWork?.(settings)) return []; // it gives back once the work begins
+    if (isHeldBack && type.flushesLast?.(settings)) return []; // it gives back once the work begins
     const logOfStore = secretLog(log.child({ connection: id }), () => secrets);
     const resolvePath = (path: string) => resolve(folder, path);
     return [{ connection, log: logOfStore, kept: type.restore({ id, settings, log: logOfStore, resolvePath }) }];
@@ -36,20 +36,20 @@ export function askStores({ connections }: Plan, log: Journal): Asked[] {
 /** Gives the parameters what a store has kept, which are declared by now, and the journal its earlier entries as soon as they come. */
 export async function restoreFrom(
   asked: Asked,
-  { graph, keeping }: Pick<Engine, 'graph' | 'keeping'>,
+  { graph, persistence }: Pick<Engine, 'graph' | 'persistence'>,
   log: Journal,
 ): Promise<void> {
   const { connection, log: logOfStore } = asked;
   const beganMs = performance.now();
   const kept = await asked.kept;
   if (kept.log !== undefined) log.goOnLater(kept.log);
-  keeping.leave(connection, kept.left);
+  persistence.leave(connection, kept.left);
   const origin: Origin = { kind: 'restored', name: connection.id };
   let restored = 0;
   for (const value of kept.values) {
     const { address } = value;
     const node = graph.find(address);
-    if (node === undefined || node.type === 'T' || !keeping.isKept(node)) continue;
+    if (node === undefined || node.type === 'T' || !persistence.isKept(node)) continue;
     try {
       graph.restore(node, value, origin);
       restored++;
@@ -58,7 +58,7 @@ export async function restoreFrom(
       logOfStore.warn({ parameter: address }, `${address} was not restored, ${rest}: ${messageOf(error)}`);
     }
   }
-  keeping.recall(kept.memories);
+  persistence.recall(kept.memories);
   const ms = Math.round(performance.now() - beganMs);
   logOfStore.info({ values: restored, ms }, `restored ${restored} values in ${ms} ms`);
 }

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import type { AnyConnectionType } from '../connections/connection.ts';
 import { connectionTypes } from '../connections/connection-types.ts';
 import { checkFlowFiles } from '../flow/check/check.ts';
-import { Spot } from '../flow/check/spot.ts';
+import { SourceLocation } from '../flow/check/source-location.ts';
 import type { FlowTestStep } from '../flow/check/tests/test-schema.ts';
 import { checkGiven, checkSteps, type Testable } from '../flow/check/tests/tests.ts';
 import type { FlowFile } from '../flow/files/flow-file.ts';
@@ -111,9 +111,9 @@ class StepReader {
     );
     const externals = new Set(connections.filter(({ type }) => type.isExternal).map(({ id }) => id));
     this.#testable = {
-      find(spot, address) {
+      find(location, address) {
         const found = declarations.get(address);
-        if (found === undefined) spot.add(unknownName('parameter', address, [...declarations.keys()]));
+        if (found === undefined) location.add(unknownName('parameter', address, [...declarations.keys()]));
         return found;
       },
       isExternal: (id) => externals.has(id),
@@ -122,18 +122,18 @@ class StepReader {
   }
 
   given(values: Readonly<Record<string, unknown>>): readonly Assignment[] {
-    return withoutMistakes((mistakes) => checkGiven(new Spot(here, mistakes), values, this.#testable));
+    return withoutMistakes((mistakes) => checkGiven(new SourceLocation(here, mistakes), values, this.#testable));
   }
 
   /** The first step is at `fromMs` or later. */
   steps(steps: readonly FlowTestStep[], fromMs: number): readonly TestStep[] {
-    return withoutMistakes((mistakes) => checkSteps(new Spot(here, mistakes), steps, this.#testable, fromMs));
+    return withoutMistakes((mistakes) => checkSteps(new SourceLocation(here, mistakes), steps, this.#testable, fromMs));
   }
 
   /** Reads an address. Errors: `bad-address` too. */
   address(address: string): string {
     parseAddress(address);
-    withoutMistakes((mistakes) => this.#testable.find(new Spot(here, mistakes), address));
+    withoutMistakes((mistakes) => this.#testable.find(new SourceLocation(here, mistakes), address));
     return address;
   }
 }

@@ -5,7 +5,7 @@ import { Observable, VirtualTimeScheduler } from 'rxjs';
 import { z } from 'zod';
 import { defineConnectionType, defineGatewayType } from '../../lib/connections/connection.ts';
 import { connectionTypes } from '../../lib/connections/connection-types.ts';
-import type { Duty } from '../../lib/connections/mirroring.ts';
+import type { Leadership } from '../../lib/connections/mirroring.ts';
 import { createDecider } from '../support/flow/decider.ts';
 import { startTestHub, statusOf, writer } from '../support/hub.ts';
 
@@ -25,29 +25,29 @@ const flow = {
 
 /** A hub with a gateway that holds everything back, and what the gateway decides by; its time stands still. */
 async function startHeld(t: ExecutionContext) {
-  let duty: Duty | undefined;
+  let leadership: Leadership | undefined;
   const decider = createDecider((hub) => {
-    duty = hub.duty;
+    leadership = hub.leadership;
   });
   const time = new VirtualTimeScheduler();
   const hub = await startTestHub(t, flow, {
     types: new Map([...connectionTypes, ['decider', decider]]),
     scheduler: time,
   });
-  return { hub, duty: duty!, time };
+  return { hub, leadership: leadership!, time };
 }
 
 test('nothing but gateways runs until one begins the work', async (t) => {
-  const { hub, duty } = await startHeld(t);
-  t.is(duty.watch, undefined);
+  const { hub, leadership } = await startHeld(t);
+  t.is(leadership.watch, undefined);
   t.like(statusOf(hub, 'desk'), { state: 'disabled', reason: 'waits for the decider' });
   t.like(hub.rules()[0], { enabled: false, state: 'disabled', reason: 'waits for the decider' });
   hub.write('desk/in', 1, writer);
   t.is(hub.find('desk/out')!.value, 0);
   t.throws(() => hub.control('desk', 'start', writer), { message: /"desk" is: waits for the decider/ });
 
-  duty.begin({ term: 3, goesOn: false });
-  t.is(duty.watch?.term, 3);
+  leadership.begin({ term: 3, goesOn: false });
+  t.is(leadership.watch?.term, 3);
   t.is(statusOf(hub, 'desk').state, 'running');
   t.is(hub.find('desk/started')!.value, 1);
   t.not(hub.find('clock/timer/1/start')!.value, undefined, 'a rule runs at the start');
@@ -56,9 +56,9 @@ test('nothing but gateways runs until one begins the work', async (t) => {
 });
 
 test('who goes on from values of before starts no rule by that', async (t) => {
-  const { hub, duty } = await startHeld(t);
+  const { hub, leadership } = await startHeld(t);
   hub.write('desk/in', 7, writer);
-  duty.begin({ term: 1, goesOn: true });
+  leadership.begin({ term: 1, goesOn: true });
   t.is(hub.find('desk/out')!.value, 0);
   t.is(hub.find('desk/started')!.value, 0);
   t.is(hub.find('clock/timer/1/start')!.value, undefined);
@@ -66,15 +66,15 @@ test('who goes on from values of before starts no rule by that', async (t) => {
 });
 
 test('past the time nothing is written any more: not by what is late, nor by a turn that begins', async (t) => {
-  const { hub, duty, time } = await startHeld(t);
+  const { hub, leadership, time } = await startHeld(t);
   let isOver = false;
   let asked = 0;
   const mayAct = () => {
     asked++;
-    if (isOver && duty.watch !== undefined) void duty.end('its time is over');
+    if (isOver && leadership.watch !== undefined) void leadership.end('its time is over');
     return !isOver;
   };
-  duty.begin({ term: 1, goesOn: true, mayAct });
+  leadership.begin({ term: 1, goesOn: true, mayAct });
   hub.write('desk/in', 1, writer);
   t.is(hub.find('desk/out')!.value, 1);
   t.true(asked > 0);
@@ -86,21 +86,21 @@ test('past the time nothing is written any more: not by what is late, nor by a t
   t.is(hub.find('desk/late')!.value, undefined, 'what a rule had delayed is gone');
 
   isOver = false;
-  duty.begin({ term: 1, goesOn: true, mayAct });
+  leadership.begin({ term: 1, goesOn: true, mayAct });
   hub.write('desk/in', 3, writer);
   t.is(hub.find('desk/out')!.value, 3);
 });
 
 test('single connections are held back, while rules and all others run', async (t) => {
-  const { hub, duty } = await startHeld(t);
-  duty.begin({ term: 1, goesOn: true });
-  duty.holdBack(new Map([['desk', 'hub "b" has it']]));
+  const { hub, leadership } = await startHeld(t);
+  leadership.begin({ term: 1, goesOn: true });
+  leadership.holdBack(new Map([['desk', 'hub "b" has it']]));
   t.like(statusOf(hub, 'desk'), { state: 'failed', reason: 'hub "b" has it' });
   t.is(statusOf(hub, 'clock').state, 'running');
   t.throws(() => hub.control('desk', 'restart', writer), { message: /"desk" is: hub "b" has it/ });
   await hub.reload();
   t.is(statusOf(hub, 'desk').state, 'failed');
-  duty.holdBack(new Map());
+  leadership.holdBack(new Map());
   t.is(statusOf(hub, 'desk').state, 'running');
 });
 
@@ -122,7 +122,8 @@ test('who ends the work as the hub stops waits for those that are told to stop a
     isExternal: true,
     settingsSchema,
     parameters,
-    run: ({ finish }, hub) => runUntil(() => finish(hub.duty.end('the hub stops').then(() => ended.push('the work')))),
+    run: ({ finish }, hub) =>
+      runUntil(() => finish(hub.leadership.end('the hub stops').then(() => ended.push('the work')))),
   });
   const saver = defineConnectionType({
     type: 'saver',

@@ -4,7 +4,7 @@ import type { ExecutionContext } from 'ava';
 import { VirtualTimeScheduler } from 'rxjs';
 import type { HubPort } from '../../lib/connections/hub-port.ts';
 import type { Plan } from '../../lib/flow/plan.ts';
-import { Keeping } from '../../lib/flow/run/connections/hub-keeping.ts';
+import { HubPersistence } from '../../lib/flow/run/connections/hub-persistence.ts';
 import { Supervisor } from '../../lib/flow/run/connections/supervisor.ts';
 import { Graph } from '../../lib/graph/graph.ts';
 import { loadFlows } from '../../lib/hub/index.ts';
@@ -66,7 +66,7 @@ export async function startCore(
   const scheduler = new VirtualTimeScheduler(undefined, 0);
   const recorder = createLogRecorder();
   const log = Journal.of(recorder);
-  const keeping = new Keeping(graph, () => scheduler.now());
+  const persistence = new HubPersistence(graph, () => scheduler.now());
   const changes: string[] = [];
   graph.changes$.subscribe(({ parameter, value }: Change) => void changes.push(`${parameter.address}=${value}`));
   const owners = plan.connections.map(({ id }): Origin => ({ kind: 'connection', name: id }));
@@ -79,7 +79,7 @@ export async function startCore(
       graph,
       hub: {} as HubPort,
       scheduler,
-      keeping,
+      persistence,
       log,
       resolvePath: (path) => path,
     });

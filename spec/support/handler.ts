@@ -3,16 +3,16 @@
 import type { ExecutionContext } from 'ava';
 import type { Handler } from '../../lib/connections/rest-api/http/admission.ts';
 import { replyError } from '../../lib/connections/rest-api/http/answer/reply.ts';
-import type { Visitor } from '../../lib/connections/rest-api/users/visitor.ts';
+import type { Principal } from '../../lib/connections/rest-api/users/principal.ts';
 import type { HubError } from '../../lib/model/error.ts';
 import { createApp, listen } from '../../lib/net/uws.ts';
 
 /** Serves a path to one visitor; returns the port. */
-export function serveHandler(t: ExecutionContext, path: string, handler: Handler, visitor: Visitor): number {
+export function serveHandler(t: ExecutionContext, path: string, handler: Handler, principal: Principal): number {
   const app = createApp(undefined);
   app.get(path, (response, request) => {
     try {
-      handler(response, request, visitor);
+      handler(response, request, principal);
     } catch (error) {
       replyError(response, error as HubError, false);
     }

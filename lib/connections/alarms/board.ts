@@ -40,7 +40,7 @@ export class AlarmBoard {
     const { memory, settings } = this.#context;
     this.#subscriber.next({ state: 'running' });
     const every = Object.entries(settings.alarms).map(([name, one]) => this.#add(name, one));
-    this.#hear(all, every);
+    this.#receive(all, every);
     for (const name of memory?.recalled.keys() ?? [])
       if (!Object.hasOwn(settings.alarms, name)) memory!.changed(name, () => undefined);
     this.#lookSoon();
@@ -64,13 +64,13 @@ export class AlarmBoard {
     if (isKeptState(state)) this.#enter(alarm, state);
     if (isKeptState(state) || left?.isReported) this.#handle(alarm, 'none');
     this.#running.add(() => alarm.rising.unsubscribe());
-    this.#hear(name, [alarm]);
+    this.#receive(name, [alarm]);
     this.#follow(alarm, left);
     return alarm;
   }
 
   /** Hears that some alarms are acknowledged. */
-  #hear(id: string, alarms: readonly Alarm[]): void {
+  #receive(id: string, alarms: readonly Alarm[]): void {
     const acknowledged$ = this.#context.inbox(`${id}/ack`);
     this.#running.add(acknowledged$.subscribe(() => this.#handleAll(alarms, 'acknowledged')));
   }

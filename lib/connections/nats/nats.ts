@@ -33,7 +33,7 @@ export const nats = defineGatewayType({
     [credentials.file, tls?.keyFile ?? ''].filter((path) => path !== '').map((path) => ({ path: resolvePath(path) })),
   belongings: ({ mirrors }, resolvePath) => (mirrors === '' ? [] : [resolvePath(mirrors)]),
   claims: () => [{ kind: 'domain', name: 'the domain of the hub', scope: '*' }],
-  holdsBack: ({ domain, hub }) => `waits for word of hub "${hub}" in domain "${domain}"`,
+  startsOnLeaderOnly: ({ domain, hub }) => `waits for word of hub "${hub}" in domain "${domain}"`,
   run: (context, hub) =>
     new Observable<ConnectionEvent>((subscriber) => {
       const { settings, scheduler, timeOfDay, log, finish } = context;

@@ -14,7 +14,7 @@ import { readNow } from './files/reading.ts';
 import type { Handler } from './http/admission.ts';
 import { createOpenAnswer } from './http/answer/headers.ts';
 import { Attempts } from './http/guard/attempts.ts';
-import { Entry, Witness } from './http/guard/entry.ts';
+import { AuditSink, Entry } from './http/guard/entry.ts';
 import { createGuard } from './http/guard/guard.ts';
 import { PostponedRequests } from './http/postponed-requests.ts';
 import { createRouter } from './http/router.ts';
@@ -30,7 +30,7 @@ import { type Sockets, serveSockets } from './sockets/sockets.ts';
 import { type AccountSettings, accountMistakes, isOpen, rightHints } from './users/accounts.ts';
 import { Devices, noteMs } from './users/devices.ts';
 import { type Departure, Directory } from './users/directory.ts';
-import type { Visitor } from './users/visitor.ts';
+import type { Principal } from './users/principal.ts';
 
 /** Who may come in, and what they may do. */
 const accountSettings = new Set<string>([
@@ -141,7 +141,7 @@ function startServer(context: ConnectionContext<Settings>, hub: HubPort, console
   const reader = new ParameterReader();
   let isStopping = false;
   const stopping = { isStopping: () => isStopping };
-  const readValue: Handler = (response, request, visitor) => reader.answer(response, request, visitor);
+  const readValue: Handler = (response, request, principal) => reader.answer(response, request, principal);
   const routes = routesOf({ ...shared, ...stopping, id, sockets, entry, readValue, resolvePath, consoleFolder });
   const { bindIp, port, tls } = settings;
   const entrance = openEntrance({
@@ -162,7 +162,7 @@ function startServer(context: ConnectionContext<Settings>, hub: HubPort, console
     adopt(next) {
       const { departures, changes } = directory.adopt(next);
       sockets.dismiss(devices.adopt(departures));
-      entry.witness.noteUsers(changes);
+      entry.auditSink.noteUsers(changes);
     },
     forget(parameter) {
       reader.forget();
@@ -199,7 +199,7 @@ function createReception(
   const deviceFile = settings.deviceFile === '' ? undefined : resolvePath(settings.deviceFile);
   const devices = new Devices(directory, deviceFile, log, dismiss);
   const entry = new Entry({
-    ...{ directory, devices, attempts, witness: new Witness({ id, log, withoutSecrets }, hub), hits },
+    ...{ directory, devices, attempts, auditSink: new AuditSink({ id, log, withoutSecrets }, hub), hits },
     cookieName: () => `patchbay-${portOf()}`,
     hasTls: settings.tls !== undefined,
   });
@@ -207,7 +207,7 @@ function createReception(
 }
 
 /** Tells of a visitor who it is, for those who see what it has written. */
-function createOrigins(id: string): (visitor: Visitor, address: string) => Origin {
+function createOrigins(id: string): (principal: Principal, address: string) => Origin {
   const prefix = `${id} `; // one for all clients
   return ({ name }, address) => {
     const shown = shownAddress(address);

@@ -7,7 +7,7 @@ import { within } from '../../model/time/deadline.ts';
 import { Pause } from '../../model/time/wall-clock.ts';
 import type { ConnectionEvent } from '../connection.ts';
 import type { HubPort } from '../hub-port.ts';
-import type { Archive, WritingStatus } from '../keeping.ts';
+import type { Archive, WritingStatus } from '../persistence.ts';
 import type { HourlyCopy } from './hourly-copy.ts';
 import type { LeftOut, OpenedStored, Written } from './thread/values/values-messages.ts';
 
@@ -104,7 +104,7 @@ export abstract class Keeper {
   /** Writes until it is ended. Rejects when the thread has ended. */
   async keep(): Promise<void> {
     const { scheduler, copy, hub } = this.#options;
-    const happens$ = merge(hub.changes$, hub.keeping.deeds$);
+    const happens$ = merge(hub.changes$, hub.persistence.auditEvents$);
     while (!this.isEnding) {
       const startedAt = scheduler.now();
       if (!this.isOpen) await this.open();
@@ -215,7 +215,7 @@ export function runKeeper(
   return new Observable((subscriber) => {
     const keeper = create((event) => subscriber.next(event));
     const kept = keeper.keep().catch((error) => subscriber.error(error));
-    const withdraw = hub.keeping.offer(keeper.archive);
+    const withdraw = hub.persistence.offer(keeper.archive);
     return () => {
       withdraw();
       finish(keeper.end(kept));

@@ -27,7 +27,7 @@ export const store = defineGatewayType({
   isExternal: true,
   settingsSchema,
   parameters: ({ snapshots }) => declareSnapshots(snapshots),
-  followsWork: ({ shared }) => shared,
+  flushesLast: ({ shared }) => shared,
   privateFiles: ({ folder }, resolvePath) => privateFilesOf(resolvePath(folder)),
   claims: () => [{ kind: 'store', name: 'the store of the hub', scope: '*' }],
   async restore(context) {
@@ -58,13 +58,13 @@ export const store = defineGatewayType({
             context,
             hub,
             shelf,
-            offer: (snapshots) => hub.keeping.offer({ snapshots }),
+            offer: (snapshots) => hub.persistence.offer({ snapshots }),
           }),
           past: readPast({
             history: readFileOf(context, hub, 'history'),
             audit: readFileOf(context, hub, 'audit'),
             scheduler,
-            offer: (past) => hub.keeping.offer({ past }),
+            offer: (past) => hub.persistence.offer({ past }),
             finish: (work) => {
               readersEnded = work;
               context.finish(work);
@@ -79,7 +79,7 @@ export const store = defineGatewayType({
 
 /** A database that is read while a part writes it. */
 function readFileOf({ settings, resolvePath }: Context, hub: HubPort, part: 'history' | 'audit'): ReadFile {
-  const archive = () => hub.keeping.archive?.[part];
+  const archive = () => hub.persistence.archive?.[part];
   return {
     path: filesOf(resolvePath(settings.folder), part).path,
     flush: async () => archive()?.flush(),

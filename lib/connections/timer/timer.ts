@@ -8,7 +8,7 @@ import { longestDurationMs } from '../../model/time/duration.ts';
 import { isTime } from '../../model/time/iso-time.ts';
 import { readNumber, type Value } from '../../model/value.ts';
 import { type ConnectionContext, type ConnectionEvent, defineConnectionType, type Log } from '../connection.ts';
-import type { Memory } from '../keeping.ts';
+import type { Memory } from '../persistence.ts';
 import { durationSetting } from '../setting.ts';
 
 // How long timers and pulses take, in milliseconds.

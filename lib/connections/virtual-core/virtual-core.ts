@@ -5,7 +5,7 @@ import { Observable, type SchedulerLike, type Subscriber, Subscription } from 'r
 import { explainFailure } from '../../expression/expression.ts';
 import { messageOf } from '../../model/error.ts';
 import { type ConnectionContext, type ConnectionEvent, defineConnectionType } from '../connection.ts';
-import type { Memory } from '../keeping.ts';
+import type { Memory } from '../persistence.ts';
 import { createAlarm, type Remembered } from './blocks/logic.ts';
 import { Engine, type Unit } from './core-engine.ts';
 import { compile, followInputs, parametersOf } from './program.ts';

@@ -12,7 +12,7 @@ import { RuleCheck } from './rules/check-rules.ts';
 import type { Folders, KnownRules } from './rules/known-rules.ts';
 import { warningsOf } from './rules/rule-warnings.ts';
 import { flowFileSchema, flowProgramSchema } from './schema.ts';
-import { type FindDeclaration, Spot } from './spot.ts';
+import { type FindDeclaration, SourceLocation } from './source-location.ts';
 import { checkTests, type Testable } from './tests/tests.ts';
 
 /** Checks the files; the plan holds what is right, and is of use only while there are no mistakes. */
@@ -37,25 +37,25 @@ export class FlowCheck {
   check(files: readonly FlowFile[], mistakes: MistakeList): Plan {
     const countBefore = mistakes.count;
     const contents = files.flatMap((file) => {
-      const spot = new Spot(file, mistakes);
-      const data = spot.parse(isProgram(file.data) ? flowProgramSchema : flowFileSchema, file.data, true);
-      return data === undefined ? [] : [{ spot, data }];
+      const location = new SourceLocation(file, mistakes);
+      const data = location.parse(isProgram(file.data) ? flowProgramSchema : flowFileSchema, file.data, true);
+      return data === undefined ? [] : [{ location, data }];
     });
     const connectionCheck = new ConnectionCheck(this.#types, this.#connections);
-    for (const { spot, data } of contents)
+    for (const { location, data } of contents)
       for (const [id, settings] of Object.entries(data.connections))
-        connectionCheck.add(spot.at('connections', id), id, settings);
+        connectionCheck.add(location.at('connections', id), id, settings);
     const declared = connectionCheck.finish();
     const find: FindDeclaration = (...wanted) => connectionCheck.find(...wanted);
 
     const ruleCheck = new RuleCheck(find, connectionCheck.declaresTheSame ? this.#rules : undefined);
-    for (const { spot, data } of contents)
-      if (typeof data.rules === 'function') ruleCheck.addProgram(spot.at('rules'), data.rules, data.shadow);
-      else ruleCheck.addAll(spot.at('rules'), data.rules ?? [], foldersOf(spot.file, data.shadow));
+    for (const { location, data } of contents)
+      if (typeof data.rules === 'function') ruleCheck.addProgram(location.at('rules'), data.rules, data.shadow);
+      else ruleCheck.addAll(location.at('rules'), data.rules ?? [], foldersOf(location.file, data.shadow));
     const externals = new Set(declared.filter(({ type }) => type.isExternal).map(({ id }) => id));
     const isRemote = (connectionId: string) => connectionCheck.isRemote(connectionId);
     const testable: Testable = { find, isRemote, isExternal: (id) => externals.has(id) || isRemote(id) };
-    const tests = contents.flatMap(({ spot, data }) => checkTests(spot.at('tests'), data.tests, testable));
+    const tests = contents.flatMap(({ location, data }) => checkTests(location.at('tests'), data.tests, testable));
     const namesHub = connectionCheck.isHubNamed || ruleCheck.namesHub;
     const connections = namesHub ? [...declared, hubConnection] : declared;
     const rules = ruleCheck.finish(connections);

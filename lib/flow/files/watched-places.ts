@@ -113,7 +113,8 @@ export class FollowedPlaces {
     if (this.#isClosed) return false;
     try {
       const watcher = watch(folder, (_, name) => {
-        if (name === null || watched.names.has(name) || name === basename(folder)) this.#hear(join(folder, name ?? ''));
+        if (name === null || watched.names.has(name) || name === basename(folder))
+          this.#listen(join(folder, name ?? ''));
       });
       const watched: WatchedFolder = { watcher, names };
       watcher.on('error', () => this.#folders.delete(folder)); // it has gone, which the folder above tells
@@ -124,7 +125,7 @@ export class FollowedPlaces {
     }
   }
 
-  #hear(name: string): void {
+  #listen(name: string): void {
     if (this.#files.has(name)) this.#listener.saved();
     else if (!this.#isDue) void this.#look();
   }

@@ -3,7 +3,7 @@
 
 import type { Log } from '../../connections/connection.ts';
 import type { Origin } from '../../model/parameter.ts';
-import type { Keeping } from './connections/hub-keeping.ts';
+import type { HubPersistence } from './connections/hub-persistence.ts';
 
 /** How somebody has switched a rule or a connection. */
 export interface HandSwitch {
@@ -28,12 +28,12 @@ const startedAnew = 'the hub has started anew';
 
 export class HandSwitches {
   readonly #log: Log;
-  readonly #keeping: Keeping;
+  readonly #persistence: HubPersistence;
   readonly #present = new Map<string, Kept>();
 
-  constructor(log: Log, keeping: Keeping) {
+  constructor(log: Log, persistence: HubPersistence) {
     this.#log = log;
-    this.#keeping = keeping;
+    this.#persistence = persistence;
   }
 
   /** Takes note of a switch; undefined: it is as its flow file says. */
@@ -44,7 +44,7 @@ export class HandSwitches {
     if (kept === undefined) {
       if (!this.#present.delete(id)) return;
     } else this.#present.set(id, kept);
-    this.#keeping.remember(id, () => kept);
+    this.#persistence.remember(id, () => kept);
   }
 
   /** What was switched goes by its flow file again: that is told, unless it stays as it is. `why`: its text has changed. */
@@ -58,10 +58,10 @@ export class HandSwitches {
    * the name. To be called whenever a store has given back what it keeps.
    */
   recall(isOn: (what: Switchable) => boolean | undefined): void {
-    for (const kept of this.#keeping.takeRemembered().values()) {
+    for (const kept of this.#persistence.takeRemembered().values()) {
       if (!isKept(kept)) continue;
       if (this.#present.has(idOf(kept))) continue;
-      this.#keeping.remember(idOf(kept), () => undefined);
+      this.#persistence.remember(idOf(kept), () => undefined);
       const now = isOn(kept);
       if (now !== undefined && now !== kept.isOn) this.#report(kept, startedAnew);
     }
@@ -78,7 +78,7 @@ export class HandSwitches {
     const again = kind === 'rule' ? `is ${isOn ? 'off' : 'on'} again` : isOn ? 'is disabled again' : 'runs again';
     this.#log.warn({ [kind]: name, file }, `${wordsOf(kept)} and ${again}: ${why}`);
     const after = kind === 'rule' ? (isOn ? 'off' : 'on') : isOn ? 'stop' : 'start';
-    this.#keeping.note({ kind, user: 'hub', address: name, after, cause: `${wordsOf(kept)}; ${why}` });
+    this.#persistence.note({ kind, user: 'hub', address: name, after, cause: `${wordsOf(kept)}; ${why}` });
   }
 }
 

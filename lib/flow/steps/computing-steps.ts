@@ -30,20 +30,20 @@ abstract class EachValue extends Subscriber<Value> {
 }
 
 /** The operator of a step, of which each rule that starts creates one. */
-function each(create: (hearer: Subscriber<Value>) => EachValue): Operator {
-  return (source) => new Observable<Value>((hearer) => source.subscribe(create(hearer)));
+function each(create: (listener: Subscriber<Value>) => EachValue): Operator {
+  return (source) => new Observable<Value>((listener) => source.subscribe(create(listener)));
 }
 
 /** Emits what is computed for each value, and nothing where that is unknown. */
 function computeEach(compute: (value: Value) => Value | undefined): Operator {
-  return each((hearer) => new Computing(hearer, compute));
+  return each((listener) => new Computing(listener, compute));
 }
 
 class Computing extends EachValue {
   readonly #compute: (value: Value) => Value | undefined;
 
-  constructor(hearer: Subscriber<Value>, compute: (value: Value) => Value | undefined) {
-    super(hearer);
+  constructor(listener: Subscriber<Value>, compute: (value: Value) => Value | undefined) {
+    super(listener);
     this.#compute = compute;
   }
 
@@ -56,17 +56,17 @@ const sumIsTooLong = `a sum is a text of at most ${groupDigits(maxTextLength)} c
 
 export const computingSteps: readonly NamedStep[] = [
   conditional('filter', 'lets a value through when the condition is true', (condition) =>
-    each((hearer) => new Filtering(hearer, condition)),
+    each((listener) => new Filtering(listener, condition)),
   ),
   define('map', 'computes a new value', expression, (text, { compile }) => {
     const compute = compile(text);
-    return { type: compute.type, create: ({ bind }) => each((hearer) => new Mapping(hearer, bind(compute))) };
+    return { type: compute.type, create: ({ bind }) => each((listener) => new Mapping(listener, bind(compute))) };
   }),
   define('pairwise', 'computes from `previous` and `value`, from the second value on', expression, (text, context) => {
     const compute = context.compile(text, { previous: context.type });
     return {
       type: compute.type,
-      create: (runtime) => each((hearer) => new Pairing(hearer, runtime.bind(compute), runtime)),
+      create: (runtime) => each((listener) => new Pairing(listener, runtime.bind(compute), runtime)),
     };
   }),
   define(
@@ -77,7 +77,7 @@ export const computingSteps: readonly NamedStep[] = [
       const compute = compile(text, { sum: typeOfScalar(seed) });
       return {
         type: compute.type,
-        create: (runtime) => each((hearer) => new Summing(hearer, runtime.bind(compute), seed, runtime)),
+        create: (runtime) => each((listener) => new Summing(listener, runtime.bind(compute), seed, runtime)),
       };
     },
   ),
@@ -94,8 +94,8 @@ const scope: Record<string, Value | undefined> = {
 class Filtering extends EachValue {
   readonly #condition: (value: Value) => boolean;
 
-  constructor(hearer: Subscriber<Value>, condition: (value: Value) => boolean) {
-    super(hearer);
+  constructor(listener: Subscriber<Value>, condition: (value: Value) => boolean) {
+    super(listener);
     this.#condition = condition;
   }
 
@@ -107,8 +107,8 @@ class Filtering extends EachValue {
 class Mapping extends EachValue {
   readonly #expression: BoundExpression;
 
-  constructor(hearer: Subscriber<Value>, expression: BoundExpression) {
-    super(hearer);
+  constructor(listener: Subscriber<Value>, expression: BoundExpression) {
+    super(listener);
     this.#expression = expression;
   }
 
@@ -123,8 +123,8 @@ class Pairing extends EachValue {
   readonly #held: OneValue;
   #previous: Value | undefined;
 
-  constructor(hearer: Subscriber<Value>, expression: BoundExpression, runtime: StepRuntime) {
-    super(hearer);
+  constructor(listener: Subscriber<Value>, expression: BoundExpression, runtime: StepRuntime) {
+    super(listener);
     this.#expression = expression;
     this.#held = new OneValue(runtime, () => {
       this.#previous = undefined;
@@ -150,8 +150,8 @@ class Summing extends EachValue {
   readonly #held: OneValue;
   #sum: Value;
 
-  constructor(hearer: Subscriber<Value>, expression: BoundExpression, seed: Value, runtime: StepRuntime) {
-    super(hearer);
+  constructor(listener: Subscriber<Value>, expression: BoundExpression, seed: Value, runtime: StepRuntime) {
+    super(listener);
     this.#expression = expression;
     this.#runtime = runtime;
     this.#sum = seed;

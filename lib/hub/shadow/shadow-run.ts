@@ -26,7 +26,7 @@ interface ShadowRuntime {
 }
 
 export class ShadowRun {
-  readonly cone: Cone;
+  readonly closure: DependencyClosure;
   readonly twin: Twin;
   readonly deviations: Deviations;
   readonly since: Moment;
@@ -37,23 +37,23 @@ export class ShadowRun {
   readonly #task = new SettleCall({ order: Number.MAX_SAFE_INTEGER }, () => this.#report());
 
   /** `most` deviations are kept. */
-  constructor(cone: Cone, { graph, scheduler, log, isVirtual }: ShadowRuntime, most = keptDeviations) {
-    this.cone = cone;
+  constructor(closure: DependencyClosure, { graph, scheduler, log, isVirtual }: ShadowRuntime, most = keptDeviations) {
+    this.closure = closure;
     this.#live = graph;
     this.since = { revision: graph.revision, time: graph.now() };
     this.deviations = new Deviations({ most, momentMs: isVirtual ? 0 : momentMs, cut });
-    const withoutTicks = new Set([...cone.connections].filter((id) => !cone.changedConnections.has(id)));
+    const withoutTicks = new Set([...closure.connections].filter((id) => !closure.changedConnections.has(id)));
     const prepare = (twin: Graph) => this.#prepare(twin);
-    this.twin = runTwin(cone.plan, { log, scheduler, now: graph.now, withoutTicks, prepare });
-    for (const address of cone.addresses) this.#listen(graph.find(address));
+    this.twin = runTwin(closure.plan, { log, scheduler, now: graph.now, withoutTicks, prepare });
+    for (const address of closure.addresses) this.#listen(graph.find(address));
   }
 
   /** Whether a change was made in shadow, rather than heard from what is live. */
   isOwn(change: Change): boolean {
     const { origin, cause } = change;
     if (change instanceof RestoredChange || origin.reportedBy !== undefined) return false;
-    if (origin.kind === 'rule') return this.cone.rules.has(nameOf(origin));
-    return origin.kind === 'connection' && this.cone.connections.has(origin.name) && cause !== undefined;
+    if (origin.kind === 'rule') return this.closure.rules.has(nameOf(origin));
+    return origin.kind === 'connection' && this.closure.connections.has(origin.name) && cause !== undefined;
   }
 
   stop(): void {
@@ -63,7 +63,7 @@ export class ShadowRun {
 
   /** Gives the twin the values that are live, and listens to what it does. */
   #prepare(twin: Graph): void {
-    const { written } = this.cone;
+    const { written } = this.closure;
     for (const node of twin.parameters()) {
       const live = this.#live.find(node.address);
       const change = live?.lastChange;
@@ -81,7 +81,7 @@ export class ShadowRun {
 
   #listen(node: ParameterNode | undefined): void {
     if (node === undefined) return;
-    const isWritten = this.cone.written.has(node.address);
+    const isWritten = this.closure.written.has(node.address);
     let isLive = false;
     const hear = () => {
       if (!isLive) return;
@@ -100,7 +100,7 @@ export class ShadowRun {
   #isNews(change: Change): boolean {
     const { kind, name, reportedBy } = change.origin;
     if (reportedBy !== undefined) return true;
-    const { rules, left, connections, changedConnections } = this.cone;
+    const { rules, left, connections, changedConnections } = this.closure;
     if (kind === 'rule') {
       const rule = nameOf(change.origin);
       return !left.has(rule) && (!rules.has(rule) || isLedToBefore(change, this.since));
@@ -122,7 +122,7 @@ export class ShadowRun {
 // What runs in shadow: the shadow rules, or what a reload in shadow would change, and what follows from them through other rules and
 // through connections within the process. All else is looked at where it is live.
 
-export interface Cone {
+export interface DependencyClosure {
   /** What the twin runs. */
   readonly plan: Plan;
   /** The rules that are new in shadow. */
@@ -142,7 +142,7 @@ export interface Cone {
 }
 
 /** `next`: what a reload in shadow has read. undefined: nothing runs in shadow. */
-export function coneOf(live: Plan, next: Plan | undefined): Cone | undefined {
+export function dependencyClosureOf(live: Plan, next: Plan | undefined): DependencyClosure | undefined {
   if (next === undefined && !live.rules.some(({ isShadow }) => isShadow)) return undefined;
   const { target, changed, replaced } = compareRules(live, next);
   const connections = (next ?? live).connections;

@@ -9,7 +9,7 @@ import type { ShadowReport } from '../../model/reports/reload-report.ts';
 import type { RuleRuns, RuleStatus } from '../../model/reports/rule-status.ts';
 import type { HubLog, Journal } from '../journal.ts';
 import { monotonicScheduler } from '../scheduler.ts';
-import { type Cone, coneOf, nameOf, ShadowRun } from './shadow-run.ts';
+import { type DependencyClosure, dependencyClosureOf, nameOf, ShadowRun } from './shadow-run.ts';
 
 export interface ShadowOptions {
   readonly graph: Graph;
@@ -66,7 +66,7 @@ export class Shadow {
     const run = this.#run;
     if (run === undefined && this.#next === undefined) return undefined;
     run?.deviations.endMoments(this.#isVirtual ? Number.POSITIVE_INFINITY : this.#graph.now());
-    const { changed = [], replaced = [] } = run?.cone ?? {};
+    const { changed = [], replaced = [] } = run?.closure ?? {};
     const names = new Set(changed.map(nameOf));
     const { connections = [] } = this.#next ?? {};
     const live = new Map(this.#plan?.connections.map(({ id, key }) => [id, key]));
@@ -87,20 +87,20 @@ export class Shadow {
   wouldBe(address: string): Change | undefined {
     const node = this.#run?.twin.graph.find(address);
     if (node?.lastChange === undefined) return undefined;
-    const differs = this.#run!.cone.written.has(address) && node.value !== this.#graph.find(address)?.value;
+    const differs = this.#run!.closure.written.has(address) && node.value !== this.#graph.find(address)?.value;
     return differs || this.#run!.isOwn(node.lastChange) ? node.lastChange : undefined;
   }
 
   /** How the rules are doing that run in shadow alone. */
   statuses(): RuleStatus[] {
-    const names = new Set(this.#run?.cone.changed.map(nameOf));
+    const names = new Set(this.#run?.closure.changed.map(nameOf));
     const running = this.#run?.twin.rules.statuses().filter((rule) => names.has(nameOf(rule))) ?? [];
     return running.map((rule) => ({ ...rule, shadow: true }));
   }
 
   /** The last runs of the rules of a name that run in shadow alone. */
   runsOf(name: string): readonly RuleRuns[] {
-    const isHere = this.#run?.cone.changed.some((rule) => rule.name === name) ?? false;
+    const isHere = this.#run?.closure.changed.some((rule) => rule.name === name) ?? false;
     return isHere ? this.#run!.twin.rules.runsOf(name) : [];
   }
 
@@ -115,20 +115,20 @@ export class Shadow {
   }
 
   #renew(): void {
-    const cone = coneOf(this.#asSwitched(this.#plan!), this.#next && this.#asSwitched(this.#next));
-    if (cone !== undefined && this.#run !== undefined && isSame(cone, this.#run.cone)) return;
+    const closure = dependencyClosureOf(this.#asSwitched(this.#plan!), this.#next && this.#asSwitched(this.#next));
+    if (closure !== undefined && this.#run !== undefined && isSame(closure, this.#run.closure)) return;
     this.stop();
-    if (cone === undefined) return;
+    if (closure === undefined) return;
     const runtime = { graph: this.#graph, scheduler: this.#scheduler, log: this.#log };
-    this.#run = new ShadowRun(cone, { ...runtime, isVirtual: this.#isVirtual });
+    this.#run = new ShadowRun(closure, { ...runtime, isVirtual: this.#isVirtual });
   }
 }
 
 /** Whether what runs in shadow runs on. */
-function isSame(cone: Cone, other: Cone): boolean {
-  const keys = ({ plan, left }: Cone) =>
+function isSame(closure: DependencyClosure, other: DependencyClosure): boolean {
+  const keys = ({ plan, left }: DependencyClosure) =>
     JSON.stringify([plan.rules.map(({ key }) => key), plan.connections.map(({ key }) => key), [...left]]);
-  return keys(cone) === keys(other);
+  return keys(closure) === keys(other);
 }
 
 /** The log of what runs in shadow: its warnings and errors say that they are of it, and nothing else is logged. */

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { backup, restore } from '../../../lib/command/remote/backup-command.ts';
-import type { Backup } from '../../../lib/connections/keeping.ts';
+import type { Backup } from '../../../lib/connections/persistence.ts';
 import { startHub } from '../../../lib/hub/index.ts';
 import { createLogRecorder } from '../../support/connection.ts';
 import { eventually } from '../../support/deadline.ts';
@@ -139,7 +139,7 @@ test.serial(
 
 test.serial('one backup is made at a time, and a database that cannot be copied is named', async (t) => {
   const hub = await plain();
-  const { storage } = hub.keeping.archive!;
+  const { storage } = hub.persistence.archive!;
   let first: Backup | undefined; // that of a test before may be on its way to its end
   await eventually(async () => {
     first = await storage!.backUp().catch(() => undefined);

@@ -24,13 +24,13 @@ async function startLate(t: ExecutionContext): Promise<HubUnderTest> {
   const vacancy = new Vacancy({ port: port!, hub: 'west', reason: 'nobody runs it', isFor });
   let isOver = false;
   const mayAct = () => {
-    if (isOver && hub.duty.watch !== undefined) {
-      void hub.duty.end('its time is over');
+    if (isOver && hub.leadership.watch !== undefined) {
+      void hub.leadership.end('its time is over');
       vacancy.begin(0);
     }
     return !isOver;
   };
-  hub.duty.begin({ term: 1, goesOn: true, mayAct });
+  hub.leadership.begin({ term: 1, goesOn: true, mayAct });
   isOver = true;
   t.is(hub.find('desk/level')!.remote, undefined);
   return hub;

@@ -9,7 +9,7 @@ test('a hub that ends while its past is read leaves no log beside its databases'
   for (let round = 0; round < 5; round++) {
     const hub = await installation.start();
     hub.write('desk/level', round + 1, writer);
-    const { past, audit } = hub.keeping.archive!;
+    const { past, audit } = hub.persistence.archive!;
     await audit!.flush();
     const range = { from: 0, to: Date.now() };
     const parameters = [{ address: 'desk/level', type: 'F' as const }];

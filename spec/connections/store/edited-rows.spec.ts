@@ -152,7 +152,7 @@ test('an audit with rows that no hub has written is read, and written on', async
   const installation = await install(t, { desk, api });
   const before = await installation.start();
   before.write('desk/count', 5, writer);
-  await before.keeping.archive?.audit?.flush();
+  await before.persistence.archive?.audit?.flush();
   const hub = await afterRestart(installation, before, () => {
     edit(
       installation,
@@ -165,7 +165,7 @@ test('an audit with rows that no hub has written is read, and written on', async
   });
   await eventually(() => statusOf(hub, 'store').reason.includes('with a number that no hub has written'), 'it is told');
   hub.write('desk/count', 6, writer);
-  await hub.keeping.archive?.audit?.flush();
+  await hub.persistence.archive?.audit?.flush();
   const expected = [
     ['spec', 5, 6],
     ['edited', undefined, 2],
@@ -176,7 +176,7 @@ test('an audit with rows that no hub has written is read, and written on', async
   t.false(hub.log(0, 'debug').entries.some(({ message }) => message === 'edited'));
   edit(installation, 'audit.db', `${badEntries.replaceAll(/\((-5|70\d)/g, '($1000')} UPDATE age SET pauses = '[7]'`);
   hub.write('desk/count', 7, writer);
-  await hub.keeping.archive?.audit?.flush();
+  await hub.persistence.archive?.audit?.flush();
   t.deepEqual(
     (await reported(t, hub)).filter(([user]) => user === 'spec').length,
     3,
@@ -231,7 +231,7 @@ test('a history with rows that no hub has written is read, and written on', asyn
   before.write('desk/level', 0.5, writer);
   before.write('desk/lamp', true, writer);
   before.write('desk/text', 'written', writer);
-  await before.keeping.archive?.history?.flush();
+  await before.persistence.archive?.history?.flush();
   const hour = Math.floor(Date.now() / 3_600_000) - 1;
   const hub = await afterRestart(installation, before, () => {
     edit(
@@ -244,19 +244,19 @@ test('a history with rows that no hub has written is read, and written on', asyn
   });
   await eventually(() => statusOf(hub, 'store').reason.includes('history.db has'), 'it is told');
   hub.write('desk/count', 6, writer);
-  await hub.keeping.archive?.history?.flush();
+  await hub.persistence.archive?.history?.flush();
   const first = await past(t, hub);
   t.deepEqual(first.count, [1, 1, 5, 5, 6]); // the first is an edited one that reads like any other
   t.deepEqual(first.level!.slice(-3), [0, 0.5, 0.5]);
   t.true(first.text!.includes('written'));
   edit(installation, 'history.db', `${badChanges(hour - 1)}; UPDATE age SET pauses = '[{"at":'`);
   hub.write('desk/count', 7, writer);
-  await hub.keeping.archive?.history?.flush();
+  await hub.persistence.archive?.history?.flush();
   t.deepEqual((await past(t, hub)).count!.slice(-3), [5, 6, 7], 'also when it was edited while the hub runs');
   await hub.stop();
   await installation.closed();
   const again = await installation.start();
   again.write('desk/count', 8, writer);
-  await again.keeping.archive?.history?.flush();
+  await again.persistence.archive?.history?.flush();
   t.is((await past(t, again)).count!.at(-1), 8);
 });

@@ -26,8 +26,8 @@ const named = (name: string): Origin => ({ kind: 'client', name });
 const ofBen = { 'desk/lamp': true, 'desk/level': 0.5, 'desk/note': 'on air', 'desk/page': 'y'.repeat(30_000) };
 
 const isKept = async (hub: StoredHub) => {
-  await hub.keeping.archive?.values?.flush();
-  return hub.keeping.archive?.values?.status().lagMs === 0;
+  await hub.persistence.archive?.values?.flush();
+  return hub.persistence.archive?.values?.status().lagMs === 0;
 };
 
 test('one client that writes more long texts than there is room for takes it from nobody: all else is kept, the store, the log, the audit and explain name it, and what it clears is room again', async (t) => {
@@ -57,7 +57,7 @@ test('one client that writes more long texts than there is room for takes it fro
   const marked = await Promise.all(many.map(async (id) => (await explain(`texts/${id}`)).isNotKept === true));
   t.true(marked.filter((is) => is).length >= 25, 'explain says which are not kept');
   t.is((await explain('desk/note')).isNotKept, undefined);
-  t.true(hub.keeping.archive!.values!.status().lost > 0);
+  t.true(hub.persistence.archive!.values!.status().lost > 0);
 
   for (const id of many) await anna!.set(`texts/${id}`, 'short');
   await eventually(() => stateOf(hub) === 'running', 'all is kept again');

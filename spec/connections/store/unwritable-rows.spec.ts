@@ -46,9 +46,9 @@ for (const [what, value, time] of [
     takeOver(hub, 'desk/count', value === 7 ? 8 : 2.5, time);
     hub.write('desk/text', 'last', writer);
     await noted(installation, ({ after }) => after === 'last');
-    await hub.keeping.archive?.history?.flush();
+    await hub.persistence.archive?.history?.flush();
     t.is(reasonOf(hub), reported, 'it is told once');
-    t.is(hub.keeping.archive?.audit?.status().lost, 2);
+    t.is(hub.persistence.archive?.audit?.status().lost, 2);
     await hub.stop();
     const { values, losses } = await findKept(installation);
     t.deepEqual(losses, []);

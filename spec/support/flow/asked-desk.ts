@@ -27,7 +27,7 @@ export class AskedDesk {
     this.#t = t;
     this.#client = client;
     this.#own.enable();
-    client.frames.listen((frame) => this.#hear(frame));
+    client.frames.listen((frame) => this.#listen(frame));
     this.#askNeighbour();
   }
 
@@ -73,7 +73,7 @@ export class AskedDesk {
     return `desk/y is ${this.#values.get('desk/y')}; the neighbour has answered ${this.#heard.length} of ${this.#sent}`;
   }
 
-  #hear({ p = '', v }: Frame): void {
+  #listen({ p = '', v }: Frame): void {
     this.#values.set(p, Number(v));
     if (p !== 'desk/out') return;
     this.#heard.push(Number(v));

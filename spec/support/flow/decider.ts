@@ -12,7 +12,7 @@ export function createDecider(take: (port: HubPort) => void) {
     isExternal: true,
     settingsSchema: z.strictObject({}),
     parameters: () => [],
-    holdsBack: () => 'waits for the decider',
+    startsOnLeaderOnly: () => 'waits for the decider',
     run: (_, hub) =>
       new Observable((subscriber) => {
         take(hub);

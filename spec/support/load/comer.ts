@@ -22,7 +22,7 @@ const giveUpMs = 10_000;
 /** From where passwords come: others guess from the address where the tokens come from. */
 const ownAddress = '127.0.0.9';
 
-export class Comer {
+export class HandshakeRequest {
   readonly #port: number;
   readonly #ways: readonly (() => Promise<void>)[];
   #count = 0;

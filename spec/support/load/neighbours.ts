@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { setTimeout as after } from 'node:timers/promises';
 import { becomesSo } from '../deadline.ts';
 import { runTask } from '../system/task.ts';
-import { Comer, type Credentials, type Entrances } from './comer.ts';
+import { type Credentials, type Entrances, HandshakeRequest } from './comer.ts';
 import { FrameReader } from './frame-reader.ts';
 import { Histogram } from './histogram.ts';
 import { openV1Socket, readMessage } from './v1-socket.ts';
@@ -22,7 +22,7 @@ export interface NeighboursTask {
   /** The token of the user that they are; left out: they are nobody. */
   readonly token?: string | undefined;
   /** Who comes in meanwhile; left out: nobody. */
-  readonly comer?: Credentials;
+  readonly handshakeRequest?: Credentials;
 }
 
 export interface Latency {
@@ -99,7 +99,7 @@ class Heard {
   }
 }
 
-await runTask(async ({ port, addresses, beforeMs, duringMs, token, comer: credentials }: NeighboursTask) => {
+await runTask(async ({ port, addresses, beforeMs, duringMs, token, handshakeRequest: credentials }: NeighboursTask) => {
   const headers: Headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const heard = new Heard(addresses.length);
   let failure: string | undefined;
@@ -120,10 +120,10 @@ await runTask(async ({ port, addresses, beforeMs, duringMs, token, comer: creden
   const before = await heard.measure(beforeMs);
   process.send!({ result: 'begin' });
   await once(process, 'message');
-  const comer = credentials && new Comer(port, credentials);
-  comer?.start();
+  const handshakeRequest = credentials && new HandshakeRequest(port, credentials);
+  handshakeRequest?.start();
   const during = await heard.measure(duringMs);
-  const entrances = comer?.stop();
+  const entrances = handshakeRequest?.stop();
   for (const timer of timers) clearTimeout(timer);
   if (failure !== undefined) throw new Error(`expected neighbours to stay connected, got: ${failure}`);
   return { before, during, entrances } satisfies NeighboursResult;

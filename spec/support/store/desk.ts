@@ -19,7 +19,7 @@ export function useDesk(hub: StoredHub, id: string, selection = id) {
     at: { save: save!, recall: recall!, forget: forget! },
     find,
     matches: () => hub.find(`store/${selection}/matches`)!.value,
-    list: () => hub.keeping.archive!.snapshots!.list().find(({ name }) => name === selection)!,
+    list: () => hub.persistence.archive!.snapshots!.list().find(({ name }) => name === selection)!,
     valuesOf: () => ['router', 'fader', 'title', 'far'].map(find),
     set(values: Readonly<Record<string, unknown>>) {
       for (const [one, value] of Object.entries(values)) hub.write(`${id}/${one}`, value, writer);

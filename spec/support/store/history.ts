@@ -28,7 +28,7 @@ export class MadeHistory {
   readonly #rules: readonly HistoryRule[];
   readonly #maxSize: number;
   readonly #made = new MadeChanges();
-  #keeping = new HistoryKeeping();
+  #persistence = new HistoryKeeping();
   #isFirst = true;
   #runs = 1;
   #aheadMs = 0;
@@ -45,7 +45,7 @@ export class MadeHistory {
     const [rules, isFirst] = [this.#rules, this.#isFirst];
     const room = roomOf(this.#maxSize).history;
     const epoch = `run ${this.#runs}`;
-    const answer = this.#keeping.open(
+    const answer = this.#persistence.open(
       { ask: 'open', folder, room, rules, epoch, startedAt, now, isFirst },
       this.#readingAt(now),
     );
@@ -66,11 +66,11 @@ export class MadeHistory {
 
   /** Writes what a recorder has handed over. */
   take(changes: Changes): HistoryAnswer {
-    return this.#keeping.write(changes, this.#readingAt(changes.until));
+    return this.#persistence.write(changes, this.#readingAt(changes.until));
   }
 
   close(): void {
-    this.#keeping.close();
+    this.#persistence.close();
   }
 
   /**
@@ -79,7 +79,7 @@ export class MadeHistory {
    */
   kill(): void {
     rmSync(join(this.folder, 'history.lock'), { force: true });
-    this.#keeping = new HistoryKeeping();
+    this.#persistence = new HistoryKeeping();
     this.#runs++;
     this.#made.forget();
     this.#isFirst = true;

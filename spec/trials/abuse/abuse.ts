@@ -180,7 +180,7 @@ export async function runAbuse(name: string, scenario: Scenario, options: AbuseO
   try {
     const addresses = ids.map((id) => `desk/${id}`);
     const task: NeighboursTask = {
-      ...{ port: hub.port, addresses, beforeMs, duringMs: seconds * 1000, comer: operator },
+      ...{ port: hub.port, addresses, beforeMs, duringMs: seconds * 1000, handshakeRequest: operator },
       token: scenario.isClosed ? neighbourToken : undefined,
     };
     const watching = begin('spec/support/load/neighbours.ts', task);

@@ -33,7 +33,7 @@ export class Load {
   /** Opens it, a client of the neighbour and one of the flow, on a port each; it writes from then on. */
   static async open([neighbour = 0, flow = 0]: readonly number[], changesPerSecond: number): Promise<Load> {
     const load = new Load(changesPerSecond);
-    load.#neighbour = await openClient(neighbour, (value) => load.#hear(value));
+    load.#neighbour = await openClient(neighbour, (value) => load.#listen(value));
     load.#flow = await openClient(flow, (value) => load.#hearFlow(value));
     load.#timer = setInterval(() => load.#send(), tickMs);
     return load;
@@ -85,7 +85,7 @@ export class Load {
     if (this.#own * ownEveryMs < elapsedMs) this.#flow.write('desk/x', ++this.#own % step);
   }
 
-  #hear(value: number): void {
+  #listen(value: number): void {
     if (value !== this.#heard + 1) this.#mistake ??= `the neighbour: expected ${this.#heard + 1}, heard ${value}`;
     this.#heard = value;
     const nowMs = performance.now();

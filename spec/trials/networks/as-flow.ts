@@ -36,7 +36,7 @@ function connectionOf(id: string): string {
 }
 
 function asRule(rule: NetworkRule): object {
-  const { name, from, requiresAny, when, map, to, split, atStart, hearsWrites } = rule;
+  const { name, from, requiresAny, when, map, to, split, atStart, listensToWrites } = rule;
   const pipe = asPipe(rule);
   const named = (from: Readonly<Record<string, string>>) =>
     Object.fromEntries(Object.entries(from).map(([key, id]) => [key, addressOf(id)]));
@@ -49,7 +49,7 @@ function asRule(rule: NetworkRule): object {
     ...(pipe.length > 0 && { pipe }),
     to: split ? Object.fromEntries(to.map((id, index) => [addressOf(id), textOf(split[index]!)])) : to.map(addressOf),
     ...(atStart && { atStart }),
-    ...(hearsWrites && { hear: 'writes' }),
+    ...(listensToWrites && { hear: 'writes' }),
   };
 }
 

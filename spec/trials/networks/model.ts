@@ -148,12 +148,12 @@ export class Model {
       this.changes.push(`${id}=${isTrigger(id) ? 1 : value}`);
     }
     for (const one of this.#rules) {
-      if (!one.isOn || !(isChange || one.rule.hearsWrites)) continue;
-      for (const source of one.sources) if (source === id) this.#hear(one, id, value);
+      if (!one.isOn || !(isChange || one.rule.listensToWrites)) continue;
+      for (const source of one.sources) if (source === id) this.#listen(one, id, value);
     }
   }
 
-  #hear(one: ModelRule, id: string, value: number): void {
+  #listen(one: ModelRule, id: string, value: number): void {
     if (!isList(one.rule.from)) {
       if (!one.begins) one.dueAfter ??= this.#hop;
       one.fired.add(id);

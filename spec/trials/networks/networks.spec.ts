@@ -16,7 +16,7 @@ test('networks have in their mix what rules can do', (t) => {
   const text = JSON.stringify(networks);
   const some = (test: (rule: NetworkRule) => boolean) => t.true(rules.some(test), `${test}`);
   some(({ atStart, startWith }) => atStart && startWith !== undefined);
-  some(({ hearsWrites, from }) => hearsWrites && !isList(from));
+  some(({ listensToWrites, from }) => listensToWrites && !isList(from));
   some(({ split, map }) => split !== undefined && map !== undefined);
   some(({ requiresAny }) => requiresAny);
   some(({ step }) => step?.is === 'average' && step.everyMs === undefined);

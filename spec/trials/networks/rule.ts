@@ -42,7 +42,7 @@ export interface NetworkRule {
   /** What each destination gets. */
   readonly split: readonly Term[] | undefined;
   readonly atStart: boolean;
-  readonly hearsWrites: boolean;
+  readonly listensToWrites: boolean;
 }
 
 export function isTrigger(id: string): boolean {
@@ -99,7 +99,7 @@ export function aRule(random: Random, { name, ids, others, isCircular, isTemplat
     to,
     split: splits ? to.map(() => term(results)) : undefined,
     atStart: random.once(2),
-    hearsWrites: !isCircular && random.once(3),
+    listensToWrites: !isCircular && random.once(3),
   };
 }
 

@@ -7,7 +7,7 @@ import { connectionTypes } from '../../../lib/connections/connection-types.ts';
 import { checkFlowFiles } from '../../../lib/flow/check/check.ts';
 import type { Plan } from '../../../lib/flow/plan.ts';
 import { Hub, simulated } from '../../../lib/hub/index.ts';
-import { coneOf, ShadowRun } from '../../../lib/hub/shadow/shadow-run.ts';
+import { dependencyClosureOf, ShadowRun } from '../../../lib/hub/shadow/shadow-run.ts';
 import type { Deviations } from '../../../lib/hub/twin/deviations.ts';
 import { formatMistake, MistakeList } from '../../../lib/json5/mistake.ts';
 import type { Change, Origin } from '../../../lib/model/parameter.ts';
@@ -153,9 +153,9 @@ async function replayInShadow(
   const side = startSide(flows, flows, { time: start.time, values }, (graph) => {
     graph.changes$.subscribe((change) => changes.push(lineOf(change, start.time)));
   });
-  const cone = coneOf(flows, changed)!;
+  const closure = dependencyClosureOf(flows, changed)!;
   const run = new ShadowRun(
-    cone,
+    closure,
     { graph: side.twin.graph, scheduler: side.clock, log: silentLog, isVirtual: true },
     1_000_000,
   );

@@ -6,10 +6,10 @@
 import { BehaviorSubject, combineLatest, type Observable, type SchedulerLike } from 'rxjs';
 import { distinctUntilChanged, map } from 'rxjs/operators';
 import { within } from '../../../model/time/deadline.ts';
-import type { Cell, ForeignCell } from './cell.ts';
 import { Lease, type LeaseState } from './lease.ts';
 import type { LeaseRecord } from './lease-record.ts';
 import type { Holder, Rivals, Terms, Whole } from './parties.ts';
+import type { ForeignRegister, Register } from './register.ts';
 
 /** Confirmations may come a hundred times a second: so many parts are renewed for one, and all others if none has succeeded by then. */
 const confirmedFirst = 3;
@@ -31,10 +31,10 @@ export class JointLease {
   #hasEnded = false;
   #hurriedMs = Number.NEGATIVE_INFINITY;
 
-  constructor(cells: readonly Cell<LeaseRecord>[], me: Holder, clock: SchedulerLike, rivals: Rivals) {
+  constructor(registers: readonly Register<LeaseRecord>[], me: Holder, clock: SchedulerLike, rivals: Rivals) {
     this.#me = me;
     this.#clock = clock;
-    const own = { ...me, parts: cells.length };
+    const own = { ...me, parts: registers.length };
     const wholeOf = (index: number): Whole => ({
       terms: this.#terms,
       isWanted: () => this.#wants(index),
@@ -43,7 +43,7 @@ export class JointLease {
       begunIn: () => (this.#kept.size > 0 ? this.#term : undefined),
       nextTerm: () => this.#nextTerm(index),
     });
-    this.#parts = cells.map((cell, index) => new Lease(cell, own, clock, rivals, wholeOf(index)));
+    this.#parts = registers.map((register, index) => new Lease(register, own, clock, rivals, wholeOf(index)));
     for (const part of this.#parts) part.state$.subscribe({ next: () => this.#look(), error: () => {} });
   }
 
@@ -221,12 +221,12 @@ export class JointLease {
 }
 
 /** What is known of the lease of another hub: of the first cell alone, unless that says that there are more. It is only read. */
-export function readJointly(cells: readonly ForeignCell<LeaseRecord>[]): Pick<Cell<LeaseRecord>, 'read'> {
+export function readJointly(registers: readonly ForeignRegister<LeaseRecord>[]): Pick<Register<LeaseRecord>, 'read'> {
   return {
     async read() {
-      const [first, ...others] = cells;
+      const [first, ...others] = registers;
       const one = await first!.peek();
-      const rest = await Promise.all(others.slice(0, (one.value?.parts ?? 1) - 1).map((cell) => cell.peek()));
+      const rest = await Promise.all(others.slice(0, (one.value?.parts ?? 1) - 1).map((register) => register.peek()));
       const all = [one, ...rest];
       const value = all.find((held) => held.value?.isReleased === false)?.value ?? one.value;
       return { sequence: all.reduce((sum, { sequence }) => sum + sequence, 0), value };
@@ -238,11 +238,11 @@ export function readJointly(cells: readonly ForeignCell<LeaseRecord>[]): Pick<Ce
  * The terms in which the lease of another hub is held: of its cells that can be read, which are more than one only if the first says so.
  * Errors: none of them can be read.
  */
-export async function readTerms(cells: readonly ForeignCell<LeaseRecord>[]): Promise<ReadonlySet<number>> {
-  const [first, ...others] = cells;
+export async function readTerms(registers: readonly ForeignRegister<LeaseRecord>[]): Promise<ReadonlySet<number>> {
+  const [first, ...others] = registers;
   const one = await first!.peek().catch(() => undefined);
-  const parts = one?.sequence === 0 ? 1 : one?.value === undefined ? cells.length : (one.value.parts ?? 1);
-  const asked = await Promise.allSettled(others.slice(0, parts - 1).map((cell) => cell.peek()));
+  const parts = one?.sequence === 0 ? 1 : one?.value === undefined ? registers.length : (one.value.parts ?? 1);
+  const asked = await Promise.allSettled(others.slice(0, parts - 1).map((register) => register.peek()));
   const read = [one, ...asked.map((answer) => (answer.status === 'fulfilled' ? answer.value : undefined))];
   if (read.every((held) => held === undefined)) throw new Error('nobody can read the lease');
   const records = read.flatMap((held) => held?.value ?? []).filter(({ isReleased }) => !isReleased);

@@ -5,9 +5,9 @@
 import { BehaviorSubject, type Observable, type SchedulerLike, Subscription } from 'rxjs';
 import { messageOf } from '../../../model/error.ts';
 import { Pause } from '../../../model/time/wall-clock.ts';
-import { type Cell, NotReplaced } from './cell.ts';
 import { type LeaseRecord, leaseTimes, maxTerm } from './lease-record.ts';
-import { type Holder, ofOneCell, unknownRivals, type Whole } from './parties.ts';
+import { type Holder, ofOneRegister, unknownRivals, type Whole } from './parties.ts';
+import { NotReplaced, type Register } from './register.ts';
 import { Sighting, Succession } from './succession.ts';
 
 /**
@@ -22,7 +22,7 @@ export type LeaseState =
   | { readonly is: 'taken'; readonly term: number; readonly name: string; readonly isThere?: true };
 
 export class Lease {
-  readonly #cell: Cell<LeaseRecord>;
+  readonly #register: Register<LeaseRecord>;
   readonly #me: Holder;
   readonly #clock: SchedulerLike;
   readonly #whole: Whole;
@@ -49,8 +49,14 @@ export class Lease {
   #renewals = 0;
   #confirming: ((isRenewed: boolean) => void)[] = [];
 
-  constructor(cell: Cell<LeaseRecord>, me: Holder, clock: SchedulerLike, rivals = unknownRivals, whole = ofOneCell()) {
-    this.#cell = cell;
+  constructor(
+    register: Register<LeaseRecord>,
+    me: Holder,
+    clock: SchedulerLike,
+    rivals = unknownRivals,
+    whole = ofOneRegister(),
+  ) {
+    this.#register = register;
     this.#me = me;
     this.#clock = clock;
     this.#pause = new Pause(clock);
@@ -161,9 +167,9 @@ export class Lease {
       ? { ...this.#record(this.#whole.terms.greatest), isReleased: true, isWhole } // whoever takes it may know of no other term
       : { ...this.#record(term), isReleased: true };
     try {
-      if ((await this.#cell.replace(released, this.#sighting.sequence)) !== undefined) return true;
-      const { sequence, value } = await this.#cell.read(); // a renewal that was not answered may have succeeded, and so may this
-      if (value?.holder === this.#me.id && !value.isReleased) await this.#cell.replace(released, sequence);
+      if ((await this.#register.replace(released, this.#sighting.sequence)) !== undefined) return true;
+      const { sequence, value } = await this.#register.read(); // a renewal that was not answered may have succeeded, and so may this
+      if (value?.holder === this.#me.id && !value.isReleased) await this.#register.replace(released, sequence);
       return true;
     } catch (error) {
       return !(error instanceof NotReplaced); // it runs out by itself
@@ -207,7 +213,7 @@ export class Lease {
   async #renew(term: number): Promise<number> {
     if (!this.#whole.isWanted() || (await this.#isAwaited())) return this.#giveUp(term);
     const askedMs = this.#clock.now();
-    const sequence = await this.#cell.replace(this.#record(term), this.#sighting.sequence);
+    const sequence = await this.#register.replace(this.#record(term), this.#sighting.sequence);
     this.#noteAnswer(this.#clock.now());
     if (sequence === undefined) return this.#look();
     this.#renewals++;
@@ -225,13 +231,13 @@ export class Lease {
     this.#fenceMs = Number.NEGATIVE_INFINITY;
     this.isHeld();
     this.#ownTerm = undefined;
-    await this.#cell.replace({ ...this.#record(term), isReleased: true }, this.#sighting.sequence);
+    await this.#register.replace({ ...this.#record(term), isReleased: true }, this.#sighting.sequence);
     return leaseTimes.lookMs;
   }
 
   /** Looks who has the lease, and takes it if nobody does; returns the pause until the next look. */
   async #look(): Promise<number> {
-    const held = await this.#cell.read();
+    const held = await this.#register.read();
     const { value } = held;
     const nowMs = this.#clock.now();
     this.#noteAnswer(nowMs);
@@ -265,7 +271,7 @@ export class Lease {
   async #take(term: number, before: LeaseRecord['before']): Promise<number> {
     const askedMs = this.#clock.now();
     this.#before = this.#whole.hasBegun?.() ? undefined : before;
-    const sequence = await this.#cell.replace(this.#record(term), this.#sighting.sequence);
+    const sequence = await this.#register.replace(this.#record(term), this.#sighting.sequence);
     if (sequence === undefined) return 0;
     this.#ownTerm = term;
     this.heardOf(term);

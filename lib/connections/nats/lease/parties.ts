@@ -42,7 +42,7 @@ export interface Whole {
 }
 
 export const unknownRivals: Rivals = { lifeOf: async () => 'silent', isExclusive: true };
-export const ofOneCell = (): Whole => ({ terms: { greatest: 0 }, isWanted: () => true });
+export const ofOneRegister = (): Whole => ({ terms: { greatest: 0 }, isWanted: () => true });
 
 /** Who does not answer for so long is silent. */
 const answerMs = 500;

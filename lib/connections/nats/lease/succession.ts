@@ -1,9 +1,9 @@
 // Finds out whether this hub may take a lease: nobody holds it, its holder has not renewed it in time, or its holder has released it. It
 // goes by what is seen of the cell from outside (`Sighting`).
 
-import type { Held } from './cell.ts';
 import { type LeaseRecord, leaseTimes } from './lease-record.ts';
 import type { Holder, Life, Rivals, Whole } from './parties.ts';
+import type { Held } from './register.ts';
 
 type Before = LeaseRecord['before'];
 

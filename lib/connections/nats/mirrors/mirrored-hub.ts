@@ -15,11 +15,11 @@ import type { Transport } from '../link/transport.ts';
 import { printable } from '../wire/causes.ts';
 import { type HubReport, maxStep, type Receipt, sizeOf, type WalkAnswer } from '../wire/domain-messages.ts';
 import { FireCounts } from './fire-counts.ts';
-import { type Mended, mend, type Position, SenselessAnswer } from './mend.ts';
 import type { Bounds } from './mirror-bounds.ts';
 import { MirroredParameters, type MirrorPort } from './mirrored-parameters.ts';
 import { OwnerClock } from './owner-clock.ts';
 import type { RemoteWrites } from './remote-writes.ts';
+import { type Position, type Repaired, repair, SenselessAnswer } from './repair.ts';
 
 /** After this long without its owner a mirror is stale. */
 const staleAfterMs = 3000;
@@ -80,7 +80,7 @@ export class MirroredHub implements Remote {
   #isLooking = false;
   /** Before, it is not looked at again, and what seems to be missing is not asked for again. */
   #lookAfterMs = Number.NEGATIVE_INFINITY;
-  #mendAfterMs = Number.NEGATIVE_INFINITY;
+  #repairAfterMs = Number.NEGATIVE_INFINITY;
   readonly #lookBackoff = new Backoff(disbelief);
   readonly #fruitless = new Backoff(fruitless);
   /** When this hub last had all that its owner had told, on the monotonic clock. */
@@ -92,7 +92,7 @@ export class MirroredHub implements Remote {
   readonly #account: Account;
   /** Counts what is asked for, so that an answer to an earlier question is known as such. */
   #asking = 0;
-  #isMending = false;
+  #isRepairing = false;
   /** Whether an answer is awaited; else the next question is. */
   #isAsked = false;
   /** Whether it was heard of since there is the present network: before that, nobody could answer. */
@@ -168,8 +168,8 @@ export class MirroredHub implements Remote {
     this.#transport = transport;
     this.#listensSinceMs = this.#context.scheduler.now();
     this.#isHeard = false;
-    this.#stopMending();
-    if (this.#position !== undefined) this.#mend();
+    this.#stopRepair();
+    if (this.#position !== undefined) this.#repair();
   }
 
   write(writes: readonly RemoteWrite[], by: RemoteCause): Promise<readonly (Value | Error)[]> {
@@ -183,15 +183,15 @@ export class MirroredHub implements Remote {
       return undefined;
     }
     const isBack = !this.#isHeard;
-    this.#hear(report);
+    this.#receive(report);
     if (report.machine !== undefined) this.heartbeat = { term: report.term, machine: printable(report.machine) };
-    if (this.#isMending && !this.#isAsked && isBack) this.#mend();
-    else if (this.#isMending) this.#keep(report, bytes);
+    if (this.#isRepairing && !this.#isAsked && isBack) this.#repair();
+    else if (this.#isRepairing) this.#keep(report, bytes);
     else return this.#follow(report);
     return undefined;
   }
 
-  #hear(report: Pick<HubReport, 'term' | 'epoch' | 'clock'>): void {
+  #receive(report: Pick<HubReport, 'term' | 'epoch' | 'clock'>): void {
     this.#listensSinceMs = this.#context.scheduler.now();
     this.#term = report.term;
     this.clock.hear(report);
@@ -223,7 +223,7 @@ export class MirroredHub implements Remote {
     if (terms !== undefined) this.#termsOfLease = terms;
     if (terms?.has(report)) {
       this.#lookBackoff.reset();
-      if (!this.#isMending || !this.#isAsked) this.#mend(); // who has the lease by now knows what there is
+      if (!this.#isRepairing || !this.#isAsked) this.#repair(); // who has the lease by now knows what there is
       return;
     }
     this.#lookAfterMs = scheduler.now() + (this.hasMirrored ? this.#lookBackoff : this.#unknown).next();
@@ -269,11 +269,11 @@ export class MirroredHub implements Remote {
     this.#context.log.warn({ hub: this.hub }, `what hub "${this.hub}" tells makes no sense: ${reason}`, 'senseless');
     this.#position = undefined;
     if (this.staleSince !== undefined) this.#context.hub.mirroring.reportStale(this.#parameters.all());
-    if (this.#isMending) return;
+    if (this.#isRepairing) return;
     const nowMs = this.#context.scheduler.now();
     this.#distrust.ran(nowMs - this.#senselessAtMs);
     this.#senselessAtMs = nowMs;
-    this.#mendAfter(Math.min(this.#distrust.next(), longestMs));
+    this.#repairAfter(Math.min(this.#distrust.next(), longestMs));
   }
 
   /** Other hubs have other connections by now: what may not be shown any more is not, and what may be comes. */
@@ -292,13 +292,13 @@ export class MirroredHub implements Remote {
 
   /** Parameters that could not be shown before may be shown: all are asked for with the next message, or as soon as the present answer is taken. */
   lookAgain(): void {
-    if (this.#isMending && this.#isAsked) this.#isOutdated = true;
+    if (this.#isRepairing && this.#isAsked) this.#isOutdated = true;
     else this.#position = undefined;
   }
 
   /** Shows its parameters no longer. */
   end(): void {
-    this.#stopMending();
+    this.#stopRepair();
     this.#transport = undefined;
     this.#position = undefined;
     this.#parameters.clear();
@@ -307,23 +307,23 @@ export class MirroredHub implements Remote {
   #follow(report: HubReport): Steps | undefined {
     const position = this.#position;
     if (position === undefined) {
-      this.#mend();
+      this.#repair();
       return undefined;
     }
-    if (report.epoch !== position.epoch) this.#mendAnew();
+    if (report.epoch !== position.epoch) this.#repairAnew();
     else if (isBehind(report, position)) {
       if (this.#hasFollowed) this.#doubt();
     } else if (report.rev === position.rev && report.structure === position.structure) this.#refresh();
     else if (!follows(report, position)) {
       this.counts.gaps++;
-      this.#mendAnew();
+      this.#repairAnew();
     } else return this.#takeOver(report, position);
     return undefined;
   }
 
   *#takeOver({ turns, rev, structure }: HubReport, { epoch }: Position): MadeSteps {
     const transport = this.#transport;
-    const isCurrent = () => this.#position?.epoch === epoch && this.#transport === transport && !this.#isMending;
+    const isCurrent = () => this.#position?.epoch === epoch && this.#transport === transport && !this.#isRepairing;
     try {
       for (const steps = this.#parameters.take(turns, this.#fires.add); ; ) {
         const { done } = this.#step(steps);
@@ -374,27 +374,27 @@ export class MirroredHub implements Remote {
   }
 
   /** Something is missing, or seems to be: who tells what is not so has it asked for less and less often. */
-  #mendAnew(): void {
+  #repairAnew(): void {
     const nowMs = this.#context.scheduler.now();
-    if (nowMs < this.#mendAfterMs) return;
-    this.#mendAfterMs = nowMs + this.#fruitless.next();
-    this.#mend();
+    if (nowMs < this.#repairAfterMs) return;
+    this.#repairAfterMs = nowMs + this.#fruitless.next();
+    this.#repair();
   }
 
   /** What it tells contradicts what was told in its name before: what there is of it is asked for as a whole. */
   #doubt(): void {
-    if (this.#context.scheduler.now() < this.#mendAfterMs) return;
+    if (this.#context.scheduler.now() < this.#repairAfterMs) return;
     const message = `what is sent as hub "${this.hub}" contradicts itself: another one may send in its name`;
     this.#context.log.warn({ hub: this.hub }, message, 'contradicts itself');
     this.#position = undefined;
-    this.#mendAnew();
+    this.#repairAnew();
   }
 
-  #mend(): void {
+  #repair(): void {
     const transport = this.#transport;
     if (transport === undefined) return;
     this.#waiting.unsubscribe();
-    this.#isMending = true;
+    this.#isRepairing = true;
     this.#isAsked = true;
     this.#isOutdated = false;
     const asking = ++this.#asking;
@@ -403,7 +403,7 @@ export class MirroredHub implements Remote {
     const parameters = this.#parameters;
     const believes = (answer: WalkAnswer) => {
       const isBelieved = this.#believes(answer);
-      if (isBelieved) this.#hear(answer);
+      if (isBelieved) this.#receive(answer);
       return isBelieved;
     };
     const goThrough = (hub: string, steps: Steps) => intake.goThrough(hub, { next: () => this.#step(steps) });
@@ -412,35 +412,35 @@ export class MirroredHub implements Remote {
     const begin = () => {
       this.#position = undefined; // the numbers of before are in use for others from now on
     };
-    mend({ transport, owner, intake: ways, parameters, believes, isWanted, begin }, from).then(
-      (mended) => {
-        if (isWanted()) this.#takeMended(mended, from);
+    repair({ transport, owner, intake: ways, parameters, believes, isWanted, begin }, from).then(
+      (repaired) => {
+        if (isWanted()) this.#takeRepaired(repaired, from);
       },
       (error) => {
         if (!isWanted()) return;
         if (error instanceof SenselessAnswer) {
-          this.#isMending = false;
+          this.#isRepairing = false;
           this.#mistrust(messageOf(error.cause ?? error), distrust.longestMs);
-        } else this.#mendAfter(this.hasMirrored ? this.#backoff.next() : this.#unknown.next());
+        } else this.#repairAfter(this.hasMirrored ? this.#backoff.next() : this.#unknown.next());
       },
     );
   }
 
-  #mendAfter(pauseMs: number): void {
-    this.#isMending = true;
+  #repairAfter(pauseMs: number): void {
+    this.#isRepairing = true;
     this.#isAsked = false;
     this.#forgetKept();
-    this.#waiting = this.#context.scheduler.schedule(() => this.#mend(), pauseMs);
+    this.#waiting = this.#context.scheduler.schedule(() => this.#repair(), pauseMs);
   }
 
-  #takeMended({ fires, epoch, structure, rev, isSnapshot }: Mended, from: Position | undefined): void {
-    this.#stopMending(false);
+  #takeRepaired({ fires, epoch, structure, rev, isSnapshot }: Repaired, from: Position | undefined): void {
+    this.#stopRepair(false);
     this.#backoff.reset();
     if (isSnapshot) this.counts.snapshots++;
     const hasMore = from !== undefined && (epoch !== from.epoch || structure !== from.structure || rev > from.rev);
     if (hasMore) {
       this.#fruitless.reset();
-      this.#mendAfterMs = Number.NEGATIVE_INFINITY;
+      this.#repairAfterMs = Number.NEGATIVE_INFINITY;
     }
     const shown = this.#fires.shownOf(fires, epoch);
     this.#reportLost(this.#fires.takeOver(fires, shown));
@@ -451,7 +451,7 @@ export class MirroredHub implements Remote {
     this.#refresh();
     if (this.#isOutdated) {
       this.#position = undefined;
-      this.#mend();
+      this.#repair();
       return;
     }
     const kept = this.#kept;
@@ -467,9 +467,9 @@ export class MirroredHub implements Remote {
     }
   }
 
-  #stopMending(forgets = true): void {
+  #stopRepair(forgets = true): void {
     this.#asking++;
-    this.#isMending = false;
+    this.#isRepairing = false;
     this.#waiting.unsubscribe();
     if (forgets) this.#forgetKept();
   }

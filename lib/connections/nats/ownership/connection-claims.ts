@@ -9,8 +9,8 @@ import { describe } from '../../../model/error.ts';
 import { isJsonObject } from '../../../model/json-object.ts';
 import { Pause } from '../../../model/time/wall-clock.ts';
 import type { HubPort } from '../../hub-port.ts';
-import type { Cell, Held } from '../lease/cell.ts';
 import { type LeaseRecord, leaseTimes } from '../lease/lease-record.ts';
+import type { Held, Register } from '../lease/register.ts';
 import { isHubName } from '../wire/causes.ts';
 
 /** How often a hub looks that wants what it does not have, or does not know. */
@@ -57,11 +57,11 @@ interface Refusal {
 /** The connections that this hub wants and does not have, by Connection ID. */
 export type Refusals = ReadonlyMap<string, Refusal>;
 
-type LeaseReader = Pick<Cell<LeaseRecord>, 'read'>;
+type LeaseReader = Pick<Register<LeaseRecord>, 'read'>;
 
 interface ClaimsOptions {
   readonly hub: string;
-  readonly cell: Cell<ClaimList>;
+  readonly register: Register<ClaimList>;
   /** The lease of a hub, which is only read. */
   readonly leaseOf: (hub: string) => LeaseReader;
   readonly clock: SchedulerLike;
@@ -182,7 +182,7 @@ export class Claims {
   async yield(reason: string): Promise<void> {
     this.#yields = reason;
     try {
-      const { value: list = {} } = await this.#options.cell.read();
+      const { value: list = {} } = await this.#options.register.read();
       this.#setOwners(new Map(Object.entries(list)));
       if (!this.#hasEnded) this.#refusals.next(this.expectedRefusals());
     } catch {} // then nobody knows what the other one has
@@ -274,9 +274,9 @@ export class Claims {
 
   /** Reads the list and writes what this hub wants; *disputed*: who has all of it is not clear yet; *read*: it may not; *outrun*: somebody else has written meanwhile. */
   async #claim(): Promise<'claimed' | 'disputed' | 'read' | 'outrun'> {
-    const { cell, hub, wanted, clock } = this.#options;
+    const { register, hub, wanted, clock } = this.#options;
     const askedMs = clock.now();
-    const stored = await cell.read();
+    const stored = await register.read();
     const { sequence, value } = stored;
     const isTrusted = !this.#options.isOpen();
     const isLost = isTrusted && isOlder(stored, this.#stored);
@@ -311,7 +311,7 @@ export class Claims {
     if (!this.#mayClaim()) return 'outrun';
     if (!isSame) {
       const list = Object.fromEntries(owners);
-      const written = await cell.replace(list, sequence);
+      const written = await register.replace(list, sequence);
       if (written === undefined) {
         this.#list = before; // else what somebody goes on writing would be believed at the second look
         return 'outrun';

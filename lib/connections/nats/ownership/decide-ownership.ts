@@ -9,7 +9,7 @@ import { JointLease, readJointly, readTerms } from '../lease/joint-lease.ts';
 import { claimsPlace, leasePlace, type Place, pairParts, parseLease } from '../lease/lease-record.ts';
 import { answerForLife, type Holder, lifeOf } from '../lease/parties.ts';
 import { spreadLeaders } from '../lease/spread-leaders.ts';
-import { Creations, StreamCell } from '../lease/stream-cell.ts';
+import { Creations, StreamRegister } from '../lease/stream-register.ts';
 import type { Link, LinkState, Session } from '../link/nats-link.ts';
 import type { NatsSettings } from '../settings.ts';
 import { expectShallow } from '../wire/shallow.ts';
@@ -90,7 +90,7 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
       running.unsubscribe();
       wanted.stop();
       claims.stop();
-      if (isPair) await hub.duty.end('the connection that shares the work was stopped');
+      if (isPair) await hub.leadership.end('the connection that shares the work was stopped');
       await lease.release();
     },
   };
@@ -109,13 +109,13 @@ function createParts(
   const placed = <T>(place: Place, what: string, parse: (data: unknown) => T) => {
     const warnOfSenseless = (reason: string) =>
       log.warn({}, `what is stored as ${what} makes no sense and is not believed: ${reason}`, 'senseless in a stream');
-    return new StreamCell({ connection, creations, ...place, parse, warnOfSenseless });
+    return new StreamRegister({ connection, creations, ...place, parse, warnOfSenseless });
   };
-  const cellOf = (name: string, part: number) =>
+  const registerOf = (name: string, part: number) =>
     placed(leasePlace({ domain, hub: name }, part), `the lease of hub "${name}"`, parseLease);
-  const cellsOf = (name: string) => pairParts.map((part) => cellOf(name, part));
-  const cells = partsOf(settings).map((part) => cellOf(settings.hub, part));
-  const lease = new JointLease(cells, me, clock, {
+  const registersOf = (name: string) => pairParts.map((part) => registerOf(name, part));
+  const registers = partsOf(settings).map((part) => registerOf(settings.hub, part));
+  const lease = new JointLease(registers, me, clock, {
     async lifeOf(id) {
       const life = await lifeOf(link.state.session, settings, id);
       return life === 'gone' && hasMetRival(hub) ? 'silent' : life; // it may come back, as this hub does, when servers were gone
@@ -129,8 +129,8 @@ function createParts(
   const wanted = createWanted(hub, isShared, () => claims.hurry());
   const claims = new Claims({
     hub: settings.hub,
-    cell: placed(claimsPlace(domain), `the claims of domain "${domain}"`, parseClaims),
-    leaseOf: (name) => readJointly(cellsOf(name)),
+    register: placed(claimsPlace(domain), `the claims of domain "${domain}"`, parseClaims),
+    leaseOf: (name) => readJointly(registersOf(name)),
     holdsLease: () => lease.isHeld(),
     clock,
     wanted: wanted.ids,
@@ -146,7 +146,7 @@ function createParts(
     term: 0,
     notify: () => changed$.next(),
   };
-  const termsOf = (name: string) => readTerms(cellsOf(name)).catch(() => undefined);
+  const termsOf = (name: string) => readTerms(registersOf(name)).catch(() => undefined);
   return { lease, namesake, wanted, claims, standing, changed$, termsOf };
 }
 

@@ -40,9 +40,9 @@ class LoneHub {
 
   #begin(): void {
     const { hub, claims, refused, standing } = this.#all;
-    if (hub.duty.watch !== undefined) return;
+    if (hub.leadership.watch !== undefined) return;
     if (claims.refusals === undefined) refused.holdBack();
-    hub.duty.begin({ term: standing.term, goesOn: false });
+    hub.leadership.begin({ term: standing.term, goesOn: false });
   }
 
   #enter(state: LeaseState): void {

@@ -37,12 +37,12 @@ class PairedHub {
     const taken$ = merge(hub.mirroring.returned$, this.#added());
     following.add(taken$.subscribe({ next: () => this.#standIn(), error: () => {} }));
     following.add(lease.state$.subscribe({ next: (state) => this.#enter(state), error: () => {} }));
-    following.add(namesake$.subscribe({ next: (report) => this.#hear(report), error: () => {} }));
+    following.add(namesake$.subscribe({ next: (report) => this.#receive(report), error: () => {} }));
     following.add(
       lease.trouble$.subscribe({ next: (why) => trouble$.next(why && `no lease: ${why}`), error: () => {} }),
     );
     following.add(() => this.#stop());
-    if (hub.duty.watch === undefined) this.#beginVacancy();
+    if (hub.leadership.watch === undefined) this.#beginVacancy();
     return following;
   }
 
@@ -56,7 +56,7 @@ class PairedHub {
   #begin(term: number): void {
     const { context, hub, lease, claims, standing, confirm, hasMirrored } = this.#all;
     if (this.#isRunning && standing.term === term) return;
-    const goesOn = hub.duty.hasBegun || hasMirrored();
+    const goesOn = hub.leadership.hasBegun || hasMirrored();
     this.#isRunning = standing.isHolder = standing.hasName = standing.answers = true;
     standing.term = term;
     claims.hurry();
@@ -64,7 +64,7 @@ class PairedHub {
     claims.inherit();
     standing.notify();
     const mayAct = this.#goesOnAlone ? () => this.#isRunning : () => lease.isHeld();
-    hub.duty.begin({ term, goesOn, mayAct, ...(confirm && { confirm }) });
+    hub.leadership.begin({ term, goesOn, mayAct, ...(confirm && { confirm }) });
     context.log.info({ term }, `runs the connections and rules of "${context.settings.hub}", term ${term}`);
   }
 
@@ -72,7 +72,7 @@ class PairedHub {
     const { context, hub, standing } = this.#all;
     const wasRunning = this.#isRunning;
     this.#isRunning = false;
-    void hub.duty.end(reason, isTaken);
+    void hub.leadership.end(reason, isTaken);
     standing.isHolder = false;
     standing.answers = !isTaken;
     this.#beginVacancy();
@@ -83,7 +83,7 @@ class PairedHub {
   }
 
   /** Whoever runs them is heard of also while nobody can read the lease: what this hub had when it ended is out of date. */
-  #hear({ term }: NamesakeReport): void {
+  #receive({ term }: NamesakeReport): void {
     const { standing } = this.#all;
     if (!this.#isRunning && term > standing.term) standing.answers = false;
   }
@@ -107,7 +107,7 @@ class PairedHub {
 
   #stop(): void {
     const { hub, hasMirrored } = this.#all;
-    if (hasMirrored()) hub.duty.hasBegun = true; // for who follows after a reload of the settings
+    if (hasMirrored()) hub.leadership.hasBegun = true; // for who follows after a reload of the settings
     this.#vacancy.end();
   }
 }

@@ -95,7 +95,7 @@ export function refuseConnections({ hub, claims, wanted, changed$, timeOfDay }: 
     parameter.remote === undefined && claims.refusalOf(connectionIdOf(parameter.address)) !== undefined;
   follow(claims.refusals$, (refusals) => {
     if (refusals === undefined) return;
-    hub.duty.holdBack({ get: (id) => refusalOf(id)?.reason });
+    hub.leadership.holdBack({ get: (id) => refusalOf(id)?.reason });
     changed$.next();
   });
   follow(changed$, () => refused.follow(claims.refusals ?? new Map()));
@@ -104,7 +104,7 @@ export function refuseConnections({ hub, claims, wanted, changed$, timeOfDay }: 
   running.add(() => refused.follow(new Map()));
   const holdBack = () => {
     const refusals = claims.heardRefusals();
-    hub.duty.holdBack({ get: (id) => refusals.get(id)?.reason });
+    hub.leadership.holdBack({ get: (id) => refusals.get(id)?.reason });
     refused.follow(refusals);
   };
   return { running, holdBack };

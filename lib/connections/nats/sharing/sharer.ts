@@ -11,9 +11,9 @@ import { type HubName, subjectOf, subjectOfWrites } from '../link/subjects.ts';
 import type { Message, Transport } from '../link/transport.ts';
 import type { Ownership } from '../ownership/ownership.ts';
 import { Receipts } from './receipts.ts';
+import { RemoteWriteHandler } from './remote-write-handler.ts';
 import { answerWalk, reportState, SharedParameters } from './shared-parameters.ts';
 import { TurnWriter, type Written } from './turn-writer.ts';
-import { WriteDesk } from './write-desk.ts';
 
 const machineText = JSON.stringify(hostname());
 const heartbeatMs = 500;
@@ -39,7 +39,7 @@ export class Sharer {
   readonly #context: SharerContext;
   readonly #shared: SharedParameters;
   readonly #writer = new TurnWriter();
-  readonly #desk: WriteDesk;
+  readonly #remoteWrites: RemoteWriteHandler;
   readonly #receipts: Receipts;
   readonly #running = new Subscription();
   #session = Subscription.EMPTY;
@@ -61,7 +61,7 @@ export class Sharer {
     this.#context = context;
     this.#shared = new SharedParameters(hub.epoch);
     this.#receipts = new Receipts(context.name, context.scheduler);
-    this.#desk = new WriteDesk({
+    this.#remoteWrites = new RemoteWriteHandler({
       ...context,
       isShared: (parameter) => this.#shared.numberOf(parameter) !== undefined,
       isOwn: (epoch) => this.#shared.isOwn(epoch),
@@ -101,7 +101,7 @@ export class Sharer {
     const take = (message: Message) => {
       if (!this.#context.ownership.reports) return undefined;
       this.#addCome();
-      this.#desk.take(message);
+      this.#remoteWrites.take(message);
       return undefined;
     };
     for (const subject of [subjectOfWrites(name, '*'), subjectOf(name, 'write')])

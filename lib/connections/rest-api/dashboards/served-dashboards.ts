@@ -11,7 +11,7 @@ import type { DashboardList } from '../../../wire/http/operation.ts';
 import type { SettingHint } from '../../setting.ts';
 import { bytesUnlessSame, type Disk, entriesOf, isSettled, type Reading, stampOf, statsOf } from '../files/reading.ts';
 import type { JsonText } from '../http/answer/reply.ts';
-import type { Visitor } from '../users/visitor.ts';
+import type { Principal } from '../users/principal.ts';
 import { checkDashboard, DashboardChecker } from './dashboard-checker.ts';
 
 /** So much is kept of what was read, in characters of JSON and of mistakes: that of the files that were asked for last. */
@@ -45,7 +45,7 @@ export class Dashboards {
   }
 
   /** Those that a visitor may open. */
-  list({ rights }: Visitor): DashboardList | Promise<DashboardList> {
+  list({ rights }: Principal): DashboardList | Promise<DashboardList> {
     return then(this.#disk.read(this.#readNames()), (names) => ({
       dashboards: names.filter((name) => rights?.mayOpen(name) ?? true),
     }));
@@ -59,9 +59,9 @@ export class Dashboards {
    * A dashboard, checked, and with all that was left out filled in. Errors: `not-found` with the nearest name; `bad-dashboard` with every
    * mistake, each with line and column.
    */
-  read(name: string, visitor: Visitor): JsonText | Promise<JsonText> {
+  read(name: string, principal: Principal): JsonText | Promise<JsonText> {
     const known = this.#kept.get(name);
-    return then(this.#disk.read(this.#readFile(name, visitor, known?.stamp)), ({ stamp, bytes }) => {
+    return then(this.#disk.read(this.#readFile(name, principal, known?.stamp)), ({ stamp, bytes }) => {
       if (bytes === undefined) return this.#resultOf(name, known!);
       const digest = createHash('sha1').update(bytes).digest('base64url');
       if (known?.digest === digest) return this.#resultOf(name, { ...known, stamp });
@@ -103,7 +103,7 @@ export class Dashboards {
   /** Reads a file, unless it is as it was. Errors: `not-found` with the nearest name; `bad-dashboard`. */
   *#readFile(
     name: string,
-    { rights }: Visitor,
+    { rights }: Principal,
     known: string | undefined,
   ): Reading<{ stamp: string | undefined; bytes: Buffer | undefined }> {
     const names = (yield* this.#readNames()).filter((one) => rights?.mayOpen(one) ?? true);

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { auditKinds } from '../../../model/reports/audit-entry.ts';
 import { auditPage } from '../../../wire/http/past-shapes.ts';
-import type { AuditQuestion } from '../../keeping.ts';
+import type { AuditQuestion } from '../../persistence.ts';
 import { readQuery } from '../input/parse-input.ts';
 import { endOfTime, entryLimit, type PastContext, type PastRequest, pastPage, rangeShape, readRange } from './past.ts';
 

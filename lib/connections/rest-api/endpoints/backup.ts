@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
-import type { Backup } from '../../keeping.ts';
+import type { Backup } from '../../persistence.ts';
 import { acceptOf, wantsJsonErrors } from '../http/answer/accept.ts';
 import { begin } from '../http/answer/headers.ts';
 import type { Paced } from '../http/body.ts';
@@ -11,7 +11,7 @@ import { sendParts } from '../http/send-parts.ts';
 import { asHubError } from '../input/parse-input.ts';
 import { shareOf } from '../limits/rates.ts';
 import { remoteAddressOf } from '../proxies/trusted-proxies.ts';
-import type { Visitor } from '../users/visitor.ts';
+import type { Principal } from '../users/principal.ts';
 import { archived, type Context, type Endpoint, ownersOnly } from './endpoint.ts';
 
 export const endpoints: Endpoint[] = [
@@ -31,22 +31,24 @@ export const endpoints: Endpoint[] = [
       503: 'It cannot be made, such as for want of room',
     },
     serve: (context) =>
-      ownersOnly(context.settings, (response, request, visitor) => serveBackup(context, visitor, response, request)),
+      ownersOnly(context.settings, (response, request, principal) =>
+        serveBackup(context, principal, response, request),
+      ),
   },
 ];
 
 /** Errors: `not-found`; later those of a backup are answered, and one that stops in the middle cuts the connection. */
 function serveBackup(
   { hub, queue, log }: Pick<Context, 'hub' | 'queue' | 'log'>,
-  visitor: Visitor,
+  principal: Principal,
   response: HttpResponse,
   request: HttpRequest,
 ): void {
-  const share = shareOf(visitor, remoteAddressOf(response));
+  const share = shareOf(principal, remoteAddressOf(response));
   const storage = archived(hub, 'storage');
   const asJson = wantsJsonErrors(request.getUrl(), acceptOf(request));
   const exchange = keepResponse(response);
-  const stay = cutWith(visitor, response);
+  const stay = cutWith(principal, response);
   const serving = storage
     .backUp()
     .then((backup) => send(exchange, backup, { queue, share }).finally(() => backup.end()));

@@ -93,7 +93,7 @@ export function documentRoutes(context: Context): Route[] {
       { path: '/*', get: { need: 'entry', handler: replyNotFound } },
     ];
   if (!existsSync(root)) log.warn({}, `documentRoot: expected a folder, there is none at ${root}`);
-  const hidden = new PrivateFileCheck(() => hub.keeping.installation());
+  const hidden = new PrivateFileCheck(() => hub.persistence.installation());
   const handler = filesOf(
     context,
     (service, response, request) => serveFile(root, service, hidden, response, request),

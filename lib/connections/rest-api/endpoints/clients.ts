@@ -53,12 +53,12 @@ function bySlowness(one: Shown, other: Shown): number {
 }
 
 function describeClient({
-  client: { id, visitor, remoteAddress, protocol, since, session },
+  client: { id, principal, remoteAddress, protocol, since, session },
   status,
 }: Shown): ClientStatus {
   const address = shownAddress(remoteAddress);
   return {
-    ...{ id, user: visitor.name, address, protocol, since: toIsoTime(since()) },
+    ...{ id, user: principal.name, address, protocol, since: toIsoTime(since()) },
     ...session.interests(),
     ...{ ...status, lagMs: Math.round(status.lagMs) },
   };

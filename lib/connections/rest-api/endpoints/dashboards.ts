@@ -15,7 +15,7 @@ export const endpoints = [
     tag: 'operation',
     summary: 'The names of the dashboards',
     answer: dashboardList,
-    read: ({ dashboards }, { visitor }) => dashboards.list(visitor),
+    read: ({ dashboards }, { principal }) => dashboards.list(principal),
   }),
   page({
     path: '/hub/dashboards/{name}',
@@ -30,6 +30,6 @@ export const endpoints = [
       404: 'There is no such dashboard',
       500: 'The file has mistakes, each told with line and column',
     },
-    read: ({ dashboards }, { visitor }, rest) => dashboards.read(decodePath(rest), visitor),
+    read: ({ dashboards }, { principal }, rest) => dashboards.read(decodePath(rest), principal),
   }),
 ];

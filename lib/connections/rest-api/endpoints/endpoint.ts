@@ -7,7 +7,7 @@ import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { Immutable } from '../../../wire/http/shape.ts';
 import type { Log } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
-import type { Archive } from '../../keeping.ts';
+import type { Archive } from '../../persistence.ts';
 import type { Dashboards } from '../dashboards/served-dashboards.ts';
 import type { Handler } from '../http/admission.ts';
 import { acceptOf, wantsJsonErrors } from '../http/answer/accept.ts';
@@ -28,9 +28,9 @@ import type { Settings } from '../settings.ts';
 import type { ServerParts } from '../sockets/socket-protocol.ts';
 import type { Sockets } from '../sockets/sockets.ts';
 import { followTrace } from '../tracing/traceparent.ts';
+import type { Principal } from '../users/principal.ts';
 import type { Need } from '../users/rights.ts';
 import { expectPresent } from '../users/view.ts';
-import type { Visitor } from '../users/visitor.ts';
 
 /** What endpoints are served with: the hub, and the parts of the server. */
 export interface Context extends ServerParts {
@@ -43,7 +43,7 @@ export interface Context extends ServerParts {
   readonly resolvePath: (path: string) => string;
   /** Whether the server has begun to stop. */
   readonly isStopping: () => boolean;
-  readonly originOf: (visitor: Visitor, address: string) => Origin;
+  readonly originOf: (principal: Principal, address: string) => Origin;
   /** The folder of the built console. */
   readonly consoleFolder: string;
   readonly dashboards: Dashboards;
@@ -145,7 +145,7 @@ export function fresh(content: AnswerInfo['content'] & object, description = 'Th
 
 /** Who asks for an action, by which request. */
 export interface Asked {
-  readonly visitor: Visitor;
+  readonly principal: Principal;
   /** As the origin of what is done. */
   readonly by: Origin;
   /** Where the request comes from. */
@@ -191,13 +191,13 @@ export function action<Body extends z.ZodObject, Answer extends z.ZodType>({
         content: { 'application/json': answer },
       },
     },
-    serve: (context) => (response, request, visitor) => {
+    serve: (context) => (response, request, principal) => {
       const { queue, log, originOf } = context;
       const whence = whenceOf(response, request);
-      const by = followTrace(originOf(visitor, whence.address), request);
+      const by = followTrace(originOf(principal, whence.address), request);
       const rest = request.getUrl().slice(start);
-      const asked: Asked = { visitor, by, whence, userAgent: request.getHeader('user-agent'), response, rest };
-      answerPost({ response, request, visitor, queue, log }, body, (read) => act(context, read, asked) as object);
+      const asked: Asked = { principal, by, whence, userAgent: request.getHeader('user-agent'), response, rest };
+      answerPost({ response, request, principal, queue, log }, body, (read) => act(context, read, asked) as object);
     },
   };
 }
@@ -223,13 +223,13 @@ type Serve = (response: HttpResponse, request: HttpRequest, paced: Paced) => Pro
 
 /** Has an answer that is made in a slice, and takes long to be sent, cut when its visitor has to leave. */
 export function later(serve: Serve, { queue, log }: Pick<Context, 'queue' | 'log'>): Handler {
-  return (response, request, visitor) => {
-    const share = shareOf(visitor, remoteAddressOf(response));
+  return (response, request, principal) => {
+    const share = shareOf(principal, remoteAddressOf(response));
     let asked = request;
     let isLate = false;
     let isGone = false;
     const begin = () => {
-      const stay = cutWith(visitor, response);
+      const stay = cutWith(principal, response);
       void serve(response, asked, { queue, share })
         .catch((error) => asHubError(error, log))
         .finally(stay);
@@ -255,15 +255,15 @@ export const badPath = 'The path is not percent-encoded UTF-8';
 /** Answers those alone who may take all that the hub has. Others are `forbidden`. */
 export function ownersOnly(settings: Settings, serve: Handler): Handler {
   const expectOwner = createOwnerCheck(settings);
-  return (response, request, visitor) => {
+  return (response, request, principal) => {
     expectOwner(request, remoteAddressOf(response));
-    serve(response, request, visitor);
+    serve(response, request, principal);
   };
 }
 
 /** What a part of the store can be asked for. Errors: `not-found` when the hub has no store, or one without this part, that runs. */
 export function archived<Part extends keyof Archive>(
-  { keeping: { archive } }: Pick<HubPort, 'keeping'>,
+  { persistence: { archive } }: Pick<HubPort, 'persistence'>,
   part: Part,
 ): NonNullable<Archive[Part]> {
   if (archive === undefined) throw new HubError('not-found', 'this hub has no store');
@@ -278,7 +278,7 @@ export function archived<Part extends keyof Archive>(
 interface Post extends Pick<Paced, 'queue'> {
   readonly response: HttpResponse;
   readonly request: HttpRequest;
-  readonly visitor: Visitor;
+  readonly principal: Principal;
   readonly log: Log;
 }
 
@@ -287,7 +287,7 @@ interface Post extends Pick<Paced, 'queue'> {
  * if the visitor has had to leave meanwhile.
  */
 function answerPost<Schema extends z.ZodObject>(
-  { response, request, visitor, queue, log }: Post,
+  { response, request, principal, queue, log }: Post,
   schema: Schema,
   act: (body: z.output<Schema>) => object | Promise<object>,
 ): void {
@@ -303,11 +303,11 @@ function answerPost<Schema extends z.ZodObject>(
       send(response, `${JSON.stringify(answer)}\n`);
     });
   const fail = (error: unknown) => exchange.fail(asHubError(error, log), asJson);
-  const share = shareOf(visitor, remoteAddressOf(response));
+  const share = shareOf(principal, remoteAddressOf(response));
   readBody(exchange, request, { share, queue }, (body) => {
     try {
       if (body instanceof HubError) throw body;
-      expectPresent(visitor);
+      expectPresent(principal);
       const answer = act(parse(schema, readObject(body, expected)));
       if (answer instanceof Promise) answer.then(reply).catch(fail);
       else reply(answer);

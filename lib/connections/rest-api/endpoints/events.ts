@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { eventList } from '../../../wire/http/past-shapes.ts';
-import type { EventsQuestion } from '../../keeping.ts';
+import type { EventsQuestion } from '../../persistence.ts';
 import { decodePath } from '../http/request-url.ts';
 import { readQuery } from '../input/parse-input.ts';
 import {
@@ -42,14 +42,14 @@ export const endpoints = [
 ];
 
 /** Left out, `from` and `to` are the beginning and the end of all time: the newest are told first. Errors: `bad-address`, `bad-request`. */
-function readEventsQuestion(_: PastContext, { rest, query, visitor }: PastRequest): EventsQuestion {
+function readEventsQuestion(_: PastContext, { rest, query, principal }: PastRequest): EventsQuestion {
   const address = decodePath(rest);
   const asked = readQuery(shape, query);
   const [time, revision] = (asked.before?.split('-') ?? []).map(Number) as [number?, number?];
   return {
     ask: 'events',
-    parameter: askedOf(address, visitor),
-    sight: sightOf(visitor),
+    parameter: askedOf(address, principal),
+    sight: sightOf(principal),
     ...readRange(asked, endOfTime),
     limit: asked.limit,
     before: time === undefined ? undefined : { time, revision: revision! },

@@ -22,7 +22,7 @@ export const endpoints = [
     names: { address: 'Address of the parameter' },
     answer: explanation,
     errors: { 400: badPath, 404: 'There is no such parameter', 503: 'Nothing has happened to it yet' },
-    read: ({ hub }, { visitor }, rest) => explainParameter(hub, visitor.view, decodePath(rest)),
+    read: ({ hub }, { principal }, rest) => explainParameter(hub, principal.view, decodePath(rest)),
   }),
 ];
 
@@ -30,7 +30,7 @@ export const endpoints = [
 const mostCompared = 10_000;
 
 /** Errors: `bad-address`; `unknown-parameter` with the nearest address; `state-unknown`, also before a trigger has fired. */
-function explainParameter(hub: Pick<HubPort, 'wouldBe' | 'keeping'>, view: View, address: string): Explanation {
+function explainParameter(hub: Pick<HubPort, 'wouldBe' | 'persistence'>, view: View, address: string): Explanation {
   const parameter = view.find(address);
   if (parameter === undefined) {
     const nearest = nearestAddress(address, view);
@@ -42,7 +42,7 @@ function explainParameter(hub: Pick<HubPort, 'wouldBe' | 'keeping'>, view: View,
   if (lastChange === undefined && wouldBe === undefined)
     throw new HubError('state-unknown', `${address}: the state is unknown`);
   const would = wouldBe && causesOf(wouldBe.parameter, wouldBe, view);
-  const isLeftOut = hub.keeping.archive?.values?.isLeftOut(parameter) === true;
+  const isLeftOut = hub.persistence.archive?.values?.isLeftOut(parameter) === true;
   return { parameter: address, ...causesOf(parameter, lastChange, view), would, isNotKept: isLeftOut || undefined };
 }
 

@@ -40,10 +40,10 @@ export const endpoints = [
     answer: reloadAnswer,
     answered: 'What was swapped, or what runs in shadow',
     errors: { 409: 'There are mistakes, or a connection cannot start: all runs on as it was' },
-    async act({ hub }, { shadow = false }, { by, visitor }) {
+    async act({ hub }, { shadow = false }, { by, principal }) {
       const answer = await reload(hub, by, shadow);
       // It takes a while, and tells values. Whoever has changed their own rights is told what was swapped all the same.
-      if (shadow) expectPresent(visitor);
+      if (shadow) expectPresent(principal);
       return answer;
     },
   }),

@@ -5,7 +5,7 @@ import { HubError } from '../../../model/error.ts';
 import { type Health, health, type Probe, probe } from '../../../wire/http/operation.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { HubPort } from '../../hub-port.ts';
-import type { Visitor } from '../users/visitor.ts';
+import type { Principal } from '../users/principal.ts';
 
 import { page } from './endpoint.ts';
 
@@ -17,7 +17,7 @@ export const endpoints = [
     tag: 'operation',
     summary: 'How the hub is doing, for monitoring',
     answer: health,
-    read: ({ hub }, { visitor }) => healthOf(hub, visitor),
+    read: ({ hub }, { principal }) => healthOf(hub, principal),
   }),
   page({
     path: '/hub/health/live',
@@ -38,12 +38,12 @@ export const endpoints = [
     summary: 'Whether connections run and none has failed, for load balancers',
     answer: probe,
     errors: { 503: 'A connection has failed, the hub stands by, waits for its lease, or stops' },
-    read: (context, { visitor }) => isReady(context, visitor),
+    read: (context, { principal }) => isReady(context, principal),
   }),
 ];
 
 /** `degraded` when the log or one of the connections is not well; one that is switched off is. Which, it tells those who may manage. */
-export function healthOf(hub: HubPort, { rights }: Visitor): Health {
+export function healthOf(hub: HubPort, { rights }: Principal): Health {
   const connections = hub.connections();
   const log = hub.logStatus();
   const isReported = rights?.has('manage') ?? true;
@@ -63,7 +63,7 @@ export function healthOf(hub: HubPort, { rights }: Visitor): Health {
 }
 
 interface ReadyContext {
-  readonly hub: Pick<HubPort, 'connections' | 'duty'>;
+  readonly hub: Pick<HubPort, 'connections' | 'leadership'>;
   readonly isStopping: () => boolean;
 }
 
@@ -71,9 +71,9 @@ interface ReadyContext {
  * All connections that should run do so, at least in part. Errors: `unavailable`, when one has failed, while nobody runs them, as a pair has
  * no lease, and when the hub stops. Which connections have failed, and why, it tells those who may manage.
  */
-export function isReady({ hub, isStopping }: ReadyContext, { rights }: Visitor): Probe {
+export function isReady({ hub, isStopping }: ReadyContext, { rights }: Principal): Probe {
   if (isStopping()) throw new HubError('unavailable', 'the hub stops');
-  if (!hub.duty.isDone)
+  if (!hub.leadership.isDone)
     throw new HubError('unavailable', 'expected connections and rules to run, or another hub that runs them');
   const failed = hub.connections().filter(({ state }) => state === 'failed');
   if (failed.length === 0) return { status: 'ready' };

@@ -4,11 +4,11 @@ import { z } from 'zod';
 import { maxListPoints, maxPoints, usualPoints } from '../../../wire/http/http-limits.ts';
 import { history, historyList } from '../../../wire/http/past-shapes.ts';
 import { text, texts } from '../../../wire/http/shape.ts';
-import type { AskedParameter, HistoryQuestion } from '../../keeping.ts';
+import type { AskedParameter, HistoryQuestion } from '../../persistence.ts';
 import { createFilter } from '../filters/filter.ts';
 import { countUpTo, decodePath } from '../http/request-url.ts';
 import { readQuery } from '../input/parse-input.ts';
-import type { Visitor } from '../users/visitor.ts';
+import type { Principal } from '../users/principal.ts';
 import { askedOf, type PastContext, type PastRequest, pastPage, rangeShape, readRange, sightOf } from './past.ts';
 
 const course = z.object({
@@ -55,13 +55,13 @@ export const endpoints = [
 const maxHistories = 10_000;
 
 /** Errors: `bad-address`, `bad-request`. */
-function readHistoryQuestion(_: PastContext, { rest, query, accept, visitor }: PastRequest): HistoryQuestion {
+function readHistoryQuestion(_: PastContext, { rest, query, accept, principal }: PastRequest): HistoryQuestion {
   const address = decodePath(rest);
   const asked = courseOf(readQuery(course, query), accept);
   return {
     ask: 'history',
-    parameters: [askedOf(address, visitor)],
-    sight: sightOf(visitor),
+    parameters: [askedOf(address, principal)],
+    sight: sightOf(principal),
     list: undefined,
     ...asked,
   };
@@ -75,7 +75,7 @@ export async function readHistoriesQuestion(context: PastContext, request: PastR
   const query = readQuery(listed, request.query);
   const asked = courseOf(query, request.accept);
   const most = Math.min(maxHistories, Math.floor(maxListPoints / asked.points));
-  const search = searchFor(query, request.visitor, context.settings.limits.patternSteps, most + 1);
+  const search = searchFor(query, request.principal, context.settings.limits.patternSteps, most + 1);
   const parameters = await context.queue.run(request.share, search);
   const hasMore = parameters.length > most;
   return { ask: 'history', parameters: parameters.slice(0, most), list: { hasMore }, ...asked };
@@ -89,7 +89,7 @@ function courseOf({ points, format, ...range }: z.output<typeof course>, accept:
 /** Looks for the parameters of a list, one after the other. Errors: `bad-request`. */
 function* searchFor(
   { address: names, filter = [], after }: z.output<typeof listed>,
-  { view }: Visitor,
+  { view }: Principal,
   patternSteps: number,
   most: number,
 ): Generator<undefined, AskedParameter[]> {

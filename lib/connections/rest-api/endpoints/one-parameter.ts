@@ -10,7 +10,7 @@ import { expectNoTag } from '../http/answer/conditional.ts';
 import { beginValue } from '../http/answer/headers.ts';
 import { send } from '../http/answer/send.ts';
 import { decodePath } from '../http/request-url.ts';
-import type { Visitor } from '../users/visitor.ts';
+import type { Principal } from '../users/principal.ts';
 import { badPath, type Endpoint } from './endpoint.ts';
 
 const start = '/parameters/';
@@ -58,19 +58,19 @@ interface KnownPath {
 /** Answers with values. Clients ask for the same ones again and again, so it keeps their paths and short bodies. */
 export class ParameterReader {
   /** By visitor. */
-  #paths = new WeakMap<Visitor, Map<string, KnownPath>>();
+  #paths = new WeakMap<Principal, Map<string, KnownPath>>();
   /** The visitor that asked last, and its paths. */
-  #last: Visitor | undefined;
+  #last: Principal | undefined;
   #lastPaths = new Map<string, KnownPath>();
   /** The first short bodies, as bytes. */
   readonly #bodies = new Map<string, ArrayBuffer>();
 
   /** Answers with the value. Errors: `bad-address`, `unknown-parameter`, `precondition-failed`, and `state-unknown` (D-03). */
-  answer(response: HttpResponse, request: HttpRequest, visitor: Visitor): void {
+  answer(response: HttpResponse, request: HttpRequest, principal: Principal): void {
     expectNoTag(request);
     const url = request.getUrl();
-    const paths = visitor === this.#last ? this.#lastPaths : this.#pathsOf(visitor);
-    const path = paths.get(url) ?? find(url, visitor, paths);
+    const paths = principal === this.#last ? this.#lastPaths : this.#pathsOf(principal);
+    const path = paths.get(url) ?? find(url, principal, paths);
     const { parameter } = path;
     const { value } = parameter;
     if (value === undefined) throw new HubError('state-unknown', `${parameter.address}: the state is unknown`);
@@ -89,13 +89,13 @@ export class ParameterReader {
     this.#last = undefined;
   }
 
-  #pathsOf(visitor: Visitor): Map<string, KnownPath> {
-    let paths = this.#paths.get(visitor);
+  #pathsOf(principal: Principal): Map<string, KnownPath> {
+    let paths = this.#paths.get(principal);
     if (paths === undefined) {
       paths = new Map();
-      this.#paths.set(visitor, paths);
+      this.#paths.set(principal, paths);
     }
-    this.#last = visitor;
+    this.#last = principal;
     this.#lastPaths = paths;
     return paths;
   }
@@ -118,7 +118,7 @@ export class ParameterReader {
   }
 }
 
-function find(url: string, { view }: Visitor, paths: Map<string, KnownPath>): KnownPath {
+function find(url: string, { view }: Principal, paths: Map<string, KnownPath>): KnownPath {
   const address = decodePath(url.slice(start.length));
   const parameter = view.find(address);
   if (parameter === undefined)

@@ -43,7 +43,7 @@ const mostAtOnce = 32;
  */
 function* listParameters(
   { settings }: Context,
-  { query, visitor: { view } }: PageRequest,
+  { query, principal: { view } }: PageRequest,
 ): Generator<ParameterInfo | undefined, void> {
   const { address: names, filter, limit: most = maxParameters } = readQuery(shape, new URLSearchParams(query));
   const matches = createFilter(filter, settings.limits.patternSteps);

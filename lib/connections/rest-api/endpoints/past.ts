@@ -6,7 +6,7 @@ import { describe, HubError } from '../../../model/error.ts';
 import type { HttpResponse } from '../../../net/uws.ts';
 import { maxEntries, usualEntries } from '../../../wire/http/http-limits.ts';
 import { text } from '../../../wire/http/shape.ts';
-import type { AskedParameter, PastQuestion, ReadyAnswer, Sight } from '../../keeping.ts';
+import type { AskedParameter, PastQuestion, ReadyAnswer, Sight } from '../../persistence.ts';
 import type { Handler } from '../http/admission.ts';
 import { acceptOf, wantsJsonErrors } from '../http/answer/accept.ts';
 import { isNotModified, type Preconditions, preconditionsOf } from '../http/answer/conditional.ts';
@@ -19,7 +19,7 @@ import { sendParts } from '../http/send-parts.ts';
 import { asHubError } from '../input/parse-input.ts';
 import { shareOf } from '../limits/rates.ts';
 import { remoteAddressOf } from '../proxies/trusted-proxies.ts';
-import type { Visitor } from '../users/visitor.ts';
+import type { Principal } from '../users/principal.ts';
 import { type About, type Context, type Endpoint, fresh, startOf } from './endpoint.ts';
 
 export type PastContext = Pick<Context, 'hub' | 'queue' | 'log' | 'pastShares' | 'settings'>;
@@ -32,7 +32,7 @@ export interface PastRequest {
   readonly accept: string;
   /** Whose share of what the hub does it takes. */
   readonly share: string;
-  readonly visitor: Visitor;
+  readonly principal: Principal;
 }
 
 /** What is asked; the question may take a while to be found. Errors: those of the request. */
@@ -75,18 +75,18 @@ export const rangeShape = (defaultFrom: string) => ({
 export const entryLimit = countUpTo(maxEntries).default(usualEntries).describe('How many at most');
 
 export function servePast(context: PastContext, read: ReadQuestion, start: string): Handler {
-  return (response, request, visitor) => {
-    const past = context.hub.keeping.archive?.past;
+  return (response, request, principal) => {
+    const past = context.hub.persistence.archive?.past;
     if (past === undefined) throw new HubError('not-found', 'this hub has no store');
-    const share = shareOf(visitor, remoteAddressOf(response));
+    const share = shareOf(principal, remoteAddressOf(response));
     const accept = acceptOf(request);
     const asJson = wantsJsonErrors(request.getUrl(), accept);
     const preconditions = preconditionsOf(request);
     const query = new URLSearchParams(request.getQuery() ?? '');
-    const asking: PastRequest = { rest: request.getUrl().slice(start.length), query, accept, share, visitor };
+    const asking: PastRequest = { rest: request.getUrl().slice(start.length), query, accept, share, principal };
     const leave = context.pastShares.enter(share);
     const exchange = keepResponse(response);
-    const stay = cutWith(visitor, response);
+    const stay = cutWith(principal, response);
     const answer = async () => {
       const asked = await read(context, asking); // awaited where it is made: nobody else handles what it rejects with
       const ready = await past
@@ -161,12 +161,12 @@ function withPlus(text: string): string {
 }
 
 /** A parameter, or what was one. */
-export function askedOf(address: string, { view }: Visitor): AskedParameter {
+export function askedOf(address: string, { view }: Principal): AskedParameter {
   return { address, type: view.find(address)?.type, ...(!view.mayAskFor(address) && { isHidden: true }) };
 }
 
 /** What a visitor may see of all that is told along with it; undefined: all. */
-export function sightOf({ rights }: Visitor): Sight | undefined {
+export function sightOf({ rights }: Principal): Sight | undefined {
   if (rights === undefined || rights.readsAll) return undefined;
   const { read, deny } = rights.settings;
   return { read, deny };

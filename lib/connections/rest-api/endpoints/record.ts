@@ -13,7 +13,7 @@ import { holdFor } from '../http/answer/send.ts';
 import { cutWith, type Exchange, keepResponse } from '../http/exchange.ts';
 import { limits } from '../limits/client-limits.ts';
 import { LimitError } from '../limits/limit-hits.ts';
-import type { Visitor } from '../users/visitor.ts';
+import type { Principal } from '../users/principal.ts';
 
 import { type Endpoint, ownersOnly } from './endpoint.ts';
 
@@ -30,7 +30,9 @@ export const endpoints: Endpoint[] = [
     errors: { 409: 'Four clients record already' },
     serve({ hub, log, settings }) {
       const recordings = new Set<Recording>();
-      return ownersOnly(settings, (response, _, visitor) => serveRecording(hub, recordings, visitor, response, log));
+      return ownersOnly(settings, (response, _, principal) =>
+        serveRecording(hub, recordings, principal, response, log),
+      );
     },
   },
 ];
@@ -44,7 +46,7 @@ const everyMs = 1000;
 function serveRecording(
   hub: HubPort,
   recordings: Set<Recording>,
-  visitor: Visitor,
+  principal: Principal,
   response: HttpResponse,
   log: Log,
 ): void {
@@ -52,7 +54,7 @@ function serveRecording(
   if (recordings.size >= most)
     throw new LimitError('recordings', 'conflict', `record: expected ${most} recordings at most, there are as many`);
   const exchange = keepResponse(response);
-  const stay = cutWith(visitor, response);
+  const stay = cutWith(principal, response);
   const lines = new Lines(exchange, () => {
     log.warn({}, `a recording was ended: ${maxUnsentBytes / 1024 / 1024} MB were not read`);
   });

@@ -16,7 +16,7 @@ import { begin, confine } from '../http/answer/headers.ts';
 import { send } from '../http/answer/send.ts';
 import type { Admitted, Entry } from '../http/guard/entry.ts';
 import { hasGone } from '../proxies/trusted-proxies.ts';
-import type { Visitor } from '../users/visitor.ts';
+import type { Principal } from '../users/principal.ts';
 import { type Asked, action, type Context, type Endpoint, page as jsonPage } from './endpoint.ts';
 
 const path = '/hub/sign-in';
@@ -37,7 +37,7 @@ export const endpoints: Endpoint[] = [
     id: 'readMe',
     summary: 'Who asks, and what that may do',
     answer: me,
-    read: ({ entry }, { visitor }) => meOf(entry, visitor),
+    read: ({ entry }, { principal }) => meOf(entry, principal),
   }),
   {
     ...about,
@@ -82,7 +82,7 @@ export const endpoints: Endpoint[] = [
     answer: me,
     answered: 'What somebody without it may do',
     errors: { 409: 'Nobody is signed in by a cookie' },
-    act({ entry }, _, { visitor: { name, device }, response, whence }) {
+    act({ entry }, _, { principal: { name, device }, response, whence }) {
       if (device === undefined) throw new HubError('conflict', 'sign-out: expected somebody who is signed in here');
       response.cookies = entry.signOut(name, device, whence);
       return meOf(entry, entry.directory.anonymous ?? entry.directory.stranger);
@@ -91,7 +91,7 @@ export const endpoints: Endpoint[] = [
 ];
 
 /** Who asks, and what it may do. What it is denied it is not told: that names what it may not see. */
-function meOf({ directory }: Pick<Entry, 'directory'>, { name, rights }: Visitor): Me {
+function meOf({ directory }: Pick<Entry, 'directory'>, { name, rights }: Principal): Me {
   const all = ['**'];
   const { read, write, dashboards, manage, metrics } = rights?.settings ?? {
     ...{ read: all, write: all, dashboards: all, manage: true, metrics: true },
@@ -106,9 +106,9 @@ async function signIn(
   { user = '', password = '', code }: SignIn,
   { response, whence, userAgent }: Asked,
 ): Promise<SignedIn> {
-  const come = ({ guest, cookies }: Admitted): SignedIn => {
+  const come = ({ signedIn: signedInUser, cookies }: Admitted): SignedIn => {
     response.cookies = cookies;
-    return meOf(entry, guest);
+    return meOf(entry, signedInUser);
   };
   if (code === undefined) {
     await entry.check(user, password, whence.address, () => hasGone(response));

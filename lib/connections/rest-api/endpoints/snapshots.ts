@@ -6,7 +6,7 @@ import { type Snapshot, type SnapshotList, snapshot, snapshotList } from '../../
 import { toIsoTime } from '../../../wire/time.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { decodePath } from '../http/request-url.ts';
-import type { Visitor } from '../users/visitor.ts';
+import type { Principal } from '../users/principal.ts';
 import { archived, badPath, page } from './endpoint.ts';
 
 export const endpoints = [
@@ -18,7 +18,7 @@ export const endpoints = [
     summary: 'The snapshots that the store keeps, by selection',
     answer: snapshotList,
     errors: { 404: 'The hub has no store' },
-    read: ({ hub }, { visitor }) => snapshotsOf(hub, visitor),
+    read: ({ hub }, { principal }) => snapshotsOf(hub, principal),
   }),
   page({
     path: '/hub/snapshots/{selection}/{name}',
@@ -29,7 +29,7 @@ export const endpoints = [
     names: { selection: 'Name of the selection', name: 'Name of the snapshot' },
     answer: snapshot,
     errors: { 400: badPath, 404: 'There is no such snapshot, or the hub has no store' },
-    read: ({ hub }, { visitor }, rest) => compareSnapshot(hub, rest, visitor),
+    read: ({ hub }, { principal }, rest) => compareSnapshot(hub, rest, principal),
   }),
 ];
 
@@ -37,17 +37,17 @@ export const endpoints = [
  * All snapshots, by selection, of those that the visitor may know. How many parameters they have is told to those who may read all: to count
  * what others may read, each of them would have to be parsed. Errors: `not-found`.
  */
-function snapshotsOf(hub: HubPort, visitor: Visitor): SnapshotList {
+function snapshotsOf(hub: HubPort, principal: Principal): SnapshotList {
   const snapshots = archived(hub, 'snapshots');
-  const readsAll = visitor.rights?.readsAll ?? true;
+  const readsAll = principal.rights?.readsAll ?? true;
   return {
     connection: snapshots.connection,
     selections: snapshots
       .list()
-      .filter(({ name }) => mayKnow(visitor, snapshots.connection, name))
+      .filter(({ name }) => mayKnow(principal, snapshots.connection, name))
       .map(({ name, saved, matches }) => ({
         name,
-        matches: visitor.view.mayRead(`${snapshots.connection}/${name}/matches`) ? matches : undefined,
+        matches: principal.view.mayRead(`${snapshots.connection}/${name}/matches`) ? matches : undefined,
         saved: saved.map(({ name, time, parameters }) => ({
           name,
           time: toIsoTime(time),
@@ -58,25 +58,25 @@ function snapshotsOf(hub: HubPort, visitor: Visitor): SnapshotList {
 }
 
 /** `/hub/snapshots/studio-1/evening`: every value beside the present one. Errors: `not-found` with the nearest name. */
-function compareSnapshot(hub: HubPort, rest: string, visitor: Visitor): Snapshot {
+function compareSnapshot(hub: HubPort, rest: string, principal: Principal): Snapshot {
   const slash = rest.includes('/') ? rest.indexOf('/') : rest.length;
   const [selection, name] = [rest.slice(0, slash), rest.slice(slash + 1)].map(decodePath) as [string, string];
   const snapshots = archived(hub, 'snapshots');
   const known = snapshots
     .list()
     .map((one) => one.name)
-    .filter((one) => mayKnow(visitor, snapshots.connection, one));
+    .filter((one) => mayKnow(principal, snapshots.connection, one));
   if (!known.includes(selection)) throw new HubError('not-found', unknownName('selection', selection, known));
   const { time, values, ...snapshot } = snapshots.compare(selection, name);
   return {
     ...snapshot,
     time: toIsoTime(time),
-    values: values.filter(({ parameter }) => visitor.view.mayRead(parameter)),
+    values: values.filter(({ parameter }) => principal.view.mayRead(parameter)),
   };
 }
 
 /** Whether a visitor may know of a selection: it may read what the store tells of it, or recall it. */
-function mayKnow({ rights }: Visitor, store: string, selection: string): boolean {
+function mayKnow({ rights }: Principal, store: string, selection: string): boolean {
   if (rights === undefined) return true;
   return rights.mayRead(`${store}/${selection}/matches`) || rights.mayWrite(`${store}/${selection}/recall`);
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type StoreFile, type StorePart, type StoreStatus, storeStatus } from '../../../wire/http/past-shapes.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { HubPort } from '../../hub-port.ts';
-import type { Archive } from '../../keeping.ts';
+import type { Archive } from '../../persistence.ts';
 import { archived, page } from './endpoint.ts';
 
 export const endpoints = [
@@ -25,7 +25,7 @@ const parts: readonly StorePart[] = ['values', 'history', 'audit'];
 /** Errors: `not-found`. */
 async function statusOf(hub: HubPort): Promise<StoreStatus> {
   const { folder, shownFolder, maxBytes } = archived(hub, 'storage');
-  const archive = hub.keeping.archive!;
+  const archive = hub.persistence.archive!;
   const files = await filesIn(folder);
   return {
     folder: shownFolder,

@@ -24,8 +24,8 @@ import { shareOf, type WriteCounts } from '../limits/rates.ts';
 import type { FairQueue } from '../pacing/fair-queue.ts';
 import { remoteAddressOf } from '../proxies/trusted-proxies.ts';
 import { followTrace, inSpan } from '../tracing/traceparent.ts';
+import type { Principal } from '../users/principal.ts';
 import type { View } from '../users/view.ts';
-import type { Visitor } from '../users/visitor.ts';
 import type { Context, Endpoint } from './endpoint.ts';
 
 const formType = 'application/x-www-form-urlencoded';
@@ -63,8 +63,8 @@ export const endpoints: Endpoint[] = [
     id: 'updateByGet',
     query: z.object({ parameter: text.describe('Address of the parameter'), value: text.describe('The new value') }),
     errors,
-    serve: (context) => (response, request, visitor) =>
-      updateByGet(context, updaterOf(context, response, request, visitor), response, request),
+    serve: (context) => (response, request, principal) =>
+      updateByGet(context, updaterOf(context, response, request, principal), response, request),
   },
   {
     ...about,
@@ -72,8 +72,8 @@ export const endpoints: Endpoint[] = [
     id: 'update',
     body: { 'application/json': updateShape, 'application/x-www-form-urlencoded': updateShape },
     errors: { ...errors, 400: 'A body that makes no sense' },
-    serve: (context) => (response, request, visitor) =>
-      updateByPost(context, updaterOf(context, response, request, visitor), response, request),
+    serve: (context) => (response, request, principal) =>
+      updateByPost(context, updaterOf(context, response, request, principal), response, request),
   },
 ];
 
@@ -81,14 +81,14 @@ function updaterOf(
   { originOf, rates }: Pick<Context, 'originOf' | 'rates'>,
   response: HttpResponse,
   request: HttpRequest,
-  visitor: Visitor,
+  principal: Principal,
 ): Updater {
   const address = remoteAddressOf(response);
   return {
-    share: shareOf(visitor, address),
-    view: visitor.view,
-    origin: followTrace(originOf(visitor, address), request),
-    expectRate: rates.writes && (() => expectRate(rates, shareOf(visitor, remoteAddressOf(response)))),
+    share: shareOf(principal, address),
+    view: principal.view,
+    origin: followTrace(originOf(principal, address), request),
+    expectRate: rates.writes && (() => expectRate(rates, shareOf(principal, remoteAddressOf(response)))),
   };
 }
 
@@ -99,7 +99,7 @@ function expectRate({ writes }: Context['rates'], share: string): void {
 }
 
 interface UpdateContext {
-  readonly hub: Pick<HubPort, 'writeTo' | 'writeRemote' | 'duty'>;
+  readonly hub: Pick<HubPort, 'writeTo' | 'writeRemote' | 'leadership'>;
   readonly writes: WriteCounts;
   readonly log: Log;
   readonly queue: FairQueue;
@@ -175,7 +175,7 @@ function write(context: UpdateContext, updater: Updater, read: () => UncheckedUp
     const v =
       parameter === undefined ? view.write(address, value, origin) : context.hub.writeTo(parameter, value, origin);
     writes.taken++;
-    const confirmed = context.hub.duty.watch?.confirm?.();
+    const confirmed = context.hub.leadership.watch?.confirm?.();
     const updated = { p: address, v };
     return confirmed === undefined ? updated : confirmed.then((isConfirmed) => expectConfirmed(isConfirmed, updated));
   } catch (error) {

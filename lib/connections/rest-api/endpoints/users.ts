@@ -48,24 +48,24 @@ function usersOf({ directory, devices }: Entry): UserList {
 
 /** Errors: `not-found`, `forbidden`, `conflict`. */
 async function invite(
-  { entry: { devices, witness }, dashboards }: Context,
+  { entry: { devices, auditSink }, dashboards }: Context,
   { user = '', device, dashboard }: UserAction,
-  { visitor, whence }: Asked,
+  { principal, whence }: Asked,
 ): Promise<UserActed> {
   if (dashboard !== undefined && !(await dashboards.has(dashboard)))
     throw new HubError('not-found', `dashboard: there is no "${dashboard}"`);
-  expectPresent(visitor); // also when the disk is slow
+  expectPresent(principal); // also when the disk is slow
   const code = devices.invite(user, device, dashboard);
-  witness.note(visitor.name, whence.address, 'invited', `kiosk "${device}" of ${user}`);
+  auditSink.note(principal.name, whence.address, 'invited', `kiosk "${device}" of ${user}`);
   return { link: `/hub/sign-in#${code}`, ...devices.list() };
 }
 
 /** Errors: `not-found`. */
 function revoke(
-  { entry: { devices, witness } }: Context,
+  { entry: { devices, auditSink } }: Context,
   { device }: UserAction,
-  { visitor, whence }: Asked,
+  { principal, whence }: Asked,
 ): UserActed {
-  for (const revoked of devices.revoke(device)) witness.note(visitor.name, whence.address, 'revoked', revoked);
+  for (const revoked of devices.revoke(device)) auditSink.note(principal.name, whence.address, 'revoked', revoked);
   return devices.list();
 }

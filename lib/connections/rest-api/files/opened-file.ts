@@ -3,7 +3,7 @@
 
 import type { Stats } from 'node:fs';
 import { basename, dirname, join, parse, sep } from 'node:path';
-import type { Installation, PrivateFiles } from '../../keeping.ts';
+import type { Installation, PrivateFiles } from '../../persistence.ts';
 import { entriesOf, linkOf, type Reading, realPathOf, statsOf } from './reading.ts';
 
 /** Linux says here where an open file is, of a file that was deleted since with a word behind it. */

@@ -9,7 +9,7 @@ import { LimitError, type LimitHits } from '../limits/limit-hits.ts';
 import { networkOf } from '../limits/network.ts';
 import { type Rates, shareOf } from '../limits/rates.ts';
 import { hasGone, noteGone, remoteAddressOf } from '../proxies/trusted-proxies.ts';
-import type { Visitor } from '../users/visitor.ts';
+import type { Principal } from '../users/principal.ts';
 import { acceptOf, wantsJsonErrors } from './answer/accept.ts';
 import { begin, type OpenAnswer } from './answer/headers.ts';
 import { replyError } from './answer/reply.ts';
@@ -20,7 +20,7 @@ import type { Act, Purpose } from './guard/site-check.ts';
 import { keepBody, keepRequest } from './postponed-requests.ts';
 
 /** Answers a request of a visitor, or keeps the response for later. It may throw a `HubError` before it returns. */
-export type Handler = (response: HttpResponse, request: HttpRequest, visitor: Visitor) => void;
+export type Handler = (response: HttpResponse, request: HttpRequest, principal: Principal) => void;
 
 export interface AdmissionContext {
   readonly guard: Guard;
@@ -56,10 +56,10 @@ export class Admission {
     serveFor(hits);
     let isIn = false;
     try {
-      const visitor = guard.check(request, purpose, response);
+      const principal = guard.check(request, purpose, response);
       isIn = true;
-      if (visitor instanceof Promise) this.#answerLater(response, request, visitor, purpose, handler, isHandshake);
-      else this.#serve(response, request, visitor, purpose, handler);
+      if (principal instanceof Promise) this.#answerLater(response, request, principal, purpose, handler, isHandshake);
+      else this.#serve(response, request, principal, purpose, handler);
     } catch (error) {
       this.#refuse(response, request, isIn ? error : this.#counted(error, purpose, response), isHandshake);
     }
@@ -84,16 +84,16 @@ export class Admission {
   }
 
   /** Errors: `too-many-requests`; those of the handler. */
-  #serve(response: HttpResponse, request: HttpRequest, visitor: Visitor, purpose: Purpose, handler: Handler): void {
-    if (!purpose.isUnmetered) this.#context.rates.request?.(shareOf(visitor, remoteAddressOf(response)));
-    handler(response, request, visitor);
+  #serve(response: HttpResponse, request: HttpRequest, principal: Principal, purpose: Purpose, handler: Handler): void {
+    if (!purpose.isUnmetered) this.#context.rates.request?.(shareOf(principal, remoteAddressOf(response)));
+    handler(response, request, principal);
   }
 
   /** It takes a while to compare a password. What comes of the request meanwhile is kept. */
   #answerLater(
     response: HttpResponse,
     request: HttpRequest,
-    coming: Promise<Visitor>,
+    coming: Promise<Principal>,
     purpose: Purpose,
     handler: Handler,
     isHandshake: boolean,
@@ -117,7 +117,7 @@ export class Admission {
       endBody();
     };
     coming.then(
-      (visitor) => go(() => this.#serve(response, kept, visitor, purpose, handler)),
+      (principal) => go(() => this.#serve(response, kept, principal, purpose, handler)),
       (error) =>
         go(() => {
           throw this.#counted(error, purpose, response);

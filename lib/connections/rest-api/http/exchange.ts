@@ -5,7 +5,7 @@ import type { HubError } from '../../../model/error.ts';
 import { corkUpgrade } from '../../../net/late-upgrade.ts';
 import type { HttpResponse } from '../../../net/uws.ts';
 import { noteGone } from '../proxies/trusted-proxies.ts';
-import type { Visitor } from '../users/visitor.ts';
+import type { Principal } from '../users/principal.ts';
 import { replyError } from './answer/reply.ts';
 import { cut, servedHits, serveFor } from './answer/send.ts';
 
@@ -25,8 +25,8 @@ export interface Exchange {
 }
 
 /** Cuts an answer when its visitor has to leave; returns a function that ends that, for when the answer is out. */
-export function cutWith(visitor: Visitor, response: HttpResponse): () => void {
-  return visitor.onLeave(() => cut(response));
+export function cutWith(principal: Principal, response: HttpResponse): () => void {
+  return principal.onLeave(() => cut(response));
 }
 
 /** Keeps a response for later. It must be called before the handler returns. */

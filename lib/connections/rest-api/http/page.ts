@@ -8,8 +8,8 @@ import { asHubError } from '../input/parse-input.ts';
 import { shareOf } from '../limits/rates.ts';
 import type { FairQueue, Task } from '../pacing/fair-queue.ts';
 import { remoteAddressOf } from '../proxies/trusted-proxies.ts';
+import type { Principal } from '../users/principal.ts';
 import { expectPresent } from '../users/view.ts';
-import type { Visitor } from '../users/visitor.ts';
 import type { Handler } from './admission.ts';
 import { acceptOf, wantsJsonErrors } from './answer/accept.ts';
 import { type Preconditions, preconditionsOf } from './answer/conditional.ts';
@@ -46,7 +46,7 @@ export interface PageRequest {
   /** The path as it came, percent-encoded. */
   readonly path: string;
   readonly query: string;
-  readonly visitor: Visitor;
+  readonly principal: Principal;
 }
 
 /** Reads a page, which may take until something has come. */
@@ -62,7 +62,7 @@ const lookEvery = 4096;
 
 /** Answers with JSON, or 304. It answers at once if it is short, unless others have used up the time of this round. */
 export function servePage(read: ReadPage, queue: FairQueue, log: Log): Handler {
-  return (response, request, visitor) => queue.do(new PageAnswer(read, queue, log, response, request, visitor));
+  return (response, request, principal) => queue.do(new PageAnswer(read, queue, log, response, request, principal));
 }
 
 class PageAnswer implements Task {
@@ -91,14 +91,14 @@ class PageAnswer implements Task {
     log: Log,
     response: HttpResponse,
     request: HttpRequest,
-    visitor: Visitor,
+    principal: Principal,
   ) {
     const path = request.getUrl();
-    this.share = shareOf(visitor, remoteAddressOf(response));
+    this.share = shareOf(principal, remoteAddressOf(response));
     this.#read = read;
     this.#queue = queue;
     this.#log = log;
-    this.#request = { path, query: request.getQuery() ?? '', visitor };
+    this.#request = { path, query: request.getQuery() ?? '', principal };
     this.#preconditions = preconditionsOf(request);
     this.#asJson = wantsJsonErrors(path, acceptOf(request));
     this.#exchange = keepResponse(response);
@@ -116,7 +116,7 @@ class PageAnswer implements Task {
   #advance(endMs: number): boolean {
     if (this.#exchange.isAborted) return false;
     try {
-      expectPresent(this.#request.visitor); // also when the page comes late
+      expectPresent(this.#request.principal); // also when the page comes late
       if (this.#page === undefined) {
         if (!making.mayBegin(this.share)) return this.#wait();
         const page = this.#read(this.#request);

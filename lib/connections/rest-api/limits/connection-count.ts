@@ -93,7 +93,7 @@ class AddressCensus {
     this.#since = new NetworkCounts();
     this.#came = 0;
     peersOf(this.#portOf()).then(
-      (peers) => this.#hear(peers),
+      (peers) => this.#listen(peers),
       () => {
         this.#isBlind = true;
       },
@@ -101,7 +101,7 @@ class AddressCensus {
   }
 
   /** Of what came while the system was asked nobody knows whether it told of it, so both bounds hold. */
-  #hear(peers: ReadonlyMap<string, number>): void {
+  #listen(peers: ReadonlyMap<string, number>): void {
     const answer = new NetworkCounts();
     for (const [address, count] of peers) answer.add(address, count);
     this.#atMost = this.#atMost.leastOf(answer.plus(this.#since));

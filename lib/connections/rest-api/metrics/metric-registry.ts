@@ -148,7 +148,7 @@ function addDomain(families: Families, { mirroring }: HubPort): void {
 function addStore(families: Families, hub: HubPort): void {
   const parts = families.by('part', () =>
     storeParts.flatMap((part) => {
-      const status = hub.keeping.archive?.[part]?.status();
+      const status = hub.persistence.archive?.[part]?.status();
       return status === undefined ? [] : [[part, status] as const];
     }),
   );
@@ -157,7 +157,7 @@ function addStore(families: Families, hub: HubPort): void {
   const lag = 'The age of the oldest change that is not on the disk.';
   parts.gauges('patchbay_store_lag_seconds', lag, ({ lagMs }) => lagMs / 1000);
   const flush = 'How long the store took to write values until they were on the disk.';
-  families.histogram('patchbay_store_flush_seconds', flush, () => hub.keeping.archive?.values?.flushDurations);
+  families.histogram('patchbay_store_flush_seconds', flush, () => hub.persistence.archive?.values?.flushDurations);
   parts.counters('patchbay_store_lost_total', 'Changes that the store has not recorded.', (status) => status.lost);
 }
 

@@ -6,7 +6,7 @@ import { NetworkCounts, networkOf } from '../limits/network.ts';
 import { shareOf, TokenBuckets } from '../limits/rates.ts';
 import { shownAddress } from '../proxies/ip-address.ts';
 import type { Settings } from '../settings.ts';
-import type { Visitor } from '../users/visitor.ts';
+import type { Principal } from '../users/principal.ts';
 import type { ConnectedClient } from './socket-protocol.ts';
 
 /** So many clients of a share may be closed because they flood or do not read, and so many more each second: then those that come wait. */
@@ -64,7 +64,7 @@ export class ClientRegister {
   }
 
   /** Gives a place to a client whose handshake begins. Errors: `too-many-clients`, `unavailable`. */
-  takePlace(remoteAddress: string, { name }: Visitor): void {
+  takePlace(remoteAddress: string, { name }: Principal): void {
     this.checkOpen();
     const { maxClients, limits } = this.#settings;
     if (this.size + this.#opening >= maxClients)
@@ -86,14 +86,14 @@ export class ClientRegister {
   }
 
   /** Takes the place back when the handshake is over. */
-  givePlaceBack(remoteAddress: string, { name }: Visitor): void {
+  givePlaceBack(remoteAddress: string, { name }: Principal): void {
     this.#opening--;
     this.#count(remoteAddress, name, -1);
   }
 
   /** A client was closed because it floods or does not read. */
-  noteGivenUp({ visitor, remoteAddress }: ConnectedClient): void {
-    const share = shareOf(visitor, remoteAddress);
+  noteGivenUp({ principal, remoteAddress }: ConnectedClient): void {
+    const share = shareOf(principal, remoteAddress);
     if (this.#returns.left(share) > -freeReturns) this.#returns.take(share);
   }
 
@@ -114,12 +114,12 @@ export class ClientRegister {
   }
 
   add(client: ConnectedClient): void {
-    this.#count(client.remoteAddress, client.visitor.name, 1);
+    this.#count(client.remoteAddress, client.principal.name, 1);
     this.#connected.add(client);
   }
 
   remove(client: ConnectedClient): void {
-    this.#count(client.remoteAddress, client.visitor.name, -1);
+    this.#count(client.remoteAddress, client.principal.name, -1);
     this.#connected.delete(client);
   }
 

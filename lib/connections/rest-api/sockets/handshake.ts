@@ -13,10 +13,10 @@ import { asHubError, joinedHeaders, lists } from '../input/parse-input.ts';
 import { shareOf } from '../limits/rates.ts';
 import type { FairQueue, Task } from '../pacing/fair-queue.ts';
 import { remoteAddressOf } from '../proxies/trusted-proxies.ts';
+import type { Principal } from '../users/principal.ts';
 import { expectPresent } from '../users/view.ts';
-import type { Visitor } from '../users/visitor.ts';
 import type { ClientRegister } from './client-register.ts';
-import type { Comer, ConnectedClient, Protocol, Session } from './socket-protocol.ts';
+import type { ConnectedClient, HandshakeRequest, Protocol, Session } from './socket-protocol.ts';
 
 export interface HandshakeContext {
   readonly clients: ClientRegister;
@@ -24,7 +24,7 @@ export interface HandshakeContext {
   readonly v1: Protocol;
   readonly queue: FairQueue;
   readonly log: Log;
-  readonly originOf: (visitor: Visitor, remoteAddress: string) => Origin;
+  readonly originOf: (principal: Principal, remoteAddress: string) => Origin;
 }
 
 /**
@@ -35,14 +35,14 @@ export function beginHandshake(
   context: HandshakeContext,
   response: HttpResponse,
   request: HttpRequest,
-  visitor: Visitor,
+  principal: Principal,
   socketContext: us_socket_context_t,
 ): void {
   expectHandshake(request);
   const remoteAddress = remoteAddressOf(response);
-  context.clients.takePlace(remoteAddress, visitor);
-  const comer = { visitor, origin: context.originOf(visitor, remoteAddress), remoteAddress };
-  const handshake = new Handshake(context, response, request, comer, socketContext);
+  context.clients.takePlace(remoteAddress, principal);
+  const handshakeRequest = { principal, origin: context.originOf(principal, remoteAddress), remoteAddress };
+  const handshake = new Handshake(context, response, request, handshakeRequest, socketContext);
   const waitMs = context.clients.waitMs(handshake.share);
   if (waitMs > 0) setTimeout(() => context.queue.add(handshake), waitMs);
   else context.queue.do(handshake);
@@ -53,7 +53,7 @@ class Handshake implements Task {
   readonly line = undefined;
   readonly #context: HandshakeContext;
   readonly #exchange: Exchange;
-  readonly #comer: Comer;
+  readonly #handshakeRequest: HandshakeRequest;
   readonly #socketContext: us_socket_context_t;
   readonly #protocol: Protocol;
   readonly #query: string;
@@ -66,14 +66,14 @@ class Handshake implements Task {
     context: HandshakeContext,
     response: HttpResponse,
     request: HttpRequest,
-    comer: Comer,
+    handshakeRequest: HandshakeRequest,
     socketContext: us_socket_context_t,
   ) {
     const { v1, plain } = context;
-    this.share = shareOf(comer.visitor, comer.remoteAddress);
+    this.share = shareOf(handshakeRequest.principal, handshakeRequest.remoteAddress);
     this.#context = context;
     this.#exchange = keepResponse(response);
-    this.#comer = comer;
+    this.#handshakeRequest = handshakeRequest;
     this.#socketContext = socketContext;
     const [offered = ''] = joinedHeaders(request, 'sec-websocket-protocol');
     this.#protocol = offered.split(',').some((name) => name.trim() === v1.subprotocol) ? v1 : plain;
@@ -85,12 +85,12 @@ class Handshake implements Task {
 
   advance(endMs: number): boolean {
     const { clients, log } = this.#context;
-    const { remoteAddress, visitor } = this.#comer;
+    const { remoteAddress, principal } = this.#handshakeRequest;
     if (this.#exchange.isAborted) this.#session?.close();
     else {
       try {
         clients.checkOpen(); // when the hub stops, the socket would be cut with it, without a goodbye
-        expectPresent(visitor);
+        expectPresent(principal);
         if (this.#prepare(endMs)) return true;
         this.#exchange.upgrade(() => this.#upgrade(this.#session!));
       } catch (error) {
@@ -98,21 +98,21 @@ class Handshake implements Task {
         this.#exchange.fail(asHubError(error, log), acceptsJson(this.#accept));
       }
     }
-    clients.givePlaceBack(remoteAddress, visitor);
+    clients.givePlaceBack(remoteAddress, principal);
     return false;
   }
 
   /** Errors: `bad-request`. */
   #prepare(endMs: number): boolean {
-    this.#session ??= this.#protocol.accept(this.#comer, this.#query);
+    this.#session ??= this.#protocol.accept(this.#handshakeRequest, this.#query);
     return this.#session.prepare(endMs) || !canUpgrade();
   }
 
   #upgrade(session: Session): void {
-    const { remoteAddress, visitor } = this.#comer;
+    const { remoteAddress, principal } = this.#handshakeRequest;
     const { name, subprotocol } = this.#protocol;
     const id = this.#context.clients.newId();
-    const client = { id, remoteAddress, protocol: name, since: wallClock.pin(wallClock.now()), visitor, session };
+    const client = { id, remoteAddress, protocol: name, since: wallClock.pin(wallClock.now()), principal, session };
     const { response } = this.#exchange;
     response.upgrade<ConnectedClient>(client, this.#key, subprotocol, this.#extensions, this.#socketContext);
   }

@@ -64,10 +64,10 @@ export class Intake {
     if (this.#round.hasTime(bytes, atOnceMs)) return;
     if (this.#controlRound !== this.#round.number) this.#control.clear();
     this.#controlRound = this.#round.number;
-    const { session, visitor, remoteAddress } = socket.getUserData();
+    const { session, principal, remoteAddress } = socket.getUserData();
     let ahead = this.#control.get(session);
     if (ahead === undefined) {
-      ahead = new Ahead(shareOf(visitor, remoteAddress));
+      ahead = new Ahead(shareOf(principal, remoteAddress));
       this.#control.set(session, ahead);
     }
     ahead.add(headBytes + bytes);
@@ -147,9 +147,9 @@ export class Intake {
   }
 
   #end(socket: Socket, limit: 'backlogBytes' | 'heldBytes' = 'backlogBytes'): void {
-    const { session, visitor, remoteAddress } = socket.getUserData();
+    const { session, principal, remoteAddress } = socket.getUserData();
     this.#hits.add(limit, remoteAddress);
-    const share = shareOf(visitor, remoteAddress);
+    const share = shareOf(principal, remoteAddress);
     if (this.#floods.left(share) > -lateBacklog.floods) this.#floods.take(share);
     if (this.#floodsOfAll.left(everybody) > 0) this.#floodsOfAll.take(everybody);
     session.end(closeCodes.flooding, 'you send faster than the hub takes it');
@@ -247,10 +247,10 @@ class Waiting implements Task {
   hasPonged = false;
 
   constructor(socket: Socket, advance: Task['advance'], end: () => void) {
-    const { session, visitor, remoteAddress } = socket.getUserData();
+    const { session, principal, remoteAddress } = socket.getUserData();
     this.socket = socket;
     this.session = session;
-    this.share = shareOf(visitor, remoteAddress);
+    this.share = shareOf(principal, remoteAddress);
     this.ahead = new Ahead(this.share);
     this.line = session.line;
     this.advance = advance;

@@ -12,7 +12,7 @@ import type { Rates, WriteCounts } from '../limits/rates.ts';
 import type { FairQueue } from '../pacing/fair-queue.ts';
 import type { Round } from '../pacing/round.ts';
 import type { Settings } from '../settings.ts';
-import type { Visitor } from '../users/visitor.ts';
+import type { Principal } from '../users/principal.ts';
 import type { FanOut } from './fan-out.ts';
 
 /** A protocol that clients of `/ws` speak. */
@@ -22,14 +22,14 @@ export interface Protocol {
   /** The subprotocol of the handshake (RFC 6455 section 1.9); empty: there is none. */
   readonly subprotocol: string;
   /** Begins a session. Errors: `bad-request` for a query that makes no sense. */
-  accept(comer: Comer, query: string): Session;
+  accept(handshakeRequest: HandshakeRequest, query: string): Session;
   /** Says goodbye to every client (close code 1001). */
   close(): void;
 }
 
 /** Whose handshake it is. */
-export interface Comer {
-  readonly visitor: Visitor;
+export interface HandshakeRequest {
+  readonly principal: Principal;
   readonly origin: Origin;
   /** Where it comes from. */
   readonly remoteAddress: string;
@@ -61,7 +61,7 @@ export interface ProtocolContext extends ServerParts {
   /** To be told how many characters of texts were published, once for each socket. */
   readonly notePublished: (characters: number) => void;
   /** What a visitor may see: no client is told more. It is the filter of the settings, and that of its rights. */
-  readonly boundOf: (visitor: Visitor) => Filter;
+  readonly boundOf: (principal: Principal) => Filter;
 }
 
 export type Socket = WebSocket<ConnectedClient>;
@@ -107,7 +107,7 @@ export interface ConnectedClient {
   readonly remoteAddress: string;
   readonly protocol: ClientProtocol;
   readonly since: () => number;
-  readonly visitor: Visitor;
+  readonly principal: Principal;
   readonly session: Session;
   /** Whether the hub has cut its socket rather than close it with a code. */
   isCut?: boolean;

@@ -9,7 +9,7 @@ import type { Router } from '../http/router.ts';
 import { type LimitName, limits } from '../limits/client-limits.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
 import type { Departure } from '../users/directory.ts';
-import type { Visitor } from '../users/visitor.ts';
+import type { Principal } from '../users/principal.ts';
 import { ClientRegister } from './client-register.ts';
 import { FanOut } from './fan-out.ts';
 import { beginHandshake } from './handshake.ts';
@@ -45,7 +45,7 @@ export interface Sockets {
 }
 
 interface SocketsOptions extends Omit<ProtocolContext, 'fanOut' | 'notePublished' | 'boundOf' | 'resume'> {
-  readonly originOf: (visitor: Visitor, remoteAddress: string) => Origin;
+  readonly originOf: (principal: Principal, remoteAddress: string) => Origin;
   /** Is called when a socket has come (1) or gone (-1). */
   readonly countSocket: (step: 1 | -1) => void;
 }
@@ -55,7 +55,7 @@ export function serveSockets({ originOf, countSocket, ...options }: SocketsOptio
   const { settings, log, hits, round, queue } = options;
   const fanOut = new FanOut();
   const configured = createConfiguredFilter(settings.webSocketFilters);
-  const boundOf = ({ rights }: Visitor) => (rights === undefined ? configured : bothOf(configured, rights.reads));
+  const boundOf = ({ rights }: Principal) => (rights === undefined ? configured : bothOf(configured, rights.reads));
   const intake = new Intake(round, queue, hits, settings);
   const clients = new ClientRegister(settings);
   const unread = new UnreadWatch(clients, settings.limits, hits);
@@ -76,8 +76,8 @@ export function serveSockets({ originOf, countSocket, ...options }: SocketsOptio
         idleTimeout: limits.idleMs.default / 1000,
         sendPingsAutomatically: false, // it would ping so late that only 16 s are left for the answer
         upgrade(response, request, socketContext) {
-          admit(response, request, { act: 'write', need: 'entry' }, (asked, kept, visitor) =>
-            beginHandshake(handshake, asked, kept, visitor, socketContext),
+          admit(response, request, { act: 'write', need: 'entry' }, (asked, kept, principal) =>
+            beginHandshake(handshake, asked, kept, principal, socketContext),
           );
         },
         ...handlersOf(clients, intake, hits, (step) => {
@@ -117,9 +117,9 @@ export function serveSockets({ originOf, countSocket, ...options }: SocketsOptio
 
 /** Closes the sockets of visitors that have left. */
 function dismiss(clients: ClientRegister, departures: readonly Departure[]): void {
-  const mayReturn = new Map<Visitor, boolean>(departures.map((one) => [one.guest, one.mayReturn]));
-  for (const { visitor, session } of [...clients.clients()]) {
-    const returns = mayReturn.get(visitor);
+  const mayReturn = new Map<Principal, boolean>(departures.map((one) => [one.signedIn, one.mayReturn]));
+  for (const { principal, session } of [...clients.clients()]) {
+    const returns = mayReturn.get(principal);
     if (returns === true) session.end(closeCodes.rightsChanged, 'your rights have changed');
     else if (returns === false) session.end(closeCodes.signedOut, 'you are signed out');
   }

@@ -187,7 +187,7 @@ export class UnreadWatch {
       this.#count++;
       const bytes = value.session.unreadBytes;
       if (bytes === 0) continue;
-      const share = shareOf(value.visitor, value.remoteAddress);
+      const share = shareOf(value.principal, value.remoteAddress);
       const found = this.#found.get(share);
       if (found === undefined) this.#found.set(share, [[value, bytes]]);
       else found.push([value, bytes]);

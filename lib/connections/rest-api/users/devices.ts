@@ -14,8 +14,8 @@ import { limits } from '../limits/client-limits.ts';
 import { LimitError } from '../limits/limit-hits.ts';
 import { digestOf } from './accounts.ts';
 import type { Departure, Directory } from './directory.ts';
+import type { SignedInUser } from './principal.ts';
 import { notLetIn } from './view.ts';
-import type { Guest } from './visitor.ts';
 
 /** When a device that comes again and again is noted again. */
 export const noteMs = 3_600_000;
@@ -73,7 +73,7 @@ export class Devices {
   }
 
   /** Who comes with a token; undefined: nobody has it, or nobody any more. */
-  find(token: string): Guest | undefined {
+  find(token: string): SignedInUser | undefined {
     const device = this.#byDigest.get(digestOf(token));
     const account = device && this.#directory.account(device.user);
     if (device === undefined || account === undefined) return undefined;
@@ -89,7 +89,7 @@ export class Devices {
       this.#saw(device);
       this.#save();
     }
-    return this.#directory.guestOf(account, device.id);
+    return this.#directory.signedInBy(account, device.id);
   }
 
   /**
@@ -188,7 +188,10 @@ export class Devices {
     }
     if (ended.size > 0) this.#save();
     this.#links.end(({ user }) => this.#directory.account(user) === undefined);
-    return departures.map(({ guest, mayReturn }) => ({ guest, mayReturn: mayReturn && !ended.has(guest.device) }));
+    return departures.map(({ signedIn, mayReturn }) => ({
+      signedIn,
+      mayReturn: mayReturn && !ended.has(signedIn.device),
+    }));
   }
 
   /** Resolves when everything is in the file. */
@@ -213,8 +216,8 @@ export class Devices {
   #end({ digest, user, id }: Known): void {
     this.#byDigest.delete(digest);
     this.#save();
-    const guest = this.#directory.endDevice(user, id);
-    if (guest !== undefined) this.#dismiss([{ guest, mayReturn: false }]);
+    const signedIn = this.#directory.endDevice(user, id);
+    if (signedIn !== undefined) this.#dismiss([{ signedIn, mayReturn: false }]);
   }
 
   #load(file: string): void {

@@ -2,40 +2,40 @@
 import type { HubPort } from '../../hub-port.ts';
 import { type Account, type AccountSettings, accountOf, accountsOf, digestOf, isOpen, noRights } from './accounts.ts';
 import { type Asker, type PasswordCheck, whenItsTurn } from './passwords.ts';
-import { Guest, openVisitor, type Visitor } from './visitor.ts';
+import { openPrincipal, type Principal, SignedInUser } from './principal.ts';
 
 /** Of shorter ones somebody may try all. */
 const leastTokenLength = 16;
 
 /** Who must leave, and why: its rights have changed, or it may not come in any more. */
 export interface Departure {
-  readonly guest: Guest;
+  readonly signedIn: SignedInUser;
   readonly mayReturn: boolean;
 }
 
 export class Directory {
   readonly #hub: HubPort;
-  readonly #open: Visitor | undefined;
+  readonly #open: Principal | undefined;
   /** Who has come in without any credentials where nothing is needed. */
-  readonly stranger: Guest;
+  readonly stranger: SignedInUser;
   #accounts = new Map<string, Account>();
   #byToken = new Map<string, Account>();
   /** Who has come with which header `Authorization` that has a token. */
   readonly knownByToken = new KnownHeaders();
   readonly #knownByPassword = new KnownHeaders();
   /** Each account, and each device of one, is one guest. */
-  readonly #guests = new Map<Account, Map<string | undefined, Guest>>();
+  readonly #signedIn = new Map<Account, Map<string | undefined, SignedInUser>>();
   #anonymous: Account | undefined;
 
   constructor(settings: AccountSettings, hub: HubPort) {
     this.#hub = hub;
-    this.#open = isOpen(settings) ? openVisitor(hub) : undefined;
-    this.stranger = new Guest('', undefined, accountOf('', noRights, hub).rights, hub);
+    this.#open = isOpen(settings) ? openPrincipal(hub) : undefined;
+    this.stranger = new SignedInUser('', undefined, accountOf('', noRights, hub).rights, hub);
     this.#take(settings);
   }
 
   /** Everybody, in a hub that is open; undefined: it is not. */
-  get everybody(): Visitor | undefined {
+  get everybody(): Principal | undefined {
     return this.#open;
   }
 
@@ -44,8 +44,8 @@ export class Directory {
   }
 
   /** Whoever has no credentials; undefined: nobody is let in without. */
-  get anonymous(): Guest | undefined {
-    return this.#anonymous && this.guestOf(this.#anonymous, undefined);
+  get anonymous(): SignedInUser | undefined {
+    return this.#anonymous && this.signedInBy(this.#anonymous, undefined);
   }
 
   /** Whether the settings name users, for whom there is a page to sign in. */
@@ -64,20 +64,20 @@ export class Directory {
   }
 
   /** Who has come with this header `Authorization` before. */
-  known(authorization: string): Guest | undefined {
+  known(authorization: string): SignedInUser | undefined {
     return this.knownByToken.find(authorization) ?? this.#knownByPassword.find(authorization);
   }
 
   /** Knows from now on who comes with a header. */
-  remember(authorization: string, guest: Guest, isToken: boolean): void {
-    (isToken ? this.knownByToken : this.#knownByPassword).add(authorization, guest);
+  remember(authorization: string, signedIn: SignedInUser, isToken: boolean): void {
+    (isToken ? this.knownByToken : this.#knownByPassword).add(authorization, signedIn);
   }
 
   /** Whose token it is; undefined: nobody's. A short one may have to wait. Errors: `unavailable`. */
-  withToken(token: string, asker: Asker): Guest | undefined | Promise<Guest | undefined> {
+  withToken(token: string, asker: Asker): SignedInUser | undefined | Promise<SignedInUser | undefined> {
     const find = () => {
       const account = this.#byToken.get(digestOf(token));
-      return account && this.guestOf(account, undefined);
+      return account && this.signedInBy(account, undefined);
     };
     const isGuessable = token.length < leastTokenLength;
     return (isGuessable ? whenItsTurn(asker) : undefined)?.then(find) ?? find();
@@ -87,11 +87,15 @@ export class Directory {
    * Whose password it is; undefined: it is wrong. That takes as long whether or not anybody has the name, and whatever it has, if all
    * passwords in scrypt form have the same parameters.
    */
-  withPassword(user: string, password: string, asker: Asker): Guest | undefined | Promise<Guest | undefined> {
+  withPassword(
+    user: string,
+    password: string,
+    asker: Asker,
+  ): SignedInUser | undefined | Promise<SignedInUser | undefined> {
     const account = this.#accounts.get(user);
     const check = account?.password;
     const slowest = this.#slowestCheck;
-    const letIn = () => (this.#accounts.get(user) === account ? this.guestOf(account!, undefined) : undefined);
+    const letIn = () => (this.#accounts.get(user) === account ? this.signedInBy(account!, undefined) : undefined);
     const refuse = () =>
       check?.isHashed === slowest?.isHashed
         ? undefined
@@ -102,18 +106,18 @@ export class Directory {
   }
 
   /** The guest that an account, or a device of it, is. */
-  guestOf(account: Account, device: string | undefined): Guest {
-    let guests = this.#guests.get(account);
-    if (guests === undefined) {
-      guests = new Map();
-      this.#guests.set(account, guests);
+  signedInBy(account: Account, device: string | undefined): SignedInUser {
+    let signedInUsers = this.#signedIn.get(account);
+    if (signedInUsers === undefined) {
+      signedInUsers = new Map();
+      this.#signedIn.set(account, signedInUsers);
     }
-    let guest = guests.get(device);
-    if (guest === undefined) {
-      guest = new Guest(account.name, device, account.rights, this.#hub);
-      guests.set(device, guest);
+    let signedIn = signedInUsers.get(device);
+    if (signedIn === undefined) {
+      signedIn = new SignedInUser(account.name, device, account.rights, this.#hub);
+      signedInUsers.set(device, signedIn);
     }
-    return guest;
+    return signedIn;
   }
 
   /** Takes over other settings. Those whose rights or credentials are others have left when it returns. */
@@ -128,30 +132,30 @@ export class Directory {
       const after = account === anonymous ? this.#anonymous : this.#accounts.get(account.name);
       if (after === account) continue;
       const mayReturn = after !== undefined && after.credentialsKey === account.credentialsKey;
-      for (const guest of this.#guests.get(account)?.values() ?? [])
-        departures.push({ guest, mayReturn: mayReturn || (after !== undefined && guest.device !== undefined) });
-      this.#guests.delete(account);
+      for (const signedIn of this.#signedIn.get(account)?.values() ?? [])
+        departures.push({ signedIn, mayReturn: mayReturn || (after !== undefined && signedIn.device !== undefined) });
+      this.#signedIn.delete(account);
     }
-    for (const { guest } of departures) guest.leave();
+    for (const { signedIn } of departures) signedIn.leave();
     return { departures, changes };
   }
 
   /** Ends a device; undefined: it has not come since the start. */
-  endDevice(user: string, device: string): Guest | undefined {
+  endDevice(user: string, device: string): SignedInUser | undefined {
     const account = this.#accounts.get(user);
-    const guests = account && this.#guests.get(account);
-    const guest = guests?.get(device);
-    if (guest === undefined) return undefined;
-    guests!.delete(device);
-    guest.leave();
-    return guest;
+    const signedInUsers = account && this.#signedIn.get(account);
+    const signedIn = signedInUsers?.get(device);
+    if (signedIn === undefined) return undefined;
+    signedInUsers!.delete(device);
+    signedIn.leave();
+    return signedIn;
   }
 
   /** Forgets a parameter that is no more. */
   forget(address: string): void {
-    for (const [account, guests] of this.#guests) {
+    for (const [account, signedInUsers] of this.#signedIn) {
       account.rights.forget(address);
-      for (const { view } of guests.values()) view.forget(address);
+      for (const { view } of signedInUsers.values()) view.forget(address);
     }
   }
 
@@ -222,47 +226,47 @@ const maxKnown = 10_000;
 const places = 1024;
 
 export class KnownHeaders {
-  readonly #guests = new Map<string, Guest>();
+  readonly #signedIn = new Map<string, SignedInUser>();
   readonly #headers: (string | undefined)[] = Array.from({ length: places });
-  readonly #placed: (Guest | undefined)[] = Array.from({ length: places });
+  readonly #placed: (SignedInUser | undefined)[] = Array.from({ length: places });
   /** The one that came last: of a client that pipelines it is the next one as well. */
   #lastHeader: string | undefined;
-  #lastGuest: Guest | undefined;
+  #lastSignedIn: SignedInUser | undefined;
 
   /** Who has come with a header before, and has not left. */
-  find(header: string): Guest | undefined {
-    if (header === this.#lastHeader) return present(this.#lastGuest);
+  find(header: string): SignedInUser | undefined {
+    if (header === this.#lastHeader) return present(this.#lastSignedIn);
     const place = placeOf(header);
     const isInPlace = header === this.#headers[place];
-    const guest = present(isInPlace ? this.#placed[place] : this.#guests.get(header));
-    if (guest === undefined) return undefined;
+    const signedIn = present(isInPlace ? this.#placed[place] : this.#signedIn.get(header));
+    if (signedIn === undefined) return undefined;
     if (!isInPlace) {
       this.#headers[place] = header;
-      this.#placed[place] = guest;
+      this.#placed[place] = signedIn;
     }
     this.#lastHeader = header;
-    this.#lastGuest = guest;
-    return guest;
+    this.#lastSignedIn = signedIn;
+    return signedIn;
   }
 
-  add(header: string, guest: Guest): void {
-    if (guest.hasLeft) return;
-    if (this.#guests.size >= maxKnown) this.#guests.delete(this.#guests.keys().next().value!);
-    this.#guests.set(header, guest);
+  add(header: string, signedIn: SignedInUser): void {
+    if (signedIn.hasLeft) return;
+    if (this.#signedIn.size >= maxKnown) this.#signedIn.delete(this.#signedIn.keys().next().value!);
+    this.#signedIn.set(header, signedIn);
     this.#headers[placeOf(header)] = this.#lastHeader = undefined;
   }
 
   /** Forgets everybody. */
   clear(): void {
-    this.#guests.clear();
+    this.#signedIn.clear();
     this.#headers.fill(undefined);
     this.#placed.fill(undefined);
-    this.#lastHeader = this.#lastGuest = undefined;
+    this.#lastHeader = this.#lastSignedIn = undefined;
   }
 }
 
-function present(guest: Guest | undefined): Guest | undefined {
-  return guest?.hasLeft ? undefined : guest;
+function present(signedIn: SignedInUser | undefined): SignedInUser | undefined {
+  return signedIn?.hasLeft ? undefined : signedIn;
 }
 
 /** Tokens differ in any of their characters, and base64 may end with `=`. */

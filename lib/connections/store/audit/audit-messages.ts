@@ -2,7 +2,7 @@
 import type { AuditKind } from '../../../model/reports/audit-entry.ts';
 import type { LogEntry } from '../../../model/reports/log-entry.ts';
 import type { Value, ValueType } from '../../../model/value.ts';
-import type { KeptLog } from '../../keeping.ts';
+import type { KeptLog } from '../../persistence.ts';
 import type { PackedRows } from '../packed-rows.ts';
 import type { OpenedStored, Written } from '../thread/values/values-messages.ts';
 

@@ -5,7 +5,7 @@ import { describeEnd } from '../../../model/reports/log-entry.ts';
 import type { Value } from '../../../model/value.ts';
 import { describeTrace, writerName } from '../../../model/writer.ts';
 import type { HubPort } from '../../hub-port.ts';
-import type { Deed } from '../../keeping.ts';
+import type { AuditEvent } from '../../persistence.ts';
 import type { Cell } from '../packed-rows.ts';
 import type { AuditRow, HeldAudit } from './audit-messages.ts';
 
@@ -76,7 +76,10 @@ function userOf(origin: Origin): string {
 }
 
 /** Something that was done with the hub itself. */
-export function rowOfDeed({ kind, user, address, before, after, cause, count = 1 }: Deed, time: number): AuditRow {
+export function rowOfEvent(
+  { kind, user, address, before, after, cause, count = 1 }: AuditEvent,
+  time: number,
+): AuditRow {
   return {
     n: 0,
     time,

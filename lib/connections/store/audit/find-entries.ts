@@ -4,7 +4,7 @@ import { globToRegExp } from '../../../model/glob.ts';
 import { type AuditEntry, auditKinds } from '../../../model/reports/audit-entry.ts';
 import { AgeClock, beginAge, type ClockReading, type KeptAge, readPauses } from '../../../model/time/age-clock.ts';
 import type { Value, ValueType } from '../../../model/value.ts';
-import type { AuditQuestion } from '../../keeping.ts';
+import type { AuditQuestion } from '../../persistence.ts';
 import { isWithin, readStored } from '../thread/database/read-rows.ts';
 import { inTransaction } from '../thread/database/store-database.ts';
 import type { AuditRow } from './audit-messages.ts';

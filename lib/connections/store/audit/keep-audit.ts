@@ -7,7 +7,7 @@ import type { LogEntry, LogPage } from '../../../model/reports/log-entry.ts';
 import { within } from '../../../model/time/deadline.ts';
 import type { ConnectionContext, ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
-import type { Archive, KeptLog, RecordedArchive } from '../../keeping.ts';
+import type { Archive, KeptLog, RecordedArchive } from '../../persistence.ts';
 import { HourlyCopy } from '../hourly-copy.ts';
 import { Keeper, type KeeperOptions, runKeeper, type Wrote } from '../keeper.ts';
 import { buffersOf, packRows } from '../packed-rows.ts';
@@ -26,7 +26,7 @@ import type {
   OpenedAudit,
 } from './audit-messages.ts';
 import { AuditQueue } from './audit-queue.ts';
-import { cellsOf, rowOfDeed, rowOfStart } from './audit-tables.ts';
+import { cellsOf, rowOfEvent, rowOfStart } from './audit-tables.ts';
 
 /** How often it is written that the hub still runs, when nothing else is. */
 const seenEveryMs = 60_000;
@@ -132,7 +132,7 @@ class AuditKeeper extends Keeper implements RecordedArchive {
 
 /** Puts all of it into the queue until it is unsubscribed; `onHubEnd` is called when the hub begins to end. */
 function listen(
-  { changes$, keeping }: Pick<HubPort, 'changes$' | 'keeping'>,
+  { changes$, persistence }: Pick<HubPort, 'changes$' | 'persistence'>,
   isSelected: (address: string) => boolean,
   queue: AuditQueue,
   onHubEnd: () => void,
@@ -147,12 +147,12 @@ function listen(
     return isNoted;
   };
   const listening = changes$.subscribe((change) => {
-    if (keeping.isFromOutside(change) && isNoted(change.parameter)) queue.addChange(change);
+    if (persistence.isFromOutside(change) && isNoted(change.parameter)) queue.addChange(change);
   });
   listening.add(
-    keeping.deeds$.subscribe((deed) => {
-      if (deed.kind === 'stop') onHubEnd();
-      queue.add(rowOfDeed(deed, Date.now()));
+    persistence.auditEvents$.subscribe((auditEvent) => {
+      if (auditEvent.kind === 'stop') onHubEnd();
+      queue.add(rowOfEvent(auditEvent, Date.now()));
     }),
   );
   return listening;

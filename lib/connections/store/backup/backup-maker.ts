@@ -5,7 +5,7 @@ import { Observable } from 'rxjs';
 import { HubError } from '../../../model/error.ts';
 import type { ConnectionContext } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
-import type { Backup, NamedFile } from '../../keeping.ts';
+import type { Backup, NamedFile } from '../../persistence.ts';
 import type { Part } from '../parts.ts';
 import type { StoreSettings } from '../settings.ts';
 import { StoreThread } from '../store-thread.ts';
@@ -45,9 +45,9 @@ export class BackupMaker {
     };
     try {
       await rm(work, { recursive: true, force: true });
-      const { archive } = hub.keeping;
+      const { archive } = hub.persistence;
       await Promise.all([archive?.history?.flush(), archive?.values?.flush()]);
-      const { files, ...start } = hub.keeping.installation();
+      const { files, ...start } = hub.persistence.installation();
       const begin = { ask: 'begin', work, folder, isAbsolute: isAbsolute(setting), named: files } as const;
       const answer = await thread.ask({ ...begin, ...start, patchbay: hub.version });
       if ('begun' in answer) return { bytes: answer.begun, next: () => nextPiece(thread), end };
@@ -80,7 +80,7 @@ export function keepStorage(context: ConnectionContext<StoreSettings>, hub: HubP
     const maker = new BackupMaker({ hub, folder, setting: settings.folder });
     const shown = withoutSecrets(settings.folder);
     const shownFolder = shown === settings.folder ? folder : shown;
-    const withdraw = hub.keeping.offer({
+    const withdraw = hub.persistence.offer({
       storage: { folder, shownFolder, maxBytes: settings.maxSize, backUp: () => maker.begin() },
     });
     subscriber.next({ state: 'running' });

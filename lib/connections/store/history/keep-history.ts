@@ -3,7 +3,7 @@
 import { wallClock } from '../../../model/time/wall-clock.ts';
 import type { ConnectionContext, ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
-import type { Archive, RecordedArchive } from '../../keeping.ts';
+import type { Archive, RecordedArchive } from '../../persistence.ts';
 import { Keeper, type KeeperOptions, runKeeper, type Wrote } from '../keeper.ts';
 import type { Part } from '../parts.ts';
 import { roomOf, rulesOf, type StoreSettings } from '../settings.ts';

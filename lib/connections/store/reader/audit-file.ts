@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { AuditPage } from '../../../wire/http/past-shapes.ts';
 import { toIsoTime } from '../../../wire/time.ts';
-import type { AuditQuestion } from '../../keeping.ts';
+import type { AuditQuestion } from '../../persistence.ts';
 import { findEntries } from '../audit/find-entries.ts';
 import { OpenFile, readDatabase } from '../thread/database/store-database.ts';
 import type { Deadline } from './past-moment.ts';

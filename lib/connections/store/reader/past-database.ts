@@ -4,7 +4,7 @@ import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqli
 import { type Origin, originKinds } from '../../../model/parameter.ts';
 import { isTime } from '../../../model/time/iso-time.ts';
 import { type Value, type ValueType, valueTypes } from '../../../model/value.ts';
-import type { EventPlace } from '../../keeping.ts';
+import type { EventPlace } from '../../persistence.ts';
 import { historyTables, hourMs } from '../history/history-tables.ts';
 import type { RecordedJump } from '../history/segments.ts';
 import { exists } from '../thread/database/files.ts';

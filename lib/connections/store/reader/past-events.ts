@@ -3,7 +3,7 @@ import type { Origin } from '../../../model/parameter.ts';
 import { originWithoutRule, something } from '../../../wire/http/hidden.ts';
 import type { EventList, HistoryCause, HistoryEvent } from '../../../wire/http/past-shapes.ts';
 import { toIsoTime } from '../../../wire/time.ts';
-import type { EventsQuestion } from '../../keeping.ts';
+import type { EventsQuestion } from '../../persistence.ts';
 import { hourMs } from '../history/history-tables.ts';
 import { floorTo } from './histories/gaps.ts';
 import { unknownParameter } from './histories/histories.ts';

@@ -2,7 +2,7 @@
 import { HubError } from '../../../model/error.ts';
 import { globToRegExp } from '../../../model/glob.ts';
 import type { History } from '../../../wire/http/past-shapes.ts';
-import type { Sight } from '../../keeping.ts';
+import type { Sight } from '../../persistence.ts';
 import { hourMs, minuteMs } from '../history/history-tables.ts';
 import { type Interval, type Piece, type Segment, Segments } from '../history/segments.ts';
 import { floorTo, Gaps } from './histories/gaps.ts';

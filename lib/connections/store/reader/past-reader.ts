@@ -4,7 +4,7 @@ import { Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import { HubError, messageOf } from '../../../model/error.ts';
 import { within } from '../../../model/time/deadline.ts';
 import type { ConnectionEvent } from '../../connection.ts';
-import type { PastArchive, PastQuestion, ReadyAnswer } from '../../keeping.ts';
+import type { PastArchive, PastQuestion, ReadyAnswer } from '../../persistence.ts';
 import { StoreThread } from '../store-thread.ts';
 import { type HandedQuestion, handListOver, type ReadAnswer, type ReadRequest } from './reader-messages.ts';
 

@@ -3,7 +3,7 @@
 // the hub's thread 5 ms.
 import type { ErrorCode } from '../../../model/error.ts';
 import type { ValueType } from '../../../model/value.ts';
-import type { AskedParameter, HistoryQuestion, PastQuestion } from '../../keeping.ts';
+import type { AskedParameter, HistoryQuestion, PastQuestion } from '../../persistence.ts';
 
 export interface ReadRequest {
   /** The path of the database that has the answer. */

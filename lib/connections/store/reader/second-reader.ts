@@ -1,7 +1,7 @@
 // A second thread that reads, as far as it gets, pieces of a list that is long. It is there from the first long list on, as long as the
 // first thread is. What it does not hand over, whatever the reason, the first thread reads itself.
 import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads';
-import type { HistoryQuestion } from '../../keeping.ts';
+import type { HistoryQuestion } from '../../persistence.ts';
 import { startThread } from '../store-thread.ts';
 import { type Piece, piecesOf, readPiece } from './histories/histories.ts';
 import type { Mark } from './past-database.ts';
@@ -19,7 +19,7 @@ export class SecondReader {
   #number = 0;
   #handed = 0;
   /** Of the question before: until the second thread is done with it, it is asked nothing else. */
-  #desk: Desk | undefined;
+  #desk: SharedState | undefined;
 
   /** How many pieces the second thread has handed over. */
   get handed(): number {
@@ -29,7 +29,7 @@ export class SecondReader {
   /** Reads the pieces of a list, up to one that is cut; `now` is that of the moment. Errors: those of reading a piece. */
   read(path: string, now: number, moment: Moment, question: HistoryQuestion): Piece[] {
     const count = piecesOf(question);
-    const desk = createDesk();
+    const shared = createSharedState();
     const isShared = question.parameters.length >= longList && this.#isFree;
     if (isShared)
       this.#ask({
@@ -39,7 +39,7 @@ export class SecondReader {
         now,
         mark: moment.mark,
         leftMs: moment.deadline.leftMs,
-        desk,
+        shared,
       });
     const pieces: (Piece | undefined)[] = new Array(count);
     const read = (place: number) => {
@@ -49,11 +49,11 @@ export class SecondReader {
       return piece;
     };
     try {
-      for (let place = takePlace(desk); place < count; place = takePlace(desk)) if (read(place).isCut) break;
+      for (let place = takePlace(shared); place < count; place = takePlace(shared)) if (read(place).isCut) break;
     } finally {
-      closeDesk(desk, count);
+      closeSharedState(shared, count);
     }
-    if (isShared) this.#collect(desk, pieces);
+    if (isShared) this.#collect(shared, pieces);
     for (let place = 0; place < count; place++)
       if ((pieces[place] ?? read(place)).isCut) return pieces.slice(0, place + 1) as Piece[];
     return pieces as Piece[];
@@ -71,7 +71,7 @@ export class SecondReader {
 
   #ask(request: ShareRequest): void {
     this.#port ??= this.#start();
-    this.#desk = request.desk;
+    this.#desk = request.shared;
     this.#port.postMessage(request);
   }
 
@@ -92,9 +92,9 @@ export class SecondReader {
   }
 
   /** Takes what is handed over, and waits for what the second thread has taken. */
-  #collect(desk: Desk, pieces: (Piece | undefined)[]): void {
+  #collect(shared: SharedState, pieces: (Piece | undefined)[]): void {
     for (;;) {
-      const [handed, isOver] = [countHanded(desk), hasEnded(desk)];
+      const [handed, isOver] = [countHanded(shared), hasEnded(shared)];
       for (let got = receiveMessageOnPort(this.#port!); got !== undefined; got = receiveMessageOnPort(this.#port!)) {
         const { number, place, text } = got.message as SharedPiece;
         if (number !== this.#number) continue; // it came too late
@@ -102,7 +102,7 @@ export class SecondReader {
         this.#handed++;
       }
       const isWhole = isOver || !pieces.includes(undefined);
-      if (isWhole || !awaitHanded(desk, handed, patienceMs)) return;
+      if (isWhole || !awaitHanded(shared, handed, patienceMs)) return;
     }
   }
 }
@@ -120,7 +120,7 @@ export interface ShareRequest {
   readonly mark: Mark;
   /** How long the question may still take. */
   readonly leftMs: number;
-  readonly desk: Desk;
+  readonly shared: SharedState;
 }
 
 /** A piece that the second thread has read. */
@@ -131,45 +131,45 @@ export interface SharedPiece {
 }
 
 /** Where pieces are taken, in memory that both threads see. */
-type Desk = Int32Array<SharedArrayBuffer>;
+type SharedState = Int32Array<SharedArrayBuffer>;
 
 const [nextPlace, handed, ended] = [0, 1, 2];
 
-function createDesk(): Desk {
+function createSharedState(): SharedState {
   return new Int32Array(new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT));
 }
 
 /** The place of the next piece; it may be behind the last one. */
-export function takePlace(desk: Desk): number {
-  return Atomics.add(desk, nextPlace, 1);
+export function takePlace(shared: SharedState): number {
+  return Atomics.add(shared, nextPlace, 1);
 }
 
 /** Nobody is to take any more of so many pieces. */
-function closeDesk(desk: Desk, pieces: number): void {
-  Atomics.store(desk, nextPlace, pieces);
+function closeSharedState(shared: SharedState, pieces: number): void {
+  Atomics.store(shared, nextPlace, pieces);
 }
 
 /** The second thread says that it has handed over a piece. */
-export function answerHanded(desk: Desk): void {
-  Atomics.add(desk, handed, 1);
-  Atomics.notify(desk, handed);
+export function answerHanded(shared: SharedState): void {
+  Atomics.add(shared, handed, 1);
+  Atomics.notify(shared, handed);
 }
 
 /** The second thread says that it hands over no more. */
-export function reportEnded(desk: Desk): void {
-  Atomics.store(desk, ended, 1);
-  answerHanded(desk);
+export function reportEnded(shared: SharedState): void {
+  Atomics.store(shared, ended, 1);
+  answerHanded(shared);
 }
 
-function hasEnded(desk: Desk): boolean {
-  return Atomics.load(desk, ended) === 1;
+function hasEnded(shared: SharedState): boolean {
+  return Atomics.load(shared, ended) === 1;
 }
 
-function countHanded(desk: Desk): number {
-  return Atomics.load(desk, handed);
+function countHanded(shared: SharedState): number {
+  return Atomics.load(shared, handed);
 }
 
 /** Waits until more is handed over than was counted. Returns false when it took too long. */
-function awaitHanded(desk: Desk, counted: number, mostMs: number): boolean {
-  return Atomics.wait(desk, handed, counted, mostMs) !== 'timed-out';
+function awaitHanded(shared: SharedState, counted: number, mostMs: number): boolean {
+  return Atomics.wait(shared, handed, counted, mostMs) !== 'timed-out';
 }

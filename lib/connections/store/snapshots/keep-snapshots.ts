@@ -7,7 +7,7 @@ import type { Change, Origin, ParameterDeclaration } from '../../../model/parame
 import type { Value } from '../../../model/value.ts';
 import type { ConnectionContext, ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
-import type { SnapshotArchive } from '../../keeping.ts';
+import type { SnapshotArchive } from '../../persistence.ts';
 import type { Part } from '../parts.ts';
 import type { Selection } from '../selection.ts';
 import { type Act, LiveSelection } from './live-selection.ts';

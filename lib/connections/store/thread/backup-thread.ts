@@ -7,7 +7,7 @@ import { maxFiles } from '../../../backup/manifest.ts';
 import { backupBytes, type StagedFile, writeBackup } from '../../../backup/write-backup.ts';
 import { makeFolder, readRegularFileSync } from '../../../files/regular-file.ts';
 import { messageOf } from '../../../model/error.ts';
-import type { NamedFile } from '../../keeping.ts';
+import type { NamedFile } from '../../persistence.ts';
 import type { BackupAnswer, BackupQuestion, BackupRequest } from '../backup/backup-maker.ts';
 import { exists, filesOf, isFile } from './database/files.ts';
 import { copyDatabase, expectRoom } from './database/store-database.ts';

@@ -6,7 +6,7 @@ import type { HistoryAnswer, HistoryRequest } from '../history/history-messages.
 import { yieldToHub } from './give-way.ts';
 
 const port = parentPort!;
-const keeping = new HistoryKeeping();
+const history = new HistoryKeeping();
 yieldToHub();
 
 port.on('message', (request: HistoryRequest) => {
@@ -17,15 +17,15 @@ port.on('message', (request: HistoryRequest) => {
 function answer(request: HistoryRequest): HistoryAnswer | undefined {
   switch (request.ask) {
     case 'open':
-      return keeping.open(request);
+      return history.open(request);
     case 'write':
-      return keeping.write(request.changes);
+      return history.write(request.changes);
     case 'go on':
-      return keeping.goOn();
+      return history.goOn();
     case 'check':
-      return keeping.check();
+      return history.check();
     case 'close':
-      keeping.close();
+      history.close();
       return undefined;
   }
 }

@@ -4,7 +4,7 @@
 import { hash } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
 import { HubError, messageOf } from '../../../model/error.ts';
-import type { AuditQuestion, EventsQuestion, HistoryQuestion } from '../../keeping.ts';
+import type { AuditQuestion, EventsQuestion, HistoryQuestion } from '../../persistence.ts';
 import { AuditFile, Opened } from '../reader/audit-file.ts';
 import { answerHistories } from '../reader/histories/histories.ts';
 import { PastDatabase } from '../reader/past-database.ts';

@@ -19,11 +19,11 @@ port.on('message', (request: ShareRequest) => {
   } catch {
     history.close();
   } finally {
-    reportEnded(request.desk);
+    reportEnded(request.shared);
   }
 });
 
-function help({ number, path, question: handed, now, mark, leftMs, desk }: ShareRequest): void {
+function help({ number, path, question: handed, now, mark, leftMs, shared }: ShareRequest): void {
   const deadline = new Deadline(leftMs);
   const question = takeListOver(handed);
   const database = history.at(path);
@@ -31,11 +31,11 @@ function help({ number, path, question: handed, now, mark, leftMs, desk }: Share
     const moment = momentOf(database, now, deadline);
     if (!isSame(moment.mark, mark)) return; // meanwhile something was written
     const count = piecesOf(question);
-    for (let place = takePlace(desk); place < count; place = takePlace(desk)) {
+    for (let place = takePlace(shared); place < count; place = takePlace(shared)) {
       const { text, isCut } = readPiece(moment, question, place, false);
       if (isCut) return;
       port.postMessage({ number, place, text } satisfies SharedPiece);
-      answerHanded(desk);
+      answerHanded(shared);
     }
   });
 }

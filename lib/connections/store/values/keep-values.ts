@@ -7,7 +7,7 @@ import { Durations } from '../../../model/time/duration.ts';
 import { Pause } from '../../../model/time/wall-clock.ts';
 import type { ConnectionContext, ConnectionEvent, Log } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
-import type { Archive, KeepingPort, KeptValue, ValuesArchive } from '../../keeping.ts';
+import type { Archive, KeptValue, PersistencePort, ValuesArchive } from '../../persistence.ts';
 import { HourlyCopy } from '../hourly-copy.ts';
 import { Keeper, type KeeperOptions, runKeeper, type Wrote } from '../keeper.ts';
 import { buffersOf, packRows } from '../packed-rows.ts';
@@ -78,7 +78,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     super('values', options, report);
     this.#options = options;
     this.#opened = options.opened;
-    this.#memories = new Memories(options.hub.keeping);
+    this.#memories = new Memories(options.hub.persistence);
     this.#written = options.hub.revision;
     this.listening.add(
       options.hub.removed$.subscribe((parameter) => {
@@ -229,7 +229,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
       log.warn({ writer, values }, text, `not kept ${writer}`);
       const after = `${groupDigits(values)} values are not kept`;
       const cause = 'it takes most of the room that maxSize leaves to values';
-      hub.keeping.note({ kind: 'lost', user: writer, address: '', after, cause });
+      hub.persistence.note({ kind: 'lost', user: writer, address: '', after, cause });
     }
   }
 
@@ -246,7 +246,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
   #isWanted(parameter: Parameter): boolean {
     let isWanted = this.#wanted.get(parameter);
     if (isWanted === undefined) {
-      isWanted = this.#options.hub.keeping.isKept(parameter) && this.#options.isSelected(parameter.address);
+      isWanted = this.#options.hub.persistence.isKept(parameter) && this.#options.isSelected(parameter.address);
       this.#wanted.set(parameter, isWanted);
     }
     return isWanted;
@@ -258,18 +258,18 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
 type Rows = Batch['memories'];
 
 class Memories {
-  readonly #keeping: KeepingPort;
+  readonly #persistence: PersistencePort;
   /** What is on the disk, by connection and name. */
   readonly #texts = new Map<string, string>();
 
-  constructor(keeping: KeepingPort) {
-    this.#keeping = keeping;
+  constructor(persistence: PersistencePort) {
+    this.#persistence = persistence;
   }
 
   /** What is to be written; until it has been, `renew` makes it so again. */
   take(): Rows {
     const rows: [connection: string, name: string, memory: string | undefined][] = [];
-    for (const { connection, name, memory } of this.#keeping.takeMemories()) {
+    for (const { connection, name, memory } of this.#persistence.takeMemories()) {
       const text = memory === undefined ? undefined : JSON.stringify(memory);
       if (text === undefined || this.#texts.get(keyOf(connection, name)) !== text) rows.push([connection, name, text]);
     }
@@ -285,7 +285,7 @@ class Memories {
   /** Nothing is known to be on the disk. */
   renew(): void {
     this.#texts.clear();
-    this.#keeping.renewMemories();
+    this.#persistence.renewMemories();
   }
 }
 
@@ -368,7 +368,7 @@ export function valuesOf(
 ): Part {
   const { id, settings, resolvePath, scheduler, finish, log } = context;
   const isSelected = createSelection(settings.values);
-  const giveBack = settings.shared ? createGiveBack(id, hub.keeping, log, isSelected) : () => {};
+  const giveBack = settings.shared ? createGiveBack(id, hub.persistence, log, isSelected) : () => {};
   let first = restored;
   return runKeeper(
     (report) => {
@@ -413,11 +413,11 @@ export function keptOf(rows: readonly ValueRow[], isSelected: (address: string) 
  * Gives back what another hub of a pair has kept in the same folder, once the folder is that of this hub: to be called with what the
  * database held whenever it was opened. The first time the hub may wait for it.
  */
-function createGiveBack(id: string, keeping: KeepingPort, log: Log, isSelected: (address: string) => boolean) {
+function createGiveBack(id: string, persistence: PersistencePort, log: Log, isSelected: (address: string) => boolean) {
   let isFirst = true;
   return (held: Opened['held']) => {
     const values = keptOf(held?.values ?? [], isSelected);
-    const isTaken = keeping.giveBack({ values, memories: held?.memories ?? [] }, id);
+    const isTaken = persistence.giveBack({ values, memories: held?.memories ?? [] }, id);
     if (isTaken) log.info({ values: values.length }, `gives back ${values.length} values`);
     else if (isFirst) log.warn({}, 'gives nothing back: connections have not waited any longer');
     isFirst = false;

@@ -2,7 +2,7 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { type Claim, claimsClash } from '../../../connections/claim.ts';
 import type { AnyConnectionType, DeclaredAddresses } from '../../../connections/connection.ts';
-import type { PrivateFiles } from '../../../connections/keeping.ts';
+import type { PrivateFiles } from '../../../connections/persistence.ts';
 import { MistakeList } from '../../../json5/mistake.ts';
 import { unknownName } from '../../../json5/nearest-name.ts';
 import { connectionIdMistake } from '../../../model/address.ts';
@@ -14,7 +14,7 @@ import type { ValueType } from '../../../model/value.ts';
 import { type ConnectionInputs, type ConnectionPlan, hubId, startedId, statusParameterId } from '../../plan.ts';
 import { connectionSchema } from '../schema.ts';
 import { warnOfSmallSettings } from '../small-durations.ts';
-import { connectionKey, type FindDeclaration, Spot } from '../spot.ts';
+import { connectionKey, type FindDeclaration, SourceLocation } from '../source-location.ts';
 import {
   Declarations,
   Declared,
@@ -52,36 +52,38 @@ export class ConnectionCheck {
   }
 
   /** Adds a connection, from the spot where its settings stand. */
-  add(spot: Spot, id: string, data: unknown): void {
+  add(location: SourceLocation, id: string, data: unknown): void {
     const idMistake = connectionIdMistake(id);
-    if (idMistake) spot.add(idMistake);
+    if (idMistake) location.add(idMistake);
     if (id === hubId) {
-      spot.add(`expected another Connection ID: "${hubId}" is the hub itself, with its trigger ${hubId}/${startedId}`);
+      location.add(
+        `expected another Connection ID: "${hubId}" is the hub itself, with its trigger ${hubId}/${startedId}`,
+      );
       return;
     }
-    const first = this.#declarations.expect(id, spot.file.name);
+    const first = this.#declarations.expect(id, location.file.name);
     if (first !== undefined) {
-      spot.add(`expected each Connection ID once, "${id}" is also in ${first}`);
+      location.add(`expected each Connection ID once, "${id}" is also in ${first}`);
       return;
     }
-    const known = findKnown(this.#known, id, data, spot.file);
+    const known = findKnown(this.#known, id, data, location.file);
     if (known !== undefined) {
-      this.#add(known.declared.at(spot));
+      this.#add(known.declared.at(location));
       this.#keys.set(id, known.key);
       return;
     }
-    const type = this.#typeOf(spot, data);
+    const type = this.#typeOf(location, data);
     if (type === undefined) return;
     const schema = connectionSchema(type);
-    const read = readSecrets(spot, data, schema, type.declaring);
+    const read = readSecrets(location, data, schema, type.declaring);
     this.namedFiles.push(...read.secretFiles.map(({ file }) => file));
-    const settings = read.spot.parse(schema, read.data);
+    const settings = read.location.parse(schema, read.data);
     if (settings === undefined) return;
-    const { folder } = spot.file;
+    const { folder } = location.file;
     const parameters = type.parameters(settings, resolver(folder));
     const hasStatus = settings.statusParameter as boolean;
     if (hasStatus && parameters.some((parameter) => parameter.id === statusParameterId)) {
-      spot.at('statusParameter').add(`expected a connection without a parameter ${statusParameterId} of its own`);
+      location.at('statusParameter').add(`expected a connection without a parameter ${statusParameterId} of its own`);
       return;
     }
     const found = {
@@ -103,18 +105,18 @@ export class ConnectionCheck {
     this.#addRemotes(found);
     this.#declarations.add(declared);
     if (found.enabled) this.#claims.add(found);
-    if (found.type.durations) warnOfSmallSettings(found.spot, found.data, found.type.durations);
+    if (found.type.durations) warnOfSmallSettings(found.location, found.data, found.type.durations);
   }
 
   /** Checks what the connections listen to, now that all of them are known. */
   finish(): ConnectionPlan[] {
-    const checked = checkInputs(this.#found, (spot, address) => this.find(spot, address));
-    return this.#found.map(({ spot, data, secretFiles, ...plan }) => {
+    const checked = checkInputs(this.#found, (location, address) => this.find(location, address));
+    return this.#found.map(({ location, data, secretFiles, ...plan }) => {
       const files = plan.type.files?.(plan.settings, resolver(plan.folder)) ?? [];
       this.namedFiles.push(...files);
       const key = this.#keys.get(plan.id) ?? connectionKey(data, plan, files);
       this.#keys.set(plan.id, key);
-      return { ...plan, file: spot.file.name, ...checked.get(plan.id)!, key };
+      return { ...plan, file: location.file.name, ...checked.get(plan.id)!, key };
     });
   }
 
@@ -126,11 +128,11 @@ export class ConnectionCheck {
 
   /** What is wrong in files that they read while they run, a line each. Paths are shown as those of flow files are. */
   furtherMistakes(): string[] {
-    return this.#found.flatMap(({ spot, type, settings }) => {
-      const { file } = spot;
+    return this.#found.flatMap(({ location, type, settings }) => {
+      const { file } = location;
       const whyUnknown = (address: string) => {
         const found = new MistakeList();
-        this.find(new Spot(file, found), address);
+        this.find(new SourceLocation(file, found), address);
         return found.items[0]?.message;
       };
       const shownPath = (path: string) => (isAbsolute(path) ? path : join(dirname(file.name), path));
@@ -144,8 +146,8 @@ export class ConnectionCheck {
     if (found === undefined) return undefined;
     const [, name = '', message = ''] = /^([\w.]+): (.*)$/s.exec(reason) ?? [];
     const path = name.split('.');
-    if (!Object.hasOwn(found.settings as object, path[0]!)) return found.spot.line(reason);
-    return found.spot.at(...path).line(message);
+    if (!Object.hasOwn(found.settings as object, path[0]!)) return found.location.line(reason);
+    return found.location.at(...path).line(message);
   }
 
   /** Whether they declare the same parameters as those of the earlier check. */
@@ -156,8 +158,8 @@ export class ConnectionCheck {
   /** What another check may know of this one, once it has finished. */
   get known(): KnownConnections {
     const known = Array.from(this.#declarations.all, (declared): [string, KnownConnection] => {
-      const { id, data, spot } = declared.connection;
-      return [id, { declared, data, file: spot.file.name, key: this.#keys.get(id)! }];
+      const { id, data, location } = declared.connection;
+      return [id, { declared, data, file: location.file.name, key: this.#keys.get(id)! }];
     });
     return new Map(known);
   }
@@ -183,17 +185,17 @@ export class ConnectionCheck {
   }
 
   /** Addresses of other hubs may be named where a connection joins hubs. */
-  #addRemotes({ spot, type, settings, folder }: FoundConnection): void {
+  #addRemotes({ location, type, settings, folder }: FoundConnection): void {
     const remotes = type.remotes?.(settings, resolver(folder));
     if (remotes === undefined) return;
     this.#declarations.addRemotes(remotes);
     if (remotes.file !== undefined) this.namedFiles.push(remotes.file);
-    if (remotes.mistake !== undefined) spot.at(...remotes.mistake.path).add(remotes.mistake.message);
+    if (remotes.mistake !== undefined) location.at(...remotes.mistake.path).add(remotes.mistake.message);
   }
 
-  #typeOf(spot: Spot, data: unknown): AnyConnectionType | undefined {
+  #typeOf(location: SourceLocation, data: unknown): AnyConnectionType | undefined {
     if (!isJsonObject(data)) {
-      spot.add(`expected the settings of a connection, got ${describeSetting(data, spot.path)}`);
+      location.add(`expected the settings of a connection, got ${describeSetting(data, location.path)}`);
       return undefined;
     }
     const { type: name } = data;
@@ -204,7 +206,7 @@ export class ConnectionCheck {
       typeof name === 'string'
         ? unknownName('connection type', name, known)
         : `expected one of ${known.join(', ')}, got ${describeSetting(name)}`;
-    spot.at('type').add(message);
+    location.at('type').add(message);
     return undefined;
   }
 }
@@ -214,10 +216,10 @@ export class ConnectionCheck {
 class ClaimCheck {
   readonly #taken: { readonly claim: Claim; readonly id: string }[] = [];
 
-  add({ spot, id, type, settings, folder }: FoundConnection): void {
+  add({ location, id, type, settings, folder }: FoundConnection): void {
     for (const claim of type.claims?.(settings, resolver(folder)) ?? []) {
       const other = this.#taken.find((taken) => claimsClash(claim, taken.claim));
-      if (other) spot.add(`expected ${claim.name} for itself, "${other.id}" has it too`);
+      if (other) location.add(`expected ${claim.name} for itself, "${other.id}" has it too`);
       this.#taken.push({ claim, id });
     }
   }
@@ -252,17 +254,17 @@ function checkInputs(
 
 /** The types of the inputs of one connection, by name; an input whose address is a mistake has none. */
 function checkInputsOf(
-  { spot, type, settings }: FoundConnection,
+  { location, type, settings }: FoundConnection,
   inputs: Readonly<Record<string, string>>,
   find: FindDeclaration,
 ): ReadonlyMap<string, ValueType> {
   const types = new Map<string, ValueType>();
   for (const [name, address] of Object.entries(inputs)) {
-    const declaration = find(spotOf(spot, type, name), address);
+    const declaration = find(locationOf(location, type, name), address);
     if (declaration !== undefined) types.set(name, declaration.type);
   }
   for (const mistake of type.mistakes?.(settings, types) ?? [])
-    spot
+    location
       .at(...mistake.path)
       .inText(mistake.offset)
       .add('message' in mistake ? mistake.message : unknownName(mistake.unknown, mistake.name, mistake.known));
@@ -282,14 +284,14 @@ function addCycles(connections: readonly FoundConnection[], inputsOf: Inputs): v
     const { id } = split(cycle[0]!);
     const next = cycle[1] ?? cycle[0];
     const [name] = Object.entries(inputsOf.get(id)!).find(([, address]) => address === next)!;
-    const { spot, type } = connections.find((connection) => connection.id === id)!;
-    spotOf(spot, type, name).add(`expected no cycle, got ${formatCycle(cycle)}`);
+    const { location, type } = connections.find((connection) => connection.id === id)!;
+    locationOf(location, type, name).add(`expected no cycle, got ${formatCycle(cycle)}`);
   }
 }
 
 /** Where the address of an input stands. */
-function spotOf(spot: Spot, type: AnyConnectionType, name: string): Spot {
-  return spot.at(...(type.inputPath?.(name) ?? ['inputs', name]));
+function locationOf(location: SourceLocation, type: AnyConnectionType, name: string): SourceLocation {
+  return location.at(...(type.inputPath?.(name) ?? ['inputs', name]));
 }
 
 /** The parts of an address that may be a mistake. */

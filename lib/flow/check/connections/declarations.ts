@@ -13,7 +13,7 @@ import type { ParameterDeclaration } from '../../../model/parameter.ts';
 import type { ValueType } from '../../../model/value.ts';
 import type { FlowFile } from '../../files/flow-file.ts';
 import { type ConnectionInputs, type ConnectionPlan, hubId, hubParameters } from '../../plan.ts';
-import type { Spot } from '../spot.ts';
+import type { SourceLocation } from '../source-location.ts';
 
 /** A connection and its parameters by their IDs, which takes memory only once something asks for one of them. */
 export class Declared {
@@ -25,8 +25,8 @@ export class Declared {
   }
 
   /** The same, at the spot where another reading found it. */
-  at(spot: Spot): Declared {
-    const moved = new Declared({ ...this.connection, spot });
+  at(location: SourceLocation): Declared {
+    const moved = new Declared({ ...this.connection, location });
     moved.#byId = this.#byId;
     return moved;
   }
@@ -118,33 +118,34 @@ export class Declarations {
   }
 
   /** Finds a declaration. Undefined: a mistake was added, or the connection has mistakes of its own. */
-  find(spot: Spot, address: string, hearsWrites = false): ParameterDeclaration | undefined {
-    const parts = this.#parse(spot, address);
+  find(location: SourceLocation, address: string, listensToWrites = false): ParameterDeclaration | undefined {
+    const parts = this.#parse(location, address);
     if (parts === undefined) return undefined;
     const { connectionId, parameterId } = parts;
-    if (connectionId === hubId) return this.#findOfHub(spot, address, parameterId);
+    if (connectionId === hubId) return this.#findOfHub(location, address, parameterId);
     if (!this.#fileOfId.has(connectionId)) {
       if (this.isRemote(connectionId)) {
-        if (hearsWrites)
-          spot.add(`hear: expected "changes" for "${address}": its hub tells no writes that change nothing`);
-        return this.#findRemote(spot, address, connectionId);
+        if (listensToWrites)
+          location.add(`hear: expected "changes" for "${address}": its hub tells no writes that change nothing`);
+        return this.#findRemote(location, address, connectionId);
       }
       const known = [...this.#fileOfId.keys(), ...(this.#remotes?.ids ?? [])];
-      this.#refuse(spot, address, `${unknownName('connection', connectionId, known)} (address "${address}")`);
+      this.#refuse(location, address, `${unknownName('connection', connectionId, known)} (address "${address}")`);
       return undefined;
     }
     const declared = this.#declared.get(connectionId);
     if (declared === undefined) return undefined;
     const found = declared.find(parameterId);
-    if (found === undefined) this.#refuse(spot, address, unknownName('parameter', address, [...declared.addresses()]));
+    if (found === undefined)
+      this.#refuse(location, address, unknownName('parameter', address, [...declared.addresses()]));
     return found;
   }
 
-  #parse(spot: Spot, address: string): ReturnType<typeof parseAddress> | undefined {
+  #parse(location: SourceLocation, address: string): ReturnType<typeof parseAddress> | undefined {
     try {
       return parseAddress(address);
     } catch (error) {
-      this.#refuse(spot, address, `${messageOf(error)}${this.#hintFor(address)}`);
+      this.#refuse(location, address, `${messageOf(error)}${this.#hintFor(address)}`);
       return undefined;
     }
   }
@@ -160,32 +161,32 @@ export class Declarations {
   }
 
   /** Says what is wrong with an address: that it is an expression, or the message. */
-  #refuse(spot: Spot, address: string, message: string): void {
+  #refuse(location: SourceLocation, address: string, message: string): void {
     const isKnown = (one: string) => this.typeOf(one) !== undefined;
-    spot.add(explainExpression(address, spot.path, isKnown) ?? message);
+    location.add(explainExpression(address, location.path, isKnown) ?? message);
   }
 
-  #findRemote(spot: Spot, address: string, connectionId: string): ParameterDeclaration | undefined {
+  #findRemote(location: SourceLocation, address: string, connectionId: string): ParameterDeclaration | undefined {
     const { ids, known } = this.#remotes!;
     if (ids.has(connectionId)) {
       if (!known.has(address)) {
         const sisters = [...known.keys()].filter((one) => one.startsWith(`${connectionId}/`));
-        spot.add(unknownName('parameter', address, sisters));
+        location.add(unknownName('parameter', address, sisters));
       }
     } else if (!this.#warned.has(connectionId)) {
       this.#warned.add(connectionId);
-      spot.warn(
+      location.warn(
         `there is no connection "${connectionId}" here, it is taken for one of another hub (address "${address}")`,
       );
     }
     return known.get(address);
   }
 
-  #findOfHub(spot: Spot, address: string, parameterId: string): ParameterDeclaration | undefined {
+  #findOfHub(location: SourceLocation, address: string, parameterId: string): ParameterDeclaration | undefined {
     this.isHubNamed = true;
     const found = hubParameters.find(({ id }) => id === parameterId);
     const known = hubParameters.map(({ id }) => formatAddress(hubId, id));
-    if (found === undefined) spot.add(unknownName('parameter', address, known));
+    if (found === undefined) location.add(unknownName('parameter', address, known));
     return found;
   }
 }
@@ -247,7 +248,7 @@ function areSame(some: FoundConnection['parameters'], others: FoundConnection['p
 
 export type FoundConnection = Omit<ConnectionPlan, keyof ConnectionInputs | 'key' | 'file'> & {
   /** Where it stands. */
-  readonly spot: Spot;
+  readonly location: SourceLocation;
   /** Its settings as the file has them. */
   readonly data: unknown;
   readonly secretFiles: readonly SecretFile[];

@@ -5,14 +5,14 @@ import { statSync } from 'node:fs';
 import { env, platform } from 'node:process';
 import type { z } from 'zod';
 import type { DeclaredAddresses, ServedFolder } from '../../../connections/connection.ts';
-import type { PrivateFiles } from '../../../connections/keeping.ts';
+import type { PrivateFiles } from '../../../connections/persistence.ts';
 import { asFileError, decodeUtf8, nothing, readRegularFileSync } from '../../../files/regular-file.ts';
 import { type SettingPath, unreadable } from '../../../json5/mistake.ts';
 import { nearestName } from '../../../json5/nearest-name.ts';
 import { isJsonObject } from '../../../model/json-object.ts';
 import { shownPath } from '../../../model/secret.ts';
 import { privateFilesIn } from '../../private-files.ts';
-import type { Spot } from '../spot.ts';
+import type { SourceLocation } from '../source-location.ts';
 import { type FoundConnection, resolver, type SecretFile } from './declarations.ts';
 
 const maxFileBytes = 64 * 1024;
@@ -26,7 +26,7 @@ interface Reference {
 /** Settings with the texts in place. */
 interface ReadSettings {
   /** Where they stand; mistakes there do not show the texts. */
-  readonly spot: Spot;
+  readonly location: SourceLocation;
   readonly data: unknown;
   readonly secrets: readonly string[];
   /** The files that were read, or should have been. */
@@ -34,18 +34,23 @@ interface ReadSettings {
 }
 
 /** Reads the texts of settings; a text that cannot be read is a mistake. What `shown` has is shown to everybody, and has none. */
-export function readSecrets(spot: Spot, data: unknown, schema: z.ZodType, shown: readonly string[] = []): ReadSettings {
-  const none = { spot, data, secrets: [], secretFiles: [] };
+export function readSecrets(
+  location: SourceLocation,
+  data: unknown,
+  schema: z.ZodType,
+  shown: readonly string[] = [],
+): ReadSettings {
+  const none = { location, data, secrets: [], secretFiles: [] };
   const candidates = [...referencesIn(data, [])].filter(({ path }) => !shown.includes(String(path[0])));
   if (candidates.length === 0) return none;
   const { error } = schema.safeParse(data);
   const references = candidates.filter(({ path }) => error?.issues.some((issue) => wantsText(issue, path)));
   if (references.length === 0) return none;
-  const pathOf = resolver(spot.file.folder);
+  const pathOf = resolver(location.file.folder);
   let read = data;
   const secrets: string[] = [];
   for (const reference of references) {
-    const text = readText(spot.at(...reference.path), reference, pathOf);
+    const text = readText(location.at(...reference.path), reference, pathOf);
     read = replaceAt(read, reference.path, text ?? unreadable);
     if (text !== undefined) secrets.push(text);
   }
@@ -53,7 +58,7 @@ export function readSecrets(spot: Spot, data: unknown, schema: z.ZodType, shown:
     .filter(({ kind }) => kind === 'file')
     .map(({ path, name }) => ({ path: [...path, 'file'], file: pathOf(name) }));
   const paths = references.map(({ path }) => path);
-  return { spot: spot.hiding(paths, secrets), data: read, secrets, secretFiles };
+  return { location: location.hiding(paths, secrets), data: read, secrets, secretFiles };
 }
 
 function* referencesIn(data: unknown, path: SettingPath): Generator<Reference> {
@@ -83,8 +88,12 @@ function wantsText(issue: z.core.$ZodIssue, path: SettingPath): boolean {
 const notShown = '(not shown: it may be the secret itself)';
 
 /** Undefined after it has added the mistake. */
-function readText(spot: Spot, { kind, name }: Reference, pathOf: (path: string) => string): string | undefined {
-  const text = kind === 'env' ? textOfEnvironment(name) : readTextFile(spot.at('file'), name, pathOf(name));
+function readText(
+  location: SourceLocation,
+  { kind, name }: Reference,
+  pathOf: (path: string) => string,
+): string | undefined {
+  const text = kind === 'env' ? textOfEnvironment(name) : readTextFile(location.at('file'), name, pathOf(name));
   if (text === undefined && kind === 'env') {
     const nearest = nearestName(name, Object.keys(env));
     const hint = nearest === undefined ? '' : `, did you mean "${nearest}"?`;
@@ -92,10 +101,10 @@ function readText(spot: Spot, { kind, name }: Reference, pathOf: (path: string) 
     const message = isName
       ? `expected "${name}" in the environment of the hub, it is not set${hint}`
       : `expected the name of a variable in the environment of the hub, no variable has this name ${notShown}`;
-    spot.at('env').add(message);
+    location.at('env').add(message);
   }
   if (text !== '') return text;
-  spot
+  location
     .at(kind)
     .add(kind === 'env' ? `expected a text in "${name}", it is empty` : 'expected a file with a text, it is empty');
   return undefined;
@@ -106,15 +115,15 @@ function textOfEnvironment(name: string): string | undefined {
   return Object.hasOwn(env, name) ? env[name] : undefined;
 }
 
-function readTextFile(spot: Spot, name: string, path: string): string | undefined {
+function readTextFile(location: SourceLocation, name: string, path: string): string | undefined {
   try {
     return decodeUtf8(readRegularFileSync(path, maxFileBytes)).replace(/\r?\n$/, '');
   } catch (error) {
     const { message } = asFileError(error);
     if (message !== nothing)
-      spot.add(`expected a file with a text of at most ${maxFileBytes / 1024} kB in "${name}", got ${message}`);
-    else if (isPath(name)) spot.add(`expected a file "${name}", there is none`);
-    else spot.add(`expected the path of a file, no file has this name ${notShown}`);
+      location.add(`expected a file with a text of at most ${maxFileBytes / 1024} kB in "${name}", got ${message}`);
+    else if (isPath(name)) location.add(`expected a file "${name}", there is none`);
+    else location.add(`expected the path of a file, no file has this name ${notShown}`);
   }
   return undefined;
 }
@@ -143,7 +152,7 @@ export function hintsOf(
   declared: DeclaredAddresses,
   privateFiles: readonly PrivateFiles[],
 ): string[] {
-  const { spot, data, secrets, secretFiles, type, settings, folder } = connection;
+  const { location, data, secrets, secretFiles, type, settings, folder } = connection;
   const texts = [...textsIn(data, type.declaring ?? [])];
   const isPlain = (text: string) => text !== '' && !text.startsWith('$scrypt$') && !secrets.includes(text);
   const plain = texts.filter(({ path, text }) => path.at(-1) === 'password' && isPlain(text));
@@ -157,7 +166,7 @@ export function hintsOf(
     ...(type.servedFolders?.(settings, resolver(folder)) ?? []).flatMap((served) => hintOfServed(served, privateFiles)),
     ...(type.hints?.(settings, declared, resolver(folder)) ?? []),
   ];
-  return hints.map(({ path, message }) => spot.at(...path).line(message));
+  return hints.map(({ path, message }) => location.at(...path).line(message));
 }
 
 const plainPassword =

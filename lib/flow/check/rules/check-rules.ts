@@ -11,7 +11,7 @@ import { inFlow } from '../../programs/flow-code.ts';
 import { placeIn, stackOf, wordsOf } from '../../programs/stack.ts';
 import { Streams } from '../../streams.ts';
 import { flowRuleSchema, folderSchema } from '../schema.ts';
-import { type FindDeclaration, ruleKey, type Spot } from '../spot.ts';
+import { type FindDeclaration, ruleKey, type SourceLocation } from '../source-location.ts';
 import { checkDestinations, checkExpressionRule } from './expression-rule.ts';
 import type { CheckedRule, Folders } from './known-rules.ts';
 import { KnownRules } from './known-rules.ts';
@@ -43,19 +43,19 @@ export class RuleCheck {
    * Adds rules and folders top to bottom, depth first; what is switched off is checked all the same. `streams` are those of a flow
    * file in TypeScript, whose rules need not be data.
    */
-  addAll(spot: Spot, items: readonly unknown[], within: Folders, streams?: Streams): void {
-    this.#lists.push({ spot, items, isMade: streams !== undefined });
-    this.#addItems(spot, items, within, streams);
+  addAll(location: SourceLocation, items: readonly unknown[], within: Folders, streams?: Streams): void {
+    this.#lists.push({ location, items, isMade: streams !== undefined });
+    this.#addItems(location, items, within, streams);
   }
 
-  #addItems(spot: Spot, items: readonly unknown[], within: Folders, streams: Streams | undefined): void {
+  #addItems(location: SourceLocation, items: readonly unknown[], within: Folders, streams: Streams | undefined): void {
     items.forEach((item, index) => {
-      const known = this.#known.find(item, spot.file, within);
+      const known = this.#known.find(item, location.file, within);
       if (known !== undefined) {
         this.#rules.push(known);
         return;
       }
-      const at = spot.at(index);
+      const at = location.at(index);
       if (isFolder(item)) this.#addFolder(at, item, within, streams);
       else if (streams === undefined || isData(item)) this.#addExpressionRule(at, item, within);
       else this.#rules.push(...checkStreamRule(at, index, item, within, streams, this.#find));
@@ -63,10 +63,10 @@ export class RuleCheck {
   }
 
   /** Adds the rules of a flow file in TypeScript. */
-  addProgram(spot: Spot, createRules: (on: On) => unknown, isShadow: boolean): void {
-    const made = makeProgramRules(spot, createRules, this.#find);
+  addProgram(location: SourceLocation, createRules: (on: On) => unknown, isShadow: boolean): void {
+    const made = makeProgramRules(location, createRules, this.#find);
     const within = { names: [], isEnabled: true, isShadow };
-    if (made !== undefined) this.addAll(spot.made(made.items), made.items, within, made.streams);
+    if (made !== undefined) this.addAll(location.made(made.items), made.items, within, made.streams);
   }
 
   /** All rules, top to bottom, each with its place in the order of settling. */
@@ -81,19 +81,19 @@ export class RuleCheck {
     );
   }
 
-  #addExpressionRule(spot: Spot, item: unknown, within: Folders): void {
-    const countBefore = spot.mistakeCount;
-    const checked = checkExpressionRule(spot, item, within, this.#find);
+  #addExpressionRule(location: SourceLocation, item: unknown, within: Folders): void {
+    const countBefore = location.mistakeCount;
+    const checked = checkExpressionRule(location, item, within, this.#find);
     this.#rules.push(...checked);
-    if (spot.mistakeCount === countBefore) this.#known.add(item, within, checked[0]!);
+    if (location.mistakeCount === countBefore) this.#known.add(item, within, checked[0]!);
   }
 
-  #addFolder(spot: Spot, item: object, within: Folders, streams: Streams | undefined): void {
-    const folder = spot.parse(folderSchema, item, true);
+  #addFolder(location: SourceLocation, item: object, within: Folders, streams: Streams | undefined): void {
+    const folder = location.parse(folderSchema, item, true);
     if (folder === undefined) return;
     const isEnabled = within.isEnabled && folder.enabled;
     const inside = { ...within, names: [...within.names, folder.folder], isEnabled };
-    this.#addItems(spot.at('rules'), folder.rules, inside, streams);
+    this.#addItems(location.at('rules'), folder.rules, inside, streams);
   }
 }
 
@@ -107,7 +107,7 @@ function isFolder(item: unknown): item is object {
 
 /** A list of rules and folders, and where it stands. */
 interface RuleList {
-  readonly spot: Spot;
+  readonly location: SourceLocation;
   readonly items: readonly unknown[];
   /** A function of a flow file in TypeScript has made it. */
   readonly isMade: boolean;
@@ -125,11 +125,11 @@ function createPlaceOf(
   const find = () => {
     const found = new Map<Body, string>();
     let index = 0;
-    const visit = ({ spot, items, isMade }: RuleList) => {
+    const visit = ({ location, items, isMade }: RuleList) => {
       for (const [place, item] of items.entries()) {
-        const at = spot.at(place);
+        const at = location.at(place);
         const within = rulesOf(item);
-        if (within !== undefined) visit({ spot: at.at('rules'), items: within, isMade });
+        if (within !== undefined) visit({ location: at.at('rules'), items: within, isMade });
         else found.set(rules[index++]!.body, (isMade ? at.at(keyOf(item)) : at).place());
       }
     };
@@ -161,23 +161,23 @@ interface ProgramRules {
 
 /** Has a flow file make its rules, of which none is checked yet. `spot` is where the function is that makes them. */
 function makeProgramRules(
-  spot: Spot,
+  location: SourceLocation,
   createRules: (on: On) => unknown,
   find: FindDeclaration,
 ): ProgramRules | undefined {
-  const streams = new Streams(spot.file.name);
-  const ownPath = resolve(spot.file.name);
-  const placeOf = (stack: string) => placeIn(stack, (path) => (path === ownPath ? spot.file.name : undefined));
+  const streams = new Streams(location.file.name);
+  const ownPath = resolve(location.file.name);
+  const placeOf = (stack: string) => placeIn(stack, (path) => (path === ownPath ? location.file.name : undefined));
   let items: unknown;
   try {
-    items = inFlow.run(spot.file.name, () => createRules(streams.on));
+    items = inFlow.run(location.file.name, () => createRules(streams.on));
   } catch (error) {
-    spot.placed(placeOf(stackOf(error))).add(`failed: ${wordsOf(error)}`);
+    location.placed(placeOf(stackOf(error))).add(`failed: ${wordsOf(error)}`);
     return undefined;
   }
-  for (const { address, type, stack, hearsWrites } of streams.asked) {
-    const at = spot.placed(placeOf(stack));
-    const declaration = find(at, address, hearsWrites);
+  for (const { address, type, stack, listensToWrites } of streams.asked) {
+    const at = location.placed(placeOf(stack));
+    const declaration = find(at, address, listensToWrites);
     if (declaration !== undefined && type !== undefined && declaration.type !== type)
       at.add(
         `${address} is ${aTypeOf[declaration.type]} (${declaration.type}): use on.${methodOf[declaration.type]}("${address}")`,
@@ -185,10 +185,10 @@ function makeProgramRules(
   }
   if (items instanceof Promise) {
     items.catch(() => {}); // it is told here that nobody waits for it
-    spot.add('expected rules without async: (on) => [ … ]');
+    location.add('expected rules without async: (on) => [ … ]');
     return undefined;
   }
-  return { items: spot.parse(ruleList, items) ?? [], streams };
+  return { items: location.parse(ruleList, items) ?? [], streams };
 }
 
 /** Whether a rule of such a file is data, as in JSON5, rather than a stream. */
@@ -199,17 +199,17 @@ function isData(item: unknown): boolean {
 
 /** Checks a rule of a stream; a list of one, and none where its shape is wrong. */
 function checkStreamRule(
-  spot: Spot,
+  location: SourceLocation,
   index: number,
   item: unknown,
   within: Folders,
   streams: Streams,
   find: FindDeclaration,
 ): CheckedRule[] {
-  const rule = spot.parse(flowRuleSchema, withoutMisplaced(spot, item, flowRuleSchema.shape, true));
+  const rule = location.parse(flowRuleSchema, withoutMisplaced(location, item, flowRuleSchema.shape, true));
   if (rule === undefined) return [];
-  const to = checkDestinations(spot, rule.to, find);
-  const { file } = spot;
+  const to = checkDestinations(location, rule.to, find);
+  const { file } = location;
   const checked: CheckedRule = {
     name: rule.name ?? `→ ${to.join(', ')}`,
     file: file.name,

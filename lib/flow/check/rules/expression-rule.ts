@@ -7,7 +7,7 @@ import { keyOfFile } from '../../files/flow-file.ts';
 import { type ExpressionBody, type Source, sourcesOf } from '../../plan.ts';
 import type { RuleExpression } from '../../rule-expression.ts';
 import { ruleSchema } from '../schema.ts';
-import { type FindDeclaration, ruleKey, type Spot } from '../spot.ts';
+import { type FindDeclaration, ruleKey, type SourceLocation } from '../source-location.ts';
 import type { CheckedRule, Folders } from './known-rules.ts';
 import { withoutMisplaced } from './misplaced-settings.ts';
 import { checkPipe, compileRuleExpression, type ExpressionTypes } from './pipe.ts';
@@ -15,33 +15,38 @@ import { checkPipe, compileRuleExpression, type ExpressionTypes } from './pipe.t
 const none: readonly string[] = [];
 
 /** The rule as a list of one; none where its shape is wrong. */
-export function checkExpressionRule(spot: Spot, item: unknown, within: Folders, find: FindDeclaration): CheckedRule[] {
-  const rule = spot.parse(ruleSchema, withoutMisplaced(spot, item, ruleSchema.shape, false));
+export function checkExpressionRule(
+  location: SourceLocation,
+  item: unknown,
+  within: Folders,
+  find: FindDeclaration,
+): CheckedRule[] {
+  const rule = location.parse(ruleSchema, withoutMisplaced(location, item, ruleSchema.shape, false));
   if (rule === undefined) return [];
-  const hearsWrites = rule.hear === 'writes';
-  const findSource: FindDeclaration = (at, address) => find(at, address, hearsWrites);
-  const { from, variables } = checkSource(spot, rule.from, rule.require, findSource);
+  const listensToWrites = rule.hear === 'writes';
+  const findSource: FindDeclaration = (at, address) => find(at, address, listensToWrites);
+  const { from, variables } = checkSource(location, rule.from, rule.require, findSource);
   const lookedAt: string[] = [];
-  const typesAt = (at: Spot, names = variables): ExpressionTypes => ({
+  const typesAt = (at: SourceLocation, names = variables): ExpressionTypes => ({
     variables: names,
     typeOf: (address, offset) => {
       lookedAt.push(address);
       return find(at.inText(offset), address)?.type;
     },
   });
-  const to = checkDestinations(spot, rule.to, find);
+  const to = checkDestinations(location, rule.to, find);
   const splits = typeof rule.to === 'object' && !Array.isArray(rule.to);
-  const when = checkExpression(spot.at('when'), rule.when, typesAt, 'B');
-  const map = checkExpression(spot.at('map'), rule.map, typesAt);
+  const when = checkExpression(location.at('when'), rule.when, typesAt, 'B');
+  const map = checkExpression(location.at('map'), rule.map, typesAt);
   const isAsItCame = rule.map === undefined && rule.pipe.length === 0;
   if ('named' in from && rule.map === undefined && !(splits && isAsItCame))
-    spot.at('map').add('expected an expression over the names of from, got nothing');
+    location.at('map').add('expected an expression over the names of from, got nothing');
   const mapped = rule.map === undefined ? variables.value : map?.type;
-  const pipe = checkPipe(spot.at('pipe'), rule.pipe, mapped, typesAt);
+  const pipe = checkPipe(location.at('pipe'), rule.pipe, mapped, typesAt);
   const result = pipe.length === 0 ? mapped : pipe.at(-1)!.type;
   const results = isAsItCame ? variables : { value: result };
   const split = splits
-    ? checkSplit(spot.at('to'), rule.to as Record<string, string>, (at) => typesAt(at, results))
+    ? checkSplit(location.at('to'), rule.to as Record<string, string>, (at) => typesAt(at, results))
     : undefined;
   const body: ExpressionBody = {
     from,
@@ -50,11 +55,11 @@ export function checkExpressionRule(spot: Spot, item: unknown, within: Folders, 
     pipe,
     result,
     split,
-    hearsWrites,
+    listensToWrites,
     runsAtStart: rule.atStart,
   };
   const sources = sourcesOf({ body });
-  const { file } = spot;
+  const { file } = location;
   const checked: CheckedRule = {
     name: rule.name ?? `${sources.join(', ')} → ${to.join(', ')}`,
     file: file.name,
@@ -73,20 +78,22 @@ export function checkExpressionRule(spot: Spot, item: unknown, within: Folders, 
 
 /** The expressions of the destinations; one with a mistake is missing. */
 function checkSplit(
-  spot: Spot,
+  location: SourceLocation,
   to: Readonly<Record<string, string>>,
-  typesAt: (spot: Spot) => ExpressionTypes,
+  typesAt: (location: SourceLocation) => ExpressionTypes,
 ): RuleExpression[] {
-  return Object.entries(to).flatMap(([address, text]) => checkExpression(spot.at(address), text, typesAt) ?? []);
+  return Object.entries(to).flatMap(([address, text]) => checkExpression(location.at(address), text, typesAt) ?? []);
 }
 
 function checkExpression(
-  spot: Spot,
+  location: SourceLocation,
   text: string | undefined,
-  typesAt: (spot: Spot) => ExpressionTypes,
+  typesAt: (location: SourceLocation) => ExpressionTypes,
   expects?: 'B',
 ): RuleExpression | undefined {
-  return text === undefined ? undefined : spot.attempt(() => compileRuleExpression(text, typesAt(spot), expects));
+  return text === undefined
+    ? undefined
+    : location.attempt(() => compileRuleExpression(text, typesAt(location), expects));
 }
 
 // The addresses that a rule reads and writes.
@@ -104,16 +111,16 @@ const ownNames: ReadonlySet<string> = new Set(['value', 'previous', 'now', 'sum'
 
 /** Checks `from` and `require`. */
 function checkSource(
-  spot: Spot,
+  location: SourceLocation,
   from: string | string[] | Record<string, string>,
   require: 'all' | 'any' | undefined,
   find: FindDeclaration,
 ): CheckedSource {
-  const fromSpot = spot.at('from');
+  const fromLocation = location.at('from');
   if (typeof from !== 'string' && !Array.isArray(from))
-    return { from: { named: from, requiresAll: require !== 'any' }, variables: checkNames(fromSpot, from, find) };
-  if (require !== undefined) spot.at('require').add('expected only where from names its sources: { a: …, b: … }');
-  const { addresses, declarations } = checkAddresses(fromSpot, from, find);
+    return { from: { named: from, requiresAll: require !== 'any' }, variables: checkNames(fromLocation, from, find) };
+  if (require !== undefined) location.at('require').add('expected only where from names its sources: { a: …, b: … }');
+  const { addresses, declarations } = checkAddresses(fromLocation, from, find);
   const types = new Set(declarations.map((declaration) => declaration?.type));
   const type = types.size === 1 ? declarations[0]?.type : undefined;
   return { from: { any: addresses }, variables: { value: type, previous: type } };
@@ -121,7 +128,7 @@ function checkSource(
 
 /** Checks `to`; returns the addresses. Of an object they are its keys. */
 export function checkDestinations(
-  spot: Spot,
+  location: SourceLocation,
   to: string | string[] | Readonly<Record<string, string>>,
   find: FindDeclaration,
 ): string[] {
@@ -130,29 +137,33 @@ export function checkDestinations(
     if (declaration?.access === 'read-only') at.add(`expected a writable parameter, "${address}" is read-only`);
     return declaration;
   };
-  if (typeof to === 'string' || Array.isArray(to)) return checkAddresses(spot.at('to'), to, findWritable).addresses;
+  if (typeof to === 'string' || Array.isArray(to)) return checkAddresses(location.at('to'), to, findWritable).addresses;
   const addresses = Object.keys(to);
-  for (const address of addresses) findWritable(spot.at('to', address), address);
+  for (const address of addresses) findWritable(location.at('to', address), address);
   return addresses;
 }
 
 /** The types of named sources; a trigger is whether it fired. */
-function checkNames(spot: Spot, named: Readonly<Record<string, string>>, find: FindDeclaration): Variables {
+function checkNames(
+  location: SourceLocation,
+  named: Readonly<Record<string, string>>,
+  find: FindDeclaration,
+): Variables {
   const variables: Record<string, ValueType | undefined> = {};
   for (const [name, address] of Object.entries(named)) {
-    const type = find(spot.at(name), address)?.type;
+    const type = find(location.at(name), address)?.type;
     if (variableName.test(name) && !ownNames.has(name) && !isLanguageName(name))
       variables[name] = type === 'T' ? 'B' : type;
-    else spot.at(name).add(`expected a name for expressions, such as a or mic1, got "${name}"`);
+    else location.at(name).add(`expected a name for expressions, such as a or mic1, got "${name}"`);
   }
   return variables;
 }
 
 function checkAddresses(
-  spot: Spot,
+  location: SourceLocation,
   given: string | string[],
   find: FindDeclaration,
 ): { addresses: string[]; declarations: (ParameterDeclaration | undefined)[] } {
-  if (typeof given === 'string') return { addresses: [given], declarations: [find(spot, given)] };
-  return { addresses: given, declarations: given.map((address, index) => find(spot.at(index), address)) };
+  if (typeof given === 'string') return { addresses: [given], declarations: [find(location, given)] };
+  return { addresses: given, declarations: given.map((address, index) => find(location.at(index), address)) };
 }

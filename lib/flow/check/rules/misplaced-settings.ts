@@ -2,7 +2,7 @@
 
 import { isJsonObject } from '../../../model/json-object.ts';
 import { stepTypes } from '../../steps/steps.ts';
-import type { Spot } from '../spot.ts';
+import type { SourceLocation } from '../source-location.ts';
 
 /** What others call the settings of a rule. */
 const settingNames: ReadonlyMap<string, string> = new Map([
@@ -41,7 +41,12 @@ export function stepMeantBy(name: string): string | undefined {
 }
 
 /** Reports what is misplaced in a rule, or in one of a stream; returns the rule without it. */
-export function withoutMisplaced(spot: Spot, item: unknown, settings: object, isStream: boolean): unknown {
+export function withoutMisplaced(
+  location: SourceLocation,
+  item: unknown,
+  settings: object,
+  isStream: boolean,
+): unknown {
   if (!isJsonObject(item)) return item;
   const messages = Object.keys(item).flatMap((key): [key: string, message: string][] => {
     if (!isStream && key === 'pipe') return isJsonObject(item.pipe) ? [[key, messageOfPipe(item.pipe)]] : [];
@@ -50,7 +55,7 @@ export function withoutMisplaced(spot: Spot, item: unknown, settings: object, is
     return message === undefined ? [] : [[key, message]];
   });
   if (messages.length === 0) return item;
-  for (const [key, message] of messages) spot.at(key).add(message);
+  for (const [key, message] of messages) location.at(key).add(message);
   const misplaced = new Set(messages.map(([key]) => key));
   return Object.fromEntries(Object.entries(item).filter(([key]) => !misplaced.has(key)));
 }

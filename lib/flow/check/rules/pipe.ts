@@ -9,68 +9,73 @@ import type { RuleExpression } from '../../rule-expression.ts';
 import type { PreparedStep } from '../../steps/step.ts';
 import { stepTypes } from '../../steps/steps.ts';
 import { warnOfSmallStep } from '../small-durations.ts';
-import type { Spot } from '../spot.ts';
+import type { SourceLocation } from '../source-location.ts';
 import { stepMeantBy } from './misplaced-settings.ts';
 
-type TypesAt = (spot: Spot) => ExpressionTypes;
+type TypesAt = (location: SourceLocation) => ExpressionTypes;
 
 /** `type` is that of what goes in, undefined where it is not known. */
 export function checkPipe(
-  spot: Spot,
+  location: SourceLocation,
   items: readonly unknown[],
   type: ValueType | undefined,
   typesAt: TypesAt,
 ): PreparedStep[] {
   let current = type;
   return items.flatMap((item, index) => {
-    const step = checkStep(spot.at(index), item, current, typesAt);
+    const step = checkStep(location.at(index), item, current, typesAt);
     current = step?.type;
     return step === undefined ? [] : [step];
   });
 }
 
-function checkStep(spot: Spot, item: unknown, type: ValueType | undefined, typesAt: TypesAt): PreparedStep | undefined {
+function checkStep(
+  location: SourceLocation,
+  item: unknown,
+  type: ValueType | undefined,
+  typesAt: TypesAt,
+): PreparedStep | undefined {
   if (!isJsonObject(item)) {
-    spot.add(`expected a step such as { debounceTime: 50 }, got ${describe(item)}${hintOf(item)}`);
+    location.add(`expected a step such as { debounceTime: 50 }, got ${describe(item)}${hintOf(item)}`);
     return undefined;
   }
   const names = Object.keys(item);
   const [name = ''] = names;
   if (names.length !== 1) {
     const single = names.map((one) => `{ ${one}: ${JSON.stringify(item[one])} }`).join(', ');
-    spot.add(
+    location.add(
       names.length === 0
         ? 'expected a step such as { debounceTime: 50 }, got {}'
         : `expected one step in each { }: ${single}`,
     );
     return undefined;
   }
-  const stepSpot = spot.at(name);
+  const stepLocation = location.at(name);
   const stepType = stepTypes.get(name);
   if (stepType === undefined) {
     const meant = stepMeantBy(name);
-    stepSpot.add(
+    stepLocation.add(
       meant === undefined
         ? unknownName('step', name, [...stepTypes.keys()])
         : `unknown step "${name}", did you mean "${meant}"?`,
     );
     return undefined;
   }
-  const setting = stepSpot.parse(stepType.setting, item[name]);
+  const setting = stepLocation.parse(stepType.setting, item[name]);
   if (setting === undefined) return undefined;
-  warnOfSmallStep(stepSpot, name, item[name]);
-  const expressionSpot = isJsonObject(item[name]) ? stepSpot.at('expression') : stepSpot;
+  warnOfSmallStep(stepLocation, name, item[name]);
+  const expressionLocation = isJsonObject(item[name]) ? stepLocation.at('expression') : stepLocation;
   const reads: RuleExpression[] = [];
-  const prepared = expressionSpot.attempt(() =>
+  const prepared = expressionLocation.attempt(() =>
     stepType.prepare(setting, {
       type,
       compile(text, more, expects) {
-        const types = { ...typesAt(expressionSpot), variables: { value: type, ...more } };
+        const types = { ...typesAt(expressionLocation), variables: { value: type, ...more } };
         const expression = compileRuleExpression(text, types, expects);
         reads.push(expression);
         return expression;
       },
-      prepare: (inner) => checkPipe(stepSpot, inner, type, typesAt),
+      prepare: (inner) => checkPipe(stepLocation, inner, type, typesAt),
     }),
   );
   return prepared && { ...prepared, reads: timeless.has(name) ? reads : undefined };

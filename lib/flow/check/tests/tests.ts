@@ -15,28 +15,28 @@ import {
   type TestStep,
   timesFired,
 } from '../../test-plan.ts';
-import type { Spot } from '../spot.ts';
+import type { SourceLocation } from '../source-location.ts';
 import { type FlowTestStep, testSchema, testStepSchema } from './test-schema.ts';
 
 /** Checks the list of tests of one file. */
-export function checkTests(spot: Spot, tests: readonly unknown[], hub: Testable): readonly TestPlan[] {
+export function checkTests(location: SourceLocation, tests: readonly unknown[], hub: Testable): readonly TestPlan[] {
   return tests.flatMap((item, index) => {
     const check = new StepCheck(hub);
-    const testSpot = spot.at(index);
-    const before = testSpot.mistakeCount;
-    const test = testSpot.parse(testSchema, item);
+    const testLocation = location.at(index);
+    const before = testLocation.mistakeCount;
+    const test = testLocation.parse(testSchema, item);
     if (test === undefined) return [];
-    const isWhole = testSpot.mistakeCount === before;
-    const given = check.given(testSpot.at('given'), test.given);
-    const stepsSpot = testSpot.at('steps');
-    const steps = check.steps(stepsSpot, test.steps, 0, isWhole);
+    const isWhole = testLocation.mistakeCount === before;
+    const given = check.given(testLocation.at('given'), test.given);
+    const stepsLocation = testLocation.at('steps');
+    const steps = check.steps(stepsLocation, test.steps, 0, isWhole);
     if (isWhole && test.steps.every(({ expect, never }) => isEmpty(expect) && isEmpty(never)))
-      stepsSpot.add('expected at least one `expect` or `never`, got none: it cannot fail');
+      stepsLocation.add('expected at least one `expect` or `never`, got none: it cannot fail');
     return [
       {
         name: test.name,
-        file: spot.file.name,
-        place: testSpot.place,
+        file: location.file.name,
+        place: testLocation.place,
         startMs: test.start,
         given,
         steps,
@@ -48,19 +48,23 @@ export function checkTests(spot: Spot, tests: readonly unknown[], hub: Testable)
 
 /** Checks steps that do not stand in a file, the first of them at `fromMs` or later. */
 export function checkSteps(
-  spot: Spot,
+  location: SourceLocation,
   steps: readonly FlowTestStep[],
   hub: Testable,
   fromMs: number,
 ): readonly TestStep[] {
-  const stepsSpot = spot.at('steps');
-  const parsed = stepsSpot.parse(z.array(testStepSchema), steps) ?? [];
-  return new StepCheck(hub).steps(stepsSpot, parsed, fromMs);
+  const stepsLocation = location.at('steps');
+  const parsed = stepsLocation.parse(z.array(testStepSchema), steps) ?? [];
+  return new StepCheck(hub).steps(stepsLocation, parsed, fromMs);
 }
 
 /** Checks given values that do not stand in a file. */
-export function checkGiven(spot: Spot, given: Readonly<Record<string, unknown>>, hub: Testable): readonly Assignment[] {
-  return new StepCheck(hub).given(spot.at('given'), given);
+export function checkGiven(
+  location: SourceLocation,
+  given: Readonly<Record<string, unknown>>,
+  hub: Testable,
+): readonly Assignment[] {
+  return new StepCheck(hub).given(location.at('given'), given);
 }
 
 function isEmpty(values: object = {}): boolean {
@@ -74,7 +78,7 @@ type Values = Readonly<Record<string, unknown>>;
 /** What of a hub tests can reach. */
 export interface Testable {
   /** Finds the parameter of an address that stands at a spot, or undefined after it has added the mistake. */
-  find(spot: Spot, address: string): TestedParameter | undefined;
+  find(location: SourceLocation, address: string): TestedParameter | undefined;
   /** Whether the test stands for the outside world of a connection. */
   isExternal(connectionId: string): boolean;
   /** Whether a connection is taken for one of another hub. */
@@ -90,55 +94,62 @@ class StepCheck {
     this.#hub = hub;
   }
 
-  given(spot: Spot, values: Values): Assignment[] {
-    return this.#each(spot, values, (address, input, parameter) => {
+  given(location: SourceLocation, values: Values): Assignment[] {
+    return this.#each(location, values, (address, input, parameter) => {
       if (parameter.type === 'T') throw new Error(`expected a parameter with a state, "${address}" is a trigger`);
       return this.#assignment(address, input, parameter);
     });
   }
 
   /** `isWhole`: no setting was left out because it is unknown. */
-  steps(spot: Spot, steps: readonly z.output<typeof testStepSchema>[], fromMs: number, isWhole = true): TestStep[] {
+  steps(
+    location: SourceLocation,
+    steps: readonly z.output<typeof testStepSchema>[],
+    fromMs: number,
+    isWhole = true,
+  ): TestStep[] {
     let lastMs = fromMs;
     return steps.map((step, index) => {
-      const checked = this.#step(spot.at(index), step, lastMs, isWhole);
+      const checked = this.#step(location.at(index), step, lastMs, isWhole);
       lastMs = Math.max(lastMs, checked.atMs ?? lastMs);
       return checked;
     });
   }
 
-  #step(spot: Spot, step: z.output<typeof testStepSchema>, leastMs: number, isWhole: boolean): TestStep {
+  #step(location: SourceLocation, step: z.output<typeof testStepSchema>, leastMs: number, isWhole: boolean): TestStep {
     const { at, during, set, expect, never } = step;
-    const atMs = readDuration(spot.at('at'), at);
+    const atMs = readDuration(location.at('at'), at);
     if (atMs !== undefined && atMs < leastMs)
-      spot.at('at').add(`expected a time of at least ${leastMs} ms, when the step before it is, got ${describe(at)}`);
+      location
+        .at('at')
+        .add(`expected a time of at least ${leastMs} ms, when the step before it is, got ${describe(at)}`);
     if (isWhole && (during === undefined) !== (never === undefined))
-      spot.add('expected `during` and `never` together, got one of them');
+      location.add('expected `during` and `never` together, got one of them');
     if (isWhole && set === undefined && expect === undefined && never === undefined)
-      spot.add('expected `set`, `expect` or `never` in a step, got none of them');
+      location.add('expected `set`, `expect` or `never` in a step, got none of them');
     return {
       atMs,
-      set: this.#each(spot.at('set'), set, this.#assignment.bind(this)),
-      expect: this.#each<Expectation>(spot.at('expect'), expect, expectation),
-      never: this.#each<Expectation>(spot.at('never'), never, rejection),
-      duringMs: readDuration(spot.at('during'), during) ?? 0,
+      set: this.#each(location.at('set'), set, this.#assignment.bind(this)),
+      expect: this.#each<Expectation>(location.at('expect'), expect, expectation),
+      never: this.#each<Expectation>(location.at('never'), never, rejection),
+      duringMs: readDuration(location.at('during'), during) ?? 0,
     };
   }
 
   /** Makes an item of each value whose address is known; an error is a mistake at that value. */
   #each<Item>(
-    spot: Spot,
+    location: SourceLocation,
     values: Values | undefined,
     make: (address: string, input: unknown, parameter: TestedParameter, place: () => string) => Item,
   ): Item[] {
     return Object.entries(values ?? {}).flatMap(([address, input]) => {
       if (input === unreadable) return [];
-      const itemSpot = spot.at(address);
-      const before = itemSpot.mistakeCount;
-      const parameter = this.#hub.find(itemSpot, address);
-      if (parameter === undefined && itemSpot.mistakeCount === before && this.#isRemote(address))
+      const itemLocation = location.at(address);
+      const before = itemLocation.mistakeCount;
+      const parameter = this.#hub.find(itemLocation, address);
+      if (parameter === undefined && itemLocation.mistakeCount === before && this.#isRemote(address))
         this.unknown.push(address);
-      const item = parameter && itemSpot.attempt(() => make(address, input, parameter, itemSpot.place));
+      const item = parameter && itemLocation.attempt(() => make(address, input, parameter, itemLocation.place));
       return item === undefined ? [] : [item];
     });
   }
@@ -154,8 +165,8 @@ class StepCheck {
   }
 }
 
-function readDuration(spot: Spot, input: unknown): number | undefined {
-  return input === undefined ? undefined : spot.attempt(() => readDurationMs(input));
+function readDuration(location: SourceLocation, input: unknown): number | undefined {
+  return input === undefined ? undefined : location.attempt(() => readDurationMs(input));
 }
 
 // What tests of flow files expect of a parameter: read from what an author writes, for the type of the parameter.

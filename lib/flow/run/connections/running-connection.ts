@@ -123,7 +123,7 @@ export function isWork({ type, settings }: ConnectionPlan): boolean {
 
 /** Whether others wait until it has given back what it keeps. */
 export function goesFirst({ type, settings }: Pick<ConnectionPlan, 'type' | 'settings'>): boolean {
-  return type.isGateway === true && type.followsWork?.(settings) === true;
+  return type.isGateway === true && type.flushesLast?.(settings) === true;
 }
 
 // What a reload swaps: compared before anything is stopped. Gateways are swapped first, since one that cannot start refuses

@@ -37,7 +37,7 @@ import {
 } from './running-connection.ts';
 import { Supervisor, type SupervisorOptions } from './supervisor.ts';
 
-interface ConnectionRuntime extends Pick<SupervisorOptions, 'graph' | 'hub' | 'scheduler' | 'keeping'> {
+interface ConnectionRuntime extends Pick<SupervisorOptions, 'graph' | 'hub' | 'scheduler' | 'persistence'> {
   readonly switches: HandSwitches;
   readonly logOf: (connectionId: string) => Log;
 }
@@ -118,8 +118,14 @@ export class RunningConnections {
     const changed = { ...connection, plan: { ...connection.plan, enabled: isOn }, switched, hold: undefined };
     if (isStopped) this.#assertFree(changed.plan);
     // a store hears of its own start after it, and of its own end before
-    const deed = { kind: 'connection', user: by.name, address: id, after: action, cause: describeTrace(by) } as const;
-    const note = () => this.#runtime.keeping.note(deed);
+    const auditEvent = {
+      kind: 'connection',
+      user: by.name,
+      address: id,
+      after: action,
+      cause: describeTrace(by),
+    } as const;
+    const note = () => this.#runtime.persistence.note(auditEvent);
     if (!isStopped) note();
     this.#runtime.switches.note(switchableOf(connection.plan), switched);
     if (action === 'stop') {
@@ -140,7 +146,8 @@ export class RunningConnections {
     this.#holds.all = reason;
     this.#given = undefined;
     this.#follow();
-    for (const { plan, hold } of this.#running.values()) if (hold !== undefined) this.#runtime.keeping.takeLeft(plan); // another hub goes on with it
+    for (const { plan, hold } of this.#running.values())
+      if (hold !== undefined) this.#runtime.persistence.takeLeft(plan); // another hub goes on with it
   }
 
   /**
@@ -150,7 +157,7 @@ export class RunningConnections {
   holdNoLonger(patienceMs: number): Promise<unknown> | undefined {
     this.#holds.all = undefined;
     const waits = [...this.#running.values()].some(({ plan, hold }) => hold !== undefined && goesFirst(plan));
-    this.#given = waits ? this.#runtime.keeping.expectGift(patienceMs) : undefined;
+    this.#given = waits ? this.#runtime.persistence.expectGift(patienceMs) : undefined;
     this.#follow();
     return this.#given;
   }
@@ -343,14 +350,14 @@ export class RunningConnections {
   }
 
   #supervise(plan: ConnectionPlan): Supervisor {
-    const { graph, hub, scheduler, keeping, logOf } = this.#runtime;
+    const { graph, hub, scheduler, persistence, logOf } = this.#runtime;
     return new Supervisor({
       plan: withoutDeclarations(plan),
       owner: this.#parameters.ownerOf(plan.id),
       graph,
       hub,
       scheduler,
-      keeping,
+      persistence,
       log: logOf(plan.id),
       resolvePath: (path) => resolve(plan.folder, path),
     });

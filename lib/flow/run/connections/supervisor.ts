@@ -30,7 +30,7 @@ import { Backoff, restartTimes } from '../../../model/time/backoff.ts';
 import { wallClock } from '../../../model/time/wall-clock.ts';
 import type { Value } from '../../../model/value.ts';
 import { type ConnectionPlan, statusParameterId } from '../../plan.ts';
-import type { Keeping } from './hub-keeping.ts';
+import type { HubPersistence } from './hub-persistence.ts';
 
 export interface SupervisorOptions {
   readonly plan: ConnectionPlan;
@@ -39,7 +39,7 @@ export interface SupervisorOptions {
   /** What a gateway sees; undefined: there are none. */
   readonly hub: HubPort | undefined;
   readonly scheduler: SchedulerLike;
-  readonly keeping: Keeping;
+  readonly persistence: HubPersistence;
   readonly log: Log;
   readonly resolvePath: (path: string) => string;
 }
@@ -180,7 +180,7 @@ export class Supervisor {
   }
 
   #createContext(): ConnectionContext<unknown> {
-    const { graph, scheduler, keeping, resolvePath } = this.#options;
+    const { graph, scheduler, persistence, resolvePath } = this.#options;
     const plan = this.#plan;
     return {
       id: plan.id,
@@ -199,10 +199,10 @@ export class Supervisor {
       turn: (work) => graph.turn(work),
       atSettle: (work) => this.#prepareToSettle(work),
       finish: (work) => this.#finish(work),
-      restored: keeping.valuesOf(plan),
-      memory: keeping.memoryOf(plan.id),
-      left: keeping.takeLeft(plan),
-      leave: (what) => keeping.leave(plan, what),
+      restored: persistence.valuesOf(plan),
+      memory: persistence.memoryOf(plan.id),
+      left: persistence.takeLeft(plan),
+      leave: (what) => persistence.leave(plan, what),
     };
   }
 

@@ -9,12 +9,12 @@ import { SettleCall, type SettlePlace, type SettleTask } from '../../../graph/se
 import { unknownName } from '../../../json5/nearest-name.ts';
 import { HubError } from '../../../model/error.ts';
 import type { Value } from '../../../model/value.ts';
-import type { Hearer, NamedValues, Sources } from '../../plan.ts';
+import type { NamedValues, RuleListener, Sources } from '../../plan.ts';
 
 /** The sources of one rule. */
 export class RuleSources implements Sources {
   readonly #graph: Graph;
-  #heard: readonly HeardSource[] = [];
+  #heard: readonly ListenedSource[] = [];
   #place: SettlePlace;
 
   /** `settleOrder` is the place of the rule among those that wait until a turn has settled. */
@@ -25,18 +25,19 @@ export class RuleSources implements Sources {
 
   any(
     addresses: readonly string[],
-    hearer: Hearer,
-    hearsWrites = false,
+    listener: RuleListener,
+    listensToWrites = false,
     subscription = new Subscription(),
   ): Subscription {
-    for (const address of addresses) subscription.add(this.#hear(this.#graph.get(address), hearer, hearsWrites));
+    for (const address of addresses)
+      subscription.add(this.#listen(this.#graph.get(address), listener, listensToWrites));
     return subscription;
   }
 
   named(
     named: Readonly<Record<string, string>>,
     next: (values: NamedValues, isComplete: boolean) => void,
-    hearsWrites = false,
+    listensToWrites = false,
   ): Subscription {
     const names = Object.keys(named);
     const nodes = names.map((name) => this.#graph.get(named[name]!));
@@ -47,7 +48,7 @@ export class RuleSources implements Sources {
       next(values, readNamed(names, nodes, fired, values));
     });
     const subscription = new Subscription();
-    this.each(nodes, fired, { next: () => this.#graph.atSettle(task) }, hearsWrites, subscription);
+    this.each(nodes, fired, { next: () => this.#graph.atSettle(task) }, listensToWrites, subscription);
     return subscription;
   }
 
@@ -55,14 +56,14 @@ export class RuleSources implements Sources {
   each(
     nodes: readonly ParameterNode[],
     fired: Fired,
-    hearer: Hearer,
-    hearsWrites: boolean,
+    listener: RuleListener,
+    listensToWrites: boolean,
     subscription: Subscription,
   ): void {
     for (const [place, node] of nodes.entries()) {
       const isTrigger = fired !== undefined && node.type === 'T';
-      const source = isTrigger ? new FiringSource(fired, place, hearer) : hearer;
-      subscription.add(this.#hear(node, source, hearsWrites));
+      const source = isTrigger ? new FiringSource(fired, place, listener) : listener;
+      subscription.add(this.#listen(node, source, listensToWrites));
     }
   }
 
@@ -94,31 +95,36 @@ export class RuleSources implements Sources {
     for (const source of this.#heard) source.moveLast();
   }
 
-  #hear(node: ParameterNode, hearer: Hearer, hearsWrites: boolean): Unsubscribable {
-    const repeats$ = hearsWrites ? this.#graph.repeats(node) : undefined;
-    const source = new HeardSource(node, hearer, repeats$, this);
+  #listen(node: ParameterNode, listener: RuleListener, listensToWrites: boolean): Unsubscribable {
+    const repeats$ = listensToWrites ? this.#graph.repeats(node) : undefined;
+    const source = new ListenedSource(node, listener, repeats$, this);
     this.#heard = this.#heard.concat(source); // a list that grows by itself has room for sixteen more
     return source;
   }
 
   /** The rule no longer hears a source. */
-  forget(source: HeardSource): void {
+  forget(source: ListenedSource): void {
     this.#heard = this.#heard.filter((one) => one !== source);
   }
 }
 
 /** A source that a rule hears, from its present place among all that hear it. */
-class HeardSource implements Unsubscribable {
+class ListenedSource implements Unsubscribable {
   readonly #node: ParameterNode;
-  readonly #hearer: Hearer;
+  readonly #ruleListener: RuleListener;
   readonly #repeats$: Observable<Value> | undefined;
   readonly #sources: RuleSources;
   #listener!: ChangeListener;
   #repeats: Subscription | undefined;
 
-  constructor(node: ParameterNode, hearer: Hearer, repeats$: Observable<Value> | undefined, sources: RuleSources) {
+  constructor(
+    node: ParameterNode,
+    listener: RuleListener,
+    repeats$: Observable<Value> | undefined,
+    sources: RuleSources,
+  ) {
     this.#node = node;
-    this.#hearer = hearer;
+    this.#ruleListener = listener;
     this.#repeats$ = repeats$;
     this.#sources = sources;
     this.#begin();
@@ -141,23 +147,23 @@ class HeardSource implements Unsubscribable {
   }
 
   #begin(): void {
-    this.#listener = new ChangeListener(this.#hearer);
+    this.#listener = new ChangeListener(this.#ruleListener);
     this.#node.addListener(this.#listener);
-    this.#repeats = this.#repeats$?.subscribe({ next: (value) => this.#hearer.next(value), error: () => {} });
+    this.#repeats = this.#repeats$?.subscribe({ next: (value) => this.#ruleListener.next(value), error: () => {} });
   }
 }
 
 /** Passes the changes of a parameter on. */
 class ChangeListener implements Listener<Value | undefined> {
   closed = false;
-  readonly #hearer: Hearer;
+  readonly #ruleListener: RuleListener;
 
-  constructor(hearer: Hearer) {
-    this.#hearer = hearer;
+  constructor(listener: RuleListener) {
+    this.#ruleListener = listener;
   }
 
   next(value: Value | undefined): void {
-    if (value !== undefined && !this.closed) this.#hearer.next(value);
+    if (value !== undefined && !this.closed) this.#ruleListener.next(value);
   }
 }
 
@@ -192,19 +198,19 @@ export function readNamed(
 }
 
 /** A trigger among named sources. */
-class FiringSource implements Hearer {
+class FiringSource implements RuleListener {
   readonly #fired: boolean[];
   readonly #place: number;
-  readonly #hearer: Hearer;
+  readonly #ruleListener: RuleListener;
 
-  constructor(fired: boolean[], place: number, hearer: Hearer) {
+  constructor(fired: boolean[], place: number, listener: RuleListener) {
     this.#fired = fired;
     this.#place = place;
-    this.#hearer = hearer;
+    this.#ruleListener = listener;
   }
 
   next(value: Value): void {
     this.#fired[this.#place] = true;
-    this.#hearer.next(value);
+    this.#ruleListener.next(value);
   }
 }

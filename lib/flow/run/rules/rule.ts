@@ -57,8 +57,8 @@ export function startRule(plan: RulePlan, runtime: RuleRuntime): StartedRule {
 /** The source of a rule that does nothing but copy. */
 function copiedBy({ body }: RulePlan, graph: Graph): Parameter | undefined {
   if ('stream' in body || 'named' in body.from || body.from.any.length > 1) return undefined;
-  const { when, map, pipe, split, hearsWrites, runsAtStart } = body;
-  const hasMore = pipe.length > 0 || hearsWrites || runsAtStart;
+  const { when, map, pipe, split, listensToWrites, runsAtStart } = body;
+  const hasMore = pipe.length > 0 || listensToWrites || runsAtStart;
   const isCopy = when === undefined && map === undefined && split === undefined && !hasMore;
   return isCopy ? graph.get(body.from.any[0]!) : undefined;
 }

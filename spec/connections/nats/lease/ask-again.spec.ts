@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import test from 'ava';
-import { askAgain } from '../../../../lib/connections/nats/lease/stream-cell.ts';
+import { askAgain } from '../../../../lib/connections/nats/lease/stream-register.ts';
 
 class Answer extends Error {}
 const isAnswer = (error: unknown) => error instanceof Answer;

@@ -38,11 +38,13 @@ test('the holder of a pair spreads its leaders with the permissions that are pri
   const nats = await startNats(3, { configuration: `authorization { timeout: 60, users: [\n${users}\n] }` });
   t.teardown(() => nats.end());
   const house = { type: 'nats', servers: nats.urls, ...name, pair: true, credentials: { user: 'west' } };
-  const hub = await startTestHub(t, { connections: { house, desk: { type: 'dummy', parameters: ['lamp,I'] } } });
+  const hub = await startTestHub(t, {
+    connections: { house, remoteWrites: { type: 'dummy', parameters: ['lamp,I'] } },
+  });
   const dial = () => connect({ servers: [...nats.urls], user: 'admin', maxReconnectAttempts: -1 });
   const admin = await dial();
   t.teardown(() => admin.close());
-  await eventually(() => hub.duty.watch !== undefined, 'a leader of each stream');
+  await eventually(() => hub.leadership.watch !== undefined, 'a leader of each stream');
   let leaders: (string | undefined)[] = [];
   const spread = async () => {
     leaders = await leadersOf(admin);
@@ -58,7 +60,7 @@ test('the holder of a pair spreads its leaders with the permissions that are pri
   const [leader] = leaders;
   const server = nats.servers[Number(leader!.split('-')[1])]!;
   const terms: (number | undefined)[] = [];
-  const looking = setInterval(() => terms.push(hub.duty.watch?.term), 20);
+  const looking = setInterval(() => terms.push(hub.leadership.watch?.term), 20);
   t.teardown(() => clearInterval(looking));
   await server.kill();
   await eventually(async () => ![undefined, leader].includes((await leadersOf(admin))[0]), 'another leader');

@@ -65,15 +65,15 @@ test('what the holder of a pair acknowledges is there after a takeover; while it
   t.teardown(() => link.end());
   const copies = Array.from({ length: 20 }, (_, index) => `copy/${index}`);
   const parameters = ['one,I,0', 'two,I,0', 'three,I,0', 'text,S', ...copies.map((id) => `${id},S`)];
-  const desk = { type: 'dummy', parameters };
+  const remoteWrites = { type: 'dummy', parameters };
   const rules = [{ name: 'copies', from: 'desk/text', to: copies.map((id) => `desk/${id}`) }];
   const start = (servers: readonly string[]) =>
     startTestHub(t, {
-      connections: { house: { type: 'nats', servers, domain: 'd', hub: 'west', pair: true }, desk, api },
+      connections: { house: { type: 'nats', servers, domain: 'd', hub: 'west', pair: true }, remoteWrites, api },
       rules,
     });
   const main = await start([`nats://127.0.0.1:${link.port}`]);
-  await eventually(() => main.duty.watch !== undefined);
+  await eventually(() => main.leadership.watch !== undefined);
   const standby = await start(nats.urls);
   await eventually(() => isMirrored(standby));
   const update = async (id: string, value: number) => {
@@ -123,11 +123,11 @@ test('what the holder of a pair acknowledges is there after a takeover; while it
   isCut = true;
   link.cut(['out', 'in']);
   const last = await writing;
-  await eventually(() => standby.duty.watch !== undefined, 'it takes over');
+  await eventually(() => standby.leadership.watch !== undefined, 'it takes over');
   for (const [index, id] of ['one', 'two', 'three'].entries())
     t.true((standby.find(`desk/${id}`)!.value as number) >= last[index]!, id);
   link.heal();
-  await eventually(() => isMirrored(main) && main.duty.watch === undefined);
+  await eventually(() => isMirrored(main) && main.leadership.watch === undefined);
 });
 
 function isMirrored(hub: HubUnderTest): boolean {
@@ -139,12 +139,12 @@ test('where nobody takes over, answers wait for nothing', async (t) => {
   const nats = await startNats();
   t.teardown(() => nats.end());
   const house = { type: 'nats', servers: nats.urls, domain: 'd' };
-  const desk = { type: 'dummy', parameters: ['one,I,0'] };
-  const alone = await startTestHub(t, { connections: { house: { ...house, hub: 'west' }, desk } });
+  const remoteWrites = { type: 'dummy', parameters: ['one,I,0'] };
+  const alone = await startTestHub(t, { connections: { house: { ...house, hub: 'west' }, remoteWrites } });
   const bold = await startTestHub(t, {
-    connections: { house: { ...house, hub: 'east', pair: true, isolated: 'go-on' }, shelf: desk },
+    connections: { house: { ...house, hub: 'east', pair: true, isolated: 'go-on' }, shelf: remoteWrites },
   });
-  await eventually(() => alone.duty.watch !== undefined && bold.duty.watch !== undefined);
-  t.is(alone.duty.watch!.confirm, undefined);
-  t.is(bold.duty.watch!.confirm, undefined);
+  await eventually(() => alone.leadership.watch !== undefined && bold.leadership.watch !== undefined);
+  t.is(alone.leadership.watch!.confirm, undefined);
+  t.is(bold.leadership.watch!.confirm, undefined);
 });

@@ -14,13 +14,13 @@ import { start } from '../../../support/system/process.ts';
 needs('nats');
 
 const store = { type: 'store', shared: true };
-const desk = { type: 'dummy', parameters: ['lamp,B,false', 'rang1,I,0', 'rang2,I,0', 'starts,I,0'] };
+const remoteWrites = { type: 'dummy', parameters: ['lamp,B,false', 'rang1,I,0', 'rang2,I,0', 'starts,I,0'] };
 const rules = [
   ...[1, 2].map((n) => ({ from: `clock/timer/${n}/trigger`, map: `param('desk/rang${n}') + 1`, to: `desk/rang${n}` })),
   { from: 'hub/started', map: "param('desk/starts') + 1", to: 'desk/starts' },
 ];
 
-const runs = (hub: HubUnderTest) => hub.duty.watch !== undefined && statusOf(hub, 'clock').state === 'running';
+const runs = (hub: HubUnderTest) => hub.leadership.watch !== undefined && statusOf(hub, 'clock').state === 'running';
 const values = (hub: HubUnderTest) => ['lamp', 'rang1', 'rang2', 'starts'].map((id) => hub.find(`desk/${id}`)?.value);
 
 /** Whether a write was acknowledged: on a busy machine the owner may be stale at the moment, or answer late. */
@@ -36,7 +36,10 @@ test('the other one of a pair goes on with the values and the timers of one that
   t.teardown(() => nats.end());
   const data = await createFolder(t, {});
   const house = { type: 'nats', servers: nats.urls, domain: 'd', hub: 'west', pair: true };
-  const flow = { connections: { house, store: { ...store, folder: data }, desk, clock: { type: 'timer' } }, rules };
+  const flow = {
+    connections: { house, store: { ...store, folder: data }, remoteWrites, clock: { type: 'timer' } },
+    rules,
+  };
   const path = join(await createFolder(t, { 'flow.json5': flow }), 'flow.json5');
   const main = start(t, ['run', path]);
   await main.shows(/runs the connections and rules of .*, term 1/);

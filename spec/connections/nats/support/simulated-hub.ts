@@ -1,10 +1,10 @@
 // A hub with a lease in a simulated time: it can be stopped, ended and cut off, and its messages are late or lost.
 
 import type { SchedulerLike } from 'rxjs';
-import type { Cell } from '../../../../lib/connections/nats/lease/cell.ts';
 import { JointLease } from '../../../../lib/connections/nats/lease/joint-lease.ts';
 import type { LeaseRecord } from '../../../../lib/connections/nats/lease/lease-record.ts';
 import type { Life, Rivals } from '../../../../lib/connections/nats/lease/parties.ts';
+import type { Register } from '../../../../lib/connections/nats/lease/register.ts';
 import type { Time } from './time.ts';
 
 /** A register that servers keep, which answer late or not at all. */
@@ -44,11 +44,11 @@ export class SimulatedHub {
     };
     const wake = (work: () => void) => this.#awake(work);
     const rivals = { lifeOf: (id: string) => this.#lifeOf(id), isExclusive: true, ...known };
-    const cells = parts.map((servers, part) => this.#cell(servers, part));
+    const registers = parts.map((servers, part) => this.#register(servers, part));
     let runs = 0;
     this.#create = () => {
       this.#id = `${index}.${runs++}`;
-      return new JointLease(cells, { id: this.#id, name: `hub ${index}` }, this.clock, rivals);
+      return new JointLease(registers, { id: this.#id, name: `hub ${index}` }, this.clock, rivals);
     };
     this.lease = this.#create();
   }
@@ -105,7 +105,7 @@ export class SimulatedHub {
     return !this.isStopped && !this.#hasEnded && this.cut.size === 0 && peer.cut.size === 0;
   }
 
-  #cell(servers: Servers, part: number): Cell<LeaseRecord> {
+  #register(servers: Servers, part: number): Register<LeaseRecord> {
     return {
       read: () => this.#ask(servers, () => ({ sequence: servers.sequence, value: servers.value })),
       replace: (value, sequence) => {

@@ -9,19 +9,19 @@ import { PastShares } from '../../../../lib/connections/rest-api/limits/past-sha
 import { FairQueue } from '../../../../lib/connections/rest-api/pacing/fair-queue.ts';
 import { Round } from '../../../../lib/connections/rest-api/pacing/round.ts';
 import { settingsSchema } from '../../../../lib/connections/rest-api/settings.ts';
-import { openVisitor } from '../../../../lib/connections/rest-api/users/visitor.ts';
+import { openPrincipal } from '../../../../lib/connections/rest-api/users/principal.ts';
 import { createLogRecorder } from '../../../support/connection.ts';
 import { serveHandler } from '../../../support/handler.ts';
 import { openWire, request } from '../../../support/http.ts';
 
 test('a question that makes no sense, of somebody who has no room for one more, is refused and nothing else', async (t) => {
   const archive = { past: { ask: () => new Promise<never>(() => {}) } };
-  const hub = { keeping: { archive }, find: () => undefined, parameters: () => [] } as unknown as HubPort;
+  const hub = { persistence: { archive }, find: () => undefined, parameters: () => [] } as unknown as HubPort;
   const shares = new PastShares();
   const settings = settingsSchema.parse({});
   const context = { hub, queue: new FairQueue(new Round()), pastShares: shares, log: createLogRecorder(), settings };
   const handler = servePast(context, readHistoriesQuestion, '/hub/history');
-  const port = serveHandler(t, '/hub/history', handler, openVisitor(hub));
+  const port = serveHandler(t, '/hub/history', handler, openPrincipal(hub));
   const unhandled: unknown[] = [];
   const note = (error: unknown) => unhandled.push(error);
   process.on('unhandledRejection', note);

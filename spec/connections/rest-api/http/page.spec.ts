@@ -8,7 +8,7 @@ import { jsonPieces, type Page, servePage } from '../../../../lib/connections/re
 import { FairQueue } from '../../../../lib/connections/rest-api/pacing/fair-queue.ts';
 import { Round } from '../../../../lib/connections/rest-api/pacing/round.ts';
 import { accountOf, noRights } from '../../../../lib/connections/rest-api/users/accounts.ts';
-import { Guest } from '../../../../lib/connections/rest-api/users/visitor.ts';
+import { SignedInUser } from '../../../../lib/connections/rest-api/users/principal.ts';
 import { createLogRecorder } from '../../../support/connection.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { serveHandler } from '../../../support/handler.ts';
@@ -16,27 +16,27 @@ import { openWire, request } from '../../../support/http.ts';
 
 const log = createLogRecorder();
 const hub = { find: () => undefined } as unknown as HubPort;
-const createGuest = () => new Guest('ann', undefined, accountOf('ann', noRights, hub).rights, hub);
+const createGuest = () => new SignedInUser('ann', undefined, accountOf('ann', noRights, hub).rights, hub);
 
-function startPage(t: ExecutionContext, read: () => Page | Promise<Page>, guest = createGuest()) {
+function startPage(t: ExecutionContext, read: () => Page | Promise<Page>, signedIn = createGuest()) {
   let isAsked = false;
   const serve = servePage(read, new FairQueue(new Round()), log);
   const handler: Handler = (...asked) => {
     serve(...asked);
     isAsked = true;
   };
-  return { port: serveHandler(t, '/page', handler, guest), isAsked: () => isAsked };
+  return { port: serveHandler(t, '/page', handler, signedIn), isAsked: () => isAsked };
 }
 
 test('a page that comes late is sent to whoever is still there, and to nobody else', async (t) => {
   const answerOf = async (leaves: boolean) => {
     const page = Promise.withResolvers<Page>();
-    const guest = createGuest();
-    const { port, isAsked } = startPage(t, () => page.promise, guest);
+    const signedIn = createGuest();
+    const { port, isAsked } = startPage(t, () => page.promise, signedIn);
     const wire = await openWire(t, port);
     wire.send(request('GET /page'));
     await eventually(isAsked);
-    if (leaves) guest.leave();
+    if (leaves) signedIn.leave();
     page.resolve({ secret: 7 } as unknown as Page);
     const { status, text } = await wire.answer();
     return [status, text.includes('secret')];
@@ -79,14 +79,14 @@ test('of the pages of one user that take several slices eight are in the making 
 });
 
 test('whoever leaves in the middle of a long page has a connection that is cut', async (t) => {
-  const guest = createGuest();
+  const signedIn = createGuest();
   const list = function* () {
     for (let item = 0; ; item++) {
-      if (item === 100_000) guest.leave();
+      if (item === 100_000) signedIn.leave();
       yield { item };
     }
   };
-  const wire = await openWire(t, startPage(t, list, guest).port);
+  const wire = await openWire(t, startPage(t, list, signedIn).port);
   wire.send(request('GET /page'));
   t.false((await wire.closed()).toString('latin1').endsWith(']\n'));
 });

@@ -34,14 +34,14 @@ function startLate() {
   const nextRound = () => {
     for (const task of waiting) if (!task.advance(Number.POSITIVE_INFINITY)) waiting.delete(task);
   };
-  const user = { session, visitor: {}, remoteAddress: '127.0.0.1' };
+  const user = { session, principal: {}, remoteAddress: '127.0.0.1' };
   const socket = { getUserData: () => user, cork: (work: () => void) => work() } as unknown as Socket;
   const comeFrom = (remoteAddress: string) => {
     const end = () => {
       further.hasEnded = true;
     };
     const further = { isBusy: false, hasEnded: false, end };
-    const about = { session: further, visitor: { name: '' }, remoteAddress };
+    const about = { session: further, principal: { name: '' }, remoteAddress };
     return { ...about, socket: { getUserData: () => about } as unknown as Socket };
   };
   return { intake, socket, session, handed, nextRound, comeFrom };

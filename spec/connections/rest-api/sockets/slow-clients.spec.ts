@@ -12,7 +12,7 @@ const padding = 'x'.repeat(1000);
 const maxUnreadBytes = 1024 * 1024 + 64 * 1024;
 
 const startDesk = (t: ExecutionContext, names: string[]) =>
-  startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters: names } } });
+  startTestHub(t, { connections: { api, context: { type: 'dummy', parameters: names } } });
 
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `p${index}`);
 
@@ -206,7 +206,7 @@ test('D-28: long texts for many clients come to each in order, with the fires be
     change('count', number);
     change('go', true);
   }
-  const comer = await openRawClient(t, hub.port, '?snapshot=true');
+  const handshakeRequest = await openRawClient(t, hub.port, '?snapshot=true');
   change('text', 'last');
   for (const reader of readers) {
     const reported = await readUntil(reader, 'desk/text', 'last');
@@ -215,7 +215,7 @@ test('D-28: long texts for many clients come to each in order, with the fires be
       expected,
     );
   }
-  const reported = await readUntil(comer, 'desk/text', 'last');
+  const reported = await readUntil(handshakeRequest, 'desk/text', 'last');
   const values = reported.filter(({ p }) => p === 'desk/text').map(({ v }) => v!.slice(0, 1));
   t.deepEqual(values.slice(-2), ['7', 'l']);
 });

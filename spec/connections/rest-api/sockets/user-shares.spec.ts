@@ -24,7 +24,12 @@ test('a client that goes between two looks is not ended, and what it held does n
       },
       end: () => ended.push(id),
     };
-    connected.add({ id, remoteAddress: '127.0.0.1', visitor: { name: 'ann' }, session } as unknown as ConnectedClient);
+    connected.add({
+      id,
+      remoteAddress: '127.0.0.1',
+      principal: { name: 'ann' },
+      session,
+    } as unknown as ConnectedClient);
   }
   const clients = { clients: () => connected, has: (client: ConnectedClient) => connected.has(client) };
   const hits = createLimitHits(Journal.of(createLogRecorder()));
@@ -49,7 +54,12 @@ test('after long texts all clients are looked at, before it is time for the next
       },
       end: () => ended.push(id),
     };
-    connected.add({ id, remoteAddress: '127.0.0.1', visitor: { name: 'ann' }, session } as unknown as ConnectedClient);
+    connected.add({
+      id,
+      remoteAddress: '127.0.0.1',
+      principal: { name: 'ann' },
+      session,
+    } as unknown as ConnectedClient);
   }
   const clients = { clients: () => connected, has: (client: ConnectedClient) => connected.has(client) };
   const hits = createLimitHits(Journal.of(createLogRecorder()));

@@ -27,7 +27,7 @@ const post = (t: ExecutionContext, port: number, path: string, body: object, hea
 const signIn = (t: ExecutionContext, port: number, headers: object = {}, user = 'ann', password = 'geheim') =>
   post(t, port, '/hub/sign-in', { user, password }, headers);
 /** Who comes with a header `Cookie`; empty: nobody. */
-const comer = async (t: ExecutionContext, port: number, cookie: string): Promise<string> =>
+const handshakeRequest = async (t: ExecutionContext, port: number, cookie: string): Promise<string> =>
   JSON.parse((await ask(t, port, 'GET /hub/me', { headers: { ...json, cookie } })).text).user;
 const setOf = ({ headers }: Answer) => headers['set-cookie']!;
 const pairOf = (answer: Answer) => setOf(answer).split(';')[0]!;
@@ -54,11 +54,11 @@ test('a cookie of the same name that somebody has set beside it, before it or be
       `${other};${right}`,
       `a=b; ${other}; ${right}; c=d`,
     ])
-      t.is(await comer(t, hub.port, cookie), 'ann', cookie);
+      t.is(await handshakeRequest(t, hub.port, cookie), 'ann', cookie);
   const most = Array.from({ length: 60 }, (_, index) => `${name}=${`${index}`.padStart(43, 'x')}`);
-  t.is(await comer(t, hub.port, [...most, right].join('; ')), 'ann', 'as many as a header has room for');
-  t.is(await comer(t, hub.port, wrong.join('; ')), '');
-  t.is(await comer(t, hub.port, `x${right}; ${right}x`), '');
+  t.is(await handshakeRequest(t, hub.port, [...most, right].join('; ')), 'ann', 'as many as a header has room for');
+  t.is(await handshakeRequest(t, hub.port, wrong.join('; ')), '');
+  t.is(await handshakeRequest(t, hub.port, `x${right}; ${right}x`), '');
 });
 
 test('a cookie is found over several lines, and for writes and sockets as well', async (t) => {
@@ -89,8 +89,8 @@ test('where somebody is signed in as two, the cookie that only HTTPS can set cou
   const bob = pairOf(await signIn(t, hub.port, {}, 'bob', 'bobs'));
   t.regex(ann, /^__Host-/);
   t.notRegex(bob, /^__Host-/);
-  t.is(await comer(t, hub.port, `${bob}; ${ann}`), 'ann');
-  t.is(await comer(t, hub.port, `${ann}; ${bob}`), 'ann');
+  t.is(await handshakeRequest(t, hub.port, `${bob}; ${ann}`), 'ann');
+  t.is(await handshakeRequest(t, hub.port, `${ann}; ${bob}`), 'ann');
 });
 
 test('behind a trusted proxy the cookie is Secure when that says HTTPS, and only then', async (t) => {
@@ -149,6 +149,6 @@ test('who signs out is out, whichever of several cookies the browser has', async
     setOf(answer),
     /^__Host-patchbay-\d+=; Path=\/; Max-Age=0; .*; Secure, patchbay-\d+=; Path=\/; Max-Age=0; .*; Secure$/,
   );
-  for (const ended of [cookie, old, now, older]) t.is(await comer(t, hub.port, ended), '', ended);
-  t.is(await comer(t, hub.port, stays), 'ann');
+  for (const ended of [cookie, old, now, older]) t.is(await handshakeRequest(t, hub.port, ended), '', ended);
+  t.is(await handshakeRequest(t, hub.port, stays), 'ann');
 });

@@ -3,9 +3,9 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { KnownHeaders } from '../../../../lib/connections/rest-api/users/directory.ts';
-import type { Guest } from '../../../../lib/connections/rest-api/users/visitor.ts';
+import type { SignedInUser } from '../../../../lib/connections/rest-api/users/principal.ts';
 
-const guestOf = (name: string) => ({ name, hasLeft: false }) as Guest;
+const signedInBy = (name: string) => ({ name, hasLeft: false }) as SignedInUser;
 /** Short texts of few letters, of which many have the same place. */
 const header = fc.string({ unit: fc.constantFrom('a', 'b', '='), maxLength: 7 });
 const act = fc.record({ header, does: fc.constantFrom('add', 'find', 'find', 'leave') });
@@ -14,14 +14,14 @@ test('whoever came with a header is found by it until it leaves', (t) => {
   fc.assert(
     fc.property(fc.array(act, { maxLength: 200 }), (acts) => {
       const known = new KnownHeaders();
-      const expected = new Map<string, Guest>();
+      const expected = new Map<string, SignedInUser>();
       for (const [index, { header, does }] of acts.entries()) {
-        const guest = expected.get(header);
+        const signedIn = expected.get(header);
         if (does === 'add') {
-          expected.set(header, guestOf(`${index}`));
+          expected.set(header, signedInBy(`${index}`));
           known.add(header, expected.get(header)!);
-        } else if (does === 'find') t.is(known.find(header), guest?.hasLeft ? undefined : guest);
-        else if (guest !== undefined) Object.assign(guest, { hasLeft: true });
+        } else if (does === 'find') t.is(known.find(header), signedIn?.hasLeft ? undefined : signedIn);
+        else if (signedIn !== undefined) Object.assign(signedIn, { hasLeft: true });
       }
     }),
   );
@@ -29,7 +29,7 @@ test('whoever came with a header is found by it until it leaves', (t) => {
 
 test('of many headers the oldest are forgotten, and all of them when it is told to', (t) => {
   const known = new KnownHeaders();
-  for (let index = 0; index < 10_001; index++) known.add(`Bearer ${index}`, guestOf(`${index}`));
+  for (let index = 0; index < 10_001; index++) known.add(`Bearer ${index}`, signedInBy(`${index}`));
   t.is(known.find('Bearer 0'), undefined);
   for (let index = 1; index < 10_001; index++) t.is(known.find(`Bearer ${index}`)?.name, `${index}`);
   known.clear();

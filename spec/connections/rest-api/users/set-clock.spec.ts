@@ -22,7 +22,7 @@ async function start(t: ExecutionContext) {
   const file = join(await createFolder(t), 'devices.json');
   const directory = {
     account: () => ({ passwordKey: 'a password' }),
-    guestOf: (_: unknown, device: string) => ({ device }),
+    signedInBy: (_: unknown, device: string) => ({ device }),
     endDevice: () => undefined,
   } as unknown as Directory;
   const open = () => new Devices(directory, file, createLogRecorder(), () => {});

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { env } from 'node:process';
 import test from 'ava';
 import { audit } from '../../../../lib/command/remote/audit-command.ts';
-import type { Deed } from '../../../../lib/connections/keeping.ts';
-import { Witness } from '../../../../lib/connections/rest-api/http/guard/entry.ts';
+import type { AuditEvent } from '../../../../lib/connections/persistence.ts';
+import { AuditSink } from '../../../../lib/connections/rest-api/http/guard/entry.ts';
 import type { AuditPage } from '../../../../lib/wire/http/past-shapes.ts';
 import { createLogRecorder } from '../../../support/connection.ts';
 import { eventually } from '../../../support/deadline.ts';
@@ -38,7 +38,7 @@ test('who came in, by which way, who was refused, who went, was revoked, and has
     const { text } = await ask(t, hub.port, 'GET /hub/audit?kind=sign-in', { headers: root });
     return (JSON.parse(text) as AuditPage).entries;
   };
-  await eventually(() => hub.keeping.archive?.audit !== undefined);
+  await eventually(() => hub.persistence.archive?.audit !== undefined);
   const cookieOf = ({ headers }: Answer) => headers['set-cookie']!.split(';')[0]!;
   const basic = { authorization: `Basic ${Buffer.from('ann:geheim').toString('base64')}` };
   for (let times = 0; times < 3; times++)
@@ -99,7 +99,7 @@ test('a token that comes as the name of a user is neither in the audit nor in th
   const tellOf = async (path: string, others: object) => {
     const hub = await startTestHub(t, { connections: { api: { ...api, users }, ...others } });
     const read = async () => (await ask(t, hub.port, `GET ${path}`, { headers: root })).text;
-    await eventually(() => 'store' in others === (hub.keeping.archive?.audit !== undefined));
+    await eventually(() => 'store' in others === (hub.persistence.archive?.audit !== undefined));
     t.is((await ask(t, hub.port, 'GET /hub/me', { headers: { authorization } })).status, 401);
     await eventually(async () => (await read()).includes('refused'));
     return read();
@@ -128,13 +128,14 @@ test('where there is no store, the log has a line for each user whom a reload ch
 });
 
 test('guesses of a network are one entry and a count, those of very many networks are counted together', async (t) => {
-  const deeds: Deed[] = [];
+  const deeds: AuditEvent[] = [];
   const archive = { audit: {} };
-  const keeping = { archive, note: (deed: Deed) => deeds.push(deed) };
+  const persistence = { archive, note: (auditEvent: AuditEvent) => deeds.push(auditEvent) };
   const context = { id: 'api', log: createLogRecorder(), withoutSecrets: (text: string) => text };
-  const witness = new Witness(context, { keeping } as never, 50);
-  for (let guess = 0; guess < 100_000; guess++) witness.note(`user ${guess}`, '10.0.0.1', 'refused', 'by credentials');
-  for (let guess = 0; guess < 1000; guess++) witness.note('ann', `10.1.${guess >> 8}.${guess & 255}`, 'refused', '');
+  const auditSink = new AuditSink(context, { persistence } as never, 50);
+  for (let guess = 0; guess < 100_000; guess++)
+    auditSink.note(`user ${guess}`, '10.0.0.1', 'refused', 'by credentials');
+  for (let guess = 0; guess < 1000; guess++) auditSink.note('ann', `10.1.${guess >> 8}.${guess & 255}`, 'refused', '');
   await eventually(() => deeds.reduce((sum, { count = 1 }) => sum + count, 0) === 101_000);
   t.true(deeds.length <= 102, `${deeds.length} entries`);
   t.like(deeds[0], { kind: 'sign-in', user: 'api user 0 10.0.0.1', after: 'refused', count: 1 });

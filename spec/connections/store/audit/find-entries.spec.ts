@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test, { type ExecutionContext } from 'ava';
-import type { AuditQuestion } from '../../../../lib/connections/keeping.ts';
+import type { AuditQuestion } from '../../../../lib/connections/persistence.ts';
 import { AuditDatabase } from '../../../../lib/connections/store/audit/audit-database.ts';
 import type { AuditRow } from '../../../../lib/connections/store/audit/audit-messages.ts';
 import { tables } from '../../../../lib/connections/store/audit/audit-tables.ts';

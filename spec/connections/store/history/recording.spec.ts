@@ -37,8 +37,8 @@ function read({ folder }: Pick<Installation, 'folder'>, sql: string): Record<str
 async function written(hub: StoredHub, { folder }: Installation): Promise<void> {
   await eventually(() => existsSync(join(folder, 'data', 'history.db-wal')));
   await eventually(async () => {
-    await hub.keeping.archive?.history?.flush();
-    return hub.keeping.archive?.history?.status().lagMs === 0;
+    await hub.persistence.archive?.history?.flush();
+    return hub.persistence.archive?.history?.status().lagMs === 0;
   });
 }
 
@@ -55,7 +55,7 @@ const recorded = shared(async (t) => {
   const before = await installation.start();
   await written(before, installation);
   const second = await installation.start();
-  const ofSecond = second.keeping.archive?.history;
+  const ofSecond = second.persistence.archive?.history;
   second.write('desk/text', 'of the second', writer);
   await second.stop();
   for (const [id, value] of Object.entries({ level: -0.5, count: 2 ** 53 - 1, text: 'größe', go: true, lamp: true }))

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { VirtualTimeScheduler } from 'rxjs';
-import type { HistoryQuestion } from '../../../../lib/connections/keeping.ts';
+import type { HistoryQuestion } from '../../../../lib/connections/persistence.ts';
 import { hourMs } from '../../../../lib/connections/store/history/history-tables.ts';
 import { maxQuestions, PastReader } from '../../../../lib/connections/store/reader/past-reader.ts';
 import type { History } from '../../../../lib/wire/http/past-shapes.ts';

@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import type { HistoryQuestion } from '../../../../lib/connections/keeping.ts';
+import type { HistoryQuestion } from '../../../../lib/connections/persistence.ts';
 import { hourMs } from '../../../../lib/connections/store/history/history-tables.ts';
 import { answerHistories } from '../../../../lib/connections/store/reader/histories/histories.ts';
 import { PastDatabase } from '../../../../lib/connections/store/reader/past-database.ts';

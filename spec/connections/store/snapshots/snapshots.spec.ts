@@ -133,7 +133,7 @@ test('a turn with many saves and recalls looks at the parameters once: the last 
   );
   t.true(tookMs < 5000, 'a turn holds up everybody else');
   t.deepEqual([list().saved.length, list().matches], [51, 'n49']);
-  const { values } = hub.keeping.archive!.snapshots!.compare('wide', 'n7');
+  const { values } = hub.persistence.archive!.snapshots!.compare('wide', 'n7');
   t.is(values.find(({ parameter }) => parameter === 'wide/fader')!.value, 3999, 'as the turn has left it');
 });
 
@@ -242,7 +242,7 @@ test('what is no more, or converts no longer, is left out of a recall with a war
   const { hub } = await restart();
   const { at, set, find, matches } = useDesk(hub, 'changed');
   set({ far: false, fader: 8 });
-  const { values } = hub.keeping.archive!.snapshots!.compare('changed', 'evening');
+  const { values } = hub.persistence.archive!.snapshots!.compare('changed', 'evening');
   t.deepEqual(values, [
     { parameter: 'changed/fader', type: 'I', value: 0.5, present: 8, differs: true },
     { parameter: 'changed/far', type: 'B', value: true, present: false, differs: true },

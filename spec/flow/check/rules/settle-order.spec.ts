@@ -21,7 +21,7 @@ function rule(from: readonly string[], to: readonly string[], isEnabled = true):
       pipe: [],
       result: undefined,
       split: undefined,
-      hearsWrites: false,
+      listensToWrites: false,
       runsAtStart: false,
     },
   };

@@ -5,7 +5,7 @@ import { filterOf } from '../../../../lib/connections/rest-api/filters/filter.ts
 import { limitSettings } from '../../../../lib/connections/rest-api/limits/limit-settings.ts';
 import { Client } from '../../../../lib/connections/rest-api/sockets/v1/client.ts';
 import { createSubscription } from '../../../../lib/connections/rest-api/sockets/v1/subscription.ts';
-import { openVisitor } from '../../../../lib/connections/rest-api/users/visitor.ts';
+import { openPrincipal } from '../../../../lib/connections/rest-api/users/principal.ts';
 import type { Delivery } from '../../../../lib/wire/v1/client-messages.ts';
 import type { ReceivedMessage } from '../../../../lib/wire/v1/hub-messages.ts';
 import { numberOf, type ScriptedDesk } from './desk.ts';
@@ -42,9 +42,13 @@ export class ScriptedReader {
 
   constructor(desk: ScriptedDesk) {
     this.#desk = desk;
-    const visitor = openVisitor(desk.graph as unknown as HubPort);
-    const comer = { visitor, origin: { kind: 'client', name: 'spec' }, remoteAddress: '127.0.0.1' } as const;
-    this.client = new Client(comer, 'epoch', limits.unreadBytes, { full() {}, sentLate() {}, waits() {} });
+    const principal = openPrincipal(desk.graph as unknown as HubPort);
+    const handshakeRequest = {
+      principal,
+      origin: { kind: 'client', name: 'spec' },
+      remoteAddress: '127.0.0.1',
+    } as const;
+    this.client = new Client(handshakeRequest, 'epoch', limits.unreadBytes, { full() {}, sentLate() {}, waits() {} });
     this.client.open(this.socket.asSocket);
   }
 

@@ -12,14 +12,14 @@ import type { Settings } from '../../settings.ts';
 import { isOpen } from '../../users/accounts.ts';
 import type { Devices, Invitation } from '../../users/devices.ts';
 import { type Directory, KnownHeaders } from '../../users/directory.ts';
-import type { Guest } from '../../users/visitor.ts';
+import type { SignedInUser } from '../../users/principal.ts';
 import type { Attempts } from './attempts.ts';
 
 interface EntryOptions {
   readonly directory: Directory;
   readonly devices: Devices;
   readonly attempts: Attempts;
-  readonly witness: Witness;
+  readonly auditSink: AuditSink;
   readonly hits: LimitHits;
   /** The name of the cookie without its prefix: browsers send cookies of a host to all of its ports. */
   readonly cookieName: () => string;
@@ -49,16 +49,16 @@ export class Entry {
     return this.#options.devices;
   }
 
-  get witness(): Witness {
-    return this.#options.witness;
+  get auditSink(): AuditSink {
+    return this.#options.auditSink;
   }
 
   /** Compares a password; not when whoever sent it has gone before its turn. Errors: `unauthorized`, `too-many-attempts`, `unavailable`. */
   async check(user: string, password: string, address: string, isGone: () => boolean): Promise<void> {
-    const { attempts, witness, directory } = this.#options;
-    const guest = await directory.withPassword(user, password, attempts.asker(address, user, isGone));
-    if (guest !== undefined) return attempts.right(address, user);
-    witness.note(user, address, 'refused', 'by the page to sign in');
+    const { attempts, auditSink, directory } = this.#options;
+    const signedIn = await directory.withPassword(user, password, attempts.asker(address, user, isGone));
+    if (signedIn !== undefined) return attempts.right(address, user);
+    auditSink.note(user, address, 'refused', 'by the page to sign in');
     throw (
       attempts.wrong(address, user) ??
       new HubError('unauthorized', 'user, password: expected those of a user of this hub')
@@ -67,10 +67,10 @@ export class Entry {
 
   /** What a code is good for. Errors: `unauthorized`, `too-many-attempts`. */
   exchange(code: string, address: string): Invitation {
-    const { attempts, witness, devices } = this.#options;
+    const { attempts, auditSink, devices } = this.#options;
     const invitation = devices.exchange(code);
     if (invitation !== undefined) return invitation;
-    witness.note('', address, 'refused', 'by a link that is good for nothing');
+    auditSink.note('', address, 'refused', 'by a link that is good for nothing');
     throw (
       attempts.wrong(address, '') ??
       new HubError('unauthorized', 'code: expected that of a link which nobody has opened yet; each is good once')
@@ -80,11 +80,11 @@ export class Entry {
   /** Lets a device in; it is known by the first of the cookies from then on. Errors: `unauthorized` when there is no such user any more. */
   admit(user: string, kind: DeviceKind, name: string, whence: Whence): Admitted {
     const { address } = whence;
-    const { devices, witness, hits } = this.#options;
+    const { devices, auditSink, hits } = this.#options;
     if (kind === 'browser' && devices.makeRoom(user)) hits.add('browsersPerUser', address);
     const token = devices.admit(user, kind, name);
-    witness.note(user, address, 'in', kind === 'kiosk' ? `kiosk "${name}", by its link` : `by the page, ${name}`);
-    return { guest: devices.find(token)!, cookies: this.#cookies(whence, token) };
+    auditSink.note(user, address, 'in', kind === 'kiosk' ? `kiosk "${name}", by its link` : `by the page, ${name}`);
+    return { signedIn: devices.find(token)!, cookies: this.#cookies(whence, token) };
   }
 
   /**
@@ -92,10 +92,11 @@ export class Entry {
    * keeps.
    */
   signOut(user: string, device: string, whence: Whence): string[] {
-    const { witness, devices } = this.#options;
-    witness.note(user, whence.address, 'out', '');
+    const { auditSink, devices } = this.#options;
+    auditSink.note(user, whence.address, 'out', '');
     devices.end(device);
-    for (const guest of this.#guestsOf(whence.cookie)) if (guest.device !== undefined) devices.end(guest.device);
+    for (const signedIn of this.#signedInOf(whence.cookie))
+      if (signedIn.device !== undefined) devices.end(signedIn.device);
     return this.#cookies(whence, undefined);
   }
 
@@ -106,12 +107,12 @@ export class Entry {
   }
 
   /** Who comes with a header `Cookie`; undefined: nobody. */
-  find(cookie: string): Guest | undefined {
+  find(cookie: string): SignedInUser | undefined {
     const known = this.#known.find(cookie);
     if (known !== undefined) return known;
-    const [guest] = this.#guestsOf(cookie);
-    if (guest !== undefined) this.#known.add(cookie, guest);
-    return guest;
+    const [signedIn] = this.#signedInOf(cookie);
+    if (signedIn !== undefined) this.#known.add(cookie, signedIn);
+    return signedIn;
   }
 
   /** Reads cookies anew from now on, so that devices which come are noted again. To be called now and then. */
@@ -123,14 +124,14 @@ export class Entry {
    * Everybody of whom a header has a cookie. Any page of the host, on whichever port, can set some of the same name, and have the browser send
    * them first. So each is looked for, at first those that such a page cannot set by plain HTTP. A header has no more than fit into 4 KB.
    */
-  *#guestsOf(cookie: string): Generator<Guest> {
+  *#signedInOf(cookie: string): Generator<SignedInUser> {
     const name = this.#options.cookieName();
     const pairs = cookie.split(/[;,]/).map((pair) => pair.trim().split('=', 2));
     for (const wanted of [securePrefix + name, name])
       for (const [key, value = ''] of pairs)
         if (key === wanted && tokenForm.test(value)) {
-          const guest = this.#options.devices.find(value);
-          if (guest !== undefined) yield guest;
+          const signedIn = this.#options.devices.find(value);
+          if (signedIn !== undefined) yield signedIn;
         }
   }
 
@@ -155,7 +156,7 @@ export interface Whence {
 }
 
 export interface Admitted {
-  readonly guest: Guest;
+  readonly signedIn: SignedInUser;
   /** Each is the value of a header `Set-Cookie`. */
   readonly cookies: readonly string[];
 }
@@ -169,13 +170,13 @@ const gatedMs = 60_000;
 
 type Context = Pick<ConnectionContext<unknown>, 'id' | 'log' | 'withoutSecrets'>;
 
-export class Witness {
+export class AuditSink {
   readonly #context: Context;
-  readonly #hub: Pick<HubPort, 'keeping'>;
+  readonly #hub: Pick<HubPort, 'persistence'>;
   readonly #gate: LogGate;
 
   /** The context is that of the REST API. */
-  constructor(context: Context, hub: Pick<HubPort, 'keeping'>, intervalMs = gatedMs) {
+  constructor(context: Context, hub: Pick<HubPort, 'persistence'>, intervalMs = gatedMs) {
     this.#context = context;
     this.#hub = hub;
     this.#gate = createLogGate(
@@ -206,9 +207,9 @@ export class Witness {
   }
 
   #report(user: string, after: string, cause: string, count = 1): void {
-    const { keeping } = this.#hub;
-    if (keeping.archive?.audit !== undefined) {
-      keeping.note({ kind: 'sign-in', user, address: '', after, cause, count });
+    const { persistence } = this.#hub;
+    if (persistence.archive?.audit !== undefined) {
+      persistence.note({ kind: 'sign-in', user, address: '', after, cause, count });
       return;
     }
     const times = count > 1 ? ` (${count} times within a minute)` : '';

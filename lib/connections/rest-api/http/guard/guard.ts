@@ -5,9 +5,9 @@ import { credentialsPrefix } from '../../../../wire/protocol.ts';
 import { joinedHeaders } from '../../input/parse-input.ts';
 import { hasGone, remoteAddressOf, schemeOf } from '../../proxies/trusted-proxies.ts';
 import type { Settings } from '../../settings.ts';
+import type { Principal, SignedInUser } from '../../users/principal.ts';
 import type { Need } from '../../users/rights.ts';
 import { notLetIn } from '../../users/view.ts';
-import type { Guest, Visitor } from '../../users/visitor.ts';
 import type { Attempts } from './attempts.ts';
 import type { Entry } from './entry.ts';
 import type { Act, Purpose } from './site-check.ts';
@@ -18,7 +18,7 @@ export interface Guard {
    * Returns who asks, if it may come in and has the right that is needed; later, if it takes long to find out. Errors: `bad-request`,
    * `foreign-host`, `foreign-origin`, `unauthorized`, `forbidden`, `too-many-attempts`.
    */
-  check(request: HttpRequest, purpose: Purpose, response: HttpResponse): Visitor | Promise<Visitor>;
+  check(request: HttpRequest, purpose: Purpose, response: HttpResponse): Principal | Promise<Principal>;
   /** Whether a browser asks what a page of allowedOrigins may send. It sends no credentials yet. */
   isPreflight(request: HttpRequest): boolean;
   /**
@@ -44,23 +44,28 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
     host: string,
     authorization: string,
     response: HttpResponse,
-  ): Guest | Promise<Guest> => {
+  ): SignedInUser | Promise<SignedInUser> => {
     const known = act === 'read' ? directory.knownByToken.find(authorization) : undefined;
     if (known !== undefined) return withRight(known, need, request);
     if (act !== 'read' || !isOfToken(authorization)) sites.checkOrigin(request, act, host, schemeOf(response));
-    const visitor = identification.byCredentials(authorization, response);
-    if (!(visitor instanceof Promise)) return withRight(visitor, need, request);
+    const principal = identification.byCredentials(authorization, response);
+    if (!(principal instanceof Promise)) return withRight(principal, need, request);
     const url = request.getUrl();
-    return visitor.then((one) => withRight(one, need, { getUrl: () => url }));
+    return principal.then((one) => withRight(one, need, { getUrl: () => url }));
   };
 
   /** Whoever comes with a cookie, or with nothing. */
-  const withoutCredentials = (request: HttpRequest, purpose: Purpose, host: string, response: HttpResponse): Guest => {
+  const withoutCredentials = (
+    request: HttpRequest,
+    purpose: Purpose,
+    host: string,
+    response: HttpResponse,
+  ): SignedInUser => {
     sites.checkOrigin(request, purpose.act, host, schemeOf(response));
-    const guest = identification.byCookie(request);
-    if (guest === undefined) return withRight(identification.nobody(purpose), purpose.need, request);
+    const signedIn = identification.byCookie(request);
+    if (signedIn === undefined) return withRight(identification.nobody(purpose), purpose.need, request);
     if (purpose.act !== 'read') sites.checkNamed(request);
-    return withRight(guest, purpose.need, request);
+    return withRight(signedIn, purpose.need, request);
   };
 
   return {
@@ -99,9 +104,9 @@ function isOfToken(authorization: string): boolean {
 }
 
 /** Errors: `unauthorized`, `forbidden`. */
-function withRight(visitor: Guest, need: Need, request: Pick<HttpRequest, 'getUrl'>): Guest {
-  if (need === 'entry' || visitor.rights.has(need)) return visitor;
-  if (visitor.name === '') throw notLetIn();
+function withRight(principal: SignedInUser, need: Need, request: Pick<HttpRequest, 'getUrl'>): SignedInUser {
+  if (need === 'entry' || principal.rights.has(need)) return principal;
+  if (principal.name === '') throw notLetIn();
   throw new HubError(
     'forbidden',
     `${request.getUrl()}: expected a user who may ${need === 'manage' ? 'manage' : 'read metrics'}`,
@@ -126,7 +131,10 @@ class Identification {
   readonly #entry: Entry;
   readonly #attempts: Attempts;
   /** Credentials that are being compared, by address, and who waits for that. There are at most as many as there are connections. */
-  readonly #comparing = new Map<string, { readonly found: Promise<Guest>; readonly responses: HttpResponse[] }>();
+  readonly #comparing = new Map<
+    string,
+    { readonly found: Promise<SignedInUser>; readonly responses: HttpResponse[] }
+  >();
 
   constructor(entry: Entry, attempts: Attempts) {
     this.#entry = entry;
@@ -134,13 +142,13 @@ class Identification {
   }
 
   /** Who comes with these credentials. Errors: `unauthorized`, `too-many-attempts`, `unavailable`. */
-  byCredentials(authorization: string, response: HttpResponse): Guest | Promise<Guest> {
+  byCredentials(authorization: string, response: HttpResponse): SignedInUser | Promise<SignedInUser> {
     const { directory } = this.#entry;
     const known = directory.known(authorization);
     if (known !== undefined) return known;
     const claimed = readCredentials(authorization);
     const address = remoteAddressOf(response);
-    const letIn = (guest: Guest | undefined) => this.#letIn(guest, authorization, address, claimed);
+    const letIn = (signedIn: SignedInUser | undefined) => this.#letIn(signedIn, authorization, address, claimed);
     if (claimed === undefined) return letIn(undefined);
     const key = `${address} ${authorization}`; // whoever guesses elsewhere waits longer
     const under = this.#comparing.get(key);
@@ -150,45 +158,50 @@ class Identification {
     }
     const responses = [response];
     const asker = this.#attempts.asker(address, claimed.user, () => responses.every(hasGone));
-    const guest =
+    const signedIn =
       'token' in claimed
         ? directory.withToken(claimed.token, asker)
         : directory.withPassword(claimed.user, claimed.password, asker);
-    if (!(guest instanceof Promise)) return letIn(guest);
-    const found = guest.then(letIn).finally(() => this.#comparing.delete(key));
+    if (!(signedIn instanceof Promise)) return letIn(signedIn);
+    const found = signedIn.then(letIn).finally(() => this.#comparing.delete(key));
     this.#comparing.set(key, { found, responses });
     return found;
   }
 
   /** Who has signed in with the browser that asks; undefined: nobody. */
-  byCookie(request: HttpRequest): Guest | undefined {
+  byCookie(request: HttpRequest): SignedInUser | undefined {
     const cookie = request.getHeader(cookieHeader);
     if (cookie === '') return undefined;
-    const guest = this.#entry.find(cookie);
-    if (guest !== undefined) return guest;
+    const signedIn = this.#entry.find(cookie);
+    if (signedIn !== undefined) return signedIn;
     const [all = ''] = joinedHeaders(request, 'cookie');
     return all === cookie ? undefined : this.#entry.find(all);
   }
 
   /** Who asks without saying who it is. Errors: `unauthorized`. */
-  nobody({ need }: Purpose): Guest {
+  nobody({ need }: Purpose): SignedInUser {
     const { anonymous, stranger } = this.#entry.directory;
     const nobody = anonymous ?? (need === 'nothing' ? stranger : undefined);
     if (nobody === undefined) throw notLetIn();
     return nobody;
   }
 
-  #letIn(guest: Guest | undefined, authorization: string, address: string, claimed: Credentials | undefined): Guest {
-    const { directory, witness } = this.#entry;
+  #letIn(
+    signedIn: SignedInUser | undefined,
+    authorization: string,
+    address: string,
+    claimed: Credentials | undefined,
+  ): SignedInUser {
+    const { directory, auditSink } = this.#entry;
     const user = claimed?.user ?? '';
-    if (claimed === undefined || guest === undefined || guest.hasLeft) {
-      witness.note(user, address, 'refused', 'by credentials');
+    if (claimed === undefined || signedIn === undefined || signedIn.hasLeft) {
+      auditSink.note(user, address, 'refused', 'by credentials');
       throw this.#attempts.wrong(address, user) ?? notLetIn();
     }
     this.#attempts.right(address, user);
-    directory.remember(authorization, guest, 'token' in claimed);
-    witness.note(guest.name, address, 'in', 'by credentials');
-    return guest;
+    directory.remember(authorization, signedIn, 'token' in claimed);
+    auditSink.note(signedIn.name, address, 'in', 'by credentials');
+    return signedIn;
   }
 }
 

@@ -15,7 +15,7 @@ import type { Task } from '../../pacing/fair-queue.ts';
 import type { View } from '../../users/view.ts';
 import type { FanOut, Rounds } from '../fan-out.ts';
 import {
-  type Comer,
+  type HandshakeRequest,
   heartbeatPayload,
   type ProtocolContext,
   type Session,
@@ -52,7 +52,7 @@ export interface PlainContext
 }
 
 /** What the handshake tells of a client; `seen` is 0 when it asks for a snapshot. */
-interface Accepted extends Comer {
+interface Accepted extends HandshakeRequest {
   readonly patterns: readonly string[];
   readonly topic: PlainTopic;
   readonly seen: number | undefined;
@@ -90,14 +90,14 @@ export class PlainClient implements Session, Task, Listener {
   /** Why no item of it may be written. */
   #refusal: LimitError | undefined = undefined;
 
-  constructor(context: PlainContext, { patterns, topic, visitor, origin, remoteAddress, seen }: Accepted) {
+  constructor(context: PlainContext, { patterns, topic, principal, origin, remoteAddress, seen }: Accepted) {
     this.#context = context;
     this.#filters = patterns;
     this.remoteAddress = remoteAddress;
-    this.share = shareOf(visitor, remoteAddress);
+    this.share = shareOf(principal, remoteAddress);
     this.#topic = topic;
     this.#origin = origin;
-    this.#view = visitor.view;
+    this.#view = principal.view;
     this.#seen = seen;
     this.#sent = new ClientTally(topic.sent);
   }

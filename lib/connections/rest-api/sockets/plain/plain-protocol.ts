@@ -28,16 +28,16 @@ export function servePlain(options: ProtocolContext): Protocol {
   return {
     name: 'plain',
     subprotocol: '',
-    accept(comer, queryText) {
+    accept(handshakeRequest, queryText) {
       const query = new URLSearchParams(queryText);
       const patterns = query.getAll('filter').sort();
-      const { visitor } = comer;
+      const { principal } = handshakeRequest;
       const isList = isTrue(query.get('list'));
-      const key = `${visitor.key}\n${isList}\n${JSON.stringify(patterns)}`;
-      const filterOf = () => bothOf(boundOf(visitor), createFilter(patterns, patternSteps));
+      const key = `${principal.key}\n${isList}\n${JSON.stringify(patterns)}`;
+      const filterOf = () => bothOf(boundOf(principal), createFilter(patterns, patternSteps));
       const topic = groups.join(key, filterOf, isList);
       const seen = isTrue(query.get('snapshot')) ? 0 : undefined;
-      return new PlainClient(context, { ...comer, patterns, topic, seen });
+      return new PlainClient(context, { ...handshakeRequest, patterns, topic, seen });
     },
     close() {
       outbox.flush();

@@ -5,8 +5,8 @@ import type { CloseCode } from '../../../../wire/protocol.ts';
 import { limits } from '../../limits/client-limits.ts';
 import { newWriterId, shareOf } from '../../limits/rates.ts';
 import type { FairQueue } from '../../pacing/fair-queue.ts';
-import type { Visitor } from '../../users/visitor.ts';
-import type { Comer, Socket } from '../socket-protocol.ts';
+import type { Principal } from '../../users/principal.ts';
+import type { HandshakeRequest, Socket } from '../socket-protocol.ts';
 import { Tally } from '../tally.ts';
 import { closeSocket } from '../user-shares.ts';
 import { isTrigger } from './frames.ts';
@@ -34,7 +34,7 @@ export interface ClientEvents {
 }
 
 export class Client {
-  readonly visitor: Visitor;
+  readonly principal: Principal;
   readonly origin: Origin;
   /** Where it comes from, as the log names it. */
   readonly remoteAddress: string;
@@ -69,12 +69,17 @@ export class Client {
   readonly #events: ClientEvents;
 
   /** `unreadBytes`: how much uWebSockets.js holds for it. */
-  constructor({ visitor, origin, remoteAddress }: Comer, epoch: string, unreadBytes: number, events: ClientEvents) {
-    this.visitor = visitor;
+  constructor(
+    { principal, origin, remoteAddress }: HandshakeRequest,
+    epoch: string,
+    unreadBytes: number,
+    events: ClientEvents,
+  ) {
+    this.principal = principal;
     this.epoch = epoch;
     this.origin = origin;
     this.remoteAddress = remoteAddress;
-    this.share = shareOf(visitor, remoteAddress);
+    this.share = shareOf(principal, remoteAddress);
     this.#maxUnreadAnswers = unreadBytes / 2;
     this.#events = events;
   }

@@ -14,8 +14,8 @@ import { LimitError } from '../../limits/limit-hits.ts';
 import type { Limits } from '../../limits/limit-settings.ts';
 import type { WriteCounts } from '../../limits/rates.ts';
 import { inSpan, originWithTrace } from '../../tracing/traceparent.ts';
+import type { Principal } from '../../users/principal.ts';
 import type { View } from '../../users/view.ts';
-import type { Visitor } from '../../users/visitor.ts';
 import type { ProtocolContext } from '../socket-protocol.ts';
 import { costOf, type SubscriptionShares } from '../user-shares.ts';
 import type { Client } from './client.ts';
@@ -24,13 +24,13 @@ import type { Groups } from './groups.ts';
 import { type Request, subscriptionId } from './subscription.ts';
 
 /** What handlers work with. */
-export interface Desk extends Pick<ProtocolContext, 'hub' | 'log' | 'writes' | 'fanOut' | 'hits' | 'rates'> {
+export interface HandlerContext extends Pick<ProtocolContext, 'hub' | 'log' | 'writes' | 'fanOut' | 'hits' | 'rates'> {
   readonly groups: Groups;
   readonly shares: SubscriptionShares;
   /** What the subscriptions of a client may cost. */
   readonly limits: Pick<Limits, 'subscriptions' | 'clientSteps'>;
   /** Errors: `bad-request`. */
-  readonly readSubscription: (message: object, visitor: Visitor) => Request;
+  readonly readSubscription: (message: object, principal: Principal) => Request;
 }
 
 /** What says which message an error answers: the number of its subscription, or the `ack` of its write. */
@@ -46,7 +46,7 @@ export interface Rest {
 type Message = Readonly<Record<string, unknown>>;
 
 /** Handles a message; returns what is left to do of it. Errors: `bad-request`; then nothing has changed. */
-type Handler = (desk: Desk, client: Client, message: Message) => Rest | undefined;
+type Handler = (context: HandlerContext, client: Client, message: Message) => Rest | undefined;
 
 type Item = readonly [target: Target, value: unknown];
 
@@ -75,7 +75,12 @@ const unsubSchema = z.strictObject({ unsub: subscriptionId });
 const pingSchema = z.strictObject({ ping: z.number({ error: 'number' }) });
 
 /** Takes a message; returns what is left to do of it. Errors: `bad-request`; then nothing has changed. */
-export function receive(desk: Desk, client: Client, message: ArrayBuffer, isBinary: boolean): Rest | undefined {
+export function receive(
+  context: HandlerContext,
+  client: Client,
+  message: ArrayBuffer,
+  isBinary: boolean,
+): Rest | undefined {
   if (isBinary) throw new HubError('bad-request', 'expected a text frame with JSON, got a binary frame');
   if (message.byteLength > maxMessageBytes)
     throw new LimitError(
@@ -87,7 +92,7 @@ export function receive(desk: Desk, client: Client, message: ArrayBuffer, isBina
   const kind = kinds.find((name) => name in data);
   if (kind === undefined)
     throw new HubError('bad-request', `expected a message with one of ${kinds.join(', ')}, got ${describe(data)}`);
-  return handlers[kind]!(desk, client, data);
+  return handlers[kind]!(context, client, data);
 }
 
 /** Finds what a message was about that made no sense, also when it is too long. */
@@ -103,11 +108,11 @@ export function subjectOf(message: ArrayBuffer): Subject {
 }
 
 /** `{"set":[["desk/lamp",true],[8,0.5]],"ack":5}` writes parameters, in one turn. */
-function handleSet(desk: Desk, client: Client, message: Message): undefined {
+function handleSet(context: HandlerContext, client: Client, message: Message): undefined {
   const { traceparent } = message;
   const origin = traceparent === undefined ? client.origin : originWithTrace(client.origin, traceparent);
-  if (origin.traceparent === undefined) void write(desk, client, message, origin);
-  else void inSpan(origin, 'set', (own) => write(desk, client, message, own), failureOf);
+  if (origin.traceparent === undefined) void write(context, client, message, origin);
+  else void inSpan(origin, 'set', (own) => write(context, client, message, own), failureOf);
 }
 
 /** What says that some of it was refused; undefined: nothing was. */
@@ -117,7 +122,7 @@ function failureOf([first]: readonly Refused[]): string | undefined {
 
 /** Returns what was refused; later, when other hubs have written what they own. */
 function write(
-  { hub, log, fanOut, hits, writes, rates }: Desk,
+  { hub, log, fanOut, hits, writes, rates }: HandlerContext,
   client: Client,
   message: Message,
   origin: Origin,
@@ -126,7 +131,7 @@ function write(
   const refused: Refused[] = [];
   let index = -1;
   let remotes: RemoteItem[] | undefined;
-  const { view } = client.visitor;
+  const { view } = client.principal;
   const refusal = rates.writes?.(client, items.length);
   if (refusal !== undefined) hits.addError(refusal, client.remoteAddress);
   hub.turn(() => {
@@ -197,12 +202,12 @@ async function writeRemotes(
 
 /** Waits until it is known that what this hub has written stays; what is not confirmed is added. undefined: there is nothing to wait for. */
 function confirmOwn(
-  { hub, fanOut }: Pick<Desk, 'hub' | 'fanOut'>,
+  { hub, fanOut }: Pick<HandlerContext, 'hub' | 'fanOut'>,
   items: readonly Item[],
   remotes: readonly RemoteItem[] | undefined,
   refused: Refused[],
 ): Promise<void> | undefined {
-  const { watch } = hub.duty;
+  const { watch } = hub.leadership;
   if (watch?.confirm === undefined) return undefined;
   const others = new Set([...refused, ...(remotes ?? [])].map(({ index }) => index));
   if (others.size === items.length) return undefined;
@@ -252,26 +257,26 @@ function isItem(item: unknown): item is Item {
  * `{"sub":1,"include":["desk/**"],"rate":60}` subscribes. Patterns are compiled, and matched with the parameters, in the slices of the
  * client.
  */
-function handleSub(desk: Desk, client: Client, message: Message): Rest {
+function handleSub(context: HandlerContext, client: Client, message: Message): Rest {
   let request: Request | undefined;
   const { sub } = message;
   return {
     subject: typeof sub === 'number' ? { sub } : {},
     advance(endMs) {
-      request ??= readRequest(desk, client, message);
-      if (request.subscription.selection.prepare(() => desk.hub.parameters(), endMs)) return true;
-      subscribe(desk, client, request);
+      request ??= readRequest(context, client, message);
+      if (request.subscription.selection.prepare(() => context.hub.parameters(), endMs)) return true;
+      subscribe(context, client, request);
       return false;
     },
   };
 }
 
-function readRequest(desk: Desk, client: Client, message: object): Request {
-  const request = desk.readSubscription(message, client.visitor);
+function readRequest(context: HandlerContext, client: Client, message: object): Request {
+  const request = context.readSubscription(message, client.principal);
   const { id, selection } = request.subscription;
   const others = client.subscriptions.filter((one) => one.id !== id);
   const steps = others.reduce((sum, one) => sum + one.selection.work, selection.work);
-  const { clientSteps } = desk.limits;
+  const { clientSteps } = context.limits;
   if (steps > clientSteps)
     throw new LimitError(
       'clientSteps',
@@ -281,7 +286,11 @@ function readRequest(desk: Desk, client: Client, message: object): Request {
   return request;
 }
 
-function subscribe({ hub, groups, shares, limits }: Desk, client: Client, { subscription, since }: Request): void {
+function subscribe(
+  { hub, groups, shares, limits }: HandlerContext,
+  client: Client,
+  { subscription, since }: Request,
+): void {
   const { id, rate, delivery } = subscription;
   const before = client.subscriptions.find((one) => one.id === id);
   if (before === undefined && client.subscriptions.length >= limits.subscriptions)
@@ -303,7 +312,7 @@ function subscribe({ hub, groups, shares, limits }: Desk, client: Client, { subs
 }
 
 /** `{"unsub":1}` ends a subscription. */
-function handleUnsub({ groups, shares }: Desk, client: Client, message: Message): undefined {
+function handleUnsub({ groups, shares }: HandlerContext, client: Client, message: Message): undefined {
   const { unsub } = parse(unsubSchema, message);
   if (!client.subscriptions.some(({ id }) => id === unsub))
     throw new HubError('bad-request', `unsub: there is no subscription ${unsub}`);
@@ -315,6 +324,6 @@ function handleUnsub({ groups, shares }: Desk, client: Client, message: Message)
 }
 
 /** `{"ping":1}` is answered with `{"pong":1}`. */
-function handlePing(_: Desk, client: Client, message: Message): undefined {
+function handlePing(_: HandlerContext, client: Client, message: Message): undefined {
   client.send(encode({ pong: parse(pingSchema, message).ping }));
 }

@@ -12,7 +12,7 @@ import { type Filter, filterOf } from '../../filters/filter.ts';
 import { parse } from '../../input/parse-input.ts';
 import { LimitError } from '../../limits/limit-hits.ts';
 import type { Limits } from '../../limits/limit-settings.ts';
-import type { Visitor } from '../../users/visitor.ts';
+import type { Principal } from '../../users/principal.ts';
 import type { FanOut } from '../fan-out.ts';
 import { Selection } from '../parameter-selection.ts';
 import { shownPatterns } from '../socket-protocol.ts';
@@ -188,10 +188,10 @@ const maxKnownWork = 2048;
  * there may be thousands of them. Errors of what it creates: `bad-request`.
  */
 export function createSubscriptionReader(
-  boundOf: (visitor: Visitor) => Filter,
+  boundOf: (principal: Principal) => Filter,
   fanOut: FanOut,
   limits: PatternLimits,
-): (message: object, visitor: Visitor) => Request {
+): (message: object, principal: Principal) => Request {
   const known = new Map<string, Subscription>();
   let knownWork = 0;
   const keep = (text: string, subscription: Subscription) => {
@@ -203,12 +203,12 @@ export function createSubscriptionReader(
       knownWork -= selection.work;
     }
   };
-  return (message, visitor) => {
+  return (message, principal) => {
     const { since, ...request } = parse(requestSchema, message);
-    const text = `${visitor.key}\n${JSON.stringify(request)}`;
+    const text = `${principal.key}\n${JSON.stringify(request)}`;
     let subscription = known.get(text);
     if (subscription === undefined) {
-      subscription = createSubscription(request, { filter: boundOf(visitor), key: visitor.key }, fanOut, limits);
+      subscription = createSubscription(request, { filter: boundOf(principal), key: principal.key }, fanOut, limits);
       keep(text, subscription);
     }
     return { subscription, since };

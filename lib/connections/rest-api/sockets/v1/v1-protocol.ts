@@ -7,7 +7,7 @@ import { closeCodes, protocolName } from '../../../../wire/protocol.ts';
 import type { Greeting } from '../../../../wire/v1/hub-messages.ts';
 import type { LostFires } from '../../../mirroring.ts';
 import type { Limits } from '../../limits/limit-settings.ts';
-import type { Visitor } from '../../users/visitor.ts';
+import type { Principal } from '../../users/principal.ts';
 import type { Channel } from '../fan-out.ts';
 import type { Protocol, ProtocolContext } from '../socket-protocol.ts';
 import { SubscriptionShares } from '../user-shares.ts';
@@ -54,7 +54,7 @@ export function serveV1({
   const groups = new Groups(hub, fanOut, { queue, giveUp });
   const epochs = new Epochs();
   const shares = new SubscriptionShares(limits);
-  const desk = {
+  const context = {
     hub,
     log,
     writes,
@@ -68,12 +68,12 @@ export function serveV1({
   };
   const taken = limitsReported(limits);
   const greetingOf = ({ epoch }: Client) => encode({ hello: { epoch, hub: `patchbay ${hub.version}`, limits: taken } });
-  const shared = { desk, hits, queue, resume, sessions, stalls, greetingOf };
+  const shared = { context, hits, queue, resume, sessions, stalls, greetingOf };
 
   return {
     name: protocolName,
     subprotocol: protocolName,
-    accept(comer) {
+    accept(handshakeRequest) {
       const events: ClientEvents = {
         full: (client) => stalls.add(client),
         sentLate: () => session.drained(),
@@ -82,7 +82,7 @@ export function serveV1({
           else resume(session);
         },
       };
-      const client = new Client(comer, epochs.of(comer.visitor), limits.unreadBytes, events);
+      const client = new Client(handshakeRequest, epochs.of(handshakeRequest.principal), limits.unreadBytes, events);
       const session = new V1Session(shared, client);
       return session;
     },
@@ -112,7 +112,7 @@ class Epochs {
   readonly #epoch = randomUUID();
   readonly #secret = randomUUID();
 
-  of({ key }: Visitor): string {
+  of({ key }: Principal): string {
     if (key === '') return this.#epoch;
     return `${this.#epoch}-${createHmac('sha256', this.#secret).update(key).digest('hex').slice(0, 12)}`;
   }

@@ -10,7 +10,7 @@ import { heartbeatPayload, type Session, type Socket, stalledAfterMs } from '../
 import { costOf } from '../user-shares.ts';
 import type { Client } from './client.ts';
 import { encode } from './frames.ts';
-import { type Desk, type Rest, receive, type Subject, subjectOf } from './message-handlers.ts';
+import { type HandlerContext, type Rest, receive, type Subject, subjectOf } from './message-handlers.ts';
 
 /** After so many messages in a row that made no sense a socket is closed. */
 const maxMistakes = limits.mistakes.default;
@@ -19,7 +19,7 @@ const checkMs = 1000;
 
 /** What the sessions of a server share. */
 interface Shared {
-  readonly desk: Desk;
+  readonly context: HandlerContext;
   readonly hits: LimitHits;
   readonly queue: FairQueue;
   /** Goes on with the messages of a session that was busy. */
@@ -57,7 +57,7 @@ export class V1Session implements Session, Task {
   receive(message: ArrayBuffer, isBinary: boolean): void {
     this.#received++;
     try {
-      this.#rest = receive(this.#shared.desk, this.#client, message, isBinary);
+      this.#rest = receive(this.#shared.context, this.#client, message, isBinary);
     } catch (error) {
       this.#answerMistake(error, subjectOf(message));
       return;
@@ -92,7 +92,7 @@ export class V1Session implements Session, Task {
     this.#rest = undefined;
     this.#client.ask(false);
     this.#shared.resume(this); // more may wait, which an end must wait for
-    this.#shared.desk.groups.resume(this.#client);
+    this.#shared.context.groups.resume(this.#client);
     return false;
   }
 
@@ -101,12 +101,12 @@ export class V1Session implements Session, Task {
   }
 
   drained(): void {
-    const { stalls, desk, resume } = this.#shared;
+    const { stalls, context, resume } = this.#shared;
     if (!this.#client.isFull) return;
     resume(this); // its messages may have waited for that
     if (!this.#client.hasDrained()) return;
     stalls.delete(this.#client);
-    desk.groups.resume(this.#client);
+    context.groups.resume(this.#client);
   }
 
   ping(): void {
@@ -114,7 +114,7 @@ export class V1Session implements Session, Task {
   }
 
   ponged(): void {
-    this.#shared.desk.groups.settle(this.#client);
+    this.#shared.context.groups.settle(this.#client);
   }
 
   end(code: CloseCode, reason: string): void {
@@ -124,18 +124,18 @@ export class V1Session implements Session, Task {
   }
 
   close(): void {
-    const { sessions, stalls, queue, desk } = this.#shared;
+    const { sessions, stalls, queue, context } = this.#shared;
     sessions.delete(this);
     stalls.delete(this.#client);
     queue.remove(this);
-    desk.shares.change(this.share, costOf(this.#client.subscriptions), costOf([]));
-    desk.groups.remove(this.#client);
+    context.shares.change(this.share, costOf(this.#client.subscriptions), costOf([]));
+    context.groups.remove(this.#client);
     this.#client.lose();
   }
 
   status(nowMs: number): SessionStatus {
     const { fullSinceMs, unreadBytes, sent } = this.#client;
-    const behindSinceMs = this.#shared.desk.groups.membershipOf(this.#client)?.sinceMs;
+    const behindSinceMs = this.#shared.context.groups.membershipOf(this.#client)?.sinceMs;
     const since = Math.min(behindSinceMs ?? nowMs, fullSinceMs ?? nowMs);
     const isLive = behindSinceMs === undefined && fullSinceMs === undefined;
     const isStalled = fullSinceMs !== undefined && nowMs - fullSinceMs >= stalledAfterMs;
@@ -168,9 +168,9 @@ export class V1Session implements Session, Task {
 
   /** Answers a mistake: at once, or after what waits for other hubs. */
   #answerMistake(error: unknown, subject: Subject): void {
-    const { desk, hits } = this.#shared;
+    const { context, hits } = this.#shared;
     hits.addError(error, this.#client.remoteAddress);
-    const frame = encode({ error: asHubError(error, desk.log).message, ...subject });
+    const frame = encode({ error: asHubError(error, context.log).message, ...subject });
     const isLast = ++this.#mistakes >= maxMistakes;
     if (this.#client.pendingAcks === 0) this.#sendMistake(frame, isLast);
     else this.#client.answerAfter(undefined, () => this.#sendMistake(frame, isLast));

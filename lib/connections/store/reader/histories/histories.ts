@@ -4,7 +4,7 @@ import { HubError } from '../../../../model/error.ts';
 import type { Value } from '../../../../model/value.ts';
 import type { History } from '../../../../wire/http/past-shapes.ts';
 import { toIsoTime } from '../../../../wire/time.ts';
-import type { HistoryQuestion } from '../../../keeping.ts';
+import type { HistoryQuestion } from '../../../persistence.ts';
 import type { PastDatabase } from '../past-database.ts';
 import { createSight, type Moment, type Sees } from '../past-moment.ts';
 import { historyOf } from './history-of.ts';

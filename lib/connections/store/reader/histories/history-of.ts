@@ -1,7 +1,7 @@
 // The history of one parameter, whatever its type is.
 import type { Value, ValueType } from '../../../../model/value.ts';
 import type { History, HistoryGap } from '../../../../wire/http/past-shapes.ts';
-import type { AskedParameter } from '../../../keeping.ts';
+import type { AskedParameter } from '../../../persistence.ts';
 import { type Series, type Span, type Stored, toValue } from '../past-database.ts';
 import {
   type Course,

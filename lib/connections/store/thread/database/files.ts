@@ -2,7 +2,7 @@
 
 import { closeSync, copyFileSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { PrivateFiles } from '../../../keeping.ts';
+import type { PrivateFiles } from '../../../persistence.ts';
 
 /** Damaged files that are set aside: the newest so many stay. */
 const keptAside = 5;

@@ -5,7 +5,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import { isTime } from '../../../../model/time/iso-time.ts';
 import { isValueOf, type ValueType, valueTypes } from '../../../../model/value.ts';
-import type { KeptMemory } from '../../../keeping.ts';
+import type { KeptMemory } from '../../../persistence.ts';
 import { backupWork, filesOf } from '../database/files.ts';
 import { openStored, type Stored } from '../database/open-stored.ts';
 import { LeftOutRows, readRows, readStored, storedText } from '../database/read-rows.ts';

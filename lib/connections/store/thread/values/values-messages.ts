@@ -1,6 +1,6 @@
 // What the hub's thread asks of the thread that writes values, and what it is answered: one question at a time.
 import type { Value, ValueType } from '../../../../model/value.ts';
-import type { KeptMemory } from '../../../keeping.ts';
+import type { KeptMemory } from '../../../persistence.ts';
 import type { PackedRows } from '../../packed-rows.ts';
 
 /** The folder of a store and the bound of its database. */

@@ -7,7 +7,7 @@ import type { SettleTask } from '../../../../graph/settle-queue.ts';
 import { KeptResults } from '../../../../model/kept-results.ts';
 import type { Change } from '../../../../model/parameter.ts';
 import type { Value } from '../../../../model/value.ts';
-import type { ExpressionBody, Hearer, Source } from '../../../plan.ts';
+import type { ExpressionBody, RuleListener, Source } from '../../../plan.ts';
 import type { RuleContext, RuleOutput } from '../rule-context.ts';
 import { createFired, type Fired, readNamed, type Scope } from '../rule-sources.ts';
 import { ExpressionLookup, RuleRunner, type RunnerParts } from './rule-runner.ts';
@@ -33,7 +33,7 @@ export function runExpressions(body: ExpressionBody, context: RuleContext): Runn
 }
 
 /** A rule that only copies is traced when somebody has asked for it. */
-class Copier implements Hearer {
+class Copier implements RuleListener {
   readonly #trace: RuleContext['trace'];
   readonly #output: RuleOutput;
 
@@ -58,12 +58,12 @@ class Copier implements Hearer {
 
 function hearAny({ any }: Extract<Source, { any: unknown }>, parts: RunnerParts): () => void {
   const { context, subscription, body } = parts;
-  const hearer = new AnyHearer(
+  const listener = new AnyHearer(
     any.map((address) => context.runtime.graph.get(address)),
     parts,
   );
-  context.sources.any(any, hearer, body.hearsWrites, subscription);
-  return () => context.sources.atSettle(() => hearer.begin());
+  context.sources.any(any, listener, body.listensToWrites, subscription);
+  return () => context.sources.atSettle(() => listener.begin());
 }
 
 /**
@@ -73,7 +73,7 @@ function hearAny({ any }: Extract<Source, { any: unknown }>, parts: RunnerParts)
 const scope: Scope = { value: undefined, previous: undefined, now: undefined };
 
 /** Runs a rule with each value, and knows the one before, `previous`, from the start where there is one. */
-class AnyHearer extends RuleRunner implements Hearer {
+class AnyHearer extends RuleRunner implements RuleListener {
   readonly #nodes: readonly ParameterNode[];
   readonly #parts: RunnerParts;
   #last: Value | undefined;
@@ -109,15 +109,15 @@ class AnyHearer extends RuleRunner implements Hearer {
 
 function hearNamed(from: Extract<Source, { named: unknown }>, parts: RunnerParts): () => void {
   const { context, subscription, body } = parts;
-  const hearer = new NamedHearer(from, parts);
-  context.sources.place(hearer);
-  context.sources.each(hearer.nodes, hearer.fired, hearer, body.hearsWrites, subscription);
-  subscription.add(() => hearer.end());
-  return () => hearer.begin();
+  const listener = new NamedHearer(from, parts);
+  context.sources.place(listener);
+  context.sources.each(listener.nodes, listener.fired, listener, body.listensToWrites, subscription);
+  subscription.add(() => listener.end());
+  return () => listener.begin();
 }
 
 /** Runs a rule once per turn, when all names are known, or as many as its expressions need. It is what waits in the turn itself. */
-class NamedHearer extends RuleRunner implements Hearer, SettleTask {
+class NamedHearer extends RuleRunner implements RuleListener, SettleTask {
   order = 0;
   isWaiting = false;
   number = 0;

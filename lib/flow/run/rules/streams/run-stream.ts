@@ -71,11 +71,11 @@ function streamSources(
     return one;
   };
   const own: Sources = {
-    any: (addresses, hearer, hearsWrites) =>
-      bounded(() => sources.any(addresses, { next: (value) => goIn(() => hearer.next(value)) }, hearsWrites)),
-    named(named, next, hearsWrites) {
+    any: (addresses, listener, listensToWrites) =>
+      bounded(() => sources.any(addresses, { next: (value) => goIn(() => listener.next(value)) }, listensToWrites)),
+    named(named, next, listensToWrites) {
       const goOn: typeof next = (values, isComplete) => goIn(() => next(values, isComplete));
-      return bounded(() => sources.named(named, goOn, hearsWrites));
+      return bounded(() => sources.named(named, goOn, listensToWrites));
     },
     peek: (address) => sources.peek(address),
   };

@@ -11,9 +11,9 @@ const parameter = (id: string) => ({ id, type: 'S', access: 'read-write' }) as c
 
 /** A desk, and clients of it that want all changes. */
 async function start(count: number) {
-  const desk = new ScriptedDesk(Array.from({ length: count }, (_, index) => parameter(`p${index}`)));
+  const context = new ScriptedDesk(Array.from({ length: count }, (_, index) => parameter(`p${index}`)));
   const connect = async () => {
-    const reader = new ScriptedReader(desk);
+    const reader = new ScriptedReader(context);
     reader.subscribe(0, { include: ['**'], rate: 0, delivery: 'all' });
     do {
       await setImmediate();
@@ -25,38 +25,38 @@ async function start(count: number) {
   /** It reads no more, and its socket is full. */
   const stop = async (reader: ScriptedReader) => {
     reader.socket.isReading = false;
-    desk.set('desk/p0', `${++stops} ${padding}`);
+    context.set('desk/p0', `${++stops} ${padding}`);
     while (!reader.client.isFull) await setImmediate();
   };
-  return { desk, connect, stop };
+  return { context, connect, stop };
 }
 
 test('a client that does not read is given up when too much is to be told of parameters that came', async (t) => {
-  const { desk, connect, stop } = await start(1);
+  const { context, connect, stop } = await start(1);
   const [stopped, reading] = [await connect(), await connect()];
   await stop(stopped);
   const come = async (number: number) => {
-    desk.declare(parameter(`new-${number}`));
+    context.declare(parameter(`new-${number}`));
     await setImmediate();
     reading.drain();
   };
   for (let number = 0; number < limits.unsentFrames.default; number++) await come(number);
-  t.deepEqual(desk.givenUp, []);
+  t.deepEqual(context.givenUp, []);
   await come(limits.unsentFrames.default);
-  t.deepEqual(desk.givenUp, [[stopped.client, 'unsentFrames']]);
+  t.deepEqual(context.givenUp, [[stopped.client, 'unsentFrames']]);
   t.deepEqual([...stopped.faults, ...reading.faults], []);
 });
 
 test('who has read nothing for longest is given up when too many changes are counted for those who want all and do not read', async (t) => {
   const most = limits.missedChanges.default * 0.6; // of each
-  const { desk, connect, stop } = await start(most);
+  const { context, connect, stop } = await start(most);
   const first = await connect();
   await stop(first);
-  for (let place = 1; place < most; place++) desk.set(`desk/p${place}`, '1');
+  for (let place = 1; place < most; place++) context.set(`desk/p${place}`, '1');
   const second = await connect();
   await stop(second);
-  t.deepEqual(desk.givenUp, []);
-  for (let place = 1; place < most; place++) desk.set(`desk/p${place}`, '2');
-  while (desk.givenUp.length === 0) await setImmediate();
-  t.deepEqual(desk.givenUp, [[first.client, 'missedChanges']]);
+  t.deepEqual(context.givenUp, []);
+  for (let place = 1; place < most; place++) context.set(`desk/p${place}`, '2');
+  while (context.givenUp.length === 0) await setImmediate();
+  t.deepEqual(context.givenUp, [[first.client, 'missedChanges']]);
 });

@@ -41,11 +41,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 class Play {
-  readonly desk = new ScriptedDesk([
+  readonly context = new ScriptedDesk([
     ...Array.from({ length: count }, (_, index) => ({ id: `p${index}`, type: 'S', access: 'read-write' }) as const),
     { id: 'go', type: 'T', access: 'read-write' },
   ]);
-  readonly readers = Array.from({ length: readerCount }, () => new ScriptedReader(this.desk));
+  readonly readers = Array.from({ length: readerCount }, () => new ScriptedReader(this.context));
   #writes = 0;
   #came = 0;
 
@@ -86,7 +86,7 @@ class Play {
     const faults = this.readers.flatMap((one) => one.faults);
     const [{ reported, endedAt }] = this.readers as [ScriptedReader];
     const made = new Map<string, number>();
-    for (const { address, revision } of this.desk.changes)
+    for (const { address, revision } of this.context.changes)
       if (revision > endedAt) made.set(address, (made.get(address) ?? 0) + 1);
     for (const address of new Set([...made.keys(), ...reported.keys()]))
       if (made.get(address) !== reported.get(address))
@@ -95,14 +95,14 @@ class Play {
   }
 
   #write(place: number, isLong: boolean): void {
-    if (place === count) this.desk.graph.write('desk/go', 1, writer);
-    else this.desk.graph.write(`desk/p${place}`, `${++this.#writes} ${isLong ? longPadding : padding}`, writer);
+    if (place === count) this.context.graph.write('desk/go', 1, writer);
+    else this.context.graph.write(`desk/p${place}`, `${++this.#writes} ${isLong ? longPadding : padding}`, writer);
   }
 
   /** Parameters come, with values. */
   reload(came: number): void {
     for (let index = 0; index < came; index++)
-      this.desk.declare({
+      this.context.declare({
         id: `p1-new-${++this.#came}`,
         type: 'S',
         access: 'read-write',
@@ -133,7 +133,7 @@ test('no revision is told that is older than one before when all outboxes of a g
     while (reader!.state !== 'live') await play.round();
   };
   await within(settled(), 'an end', 10_000);
-  for (const address of ['p10', 'p20', 'go', 'p11']) play.desk.graph.write(`desk/${address}`, 1, writer);
+  for (const address of ['p10', 'p20', 'go', 'p11']) play.context.graph.write(`desk/${address}`, 1, writer);
   play.reload(1);
   await play.round();
   t.deepEqual(reader!.faults, []);

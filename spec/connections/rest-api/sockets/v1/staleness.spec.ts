@@ -15,13 +15,13 @@ for (const delivery of ['latest', 'all'] as const)
   test(`${delivery}: who did not read is told the newest values first, and then that they are fresh`, async (t) => {
     const remote = { hub: 'west', staleSince: undefined as number | undefined, write: async () => [] };
     const ids = Array.from({ length: count }, (_, index) => `p${index}`);
-    const desk = new ScriptedDesk(ids.map((id) => ({ id, type: 'S', access: 'read-write' })));
-    const parameters = [...desk.graph.parameters()];
+    const context = new ScriptedDesk(ids.map((id) => ({ id, type: 'S', access: 'read-write' })));
+    const parameters = [...context.graph.parameters()];
     for (const parameter of parameters) (parameter as { remote?: Remote }).remote = remote;
     const write = (value: number) => {
-      for (const { address } of parameters) desk.set(address, `${value} ${padding}`);
+      for (const { address } of parameters) context.set(address, `${value} ${padding}`);
     };
-    const reader = new ScriptedReader(desk);
+    const reader = new ScriptedReader(context);
     const until = async (isSo: () => boolean) => {
       while (!isSo()) {
         await nextRound();
@@ -35,7 +35,7 @@ for (const delivery of ['latest', 'all'] as const)
       'an end',
     );
     remote.staleSince = Date.now();
-    desk.groups.staleness.look(parameters);
+    context.groups.staleness.look(parameters);
     await within(
       until(() => reader.stale.size === count),
       'what is stale',
@@ -48,7 +48,7 @@ for (const delivery of ['latest', 'all'] as const)
     reader.socket.isReading = true;
     reader.drain(); // it has room again, and lacks most values
     remote.staleSince = undefined;
-    desk.groups.staleness.look(parameters);
+    context.groups.staleness.look(parameters);
     await within(
       until(() => reader.stale.size === 0),
       'what is fresh',

@@ -6,7 +6,7 @@ export interface Held<T> {
   readonly value: T | undefined;
 }
 
-export interface Cell<T> {
+export interface Register<T> {
   /** Reads the newest value. Rejects when the servers do not answer. */
   read(): Promise<Held<T>>;
   /**
@@ -17,7 +17,7 @@ export interface Cell<T> {
 }
 
 /** A cell of somebody else, which is only read, and not created where there is none: then it holds nothing. */
-export interface ForeignCell<T> {
+export interface ForeignRegister<T> {
   /** Rejects when the servers do not answer. */
   peek(): Promise<Held<T>>;
 }

@@ -4,7 +4,7 @@ import type { HubPort } from '../../hub-port.ts';
 import type { Rights } from './rights.ts';
 import { BoundedView, openView, type View } from './view.ts';
 
-export interface Visitor {
+export interface Principal {
   /** The name of the user; empty: nobody in particular. */
   readonly name: string;
   /** The device that has a token of its own. */
@@ -21,7 +21,7 @@ export interface Visitor {
 }
 
 /** Whoever comes to a hub that is open. */
-export function openVisitor(hub: HubPort): Visitor {
+export function openPrincipal(hub: HubPort): Principal {
   return {
     name: '',
     device: undefined,
@@ -34,7 +34,7 @@ export function openVisitor(hub: HubPort): Visitor {
 }
 
 /** Somebody with rights. */
-export class Guest implements Visitor {
+export class SignedInUser implements Principal {
   readonly name: string;
   readonly device: string | undefined;
   readonly rights: Rights;

@@ -4,10 +4,10 @@ import { setTimeout as after } from 'node:timers/promises';
 import { connect } from '@nats-io/transport-node';
 import test from 'ava';
 import { filter } from 'rxjs/operators';
-import type { Cell } from '../../../../lib/connections/nats/lease/cell.ts';
 import { Lease } from '../../../../lib/connections/nats/lease/lease.ts';
 import { type LeaseRecord, parseLease } from '../../../../lib/connections/nats/lease/lease-record.ts';
-import { Creations, StreamCell } from '../../../../lib/connections/nats/lease/stream-cell.ts';
+import type { Register } from '../../../../lib/connections/nats/lease/register.ts';
+import { Creations, StreamRegister } from '../../../../lib/connections/nats/lease/stream-register.ts';
 import { monotonicScheduler } from '../../../../lib/hub/scheduler.ts';
 import { eventually, first } from '../../../support/deadline.ts';
 import { startNats } from '../../../support/nats/servers.ts';
@@ -31,14 +31,18 @@ async function answered<T>(ask: () => Promise<T>, onSilence: () => void = () => 
 }
 
 /** Whether one of those that replace a value at once is told that it has; nobody, if an answer was missing. */
-async function oneWins(cells: readonly Cell<LeaseRecord>[], value: LeaseRecord, sequence: number): Promise<boolean> {
+async function oneWins(
+  registers: readonly Register<LeaseRecord>[],
+  value: LeaseRecord,
+  sequence: number,
+): Promise<boolean> {
   let missing = 0;
-  const replace = (cell: Cell<LeaseRecord>) =>
+  const replace = (register: Register<LeaseRecord>) =>
     answered(
-      () => cell.replace(value, sequence),
+      () => register.replace(value, sequence),
       () => missing++,
     );
-  const reported = await Promise.all(cells.map(replace));
+  const reported = await Promise.all(registers.map(replace));
   const winners = reported.filter((one) => one !== undefined).length;
   return winners === 1 || (winners === 0 && missing > 0);
 }
@@ -48,9 +52,9 @@ test('of hubs that ask a real server at once one gets it, and the next one as so
   t.teardown(() => nats.end());
   const connections = await Promise.all([0, 1].map(() => connect({ servers: [...nats.urls] })));
   t.teardown(() => Promise.all(connections.map((connection) => connection.close())));
-  const cells = connections.map(
+  const registers = connections.map(
     (connection) =>
-      new StreamCell({
+      new StreamRegister({
         connection: () => connection,
         creations: new Creations(),
         stream: 'lease',
@@ -60,12 +64,14 @@ test('of hubs that ask a real server at once one gets it, and the next one as so
       }),
   );
   for (let race = 0; race < 30; race++) {
-    const { sequence } = await answered(() => cells[0]!.read());
+    const { sequence } = await answered(() => registers[0]!.read());
     const value = { term: race + 1, holder: 'x', name: 'x', isReleased: true };
-    t.true(await oneWins(cells, value, sequence));
-    t.like(await answered(() => cells[0]!.read()), { sequence: sequence + 1, value });
+    t.true(await oneWins(registers, value, sequence));
+    t.like(await answered(() => registers[0]!.read()), { sequence: sequence + 1, value });
   }
-  const [one, other] = cells.map((cell, index) => new Lease(cell, { id: `${index}`, name: '' }, monotonicScheduler));
+  const [one, other] = registers.map(
+    (register, index) => new Lease(register, { id: `${index}`, name: '' }, monotonicScheduler),
+  );
   const holds = (lease: Lease) => first(lease.state$.pipe(filter(({ is }) => is === 'held')));
   one!.start();
   const { term } = (await holds(one!)) as { term: number };
@@ -92,7 +98,7 @@ test('the holder of a lease whose stream is gone has it again, in a new stream',
     creations: new Creations(),
   };
   const [one, other] = ['one', 'other'].map(
-    (id) => new Lease(new StreamCell(place), { id, name: id }, monotonicScheduler),
+    (id) => new Lease(new StreamRegister(place), { id, name: id }, monotonicScheduler),
   );
   one!.start();
   await first(one!.state$.pipe(filter(({ is }) => is === 'held')));
@@ -117,13 +123,13 @@ test('a cell has its stream created where there is none, and asks for that at no
     t.teardown(() => connection.close());
     return connection;
   };
-  const [witness, one, other] = await Promise.all([dial(), dial(), dial()]);
+  const [auditSink, one, other] = await Promise.all([dial(), dial(), dial()]);
   let asked = 0;
-  witness.subscribe('$JS.API.STREAM.CREATE.>', { callback: () => void asked++ });
-  await witness.flush();
+  auditSink.subscribe('$JS.API.STREAM.CREATE.>', { callback: () => void asked++ });
+  await auditSink.flush();
   let connection = one;
   const place = { stream: 'lease', subject: 'some.lease' };
-  const cell = new StreamCell({
+  const register = new StreamRegister({
     connection: () => connection,
     creations: new Creations(),
     ...place,
@@ -131,17 +137,17 @@ test('a cell has its stream created where there is none, and asks for that at no
     warnOfSenseless: () => {},
   });
   const value = { term: 1, holder: 'x', name: 'x', isReleased: true };
-  t.deepEqual(await cell.read(), { sequence: 0, value: undefined });
-  t.is(await cell.replace(value, 0), 1);
+  t.deepEqual(await register.read(), { sequence: 0, value: undefined });
+  t.is(await register.replace(value, 0), 1);
   connection = other;
-  t.is(await cell.replace(value, 1), 2, 'in another session');
-  t.deepEqual(await cell.read(), { sequence: 2, value });
-  await witness.flush();
+  t.is(await register.replace(value, 1), 2, 'in another session');
+  t.deepEqual(await register.read(), { sequence: 2, value });
+  await auditSink.flush();
   t.is(asked, 1);
 
-  await witness.request('$JS.API.STREAM.DELETE.lease');
-  await t.throwsAsync(cell.replace(value, 2));
-  await eventually(async () => (await cell.replace(value, 0).catch(() => undefined)) === 1, 'a new stream');
+  await auditSink.request('$JS.API.STREAM.DELETE.lease');
+  await t.throwsAsync(register.replace(value, 2));
+  await eventually(async () => (await register.replace(value, 0).catch(() => undefined)) === 1, 'a new stream');
 });
 
 test('what a hub creates it creates one after another, whatever they come to', async (t) => {
@@ -169,9 +175,9 @@ test('a server survives that many ask at once for what nobody has had created ye
   t.teardown(() => Promise.allSettled(connections.map((connection) => connection.close())));
   for (let race = 0; race < 40; race++) {
     const place = { stream: `race-${race}`, subject: `race.${race}` };
-    const cells = connections.map(
+    const registers = connections.map(
       (connection) =>
-        new StreamCell({
+        new StreamRegister({
           connection: () => connection,
           creations: new Creations(),
           ...place,
@@ -179,10 +185,10 @@ test('a server survives that many ask at once for what nobody has had created ye
           warnOfSenseless: () => {},
         }),
     );
-    const held = await Promise.all(cells.map((cell) => answered(() => cell.read())));
+    const held = await Promise.all(registers.map((register) => answered(() => register.read())));
     t.true(held.every(({ sequence }) => sequence === 0));
     const value = { term: 1, holder: 'x', name: 'x', isReleased: true };
-    t.true(await oneWins(cells, value, 0));
-    t.like(await answered(() => cells[0]!.read()), { sequence: 1, value });
+    t.true(await oneWins(registers, value, 0));
+    t.like(await answered(() => registers[0]!.read()), { sequence: 1, value });
   }
 });

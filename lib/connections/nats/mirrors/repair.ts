@@ -18,7 +18,7 @@ export interface Position {
   readonly rev: number;
 }
 
-export interface MendContext {
+export interface RepairContext {
   readonly transport: Transport;
   readonly owner: HubName;
   readonly intake: Pick<Intake, 'run' | 'goThrough'>;
@@ -32,7 +32,7 @@ export interface MendContext {
 }
 
 /** Where the owner was when it told the last page, with which a mirror has all of it. */
-export interface Mended extends Position {
+export interface Repaired extends Position {
   /** How often triggers have fired: number, count, number, … */
   readonly fires: readonly number[];
   /** Whether all parameters were told anew. */
@@ -45,22 +45,22 @@ export class SenselessAnswer extends Error {}
 class Unwanted extends Error {}
 
 /** Errors: the owner does not answer, or its answers do not fit together; then it may be tried again. `SenselessAnswer`. */
-export async function mend(context: MendContext, from: Position | undefined): Promise<Mended> {
-  const mending = new Mending(context);
-  const mended = from === undefined ? undefined : await mending.walk(from);
-  if (mended !== undefined) return { ...mended, isSnapshot: false };
-  const position = await mending.define();
+export async function repair(context: RepairContext, from: Position | undefined): Promise<Repaired> {
+  const repairing = new Repairing(context);
+  const repaired = from === undefined ? undefined : await repairing.walk(from);
+  if (repaired !== undefined) return { ...repaired, isSnapshot: false };
+  const position = await repairing.define();
   const valued = new Set<number>();
-  const all = await mending.walk({ ...position, rev: 0 }, valued);
+  const all = await repairing.walk({ ...position, rev: 0 }, valued);
   if (all === undefined) throw new Error('parameters came or went meanwhile');
-  await mending.take(context.parameters.settle(valued));
+  await repairing.take(context.parameters.settle(valued));
   return { ...all, isSnapshot: true };
 }
 
-class Mending {
-  readonly #context: MendContext;
+class Repairing {
+  readonly #context: RepairContext;
 
-  constructor(context: MendContext) {
+  constructor(context: RepairContext) {
     this.#context = context;
   }
 
@@ -91,7 +91,7 @@ class Mending {
   async walk(
     { epoch, structure, rev }: Position,
     valued?: Set<number>,
-  ): Promise<Omit<Mended, 'isSnapshot'> | undefined> {
+  ): Promise<Omit<Repaired, 'isSnapshot'> | undefined> {
     let since = rev;
     for (;;) {
       const { changes, to, fires = [], ...answer } = await this.#ask({ since, epoch, structure });

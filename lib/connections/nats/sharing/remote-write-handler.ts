@@ -39,7 +39,7 @@ interface Known {
   readonly confirmed: Promise<boolean> | undefined;
 }
 
-export interface WriteDeskContext {
+export interface RemoteWriteContext {
   readonly hub: Pick<HubPort, 'find' | 'turn' | 'mirroring'>;
   readonly isShared: (parameter: Parameter) => boolean;
   /** Whether an epoch is of this desk, which knows what was asked for in it. */
@@ -58,8 +58,8 @@ interface Writer {
   readonly number: number;
 }
 
-export class WriteDesk {
-  readonly #context: WriteDeskContext;
+export class RemoteWriteHandler {
+  readonly #context: RemoteWriteContext;
   /** By run and number, oldest first. */
   readonly #known = new Map<string, Known>();
   /** Those whose answers are known, oldest first, and how long these are together. */
@@ -67,7 +67,7 @@ export class WriteDesk {
   #answerLength = 0;
   readonly #writers = new WeakMap<Parameter, Writer>();
 
-  constructor(context: WriteDeskContext) {
+  constructor(context: RemoteWriteContext) {
     this.#context = context;
   }
 

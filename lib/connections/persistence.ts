@@ -46,7 +46,7 @@ export interface Kept {
 }
 
 /** What was done with the hub itself, beside changes of parameters: a rule was switched, flow files were reloaded, its clock was set. */
-export interface Deed {
+export interface AuditEvent {
   readonly kind: 'rule' | 'connection' | 'reload' | 'sign-in' | 'clock' | 'lost' | 'stop';
   /** Who did it: a client, `api 10.0.0.3`. */
   readonly user: string;
@@ -73,7 +73,7 @@ export interface Memory {
 }
 
 /** What a store sees of the hub, beside its parameters. */
-export interface KeepingPort {
+export interface PersistencePort {
   /** Whether a value of the parameter may be kept: others write it, and nothing outside of the hub knows better. */
   isKept(parameter: Parameter): boolean;
   /**
@@ -83,9 +83,9 @@ export interface KeepingPort {
    */
   isFromOutside(change: Change): boolean;
   /** What is done with the hub itself. Hot, replays nothing, synchronous, never completes, never errors. */
-  readonly deeds$: Observable<Deed>;
+  readonly auditEvents$: Observable<AuditEvent>;
   /** Tells the store what is done with the hub itself. */
-  note(deed: Deed): void;
+  note(auditEvent: AuditEvent): void;
   /** Takes what has changed of all that is under way since it was taken last. */
   takeMemories(): readonly KeptMemory[];
   /** All that is under way counts as changed, as when it is kept for the first time. */

@@ -14,7 +14,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { messageOf } from '../../../model/error.ts';
 import { within } from '../../../model/time/deadline.ts';
 import { expectShallow } from '../wire/shallow.ts';
-import { type Cell, type ForeignCell, type Held, NotReplaced } from './cell.ts';
+import { type ForeignRegister, type Held, NotReplaced, type Register } from './register.ts';
 
 /** A server that needs longer than this counts as one that does not answer. */
 const answerMs = 1000;
@@ -50,7 +50,7 @@ export class Creations {
   }
 }
 
-interface StreamCellOptions<T> {
+interface StreamRegisterOptions<T> {
   /** The present connection; undefined: there is none. */
   readonly connection: () => NatsConnection | undefined;
   readonly stream: string;
@@ -77,12 +77,12 @@ interface Opened {
  * leader while the cluster, which creates streams, has none. A server alone is asked to create it first: Debian 12 has one that crashes
  * when it is asked for a message of a stream that somebody else is having created at this moment.
  */
-export class StreamCell<T> implements Cell<T>, ForeignCell<T> {
-  readonly #options: StreamCellOptions<T>;
+export class StreamRegister<T> implements Register<T>, ForeignRegister<T> {
+  readonly #options: StreamRegisterOptions<T>;
   #last: Opened | undefined;
   #isCreating = false;
 
-  constructor(options: StreamCellOptions<T>) {
+  constructor(options: StreamRegisterOptions<T>) {
     this.#options = options;
   }
 

@@ -3,15 +3,15 @@ import { isAbsolute, resolve } from 'node:path';
 import { type Observable, Subject } from 'rxjs';
 import type {
   Archive,
-  Deed,
+  AuditEvent,
   Installation,
-  KeepingPort,
   Kept,
   KeptMemory,
   KeptValue,
   Memory,
   NamedFile,
-} from '../../../connections/keeping.ts';
+  PersistencePort,
+} from '../../../connections/persistence.ts';
 import type { Graph } from '../../../graph/graph.ts';
 import { connectionIdOf, formatAddress } from '../../../model/address.ts';
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
@@ -27,7 +27,7 @@ const clockToleranceMs = 20;
 
 type Read = () => unknown;
 
-export class Keeping implements KeepingPort {
+export class HubPersistence implements PersistencePort {
   readonly #graph: Graph;
   readonly #clock: () => number;
   readonly #timeOfDay: () => number;
@@ -36,8 +36,8 @@ export class Keeping implements KeepingPort {
   #kept: ReadonlySet<string> = new Set();
   /** Connections that tell what happens outside. */
   #outside: ReadonlySet<string> = new Set();
-  readonly #deeds = new Subject<Deed>();
-  readonly deeds$: Observable<Deed> = this.#deeds.asObservable();
+  readonly #auditEvents = new Subject<AuditEvent>();
+  readonly auditEvents$: Observable<AuditEvent> = this.#auditEvents.asObservable();
   readonly #givenBack = new Subject<void>();
   /** A store has given back what another hub had open before. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly givenBack$: Observable<void> = this.#givenBack.asObservable();
@@ -168,8 +168,8 @@ export class Keeping implements KeepingPort {
   }
 
   /** Tells the store what is done with the hub itself. */
-  note(deed: Deed): void {
-    this.#deeds.next(deed);
+  note(auditEvent: AuditEvent): void {
+    this.#auditEvents.next(auditEvent);
   }
 
   /** The values that a connection is given when it starts. */

@@ -2,7 +2,7 @@
 
 import { setTimeout as after } from 'node:timers/promises';
 import test from 'ava';
-import { maxAnswerLength, WriteDesk } from '../../../../lib/connections/nats/sharing/write-desk.ts';
+import { maxAnswerLength, RemoteWriteHandler } from '../../../../lib/connections/nats/sharing/remote-write-handler.ts';
 import type { WriteAnswer } from '../../../../lib/connections/nats/wire/domain-messages.ts';
 import type { ParameterDeclaration } from '../../../../lib/model/parameter.ts';
 import { JoinedHub } from '../support/joined-hub.ts';
@@ -15,7 +15,7 @@ function openDesk(confirm: (() => Promise<boolean>) | undefined, ...declarations
   const west = new JoinedHub('west', time, new LossyNetwork(time, () => 0.5).transportOf('west'));
   west.declare(...declarations);
   const own = { isShared: () => true, isOwn: () => true, scheduler: time, notify: () => {} };
-  const desk = new WriteDesk({ hub: west.hub, ...own, confirm });
+  const remoteWrites = new RemoteWriteHandler({ hub: west.hub, ...own, confirm });
   const ask = (
     number: number,
     items: readonly unknown[],
@@ -34,7 +34,7 @@ function openDesk(confirm: (() => Promise<boolean>) | undefined, ...declarations
       items,
     };
     const reply = (data: Uint8Array | string) => answered((JSON.parse(String(data)) as WriteAnswer).results);
-    desk.take({ subject: '', data: Buffer.from(JSON.stringify(request)), reply });
+    remoteWrites.take({ subject: '', data: Buffer.from(JSON.stringify(request)), reply });
   };
   return { time, west, ask };
 }

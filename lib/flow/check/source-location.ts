@@ -12,7 +12,7 @@ import type { ParameterDeclaration } from '../../model/parameter.ts';
 import { withoutSecrets, withoutValue } from '../../model/secret.ts';
 import { type FlowFile, valueAt } from '../files/flow-file.ts';
 
-export class Spot {
+export class SourceLocation {
   readonly file: FlowFile;
   readonly #path: SettingPath;
   readonly #mistakes: MistakeList;
@@ -37,31 +37,31 @@ export class Spot {
   }
 
   /** A spot within this one: `at('rules', 2)`. */
-  at(...path: SettingPath): Spot {
-    return new Spot(this.file, this.#mistakes, [...this.#path, ...path]);
+  at(...path: SettingPath): SourceLocation {
+    return new SourceLocation(this.file, this.#mistakes, [...this.#path, ...path]);
   }
 
   /** A spot within the text that stands here, such as an expression; undefined: the text as a whole. */
-  inText(offset: number | undefined): Spot {
-    return new Spot(this.file, this.#mistakes, this.#path, offset);
+  inText(offset: number | undefined): SourceLocation {
+    return new SourceLocation(this.file, this.#mistakes, this.#path, offset);
   }
 
   /** The same spot, at a place of its file that is known otherwise. */
-  placed(place: Position | undefined): Spot {
-    return new Spot(this.file, this.#mistakes, this.#path, this.#offset, place);
+  placed(place: Position | undefined): SourceLocation {
+    return new SourceLocation(this.file, this.#mistakes, this.#path, this.#offset, place);
   }
 
   /** The same spot, where a function of the file has made what stands here. */
-  made(value: unknown): Spot {
+  made(value: unknown): SourceLocation {
     const { file } = this;
     const depth = this.#path.length;
     const positionOf: FlowFile['positionOf'] = (path, offset) =>
       file.positionOf(path, offset, valueAt(value, path.slice(depth)));
-    return new Spot({ ...file, positionOf }, this.#mistakes, this.#path);
+    return new SourceLocation({ ...file, positionOf }, this.#mistakes, this.#path);
   }
 
   /** The same spot. Mistakes at these paths below it show no value, and none shows a secret. */
-  hiding(paths: readonly SettingPath[], secrets: readonly string[]): Spot {
+  hiding(paths: readonly SettingPath[], secrets: readonly string[]): SourceLocation {
     const hidden = paths.map((path) => [...this.#path, ...path]);
     const file: FlowFile = {
       ...this.file,
@@ -70,7 +70,7 @@ export class Spot {
         return withoutSecrets(isHidden ? withoutValue(message) : message, secrets);
       },
     };
-    return new Spot(file, this.#mistakes, this.#path, this.#offset, this.#place);
+    return new SourceLocation(file, this.#mistakes, this.#path, this.#offset, this.#place);
   }
 
   /** Adds a mistake. */
@@ -93,8 +93,8 @@ export class Spot {
     try {
       return work();
     } catch (error) {
-      const spot = error instanceof ExpressionMistake ? this.inText(error.offset) : this;
-      spot.add(messageOf(error));
+      const location = error instanceof ExpressionMistake ? this.inText(error.offset) : this;
+      location.add(messageOf(error));
       return undefined;
     }
   }
@@ -123,7 +123,11 @@ export class Spot {
  * Finds the declaration of an address that stands at a spot, or undefined after it has added the mistake. `hearsWrites`: also writes
  * that change nothing are to be heard there.
  */
-export type FindDeclaration = (spot: Spot, address: string, hearsWrites?: boolean) => ParameterDeclaration | undefined;
+export type FindDeclaration = (
+  location: SourceLocation,
+  address: string,
+  listensToWrites?: boolean,
+) => ParameterDeclaration | undefined;
 
 // Keys: what connections and rules were made of, as text. A reload compares them to find what has changed.
 
