@@ -1,5 +1,5 @@
-// What flow files in TypeScript import: their declaration, and the words of the model. It loads none of the hub: a save of a
-// flow is tried in a thread that loads this alone.
+// Everything that flow files in TypeScript import: their declaration and the types of the model. It loads nothing of the hub, because a
+// thread that loads only this file tries out each saved flow.
 
 import type { ConnectionSettings } from './connections/connection-types.ts';
 import type { FlowDefinition as AnyFlowDefinition } from './flow/define-flow.ts';
@@ -21,10 +21,10 @@ export type { RuleRun, RuleRuns } from './model/reports/rule-status.ts';
 export { convert, type Value, type ValueType } from './model/value.ts';
 export type { ConnectionSettings };
 
-/** A flow file with connections of the types that the hub has. */
+/** A flow file with connections of the hub's connection types. */
 export type FlowDefinition = AnyFlowDefinition<ConnectionSettings>;
 
-/** Declares a flow file; its default export. */
+/** Declares a flow file. Use it as the default export. */
 export function defineFlow(definition: FlowDefinition): FlowDefinition {
   return definition;
 }

@@ -1,5 +1,5 @@
-// Loads the code of the package, which `npm run build` joins into a few pieces, each a function of CommonJS. What V8 has compiled of them
-// is kept in a folder, so that the next start compiles next to nothing. Where nothing can be kept or read, the same code runs.
+// Loads the code of the package. `npm run build` bundles it into a few pieces, each a CommonJS function. A folder caches the code that V8
+// has compiled, so the next start compiles almost nothing. Without a readable or writable cache the same code runs uncached.
 
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -24,36 +24,36 @@ type PieceFunction = (
   keepAll: () => void,
 ) => void;
 
-/** Where a file stood if it had been compiled by itself: `hub/version.js`. */
+/** Returns where a file would be if it were not bundled: `hub/version.js`. */
 const fileAt = (...path: string[]) => join(import.meta.dirname, ...path);
 const urlAt = (path: string) => pathToFileURL(fileAt(path)).href;
 const resolveOther = (specifier: string) => pathToFileURL(createRequire(fileAt('.')).resolve(specifier)).href;
 const importOther = (specifier: string) => import(specifier);
-/** The pieces are in this folder, beside the file that this one is compiled into. */
+/** The folder of the pieces, beside the file that this one is compiled into. */
 const pieceFolder = join(import.meta.dirname, 'code');
 const packageFolder = dirname(import.meta.dirname);
 
-/** What has run by then is kept as well. What has not is compiled when it is first called, at each start. */
+/** Code that has run within this time is cached too. Each start compiles all other code at its first call. */
 const keepAfterMs = 10_000;
-/** A hub keeps it at its end if that comes sooner. Another command has run too little of what a hub needs. */
+/** A hub writes its cache when it exits, if that is sooner. Other commands run too little of the code that a hub needs. */
 const pieceOfRun = 'run';
-/** While V8 runs with other flags than at the start, as it does to save memory, what it gives is of no use to the next start. */
+/** While V8 runs with other flags than at the start, to save memory, the next start cannot use what it compiles. */
 const keepAgainMs = 30_000;
-/** Node.js versions and settings whose code is kept at the same place; those used last stay. */
+/** How many Node.js versions and settings have their code in one folder; the most recently used stay. */
 const maxKept = 4;
-/** CRC-32 of the source and of what was compiled, which V8 itself does not check. */
+/** CRC-32 of the source and of the compiled code, which V8 itself does not check. */
 const headerBytes = 8;
 
 const pieces = new Map<string, { exports: Exports }>();
 const unkept = new Map<string, { script: Script; source: Uint8Array }>();
 const tagAtStart = cachedDataVersionTag();
-/** Code for one V8 is refused by another one. */
+/** One V8 version rejects the code of another. */
 const keptFor = `${versions.node}-${arch}`;
 const folders = cacheFolders();
-/** Those of them that hold code of this V8. */
+/** The folders that hold code of this V8 version. */
 let trusted: readonly string[] | undefined;
 
-/** Loads a piece, such as `main`, and all that it needs; returns its exports. */
+/** Loads a piece, such as `main`, with all its dependencies, and returns its exports. */
 export function load(name: string): Exports {
   const known = pieces.get(name);
   if (known !== undefined) return known.exports;
@@ -80,11 +80,11 @@ function compile(name: string, file: string): PieceFunction {
 }
 
 function scriptOf(filename: string, source: Buffer, cachedData?: Buffer): Script {
-  // the build leaves nothing but ASCII in it, of which V8 keeps a byte for each character
+  // the build leaves only ASCII, which V8 stores as one byte for each character
   return new Script(source.toString('latin1'), { filename, ...(cachedData && { cachedData }) });
 }
 
-/** What was kept of this very source, the nearest first. */
+/** Yields the cached code of exactly this source, the nearest folder first. */
 function* keptCodes(name: string, source: Uint8Array): Generator<Buffer> {
   trusted ??= folders.map((folder) => join(folder, keptFor)).filter((folder) => isTrusted(folder));
   for (const folder of trusted) {
@@ -103,7 +103,7 @@ function readIfTrusted(path: string): Buffer | undefined {
   }
 }
 
-/** Whether there is a file, or a folder, that nobody else can have written: V8 runs what is in it. */
+/** Whether a file or folder exists that no other user can have written: V8 runs its content. */
 function isTrusted(path: string): boolean {
   try {
     const { uid, mode } = statSync(path);
@@ -113,7 +113,7 @@ function isTrusted(path: string): boolean {
   }
 }
 
-/** Keeps what V8 has compiled by now, a piece in each round of the loop. */
+/** Caches what V8 has compiled so far, one piece in each round of the event loop. */
 function keepNext(): void {
   const isOther = cachedDataVersionTag() !== tagAtStart;
   if (unkept.size === 0 || (!isOther && !keepOne())) return;
@@ -121,11 +121,11 @@ function keepNext(): void {
 }
 
 function keepAll(): void {
-  for (const flag of ['--no-optimize-for-size', '--max-semi-space-size=0']) setFlagsFromString(flag); // run.ts has them set for a while
+  for (const flag of ['--no-optimize-for-size', '--max-semi-space-size=0']) setFlagsFromString(flag); // run.ts sets them for a while
   while (unkept.size > 0 && cachedDataVersionTag() === tagAtStart) if (!keepOne()) return;
 }
 
-/** Keeps a piece at the first place that can be written; returns whether there is one. */
+/** Writes a piece to the first writable folder; returns whether there is one. */
 function keepOne(): boolean {
   const [name, { script, source }] = unkept.entries().next().value!;
   unkept.delete(name);
@@ -141,15 +141,15 @@ function write(folder: string, name: string, content: readonly Buffer[]): boolea
   const unfinished = join(place, `${name}.${pid}-${threadId}`);
   try {
     mkdirSync(place, { recursive: true, mode: 0o755 });
-    if (!isTrusted(place)) return false; // nobody would read it
+    if (!isTrusted(place)) return false; // no start would read it
     dropOld(folder);
     writeFileSync(unfinished, Buffer.concat(content), { mode: 0o644 });
-    renameSync(unfinished, join(place, name)); // whoever reads meanwhile has the whole of the one or of the other
+    renameSync(unfinished, join(place, name)); // a concurrent reader gets either the old or the new file
     return true;
   } catch {
     try {
       rmSync(unfinished, { force: true });
-    } catch {} // it is not there, or nobody can remove it
+    } catch {} // it does not exist, or cannot be removed
     return false;
   }
 }
@@ -162,7 +162,7 @@ function dropOld(folder: string): void {
   for (const { name } of old) rmSync(join(folder, name), { recursive: true, force: true });
 }
 
-/** Where code is kept, by preference. Nothing is kept where everybody can write, such as /tmp. */
+/** Returns the cache folders by preference. None is writable for everybody, as /tmp is. */
 function cacheFolders(): readonly string[] {
   const { PATCHBAY_CACHE } = env;
   const own = join(packageFolder, 'node_modules/.cache/patchbay');
@@ -173,6 +173,6 @@ function cacheFolderOfUser(): readonly string[] {
   try {
     return [join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'patchbay')];
   } catch {
-    return []; // the system knows of no such user
+    return []; // the system does not know the user
   }
 }

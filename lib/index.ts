@@ -1,4 +1,4 @@
-// What programs import that embed a hub: a hub from flow files, its connection types, tests, and all that flow files import.
+// The exports for programs that embed a hub: a hub from flow files, its connection types, tests, and all that flow files import.
 
 export * from './authoring.ts';
 export { connectionTypes } from './connections/connection-types.ts';

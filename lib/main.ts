@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // The command line: the only file that touches `process`. Each command declares itself, and is a function that resolves to an exit status.
-// Only the one that is called is loaded, and what it is made of when it runs.
+// Only the called command is loaded, and its dependencies only when it runs.
 
 import './command/node-version.ts';
 import { existsSync } from 'node:fs';
@@ -48,7 +48,7 @@ program
     return finish(runHub(paths, options));
   });
 
-/** What declares a command, by its name, in the order of the help. To add one, write a file in `command/` and a line here. */
+/** The modules that declare the commands, by name, in the order of the help. To add one, write a file in `command/` and a line here. */
 const commands: Readonly<Record<string, () => Promise<{ register(cli: Cli): void }>>> = {
   init: () => import('./command/init.ts'),
   recipes: () => import('./command/recipe.ts'),
@@ -77,7 +77,7 @@ const commands: Readonly<Record<string, () => Promise<{ register(cli: Cli): void
 
 void call(process.argv[2] ?? 'run');
 
-/** Calls the command that was typed; all of them are declared where help is asked for. */
+/** Calls the command that was typed. Help loads the declarations of all commands. */
 async function call(name: string): Promise<void> {
   const names = ['help', '--help', '-h'].includes(name) ? Object.keys(commands) : [name];
   const declaring = names.map((one) => (Object.hasOwn(commands, one) ? commands[one]!() : undefined));
@@ -86,7 +86,10 @@ async function call(name: string): Promise<void> {
   await program.parseAsync();
 }
 
-/** What is no command is a path; undefined: it is there, or like no command. What stands behind it is not shown: it may be a password. */
+/**
+ * Returns an error for an argument that is neither a command nor a path, if it resembles a command. It does not show further arguments: one
+ * may be a password.
+ */
 function misspeltCommand(program: string, word: string, typed: string | undefined): string | undefined {
   if (word !== typed || existsSync(word)) return undefined;
   const nearest = nearestName(word, [...Object.keys(commands), 'run', 'help']);
@@ -95,7 +98,7 @@ function misspeltCommand(program: string, word: string, typed: string | undefine
 }
 
 async function runHub(paths: readonly string[], options: RunSettings): Promise<number> {
-  onReloadSignal(() => {}); // one that comes before any file was read ends nothing, and has nothing to reload
+  onReloadSignal(() => {}); // a signal before the files are read neither ends the process nor reloads anything
   const [{ run }, { createFlowGuard }, { createSupervisor }] = await Promise.all([
     import('./command/run/run.ts'),
     import('./command/run/flow-guard.ts'),
@@ -112,12 +115,15 @@ async function runHub(paths: readonly string[], options: RunSettings): Promise<n
   });
 }
 
-/** What was typed may be a password: an option that is misspelt is told without its value, and arguments are counted. */
+/**
+ * Removes the arguments from an error, because one may be a password: a misspelt option appears without its value, surplus arguments as a
+ * number.
+ */
 function withoutArguments(text: string): string {
   return text.replace(/('-(?:-[^'=]*=|[^-'](?=[^']))).*'/gs, "$1***'").replace(/( but got \d+): .*\.$/m, '$1.');
 }
 
-/** Standard output, which does not block from then on: Node lets pipes and sockets be so, but not terminals. */
+/** Returns the descriptor of standard output and makes it non-blocking. Node.js does that for pipes and sockets, but not for terminals. */
 function unblockedOutput(): number {
   const { _handle: handle } = process.stdout as { _handle?: { setBlocking?(isBlocking: boolean): void } };
   if (process.stdout.isTTY) handle?.setBlocking?.(false);

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command `patchbay` of the package. It imports the rest only once it is known that this Node.js can link it.
+// The `patchbay` command of the package. It imports the rest only after the check that this Node.js can load it.
 
 import './command/node-version.ts';
 

@@ -1,5 +1,5 @@
-// In a clone: reads modules whose types have been stripped before, and packages that have been joined, where `npm install` or `npm run
-// spec` has prepared them (spec/prepared/prepare.ts) and nothing has changed since. All else Node.js reads as it does without.
+// For a clone: loads modules with their types already stripped, and packages already bundled. `npm install` and `npm run spec` prepare both
+// (spec/prepared/prepare.ts). Node.js reads everything else, and all that has changed since, as usual.
 
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
@@ -10,14 +10,14 @@ import { fileURLToPath } from 'node:url';
 const root = new URL('../', import.meta.url);
 const packages = new URL('node_modules/', root).href;
 const cache = fileURLToPath(new URL('.cache/', packages));
-/** What Node.js strips of its types, unless `load` has it stripped already. */
+/** The format of a module whose types Node.js strips, unless `load` returns it stripped. */
 const typescript = 'module-typescript';
-/** What has run by then is compiled. */
+/** Code that has run within this time is compiled and cached. */
 const keepAfterMs = 10_000;
 
-/** From now on modules are read as they are prepared, and V8 keeps what it has compiled of them. */
+/** Makes Node.js load prepared modules from now on, and V8 cache the code that it compiles. */
 export function usePrepared(): void {
-  const isSpec = env.NODE_OPTIONS?.includes('/spec/prepared/preload.mjs'); // it reads what is prepared already
+  const isSpec = env.NODE_OPTIONS?.includes('/spec/prepared/preload.mjs'); // the spec runner loads prepared modules already
   if (isSpec || !import.meta.url.endsWith('.ts')) return;
   enableCompileCache(`${cache}compiled`);
   setTimeout(flushCompileCache, keepAfterMs).unref();
@@ -29,7 +29,7 @@ export function usePrepared(): void {
       const bundle = bundles.get(specifier);
       if (bundle === undefined) return nextResolve(specifier, context);
       const next = isOurs(parent) ? undefined : nextResolve(specifier, context);
-      // a flow that finds our packages has to share them with the hub, and not to get a copy
+      // a flow that resolves to our packages must share them with the hub, not get a copy
       return next === undefined || next.url.startsWith(packages) ? found(bundle, 'module') : next;
     },
     load(url, context, nextLoad) {
@@ -47,7 +47,7 @@ function isOurs(url = ''): boolean {
   return url.startsWith(`${root.href}lib/`);
 }
 
-/** undefined: it is not prepared, or has changed since. */
+/** Returns undefined for a module that is not prepared, or that has changed since. */
 function stripped(url: string): Buffer | undefined {
   try {
     const prepared = `${cache}stripped/${decodeURI(url.slice(root.href.length))}`;
@@ -58,7 +58,7 @@ function stripped(url: string): Buffer | undefined {
   }
 }
 
-/** The joined packages by their names: none when others have been installed since. */
+/** Returns the bundled packages by name; none when other versions have been installed since. */
 function bundledPackages(): ReadonlyMap<string, string> {
   try {
     const hash = createHash('sha256');

@@ -1,12 +1,12 @@
-// Causes across time. Work that is scheduled while a change is told runs on behalf of that change, however much later. So the
+// Causes across time. Work that is scheduled during the delivery of a change runs on behalf of that change, however much later. So the
 // cause of a timer that fires is its start, although the timer connection knows nothing of causes.
 
 import type { SchedulerAction, SchedulerLike } from 'rxjs';
 import type { Graph } from './graph.ts';
 
 /**
- * Creates a scheduler on the clock of another one. Its work runs on behalf of the change that was told when it was scheduled, and
- * not at all when `mayAct` says so by then.
+ * Creates a scheduler on the clock of another one. Its work runs on behalf of the change that was delivered when it was scheduled, and not
+ * at all if `mayAct` returns false by then.
  */
 export function createCausalScheduler(graph: Graph, scheduler: SchedulerLike, mayAct = () => true): SchedulerLike {
   return {

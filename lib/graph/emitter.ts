@@ -1,27 +1,27 @@
-// A hot stream that is cheap to have a hundred thousand of, and cheap to emit: mostly nobody or one listens. For rxjs it is an
-// Observable; what listens a lot adds a listener, with nothing of rxjs between the two.
+// A hot stream for a hundred thousand instances and cheap emissions: most have no listener or one. It is an rxjs Observable. Frequent
+// listeners use `addListener`, with nothing of rxjs in between.
 
 import { Observable, type Subscriber } from 'rxjs';
 
-/** It must not throw. A Subscriber of rxjs is one. */
+/** Receives values. It must not throw. An rxjs Subscriber is one. */
 export interface Listener<T> {
   next(value: T): void;
-  /** Whether it hears nothing any more; to be set before it is removed. */
+  /** Whether it receives nothing any more; set it before removing the listener. */
   readonly closed: boolean;
 }
 
 const longestShortList = 16;
 
-/** Hot, synchronous, never completes, never errors; replays nothing. Listeners are called in the order in which they came. */
+/** Hot, synchronous, never completes, never errors; replays nothing. Calls listeners in the order in which they were added. */
 export class Emitter<T> extends Observable<T> {
   /**
-   * The listener, where there is one: to look into a list would be two more places in memory. Who emits much looks here first, so that V8
-   * knows at that place what listens. Only the emitter sets it.
+   * The listener, if there is only one: a list would cost two more memory accesses. Frequent callers of `emit` check it first, so V8 knows
+   * the listener at that call site. Only the emitter sets it.
    */
   only: Listener<T> | undefined = undefined;
-  /** All listeners, where there are several. In a long list one that leaves stays, closed, until half of them have left. */
+  /** All listeners, if there are several. A long list keeps closed listeners until half of its entries are closed. */
   #list: Listener<T>[] | undefined = undefined;
-  /** The list as it is told a value, whoever comes or leaves meanwhile; undefined: it is made at the next value. */
+  /** The list during an emission, whoever is added or removed meanwhile; undefined: the next emission creates it. */
   #snapshot: readonly Listener<T>[] | undefined = undefined;
   #closedInList = 0;
 
@@ -49,7 +49,7 @@ export class Emitter<T> extends Observable<T> {
     this.#snapshot = undefined;
   }
 
-  /** Takes out a listener that is closed. */
+  /** Removes a closed listener. */
   removeListener(listener: Listener<T>): void {
     if (this.only === listener) this.only = undefined;
     const list = this.#list;
@@ -79,7 +79,7 @@ export class Emitter<T> extends Observable<T> {
   }
 }
 
-/** Adds a subscriber of rxjs; what it returns takes the subscriber out. */
+/** Adds an rxjs subscriber; returns a function that removes it. */
 export function listen<T>(this: Observable<T>, subscriber: Subscriber<T>): () => void {
   const emitter = this as Emitter<T>;
   emitter.addListener(subscriber);

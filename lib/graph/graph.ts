@@ -1,6 +1,6 @@
-// The keyed graph: one table of parameters, one way in, and every change is told in order.
-// Every write is found, checked, converted and queued. The queue is delivered first in, first out, and what an observer
-// writes meanwhile is delivered behind what is queued. A parameter stores a value before it tells its observers.
+// The keyed graph: one table of parameters, one way in, and all changes delivered in order.
+// Every write is resolved, checked, converted and queued. The queue is delivered first in, first out, and writes of observers are queued
+// behind it. A parameter stores a value before it notifies its observers.
 import { type Observable, Subject } from 'rxjs';
 import { formatAddress } from '../model/address.ts';
 import { HubError } from '../model/error.ts';
@@ -16,7 +16,7 @@ import { SettleQueue, type SettleTask } from './settle-queue.ts';
 import { isLongText } from './text-room.ts';
 import { DroppedWrite, maxHops, maxWritesPerTurn, reportLoop, TurnTimer, timedEvery, tooManyHops } from './turn.ts';
 
-/** How long a queue is kept for the next turn; to make a new one takes half as long as a write. */
+/** A queue up to this length is reused for the next turn; creating one takes half as long as a write. */
 const keptQueueLength = 1024;
 
 export class Graph extends ParameterTable {
@@ -36,7 +36,7 @@ export class Graph extends ParameterTable {
   /** A change of an earlier turn on whose behalf work runs. */
   #earlier: Change | undefined = undefined;
   readonly #settling = new SettleQueue();
-  /** Writes of true or false that their destination has read in its own way. */
+  /** Writes of true or false that the destination converted in its own way. */
   readonly #meant = new WeakMap<Change, boolean>();
 
   /** Every change in revision order. Hot, replays nothing, synchronous, never completes, never errors. */
@@ -49,10 +49,10 @@ export class Graph extends ParameterTable {
   /** The time of day in milliseconds since 1970. */
   readonly now: () => number;
 
-  /** Looks whether rules and connections may go on, before each turn; undefined: nobody has to look. */
+  /** Checks before each turn whether rules and connections may continue; undefined: they always may. */
   mayAct: (() => boolean) | undefined = undefined;
 
-  /** `now` tells the time of a change in milliseconds since 1970. */
+  /** `now` returns the time of a change in milliseconds since 1970. */
   constructor(now: () => number = wallClock.now) {
     super();
     this.now = now;
@@ -64,22 +64,22 @@ export class Graph extends ParameterTable {
     return this.#revision;
   }
 
-  /** Another number for each turn. */
+  /** A different number for each turn. */
   get turnNumber(): number {
     return this.#turns;
   }
 
-  /** How long turns take: of one in 64, at most one in a millisecond. */
+  /** The durations of turns: one in 64 is measured, at most one in a millisecond. */
   get turnDurations(): Durations {
     return this.#timer.durations;
   }
 
-  /** The cause of what is written at this moment: the change that is being told, or on whose behalf work runs. */
+  /** The cause of a write at this moment: the change that is being delivered, or on whose behalf work runs. */
   get cause(): Change | undefined {
     return this.#delivering ?? this.#earlier;
   }
 
-  /** What was written: a value, or the boolean that the destination has made it of, as another one of its address would on its own. */
+  /** Returns what was written: the value, or the boolean that the destination converted. Another parameter may convert it differently. */
   inputOf(change: Change): Value {
     return this.#meant.get(change) ?? change.value;
   }
@@ -96,8 +96,8 @@ export class Graph extends ParameterTable {
   }
 
   /**
-   * Adds the parameters of a connection, then sets their default values; a parameter that is there already stays as it is. Made one
-   * after the other, parameters stay together in memory: a rule that writes to thousands of them takes up to a fifth less.
+   * Adds the parameters of a connection, then sets their default values; parameters that exist stay unchanged. Parameters created in one go
+   * are adjacent in memory: a rule that writes to thousands of them takes up to a fifth less time.
    */
   declare(owner: Origin, declarations: Iterable<ParameterDeclaration>): void {
     const added: ParameterNode[] = [];
@@ -127,14 +127,14 @@ export class Graph extends ParameterTable {
     }
   }
 
-  /** What others write to a parameter, converted, for the connection of the parameter. Hot, replays nothing. */
+  /** Returns a stream of the converted values that others write to a parameter, for its connection. Hot, replays nothing. */
   inbox(address: string): Observable<Value> {
     const node = this.get(address);
     node.inbox ??= new Emitter<Value>();
     return node.inbox;
   }
 
-  /** Writes to a parameter that change nothing, since it has the value already. Hot, replays nothing; of a trigger there is none. */
+  /** Returns a stream of the writes of the value that a parameter already has. Hot, replays nothing; empty for a trigger. */
   repeats(node: ParameterNode): Observable<Value> {
     node.repeats ??= new Emitter<Value>();
     return node.repeats;
@@ -146,9 +146,9 @@ export class Graph extends ParameterTable {
   }
 
   /**
-   * The one way in. Returns the converted value. What another hub owns is only sent there: it has changed once that hub tells so.
-   * Errors: `read-only`, `not-convertible`, `out-of-range`; `conflict` when there is no room for a long text; `unavailable` when this hub finds
-   * that it may no longer write it.
+   * The one way in. Returns the converted value. If another hub owns the parameter, the write is only sent there, and the value changes
+   * when that hub reports it. Errors: `read-only`, `not-convertible`, `out-of-range`; `conflict` without room for a long text;
+   * `unavailable` if this hub finds that it no longer owns the parameter.
    */
   writeTo(
     node: ParameterNode,
@@ -179,7 +179,7 @@ export class Graph extends ParameterTable {
     this.texts.take(node, text, { origin, cause }, this.#isInTurn ? this.#turns : 0);
   }
 
-  /** Looks whether this hub may still act. The look may take the parameter away from this hub: then the write is refused. */
+  /** Checks whether this hub may still act. The check may transfer the parameter to another hub; then the write is refused. */
   #look(node: ParameterNode, origin: Origin): void {
     const wasOwn = node.remote === undefined;
     this.mayAct!();
@@ -187,7 +187,9 @@ export class Graph extends ParameterTable {
       throw new HubError('unavailable', `${node.address}: this hub does not own it any more`);
   }
 
-  /** Writes what this hub does not own. It stands apart since V8 inlines `writeTo` only while that is short. Errors: as `writeTo`. */
+  /**
+   * Writes to a parameter of another hub. A method of its own, because V8 inlines `writeTo` only while that is short. Errors: as `writeTo`.
+   */
   #writeElsewhere(node: ParameterNode, input: unknown, origin: Origin): Value {
     if (node.access === 'read-only' || node.remote === undefined) throw readOnly(node);
     void this.writeRemote(node.remote, [{ parameter: node, input }], origin);
@@ -200,10 +202,7 @@ export class Graph extends ParameterTable {
     if (isLoop) reportLoop(change);
   }
 
-  /**
-   * Has the hub that owns parameters write them, as one turn there. It never rejects: it resolves to the value that each has got,
-   * or to its error.
-   */
+  /** Makes the hub that owns parameters write them, as one turn there. Never rejects: resolves to the value or the error of each write. */
   writeRemote(remote: Remote, writes: readonly RemoteWrite[], origin: Origin): Promise<readonly (Value | Error)[]> {
     const hop = this.#nextHop();
     const cause = this.#delivering ?? this.#earlier;
@@ -215,14 +214,14 @@ export class Graph extends ParameterTable {
     return remote.write(writes, { origin, cause, hop }); // past the limit it refuses, and names the rules as well
   }
 
-  /** Writes what another hub asks for, which has counted hops. Errors: as `writeTo`, and `conflict` past the limit of hops. */
+  /** Writes on behalf of another hub, which has counted hops. Errors: as `writeTo`, and `conflict` past the limit of hops. */
   writeFor(node: ParameterNode, input: unknown, origin: Origin, cause: Change | undefined, hop: number): Value {
     if (hop <= maxHops) return this.writeTo(node, input, origin, cause, hop);
     this.#dropped.next(new DroppedWrite('hops', new PendingChange(node, 1, origin, cause, hop, this.now())));
     throw tooManyHops(node.address);
   }
 
-  /** Takes over a change that the owner of a mirrored parameter tells: within a turn, whose limit of writes does not count it. */
+  /** Takes over a change that the owner of a mirrored parameter reports. Runs within a turn, whose limit of writes does not count it. */
   mirror(node: ParameterNode, reported: MirroredChange): Change {
     const { value, origin, cause, hop, time } = reported;
     const change = new PendingChange(node, value, origin, cause, hop, time);
@@ -231,8 +230,8 @@ export class Graph extends ParameterTable {
   }
 
   /**
-   * Gives a parameter back the value that it had in an earlier run of the hub: with a new revision and the time of then. Nobody is
-   * told, so it is for the time before anything runs. Errors: as `writeTo`, but for `read-only`.
+   * Restores the value that a parameter had in an earlier run of the hub, with a new revision and the old time. It notifies nobody, so call
+   * it before anything runs. Errors: as `writeTo`, except `read-only`.
    */
   restore(node: StateNode, restored: Restored, origin: Origin): void {
     const value = node.accept === undefined ? convert(node.type, restored.value) : node.accept(restored.value);
@@ -245,14 +244,14 @@ export class Graph extends ParameterTable {
   }
 
   /**
-   * Gives a parameter back what another hub has kept, within a turn: everybody is told, and its limit of writes does not count it. What
-   * no longer converts is left out.
+   * Restores what another hub stored, within a turn: it notifies everybody, and the limit of writes does not count it. Skips a value that
+   * no longer converts.
    */
   giveBack(node: ParameterNode, { value, time, readCause }: Restored, origin: Origin): void {
     try {
       const converted = node.accept === undefined ? convert(node.type, value) : node.accept(value);
       this.mirror(node, { value: converted, origin, cause: readCause(), hop: 0, time });
-    } catch {} // the default stays
+    } catch {} // the default value stays
   }
 
   /** Makes one turn of all writes in `work`; within a turn it only runs the work. Errors: those of `work`. */
@@ -270,7 +269,7 @@ export class Graph extends ParameterTable {
     }
   }
 
-  /** Has the task run once in this turn, after its writes have settled; outside of a turn, in a turn of its own. */
+  /** Runs the task once in this turn, after its writes have settled; outside of a turn, in a turn of its own. */
   atSettle(task: SettleTask): void {
     this.#settling.add(task, this.#delivering, this.#earlier);
     if (!this.#isInTurn) this.turn(() => {});
@@ -285,13 +284,13 @@ export class Graph extends ParameterTable {
     if (++this.#turns % timedEvery === 0) this.#isTimed = this.#timer.begin();
   }
 
-  /** A turn that begins with one write; `writeTo` has looked whether the hub may act. */
+  /** Runs a turn that begins with one write; `writeTo` has checked whether the hub may act. */
   #turnOf(change: PendingChange): void {
     this.#beginTurn();
     this.#finishTurn(change);
   }
 
-  /** If something throws that must not, the rest is still delivered and settled. Then the turn ends, and the first error is thrown. */
+  /** Delivers and settles the rest even if something throws that must not. Then it ends the turn and throws the first error. */
   #finishTurn(first?: PendingChange): void {
     const earlier = this.#earlier;
     let failure: { readonly error: unknown } | undefined;
@@ -338,7 +337,7 @@ export class Graph extends ParameterTable {
     this.#timer.end();
   }
 
-  /** Stores, then tells the observers of the parameter, those of all changes, and the parameter's own connection. */
+  /** Stores the value, then notifies the observers of the parameter, those of all changes, and the parameter's own connection. */
   #deliver(change: PendingChange): void {
     const node = change.parameter;
     const isState = node.type !== 'T';
@@ -362,13 +361,13 @@ export class Graph extends ParameterTable {
     this.#delivering = undefined;
   }
 
-  /** Counts a change if it is about long texts, or ends what was. */
+  /** Counts a change to or from a long text. */
   #countTexts(node: ParameterNode, change: Change): void {
     if (isLongText(change.value) || isLongText(node.value) || isLongText(node.lastChange?.previous))
       this.texts.count(node, change);
   }
 
-  /** Tells of a write that changes nothing. */
+  /** Reports a write that changes nothing. */
   #repeat(node: StateNode, change: PendingChange): void {
     if (node.remote !== undefined) adopt(node, change);
     else {
@@ -379,8 +378,8 @@ export class Graph extends ParameterTable {
 }
 
 /**
- * The owner of a mirrored parameter tells the value that is here already, with another time or writer. The parameter takes these over.
- * Nobody is told, and the revision of the value stays.
+ * Takes over the time and writer when the owner of a mirrored parameter reports the same value with others. It notifies nobody, and the
+ * revision stays.
  */
 function adopt(node: StateNode, change: PendingChange): void {
   const { origin, time, revision, previous } = node.lastChange!;
@@ -394,13 +393,13 @@ function readOnly({ address }: ParameterNode): HubError {
   return new HubError('read-only', `${address}: expected a writable parameter, this one is read-only`);
 }
 
-// A change as the graph makes it. A change keeps the chain of changes that led to it. Within a turn the chain is whole; a chain
-// that goes on through time loses its oldest changes, so that a loop through timers does not keep all of its past.
+// Changes as the graph creates them. A change keeps the chain of changes that led to it. Within a turn the chain is complete. Across turns
+// it loses its oldest changes, so a loop through timers does not keep its whole past.
 
-/** At least so many of the changes that led to a change are kept, and always less than twice as many. */
+/** A change keeps at least this many of the changes that led to it, and always less than twice as many. */
 export const keptCauses = 64;
 
-/** A change from the moment it is written. It gets its previous value and its revision when it is delivered. */
+/** A change from the moment it is written. Delivery sets its previous value and its revision. */
 class PendingChange implements Change {
   readonly parameter: ParameterNode;
   readonly value: Value;
@@ -431,7 +430,7 @@ class PendingChange implements Change {
   }
 }
 
-/** Copies the newest part of a chain. Other chains that lead through the original keep all of their changes. */
+/** Copies the newest part of a chain. Other chains through the original keep all of their changes. */
 function shorten(newest: Change): Change {
   const links: Change[] = [];
   for (let link: Change | undefined = newest; link !== undefined && links.length < keptCauses; link = link.cause)

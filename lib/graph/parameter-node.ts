@@ -1,5 +1,5 @@
-// A parameter in the graph: a stream that keeps its value when it has state, as a BehaviorSubject does, and one that keeps none when
-// it is a trigger, as a Subject does. Both carry the same fields, so that one way of writing serves both. Only the graph writes them.
+// A parameter in the graph: a stream that replays its value if it has state, like a BehaviorSubject, and a stream without replay if it is a
+// trigger, like a Subject. Both have the same fields, so the graph writes both in the same way. Only the graph writes them.
 import type { Observable, Subscriber } from 'rxjs';
 import type { Access, Change, Origin, Parameter, ParameterDeclaration, Remote } from '../model/parameter.ts';
 import type { Value, ValueType } from '../model/value.ts';
@@ -18,7 +18,7 @@ export class StateNode extends Emitter<Value | undefined> implements Parameter {
   lastChange: Change | undefined = undefined;
   older: StateNode | undefined = undefined;
   newer: StateNode | undefined = undefined;
-  /** The hub that owns it; undefined: this one does. */
+  /** The hub that owns it; undefined: this one. */
   remote: Remote | undefined = undefined;
   inbox: Emitter<Value> | undefined = undefined;
   channel: Parameter['channel'] = undefined;
@@ -44,7 +44,7 @@ class TriggerNode extends Emitter<Value> implements Parameter {
   readonly owner: Origin;
   readonly accept = undefined;
   lastChange: Change | undefined = undefined;
-  /** The hub that owns it; undefined: this one does. */
+  /** The hub that owns it; undefined: this one. */
   remote: Remote | undefined = undefined;
   inbox: Emitter<Value> | undefined = undefined;
   channel: Parameter['channel'] = undefined;
@@ -65,21 +65,21 @@ export function createNode(owner: Origin, address: string, declaration: Paramete
     : new StateNode(owner, address, declaration);
 }
 
-/** Adds a subscriber, which gets the present value first. */
+/** Adds a subscriber, which receives the present value first. */
 function listenFromNow(this: Observable<Value | undefined>, subscriber: Subscriber<Value | undefined>): () => void {
   const end = listen.call(this as Observable<unknown>, subscriber as Subscriber<unknown>);
   subscriber.next((this as StateNode).value);
   return end;
 }
 
-// The change that gives a parameter back what it had in an earlier run of the hub. Nobody is told of it, so it causes nothing.
+// The change that restores a value of an earlier run. Nobody is notified of it, so it causes nothing.
 
-/** What an earlier run has left. */
+/** A value of an earlier run. */
 export interface Restored {
   readonly value: unknown;
   /** When it was set, in milliseconds since 1970. */
   readonly time: number;
-  /** Reads the change of then, with what had led to it; undefined: that is not known. Called once, and only when somebody asks. */
+  /** Reads the original change and its causes; undefined: unknown. Called at most once, on the first request. */
   readonly readCause: () => Change | undefined;
 }
 

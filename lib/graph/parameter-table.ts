@@ -1,11 +1,11 @@
-// The parameters of a hub by their addresses, and those with a known state in the order of their last changes.
+// The parameters of a hub by address, and those with a known state in the order of their last changes.
 import { type Observable, Subject } from 'rxjs';
 import { noSuchParameter } from '../model/error.ts';
 import type { Origin, Parameter, Remote } from '../model/parameter.ts';
 import { createNode, type ParameterNode, type StateNode } from './parameter-node.ts';
 import { TextRoom } from './text-room.ts';
 
-/** What the graph knows of its parameters. It is a part of the graph, which puts what has changed to the end of `byRevision`. */
+/** The table part of the graph. The graph moves changed parameters to the end of `byRevision`. */
 export abstract class ParameterTable {
   readonly #parameters = new Map<string, ParameterNode>();
   protected readonly byRevision = new RevisionList();
@@ -17,12 +17,12 @@ export abstract class ParameterTable {
 
   /** Parameters that were added. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly declared$: Observable<Parameter> = this.#declared.asObservable();
-  /** Parameters that were taken out. Hot, replays nothing, synchronous, never completes, never errors. */
+  /** Parameters that were removed. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly removed$: Observable<Parameter> = this.#removed.asObservable();
-  /** After parameters of other hubs have come or gone. Hot, replays nothing, synchronous, never completes, never errors. */
+  /** Emits after parameters of other hubs were added or removed. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly mirrored$: Observable<void> = this.#mirrored.asObservable();
 
-  /** Counts the parameters that have come and gone. */
+  /** Counts additions and removals of parameters. */
   get structure(): number {
     return this.#structure;
   }
@@ -31,7 +31,7 @@ export abstract class ParameterTable {
     return this.#parameters.size;
   }
 
-  /** Takes parameters out: nobody finds them any more. To be called between turns, when nobody writes them any more. */
+  /** Removes parameters. Call it between turns, when nothing writes to them any more. */
   remove(nodes: Iterable<ParameterNode>): void {
     for (const node of nodes) {
       this.#parameters.delete(node.address);
@@ -42,7 +42,7 @@ export abstract class ParameterTable {
     }
   }
 
-  /** Adds a parameter of another hub, unless there is one of its address; `owner` names the connection there. */
+  /** Adds a parameter of another hub, unless its address is taken; `owner` names the connection there. */
   declareMirrored(
     remote: Remote,
     owner: Origin,
@@ -55,7 +55,7 @@ export abstract class ParameterTable {
     return node;
   }
 
-  /** Says that parameters of other hubs have come or gone, so that rules which wait for them start. To be called between turns. */
+  /** Reports that parameters of other hubs were added or removed, so rules that wait for them start. Call it between turns. */
   notifyMirrored(): void {
     this.#mirrored.next();
   }
@@ -64,7 +64,7 @@ export abstract class ParameterTable {
     return this.#parameters.get(address);
   }
 
-  /** The parameter of an address. Errors: `unknown-parameter`. */
+  /** Returns the parameter of an address. Errors: `unknown-parameter`. */
   get(address: string): ParameterNode {
     const node = this.#parameters.get(address);
     if (node === undefined) throw noSuchParameter(address);
@@ -88,8 +88,8 @@ export abstract class ParameterTable {
   }
 }
 
-// Every parameter with a known state, ordered by the revision of its last change. A change moves its parameter to the tail in
-// O(1). Whoever asks what changed since a revision walks back from the tail, and no further than to that revision.
+// All parameters with a known state, in the order of the revisions of their last changes. A change moves its parameter to the tail in O(1).
+// A query for the changes since a revision walks back from the tail to that revision, and no further.
 
 class RevisionList {
   #head: StateNode | undefined = undefined;
@@ -111,7 +111,7 @@ class RevisionList {
     this.#tail = node;
   }
 
-  /** Takes the parameter out, if it is in the list. */
+  /** Removes the parameter if it is in the list. */
   remove(node: StateNode): void {
     if (this.#head === node) this.#head = node.newer;
     else if (node.older !== undefined) node.older.newer = node.newer;
@@ -122,8 +122,8 @@ class RevisionList {
   }
 
   /**
-   * Yields each parameter that changed after the revision, oldest change first; 0 yields all. Parameters may change between
-   * two steps: it goes on behind the place where it was.
+   * Yields each parameter that changed after the revision, oldest change first; 0 yields all. Parameters may change between two steps: the
+   * walk continues behind its last position.
    */
   *since(revision: number): Generator<StateNode, void, void> {
     let node = revision === 0 ? this.#head : this.#firstAfter(revision);

@@ -1,27 +1,27 @@
-// Work that waits until the writes of a turn have settled, so that it sees consistent values. Mostly it comes in the order in
-// which it will run, and a list is enough, however long; what comes out of order waits in a heap.
+// Work that waits until the writes of a turn have settled, so it sees consistent values. Most tasks are added in the order in which they
+// run, and a list is enough, however long. The others wait in a heap.
 
 import { Heap } from '../model/heap.ts';
 import type { Change } from '../model/parameter.ts';
 
-/** The place of work among all that waits: lower orders run first. A reload may change it, when nothing waits. */
+/** The position of a task among all that wait: lower orders run first. A reload may change it while nothing waits. */
 export interface SettlePlace {
   order: number;
 }
 
-/** Work that runs when no write is queued. Of what it knows while it waits only the queue writes anything. */
+/** Work that runs when no write is queued. Only the queue writes its fields. */
 export interface SettleTask extends Readonly<SettlePlace> {
   isWaiting: boolean;
-  /** The changes that it runs on behalf of: of this turn, and of an earlier one. */
+  /** The changes on whose behalf it runs: of this turn, and of an earlier one. */
   delivering: Change | undefined;
   earlier: Change | undefined;
-  /** Counts what was added: of equal orders, what was added first comes first. */
+  /** Counts the added tasks: among equal orders the first added runs first. */
   number: number;
   /** It must not throw. */
   settle(): void;
 }
 
-/** Work that is a call, at a place that it may share with others. */
+/** A task that calls a function, at a position that it may share with others. */
 export class SettleCall implements SettleTask {
   readonly #place: SettlePlace;
   isWaiting = false;
@@ -40,11 +40,11 @@ export class SettleCall implements SettleTask {
   }
 }
 
-/** How long a list is kept for the next turn; to make a new one takes longer than what it is for. */
+/** A list up to this length is reused for the next turn; creating one takes longer than using it. */
 const keptLength = 1024;
 
 export class SettleQueue {
-  /** What was added in its order; it is waited for from `#next` on, up to `#end`. */
+  /** The tasks added in order; those from `#next` up to `#end` wait. */
   readonly #inOrder: (SettleTask | undefined)[] = [];
   #next = 0;
   #end = 0;
@@ -53,7 +53,7 @@ export class SettleQueue {
   #added = 0;
   #waiting = 0;
 
-  /** Adds work, unless it waits already. */
+  /** Adds a task, unless it already waits. */
   add(task: SettleTask, delivering: Change | undefined, earlier: Change | undefined): void {
     if (task.isWaiting) return;
     task.isWaiting = true;
@@ -67,9 +67,9 @@ export class SettleQueue {
     } else this.#others.add(task);
   }
 
-  /** Takes what comes first out; of equal orders, what was added first. It knows its changes until it is told to forget them. */
+  /** Removes and returns the first task; among equal orders the first added. The task keeps its changes until the caller clears them. */
   takeFirst(): SettleTask | undefined {
-    return this.#waiting === 0 ? undefined : this.#take(); // as little as can be: nearly every turn ends with nothing
+    return this.#waiting === 0 ? undefined : this.#take(); // minimal: nearly every turn ends with nothing
   }
 
   #take(): SettleTask {

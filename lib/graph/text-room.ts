@@ -1,6 +1,6 @@
-// The room that long texts have as values, of all parameters together. A parameter holds its value and the one before, which `explain` shows:
-// so a text counts twice, and another one as long always has its place. Whoever writes may take as much of the room as is then free for
-// others, so nobody can fill it alone.
+// The room for long texts as values, of all parameters together. A parameter keeps its value and the previous one, which `explain` shows:
+// so a text counts twice, and another one of its length always has room. A writer may take as much room as stays free for others, so none
+// can fill it alone.
 import { groupDigits } from '../model/digits.ts';
 import { HubError } from '../model/error.ts';
 import type { Change } from '../model/parameter.ts';
@@ -8,12 +8,12 @@ import type { Value } from '../model/value.ts';
 import { writerOf } from '../model/writer.ts';
 import type { ParameterNode } from './parameter-node.ts';
 
-/** Texts of at most so many characters are not counted: each parameter may have them. */
+/** Texts up to this length are not counted: each parameter may have one. */
 const uncountedLength = 1024;
 const shareOfHeap = 1 / 8;
 const leastCharacters = 128 * 1024 * 1024;
 
-/** How many characters long texts may have together where the heap may grow to so many bytes. */
+/** Returns how many characters all long texts together may have, for a maximum heap size. */
 export function mostTextCharacters(heapBytes: number): number {
   return Math.max(leastCharacters, Math.floor(heapBytes * shareOfHeap));
 }
@@ -33,13 +33,13 @@ export class TextRoom {
   readonly #holdings = new Map<ParameterNode, Holding>();
   readonly #byWriter = new Map<string, number>();
   #total = 0;
-  /** What the writes of a turn have that may not have been delivered yet, and which turn that is. */
+  /** The characters of writes that may not have been delivered yet, and their turn. */
   #queued = 0;
   #turn = 0;
-  /** true: what is written now is counted, and never refused. */
+  /** true: new texts are counted, and never refused. */
   isOpen = false;
 
-  /** So many characters may be held from now on. */
+  /** Sets the maximum number of characters. */
   allow(most: number): void {
     this.#most = most;
   }
@@ -48,12 +48,15 @@ export class TextRoom {
     return this.#holdings.size > 0;
   }
 
-  /** How many characters are counted. */
+  /** The number of counted characters. */
   get characters(): number {
     return this.#total;
   }
 
-  /** Takes room for a long text that is about to be written, until another turn asks; 0: there is none yet. Errors: `conflict`. */
+  /**
+   * Reserves room for a long text that is about to be written, until another turn reserves some; `turn` 0: it begins with this write.
+   * Errors: `conflict`.
+   */
   take(node: ParameterNode, text: string, by: Pick<Change, 'origin' | 'cause'>, turn: number): void {
     if (turn === 0 || turn !== this.#turn) this.#queued = 0;
     this.#turn = turn;
@@ -69,7 +72,7 @@ export class TextRoom {
     this.#queued += characters;
   }
 
-  /** Counts a change of a parameter before it is stored. What another hub owns is bounded there. */
+  /** Counts a change of a parameter before it is stored. The owner bounds the parameters of other hubs. */
   count(node: ParameterNode, change: Change): void {
     this.forget(node);
     const characters = lengthOfBoth(change.value, node.value);
@@ -80,7 +83,7 @@ export class TextRoom {
     this.#total += characters;
   }
 
-  /** The parameter is no more, or holds nothing long. */
+  /** Forgets a parameter that is removed, or has no long text any more. */
   forget(node: ParameterNode): void {
     const held = this.#holdings.get(node);
     if (held === undefined) return;
@@ -98,7 +101,7 @@ export class TextRoom {
   }
 }
 
-/** How much counts of a value and the one before. */
+/** Returns the counted characters of a value and the previous one. */
 function lengthOfBoth(value: Value, before: Value | undefined): number {
   return lengthOf(value) + Math.max(lengthOf(value), lengthOf(before));
 }

@@ -1,4 +1,4 @@
-// What bounds and measures a turn. The limits end rules that write one another for ever, and rules that multiply.
+// The limits and the measurement of turns. The limits end rules that trigger each other forever, and rules that multiply.
 
 import { HubError } from '../model/error.ts';
 import type { Change } from '../model/parameter.ts';
@@ -6,12 +6,12 @@ import { Durations } from '../model/time/duration.ts';
 
 /** How many changes may follow from one another within a turn. */
 export const maxHops = 64;
-/** How many writes one turn may hold; bounds the queue, and the time that rules which multiply can take. */
+/** How many writes one turn may hold. Bounds the queue, and the time that rules which multiply can take. */
 export const maxWritesPerTurn = 131_072;
 
 type TurnLimit = 'hops' | 'writes';
 
-/** A write that was dropped because its turn had grown past a limit. */
+/** A write that was dropped because its turn exceeded a limit. */
 export class DroppedWrite {
   readonly limit: TurnLimit;
   readonly write: Change;
@@ -30,7 +30,7 @@ export class DroppedWrite {
   }
 }
 
-/** The error of a write past the limit of hops. */
+/** Returns the error of a write past the limit of hops. */
 export function tooManyHops(address: string): HubError {
   return new HubError(
     'conflict',
@@ -39,8 +39,8 @@ export function tooManyHops(address: string): HubError {
 }
 
 /**
- * Tells the other hub of a loop, whose change led to a write that this hub has dropped: it is asked for the next write of the loop,
- * which it refuses past the limit of hops, naming the rules as well.
+ * Reports a loop across hubs after this hub has dropped a write: it sends the next write of the loop to the other hub, which refuses it
+ * past the limit of hops, and names the rules as well.
  */
 export function reportLoop(dropped: Change): void {
   const { cause, origin, hop } = dropped;
@@ -49,23 +49,26 @@ export function reportLoop(dropped: Change): void {
   void remote.write([{ parameter: cause.parameter, input: 1 }], { origin, cause: dropped, hop });
 }
 
-/** The graph asks in one turn of so many whether to time it. */
+/** The graph considers one in this many turns for measurement. */
 export const timedEvery = 64;
 
-/** Measures how long turns take, at most one in a millisecond and in a round of the event loop: to read a clock twice takes as long as a write. */
+/**
+ * Measures the durations of turns, at most one in a millisecond and in a round of the event loop: reading a clock twice takes as long as a
+ * write.
+ */
 export class TurnTimer {
   readonly durations = new Durations();
   readonly #now: () => number;
-  /** When the round of the last turn that was timed began, and that turn itself by a monotonic clock. */
+  /** The time of the round of the last measured turn, and the start of that turn by a monotonic clock. */
   #roundMs = 0;
   #beganMs = 0;
 
-  /** `now` tells when this round of the event loop began, in milliseconds: it reads no clock. */
+  /** `now` returns the time of this round of the event loop in milliseconds, without reading a clock. */
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** A turn begins. Returns whether it is timed; then its end is to be told. */
+  /** Begins a turn. Returns whether it is measured; if so, call `end` at its end. */
   begin(): boolean {
     const now = this.#now();
     if (now === this.#roundMs) return false;
@@ -74,7 +77,7 @@ export class TurnTimer {
     return true;
   }
 
-  /** A turn that is timed ends. */
+  /** Ends a measured turn. */
   end(): void {
     this.durations.add((performance.now() - this.#beganMs) / 1000);
   }

@@ -1,5 +1,5 @@
-// A graph with what runs on it: connections, rules, what they report, and what outlives the hub. A hub runs one; what runs in shadow
-// and what is replayed run others, which reach nothing outside of the process.
+// A graph with everything that runs on it: connections, rules, their reports and their persistence. A hub runs one engine. Shadows and
+// replays run others, which reach nothing outside of the process.
 import { type SchedulerLike, Subscription } from 'rxjs';
 import type { HubPort } from '../connections/hub-port.ts';
 import type { HeldBack, Leadership, Watch } from '../connections/mirroring.ts';
@@ -27,13 +27,13 @@ interface EngineOptions {
   readonly scheduler: SchedulerLike;
   /** Returns the time of changes in milliseconds since 1970; left out: the time of day. */
   readonly now?: (() => number) | undefined;
-  /** What gateways see; left out: the plan has no gateways. */
+  /** The port for gateways; left out: the plan has no gateways. */
   readonly port?: HubPort | undefined;
-  /** Checks rules but runs none, also after a reload. */
+  /** Checks rules but runs none, even after a reload. */
   readonly safe?: boolean | undefined;
 }
 
-/** What a plan changes in what runs, compared before anything is stopped. */
+/** The changes that a plan makes, determined before anything is stopped. */
 interface PlanChange {
   readonly connections: ConnectionChange;
   readonly rules: RuleChange;
@@ -74,13 +74,13 @@ export class Engine {
     graph.dropped$.subscribe({ next: (drop) => reports.dropped(drop) });
   }
 
-  /** Declares the parameters of a plan, before anything runs. */
+  /** Declares the parameters of a plan before anything runs. */
   declare(plan: Plan): void {
     this.connections.declare(plan.connections);
     this.persistence.plan(plan);
   }
 
-  /** Runs the first plan. Errors: `cannot-start` when a gateway cannot; then the others run until `stop`. */
+  /** Runs the first plan. Errors: `cannot-start` if a gateway cannot start; then the others run until `stop`. */
   start(plan: Plan): void {
     const change = this.#diff(plan);
     this.leadership.start(plan, () => this.connections.startGateways(change.connections, plan));
@@ -88,21 +88,21 @@ export class Engine {
   }
 
   /**
-   * Makes what runs what a plan says, by stopping and starting only what has changed. Rules in shadow run elsewhere. Errors: `cannot-start`
-   * when a gateway cannot; then all runs on as it was.
+   * Makes a plan run by stopping and starting only what has changed. Rules in shadow run elsewhere. Errors: `cannot-start` if a gateway
+   * cannot start; then the previous configuration remains active.
    */
   apply(plan: Plan): Reload {
     const change = this.#diff(plan);
-    // 1. Gateways first, since one that cannot start refuses the plan. One that decides who works holds everything else back.
+    // 1. Swap gateways first: one that cannot start rejects the plan, and one that decides on the leadership holds everything else back.
     this.leadership.swap(plan, () => this.connections.swapGateways(change.connections, plan));
     this.persistence.plan(plan);
     return this.#swapWork(change);
   }
 
   #swapWork(change: PlanChange): Reload {
-    // 2. Stop rules that leave, so that none of them hears what connections set as they start.
+    // 2. Stop rules that leave, so none of them receives values that connections set as they start.
     this.rules.stopLeaving(change.rules);
-    // 3. Swap all other connections, then start the rules that come.
+    // 3. Swap all other connections, then start the new rules.
     const connections = this.connections.swapOthers(change.connections);
     return { connections, rules: this.rules.start(change.rules) };
   }
@@ -125,7 +125,7 @@ export class Engine {
     return status;
   }
 
-  /** A plan with the rules and connections that were switched by hand as they are. */
+  /** Returns a plan with the rules and connections that were switched by hand. */
   asSwitched(plan: Plan): Plan {
     return {
       ...plan,
@@ -134,9 +134,9 @@ export class Engine {
     };
   }
 
-  /** Tells which rules and connections were switched by hand in an earlier run, and are as their flow files say. */
+  /** Reports rules and connections that were switched by hand in an earlier run, but now follow their flow files. */
   recallSwitches(): void {
-    if (this.#isSafe) return; // none of them runs by its flow file: they are told at the next start
+    if (this.#isSafe) return; // no rule follows its flow file: the next start reports them
     this.#switches.recall((what) => (what.kind === 'rule' ? this.rules.isOn(what) : this.connections.isOn(what)));
   }
 
@@ -146,7 +146,7 @@ export class Engine {
     return record(next, { graph: this.graph, scheduler: this.#scheduler, isExternal });
   }
 
-  /** The time of day has jumped: that is recorded, and what is kept with such times is written anew. */
+  /** Records a jump of the time of day, and renews what is stored with such times. */
   noteJump(jump: ClockJump): void {
     const { before, after } = jump;
     const text = describeJump(jump);
@@ -155,7 +155,7 @@ export class Engine {
     this.persistence.renewMemories();
   }
 
-  /** Stops rules, then connections; resolves when these have finished what they had begun. */
+  /** Stops rules, then connections. Resolves when the connections have finished what they had begun. */
   async stop(): Promise<void> {
     this.leadership.stop();
     this.#switches.end();
@@ -164,20 +164,20 @@ export class Engine {
     await this.connections.stop();
   }
 
-  /** Fires the hub's own trigger, where a flow file names it. */
+  /** Fires the hub's own trigger, if a flow file uses it. */
   #fireStarted(): void {
     const started = this.graph.find(formatAddress(hubId, startedId));
     if (started !== undefined) this.graph.writeTo(started, true, started.owner);
   }
 }
 
-// Whether this hub does its work: the other side of what a gateway decides.
+// The leadership of this hub, as decided by a gateway.
 
-/** A hub that nobody holds back. */
+/** The term of a hub that no gateway holds back. */
 const always: Watch = { term: 0, goesOn: true };
 
-/** How long connections wait for what a store gives back: one that takes over has the values already, and others wait for it. */
-const patienceMs = { ofHeir: 10_000, ofFirst: 30_000 };
+/** How long connections wait for restored values. A hub that takes over has the values already, and others wait for it. */
+const restoreWaitMs = { successor: 10_000, first: 30_000 };
 
 type LeadershipParts = Pick<Engine, 'graph' | 'persistence' | 'connections' | 'rules'>;
 
@@ -191,7 +191,7 @@ class HubLeadership implements Leadership {
   #hasEnded = false;
   hasBegun = false;
 
-  /** `tellStarted` is called once all runs for the first time, unless it goes on from before. */
+  /** `logStarted` is called once everything runs for the first time, unless this hub continues the work of another. */
   constructor(parts: LeadershipParts, logStarted: () => void) {
     this.#parts = parts;
     this.#logStarted = logStarted;
@@ -205,14 +205,14 @@ class HubLeadership implements Leadership {
     return this.#watch !== undefined || this.#isDoneElsewhere;
   }
 
-  /** Has the first gateways start, of which one may hold everything else back. Errors: those of `startGateways`. */
+  /** Starts the first gateways, of which one may hold everything else back. Errors: those of `startGateways`. */
   start(plan: Plan, startGateways: () => void): void {
     const reason = reasonToHold(plan);
     if (reason !== undefined) void this.end(reason);
     startGateways();
   }
 
-  /** Has the gateways of a plan take the place of others, of which one may hold everything else back. Errors: those of `swapGateways`. */
+  /** Swaps the gateways, of which one may hold everything else back. Errors: those of `swapGateways`. */
   swap(plan: Plan, swapGateways: () => void): void {
     const reason = reasonToHold(plan);
     const wasAlways = this.#watch === always;
@@ -235,9 +235,9 @@ class HubLeadership implements Leadership {
     this.hasBegun = true;
     graph.mayAct = watch.mayAct;
     if (watch.goesOn) persistence.forgetRecalled();
-    const given = connections.holdNoLonger(watch.goesOn ? patienceMs.ofHeir : patienceMs.ofFirst);
-    if (given === undefined) this.#beginRules(watch);
-    else void given.then(() => this.#beginRules(watch));
+    const restored = connections.holdNoLonger(watch.goesOn ? restoreWaitMs.successor : restoreWaitMs.first);
+    if (restored === undefined) this.#beginRules(watch);
+    else void restored.then(() => this.#beginRules(watch));
   }
 
   #beginRules(watch: Watch): void {
@@ -263,20 +263,20 @@ class HubLeadership implements Leadership {
     if (!this.#hasEnded) this.#parts.connections.holdSome(held);
   }
 
-  /** All that may run has been started. */
+  /** Notes that everything that may run has been started. */
   started(): void {
     this.#isStarted = true;
     if (this.#watch !== undefined) this.hasBegun = true;
     if (this.#watch !== undefined && this.#rulesRun) this.#logStarted();
   }
 
-  /** Begins nothing any more. */
+  /** Begins nothing from now on. */
   stop(): void {
     this.#hasEnded = true;
   }
 }
 
-/** Why a hub with such gateways does no work until one of them says so; undefined: none decides that. */
+/** Returns why a hub with such gateways waits for the leadership; undefined: no gateway decides on it. */
 function reasonToHold({ connections }: Plan): string | undefined {
   const reasons = connections.map(({ enabled, type, settings }) =>
     enabled && type.isGateway ? type.startsOnLeaderOnly?.(settings) : undefined,
@@ -284,13 +284,13 @@ function reasonToHold({ connections }: Plan): string | undefined {
   return reasons.find((one) => one !== undefined);
 }
 
-// Records what comes from outside: what clients write, and what connections tell. What rules and connections make of it is left out,
-// as a replay makes it again. What was under way when the recording began is recorded.
+// The recorder of events from outside: writes of clients, and events of connections. A replay repeats what rules and connections derive
+// from them, so that is left out. Consequences of events before the recording are recorded.
 
 interface RecordOptions {
   readonly graph: Graph;
   readonly scheduler: SchedulerLike;
-  /** Whether a connection tells what nobody can make again. */
+  /** Whether a connection reports what a replay cannot repeat. */
   readonly isExternal: (connectionId: string) => boolean;
 }
 
@@ -304,7 +304,7 @@ function record(next: (turn: OutsideTurn) => void, { graph, scheduler, isExterna
     next({ atMs: elapsedMs(), writes });
     writes = [];
   });
-  const hear = (change: Change) => {
+  const receive = (change: Change) => {
     const { origin, cause } = change;
     const isOutside =
       origin.reportedBy !== undefined || (cause === undefined ? origin.kind !== 'rule' : isLedToBefore(change, since));
@@ -313,19 +313,19 @@ function record(next: (turn: OutsideTurn) => void, { graph, scheduler, isExterna
     graph.atSettle(task);
   };
   const subscription = new Subscription();
-  for (const heard$ of [graph.changes$, graph.repeated$])
-    subscription.add(heard$.subscribe({ next: hear, error: () => {} }));
+  for (const source$ of [graph.changes$, graph.repeated$])
+    subscription.add(source$.subscribe({ next: receive, error: () => {} }));
   return { time: since.time, elapsedMs, stop: () => subscription.unsubscribe() };
 }
 
-/** A moment in the life of a hub. */
+/** A moment in a run of a hub. */
 export interface Moment {
   readonly revision: number;
   /** In milliseconds since 1970. */
   readonly time: number;
 }
 
-/** Whether what led to a change was before a moment. What follows from that later, nobody can do again. */
+/** Whether the cause of a change was before a moment: a run that begins then cannot repeat the change. */
 export function isLedToBefore({ cause }: Change, { revision, time }: Moment): boolean {
   if (cause === undefined) return false;
   return cause.revision > 0 ? cause.revision <= revision : cause.time < time;

@@ -1,4 +1,4 @@
-// What a gateway that joins hubs does with the graph: it shows parameters that another hub owns, and writes what others ask for.
+// The part of the graph for gateways that join hubs: it mirrors parameters of other hubs, and writes on their behalf.
 
 import { Subject } from 'rxjs';
 import type { LostFires, MirroredDeclaration, MirroringPort } from '../connections/mirroring.ts';
@@ -15,7 +15,7 @@ export class Federation implements MirroringPort {
   readonly lost$ = new Subject<LostFires>();
   readonly returned$ = new Subject<void>();
   domain: MirroringPort['domain'] = undefined;
-  /** Those that have become stale or fresh since `tell`. */
+  /** The parameters that have become stale or fresh since the last `notify`. */
   #entrusted: Parameter[] = [];
   #hasReturned = false;
 
@@ -45,7 +45,7 @@ export class Federation implements MirroringPort {
     this.#graph.notifyMirrored();
     if (this.#hasReturned) {
       this.#hasReturned = false;
-      this.returned$.next(); // some may be entrusted anew
+      this.returned$.next(); // listeners may entrust some again
     }
     if (this.#entrusted.length === 0) return;
     const entrusted = this.#entrusted;

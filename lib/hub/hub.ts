@@ -1,4 +1,4 @@
-// A hub: flow files in, a running graph out, and all that gateways may see of it and do with it.
+// A hub: it turns flow files into a running graph, and implements everything that gateways may see of it and do with it.
 
 import { randomUUID } from 'node:crypto';
 import { getHeapStatistics } from 'node:v8';
@@ -37,33 +37,33 @@ import { version } from './version.ts';
 
 export type { Reload } from '../model/reports/reload-report.ts';
 
-/** How a plan is run. */
+/** How to run a plan. */
 export interface RunOptions {
   readonly log: HubLog;
-  /** The only clock of connections; `now()` is monotonic milliseconds. */
+  /** The only clock of connections; `now()` returns monotonic milliseconds. */
   readonly scheduler?: SchedulerLike;
-  /** Checks rules but runs none, also after a reload. */
+  /** Checks rules but runs none, even after a reload. */
   readonly safe?: boolean;
   /** Returns the time of changes in milliseconds since 1970. */
   readonly now?: () => number;
-  /** Is given the graph with all parameters, before anything runs, and awaited: what it sets there fires nothing. */
+  /** Receives the graph with all parameters before anything runs, and is awaited. Its writes start no rules. */
   readonly prepare?: (graph: Graph) => void | Promise<void>;
 }
 
-/** How flow files are run. */
+/** How to run flow files. */
 export interface HubOptions extends RunOptions {
   /** Flow files, and folders of them. */
   readonly paths: readonly string[];
   readonly types?: ReadonlyMap<string, AnyConnectionType>;
-  /** Reloads when a flow file, or a file that one names, is saved, added or deleted. */
+  /** Reloads when a flow file, or a file named by one, is saved, added or deleted. */
   readonly watch?: boolean;
-  /** Watches over flows in TypeScript: those of a process that they must not end. */
+  /** Guards the process against flows in TypeScript that would end it. */
   readonly guard?: FlowGuard;
 }
 
-/** Knows whose fault it is when nobody has caught an error, and when a thread is stuck. */
+/** Finds the flow that caused an uncaught error or a stuck thread. */
 export interface FlowGuard {
-  /** Is given all flows in TypeScript at each load, before one that is new is imported, and what reports their faults. */
+  /** Receives all flows in TypeScript at each load, before a new one is imported, and a callback that reports their faults. */
   protect(flows: readonly FlowCode[], report: (fault: FlowFault) => void): void;
 }
 
@@ -72,19 +72,19 @@ const stopDeadlineMs = 1800;
 const heapBytes = getHeapStatistics().heap_size_limit;
 held.allow(mostHeldBytes(heapBytes));
 
-/** Reads and checks flow files. Errors: `bad-flow`, one line per error, all of them. */
+/** Reads and checks flow files. Errors: `bad-flow` with all errors, one per line. */
 export function loadFlows(paths: readonly string[], types = connectionTypes): Promise<Plan> {
   const loader = new FlowLoader(paths, types);
   return loader.load().finally(() => loader.close());
 }
 
-/** Checks flow files, and what stands beside them, such as dashboards: a line per mistake. Nothing runs. */
+/** Checks flow files and related files, such as dashboards: one line per error. Nothing runs. */
 export function checkFlows(paths: readonly string[]): ReturnType<FlowLoader['check']> {
   const loader = new FlowLoader(paths, connectionTypes);
   return loader.check().finally(() => loader.close());
 }
 
-/** Starts a hub from flow files. Errors: `bad-flow` with every error; `cannot-start` when a gateway cannot; then nothing runs. */
+/** Starts a hub from flow files. Errors: `bad-flow` with all errors; `cannot-start` if a gateway cannot start; then nothing runs. */
 export function startHub(options: HubOptions): Promise<Hub> {
   return Hub.start(options);
 }
@@ -138,7 +138,7 @@ export class Hub implements HubPort {
     this.#unwatchClock = now === undefined ? wallClock.watch((jump) => engine.noteJump(jump)) : () => {};
   }
 
-  /** Starts a hub from flow files. Errors: `bad-flow` with every error; `cannot-start` when a gateway cannot; then nothing runs. */
+  /** Starts a hub from flow files. Errors: `bad-flow` with all errors; `cannot-start` if a gateway cannot start; then nothing runs. */
   static async start(options: HubOptions): Promise<Hub> {
     const { paths, types = connectionTypes, guard } = options;
     const log = Journal.of(options.log);
@@ -163,12 +163,12 @@ export class Hub implements HubPort {
     }
   }
 
-  /** Runs a plan that no file is behind: it is not reloaded. Errors: `cannot-start` when a gateway cannot; then nothing runs. */
+  /** Runs a plan without flow files, which cannot be reloaded. Errors: `cannot-start` if a gateway cannot start; then nothing runs. */
   static run(plan: Plan, options: RunOptions): Promise<Hub> {
     return Hub.#begin(new Hub(plan, options, undefined), options);
   }
 
-  /** All of it or nothing: declares parameters, gives them what stores have kept, starts connections, then rules. */
+  /** Starts everything or nothing: declares parameters, restores their stored values, starts connections, then rules. */
   static async #begin(hub: Hub, { prepare }: RunOptions): Promise<Hub> {
     const engine = hub.#engine;
     const plan = hub.#plan;
@@ -245,7 +245,7 @@ export class Hub implements HubPort {
     return status;
   }
 
-  /** How each of the rules is doing, top to bottom; those in shadow come last. */
+  /** Returns the status of each rule, top to bottom; rules in shadow come last. */
   rules(): readonly RuleStatus[] {
     return [...this.eachRule()];
   }
@@ -297,8 +297,9 @@ export class Hub implements HubPort {
   }
 
   /**
-   * Reads the flow files again and swaps what has changed; everything else runs on undisturbed. Errors: `bad-flow` with every
-   * error, `cannot-start` when a gateway cannot start; they are logged, and all that ran before runs on. `conflict`: there are no files.
+   * Reads the flow files again and swaps what has changed; everything else continues undisturbed. Errors: `bad-flow` with all errors,
+   * `cannot-start` if a gateway cannot start: they are logged, and the previous configuration remains active. `conflict`: there are no
+   * files.
    */
   async reload(by?: Origin): Promise<Reload> {
     return this.#fromFiles().reload(by);
@@ -308,7 +309,7 @@ export class Hub implements HubPort {
     return this.#fromFiles().reloadInShadow(by);
   }
 
-  /** Makes what runs what another plan says. Errors: `cannot-start` when a gateway cannot; then all runs on as it was. */
+  /** Makes the hub run another plan. Errors: `cannot-start` if a gateway cannot start; then the previous configuration remains active. */
   apply(plan: Plan): Reload {
     const reload = this.#engine.apply(plan);
     this.#plan = plan;
@@ -316,12 +317,14 @@ export class Hub implements HubPort {
     return reload;
   }
 
-  /** Runs in shadow what another plan would change, until the next `apply`. Who may come in holds at once, as ever. */
+  /**
+   * Runs the changes of another plan in shadow, until the next `apply`. Changes of credentials and rights take effect at once, as always.
+   */
   applyInShadow(plan: Plan): ShadowReport {
     return this.#shadow.reload(plan, this.#engine.connections.takeOver(plan.connections));
   }
 
-  /** Stops everything; resolves when files are written and sockets are closed, after two seconds at most. */
+  /** Stops everything. Resolves when files are written and sockets are closed, after two seconds at most. */
   async stop(): Promise<void> {
     await Promise.all([this.#reloader?.stop(), this.#stopRunning()]);
   }
@@ -337,12 +340,12 @@ export class Hub implements HubPort {
     throw new HubError('conflict', 'reload: expected a hub that was started from flow files');
   }
 
-  /** Whether the only rules of a name are in shadow: their flow file says so, and nobody switches them by hand. */
+  /** Whether the only rules of a name run in shadow: their flow file says so, and nobody can switch them by hand. */
   #isInShadowAlone(name: string): boolean {
     return this.#shadow.runsOf(name).length > 0 && !this.#engine.rules.statuses().some((rule) => rule.name === name);
   }
 
-  /** Logs a fault of a flow outside of its rules, and shows all of them as failing. */
+  /** Logs a fault of a flow outside of its rules, and shows all of its rules as failing. */
   #reportFault(fault: FlowFault): void {
     const { rules, reports } = this.#engine;
     for (const { name, file } of rules.statuses())
@@ -366,7 +369,7 @@ function logFault(log: Log, { flow, message }: FlowFault): void {
   log.error({ file: flow }, `flow ${flow} failed: ${message}`);
 }
 
-/** Logs that a flow has stopped the hub before and is not run again. */
+/** Logs that a flow is skipped because it stopped the hub before. */
 function logLeftOut(log: Log, flow: string, reason: string): void {
   const sentence = `flow ${flow} is left out, its connections run without its rules: ${reason}`;
   log.error({ file: flow }, `${sentence}. Saved with another content it is tried again`);

@@ -1,4 +1,4 @@
-// A hub: flow files in, a running graph out. What other rooms import of it.
+// What other layers import of a hub.
 
 export {
   checkFlows,

@@ -1,5 +1,5 @@
-// The log of a hub. It keeps the newest entries for operators: the sentences, without the data beside them. Every entry goes
-// through a gate, so that no client and no value can flood the log.
+// The log of a hub. It keeps the newest entries for operators: the sentences, without their data. Every entry passes a gate, so no client
+// and no value can flood the log.
 
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../connections/connection.ts';
@@ -20,12 +20,12 @@ import {
 /** Longer sentences are cut. */
 const keptLength = 2000;
 
-/** A log that makes a log with fixed data for each part of the hub, as pino does. */
+/** A log that creates child logs with fixed data for the parts of the hub, like pino. */
 export interface HubLog extends Log {
   child(data: object): Log;
   /** Whether the log takes entries of a level; left out: it takes every level. */
   isLevelEnabled?(level: string): boolean;
-  /** How it is being written; left out: it is always written. */
+  /** Returns the state of its output; left out: it is always running. */
   status?(): LogStatus;
 }
 
@@ -39,7 +39,7 @@ export class Journal implements HubLog {
   readonly #levels: ReadonlySet<LogLevel>;
   #entries = new Entries();
   #earlier: Promise<void> | undefined;
-  /** Names the count of entries. */
+  /** Identifies the numbering of the entries. */
   #count: string = randomUUID();
 
   private constructor(log: HubLog, createGate: typeof createLogGate) {
@@ -53,17 +53,17 @@ export class Journal implements HubLog {
     this.error = error;
   }
 
-  /** A journal that passes entries on to a log; a log that is a journal already is returned as it is. */
+  /** Returns a journal that passes entries on to a log; returns a journal as it is. */
   static of(log: HubLog): Journal {
     return log instanceof Journal ? log : new Journal(log, createLogGate);
   }
 
-  /** A journal without a gate, for hubs in virtual time. */
+  /** Returns a journal without a gate, for hubs in virtual time. */
   static ungated(log: HubLog): Journal {
     return new Journal(log, () => (_, write) => write(1));
   }
 
-  /** A log for a part of the hub. It has a gate of its own, so that one connection cannot take the entries of the others. */
+  /** Returns a log for a part of the hub. It has its own gate, so one connection cannot displace the entries of the others. */
   child(fixed: object): Log {
     return this.#gated(this.#log.child(fixed), fixed);
   }
@@ -72,12 +72,12 @@ export class Journal implements HubLog {
     return this.#log.status?.() ?? { state: 'running', reason: '', lost: 0 };
   }
 
-  /** Resolves when the entries of earlier runs are there; undefined: they are. Who reads before gets numbers that change. */
+  /** Resolves when the entries of earlier runs are loaded; undefined: they are. Before that, readers get preliminary numbers. */
   get earlier(): Promise<void> | undefined {
     return this.#earlier;
   }
 
-  /** Goes on after the entries of earlier runs, should there be any, once they come. */
+  /** Continues the entries of earlier runs, if there are any, as soon as they arrive. */
   goOnLater(kept: Promise<KeptLog | undefined>): void {
     this.#earlier = kept
       .then((log) => {
@@ -90,9 +90,9 @@ export class Journal implements HubLog {
   }
 
   /**
-   * Goes on after the entries of earlier runs of the hub, with one that tells of the restart. To be called before anybody reads:
-   * what this run has logged so far comes behind them, and gets new numbers. So many numbers are left out that none comes twice
-   * which was told and then not kept.
+   * Continues the entries of earlier runs of the hub, with an entry for the restart. Call it before anybody reads: the entries of this run
+   * move behind the earlier ones and get new numbers. It skips enough numbers that no number is used twice, even if an entry was shown and
+   * then not stored.
    */
   goOn({ entries, count, endedAt, isClean }: KeptLog): void {
     const own = this.#entries.after(0);
@@ -108,7 +108,7 @@ export class Journal implements HubLog {
     for (const [index, entry] of own.entries()) this.#entries.add({ ...entry, n: first + 1 + index });
   }
 
-  /** The entries after a number, of a level or a graver one; all that are kept if the number is of another run of the hub. */
+  /** Returns the entries after a number, of a level or a more severe one; all entries if the number belongs to another run of the hub. */
   read(after: number, least: LogLevel): LogPage {
     const { last } = this.#entries;
     const wanted = new Set(logLevels.slice(logLevels.indexOf(least)));
@@ -148,18 +148,18 @@ class Entries {
     this.#all = all.slice(-keptEntries);
   }
 
-  /** The number of the newest; 0: there is none. */
+  /** The number of the newest entry; 0: there is none. */
   get last(): number {
     return this.#all.at(-1)?.n ?? 0;
   }
 
-  /** Adds an entry whose number is greater than all others. */
+  /** Adds an entry with a number greater than all others. */
   add(entry: LogEntry): void {
     this.#all.push(entry);
     if (this.#all.length > keptEntries) this.#all.shift();
   }
 
-  /** Those with a greater number, oldest first. */
+  /** Returns the entries with a greater number, oldest first. */
   after(n: number): readonly LogEntry[] {
     let [low, high] = [0, this.#all.length];
     while (low < high) {

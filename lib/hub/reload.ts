@@ -1,4 +1,4 @@
-// Reloads: flow files are read again, and what has changed is swapped, one reload after another.
+// Reloads: reads the flow files again and swaps what has changed, one reload after another.
 
 import type { Log } from '../connections/connection.ts';
 import type { PersistencePort } from '../connections/persistence.ts';
@@ -11,25 +11,25 @@ import type { Origin } from '../model/parameter.ts';
 import type { LoadReport, Reload, ShadowReport } from '../model/reports/reload-report.ts';
 import { withTrace } from '../model/writer.ts';
 
-/** The flow files that a hub was started from. */
+/** The flow files from which a hub was started. */
 export interface FlowFiles {
   readonly loader: FlowLoader;
-  /** undefined: saves are not followed. */
+  /** undefined: saved files are not followed. */
   readonly watcher: FlowWatcher | undefined;
 }
 
-/** What runs the plans that are read. */
+/** Runs the plans of reloads. */
 export interface ReloadTarget {
-  /** Errors: `cannot-start`; then everything runs on as it was. */
+  /** Errors: `cannot-start`; then the previous configuration remains active. */
   apply(plan: Plan): Reload;
   applyInShadow(plan: Plan): ShadowReport;
   readonly persistence: Pick<PersistencePort, 'note'>;
 }
 
-/** Nobody tells the hub who has saved flow files. */
+/** The audit name of a save: the hub cannot know who saved a file. */
 const savedBy = 'flow files';
 
-/** Reloads flow files when it is asked to, and when the watcher has seen a save. */
+/** Reloads flow files on request, and when the watcher has seen a save. */
 export class Reloader {
   readonly #loader: FlowLoader;
   readonly #watcher: FlowWatcher | undefined;
@@ -37,9 +37,9 @@ export class Reloader {
   readonly #log: Log;
   #last: Promise<unknown> = Promise.resolve();
   #isStopped = false;
-  /** Whether what is saved goes into shadow. */
+  /** Whether saved files go into shadow. */
   #isInShadow = false;
-  /** Whether the files had a mistake at the last look. */
+  /** Whether the last load failed. */
   #wasRefused = false;
 
   constructor({ loader, watcher }: FlowFiles, target: ReloadTarget, log: Log) {
@@ -49,25 +49,25 @@ export class Reloader {
     this.#log = log;
   }
 
-  /** What the last load of the flow files said. */
+  /** The result of the last load of the flow files. */
   get report(): LoadReport {
     return this.#loader.report;
   }
 
-  /** Reloads whenever a file is saved, also when one was saved while the hub started. */
+  /** Reloads whenever a file is saved, even if that was while the hub started. */
   followSaves(): void {
     const follow = (): Promise<unknown> => (this.#isInShadow ? this.reloadInShadow() : this.reload());
     this.#watcher?.alsoWatch(this.#loader.furtherFiles, this.#loader.begunAt);
-    this.#watcher?.changes$.subscribe({ next: () => void follow().catch(() => {}) }); // `#load` has logged why
+    this.#watcher?.changes$.subscribe({ next: () => void follow().catch(() => {}) }); // `#load` has logged the error
   }
 
-  /** Reloads, after the reloads that it was asked for before. Errors: those of the loader and of `apply`, which are logged. */
+  /** Reloads after all earlier requests. Errors: those of the loader and of `apply`, which are logged. */
   reload(by?: Origin): Promise<Reload> {
     this.#isInShadow = false;
     return this.#after(() => this.#load((plan) => this.#apply(plan, by), by));
   }
 
-  /** Runs in shadow what the files have changed, and what is saved from now on, until `reload`. Errors: as `reload`. */
+  /** Runs the changes of the files in shadow, and of files saved from now on, until `reload`. Errors: as `reload`. */
   reloadInShadow(by?: Origin): Promise<ShadowReport> {
     this.#isInShadow = true;
     return this.#after(() => this.#load((plan) => this.#applyInShadow(plan), by));
@@ -80,7 +80,7 @@ export class Reloader {
     return reloading;
   }
 
-  /** Reloads nothing any more. */
+  /** Stops: no further reload begins. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#loader.close();
@@ -89,7 +89,7 @@ export class Reloader {
 
   async #load<Result>(use: (plan: Plan) => Result, by: Origin | undefined): Promise<Result> {
     try {
-      this.#expectRunning(); // nor are those begun that were asked for before the end
+      this.#expectRunning(); // a request from before the end does not begin either
       const plan = await this.#loader.load();
       this.#expectRunning();
       for (const warning of plan.warnings ?? []) this.#log.warn({}, warning);

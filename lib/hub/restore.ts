@@ -1,5 +1,5 @@
-// Gives a hub back what its store has kept, after all parameters are declared and before anything runs. What it sets tells nobody,
-// so that no rule fires because of it.
+// Restores the stored values of a hub, after all parameters are declared and before anything runs. It notifies nobody, so no rule fires
+// because of it.
 
 import { resolve } from 'node:path';
 import type { Log } from '../connections/connection.ts';
@@ -11,14 +11,14 @@ import type { Origin } from '../model/parameter.ts';
 import type { Engine } from './engine.ts';
 import type { Journal } from './journal.ts';
 
-/** What a store is asked for while the hub gets ready. */
+/** A request to a store while the hub starts. */
 interface Asked {
   readonly connection: ConnectionPlan;
   readonly log: Log;
   readonly kept: Promise<Kept>;
 }
 
-/** Asks the stores of a plan for what they have kept. */
+/** Requests the stored values from the stores of a plan. */
 export function askStores({ connections }: Plan, log: Journal): Asked[] {
   const isHeldBack = connections.some(
     ({ enabled, type, settings }) => enabled && type.isGateway && type.startsOnLeaderOnly?.(settings) !== undefined,
@@ -26,14 +26,14 @@ export function askStores({ connections }: Plan, log: Journal): Asked[] {
   return connections.flatMap((connection) => {
     const { id, enabled, type, settings, secrets, folder } = connection;
     if (!enabled || !type.isGateway || type.restore === undefined) return [];
-    if (isHeldBack && type.flushesLast?.(settings)) return []; // it gives back once the work begins
+    if (isHeldBack && type.flushesLast?.(settings)) return []; // it restores after this hub has become the leader
     const logOfStore = secretLog(log.child({ connection: id }), () => secrets);
     const resolvePath = (path: string) => resolve(folder, path);
     return [{ connection, log: logOfStore, kept: type.restore({ id, settings, log: logOfStore, resolvePath }) }];
   });
 }
 
-/** Gives the parameters what a store has kept, which are declared by now, and the journal its earlier entries as soon as they come. */
+/** Restores the values of declared parameters from a store, and the earlier entries of the journal as soon as they arrive. */
 export async function restoreFrom(
   asked: Asked,
   { graph, persistence }: Pick<Engine, 'graph' | 'persistence'>,

@@ -1,4 +1,4 @@
-// The version of the hub, as its package says.
+// The version of the hub, from its package.
 
 import { readFileSync } from 'node:fs';
 

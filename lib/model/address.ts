@@ -1,24 +1,24 @@
-// An address is `<Connection ID>/<Parameter ID>`. This file says what each part may hold (D-01).
+// An address is `<Connection ID>/<Parameter ID>`. This file defines what each part may contain (D-01).
 
 import { describe, HubError } from './error.ts';
 
-/** What a Connection ID looks like. */
+/** The pattern of a Connection ID. */
 export const connectionIdShape = '^[a-z0-9-]{1,64}$';
-/** What an address looks like, as far as a pattern can say it. */
+/** The pattern of an address, as far as a pattern can express it. */
 export const addressShape = '^[a-z0-9-]{1,64}/[^/]+(?:/[^/]+){0,15}$';
 const connectionIdPattern = new RegExp(connectionIdShape);
 const controlCharacter = /\p{Cc}/u;
 const maxSegments = 16;
 const maxParameterIdLength = 255;
 
-/** Says what is wrong with a Connection ID, or undefined when it is one. */
+/** Returns what is wrong with a Connection ID, or undefined for a valid one. */
 export function connectionIdMistake(id: string): string | undefined {
   return connectionIdPattern.test(id)
     ? undefined
     : `expected a Connection ID of 1 to 64 characters a-z, 0-9 and -, got ${describe(id)}`;
 }
 
-/** Says what is wrong with a Parameter ID, or undefined when it is one. */
+/** Returns what is wrong with a Parameter ID, or undefined for a valid one. */
 export function parameterIdMistake(id: string): string | undefined {
   const mistake = mistakeInParts(id);
   return mistake && `expected a Parameter ID ${mistake}, got ${describe(id)}`;
@@ -35,7 +35,7 @@ export function parseAddress(address: string): { connectionId: string; parameter
   return { connectionId, parameterId };
 }
 
-/** Whether something is an address. */
+/** Whether a value is an address. */
 export function isAddress(text: unknown): text is string {
   if (typeof text !== 'string') return false;
   const slash = text.indexOf('/');
@@ -44,7 +44,7 @@ export function isAddress(text: unknown): text is string {
   );
 }
 
-/** The Connection ID of an address that is known to be one. */
+/** Returns the Connection ID of a valid address. */
 export function connectionIdOf(address: string): string {
   return address.slice(0, address.indexOf('/'));
 }

@@ -1,16 +1,16 @@
-// Sorts things so that each comes after all that it depends on, and finds the cycles that make this impossible.
+// Sorts items so that each follows its dependencies, and finds the cycles that make this impossible.
 
 export interface DependencyOrder<Key> {
-  /** Has every key once, each after its dependencies. Members of a cycle stand in any order. */
+  /** Each key once, after its dependencies. The members of a cycle are in any order. */
   readonly order: readonly Key[];
-  /** Has at most 100 cycles. Each member of a cycle depends on the next, and the last on the first. */
+  /** At most 100 cycles. Each member depends on the next one, the last one on the first. */
   readonly cycles: readonly (readonly Key[])[];
 }
 
 const maxCycles = 100;
 const maxNamesInText = 20;
 
-/** Sorts the keys and everything they depend on, at any depth. It keeps the given order where it can. */
+/** Sorts the keys and all their direct and indirect dependencies. Keeps the given order where possible. */
 export function sortByDependency<Key>(
   keys: Iterable<Key>,
   dependenciesOf: (key: Key) => Iterable<Key>,
@@ -45,7 +45,7 @@ export function sortByDependency<Key>(
   return { order: [...order], cycles };
 }
 
-/** The cycle as text, shortened when it is long: `a → b → a`. */
+/** Returns a cycle as text, shortened when it is long: `a → b → a`. */
 export function formatCycle(names: readonly string[]): string {
   const more = names.length - maxNamesInText;
   const shown = more > 0 ? [...names.slice(0, maxNamesInText), `… ${more} more …`] : names;

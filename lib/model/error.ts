@@ -1,7 +1,7 @@
-// The one error of the hub and the catalogue of everything that can be wrong with what comes from outside.
-// A message is one sentence: where, what was expected, what came and its type.
+// The error class of the hub, and the catalogue of everything that can be wrong with input from outside.
+// A message is one sentence: where, what was expected, the value received and its type.
 
-/** Every error code with its title; a code never changes its meaning, and no other code exists. */
+/** Every error code with its title. A code never changes its meaning, and there are no others. */
 export const errorCatalogue = {
   'bad-address': 'Malformed address',
   'bad-dashboard': 'Mistake in a dashboard',
@@ -37,7 +37,7 @@ export const errorCatalogue = {
 
 export type ErrorCode = keyof typeof errorCatalogue;
 
-/** An error with a code of the catalogue; `message` is one sentence for people, `where` the address, file or setting. */
+/** An error with a code of the catalogue. `message` is one sentence for people, `where` the address, file or setting. */
 export class HubError extends Error {
   readonly code: ErrorCode;
   readonly where: string | undefined;
@@ -50,7 +50,6 @@ export class HubError extends Error {
   }
 }
 
-/** Nothing is written to what is not there. */
 export function noSuchParameter(address: string): HubError {
   const message = `${address}: expected the address of a parameter, there is none with this one`;
   return new HubError('unknown-parameter', message);
@@ -58,7 +57,7 @@ export function noSuchParameter(address: string): HubError {
 
 const describedLength = 60;
 
-/** Stands for what is on another hub and is no value: `describe` shows it as that hub has shown it. */
+/** Stands for a value on another hub: `describe` shows it as that hub described it. */
 export class Described {
   readonly shown: string;
 
@@ -67,7 +66,7 @@ export class Described {
   }
 }
 
-/** Shows anything with its type, shortened: `"abc" (string)`, `70000 (number)`, `null`, `[1,2] (array)`. It never throws. */
+/** Describes any value with its type, shortened: `"abc" (string)`, `70000 (number)`, `null`, `[1,2] (array)`. Never throws. */
 export function describe(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
@@ -77,11 +76,11 @@ export function describe(value: unknown): string {
     const text = type === 'number' ? String(value) : beginningOf(value, describedLength);
     return `${text.length > describedLength ? `${text.slice(0, describedLength - 3)}…` : text} (${type})`;
   } catch {
-    return `what cannot be shown (${typeof value})`; // an object of a flow may throw whenever it is looked at
+    return `what cannot be shown (${typeof value})`; // an object of a flow may throw on any access
   }
 }
 
-/** Writes the JSON of a value, or its text where it has none, but stops soon after this length: a value may be of any length and depth. */
+/** Returns the JSON of a value, or its text if it has no JSON. Stops soon after this length: a value may have any length and depth. */
 function beginningOf(value: unknown, length: number): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, length + 1));
   if (typeof value === 'number') return JSON.stringify(value);
@@ -101,7 +100,7 @@ function beginningOf(value: unknown, length: number): string {
   return text + (isList ? ']' : '}');
 }
 
-/** Turns anything that was thrown, whatever it is, into one text for a log or an answer. */
+/** Returns anything that was thrown as text for a log or a response. */
 export function messageOf(error: unknown): string {
   try {
     return String(error instanceof Error ? error.message : error);

@@ -1,7 +1,7 @@
-// Globs of addresses: `*` stands for any characters within a segment, `**` for any characters, and `**/` between slashes for no
-// segment as well. More than two stars in a row are two.
+// Globs of addresses: `*` matches any characters within a segment, `**` any characters, and `**/` between slashes also no segment. More
+// than two stars in a row count as two.
 
-/** The regular expression of a glob, over the whole address. */
+/** Returns the regular expression of a glob. It matches whole addresses. */
 export function globToRegExp(glob: string): RegExp {
   const parts = glob
     .replace(/\*{3,}/g, '**')

@@ -1,10 +1,10 @@
-// Things of which the first is asked for again and again, while others come: a binary heap.
+// A binary heap: returns the first item again and again while others are added.
 
 export class Heap<Item> {
   readonly #items: Item[] = [];
   readonly #isBefore: (one: Item, other: Item) => boolean;
 
-  /** `isBefore` puts any two items in order; it must stay the same while they are in the heap. */
+  /** `isBefore` orders any two items. The order must not change while they are in the heap. */
   constructor(isBefore: (one: Item, other: Item) => boolean) {
     this.#isBefore = isBefore;
   }
@@ -29,7 +29,7 @@ export class Heap<Item> {
     items[at] = item;
   }
 
-  /** Takes the first item out. */
+  /** Removes and returns the first item. */
   take(): Item | undefined {
     const items = this.#items;
     const first = items[0];
@@ -38,7 +38,7 @@ export class Heap<Item> {
     return first;
   }
 
-  /** Places an item that is to go to the top, or below what is before it. */
+  /** Moves an item from the top down to its place. */
   #sink(item: Item): void {
     const items = this.#items;
     let at = 0;

@@ -1,28 +1,28 @@
-// The bytes that the process holds for others until it can go on: values that wait in a step, messages that wait for their slice, answers
-// that nobody reads. Each place has a bound of its own. All of them together may hold a sixteenth of what the heap may grow to. When they
-// would hold more, whoever holds most has to let go first, be it a rule, a connection or a user.
+// The bytes that the process buffers: values that wait in a step, messages that wait for their slice, responses that no client reads. Each
+// buffer has its own bound. All of them together may take a sixteenth of the maximum heap size. Beyond that, the rule, connection or user
+// that holds most has to release memory first.
 
 import { Heap } from './heap.ts';
 
-/** What is held, as metrics name it. */
+/** The kinds of buffered data, as metrics name them. */
 export const heldKinds = ['steps', 'writes', 'messages', 'requests', 'answers', 'sockets', 'mirrors'] as const;
 export type HeldKind = (typeof heldKinds)[number];
 
-/** Who holds something. */
+/** A buffer and its owner. */
 export interface Holder {
   readonly kind: HeldKind;
-  /** Whose it is: all that an owner holds counts together. `rule "lamp off" of a.json5`, `user desk2`, `10.0.0.3`. */
+  /** The owner. All that an owner holds counts together: `rule "lamp off" of a.json5`, `user desk2`, `10.0.0.3`. */
   readonly owner: string;
-  /** Lets go of about so many bytes, or of all, and says what it holds then. */
+  /** Releases about this many bytes, or everything, and reports to the account how much remains. */
   letGo(bytes: number): void;
 }
 
 const shareOfHeap = 1 / 16;
 const leastBytes = 64 * 1024 * 1024;
-/** When there is too much, so much of the bound stays: else the next byte would have somebody let go again. */
+/** The share of the bound that remains after a release. Without this margin the next byte would cause the next release. */
 const staysShare = 7 / 8;
 
-/** How much may be held where the heap may grow to so many bytes. */
+/** Returns the bound for a maximum heap size. */
 export function mostHeldBytes(heapBytes: number): number {
   return Math.max(leastBytes, Math.floor(heapBytes * shareOfHeap));
 }
@@ -33,16 +33,16 @@ interface Owner {
   readonly accounts: Set<Account>;
 }
 
-/** An owner that has to let go, and its accounts that were not asked yet, the largest last. */
+/** An owner that may have to release memory, and those of its accounts that were not asked yet, the largest last. */
 interface Candidate {
   readonly owner: Owner;
   readonly accounts: Account[];
 }
 
-/** Counts what is held, and has whoever holds most let go. */
+/** Counts the buffered bytes, and makes the owner that holds most release some. */
 export class Ledger {
   #mostBytes: number;
-  /** Those that hold something. */
+  /** The owners that hold something. */
   readonly #owners = new Map<string, Owner>();
   readonly #bytes = countKinds();
   readonly #letGo = countKinds();
@@ -57,7 +57,7 @@ export class Ledger {
     return this.#mostBytes;
   }
 
-  /** From now on so much may be held. */
+  /** Sets the bound. */
   allow(mostBytes: number): void {
     this.#mostBytes = mostBytes;
   }
@@ -66,22 +66,22 @@ export class Ledger {
     return this.#totalBytes;
   }
 
-  /** How much is held of each kind. */
+  /** The bytes held of each kind. */
   get bytes(): Readonly<Record<HeldKind, number>> {
     return this.#bytes;
   }
 
-  /** How often somebody had to let go of each kind. */
+  /** How many releases were demanded of each kind. */
   get letGo(): Readonly<Record<HeldKind, number>> {
     return this.#letGo;
   }
 
-  /** How much of a kind somebody holds. */
+  /** Returns the bytes of a kind that an owner holds. */
   bytesOf(owner: string, kind: HeldKind): number {
     return this.#owners.get(owner)?.ofKind[kind] ?? 0;
   }
 
-  /** Opens an account for a place that holds something now and then. */
+  /** Opens an account for a buffer. */
   open(holder: Holder): Account {
     return new Account(holder, (account, bytes) => this.#change(account, bytes));
   }
@@ -132,7 +132,7 @@ function countKinds(): Record<HeldKind, number> {
   return Object.fromEntries(heldKinds.map((kind) => [kind, 0])) as Record<HeldKind, number>;
 }
 
-/** What one place holds. */
+/** The bytes in one buffer. */
 export class Account {
   readonly holder: Holder;
   readonly #changed: (account: Account, bytes: number) => void;
@@ -147,7 +147,7 @@ export class Account {
     return this.#bytes;
   }
 
-  /** Says how much is held from now on. Whoever holds most, which may be this one, may have to let go within the call. */
+  /** Sets the number of bytes held. Within the call the owner that holds most, which may be this one, may have to release memory. */
   set(bytes: number): void {
     const more = bytes - this.#bytes;
     if (more === 0) return;
@@ -160,10 +160,10 @@ export class Account {
   }
 }
 
-/** What a text takes, for texts with any characters. */
+/** Returns the bytes that a text takes, whatever its characters. */
 export function textBytes(text: string): number {
   return 2 * text.length;
 }
 
-/** What this process holds. A hub that starts allows it what the heap of the process has room for. */
+/** The ledger of this process. A hub that starts sets its bound from the maximum heap size. */
 export const held = new Ledger(leastBytes);

@@ -1,21 +1,21 @@
-// Objects in JSON. Most of what comes from outside has to be one.
+// JSON objects. Most input from outside has to be one.
 
 import { describe, HubError } from './error.ts';
 
-/** Whether a value of JSON is an object: no list, and not null. */
+/** Whether a JSON value is an object, not a list and not null. */
 export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** How a mistake is worded: `body: expected JSON, got …`, `body: expected an object with p, v, got 5 (number)`. */
+/** The wording of an error: `body: expected JSON, got …`, `body: expected an object with p, v, got 5 (number)`. */
 export interface ExpectedObject {
-  /** Names what is read: `body`. Left out: it needs no name. */
+  /** The input: `body`. Left out: the message names none. */
   readonly where?: string;
   readonly json?: string;
   readonly object?: string;
 }
 
-/** Reads an object from a text in JSON. Errors: `bad-request`. */
+/** Parses a JSON object. Errors: `bad-request`. */
 export function readJsonObject(text: string, expected: ExpectedObject = {}): Readonly<Record<string, unknown>> {
   let data: unknown;
   try {
@@ -30,7 +30,7 @@ export function readJsonObject(text: string, expected: ExpectedObject = {}): Rea
   return expectJsonObject(data, expected);
 }
 
-/** Returns a value of JSON that has to be an object. Errors: `bad-request`. */
+/** Returns a JSON value that must be an object. Errors: `bad-request`. */
 export function expectJsonObject(
   data: unknown,
   { where, object = 'an object' }: ExpectedObject = {},

@@ -1,6 +1,6 @@
-// Results of work that is done again and again: many rules have the same expression, or read the same names.
+// Caches results of repeated work: many rules have the same expression, or read the same names.
 
-/** Keeps results by key, up to a bound; when there are more, it forgets all of them. */
+/** Caches results by key up to a bound. When the cache is full, it is cleared. */
 export class KeptResults<Result> {
   readonly #most: number;
   readonly #results = new Map<string, Result>();
@@ -13,7 +13,7 @@ export class KeptResults<Result> {
     return this.#results.get(key);
   }
 
-  /** Returns the result. */
+  /** Adds a result and returns it. */
   keep(key: string, result: Result): Result {
     if (this.#results.size >= this.#most) this.#results.clear();
     this.#results.set(key, result);

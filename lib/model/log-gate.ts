@@ -1,25 +1,25 @@
-// Keeps the log from being flooded by what clients or values cause thousands of times a second: each kind of entry is written
-// once a second at most, with how often it came. Every entry is counted.
+// Keeps clients and values from flooding the log: each kind of entry is written at most once a second, with the number of times it
+// occurred. Every entry is counted.
 
-/** How many kinds are told apart within a second; all further kinds are counted together. */
+/** How many kinds are distinguished within a second. Entries of all further kinds are counted together. */
 const maxKinds = 100;
 
 /**
- * Takes an entry. The first of its kind is written at once; those that follow within a second are written as one, at the end of
- * that second. `count` is how often the kind came since it was last written.
+ * Takes an entry. The first of its kind is written at once; those that follow within a second are written as one at the end of that second.
+ * `count` is the number of entries of the kind since the last one written.
  */
 export type LogGate = (kind: string, write: (count: number) => void) => void;
 
 interface Kind {
   openAtMs: number;
-  /** How often it came since it was last written. */
+  /** How many entries came since the last one written. */
   count: number;
   write: (count: number) => void;
 }
 
-/** Creates a gate; `tellOthers` writes how many entries were of further kinds. */
+/** Creates a gate. `reportOthers` writes how many entries of further kinds there were. */
 export function createLogGate(reportOthers: (count: number) => void, intervalMs = 1000): LogGate {
-  /** In the order in which they open: at most `maxKinds`, and one with an empty name for all further kinds. */
+  /** In the order in which they open. At most `maxKinds`, and one with an empty name for all further kinds. */
   const kinds = new Map<string, Kind>();
   let timer: NodeJS.Timeout | undefined;
   const open = () => {
@@ -38,7 +38,7 @@ export function createLogGate(reportOthers: (count: number) => void, intervalMs 
   const openLater = () => {
     const [first] = kinds.values();
     if (first === undefined || timer !== undefined) return;
-    timer = setTimeout(open, Math.max(1, first.openAtMs - performance.now())).unref(); // no process waits for a count
+    timer = setTimeout(open, Math.max(1, first.openAtMs - performance.now())).unref(); // a count keeps no process alive
   };
   return (name, write) => {
     let kind = kinds.get(name);
@@ -58,7 +58,7 @@ export function createLogGate(reportOthers: (count: number) => void, intervalMs 
   };
 }
 
-/** How often something came, for the end of a sentence; empty if it came once. */
+/** Returns how often something occurred, for the end of a sentence; empty for once. */
 export function timesText(count: number): string {
   return count > 1 ? ` (${count} times within a second)` : '';
 }

@@ -1,4 +1,4 @@
-// A parameter as the rooms outside the graph see it: its declaration, its present state and its changes.
+// A parameter as the layers outside the graph see it: its declaration, state and changes.
 
 import type { Value, ValueType } from './value.ts';
 
@@ -17,30 +17,33 @@ export interface ParameterDeclaration {
 export const originKinds = ['connection', 'rule', 'client', 'restored'] as const;
 
 /**
- * Who wrote: a connection, a rule, a client of a gateway, or a store that gave back after a restart what it had kept. There is one
- * object for each writer, and it is compared by identity.
+ * The author of a write: a connection, a rule, a client of a gateway, or a store that restored a value after a restart. Each author has one
+ * object, which is compared by identity.
  */
 export interface Origin {
   readonly kind: (typeof originKinds)[number];
   readonly name: string;
   /** The flow file of a rule. */
   readonly file?: string;
-  /** The hub where it wrote; left out: this one. */
+  /** The hub where the write was made; left out: this one. */
   readonly hub?: string;
-  /** The hub that reports it: what it says of a writer, this hub cannot check. Left out: this hub knows the writer itself. */
+  /** The hub that reports this origin; this hub cannot check it. Left out: this hub knows the author itself. */
   readonly reportedBy?: string;
-  /** Which trace it follows, as W3C Trace Context writes it: `00-4bf9…-00f0…-01`; left out: none. Such an origin is of one request. */
+  /**
+   * The trace that it belongs to, in the notation of W3C Trace Context: `00-4bf9…-00f0…-01`; left out: none. Such an origin belongs to one
+   * request.
+   */
   readonly traceparent?: string;
 }
 
-/** The hub that owns a mirrored parameter, for as long as that hub has not changed. */
+/** The hub that owns a mirrored parameter. A new object stands for a new owner. */
 export interface Remote {
   readonly hub: string;
-  /** Since when nothing is heard of it, in milliseconds since 1970; undefined: the values are fresh. */
+  /** When this hub last received anything from it, in milliseconds since 1970; undefined: the values are fresh. */
   readonly staleSince: number | undefined;
   /**
-   * Has the owner write values, as one turn; resolves to what each of them became, or why it was refused. Never rejects: what is
-   * not answered in time is refused as `unavailable`.
+   * Makes the owner write values, as one turn. Resolves to the converted value or the error of each write, and never rejects: without an
+   * answer in time a write fails as `unavailable`.
    */
   write(writes: readonly RemoteWrite[], by: RemoteCause): Promise<readonly (Value | Error)[]>;
 }
@@ -50,7 +53,7 @@ export interface RemoteWrite {
   readonly input: unknown;
 }
 
-/** Who has a mirrored parameter written, and why. */
+/** The origin and cause of a write to a mirrored parameter. */
 export interface RemoteCause {
   readonly origin: Origin;
   readonly cause: Change | undefined;
@@ -65,26 +68,26 @@ export interface Parameter {
   readonly access: Access;
   /** Replaces the conversion of D-02 for writes from outside; undefined: nothing does. */
   readonly accept?: ParameterDeclaration['accept'] | undefined;
-  /** The hub that owns it; undefined: this one does. */
+  /** The hub that owns it; undefined: this one. */
   readonly remote?: Remote | undefined;
   readonly value: Value | undefined;
-  /** The change that set the present value. Of a trigger: its last fire. */
+  /** The change that set the present value; for a trigger the last fire. */
   readonly lastChange: Change | undefined;
-  /** What the first gateway that tells its changes keeps of it: to find it in a table would be one more place in memory for each change. */
+  /** Data of the first gateway that sends its changes. A table lookup would cost one more memory access for each change. */
   channel?: { readonly keeper: object | undefined } | undefined;
 }
 
 /**
- * One change. `value` of a trigger is 1; `time` is milliseconds since 1970. Some destinations also receive writes of an equal
- * value: such a change has revision 0.
+ * One change. `value` of a trigger is 1, `time` is in milliseconds since 1970. Some destinations also receive writes of an equal value;
+ * such a change has revision 0.
  */
 export interface Change {
   readonly parameter: Parameter;
   readonly value: Value;
-  /** The value before; undefined: unknown, a trigger, or equal. */
+  /** The previous value; undefined: unknown, a trigger, or equal. */
   readonly previous: Value | undefined;
   readonly origin: Origin;
-  /** The change that led to it, in this turn or an earlier one; undefined: none did, or that one is forgotten. */
+  /** The change that led to it, in this turn or an earlier one; undefined: there was none, or it is forgotten. */
   readonly cause: Change | undefined;
   /** How many changes led to it, forgotten ones included; 0: it came from outside. */
   readonly depth: number;
@@ -94,5 +97,5 @@ export interface Change {
   readonly time: number;
 }
 
-/** A change as its owner tells it. */
+/** A change as the owner of its parameter reports it. */
 export type MirroredChange = Pick<Change, 'value' | 'origin' | 'cause' | 'hop' | 'time'>;

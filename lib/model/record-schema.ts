@@ -1,5 +1,5 @@
-// Objects whose keys are texts of people: users, outputs, texts of a dashboard. `z.record` leaves the key `__proto__` out, without a word. And
-// texts that mean something else: times, sizes, durations.
+// Schemas for objects whose keys people choose: users, outputs, texts of a dashboard (`z.record` silently drops the key `__proto__`), and
+// for texts with a meaning: times, sizes, durations.
 
 import { z } from 'zod';
 import { describe } from './error.ts';
@@ -41,10 +41,7 @@ const Record: new (def: z.core.$ZodRecordDef) => z.ZodRecord = z.core.$construct
   };
 }) as never;
 
-/**
- * `z.record` that takes every key. Whoever looks a text up in the result asks `Object.hasOwn` first: it knows `constructor` as every
- * object does.
- */
+/** A `z.record` that accepts every key. Look keys up in the result with `Object.hasOwn`: every object has `constructor`. */
 export function record<K extends Key, Value extends z.ZodType>(
   keyType: K,
   valueType: Value,
@@ -53,7 +50,7 @@ export function record<K extends Key, Value extends z.ZodType>(
   return new Record({ type: 'record', keyType, valueType, ...z.core.util.normalizeParams(params) }) as never;
 }
 
-/** A schema of what `read` makes of the input; undefined: it is none, and what came is told beside what was expected. */
+/** Returns a schema of the results of `read`. Where `read` returns undefined, the error shows what was expected and the input. */
 export function readBy<Schema extends z.ZodType, Result>(
   schema: Schema,
   expected: string,

@@ -1,14 +1,14 @@
-// Texts that nobody may read, such as passwords. What comes from the environment or a file is known, and hidden wherever it is told. What
-// stands in a flow file is known by the setting that it stands at, whatever is wrong with it: it may be no text yet.
+// Secrets, such as passwords. Secrets from the environment or a file are known and hidden wherever they would appear. Those in a flow file
+// are found by the name of their setting, even if the value is invalid and not a text.
 
 import { describe } from './error.ts';
 
-/** Shorter texts are words like any others: nothing is hidden behind them. */
+/** Shorter texts are hidden nowhere: they may be ordinary words. */
 const leastLength = 4;
-/** What is shown in place of a secret. */
+/** The replacement of a secret. */
 export const hidden = '***';
 
-/** The text with `***` in place of each secret, as it is and as JSON has it. */
+/** Returns the text with `***` in place of each secret, as it is or as JSON notation. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   let result = text;
   for (const secret of secrets.filter(({ length }) => length >= leastLength).sort((a, b) => b.length - a.length))
@@ -16,31 +16,31 @@ export function withoutSecrets(text: string, secrets: readonly string[]): string
   return result;
 }
 
-/** A message without what came instead of what was expected. */
+/** Returns an error message without the value received. */
 export function withoutValue(message: string): string {
   return message.replace(/, got .*$/s, `, got ${hidden}`);
 }
 
-/** A text without user and password in addresses, also in one without its scheme: `nats://***@10.0.0.5`, `***@10.0.0.5`. */
+/** Returns a text without user and password in its addresses, with or without a scheme: `nats://***@10.0.0.5`, `***@10.0.0.5`. */
 export function withoutUserInfo(text: string): string {
   return text.replace(/([a-z][a-z\d+.-]*:\/\/|(?<![^\s"'`])(?=[^\s/?#"'`@:]*:[^/]))[^\s/?#"'`]*@/gi, `$1${hidden}@`);
 }
 
-/** The names of settings that hold secrets, and of what people write in their place. */
+/** The names of settings that hold secrets, and names that people write instead. */
 const secretName =
   /^(?:pass|key|pin|auth|bearer)$|passw|passphrase|passcode|pwd|kennwort|token|secret|credential|nkey|jwt|bearer|api[-_]?key|seed|private/i;
 const writtenNames = ['password', 'token', 'credentials', 'secret'];
-/** These hold objects with secrets. What stands in place of such an object may be one. */
+/** These hold objects with secrets. A value in place of such an object may be a secret. */
 const holderNames: ReadonlySet<string> = new Set(['users', 'anonymous', 'credentials']);
 
-/** Whether a setting of this name may hold a secret, also where the name is misspelt. */
+/** Whether a setting of this name may hold a secret, even if the name is misspelt. */
 export function isSecretName(name: string): boolean {
   if (secretName.test(name)) return true;
   const letters = name.toLowerCase();
   return writtenNames.some((one) => Math.abs(one.length - letters.length) <= 2 && isNear(letters, one));
 }
 
-/** Whether what stands at a path of a flow file may be a secret, or have one within. Rules and tests have addresses, and no secrets. */
+/** Whether the value at a path of a flow file may be or contain a secret. Rules and tests have addresses, and no secrets. */
 export function mayHoldSecret(path: readonly (string | number)[]): boolean {
   const [section] = path;
   if (section === 'rules' || section === 'tests') return false;
@@ -51,7 +51,7 @@ export function mayHoldSecret(path: readonly (string | number)[]): boolean {
   });
 }
 
-/** The part of a path that may be told: what is within a secret may be the secret itself. */
+/** Returns the part of a path that may be shown: keys within a secret may be the secret itself. */
 export function reportedPath(path: readonly (string | number)[]): readonly (string | number)[] {
   const at = path.findIndex((_, index) => {
     const upTo = path.slice(0, index + 1);
@@ -62,21 +62,21 @@ export function reportedPath(path: readonly (string | number)[]): readonly (stri
   return hasSecretKeys(path.slice(0, -1)) && !isWord ? path.slice(0, -1) : path;
 }
 
-/** Whether the keys of an object at a path may be secrets that were written without their key. */
+/** Whether the keys of the object at a path may be secrets, written without their own key. */
 export function hasSecretKeys(path: readonly (string | number)[]): boolean {
   return path.at(-1) === 'credentials' || path.at(-2) === 'users';
 }
 
-/** `describe` of what stands at a path of a flow file: `***` in place of all that may be a secret. */
+/** Describes the value at a path of a flow file, with `***` in place of all that may be a secret. */
 export function describeSetting(value: unknown, path: readonly (string | number)[] = []): string {
   const isConnection = path.length === 2 && path[0] === 'connections' && typeof value === 'string';
   return isConnection || mayHoldSecret(path) ? hidden : withoutUserInfo(describe(withoutSecretSettings(value, path)));
 }
 
-/** How deep values are looked through: of what is deeper nothing is shown. */
+/** The depth down to which values are shown. */
 const mostDepth = 8;
 
-/** The same value with `***` in place of all within that may be a secret; of long lists the beginning. */
+/** Returns the same value with `***` in place of all that may be a secret; long lists are cut. */
 export function withoutSecretSettings(value: unknown, path: readonly (string | number)[] = []): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (path.length > mostDepth) return hidden;
@@ -96,12 +96,12 @@ export function withoutSecretSettings(value: unknown, path: readonly (string | n
       );
 }
 
-/** A path that settings name, unless somebody has put there what should be in the file. */
+/** Returns a path from the settings, unless it looks like the content of the file. */
 export function shownPath(path: string): string {
   return /[\r\n]|-----BEGIN|^.{1025}/s.test(path) ? hidden : path;
 }
 
-/** Whether two words differ by one letter, or long ones by two: added, left out, exchanged with the next, or another one. */
+/** Whether two words differ by one letter, or long ones by two: inserted, removed, swapped or replaced. */
 function isNear(one: string, other: string): boolean {
   const rows = [Array.from({ length: other.length + 1 }, (_, index) => index)];
   for (let at = 1; at <= one.length; at++) {

@@ -1,4 +1,4 @@
-// The five value types and every conversion between them (D-02). It converts what it can, and says what it cannot.
+// The five value types and the conversions between them (D-02). Converts what it can, and reports what it cannot.
 
 import { describe, HubError } from './error.ts';
 
@@ -10,10 +10,10 @@ export type Value = string | number | boolean;
 /** The longest text that a parameter holds, in UTF-16 code units. */
 export const maxTextLength = 65_536;
 
-/** No digit can belong to two parts of it: else a long text that is no number would take seconds. */
+/** No digit can match two parts: with such an ambiguity a long text that is not a number would take seconds. */
 const numberText = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
-/** Converts an input to the value type (D-02). Errors: `not-convertible`, with what was expected and what came. */
+/** Converts an input to the value type (D-02). Errors: `not-convertible`, with the expected type and the input. */
 export function convert(type: ValueType, input: unknown): Value {
   switch (type) {
     case 'I':
@@ -35,7 +35,7 @@ export function convert(type: ValueType, input: unknown): Value {
   }
 }
 
-/** Whether something is a value of the type, as a conversion to it would have made it; of a trigger that is 1. */
+/** Whether a value has the type, as a conversion would have returned it; 1 for a trigger. */
 export function isValueOf(type: ValueType, value: unknown): value is Value {
   switch (type) {
     case 'I':
@@ -51,23 +51,23 @@ export function isValueOf(type: ValueType, value: unknown): value is Value {
   }
 }
 
-/** Text has no minus zero, so no value is one. */
+/** No value is minus zero: text cannot express it. */
 function isMinusZero(value: unknown): boolean {
   return value === 0 && 1 / (value as number) < 0;
 }
 
-/** The value as text: `true`, `-3.5`, `lamp`; a number in the shortest form that reads back. */
+/** Returns the value as text: `true`, `-3.5`, `lamp`; a number in the shortest form that reads back. */
 export function toText(value: Value): string {
   return typeof value === 'string' ? value : String(value);
 }
 
-/** Reads a trimmed decimal number with `.` and optional exponent; undefined when the text is none. */
+/** Reads a trimmed decimal number with `.` and optional exponent; returns undefined if the text is not one. */
 export function readNumber(text: string): number | undefined {
   const trimmed = text.trim();
   return numberText.test(trimmed) ? Number(trimmed) : undefined;
 }
 
-/** What to write in the place of a number with a comma, as more to say of it; undefined: the input is none. */
+/** Returns a hint for a number with a comma, to append to an error; undefined: the input is not one. */
 export function decimalCommaHint(input: unknown): string | undefined {
   if (typeof input !== 'string' || input.length > 60) return undefined;
   const text = input.trim();

@@ -1,12 +1,13 @@
-// Threads that owe an answer. The process waits for its threads when it ends: one that waits for a disk which hangs would hold it.
+// Threads that have not answered a request yet. The process waits for its threads when it ends: a thread blocked by a disk that hangs would
+// keep it alive.
 
 import { within } from './time/deadline.ts';
 
 const waiting = new Set<object>();
-/** Who waits until none owes an answer. */
+/** The callers that wait until no request is open. */
 const idle = new Set<() => void>();
 
-/** Notes that a thread is asked something; returns what notes that it has answered. */
+/** Notes a request to a thread; returns a function that notes the answer. */
 export function awaitAnswer(thread: object): () => void {
   waiting.add(thread);
   return () => {
@@ -16,7 +17,7 @@ export function awaitAnswer(thread: object): () => void {
   };
 }
 
-/** Resolves once no thread owes an answer, or this much time has passed: what is read at the end of a hub is no disk that hangs. */
+/** Resolves when no request is open, or after this time: the end of a hub does not wait for a disk that hangs. */
 export async function untilAllAnswered(limitMs: number): Promise<void> {
   if (waiting.size > 0) await within(new Promise<void>((resolve) => void idle.add(resolve)), limitMs);
 }

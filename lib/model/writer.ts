@@ -1,14 +1,17 @@
-// The name of a writer as people read it, in the audit, the history, the log and the console. What another hub reports of its users is
-// marked as such, so that it never reads like a user of this one.
+// The name of a writer for people, in the audit, the history, the log and the console. A name from another hub is marked as such and never
+// reads like a user of this hub.
 import type { Change, Origin } from './parameter.ts';
 
-/** `api alice`; as another hub reports it `hub west: api alice`. No writer of this hub has such a name: `hub` is no Connection ID. */
+/**
+ * Returns `api alice`, or `hub west: api alice` as reported by another hub. No writer of this hub has such a name: the Connection ID `hub`
+ * is reserved.
+ */
 export function writerName({ name, hub, reportedBy }: Origin): string {
   if (reportedBy === undefined) return name;
   return `hub ${reportedBy}: ${name}${hub === undefined || hub === reportedBy ? '' : ` of hub ${hub}`}`;
 }
 
-/** Whoever wrote the first change of the chain: `api anna 10.0.0.3`, or the rule or the connection that did it by itself. */
+/** Returns the author of the first change in the chain: `api anna 10.0.0.3`, or the rule or connection that acted on its own. */
 export function writerOf(change: Pick<Change, 'origin' | 'cause'>): string {
   let first = change;
   while (first.cause !== undefined) first = first.cause;
@@ -24,14 +27,14 @@ export function isSameWriter(one: Origin, other: Origin): boolean {
   return hasSameName && one.hub === other.hub && one.reportedBy === other.reportedBy;
 }
 
-// How the trace of a writer is told to people, in the log and the audit.
+// The trace of a writer, for the log and the audit.
 
-/** `traceparent 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`; empty: the writer follows no trace. */
+/** Returns `traceparent 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`; empty for a writer without a trace. */
 export function describeTrace(writer: Origin | undefined): string {
   return writer?.traceparent === undefined ? '' : `traceparent ${writer.traceparent}`;
 }
 
-/** A sentence, and behind it the trace of who it is about. */
+/** Appends the trace of a writer to a sentence. */
 export function withTrace(sentence: string, writer: Origin | undefined): string {
   return [sentence, describeTrace(writer)].filter((text) => text !== '').join('; ');
 }

@@ -117,7 +117,7 @@ export function hear({ twin, clock, own }: Side, { t, w }: RecordedTurn): void {
   clock.advanceTo(t);
   const heard = own.size === 0 ? w : w.filter(([, , kind, name]) => !(kind === 'connection' && own.has(name)));
   if (heard.length === 0) return;
-  twin.hear(heard.map(([address, value, kind, name]) => ({ address, value, origin: { kind, name } })));
+  twin.receive(heard.map(([address, value, kind, name]) => ({ address, value, origin: { kind, name } })));
   clock.advanceTo(t);
 }
 

@@ -1,4 +1,4 @@
-// One life of what runs in shadow: a twin that hears what is live, as far as it does not make it itself, and what both have come to.
+// One run in shadow: a twin that receives live events that it does not generate itself, and the deviations between both.
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { settleOrderOf } from '../../flow/check/rules/known-rules.ts';
 import type { ConnectionPlan, Plan, RulePlan } from '../../flow/plan.ts';
@@ -14,14 +14,14 @@ import type { HubLog } from '../journal.ts';
 import { Deviations } from '../twin/deviations.ts';
 import { runTwin, simulated, standInFor, type Twin } from '../twin/run-twin.ts';
 
-/** A timer in shadow may be so much later than the one that is live. */
+/** How much later than the live one a timer in shadow may be. */
 const momentMs = 10;
 
 interface ShadowRuntime {
   readonly graph: Graph;
   readonly scheduler: SchedulerLike;
   readonly log: HubLog;
-  /** Whether the time is virtual: then nothing is later than it should be. */
+  /** Whether time is virtual: then nothing is late. */
   readonly isVirtual: boolean;
 }
 
@@ -32,11 +32,11 @@ export class ShadowRun {
   readonly since: Moment;
   readonly #live: Graph;
   readonly #subscription = new Subscription();
-  /** What was live in this turn and the twin has not heard yet. */
-  #unheard: Change[] = [];
+  /** Live changes of this turn that the twin has not received yet. */
+  #pending: Change[] = [];
   readonly #task = new SettleCall({ order: Number.MAX_SAFE_INTEGER }, () => this.#report());
 
-  /** `most` deviations are kept. */
+  /** Keeps the newest `most` deviations. */
   constructor(closure: DependencyClosure, { graph, scheduler, log, isVirtual }: ShadowRuntime, most = keptDeviations) {
     this.closure = closure;
     this.#live = graph;
@@ -48,7 +48,7 @@ export class ShadowRun {
     for (const address of closure.addresses) this.#listen(graph.find(address));
   }
 
-  /** Whether a change was made in shadow, rather than heard from what is live. */
+  /** Whether a change was made in shadow, rather than received from the live hub. */
   isOwn(change: Change): boolean {
     const { origin, cause } = change;
     if (change instanceof RestoredChange || origin.reportedBy !== undefined) return false;
@@ -61,7 +61,7 @@ export class ShadowRun {
     void this.twin.stop();
   }
 
-  /** Gives the twin the values that are live, and listens to what it does. */
+  /** Restores the live values in the twin, and listens to its changes. */
   #prepare(twin: Graph): void {
     const { written } = this.closure;
     for (const node of twin.parameters()) {
@@ -83,20 +83,21 @@ export class ShadowRun {
     if (node === undefined) return;
     const isWritten = this.closure.written.has(node.address);
     let isLive = false;
-    const hear = () => {
+    const receive = () => {
       if (!isLive) return;
       const change = this.#live.cause!;
       if (isWritten && change.revision > 0) this.deviations.note('done', change);
       if (!this.#isNews(change)) return;
-      this.#unheard.push(change);
+      this.#pending.push(change);
       this.#live.atSettle(this.#task);
     };
-    this.#subscription.add(node.subscribe({ next: hear, error: () => {} }));
-    if (node.type !== 'T') this.#subscription.add(this.#live.repeats(node).subscribe({ next: hear, error: () => {} }));
+    this.#subscription.add(node.subscribe({ next: receive, error: () => {} }));
+    if (node.type !== 'T')
+      this.#subscription.add(this.#live.repeats(node).subscribe({ next: receive, error: () => {} }));
     isLive = true;
   }
 
-  /** Whether the twin does not do the same by itself. */
+  /** Whether the twin does not make the same change on its own. */
   #isNews(change: Change): boolean {
     const { kind, name, reportedBy } = change.origin;
     if (reportedBy !== undefined) return true;
@@ -110,38 +111,38 @@ export class ShadowRun {
   }
 
   #report(): void {
-    const writes = this.#unheard.map((change) => {
+    const writes = this.#pending.map((change) => {
       const { parameter, origin, cause } = change;
       return { address: parameter.address, value: this.#live.inputOf(change), origin, cause };
     });
-    this.#unheard = [];
-    this.twin.hear(writes);
+    this.#pending = [];
+    this.twin.receive(writes);
   }
 }
 
-// What runs in shadow: the shadow rules, or what a reload in shadow would change, and what follows from them through other rules and
-// through connections within the process. All else is looked at where it is live.
+// The dependency closure of what runs in shadow: the shadow rules, or the changes of a reload in shadow, and what follows from them through
+// other rules and through connections within the process. The live hub provides everything else.
 
 export interface DependencyClosure {
-  /** What the twin runs. */
+  /** The plan of the twin. */
   readonly plan: Plan;
-  /** The rules that are new in shadow. */
+  /** The rules that run only in shadow. */
   readonly changed: readonly RulePlan[];
-  /** The rules that are live, and in whose place others, or none, are in shadow. */
+  /** The live rules that have a replacement in shadow, or none. */
   readonly replaced: readonly RulePlan[];
   /** Every address that the twin reads or writes. */
   readonly addresses: ReadonlySet<string>;
-  /** The addresses of which the two may differ. */
+  /** The addresses whose values may differ. */
   readonly written: ReadonlySet<string>;
-  /** The connections that run in both, and those that are others in shadow. */
+  /** The connections that run on both sides, and those that differ in shadow. */
   readonly connections: ReadonlySet<string>;
   readonly changedConnections: ReadonlySet<string>;
-  /** The rules that run in both, and those that are live alone, by `nameOf`. */
+  /** The rules that run on both sides, and those that only run live, by `nameOf`. */
   readonly rules: ReadonlySet<string>;
   readonly left: ReadonlySet<string>;
 }
 
-/** `next`: what a reload in shadow has read. undefined: nothing runs in shadow. */
+/** Returns the closure; `next` is the plan of a reload in shadow. Returns undefined if nothing runs in shadow. */
 export function dependencyClosureOf(live: Plan, next: Plan | undefined): DependencyClosure | undefined {
   if (next === undefined && !live.rules.some(({ isShadow }) => isShadow)) return undefined;
   const { target, changed, replaced } = compareRules(live, next);
@@ -154,11 +155,11 @@ export function dependencyClosureOf(live: Plan, next: Plan | undefined): Depende
   const inside = new Set(connections.filter(({ id }) => changedConnections.has(id)));
   for (const connection of inside) for (const address of outputsOf(connection)) written.add(address);
   const rules = new Set<RulePlan>();
-  const inCone = new Set(changed);
+  const inClosure = new Set(changed);
   for (let size = -1; size !== rules.size + inside.size + written.size; ) {
     size = rules.size + inside.size + written.size;
     for (const rule of target)
-      if (inCone.has(rule) || (isData(rule) && (names.has(nameOf(rule)) || reads(rule, written)))) {
+      if (inClosure.has(rule) || (isData(rule) && (names.has(nameOf(rule)) || reads(rule, written)))) {
         rules.add(rule);
         for (const address of rule.to) written.add(address);
       }
@@ -194,12 +195,12 @@ export function dependencyClosureOf(live: Plan, next: Plan | undefined): Depende
   };
 }
 
-/** Names a rule as changes do. */
+/** Returns the name of a rule as changes have it. */
 export function nameOf({ name, file }: Pick<Origin, 'name' | 'file'>): string {
   return `${file}\n${name}`;
 }
 
-/** All rules as they would be, those of them that are not live, and those that are live and would not be. */
+/** Returns the rules that would run, those of them that are not live, and the live ones that would not run. */
 function compareRules(live: Plan, next: Plan | undefined) {
   const { rules } = next ?? live;
   const shadowNames = new Set(rules.filter(({ isShadow }) => isShadow).map(({ name }) => name));
@@ -219,7 +220,7 @@ function changedOf(live: readonly ConnectionPlan[], next: readonly ConnectionPla
   return new Set(next.filter((one) => isInner(one) && keys.get(one.id) !== one.key).map(({ id }) => id));
 }
 
-/** Whether it may run twice: what a rule in TypeScript does beside its stream would be done twice. */
+/** Whether a rule may run twice: a rule in TypeScript may have side effects, which would happen twice. */
 function isData({ body }: RulePlan): boolean {
   return !('stream' in body);
 }
@@ -232,7 +233,7 @@ function isInner({ type, enabled }: ConnectionPlan): boolean {
   return !type.isExternal && enabled;
 }
 
-/** Whether what is written changes what a connection does. */
+/** Whether writes to these addresses change what a connection does. */
 function leadsInto({ id, parameters, inputs }: ConnectionPlan, written: ReadonlySet<string>): boolean {
   return (
     Object.values(inputs).some((address) => written.has(address)) ||
@@ -245,13 +246,13 @@ function outputsOf({ id, parameters }: ConnectionPlan): string[] {
   return parameters.filter(({ access }) => access === 'read-only').map((one) => formatAddress(id, one.id));
 }
 
-/** A connection that only declares what is looked at; none where that is nothing. */
+/** Returns a connection that only declares the given addresses, or none. */
 function trimmed(connection: ConnectionPlan, addresses: ReadonlySet<string>): ConnectionPlan[] {
   const parameters = connection.parameters.filter(({ id }) => addresses.has(formatAddress(connection.id, id)));
   return parameters.length === 0 ? [] : [{ ...standInFor(connection), parameters, inputs: {} }];
 }
 
-/** The rule without its run at the start, which it has had. */
+/** Returns a rule without its run at the start, which has already happened. */
 export function runningOn(rule: RulePlan): RulePlan {
   return 'stream' in rule.body ? rule : { ...rule, body: { ...rule.body, runsAtStart: false } };
 }

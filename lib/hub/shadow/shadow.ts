@@ -1,5 +1,5 @@
-// What runs in shadow beside a hub: rules of which flow files say so, or what a reload in shadow has read. Nothing of it can write,
-// fire or loop where it is live, since it has a graph of its own; and where nothing is in shadow, nothing is done.
+// The shadow of a hub: the shadow rules of its flow files, or the plan of a reload in shadow. It has its own graph, so it cannot write,
+// fire or loop live. While nothing is in shadow it costs nothing.
 
 import type { SchedulerLike } from 'rxjs';
 import type { Plan } from '../../flow/plan.ts';
@@ -15,7 +15,7 @@ export interface ShadowOptions {
   readonly graph: Graph;
   readonly scheduler: SchedulerLike;
   readonly log: Journal;
-  /** A plan with what was switched by hand as it is. */
+  /** Returns a plan with what was switched by hand. */
   readonly asSwitched: (plan: Plan) => Plan;
 }
 
@@ -25,9 +25,9 @@ export class Shadow {
   readonly #scheduler: SchedulerLike;
   readonly #log: HubLog;
   #plan: Plan | undefined;
-  /** Whether time is virtual: then nothing is later than it should be. */
+  /** Whether time is virtual: then nothing is late. */
   readonly #isVirtual: boolean;
-  /** What a reload in shadow has read. */
+  /** The plan of a reload in shadow. */
   #next: Plan | undefined;
   #run: ShadowRun | undefined;
 
@@ -39,19 +39,19 @@ export class Shadow {
     this.#log = shadowLog(log);
   }
 
-  /** Takes over what is live now; a reload in shadow is over. */
+  /** Takes over the live plan; ends a reload in shadow. */
   follow(plan: Plan): void {
     this.#plan = plan;
     this.#next = undefined;
     this.#renew();
   }
 
-  /** Whether what is saved goes into shadow. */
+  /** Whether saved files go into shadow. */
   get isReloaded(): boolean {
     return this.#next !== undefined;
   }
 
-  /** Runs in shadow what a plan would change; `takenOver` is live already. */
+  /** Runs the changes of a plan in shadow; the connections in `takenOver` are live already. */
   reload(plan: Plan, takenOver: Plan['connections']): ShadowReport {
     const live = this.#plan!;
     const connections = live.connections.map((one) => takenOver.find(({ id }) => id === one.id) ?? one);
@@ -61,7 +61,7 @@ export class Shadow {
     return this.report()!;
   }
 
-  /** undefined: nothing is in shadow. */
+  /** Returns undefined while nothing is in shadow. */
   report(): ShadowReport | undefined {
     const run = this.#run;
     if (run === undefined && this.#next === undefined) return undefined;
@@ -83,7 +83,7 @@ export class Shadow {
     };
   }
 
-  /** The last change of a parameter in shadow, where it was made there or the value is not what is live; undefined: it is the same. */
+  /** Returns the last change of a parameter in shadow, if it was made there or the value differs from the live one; otherwise undefined. */
   wouldBe(address: string): Change | undefined {
     const node = this.#run?.twin.graph.find(address);
     if (node?.lastChange === undefined) return undefined;
@@ -91,14 +91,14 @@ export class Shadow {
     return differs || this.#run!.isOwn(node.lastChange) ? node.lastChange : undefined;
   }
 
-  /** How the rules are doing that run in shadow alone. */
+  /** Returns the status of the rules that run only in shadow. */
   statuses(): RuleStatus[] {
     const names = new Set(this.#run?.closure.changed.map(nameOf));
     const running = this.#run?.twin.rules.statuses().filter((rule) => names.has(nameOf(rule))) ?? [];
     return running.map((rule) => ({ ...rule, shadow: true }));
   }
 
-  /** The last runs of the rules of a name that run in shadow alone. */
+  /** Returns the last runs of the rules of a name that run only in shadow. */
   runsOf(name: string): readonly RuleRuns[] {
     const isHere = this.#run?.closure.changed.some((rule) => rule.name === name) ?? false;
     return isHere ? this.#run!.twin.rules.runsOf(name) : [];
@@ -124,14 +124,14 @@ export class Shadow {
   }
 }
 
-/** Whether what runs in shadow runs on. */
+/** Whether the current run in shadow can continue. */
 function isSame(closure: DependencyClosure, other: DependencyClosure): boolean {
   const keys = ({ plan, left }: DependencyClosure) =>
     JSON.stringify([plan.rules.map(({ key }) => key), plan.connections.map(({ key }) => key), [...left]]);
   return keys(closure) === keys(other);
 }
 
-/** The log of what runs in shadow: its warnings and errors say that they are of it, and nothing else is logged. */
+/** Returns a log that marks warnings and errors as coming from the shadow, and drops all else. */
 function shadowLog(log: Journal): HubLog {
   const nothing = () => {};
   const logAs = (level: 'warn' | 'error') => (data: object, message: string, kind?: string) =>

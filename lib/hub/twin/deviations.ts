@@ -1,5 +1,5 @@
-// Compares two runs of one installation while both go on: what was done, and what would have been. It looks at what a parameter is
-// at the end of each moment, so that the order of two writes of one moment is no difference.
+// Compares two runs of one installation while both continue: the live one, and one in shadow. It compares the state at the end of each
+// moment, so the order of two writes of one moment makes no difference.
 
 import type { Change, Origin, Parameter } from '../../model/parameter.ts';
 import type { Deviation, DeviationCount, Side } from '../../model/reports/reload-report.ts';
@@ -8,15 +8,15 @@ import type { Value, ValueType } from '../../model/value.ts';
 export type SideName = 'done' | 'would';
 
 export interface DeviationOptions {
-  /** So many are kept, the newest ones. */
+  /** How many are kept, the newest. */
   readonly most: number;
-  /** How long a moment is: within it one side may be later than the other. */
+  /** The length of a moment: within it one side may be later than the other. */
   readonly momentMs: number;
   /** Makes a value small enough to keep. */
   readonly cut?: (value: Value) => Value;
 }
 
-/** A parameter on both sides, now and as it was at the end of the last moment. */
+/** A parameter on both sides, now and at the end of its last moment. */
 interface Compared {
   readonly address: string;
   readonly type: ValueType;
@@ -35,7 +35,7 @@ const never: Side = { value: 0, origin: undefined };
 export class Deviations {
   readonly #options: DeviationOptions;
   readonly #compared = new Map<string, Compared>();
-  /** Those whose moment is open, in the order in which it began. */
+  /** Those with an open moment, in the order in which it began. */
   readonly #open = new Set<Compared>();
   #kept: Deviation[] = [];
   #count = 0;
@@ -44,12 +44,12 @@ export class Deviations {
     this.#options = options;
   }
 
-  /** How many there were, kept or not. */
+  /** The number of deviations, kept or not. */
   get count(): number {
     return this.#count;
   }
 
-  /** Takes note of what a parameter is on both sides before anything happens. */
+  /** Notes the state of a parameter on one side before anything happens. */
   begin(side: SideName, { address, type, value, lastChange }: Parameter): void {
     if (type === 'T') return;
     const compared = this.#comparedOf(address, type);
@@ -57,7 +57,7 @@ export class Deviations {
     compared[`${side}Before`] = compared[side];
   }
 
-  /** Takes note of a change on one side. */
+  /** Notes a change on one side. */
   note(side: SideName, { parameter: { address, type }, value, origin, time }: Change): void {
     this.endMoments(time);
     const compared = this.#comparedOf(address, type);
@@ -69,7 +69,7 @@ export class Deviations {
       type === 'T' ? { value: (compared[side].value as number) + 1, origin } : this.#sideOf(value, origin);
   }
 
-  /** Ends the moments that are over at a time. */
+  /** Ends the moments that are over at this time. */
   endMoments(time: number): void {
     for (const compared of this.#open) {
       if (time - compared.openAt! <= this.#options.momentMs && time !== Number.POSITIVE_INFINITY) break;
@@ -77,12 +77,12 @@ export class Deviations {
     }
   }
 
-  /** Those that are kept, oldest first. */
+  /** Returns the kept deviations, oldest first. */
   list(): readonly Deviation[] {
     return this.#kept.slice(-this.#options.most);
   }
 
-  /** How each parameter differs that does or did. */
+  /** Returns the deviations of each parameter that differs or has differed. */
   counts(): DeviationCount[] {
     return [...this.#compared.values()].flatMap(({ address, count, done, would, type }) => {
       const differs = type !== 'T' && done.value !== would.value;

@@ -1,5 +1,5 @@
-// A twin is a hub beside another one in the same process. It hears what came from outside, does by itself what follows from it, and
-// reaches nothing outside: it has a graph of its own, and no gateways.
+// A twin is a hub beside another one in the same process. It receives what came from outside, derives everything else on its own, and
+// reaches nothing outside: it has its own graph, and no gateways.
 import { concatWith, filter, NEVER, of, type SchedulerLike } from 'rxjs';
 import type { AnyConnectionType, ConnectionEvent, ConnectionType } from '../../connections/connection.ts';
 import type { ConnectionPlan, Plan } from '../../flow/plan.ts';
@@ -17,13 +17,13 @@ interface TwinOptions {
   readonly log: HubLog;
   readonly scheduler: SchedulerLike;
   readonly now: () => number;
-  /** Connections whose pulses and the like come from outside, so that they make none of their own. */
+  /** Connections whose pulses and similar events are received from outside, so the twin generates none. */
   readonly withoutTicks: ReadonlySet<string>;
-  /** Is given the graph with all parameters, before anything runs: what it sets there fires nothing. */
+  /** Receives the graph with all parameters before anything runs. Its writes start no rules. */
   readonly prepare: (graph: Graph) => void;
 }
 
-/** A write that came from outside. */
+/** A write from outside. */
 interface OutsideWrite {
   readonly address: string;
   readonly value: Value;
@@ -34,18 +34,18 @@ interface OutsideWrite {
 export interface Twin {
   readonly graph: Graph;
   readonly rules: Pick<RunningRules, 'statuses' | 'runsOf'>;
-  /** Makes one turn of writes from outside; those to parameters that it does not have are left out. */
-  hear(writes: readonly OutsideWrite[]): void;
+  /** Makes one turn of writes from outside. Skips writes to parameters that it does not have. */
+  receive(writes: readonly OutsideWrite[]): void;
   stop(): Promise<void>;
 }
 
-/** Runs a plan that has no gateways, at once. */
+/** Runs a plan without gateways, at once. */
 export function runTwin(plan: Plan, options: TwinOptions): Twin {
   const { scheduler, now, withoutTicks, prepare } = options;
   const log = Journal.ungated(options.log);
   const engine = new Engine({ log, scheduler, now });
   const { graph, rules } = engine;
-  const ticking = (one: ConnectionPlan) => (withoutTicks.has(one.id) ? causedAlone(one, graph) : one);
+  const ticking = (one: ConnectionPlan) => (withoutTicks.has(one.id) ? onlyCaused(one, graph) : one);
   const twinPlan = { ...plan, connections: plan.connections.map(ticking) };
   engine.declare(twinPlan);
   prepare(graph);
@@ -53,15 +53,15 @@ export function runTwin(plan: Plan, options: TwinOptions): Twin {
   return {
     graph,
     rules,
-    hear: (writes) =>
+    receive: (writes) =>
       graph.turn(() => {
-        for (const write of writes) hear(graph, write, log);
+        for (const write of writes) receive(graph, write, log);
       }),
     stop: () => engine.stop(),
   };
 }
 
-function hear(graph: Graph, { address, value, origin, cause }: OutsideWrite, log: Journal): void {
+function receive(graph: Graph, { address, value, origin, cause }: OutsideWrite, log: Journal): void {
   const node = graph.find(address);
   if (node === undefined) return;
   try {
@@ -71,15 +71,15 @@ function hear(graph: Graph, { address, value, origin, cause }: OutsideWrite, log
   }
 }
 
-/** What its own connection wrote, that of the twin writes. */
+/** Returns the writer in the twin: its own connection in place of the live one. */
 function writerOf(node: ParameterNode, origin: Origin): Origin {
   const { owner, access } = node;
   const isOwn = origin.kind === owner.kind && origin.name === owner.name;
   return isOwn || access === 'read-only' ? owner : origin;
 }
 
-/** The connection without what it does unasked, but for the first values of parameters that have none. */
-function causedAlone(connection: ConnectionPlan, graph: Graph): ConnectionPlan {
+/** Returns the connection without events that nothing caused, except for the first values of parameters without one. */
+function onlyCaused(connection: ConnectionPlan, graph: Graph): ConnectionPlan {
   const type = connection.type as ConnectionType;
   const isCaused = (event: ConnectionEvent) => {
     if (!('set' in event)) return true;
@@ -91,14 +91,14 @@ function causedAlone(connection: ConnectionPlan, graph: Graph): ConnectionPlan {
   return { ...connection, type: { ...type, run: (context) => type.run(context).pipe(filter(isCaused)) } };
 }
 
-// A hub that reaches nothing outside of the process: for connections that would, others stand in which do nothing.
+// Plans that reach nothing outside of the process: stand-ins that do nothing replace connections that would.
 
-/** The plan of a connection, or of one in its place that only declares the parameters. */
+/** Returns the connection, or a stand-in for an external one. */
 export function simulated(connection: ConnectionPlan): ConnectionPlan {
   return connection.type.isExternal ? standInFor(connection) : connection;
 }
 
-/** The plan of a connection that only declares the parameters of another. */
+/** Returns a plan that only declares the parameters of a connection. */
 export function standInFor(connection: ConnectionPlan): ConnectionPlan {
   return { ...connection, type: standIn(connection.type) };
 }

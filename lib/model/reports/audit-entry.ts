@@ -1,12 +1,11 @@
-// Who did what: changes that came from outside of the hub, and what operators did with the hub itself.
+// The audit: changes from outside of the hub, and what operators did with the hub itself.
 
 import type { Origin } from '../parameter.ts';
 import type { Value } from '../value.ts';
 
 /**
- * What an entry tells: a change of a value, a fire of a trigger, a rule that was switched, a connection that was started or
- * stopped by hand, a reload, somebody who signed in or was refused, a jump of the clock, a start and a stop of the hub, or entries that
- * could not be kept.
+ * The kinds of entries: a change of a value, a fire of a trigger, a switched rule, a connection started or stopped by hand, a reload, a
+ * sign-in or a refused one, a jump of the clock, a start and a stop of the hub, or entries that were lost.
  */
 export const auditKinds = [
   'change',
@@ -23,27 +22,27 @@ export const auditKinds = [
 
 export type AuditKind = (typeof auditKinds)[number];
 
-/** One entry; `time` is milliseconds since 1970. */
+/** One entry; `time` is in milliseconds since 1970. */
 export interface AuditEntry {
-  /** Greater with each entry; numbers may be left out. */
+  /** Grows with each entry; numbers may be skipped. */
   readonly n: number;
   readonly time: number;
   readonly kind: AuditKind;
-  /** A client, `api 10.0.0.3`, or a connection, `keys`; `flow files` of a reload, `hub` of what the hub does by itself. */
+  /** A client, `api 10.0.0.3`, or a connection, `keys`; `flow files` for a reload, `hub` for what the hub does on its own. */
   readonly user: string;
-  /** The address of the parameter; of other kinds the name of the rule or the connection. */
+  /** The address of the parameter; for other kinds the name of the rule or the connection. */
   readonly address?: string | undefined;
-  /** Left out when it was unknown. Texts are cut. */
+  /** Left out if unknown. Texts are cut. */
   readonly before?: Value | undefined;
-  /** Left out of a trigger. Texts are cut. */
+  /** Left out for a trigger. Texts are cut. */
   readonly after?: Value | undefined;
-  /** How many changes are told as one: more than 1 only when very many came at once. */
+  /** How many changes the entry covers: more than 1 only when very many came at once. */
   readonly count: number;
-  /** A sentence that says more; left out when there is none. */
+  /** A sentence with details; left out if there are none. */
   readonly cause?: string | undefined;
 }
 
-// What came from outside of a hub, as it came.
+// Writes from outside of a hub, as received.
 
 export interface OutsideTurn {
   /** Milliseconds since the recording began. */
@@ -53,16 +52,16 @@ export interface OutsideTurn {
 
 export interface RecordedWrite {
   readonly address: string;
-  /** What was written, where the parameter reads that in its own way; else what it became. */
+  /** The input, if the parameter has its own conversion; otherwise the converted value. */
   readonly value: Value;
   readonly origin: Origin;
 }
 
-/** A recording that goes on. */
+/** A recording in progress. */
 export interface Recording {
   /** When it began, in milliseconds since 1970. */
   readonly time: number;
-  /** Milliseconds since then. */
+  /** Returns the milliseconds since then. */
   elapsedMs(): number;
   stop(): void;
 }

@@ -1,12 +1,12 @@
-// How a connection is doing, and what can be done with it by hand.
+// The status of a connection, and the actions of operators.
 
 /**
- * running: it works; degraded: it works in part, or tries again; failed: it cannot start; disabled: its settings or an operator
- * have switched it off.
+ * running: it works; degraded: it works in part, or retries; failed: it cannot start; disabled: switched off by its settings or by an
+ * operator.
  */
 export type ConnectionState = 'running' | 'degraded' | 'failed' | 'disabled';
 
-/** How a connection is doing: `since` is milliseconds since 1970, `reason` one sentence, empty while all is well. */
+/** The status of a connection: `since` is in milliseconds since 1970; `reason` is one sentence, empty while all is well. */
 export interface ConnectionStatus {
   readonly id: string;
   readonly type: string;
@@ -14,15 +14,15 @@ export interface ConnectionStatus {
   readonly state: ConnectionState;
   readonly reason: string;
   readonly since: number;
-  /** Whether its settings have it run. */
+  /** Whether its settings enable it. */
   readonly enabled: boolean;
-  /** How many parameters it has. */
+  /** The number of its parameters. */
   readonly parameters: number;
   /** The flow file that declares it. */
   readonly file: string;
 }
 
-/** What can be done with a connection by hand. */
+/** The actions of operators on a connection. */
 export const connectionActions = ['start', 'stop', 'restart'] as const;
 
 export type ConnectionAction = (typeof connectionActions)[number];

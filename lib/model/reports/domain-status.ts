@@ -1,27 +1,27 @@
-// How a domain of hubs is, as one of its hubs sees it. Times are milliseconds since 1970.
+// The status of a domain of hubs, as one of its hubs sees it. Times are in milliseconds since 1970.
 
 export interface DomainStatus {
-  /** The connection that joins the hub to it. */
+  /** The connection that joins the hub to the domain. */
   readonly connection: string;
   readonly domain: string;
   /** The name of this hub. */
   readonly hub: string;
-  /** `alone`: no other hub has its name; `main`: it is the one of a pair that runs connections and rules; `standby`: it is not. */
+  /** `alone`: no other hub has its name; `main`: the hub of a pair that runs connections and rules; `standby`: the other one. */
   readonly role: 'alone' | 'main' | 'standby';
   readonly lease: LeaseStatus;
   readonly link: LinkStatus;
-  /** By name. */
+  /** Sorted by name. */
   readonly hubs: readonly DomainHub[];
 }
 
 /** The lease on the name of this hub. */
 export interface LeaseStatus {
-  /** `fenced`: this hub had it and could not renew it; `taken`: another one has it; `unknown`: the servers have not answered yet. */
+  /** `fenced`: this hub held it and could not renew it; `taken`: another hub holds it; `unknown`: no server has answered yet. */
   readonly state: 'held' | 'fenced' | 'taken' | 'unknown';
-  /** The machine of who has it, or had it last; empty: not known. */
+  /** The machine of the current or last holder; empty: unknown. */
   readonly holder: string;
   readonly term: number;
-  /** Since when it is so. */
+  /** When this state began. */
   readonly since: number;
 }
 
@@ -29,44 +29,44 @@ export interface LeaseStatus {
 export interface LinkStatus {
   readonly isUp: boolean;
   /**
-   * Whether the server lets anybody in, with all rights: whoever reaches it can write what hubs share, in anybody's name. undefined: no
-   * server has answered yet.
+   * Whether the server accepts anybody with all rights, so that anybody who reaches it can write shared parameters under any name.
+   * undefined: no server has answered yet.
    */
   readonly isOpen?: boolean | undefined;
-  /** The server that it leads to, or why there is none. */
+  /** The connected server, or why there is none. */
   readonly text: string;
   readonly servers: readonly string[];
-  /** Since when it is up, or down. */
+  /** When it came up or went down. */
   readonly since: number;
-  /** How often it was made anew. */
+  /** How often it was re-established. */
   readonly reconnects: number;
 }
 
-/** A hub of the domain: this one, one that is heard of, or one that is known to have connections. */
+/** A hub of the domain: this one, one that this hub has received messages from, or one that is known to have connections. */
 export interface DomainHub {
   readonly hub: string;
-  /** `unknown`: it has not been heard of since this hub started. */
+  /** `unknown`: this hub has received nothing from it since its start. */
   readonly state: 'this' | 'fresh' | 'stale' | 'unknown';
-  /** The Connection IDs that it has. */
+  /** The Connection IDs of the hub. */
   readonly connections: readonly string[];
-  /** How many of its parameters are shown here; of this hub how many it shares. */
+  /** How many of its parameters this hub mirrors; for this hub, how many it shares. */
   readonly parameters: number;
-  /** What is mirrored of it; left out where nothing is. */
+  /** Its mirror; left out if there is none. */
   readonly mirror?: MirrorStatus | undefined;
 }
 
 export interface MirrorStatus {
-  /** Whose turn it is to run it, as it told last. */
+  /** Its last reported term. */
   readonly term: number;
-  /** The machine of who runs it, of a pair that of the active one, as it told last; undefined: it has not told in this term yet. */
+  /** The machine that runs it, for a pair the active one, as last reported; undefined: not reported in this term yet. */
   readonly machine?: string | undefined;
-  /** For how long not all that it tells is here: half a second at most while all is well. */
+  /** How long the mirror has been incomplete: half a second at most while all is well. */
   readonly lagMs: number;
-  /** Since when nothing is heard of it; undefined: it is fresh. */
+  /** When this hub last received anything from it; undefined: it is fresh. */
   readonly staleSince?: number | undefined;
-  /** Since it was first heard of: how often something was missing, how many fires were lost for good. */
+  /** Counts since its first message: gaps in its messages, and fires that were lost for good. */
   readonly gaps: number;
   readonly lostFires: number;
-  /** How many messages in its name were left out: they made no sense, were not its own, or more than this hub works through. */
+  /** How many messages in its name were rejected: they were malformed, not its own, or more than this hub processes. */
   readonly refused: number;
 }

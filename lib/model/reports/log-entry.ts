@@ -1,12 +1,12 @@
-// What the hub has logged lately, for operators.
+// The recent log of the hub, for operators.
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 
 export type LogLevel = (typeof logLevels)[number];
 
 /**
- * One entry, `time` in milliseconds since 1970. `n` grows with each entry. It starts anew with the hub; in a hub with a store it goes
- * on over restarts, and then leaves out numbers that the hub may have told before it ended.
+ * One entry; `time` is in milliseconds since 1970. `n` grows with each entry. It restarts with the hub. With a store it continues after a
+ * restart, and then skips numbers that the hub may have shown before it ended.
  */
 export interface LogEntry {
   readonly n: number;
@@ -17,35 +17,35 @@ export interface LogEntry {
   readonly message: string;
 }
 
-/** Whether the log is written as it should be. */
+/** The state of the log output. */
 export interface LogStatus {
   readonly state: 'running' | 'degraded';
-  /** Says in one sentence why it is not; empty while all is well. */
+  /** Why it is degraded, in one sentence; empty while all is well. */
   readonly reason: string;
   /** How many lines were lost since the start of the hub. */
   readonly lost: number;
 }
 
-/** How many entries are kept, the newest. */
+/** How many entries are kept. */
 export const keptEntries = 2000;
 
-/** Some entries, oldest first. Whoever wants more asks for those after `next`. */
+/** Entries, oldest first. The next page begins after `next`. */
 export interface LogPage {
   readonly entries: readonly LogEntry[];
   readonly next: number;
-  /** Names the count of `n`: as long as it is the same, numbers tell which entry came first. */
+  /** Identifies the numbering: while it is the same, a smaller `n` is an earlier entry. */
   readonly count: string;
 }
 
-/** The entry of a start of the hub that follows the entries of an earlier run. */
+/** The start of a hub that continues the log of an earlier run. */
 const restartText = 'the hub was restarted';
 
-/** What the entry of a restart says: when the run before ended, as far as is known, and how. */
+/** Returns the message for a restart: when and how the previous run ended, as far as known. */
 export function describeRestart(endedAt: number, isClean: boolean): string {
   return `${restartText}: ${describeEnd(endedAt, isClean)}`;
 }
 
-/** How a run of the hub ended, as far as is known. */
+/** Describes how a run of the hub ended, as far as known. */
 export function describeEnd(endedAt: number, isClean: boolean): string {
   const time = new Date(endedAt).toISOString();
   return isClean ? `it had ended cleanly at ${time}` : `it had not ended cleanly, at ${time} it was still running`;

@@ -1,4 +1,4 @@
-// What a reload has swapped, by name.
+// The result of a reload, by name.
 import type { Origin } from '../parameter.ts';
 import type { Value, ValueType } from '../value.ts';
 
@@ -14,9 +14,9 @@ export interface Reload {
   readonly rules: Difference;
 }
 
-// What a load of the flow files said, for operators.
+// The result of loading the flow files, for operators.
 
-/** One flow file: what is wrong with it, and how many connections and rules it has. Those that are switched off count too. */
+/** One flow file: its errors, and how many connections and rules it has, disabled ones included. */
 export interface FileReport {
   readonly path: string;
   readonly connections: number;
@@ -25,8 +25,8 @@ export interface FileReport {
 }
 
 /**
- * The last load or reload. `time` is milliseconds since 1970. `isLoaded` is false when the flows that ran before still run;
- * then `reason` says in one sentence why.
+ * The last load or reload. `time` is in milliseconds since 1970. `isLoaded` is false if the previous configuration remains active; then
+ * `reason` says why in one sentence.
  */
 export interface LoadReport {
   readonly time: number;
@@ -35,54 +35,54 @@ export interface LoadReport {
   readonly files: readonly FileReport[];
 }
 
-// What runs in shadow, and what it would have done beside what was done: plain data, copied when somebody asks.
+// What runs in shadow, and how its results differ from the live ones: plain data, copied on request.
 
 /** How many deviations are kept, the newest. */
 export const keptDeviations = 1000;
 
 export interface ShadowReport {
-  /** Since when, in milliseconds since 1970; a change of what runs in shadow begins anew. */
+  /** The start of the comparison, in milliseconds since 1970. A change of what runs in shadow restarts it. */
   readonly since: number;
-  /** rules: flow files say so; reload: somebody has reloaded in shadow, and what is saved goes there until a reload. */
+  /** rules: flow files declare shadow rules; reload: an operator has reloaded in shadow, and saved files run in shadow until a reload. */
   readonly kind: 'rules' | 'reload';
-  /** The rules that run in shadow and not live, and those that are live and would not be. */
+  /** The rules that run only in shadow, and the live rules that a reload would remove. */
   readonly rules: readonly string[];
   readonly left: readonly string[];
-  /** Connections that a reload would change and that are not in shadow, as they reach out of the process. */
+  /** Connections that a reload would change but that do not run in shadow, because they reach out of the process. */
   readonly notInShadow: readonly string[];
   readonly parameters: readonly DeviationCount[];
-  /** How many deviations there were. */
+  /** The number of deviations. */
   readonly count: number;
-  /** The newest, oldest first. */
+  /** The newest deviations, oldest first. */
   readonly deviations: readonly Deviation[];
 }
 
-// Where two runs of one installation differ: what a parameter is in one of them beside what it is in the other.
+// Differences between two runs of one installation: the state of a parameter in each of them.
 
-/** What a parameter is on one side, and who has set it. */
+/** The state of a parameter on one side, and who set it. */
 export interface Side {
-  /** Of a trigger: how often it has fired at this moment; undefined: unknown. */
+  /** For a trigger: how often it has fired at this moment; undefined: unknown. */
   readonly value: Value | undefined;
   readonly origin: Origin | undefined;
 }
 
-/** From a moment on two sides differ, or differ in another way, or no longer differ. */
+/** A moment at which two sides begin to differ, differ in another way, or agree again. */
 export interface Deviation {
   /** In milliseconds since 1970. */
   readonly time: number;
   readonly address: string;
   readonly type: ValueType;
-  /** What was done. */
+  /** The live side. */
   readonly done: Side;
-  /** What would have been done. */
+  /** The shadow side. */
   readonly would: Side;
 }
 
-/** How one parameter differs. */
+/** The deviations of one parameter. */
 export interface DeviationCount {
   readonly address: string;
-  /** How many of the deviations are of this parameter. */
+  /** How many of the deviations concern this parameter. */
   readonly count: number;
-  /** Whether the two sides differ now; of a trigger, false. */
+  /** Whether the two sides differ now; false for a trigger. */
   readonly differs: boolean;
 }

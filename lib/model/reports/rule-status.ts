@@ -1,20 +1,19 @@
-// How a rule is doing, for operators.
+// The status of a rule, for operators.
 import type { Value } from '../value.ts';
 
 /**
- * limited: it loops or holds too much, so that a limit dropped a value or write of it lately, or dropped the last one; failing: it
- * failed on a value lately; waiting: it reads something that is unknown; disabled: its flow file or an operator has switched it
- * off.
+ * limited: it loops or buffers too much, so a limit recently dropped a value or write of it, or dropped the last one; failing: it recently
+ * failed on a value; waiting: a parameter that it reads is unknown; disabled: switched off by its flow file or by an operator.
  */
 export type RuleState = 'running' | 'limited' | 'failing' | 'waiting' | 'disabled';
 
-/** `faults` and `dropped` count from when the hub first met the rule; `reason` is one sentence, empty while it runs. */
+/** `faults` and `dropped` count since the hub first loaded the rule. `reason` is one sentence, empty while it runs. */
 export interface RuleStatus {
   readonly name: string;
   readonly file: string;
-  /** Where it stands: `demo.json5:7:20`, of an instance in its template, in TypeScript as far as that can be told. */
+  /** The source location: `demo.json5:7:20`; for an instance in its template; in TypeScript as far as it is known. */
   readonly place: string;
-  /** The names of the folders that it is in, outermost first. */
+  /** The names of its folders, outermost first. */
   readonly folder: readonly string[];
   readonly enabled: boolean;
   /** The addresses that it listens to. */
@@ -24,33 +23,33 @@ export interface RuleStatus {
   readonly reason: string;
   readonly faults: number;
   readonly dropped: number;
-  /** What it would write is noted, and not written. */
+  /** Set if it runs in shadow: its writes are noted, and not made. */
   readonly shadow?: true;
 }
 
-// What a rule did, for people who look: plain data, copied when they ask.
+// The runs of a rule, for people: plain data, copied on request.
 
 /**
- * wrote: a result went to the destinations; stopped: `when` was false; held: a step let nothing through; waited: the rule reads
- * something unknown, which `error` names; failed: `error` says why.
+ * wrote: a result went to the destinations; stopped: `when` was false; held: a step let nothing through; waited: `error` names an unknown
+ * parameter that the rule reads; failed: `error` says why.
  */
 export type RuleOutcome = 'wrote' | 'stopped' | 'held' | 'waited' | 'failed';
 
 /** One run of a rule. Texts are cut at 200 characters. */
 export interface RuleRun {
-  /** The address whose change started the run; undefined: time did, at the start of the hub. */
+  /** The address whose change started the run; undefined: the start of the hub or a timer did. */
   readonly source?: string | undefined;
   readonly value?: Value | undefined;
   /** The revision of the change, and its time in milliseconds since 1970. */
   readonly revision: number;
   readonly time: number;
   readonly outcome: RuleOutcome;
-  /** What was written, before its conversion to the types of the destinations. */
+  /** The result before its conversion to the types of the destinations. */
   readonly result?: Value | undefined;
-  /** The destinations that took it. */
+  /** The destinations that accepted it. */
   readonly to: readonly string[];
   readonly error?: string | undefined;
-  /** In microseconds. The hub measures for some minutes after somebody has asked for runs of the rule; undefined: it did not. */
+  /** In microseconds. The hub measures for some minutes after a request for the runs of the rule; undefined: not measured. */
   readonly durationUs?: number | undefined;
 }
 
@@ -58,7 +57,7 @@ export interface RuleRun {
 export interface RuleRuns {
   readonly rule: string;
   readonly file: string;
-  /** False for a rule that only copies: the hub keeps its last run, and records others for some minutes after somebody asks. */
+  /** False for a rule that only copies: the hub keeps its last run, and records others for some minutes after a request. */
   readonly isAlwaysRecorded: boolean;
   readonly runs: readonly RuleRun[];
 }

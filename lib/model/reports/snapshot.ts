@@ -1,4 +1,4 @@
-// Snapshots: values of a selection of parameters, kept under a name to be recalled.
+// Snapshots: saved values of a selection of parameters, to be recalled.
 
 import type { Value, ValueType } from '../value.ts';
 
@@ -7,7 +7,7 @@ export interface SnapshotSelection {
   readonly name: string;
   /** The newest first. */
   readonly saved: readonly SavedSnapshot[];
-  /** The snapshot that was last saved or recalled, while a recall of it would write nothing. */
+  /** The snapshot that was last saved or recalled, as long as recalling it would write nothing. */
   readonly matches: string | undefined;
 }
 
@@ -15,25 +15,25 @@ export interface SavedSnapshot {
   readonly name: string;
   /** When it was saved, in milliseconds since 1970. */
   readonly time: number;
-  /** How many parameters it has. */
+  /** The number of its parameters. */
   readonly parameters: number;
 }
 
-/** A snapshot beside what is now. */
+/** A snapshot, compared with the current values. */
 export interface Snapshot {
   readonly selection: string;
   readonly name: string;
   readonly time: number;
-  /** In the order in which they are recalled; last those that no recall writes. */
+  /** In recall order; values that no recall writes come last. */
   readonly values: readonly SnapshotValue[];
 }
 
 export interface SnapshotValue {
-  /** Its address. */
+  /** The address. */
   readonly parameter: string;
   readonly type: ValueType;
   readonly value: Value;
-  /** Undefined: its state is unknown, or there is no such parameter any more. */
+  /** Undefined: the state is unknown, or the parameter no longer exists. */
   readonly present: Value | undefined;
   /** Whether a recall writes it. */
   readonly differs: boolean;

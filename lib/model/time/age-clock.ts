@@ -1,10 +1,10 @@
-// By which clock the hub judges how old something is that outlives it. Nobody can set it: it counts time that has really passed. The
-// clock of the machine alone deletes nothing.
+// The clock by which the hub judges the age of things that outlive it. Nobody can set it: it counts time that has really passed. The clock
+// of the machine alone never causes a deletion.
 
 import { isTime } from './iso-time.ts';
 import { jumpMs } from './wall-clock.ts';
 
-/** What the clocks show at one moment, in milliseconds: since 1970, and by a clock that never jumps. */
+/** A reading of both clocks, in milliseconds: since 1970, and by a clock that never jumps. */
 export interface ClockReading {
   readonly wall: number;
   readonly steady: number;
@@ -12,37 +12,37 @@ export interface ClockReading {
 
 /** A pause in which the hub did not run. */
 export interface AgePause {
-  /** What the clock showed then. */
+  /** The reading of this clock when the pause began. */
   readonly at: number;
-  /** How long it was as the clock of the machine has it, and how much of that counts by now. */
+  /** The length of the pause by the clock of the machine, and how much of it counts so far. */
   readonly claimedMs: number;
   readonly countedMs: number;
 }
 
-/** What is kept of a clock, so that it goes on after a restart; milliseconds. */
+/** The state of a clock that is stored, so it continues after a restart; milliseconds. */
 export interface KeptAge {
-  /** What it shows. It begins as the time of day, and counts the time in which the hub runs. */
+  /** The reading. It begins as the time of day, and counts the time in which the hub runs. */
   readonly ran: number;
-  /** What the clock of the machine showed then. */
+  /** The clock of the machine at that moment. */
   readonly wall: number;
   /** The oldest first. */
   readonly pauses: readonly AgePause[];
 }
 
-/** So many pauses are known one by one; of older ones the older age is given up. */
+/** How many pauses are stored one by one; beyond that, the two oldest are merged. */
 const mostPauses = 256;
 
-/** Reads the clocks of this thread; those of another one count from another beginning. */
+/** Reads the clocks of this thread. Those of other threads count from another start. */
 export function readClocks(): ClockReading {
   return { wall: Date.now(), steady: performance.now() };
 }
 
-/** A clock that begins at a time of day. */
+/** Creates a clock that begins at a time of day. */
 export function beginAge(timeMs: number): KeptAge {
   return { ran: timeMs, wall: timeMs, pauses: [] };
 }
 
-/** Reads pauses as they are kept in a database. Somebody may have edited them: what is none is left out. */
+/** Reads pauses from a database. Somebody may have edited them: invalid ones are left out. */
 export function readPauses(text: string): AgePause[] {
   try {
     const pauses: unknown = JSON.parse(text);
@@ -57,9 +57,9 @@ function isPause(pause: unknown): pause is AgePause {
   return isTime(at) && isTime(claimedMs) && isTime(countedMs) && 0 <= countedMs! && countedMs! <= claimedMs!;
 }
 
-/** How old things are at one moment; each is told by what the clock showed when it was noted. */
+/** The ages of things at one moment. A thing is identified by the clock reading when it was noted. */
 export class Ages {
-  /** What the clock shows at that moment. */
+  /** The reading of the clock at that moment. */
   readonly ran: number;
   readonly #pauses: readonly AgePause[];
 
@@ -68,17 +68,17 @@ export class Ages {
     this.#pauses = pauses;
   }
 
-  /** How old something is for sure. */
+  /** Returns the age that is certain. */
   of(notedAt: number): number {
     return this.#ageOf(notedAt, ({ countedMs }) => countedMs);
   }
 
-  /** How old it is if the clock of the machine was right all the time. */
+  /** Returns the age if the clock of the machine was always right. */
   claimedOf(notedAt: number): number {
     return this.#ageOf(notedAt, ({ claimedMs }) => claimedMs);
   }
 
-  /** What the clock showed when the newest of those was noted that are so old. */
+  /** Returns the clock reading of the newest thing that has at least this age. */
   newestOf(ageMs: number): number {
     let pausedMs = 0;
     let upper = this.ran;
@@ -98,16 +98,16 @@ export class Ages {
 }
 
 /**
- * While the hub runs it counts what a clock has measured that never jumps. For how long the hub was down only the clock of the machine
- * tells, and that may be wrong: such a pause counts by and by, as fast as time passes from then on. So what the clock claims ages
- * nothing by more than it has lasted; when it is set back meanwhile, the rest of the claim is void.
+ * Counts the time in which the hub runs by a clock that never jumps. Only the clock of the machine knows for how long the hub was down, and
+ * that may be wrong. So the claimed length of a pause counts gradually, as fast as time passes afterwards: a wrong claim never ages
+ * anything by more than the time since. When the clock is set back in between, the rest of the claim is void.
  */
 export class AgeClock {
   #ran: number;
   #pauses: AgePause[];
   #last: ClockReading;
 
-  /** Goes on from what was kept. */
+  /** Continues from a stored state. */
   constructor({ ran, wall, pauses }: KeptAge, now: ClockReading) {
     this.#ran = ran;
     this.#pauses = [...pauses];
@@ -121,12 +121,12 @@ export class AgeClock {
     return new Ages(this.kept);
   }
 
-  /** What is to be kept of it. */
+  /** The state to store. */
   get kept(): KeptAge {
     return { ran: Math.trunc(this.#ran), wall: Math.trunc(this.#last.wall), pauses: [...this.#pauses] };
   }
 
-  /** Hears what the clocks show now. */
+  /** Takes a new reading of the clocks. */
   read(now: ClockReading): void {
     const passedMs = Math.max(0, now.steady - this.#last.steady);
     const jump = now.wall - this.#last.wall - passedMs;
@@ -138,14 +138,14 @@ export class AgeClock {
 
   #pause(claimedMs: number): void {
     this.#pauses.push({ at: Math.trunc(this.#ran), claimedMs, countedMs: 0 });
-    this.#ran += 1; // what is noted from now on comes after it
+    this.#ran += 1; // things noted from now on are later than the pause
     if (this.#pauses.length <= mostPauses) return;
     const [one, other] = this.#pauses.splice(0, 2) as [AgePause, AgePause];
     const sum = (key: 'claimedMs' | 'countedMs') => one[key] + other[key];
     this.#pauses.unshift({ at: one.at, claimedMs: sum('claimedMs'), countedMs: sum('countedMs') });
   }
 
-  /** The oldest claims count first. */
+  /** Counts passed time towards the oldest claims first. */
   #count(passedMs: number): void {
     let left = passedMs;
     for (const [index, pause] of this.#pauses.entries()) {
@@ -157,7 +157,7 @@ export class AgeClock {
     }
   }
 
-  /** The clock of the machine was set back: what it has claimed last, and does not count yet, was wrong. */
+  /** Voids claims after the clock of the machine was set back: the last claimed time that does not count yet was wrong. */
   #void(ms: number): void {
     let left = ms;
     for (let index = this.#pauses.length - 1; index >= 0 && left > 0; index--) {

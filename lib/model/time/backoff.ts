@@ -1,13 +1,13 @@
-// The pauses before what has failed is tried again: each is twice as long as the one before, up to the longest.
+// The pauses between attempts: each is twice as long as the one before, up to a maximum.
 
 export interface BackoffTimes {
   readonly firstMs: number;
   readonly longestMs: number;
-  /** What ran for this long before it failed starts anew with the first pause. */
+  /** After a run of at least this length, a failure is followed by the first pause again. */
   readonly provenMs?: number;
 }
 
-/** For what a hub starts again when it has crashed: connections, parts of a store, rules in TypeScript. */
+/** The pauses before the hub restarts what has crashed: connections, parts of a store, rules in TypeScript. */
 export const restartTimes: BackoffTimes = { firstMs: 1000, longestMs: 30_000, provenMs: 60_000 };
 
 export class Backoff {
@@ -18,18 +18,18 @@ export class Backoff {
     this.#times = { firstMs, longestMs, provenMs };
   }
 
-  /** Hears for how long what has failed now had run before. */
+  /** Notes how long the last attempt ran before it failed. */
   ran(ranMs: number): void {
     if (ranMs >= this.#times.provenMs) this.reset();
   }
 
-  /** Counts a failure; returns the pause after it, in milliseconds. */
+  /** Counts a failure and returns the pause after it, in milliseconds. */
   next(): number {
     const { firstMs, longestMs } = this.#times;
     return Math.min(firstMs * 2 ** this.#failures++, longestMs);
   }
 
-  /** All is well again: the next failure is followed by the first pause. */
+  /** Resets the pauses after a success. */
   reset(): void {
     this.#failures = 0;
   }

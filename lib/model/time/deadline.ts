@@ -1,6 +1,6 @@
-// Waiting that comes to an end, whatever happens.
+// Deadlines for promises.
 
-/** Runs work once a time is over, unless it is unsubscribed before; the schedulers of rxjs do. */
+/** Runs work after a delay, unless it is unsubscribed first. The schedulers of rxjs implement it. */
 export interface Scheduler {
   schedule(work: () => void, delayMs: number): { unsubscribe(): void };
 }
@@ -12,7 +12,7 @@ const wallClock: Scheduler = {
   },
 };
 
-/** What a promise resolves with, or undefined once this much time has passed; the work behind it goes on. Errors: its own. */
+/** Resolves as the promise, or to undefined after this time; the work itself continues. Errors: those of the promise. */
 export async function within<T>(promise: Promise<T>, limitMs: number, scheduler = wallClock): Promise<T | undefined> {
   const late = Promise.withResolvers<undefined>();
   const deadline = scheduler.schedule(() => late.resolve(undefined), limitMs);

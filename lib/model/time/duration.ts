@@ -10,7 +10,7 @@ const unitMs: Readonly<Record<string, number>> = {
   s: 1000,
   ms: 1,
 };
-/** What a duration in text looks like. */
+/** The pattern of a duration in text. */
 export const durationPattern = String.raw`^(?:\d+(?:\.\d+)?(?:ms|d|h|m|s))+$`;
 const pattern = new RegExp(durationPattern);
 const longPattern = /^(?:\d+(?:\.\d+)?(?:ms|y|d|h|m|s))+$/;
@@ -19,7 +19,7 @@ const part = /(\d+(?:\.\d+)?)(ms|y|d|h|m|s)/g;
 /** The longest duration in milliseconds. A timer of the platform cannot wait longer. */
 export const longestDurationMs = 2 ** 31 - 1;
 
-/** The longest time that something is kept, in milliseconds: a thousand years. */
+/** The longest retention time in milliseconds: a thousand years. */
 const longestKeptMs = 1000 * unitMs.y!;
 
 /** Reads a duration in milliseconds: `1500` → 1500, `'1m30s'` → 90000. Errors: `not-convertible`, `out-of-range`. */
@@ -35,12 +35,14 @@ export function readDurationMs(input: unknown): number {
   return durationMs;
 }
 
-/** The milliseconds of a duration of any length; undefined: the text is none. */
+/** Returns a duration of any length in milliseconds, or undefined for text that is not a duration. */
 export function parseDurationMs(input: number | string): number | undefined {
   return typeof input === 'string' ? readText(input) : input;
 }
 
-/** Reads a duration that no timer waits for: `'90d'`, `'1y'`, which is 365 days; undefined if it is none, or over 1000 years. */
+/**
+ * Reads a duration that no timer waits for: `'90d'`, or `'1y'`, which is 365 days. Returns undefined for other text, or over 1000 years.
+ */
 export function readLongDurationMs(text: string): number | undefined {
   const durationMs = readText(text, longPattern);
   return durationMs !== undefined && durationMs <= longestKeptMs ? durationMs : undefined;
@@ -53,15 +55,15 @@ function readText(text: string, shape = pattern): number | undefined {
   return durationMs;
 }
 
-// How long something takes, as a histogram.
+// Durations as a histogram.
 
-/** The upper bounds of its buckets, in seconds: 10 µs to 5 s. */
+/** The upper bounds of the buckets, in seconds: 10 µs to 5 s. */
 export const durationBounds = [1e-5, 1e-4, 1e-3, 5e-3, 1e-2, 2e-2, 5e-2, 0.1, 0.25, 1, 5] as const;
 
 export class Durations {
-  /** How many were in each bucket; in the last one those that took longer than all bounds. */
+  /** The counts by bucket; the last bucket has the durations above all bounds. */
   readonly counts: number[] = new Array<number>(durationBounds.length + 1).fill(0);
-  /** All of them together, in seconds. */
+  /** The sum of all durations, in seconds. */
   sum = 0;
 
   add(seconds: number): void {

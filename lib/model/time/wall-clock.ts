@@ -1,13 +1,13 @@
-// The time of day, which people set: it may jump at any moment. A clock that never jumps runs beside it and shows when it has.
+// The time of day. People set it, so it may jump at any moment. A clock that never jumps runs beside it and reveals such jumps.
 import { type Scheduler, within } from './deadline.ts';
 
-/** The clock has shown something else at once: what it would show now, and what it shows, in milliseconds since 1970. */
+/** A jump of the clock: the time that was expected, and the time that it shows, in milliseconds since 1970. */
 export interface ClockJump {
   readonly before: number;
   readonly after: number;
 }
 
-/** Where the time comes from, in milliseconds: since 1970, and by a clock that never jumps. */
+/** The sources of time, in milliseconds: since 1970, and by a clock that never jumps. */
 interface TimeSources {
   readonly wall: () => number;
   readonly steady: () => number;
@@ -15,21 +15,24 @@ interface TimeSources {
 
 export interface WallClock {
   /**
-   * Milliseconds since 1970, the same for everything that happens in one round of the event loop: to read the clock costs more than the
-   * rest of a write. When the clock goes back by less than a jump, it stands still until it has caught up.
+   * Returns milliseconds since 1970, the same for everything in one round of the event loop: reading the clock costs more than the rest of
+   * a write. When the clock goes back by less than a jump, the time stands still until the clock has caught up.
    */
   readonly now: () => number;
-  /** A moment of this run, given as the clock shows it now; returns what gives it as the clock shows it later, so that its age is right. */
+  /**
+   * Takes a moment of this run as the clock shows it now. Returns a function that returns the same moment as the clock shows it later, so
+   * its age stays correct.
+   */
   pin(timeMs: number): () => number;
-  /** Calls back with each jump, before anything has a time after it; returns what ends that. */
+  /** Calls back for each jump before anything gets a later time. Returns a function that ends that. */
   watch(listener: (jump: ClockJump) => void): () => void;
 }
 
-/** A difference of so much is a jump. A smaller one is the work of whoever keeps the clock right. */
+/** A difference of at least this size is a jump. Time synchronization causes smaller ones. */
 export const jumpMs = 1000;
-/** How often the clock is looked at while nothing happens and somebody watches it. */
+/** How often the clock is read while nothing happens and there is a listener. */
 const lookEveryMs = 1000;
-/** Between two readings of one clock no more time passes, unless this thread was stopped in between. */
+/** Two consecutive readings are never further apart, unless this thread was stopped in between. */
 const readingMs = 20;
 
 const systemTime: TimeSources = { wall: Date.now, steady: () => performance.now() };
@@ -38,11 +41,11 @@ export function createWallClock({ wall, steady }: TimeSources = systemTime): Wal
   const listeners = new Set<(jump: ClockJump) => void>();
   let looking: NodeJS.Timeout | undefined;
   let now = 0;
-  /** What the clocks have shown last, and what was told last. */
+  /** The last readings of both clocks, and the last time returned. */
   let lastWall = wall();
   let lastSteady = steady();
   let reported = lastWall;
-  /** By how much the clock was set in all. */
+  /** The sum of all adjustments. */
   let setMs = 0;
   const expire = () => {
     now = 0;
@@ -100,13 +103,13 @@ const units = [
   ['s', 1],
 ] as const;
 
-/** `the clock was set back by 1 h, from 2026-11-22T14:00:00.000Z to 2026-11-22T13:00:00.000Z` */
+/** Returns `the clock was set back by 1 h, from 2026-11-22T14:00:00.000Z to 2026-11-22T13:00:00.000Z`. */
 export function describeJump({ before, after }: ClockJump): string {
   const by = `${spanText(Math.abs(after - before))}, from ${isoTime(before)} to ${isoTime(after)}`;
   return after < before ? `the clock was set back by ${by}` : `the clock was set ahead by ${by}, or the machine slept`;
 }
 
-/** `91 d`, `1 h 30 min`: the two largest units that it has. */
+/** Returns the two largest units of a time span: `91 d`, `1 h 30 min`. */
 function spanText(ms: number): string {
   let seconds = Math.round(ms / 1000);
   const parts = units.map(([unit, length]) => {
@@ -119,21 +122,21 @@ function spanText(ms: number): string {
   return shown.map(({ count, unit }) => `${count} ${unit}`).join(' ');
 }
 
-/** A clock may show what no date can be: then the last one that can. */
+/** Returns the time in ISO format, limited to the range of a date: a clock may show more. */
 function isoTime(timeMs: number): string {
   return new Date(Math.max(-lastDateMs, Math.min(lastDateMs, timeMs))).toISOString();
 }
 
 const lastDateMs = 8.64e15;
 
-// A deadline that is counted in ticks of this thread. When the thread is so busy that ticks come late, the deadline comes later too; and
-// what has come meanwhile is read before the next tick.
+// A deadline counted in ticks of this thread. If the thread is so busy that ticks are late, the deadline is later too, and messages that
+// arrived in between are read before the next tick.
 
 const tickMs = 50;
 
 /**
- * What a promise comes to, or undefined once `isLate` says so, which is asked at each tick with the time that has passed, in ms. Ticks are
- * those of a scheduler. Errors: its own.
+ * Resolves as the promise, or to undefined once `isLate` returns true. `isLate` is called at each tick of the scheduler with the time
+ * passed, in ms. Errors: those of the promise.
  */
 export async function withinTicks<T>(
   promise: Promise<T>,
@@ -148,7 +151,7 @@ export async function withinTicks<T>(
   }
 }
 
-// A wait by a scheduler that can be ended early.
+// A pause on a scheduler that can be ended early.
 
 export class Pause {
   readonly #scheduler: Scheduler;
@@ -159,12 +162,12 @@ export class Pause {
     this.#scheduler = scheduler;
   }
 
-  /** Resolves after a while, or when it is woken. */
+  /** Resolves after a delay, or when woken. */
   for(delayMs: number): Promise<void> {
     return this.until((resolve) => this.#scheduler.schedule(() => resolve(), Math.max(0, delayMs)));
   }
 
-  /** Resolves when `begin` has it resolve, or when it is woken. What `begin` returns is unsubscribed then. */
+  /** Resolves when `begin` calls its argument, or when woken; then unsubscribes what `begin` returned. */
   until(begin: (resolve: () => void) => { unsubscribe(): void }): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const waiting = begin(resolve);
@@ -172,13 +175,13 @@ export class Pause {
     return promise.finally(() => waiting.unsubscribe());
   }
 
-  /** Ends the present pause. */
+  /** Ends the current pause. */
   wake(): void {
     this.#isWoken = true;
     this.#wake();
   }
 
-  /** Whether it was woken since the last `forget`: who was at work then leaves out the next pause. */
+  /** Whether it was woken since the last `forget`: a caller that was busy at that time skips its next pause. */
   get isWoken(): boolean {
     return this.#isWoken;
   }

@@ -1,24 +1,25 @@
-// The local time of time zones, and the moments at which clocks there show a local time. A zone's distance to UTC is asked for once in a quarter of an hour: it changes only there.
+// Local times of time zones, and their moments. The UTC offset of a zone is looked up once per quarter of an hour, because it changes only
+// at quarters.
 
 import { dayMs } from './iso-time.ts';
 
 const quarterMs = 900_000;
-/** How many zones are known at a time; there are about 600 in the world. */
+/** How many zones are cached; there are about 600 in the world. */
 const maxZones = 1000;
-/** Of how many days the distance to UTC is known at a time, in each zone. */
+/** How many days of each zone have a cached UTC offset. */
 const maxDays = 100;
 
 interface Zone {
   readonly format: Intl.DateTimeFormat;
   quarter: number;
   offsetMs: number;
-  /** Distances to UTC by day. */
+  /** UTC offsets by day. */
   readonly offsets: Map<number, number>;
 }
 
 const zones = new Map<string, Zone>();
 
-/** A date whose UTC fields are the local time of a zone; without a zone, of the machine. Errors: an unknown zone. */
+/** Returns a date whose UTC fields are the local time of a zone, by default the zone of the machine. Errors: an unknown zone. */
 export function localTime(timeMs: number, zoneName = ownZone()): Date {
   const zone = zoneOf(zoneName);
   const quarter = Math.floor(timeMs / quarterMs);
@@ -30,8 +31,9 @@ export function localTime(timeMs: number, zoneName = ownZone()): Date {
 }
 
 /**
- * The moment at which clocks of a zone show a local time, which is given as by `localTime`: milliseconds whose UTC fields are the
- * local ones. A time that comes twice is the first of both; one that is skipped is the moment of the shift. Errors: an unknown zone.
+ * Returns the moment at which clocks in a zone show a local time. `localMs` is given as by `localTime`: milliseconds whose UTC fields are
+ * the local ones. Of a time that occurs twice it returns the first moment, of one that is skipped the moment of the shift. Errors: an
+ * unknown zone.
  */
 export function momentOf(localMs: number, zoneName: string): number {
   const zone = zoneOf(zoneName);
@@ -47,7 +49,7 @@ export function momentOf(localMs: number, zoneName: string): number {
   return isShown(last) ? last : shiftBetween(format, first, last);
 }
 
-/** The distance to UTC at midnight, UTC, of a day. */
+/** Returns the UTC offset at midnight, UTC, of a day. */
 function offsetOfDay({ format, offsets }: Zone, day: number): number {
   let offsetMs = offsets.get(day);
   if (offsetMs === undefined) {
@@ -58,7 +60,7 @@ function offsetOfDay({ format, offsets }: Zone, day: number): number {
   return offsetMs;
 }
 
-/** The moment, to the second, from which on a zone has another distance to UTC, within a time in which that changes. */
+/** Returns the moment, to the second, at which the UTC offset changes within a period. */
 function shiftBetween(format: Intl.DateTimeFormat, fromMs: number, untilMs: number): number {
   const offsetMs = offsetAt(format, untilMs);
   let [low, high] = [Math.floor(fromMs / 1000), Math.ceil(untilMs / 1000)];
@@ -72,13 +74,13 @@ function shiftBetween(format: Intl.DateTimeFormat, fromMs: number, untilMs: numb
 
 let knownOwnZone: string | undefined;
 
-/** The time zone of the machine; the first answer takes some milliseconds. */
+/** Returns the time zone of the machine; the first call takes some milliseconds. */
 function ownZone(): string {
   knownOwnZone ??= new Intl.DateTimeFormat().resolvedOptions().timeZone;
   return knownOwnZone;
 }
 
-/** The names of all time zones. */
+/** Returns the names of all time zones. */
 export function zoneNames(): string[] {
   return ['UTC', ...Intl.supportedValuesOf('timeZone')];
 }
@@ -116,7 +118,7 @@ function zoneOf(name: string): Zone {
   return zone;
 }
 
-/** Before this moment clocks show the mean time of their place, whatever the year: `Date.UTC` takes one before 100 for one of the last century. */
+/** Before this moment clocks show local mean time, whatever the year. `Date.UTC` would take a year below 100 as one of the last century. */
 const firstZoneMs = Date.UTC(1700, 0, 1);
 
 function offsetAt(format: Intl.DateTimeFormat, timeMs: number): number {
