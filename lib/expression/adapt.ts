@@ -1,5 +1,5 @@
-// Adapts the tree of an expression before its types are checked: numbers are floats, functions are those of this house, and
-// `param` and `known` become names that the runtime fills in. What is no function is told here, with the nearest one.
+// Adapts the tree of an expression before its types are checked: numbers become floats, functions become Patchbay's own, and
+// `param` and `known` become names that the runtime fills in. It reports unknown functions with the nearest known one.
 
 import type { Environment } from '@marcbachmann/cel-js';
 import { nearestName } from '../json5/nearest-name.ts';
@@ -18,31 +18,31 @@ export interface LookedUp {
   /** The name in the scope. */
   readonly name: string;
   readonly address: string;
-  /** The value of the parameter, or whether it is known. */
+  /** Whether it reads the value of the parameter, or whether that is known. */
   readonly asks: 'value' | 'known';
 }
 
-/** Finds the type of the parameter of an address, which stands at an offset of the expression. */
+/** Returns the type of the parameter whose address is at an offset of the expression. */
 export type TypeOf = (address: string, offset: number) => ValueType | undefined;
 
 /** Adapts one tree. Errors: `ExpressionMistake`. */
 export class Adaptation {
-  /** In the order in which they stand in the expression, each of them once. */
+  /** In the order of the expression, each once. */
   readonly lookedUp = new Map<string, LookedUp>();
-  /** Where their addresses stand in the text, with the names that stand for them. */
+  /** The ranges of their addresses in the text, with the names that replace them. */
   readonly #spans: { readonly start: number; readonly end: number; readonly name: string }[] = [];
   readonly #environment: Environment;
   readonly #typeOf: TypeOf | undefined;
   readonly #isLoose: boolean;
 
-  /** `isLoose`: what is not in an empty list has any type. The language knows none, and then finds that several could be meant. */
+  /** `isLoose`: the items of an empty list may have any type. CEL infers none, and then reports an operator as ambiguous. */
   constructor(environment: Environment, typeOf: TypeOf | undefined, isLoose: boolean) {
     this.#environment = environment;
     this.#typeOf = typeOf;
     this.#isLoose = isLoose;
   }
 
-  /** The text with names in the place of addresses: two expressions in which it is the same are computed alike. */
+  /** Returns the text with names instead of addresses. Expressions of the same shape are computed alike. */
   shapeOf(text: string): string {
     let at = 0;
     let shape = '';
@@ -68,7 +68,7 @@ export class Adaptation {
     }
   }
 
-  /** The language makes an object of a map, whose keys would be texts, and some of them no keys at all. */
+  /** CEL builds a map as an object, which turns its keys into texts and refuses some of them. */
   #map(part: Part, entries: readonly (readonly [key: Part, item: Part])[]): void {
     if (entries.length === 0) {
       replacePart(part, this.#environment, emptyMapText);
@@ -94,7 +94,7 @@ export class Adaptation {
     if (type.readsNow) {
       if (this.#typeOf === undefined)
         throw new ExpressionMistake(
-          `expected inputs alone, ${name}(…) is for rules: an output follows its inputs`,
+          `expected only inputs, got ${name}(…), which only rules can use: an output follows its inputs`,
           part.start,
         );
       checkZone(name, args);
@@ -121,11 +121,11 @@ export class Adaptation {
     const address = first?.args;
     if (first?.op !== 'value' || typeof address !== 'string' || more.length > 0 || (asks === 'known' && otherwise))
       throw new ExpressionMistake(`expected ${usage} with an address in quotes`, first?.start ?? part.start);
-    const offset = first.start + 1; // behind the quote
+    const offset = first.start + 1; // after the quote
     const type = this.#typeOf?.(address, offset);
     if (type === 'T')
       throw new ExpressionMistake(
-        `expected a parameter with a value, "${address}" is a trigger, which has none: name it in from`,
+        `expected a parameter with a value, got the trigger "${address}": list it in from instead`,
         offset,
       );
     const { start, end } = first;
@@ -147,7 +147,7 @@ export class Adaptation {
     replacePart(part, this.#environment, 'known ? x : otherwise', { known, x: value, otherwise });
   }
 
-  /** The name in the scope: one that no author can write. All expressions over the same variables share a few of them. */
+  /** Returns the name in the scope, which no author can write. Expressions over the same variables share a few names. */
   #nameOf(asks: LookedUp['asks'], address: string, type: ValueType | undefined): string {
     const key = `${asks} ${address}`;
     const known = this.lookedUp.get(key);
@@ -166,11 +166,14 @@ export class Adaptation {
         offset,
       );
     if (name === 'param' || name === 'known')
-      return new ExpressionMistake(`expected a name, ${name}(…) is for rules: add the address to inputs`, offset);
+      return new ExpressionMistake(
+        `expected a name, got ${name}(…), which only rules can use: add the address to inputs`,
+        offset,
+      );
     const nearest = nearestName(name, [...functionTypes.keys(), ...macroNames, 'param', 'known']);
     const hint = Object.hasOwn(foreignNames, name) ? foreignNames[name] : nearest && usageOf(nearest);
     return new ExpressionMistake(
-      `unknown function ${name}(…)${hint === undefined ? ': the README of flows lists all functions' : `, did you mean ${hint}?`}`,
+      `unknown function ${name}(…)${hint === undefined ? ': docs/rules.md lists all functions' : `, did you mean ${hint}?`}`,
       offset,
     );
   }
@@ -186,23 +189,23 @@ function usageOf(name: string): string {
   return functionTypes.get(name)?.usages[0] ?? `list.${name}(item, item > 1)`;
 }
 
-/** Whether the language has expanded a call to what it stands for. */
+/** Whether the language has expanded a call. */
 function isExpanded({ meta }: Part): boolean {
   return meta.alternate !== undefined || meta.macro !== undefined;
 }
 
-/** A time zone stands in the expression as text, so that a wrong one is found at load. */
+/** A time zone must be a text literal, so the check finds an unknown one at load. */
 function checkZone(name: string, [zone]: Part[]): void {
   if (zone === undefined) return;
   if (zone.op !== 'value' || typeof zone.args !== 'string')
     throw new ExpressionMistake(`expected a time zone in quotes, as in ${name}('Europe/Berlin')`, zone.start);
   if (isZone(zone.args)) return;
   const nearest = nearestName(zone.args, zoneNames());
-  const hint = nearest === undefined ? "expected one such as 'Europe/Berlin'" : `did you mean "${nearest}"?`;
+  const hint = nearest === undefined ? "expected a name such as 'Europe/Berlin'" : `did you mean "${nearest}"?`;
   throw new ExpressionMistake(`unknown time zone "${zone.args}", ${hint}`, zone.start + 1);
 }
 
-/** A point in time or a duration that stands in the expression is found wrong at load. */
+/** Checks the literal of a point in time or duration at load. */
 function checkLiteral(name: string, text: Part | undefined): void {
   if (text?.op !== 'value' || typeof text.args !== 'string') return;
   const mistake = (form: string) => new ExpressionMistake(`expected ${form}, got ${describe(text.args)}`, text.start);

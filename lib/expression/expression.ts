@@ -1,6 +1,6 @@
-// Conditions and expressions: CEL, the Common Expression Language, checked at load against the types of what it reads.
-// Every number is a float here, as authors expect: `7 / 2` is 3.5, and `value * 2` works for integers and floats.
-// Rules use it, and the outputs of the connection type virtual-core.
+// Conditions and expressions in CEL, the Common Expression Language, checked at load against the types of the parameters they read.
+// Every number is a float, as authors expect: `7 / 2` is 3.5, and `value * 2` works for integers and floats.
+// Rules and the outputs of the connection type virtual-core use them.
 import type { Environment } from '@marcbachmann/cel-js';
 import { KeptResults } from '../model/kept-results.ts';
 import type { Value, ValueType } from '../model/value.ts';
@@ -17,35 +17,35 @@ export { ExpressionMistake, explainFailure };
 type Scope = Readonly<Record<string, Value>>;
 export type Expression = (scope: Scope) => Value;
 
-/** An expression that is ready to evaluate; `type` is that of its result, undefined when it is unknown. */
+/** An expression that is ready to evaluate; `type` is the type of its result, undefined if it is unknown. */
 export interface CompiledExpression {
   readonly evaluate: Expression;
   readonly type: ValueType | undefined;
-  /** The names that it reads, each once, without those that it binds or looks up. */
+  /** The names that it reads, each once, except those that it binds or looks up. */
   readonly names: readonly string[];
-  /** What it looks up: the scope has to have it. */
+  /** The parameters that it looks up; the scope must contain them. */
   readonly lookedUp: readonly LookedUp[];
 }
 
 /** Methods that bind the name in their first argument: `list.exists(item, item > level)`, `cel.bind(x, level * 2, x + x)`. */
 const bindingMethods: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter', 'bind']);
-/** The types of the language that a result of each value type may have. */
+/** The CEL types that a result of each value type may have. */
 const results = { S: ['string'], B: ['bool'], I: ['double'], F: ['double'], T: ['bool'] };
 const anyResult = ['string', 'bool', 'double'];
 
 const none: readonly LookedUp[] = [];
 
-/** How many compiled expressions, and how many lists of variables, are kept for others that are the same. */
+/** How many compiled expressions and lists of variables the caches hold for equal ones. */
 const keptExpressions = 10_000;
 const keptEnvironments = 1000;
 const compiled = new KeptResults<CompiledExpression>(keptExpressions);
 const environments = new KeptResults<Environment>(keptEnvironments);
 
 /**
- * Compiles an expression over the named variables; a type that is undefined is unknown. With `typeOf` it may look up other
- * parameters: `param('desk/level')`. The same expression over the same variables is compiled once, also where it looks
- * other parameters of the same types up. Errors: an `ExpressionMistake` for bad syntax, unknown names, operations that do not
- * fit the types, and a result that is no value (a list, null). With `expects` also for a result of another type: I and F both mean a number, T a boolean.
+ * Compiles an expression over the named variables; an undefined type is unknown. With `typeOf` it may look up other
+ * parameters: `param('desk/level')`. Equal expressions over the same variables are compiled once, even if they look up
+ * different parameters of the same types. Errors: an `ExpressionMistake` for bad syntax, unknown names, operations that do not
+ * fit the types, and a result that is not a value (a list, null). With `expects` also for a result of another type: I and F both mean a number, T a boolean.
  */
 export function compileExpression(
   written: string,
@@ -97,7 +97,7 @@ interface Compiled {
   readonly hasParam: boolean;
 }
 
-/** Checks what was parsed and adapted; undefined: it has to be read anew, with items of any type in empty lists. */
+/** Checks the adapted tree. Returns undefined if it must be parsed again with items of any type in empty lists. */
 function compile(
   parsed: ReturnType<Environment['parse']>,
   { text, names, expects, hasParam }: Compiled,
@@ -105,13 +105,13 @@ function compile(
   const tree = treeOf(parsed);
   const checked = parsed.check();
   if (!checked.valid) {
-    if (checked.error?.message.includes(' overlaps with ')) return undefined; // an operator could mean several things
+    if (checked.error?.message.includes(' overlaps with ')) return undefined; // an operator is ambiguous
     throw explainType(text, checked.error!, names, hasParam);
   }
   const field = explainField(text, tree);
   if (field !== undefined) throw field;
   const resultType = checked.type ?? 'dyn';
-  if (/(?:^|<)[A-Z]\b/.test(resultType)) return undefined; // it would depend on what is not in an empty list
+  if (/(?:^|<)[A-Z]\b/.test(resultType)) return undefined; // the type would depend on the items of an empty list
   orderTexts(tree);
   const possible = expects === undefined ? anyResult : results[expects];
   if (resultType !== 'dyn' && !possible.includes(resultType)) throw explainResult(text, tree, resultType, expects);
@@ -123,13 +123,13 @@ function compile(
   };
 }
 
-// Most expressions compute and compare numbers. The language walks their tree at each run, from object to object; one small object for each
-// operator takes a fifth of the time.
+// Most expressions compute and compare numbers. CEL walks their whole tree at each run; one small object for each operator takes a fifth
+// of the time.
 
 const operators = ['+', '-', '*', '/', '%', '<', '<=', '>', '>=', '==', '!=', '&&', '||', '-_', '!_'] as const;
 const ofBooleans: readonly string[] = ['&&', '||', '!_'];
 
-/** Computes what has but numbers and booleans as long as all names have such values; the language does the rest. */
+/** Computes an expression of numbers and booleans while all names have such values; CEL evaluates all others. */
 function quickened(evaluate: Expression, tree: Part): Expression {
   const kinds = new Map<string, string>();
   const quick = operationOf(tree, kinds);
@@ -144,7 +144,7 @@ function quickened(evaluate: Expression, tree: Part): Expression {
   return (scope) => (typeof scope[name] === kind ? quick.compute(scope) : evaluate(scope));
 }
 
-/** Reads an operator with its sides, and notes the kind of value that each name has to have; undefined: it does something else. */
+/** Reads an operator with its operands, and notes the kind of value that each name must have. Returns undefined for any other part. */
 function operationOf({ op, args, meta }: Part, kinds: Map<string, string>): Operation | undefined {
   const operator = operators.indexOf(op as (typeof operators)[number]);
   if (operator < 0 || meta.alternate !== undefined) return undefined;
@@ -154,7 +154,7 @@ function operationOf({ op, args, meta }: Part, kinds: Map<string, string>): Oper
   return isWhole ? new Operation(operator, left, right ?? { constant: 0 }) : undefined;
 }
 
-/** A side of an operator. */
+/** An operand. */
 interface Side {
   readonly operation?: Operation;
   readonly name?: string;
@@ -172,7 +172,7 @@ function sideOf(part: Part, kind: 'bool' | 'double', kinds: Map<string, string>)
   return operation && { operation };
 }
 
-/** An operator of numbers or booleans with its sides: each is a constant unless there is a name or another operator. */
+/** An operator of numbers or booleans with its operands: each is another operator, a name, or a constant. */
 class Operation {
   readonly #operator: number;
   readonly #left: Operation | undefined;
@@ -241,17 +241,17 @@ function read(
   return name === 'value' ? scope.value! : scope[name]!;
 }
 
-/** Whether the language uses a name itself, such as the type `double`, or `true`. No variable can have such a name. */
+/** Whether the language reserves a name, such as the type `double`, or `true`. No variable can have such a name. */
 export function isLanguageName(name: string): boolean {
   return language.hasVariable(name) || !canBeRead(name);
 }
 
-/** Returns the names that an expression reads, each once, without those it binds. Errors: `ExpressionMistake` for bad syntax. */
+/** Returns the names that an expression reads, each once, except those it binds. Errors: `ExpressionMistake` for bad syntax. */
 export function freeNames(text: string): string[] {
   return namesIn(treeOf(parse(language, readSource(text).text, [])));
 }
 
-/** Whether an expression of a name alone reads it. */
+/** Whether an expression that is only the name reads it. */
 function canBeRead(name: string): boolean {
   try {
     return freeNames(name)[0] === name;
@@ -260,7 +260,7 @@ function canBeRead(name: string): boolean {
   }
 }
 
-/** The name whose missing value an evaluation has failed for. */
+/** Returns the name whose value was missing, if an evaluation failed for that reason. */
 export function missingName(error: unknown): string | undefined {
   const { code, node } = (error ?? {}) as { code?: unknown; node?: Part };
   return code === 'unknown_variable' ? (node?.args as string | undefined) : undefined;
@@ -292,15 +292,15 @@ function parse(environment: Environment, text: string, names: readonly string[])
   }
 }
 
-// The text of an expression as the language reads it: a number may begin with its point, `.5`, which the language writes `0.5`.
+// The text of an expression as CEL reads it: authors may write `.5`, which CEL requires as `0.5`.
 
 interface Source {
   readonly text: string;
-  /** The place in what was written of a place in the text. */
+  /** Maps an offset in the text to one in the expression as written. */
   offsetOf(place: number): number;
 }
 
-/** Texts, comments, names and numbers, in which a point is something else; and a point before a digit. */
+/** Texts, comments, names and numbers, in which a point has another meaning; and a point before a digit. */
 const token = new RegExp(
   [
     String.raw`[bB]?[rR](?:'''[^]*?'''|"""[^]*?"""|'[^'\n]*'|"[^"\n]*")`,
@@ -314,7 +314,7 @@ const token = new RegExp(
   'g',
 );
 
-/** What a point follows that belongs to it: `list[0].size`. */
+/** The end of a token that a point after it belongs to: `list[0].size`. */
 const value = /[\w'"\])}]$/;
 
 function readSource(written: string): Source {
@@ -330,8 +330,8 @@ function readSource(written: string): Source {
   return { text, offsetOf: (place) => place - places.filter((one, count) => one + count < place).length };
 }
 
-// The order of texts: by code points, as CEL has it. The language itself compares units of UTF-16, in which an emoji comes before the
-// last characters of the first plane.
+// CEL orders texts by code points. The library compares UTF-16 units, in which an emoji comes before the last characters of the first
+// plane.
 
 const comparisons: Readonly<Record<string, (order: number) => boolean>> = {
   '<': (order) => order < 0,
@@ -340,7 +340,7 @@ const comparisons: Readonly<Record<string, (order: number) => boolean>> = {
   '>=': (order) => order >= 0,
 };
 
-/** Has an expression that was checked compare texts by code points. */
+/** Makes a checked expression compare texts by code points. */
 function orderTexts(part: Part): void {
   const isMeant = comparisons[part.op];
   const { handle } = part;
@@ -356,7 +356,7 @@ function orderTexts(part: Part): void {
   if (part.meta.alternate !== undefined) orderTexts(part.meta.alternate as Part);
 }
 
-/** Negative: the first text comes first. */
+/** Returns a negative number if the first text comes first. */
 function compareTexts(one: string, other: string): number {
   const length = Math.min(one.length, other.length);
   for (let at = 0; at < length; at++) {
@@ -366,7 +366,7 @@ function compareTexts(one: string, other: string): number {
   return one.length - other.length;
 }
 
-/** Where a unit is among code points: surrogates stand for those behind all others. */
+/** Returns the rank of a unit among code points: surrogates stand for code points after all others. */
 function placeOf(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }

@@ -1,11 +1,11 @@
-// The language of expressions: CEL with the functions of this house, in which every number is a float.
+// The language of expressions: CEL with Patchbay's own functions, in which every number is a float.
 
 import { Environment } from '@marcbachmann/cel-js';
 import type { ValueType } from '../model/value.ts';
 import { functionTypes } from './functions/functions.ts';
 import { PointInTime, pointInTime, TimeSpan, timeOperators, timeSpan } from './functions/times.ts';
 
-/** Bounds of one expression. The language has no loops except those over its own lists. */
+/** Limits of one expression. Its only loops run over its own lists. */
 const limits = {
   maxAstNodes: 1000,
   maxDepth: 50,
@@ -14,19 +14,19 @@ const limits = {
   maxCallArguments: 16,
 };
 
-/** The types of the language by value type; a trigger is whether it fired. */
+/** The CEL type of each value type. */
 const celTypes = { S: 'string', B: 'bool', I: 'double', F: 'double', T: 'double' } as const;
 export const valueTypes: Readonly<Record<string, ValueType>> = { string: 'S', bool: 'B', double: 'F' };
 
-/** Functions have names of their own in the language, so that those of CEL that know integers are out of reach. */
+/** The prefix of Patchbay's functions within CEL. It keeps CEL's own functions, which expect integers, out of reach. */
 const mark = 'fn_';
 
-/** Positions in lists are floats, too; the language itself takes integers alone. */
+/** Indexes of lists are floats, too; CEL itself accepts only integers. */
 const itemName = `${mark}item`;
 
 export const language = createLanguage();
 
-/** A copy to declare the names of one expression in. */
+/** Returns a copy of the language in which the names of one expression are declared. */
 export function createEnvironment(variables: Readonly<Record<string, ValueType | undefined>>): Environment {
   const environment = language.clone();
   for (const [name, type] of Object.entries(variables)) declareVariable(environment, name, type);
@@ -37,20 +37,20 @@ export function declareVariable(environment: Environment, name: string, type: Va
   environment.registerVariable(name, type === undefined ? 'dyn' : celTypes[type]);
 }
 
-/** The name that a function of authors has in the language. */
+/** Returns the name within CEL of a function that authors call. */
 export function ownName(name: string): string {
   return `${mark}${name}`;
 }
 
-/** The name that authors know of a function of the language. */
+/** Returns the name that authors use for a function within CEL. */
 export function authorsName(name: string): string {
   return name.startsWith(mark) ? name.slice(mark.length) : name;
 }
 
-/** The text of `list[index]` with a float. */
+/** The expression that replaces `list[index]`. */
 export const itemText = `${itemName}(list, index)`;
 
-/** The texts of `[]` with items of any type, of `{}`, and of a map. */
+/** The expressions that replace `[]` with items of any type, `{}`, and a map. */
 export const emptyListText = `${mark}none()`;
 export const emptyMapText = `${mark}noneByKey()`;
 export const mapText = (keys: readonly string[], items: readonly string[]) =>
@@ -68,7 +68,7 @@ function createLanguage(): Environment {
   add(`${mark}noneByKey(): map<dyn, dyn>`, () => new Map());
   add(`${mark}byKey(list<K>, list<V>): map<K, V>`, (keys: readonly unknown[], items: readonly unknown[]) => {
     const map = new Map(keys.map((key, index) => [key, items[index]]));
-    if (map.size < keys.length) throw new Error('expected each key of a map once, got one again');
+    if (map.size < keys.length) throw new Error('expected each key of a map only once, got a duplicate');
     return map;
   });
   add(`${itemName}(list<V>, double): V`, itemOfList);

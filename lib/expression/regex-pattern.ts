@@ -1,6 +1,6 @@
-// What the JSON Schema can say of an expression: the words and signs that it may hold. An editor marks by it what other languages
-// write; types, names and brackets are for the check. Its patterns are such as every engine reads, RE2, Java and Python as well: they
-// look neither ahead nor behind. So what an expression is not stands beside what it is.
+// The JSON Schema of an expression: the words and operators that it may contain. Editors use it to mark the syntax of other languages;
+// types, names and brackets are left to the check. The patterns work in every engine, also in RE2, Java and Python: they use no
+// look-around. That is why separate patterns say what an expression must not match.
 import { functionTypes, macroNames } from './functions/functions.ts';
 
 const any = String.raw`(?:[^\n]|\n)`;
@@ -9,26 +9,26 @@ const comment = String.raw`//[^\n]*(?:\n|$)`;
 const space = `(?:[ \\t\\r\\n]|${comment})`;
 const functions = [...functionTypes.keys(), ...macroNames, 'in'].join('|');
 const call = `(?:${functions})${space}*\\(`;
-/** Of a parameter that stands there as text. */
+/** Reads a parameter whose address is a text literal. */
 const read = `(?:param|known)${space}*\\(${space}*${text}`;
 const number = String.raw`(?:0x[0-9A-Fa-f]+|(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)`;
 const word = '[A-Za-z_][A-Za-z0-9_]*';
-/** What stands before or behind a value; `(` stands behind the name of a function alone. */
+/** The signs before or after a value; `(` may follow only the name of a function. */
 const sign = String.raw`(?:[=!<>]=|&&|\|\||[-!<>+*/%?:.,)\[\]{}])`;
 const value = `(?:[bBrR]{0,2}${text}+|${number}|${word})`;
 
-/** What is no text, a character at a time; no quote in a text is the beginning of another one. */
+/** Any run outside of texts. It skips whole texts, so a quote within a text never starts another one. */
 const outside = `(?:${text}|${comment}|[^"'/]|/(?:[^"'/]|${text}))*`;
 const atWord = `^(?:${outside}[^A-Za-z0-9_"'/])?`;
 const wordsOf = (words: readonly string[]) => words.join('|');
-/** The words of other languages are none. */
+/** Keywords of other languages, which are not valid here. */
 const foreign = ['and', 'or', 'not', 'xor', 'if', 'then', 'else'].flatMap((one) => [
   one,
   one.toUpperCase(),
   one[0]!.toUpperCase() + one.slice(1),
 ]);
 
-/** Patterns of which no expression has one. It neither begins nor ends with an operator between two values. */
+/** Patterns that no expression matches. Among others: it must not begin or end with a binary operator. */
 const mistakes = [
   `${atWord}(?:${wordsOf([...foreign, 'Math'])})(?:[^A-Za-z0-9_]|$)`,
   `^${space}*(?:[*%+?:,)]|/(?:[^/]|$)|\\.(?:[^0-9]|$)|&&|\\|\\|)`,
@@ -37,7 +37,7 @@ const mistakes = [
   `${atWord}[0-9]+(?:\\.[0-9]+)?\\.[0-9]+\\.[0-9]`,
 ];
 
-/** What the JSON Schema of an expression has beside its type. */
+/** The keywords of the JSON Schema of an expression, besides its type. */
 export const expressionSchema = {
   pattern: `^(?:${space}|${sign}|\\(|${call}|${read}|${value}(?:${space}|${sign}|$))*$`,
   allOf: [{ pattern: '[^ \\t\\r\\n]' }, ...mistakes.map((pattern) => ({ not: { pattern } }))],

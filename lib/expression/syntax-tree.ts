@@ -1,12 +1,12 @@
-// The tree that the language makes of an expression, as far as it is adapted here before its types are checked.
+// The syntax tree of an expression: the part of it that is adapted before its types are checked.
 
 import type { Environment } from '@marcbachmann/cel-js';
 
-/** A part of an expression: `op` is an operator, `id`, `value`, `call` or `rcall`, which is the call of a method. */
+/** A node of the tree: `op` is an operator, `id`, `value`, `call`, or `rcall` for the call of a method. */
 export interface Part {
   readonly op: string;
   args: unknown;
-  /** Where it is in the text. */
+  /** Offsets in the text. */
   start: number;
   end: number;
   pos: number;
@@ -14,24 +14,24 @@ export interface Part {
   readonly input: string;
   /** Set by the check. */
   readonly checkedType?: { readonly name: string };
-  /** What an operator computes from its sides; set by the check. */
+  /** Computes the operator from its operands; set by the check. */
   handle?: (left: unknown, right: unknown, part: Part, evaluator: unknown) => unknown;
-  /** What the language has expanded a method of lists to. */
+  /** The expansion of a list method by the language. */
   readonly meta: { readonly alternate?: unknown; readonly macro?: unknown };
   setMeta(key: 'alternate', part: Part): this;
 }
 
-/** The whole tree of a parsed expression. The language does not declare all that its tree has. */
+/** Returns the tree of a parsed expression. The types of the language declare only a part of it. */
 export function treeOf(parsed: ReturnType<Environment['parse']>): Part {
   return parsed.ast as unknown as Part;
 }
 
-/** Whether something among the arguments of a part is a part. */
+/** Whether an argument of a part is itself a part. */
 export function isPart(value: unknown): value is Part {
   return typeof value === 'object' && value !== null && 'op' in value;
 }
 
-/** The parts that a part is made of, in the order of the text. */
+/** Returns the child parts of a part, in the order of the text. */
 export function partsOf(part: Part): Part[] {
   const parts: Part[] = [];
   const add = (value: unknown) => {
@@ -42,7 +42,7 @@ export function partsOf(part: Part): Part[] {
   return parts;
 }
 
-/** Has another expression computed in the place of a part: `a ? b : c`, whose names stand for the given parts. */
+/** Replaces a part by another expression such as `a ? b : c`, in which names stand for the given parts. */
 export function replacePart(
   part: Part,
   environment: Environment,
@@ -52,7 +52,7 @@ export function replacePart(
   part.setMeta('alternate', fillIn(environment.parse(text).ast, part, parts) as Part);
 }
 
-/** Puts parts in the place of the names that stand for them. Everything else is, for mistakes, where the replaced part is. */
+/** Substitutes parts for the names that stand for them. Errors report all else at the offset of the replaced part. */
 function fillIn(value: unknown, replaced: Part, parts: Readonly<Record<string, Part | string>>): unknown {
   if (Array.isArray(value)) return value.map((item) => fillIn(item, replaced, parts));
   if (!isPart(value)) return value;

@@ -105,7 +105,7 @@ const refused: [expression: string, offset: number, message: RegExp][] = [
   ["duration('Studio 7').getHours()", 9, /^expected a duration such as "1h30m" or "1.5s", got "Studio 7"/],
   ['.5 + .25 + nope', 11, /^unknown name "nope"/],
   ["{'a': 1, 2: 3}.size()", 9, /^expected one type in a list or map, got a number among others$/],
-  ['value.all(x, x)', 0, /^expected a list to go through, got a number$/],
+  ['value.all(x, x)', 0, /^expected a list to iterate over, got a number$/],
   ["has({'a': 1}.a)", 4, /^expected has\(map\.key\)/],
   ["['a'].length", 0, /^a list of texts has no \.length: use size\(\['a'\]\)$/],
   ['1 + [1].constructor', 4, /^a list of numbers has no \.constructor$/],
@@ -118,8 +118,8 @@ const refused: [expression: string, offset: number, message: RegExp][] = [
   ['[]', 0, /got a list$/],
   ["'2026-11-22'.timestamp().getHours()", 0, /^expected a point in time/],
   ['x'.repeat(20_000), 0, /./],
-  [`${'('.repeat(60)}1${')'.repeat(60)}`, 0, /^expected a shorter expression: it may have 50 levels of brackets$/],
-  [Array(2000).fill('1').join('+'), 0, /^expected a shorter expression: it may have 1000 names, values and operators$/],
+  [`${'('.repeat(60)}1${')'.repeat(60)}`, 0, /^expected a shorter expression: at most 50 levels of brackets$/],
+  [Array(2000).fill('1').join('+'), 0, /^expected a shorter expression: at most 1000 names, values and operators$/],
 ];
 
 for (const [expression, offset, message] of refused)
@@ -277,12 +277,12 @@ test('what fails on a value of unknown type is told in words', (t) => {
     const { evaluate } = compileExpression(expression, { x: undefined });
     return (explainFailure(t.throws(() => evaluate({ x }))) as Error).message;
   };
-  t.is(failure('x * 2', 'a'), 'expected values that * can take, got text * number');
-  t.is(failure('x < 2', 'a'), 'expected values that < can take, got text < number');
+  t.is(failure('x * 2', 'a'), 'expected values that * accepts, got text * number');
+  t.is(failure('x < 2', 'a'), 'expected values that < accepts, got text < number');
   t.is(failure('!x', 'a'), 'expected a condition after !, got a text');
-  t.is(failure('x.round()', 'a'), 'expected what round can take, got round(text)');
+  t.is(failure('x.round()', 'a'), 'expected arguments that round accepts, got round(text)');
   t.is(failure('x && true', 'a'), 'expected a condition, got a text');
-  t.is(failure("x < 'a' ? 1 : 2", 2), 'expected values that < can take, got number < text');
+  t.is(failure("x < 'a' ? 1 : 2", 2), 'expected values that < accepts, got number < text');
   t.is(failure("{'a': 1}[x]", 'b'), 'expected a key of the map, got "b"');
 });
 
@@ -304,19 +304,19 @@ test('a result has to fit the type that is expected', (t) => {
 });
 
 for (const [expression, message] of [
-  ["double('0x10')", /^double: expected a number in text, got "0x10"/],
-  ["int('0b11')", /^int: expected a number in text, got "0b11"/],
+  ["double('0x10')", /^double: expected a number as text, got "0x10"/],
+  ["int('0b11')", /^int: expected a number as text, got "0b11"/],
   [
     "timestamp('Studio ' + '7').getHours()",
     /^timestamp: expected a point in time such as "2026-11-22T03:00:00Z", got "Studio 7" \(string\)$/,
   ],
   ['timestamp(1e15).getHours()', /^expected a point in time of the years 1 to 9999/],
   ["timestamp(0).getHours('-25:00')", /^expected a time zone such as Europe\/Berlin or \+02:00, got "-25:00"/],
-  ["double('Infinity')", /^double: expected a number in text/],
-  ["double('1e400')", /^double: expected a number in text/],
-  ['shiftLeft(1, 32)', /^shiftLeft: expected a place of 0 to 31, got 32/],
-  ['shiftRight(1, -1)', /^shiftRight: expected a place of 0 to 31, got -1/],
-  ['bit(5, 32)', /^bit: expected a place of 0 to 31, got 32/],
+  ["double('Infinity')", /^double: expected a number as text/],
+  ["double('1e400')", /^double: expected a number as text/],
+  ['shiftLeft(1, 32)', /^shiftLeft: expected a place from 0 to 31, got 32/],
+  ['shiftRight(1, -1)', /^shiftRight: expected a place from 0 to 31, got -1/],
+  ['bit(5, 32)', /^bit: expected a place from 0 to 31, got 32/],
 ] as const)
   test(`${expression} is an error, as it would be wrong`, (t) => {
     t.throws(() => compileExpression(expression, {}).evaluate({}), { message });

@@ -77,7 +77,7 @@ function compileExpressionOutput({ expression, type }: ExpressionOutput, names: 
       else if (other !== undefined)
         mistakes.push({ path, message: `expected a clear name, ${identifier} is "${name}" and also "${other}"` });
       else if (isLanguageName(identifier))
-        mistakes.push({ path, message: `expected another name than ${identifier}, which the language has itself` });
+        mistakes.push({ path, message: `expected another name than ${identifier}, which the language reserves` });
       return name ?? '';
     });
     if (mistakes.length > 0) return { reads, logic: undefined, mistakes };

@@ -1,16 +1,16 @@
-// What a function of expressions is. Authors write it as a function or, where it has a first argument, as a method of it:
-// `round(value)` and `value.round()` are the same.
+// The type of a function in expressions. Authors call it as a function or as a method of its first argument: `round(value)` and
+// `value.round()` are the same.
 
-/** The types of the language that functions take and give; every number is a `double`. */
+/** The CEL type of an argument or result; every number is a `double`. */
 type Type = string;
 
 export interface FunctionType {
   readonly name: string;
-  /** How it is written, for people. */
+  /** How to write it, for people. */
   readonly usages: readonly string[];
-  /** What it gives, for people. */
+  /** What it returns, for people. */
   readonly summary: string;
-  /** It reads the clock of the hub, which it is given as its first argument. */
+  /** It receives the time of the hub as its first argument. */
   readonly readsNow?: true;
   readonly overloads: readonly Overload[];
 }
@@ -18,11 +18,11 @@ export interface FunctionType {
 export interface Overload {
   readonly takes: readonly Type[];
   readonly gives: Type;
-  // biome-ignore lint/suspicious/noExplicitAny: the language has checked the types of the arguments
+  // biome-ignore lint/suspicious/noExplicitAny: the language checks the types of the arguments
   readonly compute: (...values: any[]) => unknown;
 }
 
-/** Defines a function of numbers that gives a number. */
+/** Defines a function of numbers that returns a number. */
 export function numeric(
   usage: string,
   summary: string,
@@ -33,7 +33,7 @@ export function numeric(
   return { name: nameIn(usage), usages: [usage], summary, overloads: [{ takes, gives: 'double', compute }] };
 }
 
-/** Defines a function; an overload is told as `string, double: string`. */
+/** Defines a function; the signature of an overload reads `string, double: string`. */
 export function define(
   usages: readonly string[],
   summary: string,

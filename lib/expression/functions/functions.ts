@@ -9,68 +9,63 @@ import { pointInTime, pointInTimeFunctions, timeConversions, timeFunctions, time
 
 // Functions of numbers.
 
-/** How many numbers `min` and `max` take beside one another. A list may have more. */
+/** How many arguments `min` and `max` accept. A list may have more. */
 const mostNumbers = 8;
 const lastBit = 31;
 
 const numberFunctions: readonly FunctionType[] = [
-  ofMany('min', 'the least of the numbers', (numbers) => Math.min(...numbers)),
-  ofMany('max', 'the greatest of the numbers', (numbers) => Math.max(...numbers)),
+  ofMany('min', 'the smallest number', (numbers) => Math.min(...numbers)),
+  ofMany('max', 'the largest number', (numbers) => Math.max(...numbers)),
   numeric(
     'clamp(number, low, high)',
-    'the number, or the bound that it is beyond',
+    'the number, limited to the range low to high',
     (number, low, high) => Math.min(high!, Math.max(low!, number!)),
     3,
   ),
   numeric('abs(number)', 'the number without its sign', Math.abs, 1),
-  numeric('floor(number)', 'the next whole number below', Math.floor, 1),
-  numeric('ceil(number)', 'the next whole number above', Math.ceil, 1),
+  numeric('floor(number)', 'the number rounded down to a whole number', Math.floor, 1),
+  numeric('ceil(number)', 'the number rounded up to a whole number', Math.ceil, 1),
   define(
     ['round(number)', 'round(number, digits)'],
-    'the nearest whole number, or that with so many digits after the point, at most 15; halves go away from zero',
+    'the number rounded to a whole number, or to at most 15 digits after the point; halves round away from zero',
     {
       'double: double': (number: number) => roundTo(number, 0),
       'double, double: double': roundTo,
     },
   ),
   numeric('sqrt(number)', 'the square root', Math.sqrt, 1),
-  numeric('pow(number, exponent)', 'the power', Math.pow, 2),
+  numeric('pow(number, exponent)', 'the number raised to the exponent', Math.pow, 2),
   numeric('log10(number)', 'the logarithm to base 10: 20 * log10(value) is decibels', Math.log10, 1),
   numeric('log(number)', 'the natural logarithm', Math.log, 1),
   numeric('exp(number)', 'e to the power of the number', Math.exp, 1),
-  numeric(
-    'bitAnd(number, number)',
-    'the bits that are set in both; numbers of bits have 32 of them',
-    (a, b) => (a! & b!) >>> 0,
-    2,
-  ),
-  numeric('bitOr(number, number)', 'the bits that are set in one of them', (a, b) => (a! | b!) >>> 0, 2),
-  numeric('bitXor(number, number)', 'the bits that are set in just one of them', (a, b) => (a! ^ b!) >>> 0, 2),
+  numeric('bitAnd(number, number)', 'the bits set in both numbers, of 32 bits', (a, b) => (a! & b!) >>> 0, 2),
+  numeric('bitOr(number, number)', 'the bits set in at least one number', (a, b) => (a! | b!) >>> 0, 2),
+  numeric('bitXor(number, number)', 'the bits set in exactly one number', (a, b) => (a! ^ b!) >>> 0, 2),
   numeric('bitNot(number)', 'the bits that are not set', (number) => ~number! >>> 0, 1),
   numeric(
     'shiftLeft(number, places)',
-    'the bits, so many places up, 0 to 31',
+    'the bits shifted left by 0 to 31 places',
     (number, places) => (number! << placesOf('shiftLeft', places!)) >>> 0,
     2,
   ),
   numeric(
     'shiftRight(number, places)',
-    'the bits, so many places down, 0 to 31',
+    'the bits shifted right by 0 to 31 places',
     (number, places) => number! >>> placesOf('shiftRight', places!),
     2,
   ),
-  define(['bit(number, place)'], 'whether the bit at the place is set, counted from 0 to 31', {
+  define(['bit(number, place)'], 'whether the bit at a place from 0 to 31 is set', {
     'double, double: bool': (number: number, place: number) => ((number >>> placesOf('bit', place)) & 1) === 1,
   }),
 ];
 
-/** Errors: a number has no such place. */
+/** Errors: the position is out of range. */
 function placesOf(name: string, places: number): number {
   if (places >= 0 && places <= lastBit) return places;
-  throw new Error(`${name}: expected a place of 0 to ${lastBit}, got ${places}`);
+  throw new Error(`${name}: expected a place from 0 to ${lastBit}, got ${places}`);
 }
 
-/** A function of numbers beside one another, or of a list of them. */
+/** Defines a function of several numbers, or of a list of numbers. */
 function ofMany(name: string, summary: string, compute: (numbers: readonly number[]) => number): FunctionType {
   const overloads = Array.from({ length: mostNumbers }, (_, index) => ({
     takes: Array<string>(index + 1).fill('double'),
@@ -91,7 +86,7 @@ function ofItems(name: string, compute: (numbers: readonly number[]) => number, 
   return compute(numbers);
 }
 
-// Functions that make a value of another type.
+// Functions that convert a value to another type.
 
 const trueTexts: ReadonlySet<string> = new Set(['1', 't', 'true', 'TRUE', 'True']);
 const falseTexts: ReadonlySet<string> = new Set(['0', 'f', 'false', 'FALSE', 'False']);
@@ -109,23 +104,27 @@ const conversionFunctions: readonly FunctionType[] = [
     'bool: double': Number,
     'string: double': (text: string) => toNumber('double', text),
   }),
-  define(['int(value)'], 'the value as a number without what is after the point', {
+  define(['int(value)'], 'the value as a number, without its fraction', {
     'double: double': (number: number) => Math.trunc(number) + 0,
     'bool: double': Number,
     'string: double': (text: string) => Math.trunc(toNumber('int', text)) + 0,
     [`${pointInTime}: double`]: timeConversions.secondsOfPoint,
   }),
-  define(['bool(value)'], 'the text "true" or "false", "1" or "0" as true or false; of a number, whether it is not 0', {
-    'bool: bool': (flag: boolean) => flag,
-    'double: bool': (number: number) => number !== 0,
-    'string: bool': toFlag,
-  }),
+  define(
+    ['bool(value)'],
+    'true for the texts "true" and "1" and for numbers other than 0; false for "false", "0" and 0',
+    {
+      'bool: bool': (flag: boolean) => flag,
+      'double: bool': (number: number) => number !== 0,
+      'string: bool': toFlag,
+    },
+  ),
 ];
 
 function toNumber(name: string, text: string): number {
   const number = readNumber(text);
   if (number !== undefined && Number.isFinite(number)) return number;
-  throw new Error(`${name}: expected a number in text, got ${describe(text)}`);
+  throw new Error(`${name}: expected a number as text, got ${describe(text)}`);
 }
 
 function toFlag(text: string): boolean {
@@ -146,10 +145,10 @@ export const functionTypes: ReadonlyMap<string, FunctionType> = new Map(
   [...documentedFunctions, ...pointInTimeFunctions].map((type) => [type.name, type]),
 );
 
-/** Methods of lists that bind a name: `list.exists(item, item > level)`; and `has`. The language expands them itself. */
+/** List methods that bind a name, `list.exists(item, item > level)`, and `has`. The language expands them. */
 export const macroNames: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter', 'has', 'bind']);
 
-/** Names of other languages, and how the same is written here. */
+/** Functions of other languages, and their equivalents here. */
 export const foreignNames: Readonly<Record<string, string>> = {
   toFixed: 'fixed(number, digits)',
   format: 'fixed(number, digits) or pad(number, digits)',

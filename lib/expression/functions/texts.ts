@@ -1,17 +1,17 @@
-// Functions of texts. A character is what people see as one: an emoji is never cut in two.
+// Functions of texts. A character is what a reader sees as one: an emoji is never split.
 import { fixedText } from '../../model/digits.ts';
 import { compileRegex, type Regex } from '../../regex/regex.ts';
 import { define, type FunctionType } from './function-type.ts';
 
-/** Lists within lists are walked for each other: more parts could hold up the hub for seconds. */
+/** Nested list methods multiply: more parts could block the hub for seconds. */
 const maxParts = 1000;
 
-/** There once a text needs it: to make it takes some milliseconds. */
+/** Created when the first text needs it: that takes some milliseconds. */
 let segmenter: Intl.Segmenter | undefined;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII without the returns that belong to a line feed
+// biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII without carriage returns, which can belong to a line feed
 const plainText = /^[\0-\x0c\x0e-\x7f]*$/;
 
-/** A text cut into the characters that people see. */
+/** Splits a text into the characters that a reader sees. */
 function charactersOf(text: string): readonly string[] {
   if (plainText.test(text)) return text.split('');
   segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
@@ -22,16 +22,16 @@ function lengthOf(text: string): number {
   return plainText.test(text) ? text.length : charactersOf(text).length;
 }
 
-/** As Unicode has spaces, which is not quite what JavaScript trims. */
+/** White space as Unicode defines it; JavaScript trims a slightly different set. */
 const spacesAround = /^\p{White_Space}+|\p{White_Space}+$/gu;
 
 export const textFunctions: readonly FunctionType[] = [
-  define(['size(text)', 'size(list)'], 'how many characters or items there are', {
+  define(['size(text)', 'size(list)'], 'the number of characters or items', {
     'string: double': lengthOf,
     'list: double': (list: readonly unknown[]) => list.length,
     'map: double': (map: ReadonlyMap<unknown, unknown>) => map.size,
   }),
-  define(['contains(text, part)'], 'whether the text has the part', {
+  define(['contains(text, part)'], 'whether the text contains the part', {
     'string, string: bool': (text: string, part: string) => text.includes(part),
   }),
   define(['startsWith(text, part)'], 'whether the text starts with the part', {
@@ -40,55 +40,59 @@ export const textFunctions: readonly FunctionType[] = [
   define(['endsWith(text, part)'], 'whether the text ends with the part', {
     'string, string: bool': (text: string, part: string) => text.endsWith(part),
   }),
-  define(['matches(text, pattern)'], 'whether the regular expression is found in the text', {
+  define(['matches(text, pattern)'], 'whether the regular expression matches anywhere in the text', {
     'string, string: bool': isFound,
   }),
-  define(['indexOf(text, part)', 'indexOf(text, part, from)'], 'where the part is first, counted from 0; −1: nowhere', {
-    'string, string: double': (text: string, part: string) => indexOf(text, part, 0),
-    'string, string, double: double': indexOf,
-  }),
-  define(['lastIndexOf(text, part)'], 'where the part is last, counted from 0; −1: nowhere', {
+  define(
+    ['indexOf(text, part)', 'indexOf(text, part, from)'],
+    'the position of the first occurrence, counted from 0; −1 if there is none',
+    {
+      'string, string: double': (text: string, part: string) => indexOf(text, part, 0),
+      'string, string, double: double': indexOf,
+    },
+  ),
+  define(['lastIndexOf(text, part)'], 'the position of the last occurrence, counted from 0; −1 if there is none', {
     'string, string: double': (text: string, part: string) => placeOf(text, text.lastIndexOf(part)),
   }),
   define(
     ['substring(text, from)', 'substring(text, from, to)'],
-    'the characters from a place, counted from 0, up to the other',
+    'the characters from one position, counted from 0, up to the other',
     {
       'string, double: string': substring,
       'string, double, double: string': substring,
     },
   ),
-  define(['replace(text, old, new)'], 'the text with every old part replaced', {
+  define(['replace(text, old, new)'], 'the text with every occurrence of old replaced by new', {
     'string, string, string: string': (text: string, old: string, by: string) => text.replaceAll(old, () => by),
   }),
   define(
     ['split(text, separator)', 'split(text, separator, most)'],
-    'the list of the parts; the last of at most so many has the rest',
+    'the parts as a list; with most, the last part has the rest',
     {
       'string, string: list<string>': (text: string, separator: string) => split(text, separator, Infinity),
       'string, string, double: list<string>': split,
     },
   ),
-  define(['join(list)', 'join(list, separator)'], 'the texts of a list as one', {
+  define(['join(list)', 'join(list, separator)'], 'the texts of a list joined into one', {
     'list<string>: string': (texts: readonly string[]) => texts.join(''),
     'list<string>, string: string': (texts: readonly string[], separator: string) => texts.join(separator),
   }),
   define(['trim(text)'], 'the text without spaces around it', {
     'string: string': (text: string) => text.replace(spacesAround, ''),
   }),
-  define(['lowerAscii(text)'], 'the text with small letters a to z in the place of A to Z', {
+  define(['lowerAscii(text)'], 'the text with A to Z in lower case', {
     'string: string': (text: string) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()),
   }),
-  define(['upperAscii(text)'], 'the text with capital letters A to Z in the place of a to z', {
+  define(['upperAscii(text)'], 'the text with a to z in upper case', {
     'string: string': (text: string) => text.replace(/[a-z]+/g, (letters) => letters.toUpperCase()),
   }),
-  define(['pad(number, digits)'], 'the number with zeros before it: pad(7, 2) is "07"', {
+  define(['pad(number, digits)'], 'the number with leading zeros: pad(7, 2) is "07"', {
     'double, double: string': pad,
     'string, double: string': (text: string, width: number) => text.padStart(widthOf(width), '0'),
   }),
   define(
     ['fixed(number, digits)'],
-    'the number with so many digits after the point, at most 15: fixed(3.14, 1) is "3.1"',
+    'the number as text with a fixed number of decimals, at most 15: fixed(3.14, 1) is "3.1"',
     {
       'double, double: string': fixedText,
     },
@@ -100,7 +104,7 @@ function indexOf(text: string, part: string, from: number): number {
   return placeOf(text, text.indexOf(part, start));
 }
 
-/** The place among the characters of what is at an index of the text. */
+/** Converts an index of the text to a position among its characters. */
 function placeOf(text: string, index: number): number {
   return index < 0 ? -1 : lengthOf(text.slice(0, index));
 }
@@ -111,9 +115,7 @@ function substring(text: string, from: number, to?: number): string {
   const size = characters?.length ?? text.length;
   const end = to ?? size;
   if (!(from >= 0 && from <= end && end <= size))
-    throw new Error(
-      `substring: expected places 0..${size} of the text, got ${to === undefined ? from : `${from}, ${to}`}`,
-    );
+    throw new Error(`substring: expected positions 0..${size}, got ${to === undefined ? from : `${from}, ${to}`}`);
   return characters === undefined ? text.slice(from, end) : characters.slice(from, end).join('');
 }
 
@@ -131,27 +133,27 @@ function pad(number: number, width: number): string {
   return number < 0 ? `-${digits}` : digits;
 }
 
-/** Nobody needs a text of more zeros. */
+/** 1000 zeros are more than anybody needs. */
 function widthOf(width: number): number {
   return Math.min(1000, Math.max(0, Math.trunc(width) || 0));
 }
 
-// Regular expressions of expressions: those that are used again and again are kept compiled, and texts are bounded by what they cost.
+// Regular expressions in expressions: recently used ones stay compiled, and the cost of a search bounds the length of the text.
 
-/** How long a pattern is, in characters, and its program, in steps. */
+/** Maximum length of a pattern in characters, and of its program in steps. */
 const maxPatternLength = 1024;
 const maxSteps = 1000;
-/** How many characters are looked at, each by all steps of the program: some 40 ms at the most. */
+/** Maximum of characters times steps of the program: at most some 40 ms. */
 const maxWork = 4 * 1024 * 1024;
 /**
- * How many patterns are kept compiled; what was not used for longest goes first. Each takes some KiB, and, after texts of every kind, up to
- * 8 MiB of the states that it was in.
+ * How many patterns stay compiled; the least recently used one is dropped first. Each takes some KiB, and its states grow to at most
+ * 8 MiB with varied texts.
  */
 const maxKnown = 100;
 
 const known = new Map<string, Regex>();
 
-/** Whether a pattern is found in a text. Errors: when it is no pattern, or too long or the text too long for it. */
+/** Whether a pattern matches anywhere in a text. Errors: the pattern is invalid or too long, or the text is too long for it. */
 export function isFound(text: string, pattern: string): boolean {
   const regex = regexOf(pattern);
   const maxTextLength = Math.floor(maxWork / regex.steps);
@@ -162,7 +164,7 @@ export function isFound(text: string, pattern: string): boolean {
   return regex.test(text);
 }
 
-/** Why a pattern cannot be searched for; undefined: it can. */
+/** Returns why a pattern is not usable; undefined if it is. */
 export function whyNoRegex(pattern: string): string | undefined {
   try {
     compile(pattern);
@@ -180,7 +182,7 @@ function regexOf(pattern: string): Regex {
   return regex;
 }
 
-/** Errors: when it is no pattern, or too long. */
+/** Errors: the pattern is invalid or too long. */
 function compile(pattern: string): Regex {
   const { length } = pattern;
   if (length > maxPatternLength)

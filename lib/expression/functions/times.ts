@@ -1,5 +1,5 @@
-// Functions of the time, by the clock of the hub, which in a test stands still until it is moved; and CEL's own points in time and
-// durations, with the methods that these have.
+// Functions of the time, by the clock of the hub, which in a test stands still until it is moved; and CEL's points in time and
+// durations with their methods.
 
 import { fixedText } from '../../model/digits.ts';
 import { describe } from '../../model/error.ts';
@@ -7,18 +7,18 @@ import { dayMs, readTimestamp } from '../../model/time/iso-time.ts';
 import { isZone, localTime } from '../../model/time/zone-time.ts';
 import { define, type FunctionType } from './function-type.ts';
 
-/** A point in time of the years 1 to 9999, to the millisecond. */
+/** A point in time within the years 1 to 9999, to the millisecond. */
 export class PointInTime {
   readonly ms: number;
 
   constructor(ms: number) {
     if (!(ms >= firstMs && ms <= lastMs))
-      throw new Error('expected a point in time of the years 1 to 9999, got one beyond');
+      throw new Error('expected a point in time within the years 1 to 9999, got one outside');
     this.ms = Math.trunc(ms);
   }
 }
 
-/** A duration of at most 292 years, as CEL has it. */
+/** A duration of at most 292 years, as in CEL. */
 export class TimeSpan {
   readonly ms: number;
 
@@ -32,11 +32,11 @@ const firstMs = Date.parse('0001-01-01T00:00:00Z');
 const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
 const longestMs = 2 ** 63 / 1e6;
 
-/** Their names in the language. */
+/** Their type names in the language. */
 export const pointInTime = 'patchbay.Timestamp';
 export const timeSpan = 'patchbay.Duration';
 
-/** What operators make of them. */
+/** Their operators. */
 export const timeOperators: readonly (readonly [signature: string, compute: (a: Timed, b: Timed) => unknown])[] = [
   [`${pointInTime} - ${pointInTime}: ${timeSpan}`, (a, b) => new TimeSpan(a.ms - b.ms)],
   [`${pointInTime} - ${timeSpan}: ${pointInTime}`, (a, b) => new PointInTime(a.ms - b.ms)],
@@ -63,7 +63,7 @@ export const timeFunctions: readonly FunctionType[] = [
   ofNow('date', 'the date as text: "2026-12-24"', 'string', (date) => date.toISOString().slice(0, 10)),
 ];
 
-/** What CEL has for points in time and durations. The numbers are those of CEL: months, and days of the week and year, start from 0. */
+/** CEL's functions for points in time and durations. They count as in CEL: months, and days of the week and year, start at 0. */
 export const pointInTimeFunctions: readonly FunctionType[] = [
   define(['timestamp(seconds)', 'timestamp(text)'], 'a point in time', {
     [`double: ${pointInTime}`]: (seconds: number) => new PointInTime(seconds * 1000),
@@ -102,7 +102,7 @@ export const pointInTimeFunctions: readonly FunctionType[] = [
   ),
 ];
 
-/** As texts and numbers: `2026-11-22T03:00:00.5Z`, `90.5s`, and whole seconds since 1970. */
+/** Converts to `2026-11-22T03:00:00.5Z`, `90.5s`, and whole seconds since 1970. */
 export const timeConversions = {
   textOfPoint: ({ ms }: PointInTime) => new Date(ms).toISOString().replace(/\.?0*Z$/, 'Z'),
   textOfSpan: ({ ms }: TimeSpan) => `${fixedText(ms / 1000, 9).replace(/\.?0*$/, '')}s`,
@@ -112,19 +112,19 @@ export const timeConversions = {
 export const pointInTimeForm = 'a point in time such as "2026-11-22T03:00:00Z"';
 export const timeSpanForm = 'a duration such as "1h30m" or "1.5s"';
 
-/** Whether `timestamp` reads a text. */
+/** Whether `timestamp` accepts a text. */
 export function isPointInTime(text: string): boolean {
   const ms = readTimestamp(text);
   return ms !== undefined && ms >= firstMs && ms <= lastMs;
 }
 
-/** Whether `duration` reads a text. */
+/** Whether `duration` accepts a text. */
 export function isTimeSpan(text: string): boolean {
   const ms = readTimeSpan(text);
   return ms !== undefined && Math.abs(ms) <= longestMs;
 }
 
-/** The time zone is checked at load: it has to be a text that stands in the expression. */
+/** Defines a function of the current time. Its time zone must be a text literal, which is checked at load. */
 function ofNow(name: string, summary: string, gives: string, read: (date: Date) => unknown): FunctionType {
   const compute = (now: number, zone?: string) => read(localTime(now, zone));
   return {
@@ -139,7 +139,7 @@ function ofNow(name: string, summary: string, gives: string, read: (date: Date) 
   };
 }
 
-/** `ofSpan`: what is in a duration of so many milliseconds; its whole number is meant. */
+/** `ofSpan` converts the milliseconds of a duration to the unit; its fraction is dropped. */
 function ofPoint(name: string, read: (date: Date) => number, ofSpan?: (ms: number) => number): FunctionType {
   return define([`${name}(time)`, `${name}(time, 'Europe/Berlin')`], '', {
     [`${pointInTime}: double`]: ({ ms }: PointInTime) => read(new Date(ms)),
@@ -148,7 +148,7 @@ function ofPoint(name: string, read: (date: Date) => number, ofSpan?: (ms: numbe
   });
 }
 
-/** A zone by its name, or by its distance to UTC: `Europe/Berlin`, `+02:00`, `02:00`. Errors: there is none. */
+/** Takes a zone by name or by offset from UTC: `Europe/Berlin`, `+02:00`, `02:00`. Errors: there is no such zone. */
 function timeIn(zone: string, ms: number): Date {
   const [, sign, hours, minutes] = /^([+-]?)([01]\d|2[0-3]):([0-5]\d)$/.exec(zone) ?? [];
   if (hours !== undefined)
@@ -157,7 +157,7 @@ function timeIn(zone: string, ms: number): Date {
   throw new Error(`expected a time zone such as Europe/Berlin or +02:00, got ${describe(zone)}`);
 }
 
-/** When the year of a date has begun. `Date.UTC` takes a year before 100 for one of the last century. */
+/** Returns the start of the year of a date. `Date.UTC` would move a year before 100 into the last century. */
 function yearOf(date: Date): number {
   return new Date(0).setUTCFullYear(date.getUTCFullYear(), 0, 1);
 }
@@ -173,7 +173,7 @@ const unitMs: Readonly<Record<string, number>> = {
 };
 const spanPart = /(\d+\.?\d*|\.\d+)(h|ms|m|s|us|µs|ns)/g;
 
-/** Reads `-1h30m`, `1.5s` or `0` as milliseconds; undefined: it is no duration. */
+/** Reads `-1h30m`, `1.5s` or `0` as milliseconds; undefined if the text is not a duration. */
 function readTimeSpan(text: string): number | undefined {
   const [, sign, parts = ''] = /^([+-]?)((?:(?:\d+\.?\d*|\.\d+)(?:h|ms|m|s|us|µs|ns))+|0)$/.exec(text) ?? [];
   if (parts === '') return undefined;
@@ -182,7 +182,7 @@ function readTimeSpan(text: string): number | undefined {
   return sign === '-' ? -ms + 0 : ms;
 }
 
-/** Errors: the text is none. */
+/** Errors: the text does not have the form. */
 function readOr(read: (text: string) => number | undefined, text: string, form: string): number {
   const ms = read(text);
   if (ms !== undefined) return ms;

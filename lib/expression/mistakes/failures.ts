@@ -1,10 +1,10 @@
-// Tells why an expression has failed on a value whose type was not known before: what the language says of its own types, in words.
+// Explains in plain words why an expression failed on a value whose type was unknown at load.
 
 import { HubError } from '../../model/error.ts';
 import { pointInTime, timeSpan } from '../functions/times.ts';
 import { authorsName } from '../language.ts';
 
-/** The same error, or one in the words of people. What an expression is told by its functions is in such words already. */
+/** Translates an error of the language into plain words. Errors of Patchbay's functions are in plain words already. */
 export function explainFailure(error: unknown): unknown {
   const { code, summary } = (error ?? {}) as { readonly code?: unknown; readonly summary?: unknown };
   if (typeof code !== 'string' || typeof summary !== 'string') return error;
@@ -21,7 +21,7 @@ function explain(code: string, summary: string): string {
   const binary = /^no such overload: (\S+) (\S+) (\S+)$/.exec(summary);
   if (binary !== null) {
     const [, left, operator, right] = binary;
-    return `expected values that ${operator} can take, got ${wordOf(left!)} ${operator} ${wordOf(right!)}`;
+    return `expected values that ${operator} accepts, got ${wordOf(left!)} ${operator} ${wordOf(right!)}`;
   }
   const unary = /^no such overload: ([-!])(\S+)$/.exec(summary);
   if (unary !== null)
@@ -30,10 +30,10 @@ function explain(code: string, summary: string): string {
   if (call !== null) {
     const [, receiver, name, list] = call;
     const given = [receiver, list].filter((part) => part !== undefined && part !== '').join(', ');
-    return `expected what ${authorsName(name!)} can take, got ${authorsName(name!)}(${types(given)})`;
+    return `expected arguments that ${authorsName(name!)} accepts, got ${authorsName(name!)}(${types(given)})`;
   }
   const range = /^Expression of type '([^']+)' cannot be range/.exec(summary);
-  if (range !== null) return `expected a list to go through, got ${aWordOf(range[1]!)}`;
+  if (range !== null) return `expected a list to iterate over, got ${aWordOf(range[1]!)}`;
   const type = /got '([^']+)'$/.exec(summary);
   if (type !== null && (code === 'invalid_logical_operand' || code === 'invalid_condition_type'))
     return `expected a condition, got ${aWordOf(type[1]!)}`;
@@ -41,10 +41,10 @@ function explain(code: string, summary: string): string {
   return key === null ? summary : `expected a key of the map, got ${JSON.stringify(key[1])}`;
 }
 
-// A mistake in an expression.
+// An error in an expression.
 
 export class ExpressionMistake extends HubError {
-  /** Where it is: the offset in the text of the expression. */
+  /** The offset in the text of the expression. */
   readonly offset: number;
 
   constructor(message: string, offset: number) {
@@ -52,13 +52,13 @@ export class ExpressionMistake extends HubError {
     this.offset = offset;
   }
 
-  /** The same at another place. */
+  /** Returns the same error at another offset. */
   movedTo(offset: number): ExpressionMistake {
     return offset === this.offset ? this : new ExpressionMistake(this.message, offset);
   }
 }
 
-// The types of the language in the words of people.
+// The types of the language in plain words.
 
 const words: Readonly<Record<string, string>> = {
   double: 'number',
@@ -81,11 +81,11 @@ export function wordOf(type: string): string {
   if (inner !== undefined)
     return { dyn: 'list', double: 'list of numbers', string: 'list of texts' }[inner] ?? `list of ${wordOf(inner)}`;
   if (type.startsWith('map')) return 'map';
-  if (/^[A-Z]$/.test(type)) return 'value of unknown type'; // what an empty list would hold
+  if (/^[A-Z]$/.test(type)) return 'value of unknown type'; // the items of an empty list
   return type.startsWith('type') ? 'type' : type;
 }
 
-/** The same with an article: `a number`. */
+/** Returns the same with an article: `a number`. */
 export function aWordOf(type: string): string {
   const word = wordOf(type);
   return word === 'true/false' || word === 'null' ? word : `a ${word}`;

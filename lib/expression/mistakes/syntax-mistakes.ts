@@ -1,8 +1,8 @@
-// Tells mistakes in the syntax of expressions to people who do not program: what other languages write, what the keyboard of a
-// word processor makes of quotes, and what was left open.
+// Explains syntax errors of expressions to people who do not program: the syntax of other languages, the curly quotes of word
+// processors, and brackets or quotes that were left open.
 import { ExpressionMistake } from './failures.ts';
 
-/** What the parser has found. */
+/** The error of the parser. */
 interface Found {
   readonly code: string;
   readonly summary: string;
@@ -15,7 +15,7 @@ interface Token {
 }
 
 const choice = 'condition ? value : other value';
-/** Words of other languages, and what is written here. */
+/** Keywords of other languages, and the operators that replace them. */
 const words: ReadonlyMap<string, string> = new Map([
   ['and', '&&'],
   ['or', '||'],
@@ -29,10 +29,10 @@ const words: ReadonlyMap<string, string> = new Map([
   ['else', choice],
 ]);
 
-/** Characters that the language does not have, and what is written instead. */
+/** Characters that are not part of the language, and what replaces them. */
 const characters: Readonly<Record<string, string>> = {
-  '&': '&& between two conditions that both have to be true',
-  '|': '|| between two conditions of which one has to be true',
+  '&': '&& between two conditions that must both be true',
+  '|': '|| between two conditions of which one must be true',
   '×': '*',
   '·': '*',
   '÷': '/',
@@ -42,7 +42,7 @@ const characters: Readonly<Record<string, string>> = {
   '–': '-',
   '−': '-',
   '^': 'pow(number, exponent)',
-  ';': 'one expression alone',
+  ';': 'a single expression',
   $: 'a name without $',
   '#': "a text in quotes, as in '#1'",
   '`': 'the quotes \' or "',
@@ -51,7 +51,7 @@ const curlyQuotes = /[“”„‟‘’‚‛«»]/;
 
 const tokenPattern = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\/\/.*|[A-Za-z_]\w*|\d[\d.]*|[=!<>]=|&&|\|\||\S/gs;
 
-/** `names` are those that the expression knows: an `or` among them is no mistake. */
+/** `names` are the names that the expression knows: an `or` among them is valid. */
 export function explainSyntax(text: string, error: unknown, names: readonly string[]): ExpressionMistake {
   const found = readError(text, error);
   const tokens = Array.from(text.matchAll(tokenPattern), (match): Token => ({ text: match[0], start: match.index }));
@@ -87,10 +87,10 @@ function wordMistake(tokens: readonly Token[], names: readonly string[]): Explai
   return undefined;
 }
 
-/** A sign that has another meaning here, or none. */
+/** Explains a sign that has another meaning here, or none. */
 function signMistake(text: string, { code, start }: Found, tokens: readonly Token[]): Explained | undefined {
   if (code.startsWith('unterminated') || code === 'newline_in_string')
-    return { message: `expected a text that ends with ${text[start]} as it begins, got no end`, start };
+    return { message: `expected a closing ${text[start]} at the end of the text, got none`, start };
   const char = text[start] ?? '';
   const before = text.slice(0, start).trimEnd().at(-1) ?? '';
   const next = text[start + 1] ?? '';
@@ -107,8 +107,7 @@ function signMistake(text: string, { code, start }: Found, tokens: readonly Toke
       message: `expected a decimal point, got ${/\d+$/.exec(text.slice(0, start))![0]},${/^\d+/.exec(text.slice(start + 1))![0]}`,
       start,
     };
-  if (char === ':' && next === '=')
-    return { message: 'expected an expression, which computes and does not assign, got :=', start };
+  if (char === ':' && next === '=') return { message: 'expected an expression without an assignment, got :=', start };
   const quote = tokens.find((token) => curlyQuotes.test(token.text[0]!));
   if (quote !== undefined) return { message: `expected the quotes ' or ", got ${quote.text[0]}`, start: quote.start };
   if (code === 'unexpected_character' && Object.hasOwn(characters, char) && next !== char)
@@ -116,13 +115,13 @@ function signMistake(text: string, { code, start }: Found, tokens: readonly Toke
   const last = tokens.at(-1);
   if (last?.text === '%' && start >= last.start + 1)
     return {
-      message: 'expected a value after %, which is the remainder of a division: 50 % is written 0.5',
+      message: 'expected a value after %, the remainder of a division: write 50 % as 0.5',
       start: last.start,
     };
   return undefined;
 }
 
-/** A quote without its other one. */
+/** Explains a quote without its counterpart. */
 function quoteMistake(tokens: readonly Token[]): Explained | undefined {
   const single = tokens.find(({ text }) => text === "'" || text === '"');
   return (
@@ -133,7 +132,7 @@ function quoteMistake(tokens: readonly Token[]): Explained | undefined {
   );
 }
 
-/** A bracket that is not closed, or closes nothing. */
+/** Explains a bracket that is not closed, or closes nothing. */
 function bracketMistake(tokens: readonly Token[]): Explained | undefined {
   const closing: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
   const open: Token[] = [];
@@ -142,7 +141,7 @@ function bracketMistake(tokens: readonly Token[]): Explained | undefined {
     else if (Object.values(closing).includes(token.text)) {
       const opened = open.pop();
       if (opened === undefined)
-        return { message: `expected a bracket that opens before ${token.text}, got none`, start: token.start };
+        return { message: `expected an opening bracket before ${token.text}, got none`, start: token.start };
       if (closing[opened.text] !== token.text)
         return {
           message: `expected ${closing[opened.text]} to close ${opened.text}, got ${token.text}`,
@@ -156,7 +155,7 @@ function bracketMistake(tokens: readonly Token[]): Explained | undefined {
   );
 }
 
-/** Something that is missing where the parser has stopped. */
+/** Explains what is missing where the parser stopped. */
 function placeMistake(text: string, { code, summary, start }: Found, tokens: readonly Token[]): Explained {
   if (text.trim() === '') return { message: 'expected an expression, got an empty text', start: 0 };
   if (code === 'limit_exceeded') return { message: `expected a shorter expression: ${limitOf(summary)}`, start: 0 };
@@ -165,11 +164,11 @@ function placeMistake(text: string, { code, summary, start }: Found, tokens: rea
   const before = index < 0 ? tokens.at(-1) : tokens[index - 1];
   const got = at === undefined ? 'the end' : at.text;
   if (summary.startsWith('Expected COLON'))
-    return { message: `expected : and another value after ? and a value, got ${got}`, start };
+    return { message: `expected : and a second value, as in ${choice}, got ${got}`, start };
   if (/^Invalid number/i.test(summary))
     return { message: `expected a number up to 1.8e308, got ${/^[\w.+-]*/.exec(text.slice(start))![0]}`, start };
   if (code === 'reserved_identifier')
-    return { message: `expected another name than ${got}, which the language has itself`, start };
+    return { message: `expected another name than ${got}, which the language reserves`, start };
   if (code === 'unexpected_character' && at !== undefined && before !== undefined) {
     if (/^\d/.test(before.text) && before.start + before.text.length === start && /^[A-Za-z]/.test(got))
       return { message: `expected a number without a unit, got ${before.text}${got}`, start: before.start };
@@ -185,19 +184,19 @@ function placeMistake(text: string, { code, summary, start }: Found, tokens: rea
   }
   if (code === 'unexpected_character') {
     const char = [...text.slice(start)][0] ?? got;
-    return { message: `expected names of letters a-z, digits and _, and other texts in quotes, got ${char}`, start };
+    return { message: `expected a name of letters a-z, digits and _, or a text in quotes, got ${char}`, start };
   }
   return { message: `expected an expression, ${summary[0]!.toLowerCase()}${summary.slice(1)}`, start };
 }
 
 function limitOf(summary: string): string {
   const [, limit = '', count = ''] = /(\w+) \((\d+)\)/.exec(summary) ?? [];
-  const whats: Readonly<Record<string, string>> = {
+  const units: Readonly<Record<string, string>> = {
     maxAstNodes: 'names, values and operators',
     maxDepth: 'levels of brackets',
     maxListElements: 'items in a list',
     maxMapEntries: 'entries in a map',
     maxCallArguments: 'arguments',
   };
-  return `it may have ${count} ${whats[limit] ?? 'parts'}`;
+  return `at most ${count} ${units[limit] ?? 'parts'}`;
 }

@@ -1,5 +1,5 @@
-// Tells what does not fit in an expression to people who do not program: names, operators, functions and results, each with
-// what to write instead.
+// Explains type errors of expressions to people who do not program: names, operators, functions and results, each with what to
+// write instead.
 import { nearestName } from '../../json5/nearest-name.ts';
 import type { ValueType } from '../../model/value.ts';
 import { functionTypes } from '../functions/functions.ts';
@@ -15,7 +15,7 @@ interface Checked {
   readonly message: string;
 }
 
-/** `hasParam`: the expression could look up other parameters. */
+/** `hasParam`: the expression may look up other parameters. */
 export function explainType(
   text: string,
   error: Checked,
@@ -56,7 +56,7 @@ export function explainType(
     case 'invalid_macro_argument':
       return mistake("expected has(map.key) with the name of a map, as in cel.bind(m, {'a': 1}, has(m.a))");
     case 'invalid_comprehension_range':
-      return mistake(`expected a list to go through, got ${aWordOf(typeOf(node))}`);
+      return mistake(`expected a list to iterate over, got ${aWordOf(typeOf(node))}`);
     case 'cannot_index_type':
     case 'invalid_index_type':
       return mistake(fieldMistake(node, source));
@@ -67,7 +67,7 @@ export function explainType(
   }
 }
 
-/** A field of what has none. The language finds that out of some types alone, and of others once it computes. */
+/** Finds a field of a value that has no fields. The language itself finds it at load for some types only. */
 export function explainField(text: string, part: Part): ExpressionMistake | undefined {
   if (part.op === '.') {
     const type = typeOf((part.args as [Part])[0]);
@@ -84,7 +84,7 @@ export function explainField(text: string, part: Part): ExpressionMistake | unde
   return undefined;
 }
 
-/** A result that cannot be written, or is no condition. */
+/** Explains a result that cannot be written, or is not a condition. */
 export function explainResult(
   text: string,
   tree: Part,
@@ -102,7 +102,7 @@ export function explainResult(
   return mistake(`expected a number as the result, got ${aWordOf(type)}: use double(${short(source)})`);
 }
 
-/** Names of values, which nobody means as a text. */
+/** Names of values, which no author means as a text. */
 const ownNames: ReadonlySet<string> = new Set(['value', 'previous', 'sum']);
 
 interface Binary extends Part {
@@ -156,10 +156,10 @@ function binaryMistake({ op, left, right }: Binary, source: (part: Part) => stri
       : `use (${short(source(flag))} ? 1 : 0)`;
     return mistake(`${sides}: ${use}`, flag);
   }
-  return mistake(`expected values that ${op} can take, got ${sides}`, left);
+  return mistake(`expected values that ${op} accepts, got ${sides}`, left);
 }
 
-/** What makes another type of a text, where that is no number. */
+/** The functions that convert a text to a type other than number. */
 const readers: Readonly<Record<string, string>> = { [pointInTime]: 'timestamp', [timeSpan]: 'duration' };
 
 function unaryMistake({ op, args }: Part, source: (part: Part) => string): string {
@@ -170,7 +170,7 @@ function unaryMistake({ op, args }: Part, source: (part: Part) => string): strin
     : `expected a number after -, got ${aWordOf(type)}`;
 }
 
-/** What makes a condition of a value. */
+/** Suggests how to turn a value into a condition. */
 function compared(source: string, type: string, operator = type === 'double' ? '>' : '=='): string {
   if (type === 'double') return `compare it, as in ${short(source)} ${operator} 0`;
   if (type === 'string') return `compare it, as in ${short(source)} ${operator} 'on'`;
@@ -185,11 +185,11 @@ function unknownVariable(text: string, node: Part, names: readonly string[], has
   const after = text.slice(node.end);
   const [address] = /^[\w-]+(?:\s*\/\s*[\w-]+)+/.exec(text.slice(node.start)) ?? [];
   if (hasParam && address !== undefined && /^\s*[-/]/.test(after))
-    return `unknown name "${name}": a parameter is read with param('${address.replace(/\s/g, '')}')`;
+    return `unknown name "${name}": read a parameter with param('${address.replace(/\s/g, '')}')`;
   if (/^\s*\./.test(after) && name === 'Math')
-    return 'unknown name "Math": functions have no Math. before them, as in round(value)';
+    return 'unknown name "Math": write functions without Math., as in round(value)';
   const type = functionTypes.get(name);
-  if (type !== undefined) return `unknown name "${name}": a function has brackets, as in ${type.usages[0]}`;
+  if (type !== undefined) return `unknown name "${name}": write a function with brackets, as in ${type.usages[0]}`;
   const shown = names.filter((known) => known !== 'now');
   const known = shown.length > 0 && shown.length <= 20 ? `, the names are ${shown.join(', ')}` : '';
   const quotes = ownNames.has(name) ? '' : `; a text needs quotes: '${name}'`;
@@ -204,7 +204,7 @@ function fieldMistake(node: Part, source: (part: Part) => string): string {
   return `${aWordOf(typeOf(left))} has no .${field}${hint}`;
 }
 
-/** From `found no matching overload for 'string.fn_round(double)'`. */
+/** Reads `found no matching overload for 'string.fn_round(double)'`. */
 function callMistake(summary: string): string {
   const [, receiver, name = '', list = ''] = /'(?:(.+)\.)?(\w+)\((.*)\)'$/.exec(summary) ?? [];
   const type = functionTypes.get(authorsName(name));

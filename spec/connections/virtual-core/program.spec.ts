@@ -140,7 +140,7 @@ test(
     'outputs["lamp/elapsed"]: expected each name once, "lamp/elapsed" is also of output "lamp"',
     'outputs["on//air"]: expected a Parameter ID whose segments between / are not empty, got "on//air" (string)',
     'outputs.unclear.expression: expected a clear name, on_air is "on-air" and also "on air"',
-    'outputs.word.expression: expected another name than double, which the language has itself',
+    'outputs.word.expression: expected another name than double, which the language reserves',
   ],
 );
 

@@ -19,7 +19,7 @@ export const expressionMistakes = inMaps([
   ['<>', 'value ¦<> 3', 'expected !=, got <>'],
   ['^ for a power', 'value ¦^ 2', 'pow(number, exponent)'],
   ['a bracket that is not closed', 'round¦(value', 'expected ) that closes (', 'cannot'],
-  ['a bracket too many', 'value * 2¦)', 'expected a bracket that opens before )', 'cannot'],
+  ['a bracket too many', 'value * 2¦)', 'expected an opening bracket before )', 'cannot'],
   ['an expression that ends too early', 'value ¦+', 'expected a value after +, got the end'],
   ['a text without an end', "value > 1 ? 'on : 'off¦'", "one ' is missing"],
   ['a function that is misspelt', '¦rond(value)', 'unknown function rond(…), did you mean round(number)?'],
@@ -33,7 +33,7 @@ export const expressionMistakes = inMaps([
   ],
   ['a name that is misspelt', '¦vlaue * 2', 'unknown name "vlaue", did you mean "value"?', 'cannot'],
   ['a text without quotes', "value > 1 ? ¦ON : 'OFF'", ['unknown name "ON"', "a text needs quotes: 'ON'"], 'cannot'],
-  ['an address without param', '¦desk/count + value', "a parameter is read with param('desk/count')", 'cannot'],
+  ['an address without param', '¦desk/count + value', "read a parameter with param('desk/count')", 'cannot'],
   [
     'param without quotes',
     'value + param(¦desk)',
