@@ -25,21 +25,21 @@ const program = new Command('patchbay')
   .description('A hub of parameters: connections, rules and dashboards meet in one reactive graph.')
   .version(version)
   .configureOutput({ writeErr: (text) => console.printError(withoutArguments(text).trimEnd()) })
-  .showHelpAfterError('(patchbay --help shows what there is)');
+  .showHelpAfterError('(patchbay --help lists all commands)');
 
 program
   .command('run', { isDefault: true })
-  .description('run the hub with flow files, and folders of them, until SIGINT or SIGTERM; SIGHUP reloads them')
+  .description('run the hub with flow files and folders until SIGINT or SIGTERM; SIGHUP reloads them')
   .argument('[paths...]', 'flow files and folders', [defaultFolder])
-  .option('--log-level <level>', 'least level that is logged: debug, info, warn, error', 'info')
+  .option('--log-level <level>', 'minimum log level: debug, info, warn, error', 'info')
   .option(
     '--log-format <format>',
     'pretty (on a terminal) or json (elsewhere)',
     process.stdout.isTTY ? 'pretty' : 'json',
   )
-  .option('--no-watch', 'reload flow files at SIGHUP only, not when they are saved')
-  .option('--safe', 'start connections, but no rules')
-  .option('--no-warm-up', 'leave V8 to compile the way of a change once changes come; the first ones take longer')
+  .option('--no-watch', 'reload flow files only at SIGHUP, not when they are saved')
+  .option('--safe', 'start connections but no rules')
+  .option('--no-warm-up', 'do not warm up: the first changes take longer')
   .action((paths: string[], options: RunSettings, { args }: Command) => {
     const [, program = '', typed] = process.argv;
     const [first] = args;

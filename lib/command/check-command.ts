@@ -1,19 +1,19 @@
-// `patchbay check`: names every mistake in flow files and dashboards without running anything.
+// `patchbay check`: reports every error in flow files and dashboards without running anything.
 import { type Cli, command, flowFiles } from './cli.ts';
 import type { Console } from './console.ts';
 
 export function register(cli: Cli): void {
-  command(cli, 'check', 'check flow files and folders, and name every mistake; exit status 1 when there is any')
+  command(cli, 'check', 'report every error in flow files and dashboards; exit status 1 if there are any')
     .argument(...flowFiles)
     .action((paths: string[]) => cli.finish(check(paths, cli.console)));
 }
 
-/** Prints every mistake; without any, what may be wrong and what is probably not meant. A line each; exit status 1 when there is a mistake. */
+/** Prints every error, a line each, and returns exit status 1. Without errors it prints warnings and a summary. */
 export async function check(paths: readonly string[], console: Console): Promise<number> {
   const { checkFlows } = await import('../hub/index.ts');
   const { plan, mistakes } = await checkFlows(paths);
   if (mistakes.length > 0) {
-    const count = `${mistakes.length} ${mistakes.length === 1 ? 'mistake' : 'mistakes'}`;
+    const count = `${mistakes.length} ${mistakes.length === 1 ? 'error' : 'errors'}`;
     console.printError([...mistakes, count].join('\n'));
     return 1;
   }

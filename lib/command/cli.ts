@@ -1,4 +1,4 @@
-// What a command is declared with. Each file of a command has a function `register`, and a line in `main.ts`.
+// How commands are declared. Each command file exports a function `register` and has a line in `main.ts`.
 
 import { type Command, Option } from 'commander';
 import type { PacedConsole } from './console.ts';
@@ -18,16 +18,16 @@ export function command({ program }: Cli, name: string, description: string): Co
   return program.command(name).description(description);
 }
 
-/** A command that asks a running hub. */
+/** Declares a command that talks to a running hub. */
 export function remoteCommand(cli: Cli, name: string, description: string): Command {
   return command(cli, name, description)
-    .addOption(fromEnvironment('--url <url>', 'where the hub is', 'URL').default('http://localhost:17011'))
-    .addOption(fromEnvironment('--username <name>', 'for HTTP Basic', 'USERNAME'))
-    .addOption(fromEnvironment('--password <password>', 'for HTTP Basic', 'PASSWORD'))
-    .addOption(fromEnvironment('--token <token>', 'for HTTP Bearer', 'TOKEN'));
+    .addOption(fromEnvironment('--url <url>', 'URL of the hub', 'URL').default('http://localhost:17011'))
+    .addOption(fromEnvironment('--username <name>', 'user name for HTTP Basic', 'USERNAME'))
+    .addOption(fromEnvironment('--password <password>', 'password for HTTP Basic', 'PASSWORD'))
+    .addOption(fromEnvironment('--token <token>', 'token for HTTP Bearer', 'TOKEN'));
 }
 
-/** An option that an environment variable may set. The help names the variable, and never shows what it holds. */
+/** An option that an environment variable may set. The help names the variable, never its value. */
 export function fromEnvironment(flags: string, description: string, name: string): Option {
   return new Option(flags, description).default('', 'none').env(`PATCHBAY_${name}`);
 }

@@ -1,6 +1,6 @@
-// How commands print: answers go to standard output, complaints to standard error. A terminal gets nothing that it would obey: what others
-// have written is shown, as `ls` does. A pipe or a file gets data as it is. What is for people alone, such as a line of the audit, is
-// printable wherever it goes, since another program may show it on a terminal.
+// How commands print: results to standard output, errors to standard error. On a terminal, control characters are escaped, as in `ls`.
+// Pipes and files receive data unchanged. Lines for people, such as those of the audit, are always escaped, because another program may
+// show them on a terminal.
 
 import type { Writable } from 'node:stream';
 import { printableLines } from '../model/printable.ts';
@@ -13,9 +13,9 @@ export interface Console {
 
 /** A console whose reader may be slow. */
 export interface PacedConsole extends Console {
-  /** Whether so much that was printed is still unread that more should wait. */
+  /** Whether so much output is unread that more should wait. */
   readonly isBehind: boolean;
-  /** Resolves when the reader has taken everything that was printed. */
+  /** Resolves when the reader has taken all output. */
   whenTaken(): Promise<void>;
 }
 

@@ -1,14 +1,14 @@
-// How the process of a command ends: with the exit status of the command, at a signal, or because nobody reads on.
+// How the process of a command ends: with the exit status of the command, at a signal, or when its output is closed.
 
 import { messageOf } from '../model/error.ts';
 import { hasWaitingThreads } from '../model/waiting-threads.ts';
 import type { PacedConsole } from './console.ts';
 
-/** When a signal has asked to stop, what was printed is waited for so long at most. */
+/** The longest wait for unread output after a signal. */
 const lastLinesMs = 500;
 
 export interface Ending {
-  /** Ends the process with the exit status that a command resolves to, once what was printed has been taken. It prints errors. */
+  /** Prints the error of a command, if any, and ends the process with its exit status once all output has been taken. */
   finish(command: Promise<number>): Promise<void>;
   /** Resolves at the first SIGINT or SIGTERM; a second one ends the process at once. */
   untilStopped(): Promise<string>;
@@ -18,13 +18,13 @@ export function createEnding(host: NodeJS.Process, console: PacedConsole): Endin
   let isStopping = false;
 
   host.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
-    if (code === 'EPIPE') host.exit(0); // nobody reads on, as in `patchbay watch … | head -1`
-    console.printError(`standard output: expected to write to it, got ${message}`);
+    if (code === 'EPIPE') host.exit(0); // the reader has gone, as in `patchbay watch … | head -1`
+    console.printError(`cannot write to standard output: ${message}`);
     host.exit(1);
   });
-  host.stderr.on('error', () => {}); // nobody is left to be told
+  host.stderr.on('error', () => {}); // there is nowhere left to report it
 
-  /** Ends by the signal where a thread hangs although the hub has waited for it as long as it may: then the system does not. */
+  /** Ends by signal if a thread still hangs after the hub has waited for it: a normal exit would wait for the thread. */
   const leaveWaitingThreads = () => {
     if (!hasWaitingThreads()) return;
     host.removeAllListeners('SIGTERM');
@@ -45,7 +45,7 @@ export function createEnding(host: NodeJS.Process, console: PacedConsole): Endin
     },
     untilStopped: () =>
       new Promise((resolve) => {
-        setInterval(() => {}, 2 ** 31 - 1); // a hub of nothing but Dummies is one to wait for, too
+        setInterval(() => {}, 2 ** 31 - 1); // keeps the process alive, even if the hub has only Dummies
         for (const signal of ['SIGINT', 'SIGTERM'] as const)
           host.once(signal, () => {
             isStopping = true;

@@ -1,4 +1,4 @@
-// patchbay init: a folder to begin with, or a recipe in a folder. Nothing that is there already is touched.
+// `patchbay init`: creates a folder to start with, or adds a recipe to a folder. It never changes existing files.
 
 import { lstatSync, mkdtempSync } from 'node:fs';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -27,16 +27,20 @@ export function register(cli: Cli): void {
   command(
     cli,
     'init',
-    'make a folder to begin with: flow files with tests, a dashboard and a README; or add a recipe to one',
+    'create a folder to start with: flow files with tests, a dashboard and a README; or add a recipe to a folder',
   )
-    .argument('[folder]', 'where; what is there already is never touched', '.')
-    .option('--recipe <name>', 'copy this recipe: `recipes` lists them')
-    .option('--set <name=value>', 'a variable of the recipe, such as an address of yours; once for each', collect)
-    .option('--as <name>', 'the name of the copy (default: that of the recipe)')
-    .option('--data <folder>', 'where the hub keeps values and their history (default: "flows/data")')
-    .option('--bind-ip <address>', "who may come: '' is the whole network (default: this machine alone)")
+    .argument('[folder]', 'target folder; existing files are never changed', '.')
+    .option('--recipe <name>', 'copy this recipe; `recipes` lists them all')
+    .option('--set <name=value>', 'set a variable of the recipe, such as an address; may be repeated', collect)
+    .option('--as <name>', 'name of the copy (default: that of the recipe)')
+    .option('--data <folder>', 'folder where the hub stores values and history (default: "flows/data")')
+    .option('--bind-ip <address>', "IP address to listen on, '' for the whole network (default: this machine only)")
     .addOption(
-      fromEnvironment('--image <name>', 'make it for a container of this image, and print how to run it', 'IMAGE'),
+      fromEnvironment(
+        '--image <name>',
+        'prepare the folder for a container of this image, and print how to run it',
+        'IMAGE',
+      ),
     )
     .action((folder: string, options: InitOptions) => {
       const isAnswered = host.stdin.isTTY && host.stdout.isTTY;
@@ -46,7 +50,7 @@ export function register(cli: Cli): void {
     });
 }
 
-/** The values of an option that may be there several times. */
+/** Collects the values of an option that may be repeated. */
 function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }
@@ -54,39 +58,39 @@ function collect(value: string, before: readonly string[] = []): readonly string
 const examples = join(import.meta.dirname, '../../flows/init');
 const dashboard = 'dashboards/studio.json5';
 
-/** What the flow file says of the place where it runs. */
+/** The settings of the flow file that depend on where it runs. */
 export interface Place {
-  /** Where the store keeps its files, from the folder of the flow file on. */
+  /** The folder of the store, relative to the flow file. */
   readonly data?: string;
-  /** Who may come; the empty text: the whole network. */
+  /** The address to listen on; the empty text: all interfaces. */
   readonly bindIp?: string;
 }
 
 export interface InitOptions extends Place {
-  /** The recipe that is copied; left out: a first studio. */
+  /** The recipe to copy; default: a first studio. */
   readonly recipe?: string;
   /** `name=value` for variables of the recipe. */
   readonly set?: readonly string[];
-  /** The name of the image whose container runs the folder; left out or empty: it runs where it is. */
+  /** The image of the container that runs the folder; default or empty: no container. */
   readonly image?: string;
-  /** The name of the copy; left out: that of the recipe. */
+  /** The name of the copy; default: that of the recipe. */
   readonly as?: string;
-  /** Asks for variables where none is given; left out: the recipe keeps its own. */
+  /** Asks for the variables if none is set; default: the recipe keeps its values. */
   ask?(recipe: Recipe): Promise<ReadonlyMap<string, string>>;
 }
 
-/** What is to be made, by path within the folder, and what there is to say about it. */
+/** The files to create, by path within the folder, and the hints to print. */
 interface Making {
   readonly files: ReadonlyMap<string, string>;
-  /** What is to be typed to try it. */
+  /** The commands that try it. */
   readonly steps: readonly string[];
-  /** What is behind `/hub/`. */
+  /** The part of the URL after `/hub/`. */
   readonly page: string;
 }
 
 /**
- * Makes files in a folder. `calledAs` is how the command is called. Errors: `conflict` where a file is there already, `bad-request` for
- * what is no recipe, no variable of it, or no address; `bad-flow` where the recipe would have mistakes there. Then nothing is made.
+ * Creates files in a folder. `calledAs` is the name of the command in hints. Errors: `conflict` if a file exists, `bad-request` for an
+ * unknown recipe, an unknown variable or an invalid address, `bad-flow` if the copy would have errors. Then it creates nothing.
  */
 export async function init(
   folder: string,
@@ -110,25 +114,25 @@ export async function init(
     const path = join(folder, name);
     makeFolder(dirname(path));
     await writeFile(path, text, { flag: 'wx' });
-    print(printable(`made ${path}`));
+    print(printable(`created ${path}`));
   }
   const start = folder === '.' ? steps : [`cd ${quoted(folder)}`, ...steps];
   const lines = image === '' ? start : runInContainer(folder, image);
-  print(['', ...lines, '', `and then open http://localhost:17011/hub/${page}`].join('\n'));
+  print(['', ...lines, '', `Then open http://localhost:17011/hub/${page}`].join('\n'));
   return 0;
 }
 
 function expectNothing(folder: string, names: readonly string[]): void {
   for (const name of names)
     if (lstatSync(join(folder, name), { throwIfNoEntry: false }) !== undefined)
-      // a link that leads nowhere is in the way as well
-      throw new HubError('conflict', `${join(folder, name)}: expected nothing, there is one already; nothing was made`);
+      // a dangling link counts, too
+      throw new HubError('conflict', `${join(folder, name)}: file exists already; nothing was created`);
 }
 
-/** What a container of the image has: a volume, and a network of its own, to which the system lets in whom it is told to. */
+/** A container has a volume and its own network; the container runtime decides who reaches it. */
 const inContainer: Place = { data: '/var/lib/patchbay', bindIp: '' };
 
-/** The command that runs the flow files of a folder in a container. */
+/** Returns the command that runs the flow files of a folder in a container. */
 function runInContainer(folder: string, image: string): string[] {
   const flows = quoted(join(folder, defaultFolder));
   const mounted = isAbsolute(folder) ? flows : `"$PWD"/${flows}`;
@@ -150,7 +154,7 @@ function example(name: string): Promise<string> {
   return readFile(join(examples, name), 'utf8');
 }
 
-/** The first flow file for another place. Errors: when it has another text by now. */
+/** Adapts the first flow file to another place. Errors: the template has changed. */
 export function placed(text: string, { data, bindIp }: Place): string {
   if (bindIp !== undefined && bindIp !== '' && isIP(bindIp) === 0)
     throw new HubError(
@@ -167,7 +171,7 @@ export function replaceOnce(text: string, from: string, to: string): string {
   return parts.join(to);
 }
 
-/** What is beside the flow files. `page` is the name of a dashboard. */
+/** Adds the files beside the flow files. `page` is the name of a dashboard. */
 function addOwn(files: Map<string, string>, call: string, options: InitOptions, flowFile: string, page?: string): void {
   const { data = `${defaultFolder}/data`, image = '' } = options;
   const console = 'The console is at <http://localhost:17011/hub/>';
@@ -177,15 +181,16 @@ function addOwn(files: Map<string, string>, call: string, options: InitOptions, 
     `# A studio
 
 - ${image === '' ? `\`${call} run\`` : 'The container `hub`'} runs the hub. ${console}${page === undefined ? '' : dashboard}.
-- ${defaultFolder}/${flowFile} says which parameters there are, and what follows from what. Save it, and the hub follows.
-- \`${call} check\` names every mistake with its place, \`${call} test\` runs the tests of the file.
-- ${data} is what the hub keeps: \`${call} backup ${image === '' ? '' : `${data}/`}studio.tar\` makes a copy of all while it runs.
+- ${defaultFolder}/${flowFile} defines the parameters and the rules. Save it, and the hub applies the changes.
+- \`${call} check\` reports every error with its place, \`${call} test\` runs the tests of the file.
+- ${data} has the stored values and their history.
+  \`${call} backup ${image === '' ? '' : `${data}/`}studio.tar\` saves everything while the hub runs.
 `,
   );
   files.set('.gitignore', `${defaultFolder}/data\nnode_modules\n`);
 }
 
-// A recipe: beside other flow files it is copied alone, into a folder without any together with what a hub needs.
+// A recipe is copied alone beside other flow files. In a folder without flow files it gets the connections that a hub needs.
 
 async function makeRecipe(folder: string, call: string, name: string, options: InitOptions): Promise<Making> {
   const recipe = await readRecipe(name);
@@ -222,7 +227,7 @@ async function makeRecipe(folder: string, call: string, name: string, options: I
 
 const nothing: Surroundings = { addresses: new Set(), connections: new Set(), hasOthers: false };
 
-/** What the flow files of a folder declare; undefined: it has none. Errors: `bad-flow` where they have mistakes. */
+/** Returns what the flow files of a folder declare; undefined if there are none. Errors: `bad-flow` if they have errors. */
 async function lookAround(flows: string): Promise<Surroundings | undefined> {
   const names = await readdir(flows, { recursive: true }).catch(() => []);
   if (!names.some((name) => /^(?!.*(?:^|[\\/])(?:[._]|node_modules|dashboards[\\/])).*\.(?:json5|ts)$/.test(name)))
@@ -232,7 +237,7 @@ async function lookAround(flows: string): Promise<Surroundings | undefined> {
   if (mistakes.length > 0)
     throw new HubError(
       'bad-flow',
-      `${someOf(mistakes)}\nexpected flow files without mistakes, to which a recipe can be added`,
+      `${someOf(mistakes)}\ncannot add a recipe to flow files with errors: correct them first`,
     );
   const { connections } = plan;
   return {
@@ -243,18 +248,21 @@ async function lookAround(flows: string): Promise<Surroundings | undefined> {
 }
 
 const connectionsOfHub: Readonly<Record<string, string>> = {
-  'rest-api': `    // http://localhost:17011/hub/. Without bindIp the whole network may come in; then set a password too.
+  'rest-api': `    // http://localhost:17011/hub/. Without bindIp the whole network can connect; then set a password, too.
     api: { type: 'rest-api', port: 17011, bindIp: '127.0.0.1', dashboards: 'dashboards' },
 `,
-  store: `    // Keeps all values on the disk, with their history.
+  store: `    // Stores all values on disk, with their history.
     store: { type: 'store', folder: 'data' },
 `,
 };
 
-/** What a hub has beside its rules, but for types that a recipe brings itself: a hub has one store, and a port one owner. */
+/**
+ * Returns the connections that a hub needs beside its rules, except types that the recipe has: a hub has one store, and a port one
+ * listener.
+ */
 function hubFor(recipe: string): string {
   const missing = Object.entries(connectionsOfHub).filter(([type]) => !recipe.includes(`type: '${type}'`));
-  return `// What the hub has beside its rules: a page for browsers and programs, values that outlive a restart.
+  return `// What the hub needs beside its rules: a server for browsers and programs, and values that survive a restart.
 {
   connections: {
 ${missing.map(([, connection]) => connection).join('')}  },
@@ -262,7 +270,7 @@ ${missing.map(([, connection]) => connection).join('')}  },
 `;
 }
 
-/** Checks files as they will be, beside those that are there. Returns the addresses that their rules write. Errors: `bad-flow`. */
+/** Checks the new files together with the existing ones. Returns the addresses that their rules write. Errors: `bad-flow`. */
 async function checkCopy(
   folder: string,
   files: ReadonlyMap<string, string>,
@@ -277,7 +285,7 @@ async function checkCopy(
     const { checkFlows } = await import('../hub/index.ts');
     const { plan, mistakes } = await checkFlows([...others, stage]);
     const lines = mistakes.map((line) => line.replaceAll(stage, join(folder, defaultFolder)));
-    if (lines.length > 0) throw new HubError('bad-flow', `${someOf(lines)}\nnothing was made`);
+    if (lines.length > 0) throw new HubError('bad-flow', `${someOf(lines)}\nnothing was created`);
     return new Set(plan.rules.flatMap(({ to }) => to));
   } finally {
     await rm(stage, { recursive: true, force: true });
@@ -292,7 +300,7 @@ async function isSame(path: string, text: string): Promise<boolean> {
   return (await readFile(path, 'utf8').catch(() => undefined)) === text;
 }
 
-/** Says in the files where the hub runs. Errors: `bad-request` where none of them says it. */
+/** Adapts the files to the place where the hub runs. Errors: `bad-request` if none of them has the setting. */
 function setPlace(files: Map<string, string>, { data, bindIp }: Place): void {
   for (const [option, value, said] of [
     ['data', data, "folder: 'data'"],
@@ -302,16 +310,13 @@ function setPlace(files: Map<string, string>, { data, bindIp }: Place): void {
     const file = [...files].find(([, text]) => text.includes(said));
     if (file === undefined) {
       const name = option === 'data' ? '--data' : '--bind-ip';
-      throw new HubError(
-        'bad-request',
-        `${name}: the recipe has nothing that needs it; set it where your flow files have it`,
-      );
+      throw new HubError('bad-request', `${name}: the recipe has no such setting; set it in your own flow files`);
     }
     files.set(file[0], placed(file[1], { [option]: value }));
   }
 }
 
-/** A panel with a widget for each device of a recipe: a lamp or a value where its rules write, a button or a fader elsewhere. */
+/** Returns a dashboard with a widget for each device: a lamp or value if rules write it, otherwise a button or fader. */
 function panelOf(own: string, { devices }: RecipeCopy, writes: ReadonlySet<string>): string {
   const widgets = devices.map(({ address, about, type }) => {
     const label = inQuotes(asTitle(about.replace(/^the |[,;:].*$/g, '')));

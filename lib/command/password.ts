@@ -1,4 +1,4 @@
-// `patchbay password`: makes the text that stands for a password in a flow file.
+// `patchbay password`: prints the hash of a password, for flow files.
 
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
@@ -8,17 +8,17 @@ import { type Cli, command } from './cli.ts';
 import type { Console } from './console.ts';
 
 export function register(cli: Cli): void {
-  command(cli, 'password', 'read a password, and print the text that stands for it in a flow file').action(() =>
+  command(cli, 'password', 'read a password and print its hash, for flow files').action(() =>
     cli.finish(password(cli.host.stdin, cli.console)),
   );
 }
 
 type Input = NodeJS.ReadableStream & { readonly isTTY?: boolean };
 
-/** Reads a password, one line, and prints its text. A terminal shows nothing of it. Errors: `bad-request` when it is empty. */
+/** Reads a password, one line, and prints its hash. A terminal does not echo it. Errors: `bad-request` if it is empty. */
 export async function password(input: Input, { print, printError }: Console): Promise<number> {
   const isTerminal = input.isTTY === true;
-  if (isTerminal) printError('Password (it is not shown):');
+  if (isTerminal) printError('Password (hidden):');
   const line = await readLine(input, isTerminal);
   if (line === '') throw new HubError('bad-request', 'password: expected a line with a password, got none');
   print(await makePasswordText(line));

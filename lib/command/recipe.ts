@@ -1,5 +1,5 @@
-// The recipes of the cookbook. Each says in three lines what it is for, and has its addresses in `variables`. Dummies stand for the
-// devices, so that it runs and passes its tests anywhere. A copy has other addresses, and dummies only where there is no such parameter.
+// The recipes of the cookbook. Each explains its purpose in three lines, and has its addresses in `variables`. Dummies replace the
+// devices, so a recipe runs and passes its tests anywhere. A copy has the given addresses, and dummies only for missing parameters.
 
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
@@ -12,8 +12,8 @@ import { type Cli, command } from './cli.ts';
 import type { Console } from './console.ts';
 
 export function register(cli: Cli): void {
-  command(cli, 'recipes', 'list the recipes of the cookbook; of one, what it is for and its variables')
-    .argument('[recipe]', 'the name of a recipe: tally/two-microphones')
+  command(cli, 'recipes', 'list the recipes of the cookbook, or describe one recipe and its variables')
+    .argument('[recipe]', 'name of a recipe, such as tally/two-microphones')
     .action((recipe: string | undefined) => cli.finish(recipes(recipe, cli.console)));
 }
 
@@ -28,7 +28,7 @@ export interface Recipe {
   readonly text: string;
   /** `.json5` or `.ts` */
   readonly ending: string;
-  /** The files that it names, by their paths from its folder. */
+  /** The files that it refers to, by path relative to its folder. */
   readonly companions: ReadonlyMap<string, string>;
 }
 
@@ -38,24 +38,24 @@ interface RecipeVariable {
   readonly usual: string;
 }
 
-/** A dummy that stands for a device: its parameters as lines without their IDs, by ID. */
+/** The dummies that replace devices: for each parameter ID the rest of its line. */
 type StandIns = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
-/** What the folder has that a recipe is copied to. */
+/** The contents of the target folder of a recipe. */
 export interface Surroundings {
   readonly addresses: ReadonlySet<string>;
   readonly connections: ReadonlySet<string>;
-  /** Whether an unknown connection may be one of another hub. */
+  /** Whether an unknown connection may belong to another hub. */
   readonly hasOthers: boolean;
 }
 
-/** All recipes, by topic. */
+/** Returns all recipes, by topic. */
 export async function listRecipes(): Promise<Recipe[]> {
   const files = await listFiles();
   return Promise.all(files.filter(isRecipe).map((file) => readOne(file, files)));
 }
 
-/** Errors: `bad-request` when there is none of this name; it names the nearest. */
+/** Reads a recipe. Errors: `bad-request` for an unknown name, with the nearest one. */
 export async function readRecipe(name: string): Promise<Recipe> {
   const files = await listFiles();
   const byName = new Map(files.filter(isRecipe).map((file) => [nameOf(file), file]));
@@ -67,11 +67,11 @@ export async function readRecipe(name: string): Promise<Recipe> {
     names.map((one) => basename(one)),
   );
   const nearest = names.find((one) => basename(one) === own) ?? nearestName(name, names);
-  const hint = nearest === undefined ? 'the command recipes lists them' : `did you mean "${nearest}"?`;
+  const hint = nearest === undefined ? 'the command "recipes" lists them' : `did you mean "${nearest}"?`;
   throw new HubError('bad-request', `--recipe: unknown recipe ${JSON.stringify(name)}, ${hint}`);
 }
 
-/** The files of the cookbook, by their paths from its folder. */
+/** Returns the paths of the files of the cookbook. */
 async function listFiles(): Promise<string[]> {
   return (await readdir(cookbook, { recursive: true })).map((file) => file.replaceAll('\\', '/')).sort();
 }
@@ -127,7 +127,7 @@ export async function recipes(name: string | undefined, { print }: Pick<Console,
   return 0;
 }
 
-/** What is given for a variable. Errors: `bad-request` for a variable that there is not, and for what is no address where one is wanted. */
+/** Checks the value of a variable. Errors: `bad-request` for an unknown variable, and for an invalid address. */
 export function checkGiven({ variables }: Recipe, name: string, value: string): void {
   const names = variables.map((one) => one.name);
   const variable = variables.find((one) => one.name === name);
@@ -152,13 +152,13 @@ export function readGiven(recipe: Recipe, texts: readonly string[]): Map<string,
     const [, name = '', value = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
     if (name === '') throw new HubError('bad-request', `--set: expected <name>=<value>, got ${describe(text)}`);
     checkGiven(recipe, name, value);
-    if (given.has(name)) throw new HubError('bad-request', `--set ${name}: expected it once, got it twice`);
+    if (given.has(name)) throw new HubError('bad-request', `--set ${name}: expected it only once, got it twice`);
     given.set(name, value);
   }
   return given;
 }
 
-/** Asks for each variable, on a terminal. An empty line takes what the recipe has. Errors: when there is no answer any more. */
+/** Asks for each variable on a terminal. An empty line keeps the value of the recipe. Errors: the input ends. */
 export async function askVariables(
   recipe: Recipe,
   input: NodeJS.ReadableStream,
@@ -169,7 +169,7 @@ export async function askVariables(
   const closed = new AbortController();
   lines.once('close', () => closed.abort());
   try {
-    output.write(`${recipe.about.join('\n')}\n\nPress Enter to take what is in brackets.\n`);
+    output.write(`${recipe.about.join('\n')}\n\nPress Enter to accept the value in brackets.\n`);
     for (const { name, about, usual } of recipe.variables)
       for (;;) {
         const answer = (await lines.question(`${name}, ${about} [${usual}]: `, { signal: closed.signal })).trim();
@@ -184,23 +184,23 @@ export async function askVariables(
       }
     return given;
   } catch {
-    throw new HubError('bad-request', 'expected an answer, got none; nothing was made');
+    throw new HubError('bad-request', 'expected an answer, got none; nothing was created');
   } finally {
     lines.close();
   }
 }
 
-/** A recipe as it is copied. */
+/** A copy of a recipe. */
 export interface RecipeCopy {
   readonly text: string;
   readonly companions: ReadonlyMap<string, string>;
-  /** The addresses of its devices, each with what it is and the type of its value. */
+  /** The addresses of its devices, each with a description and its value type. */
   readonly devices: readonly { readonly address: string; readonly about: string; readonly type: string }[];
-  /** Whether it has parameters of other files. */
+  /** Whether it uses parameters of other files. */
   readonly needsOthers: boolean;
 }
 
-/** Copies a recipe under a name, with what is given for its variables. Errors: `bad-request`. */
+/** Copies a recipe under a name, with the given values of its variables. Errors: `bad-request`. */
 export function copyRecipe(
   recipe: Recipe,
   own: string,
@@ -222,11 +222,11 @@ export function copyRecipe(
     if (other !== undefined)
       throw new HubError(
         'bad-request',
-        `--set ${name}: expected another address than that of ${other}, got ${address}`,
+        `--set ${name}: expected a different address than that of ${other}, got ${address}`,
       );
     users.set(address, name);
     values.set(name, address);
-    if (line === undefined) continue; // it is no device of this hub
+    if (line === undefined) continue; // the device does not belong to this hub
     devices.push({ address, about, type: /^,(\w)/.exec(line)?.[1] ?? 'S' });
     const { connectionId, parameterId } = parseAddress(address);
     const isThere = wanted !== undefined && isKnown(name, address, around);
@@ -254,18 +254,19 @@ export function copyRecipe(
   };
 }
 
-/** Whether the folder has the parameter. Errors: `bad-request` when it has the connection, but no such parameter. */
+/** Whether the folder has the parameter. Errors: `bad-request` if it has the connection but no such parameter. */
 function isKnown(name: string, address: string, { addresses, connections, hasOthers }: Surroundings): boolean {
   if (addresses.has(address)) return true;
   const id = connectionIdOf(address);
   if (!connections.has(id)) return hasOthers;
   const known = [...addresses].filter((one) => connectionIdOf(one) === id);
   const nearest = nearestName(address, known);
-  const hint = nearest === undefined ? 'give one that it has, or declare it there first' : `did you mean "${nearest}"?`;
+  const hint =
+    nearest === undefined ? 'use an existing parameter, or declare it there first' : `did you mean "${nearest}"?`;
   throw new HubError('bad-request', `--set ${name}: unknown parameter "${address}" of connection ${id}, ${hint}`);
 }
 
-/** The usual address of a device; where the folder has such a connection, that of another one. */
+/** Returns the usual address of a device, or one of another connection if the folder has such a connection. */
 function freeAddress(usual: string, own: string, { connections }: Surroundings): string {
   return connections.has(connectionIdOf(usual)) ? `${own}-${usual}` : usual;
 }
@@ -273,7 +274,7 @@ function freeAddress(usual: string, own: string, { connections }: Surroundings):
 const standInComment = '    // Stand-ins for devices\n';
 const standIn = / {4}(?:'([\w-]+)'|(\w+)): \{\s*type: 'dummy',\s*parameters: \[([^\]]*)\],?\s*\},\n/y;
 
-/** Where a recipe has its stand-ins, and what they are. */
+/** Finds the stand-ins of a recipe. */
 function standInRegion(text: string): { readonly start: number; readonly end: number; readonly standIns: StandIns } {
   const standIns = new Map<string, ReadonlyMap<string, string>>();
   const start = text.indexOf(standInComment);
@@ -299,7 +300,7 @@ function written(standIns: StandIns, toText: (text: string) => string): string {
   return lines.length === 0 ? '' : standInComment + lines.join('');
 }
 
-/** Other files than the recipe itself have its addresses as they are. */
+/** Replaces the addresses in files other than the recipe itself, which have no variables. */
 function withAddresses(text: string, { variables }: Recipe, values: ReadonlyMap<string, string>): string {
   const others = new Map(variables.map(({ name, usual }) => [usual, values.get(name)!]));
   return text.replace(/(['"])([^'"\n]*)\1/g, (whole, quote, inner) => {
@@ -309,12 +310,12 @@ function withAddresses(text: string, { variables }: Recipe, values: ReadonlyMap<
   });
 }
 
-/** A text as JSON5 and TypeScript have it. */
+/** Quotes a text for JSON5 and TypeScript. */
 export function inQuotes(text: string): string {
   return /^[^'\\\p{Cc}\u2028\u2029]*$/u.test(text) ? `'${text}'` : JSON.stringify(text);
 }
 
-/** A text that a flow file does not take for one with variables. */
+/** Escapes a text so that a flow file reads no variables in it. */
 function plainly(text: string): string {
   return text.replaceAll('${', '$${');
 }

@@ -1,10 +1,10 @@
-// `patchbay schema`: the JSON Schema of flow files, or of dashboards.
+// `patchbay schema`: the JSON Schema of flow files or dashboards.
 import { type Cli, command } from './cli.ts';
 import type { Console } from './console.ts';
 
 export function register(cli: Cli): void {
   command(cli, 'schema', 'print the JSON Schema of flow files, for editors')
-    .option('--dashboard', 'that of dashboards instead')
+    .option('--dashboard', 'print the JSON Schema of dashboards instead')
     .action(({ dashboard = false }: { dashboard?: boolean }) => cli.finish(schema(dashboard, cli.console)));
 }
 

@@ -5,18 +5,18 @@ import { type Cli, command, flowFiles } from './cli.ts';
 import type { Console } from './console.ts';
 
 export function register(cli: Cli): void {
-  command(cli, 'test', 'run the tests of flow files in virtual time; exit status 1 when one fails')
+  command(cli, 'test', 'run the tests of flow files in virtual time; exit status 1 if one fails')
     .argument(...flowFiles)
-    .option('--together', 'all files are one installation; left out, each file is one by itself')
+    .option('--together', 'treat all files as one installation; by default, each file is its own')
     .action((paths: string[], options: TestOptions) => cli.finish(test(paths, options, cli.console)));
 }
 
 interface TestOptions {
-  /** true: all files are one installation; else each file is one by itself. */
+  /** Whether all files are one installation; otherwise each file is its own. */
   readonly together?: boolean;
 }
 
-/** Prints a line per test, a timeline for each that fails, and a count; exit status 1 when any fails or there is none. */
+/** Prints a line per test, a timeline for each that fails, and a count; exit status 1 if any fails or there is none. */
 export async function test(paths: readonly string[], options: TestOptions, console: Console): Promise<number> {
   const { runFlowTests } = await import('../testing/run-tests.ts');
   const counts = { passed: 0, failed: 0 };

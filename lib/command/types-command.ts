@@ -1,4 +1,4 @@
-// `patchbay types`: the declaration file of an installation.
+// `patchbay types`: the TypeScript declarations of an installation.
 import { hubId, hubParameters, type Plan } from '../flow/plan.ts';
 import { formatAddress } from '../model/address.ts';
 import { type Cli, flowFiles, remoteCommand } from './cli.ts';
@@ -9,24 +9,24 @@ import { remoteTypes } from './remote/types-of-hub.ts';
 export function register(cli: Cli): void {
   remoteCommand(cli, 'types', 'print a declaration file with every address, for flow files in TypeScript')
     .argument(...flowFiles)
-    .option('--module <name>', 'what the flow files import defineFlow from', 'patchbay-hub')
-    .option('--remote', 'print the parameters of other hubs that a running hub mirrors, as JSON, instead')
+    .option('--module <name>', 'module from which the flow files import defineFlow', 'patchbay-hub')
+    .option('--remote', 'print the parameters that a running hub mirrors from other hubs instead, as JSON')
     .action((paths: string[], options: RemoteOptions & { module: string; remote?: boolean }) =>
       cli.finish(options.remote ? remoteTypes(options, cli.console) : types(paths, options.module, cli.console)),
     );
 }
 
-/** Prints the declaration file. Errors: `bad-flow` with every mistake. */
+/** Prints the declaration file. Errors: `bad-flow` with every error. */
 export async function types(paths: readonly string[], module: string, console: Console): Promise<number> {
   const { loadFlows } = await import('../hub/index.ts');
   console.print(declareInstallation(await loadFlows(paths), module));
   return 0;
 }
 
-// The declaration file of an installation has every address with its type and access. With it an editor finds misspelt
-// addresses, writes to read-only parameters and wrong value types in flow files in TypeScript.
+// The declaration file lists every address with its type and access. With it, an editor finds misspelt addresses, writes to
+// read-only parameters and wrong value types in flow files in TypeScript.
 
-/** Writes the declaration file for flow files that import `defineFlow` from the module. */
+/** Returns the declaration file for flow files that import `defineFlow` from the module. */
 export function declareInstallation({ connections }: Pick<Plan, 'connections'>, module: string): string {
   const all = [...connections.filter(({ id }) => id !== hubId), { id: hubId, parameters: hubParameters }];
   const lines = all.flatMap(({ id, parameters }) =>

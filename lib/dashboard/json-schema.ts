@@ -1,4 +1,4 @@
-// The JSON Schema of dashboards, for editors that complete and check: widgets, and what templates allow beside them.
+// The JSON Schema of dashboards, with which editors complete and check them: widgets, and what templates add.
 
 import { z } from 'zod';
 import { allowVariables } from '../template/allow-variables.ts';
@@ -16,7 +16,7 @@ export function dashboardJsonSchema(): object {
   return allowVariables(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }));
 }
 
-/** A list of widgets, and of lists of them that are repeated. */
+/** A list of widgets and of repeated lists of widgets. */
 function listOf(schemas: readonly z.ZodObject[]): z.ZodType {
   const [first, ...others] = schemas;
   const widget = z.discriminatedUnion('type', [first!, ...others]);

@@ -1,4 +1,4 @@
-// Reads a dashboard: its text, every widget by the schema of its type, and the place of each widget. It finds all mistakes at once,
+// Parses a dashboard: its text, every widget by the schema of its type, and the place of each widget. It reports all errors at once,
 // each with line, column and the nearest name.
 import { type CheckedFile, formatMistake, MistakeList, type SettingPath } from '../json5/mistake.ts';
 import { unknownName } from '../json5/nearest-name.ts';
@@ -16,12 +16,12 @@ import {
   widgetSchemas,
 } from './format.ts';
 
-/** Tells what is wrong with an address; undefined: nothing. */
+/** Returns why an address is invalid; undefined if it is valid. */
 type WhyUnknown = (address: string) => string | undefined;
 
 /**
- * Reads and checks the text of a file; without `whyUnknown` any address will do. Errors: `bad-dashboard`, whose message has a line per
- * mistake.
+ * Parses and checks the text of a file; without `whyUnknown` any address is valid. Errors: `bad-dashboard`, whose message has a line for
+ * each error.
  */
 export function parseDashboard(file: string, text: string, whyUnknown: WhyUnknown = () => undefined): Dashboard {
   const mistakes = new MistakeList();
@@ -57,7 +57,7 @@ interface Grid {
 /** A widget of any type, as its schema returns it. */
 type Loose = Record<string, unknown> & { size: Pair; at?: Pair };
 
-/** Creates a function that checks a list of widgets and gives each its place. It counts all widgets of the dashboard. */
+/** Returns a function that checks a list of widgets and places each. It counts all widgets of the dashboard. */
 function createCheck(mistakes: MistakeList, file: CheckedFile, whyUnknown: WhyUnknown) {
   let count = 0;
 
@@ -114,7 +114,7 @@ function createCheck(mistakes: MistakeList, file: CheckedFile, whyUnknown: WhyUn
   return check;
 }
 
-/** The addresses of a widget, and where they stand in it. */
+/** Returns the addresses of a widget with their paths within it. */
 function addressesIn({ address, lamp, addresses = [] }: Loose): [SettingPath, string][] {
   const single = Object.entries({ address, lamp }).filter((pair): pair is [string, string] => pair[1] !== undefined);
   return [
@@ -123,25 +123,25 @@ function addressesIn({ address, lamp, addresses = [] }: Loose): [SettingPath, st
   ];
 }
 
-/** Finds settings of one widget that do not go together, which a schema cannot say. */
+/** Finds settings of one widget that contradict each other, which a schema cannot express. */
 function* mistakesIn(widget: Loose): Generator<{ key: string; text: string }> {
   const { type, mode, value, min, max } = widget;
   if (type === 'button' && mode === 'set' && value === undefined)
-    yield { key: 'mode', text: 'expected a value to set beside it, got none' };
+    yield { key: 'mode', text: 'expected a setting value with it, got none' };
   if (type === 'button' && mode !== 'set' && value !== undefined)
-    yield { key: 'value', text: `expected mode "set" beside it, got ${describe(mode)}` };
+    yield { key: 'value', text: `expected mode "set" with it, got ${describe(mode)}` };
   if (typeof min === 'number' && typeof max === 'number' && min >= max)
     yield { key: 'max', text: `expected a number above min, ${min}, got ${describe(max)}` };
 }
 
-// Places on a grid. A widget that says where it is stays there. The others take the first free place, row by row.
+// Places on a grid. A widget with `at` takes that place. The others take the first free one, row by row.
 
 interface Placed {
-  /** [column, row] of each item, from 1. An item that found no place has [1, 1]. */
+  /** [column, row] of each item, from 1; [1, 1] if no place was free. */
   readonly at: readonly Pair[];
-  /** How many rows the grid has, or needs. */
+  /** The number of rows that the grid has, or needs. */
   readonly rows: number;
-  /** Says what is wrong with the item at an index. */
+  /** The errors, by index of the item. */
   readonly mistakes: readonly { readonly index: number; readonly message: string }[];
 }
 
@@ -150,7 +150,7 @@ interface Item {
   readonly size: Pair;
 }
 
-/** Places all items. Without `rows` the grid becomes as high as it has to. */
+/** Places all items. Without `rows` the grid becomes as high as needed. */
 function placeItems(items: readonly Item[], columns: number, rows: number | undefined): Placed {
   const highest = rows ?? maxLines;
   const taken = new Map<number, number>(); // cell → index of the item; bounded by the cells of a grid
@@ -198,7 +198,7 @@ function placeItems(items: readonly Item[], columns: number, rows: number | unde
     if (place !== undefined) continue;
     const free = firstFree(size);
     if (free === undefined)
-      mistakes.push({ index, message: `expected a size that has room on the ${grid}, got ${format(size)}` });
+      mistakes.push({ index, message: `expected a size that fits on the ${grid}, got ${format(size)}` });
     else take(index, free, size);
   }
   return { at, rows: rows ?? needed, mistakes };

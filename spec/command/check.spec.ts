@@ -32,7 +32,7 @@ test('D-20: check names ten mistakes at once, with file, line, column and path, 
   t.is(output, '');
   const file = join(folder, 'ten.json5');
   const lines = errors.trimEnd().split('\n');
-  t.is(lines.pop(), '10 mistakes');
+  t.is(lines.pop(), '10 errors');
   t.true(lines.every((line) => line.startsWith(`${file}:`)));
   t.deepEqual(
     lines.map((line) => line.slice(file.length + 1).replace(/(expected a regular expression, got "\("): .*/, '$1')),
@@ -166,7 +166,7 @@ test('D-01: a Connection ID that is in two files is a mistake that names both', 
     check([join(folder, 'one.json5'), join(folder, 'two.json5')], console),
   );
   t.is(status, 1);
-  t.regex(errors, /two\.json5:\d+:\d+: connections\.desk: .*"desk" is also in .*one\.json5\n1 mistake\n$/);
+  t.regex(errors, /two\.json5:\d+:\d+: connections\.desk: .*"desk" is also in .*one\.json5\n1 error\n$/);
 });
 
 test('D-20: files that are not there, empty or no JSON5 are named, one line each', async (t) => {
@@ -269,7 +269,7 @@ test('D-20: mistakes in dashboards are named with file, line and column, and unk
     'dashboards/wall.json5:7:63: widgets[4].widgets[0].address: expected <Connection ID>/<Parameter ID>, got "desk" (string)',
     'dashboards/wall.json5:7:99: widgets[4].widgets[1].address: unknown parameter "hub/start", did you mean "hub/started"?',
     'dashboards/wall.json5:8:53: widgets[5].address: unknown parameter "desk/lamb", did you mean "desk/lamp"? (n = "lamb")',
-    '11 mistakes',
+    '11 errors',
   ]);
 });
 

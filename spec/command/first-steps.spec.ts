@@ -51,7 +51,7 @@ for (const [what, prepare] of calls)
     const [command, path] = await prepare(t);
     const { code, stdout, stderr } = await runIn(folder, command, path);
     t.deepEqual([code, stdout], [1, '']);
-    t.regex(stderr, /^There is no folder flows here, and no flow file was named\.\n/);
+    t.regex(stderr, /^There is no folder flows here, and no path to flow files was given\.\n/);
     const [, demo] = /^The demo: +(.+)$/m.exec(stderr)!;
     const [, call, flow] = /^(.*) run (\S+)$/.exec(demo!)!;
     t.regex((await runIn(folder, `${call} --version`, path)).stdout, /^\d+\.\d+\.\d+\n$/);
@@ -65,10 +65,10 @@ for (const [what, prepare] of calls)
 test('init makes a folder whose files have no mistake, whose tests pass, and that runs; it never touches what is there', async (t) => {
   const folder = await createFolder(t);
   const call = `node ${join(root, 'lib/main.ts')}`;
-  const [, begin] = /^Begin here: +(.+)$/m.exec((await runIn(folder, call)).stderr)!;
+  const [, begin] = /^Start here: +(.+)$/m.exec((await runIn(folder, call)).stderr)!;
   const made = await runIn(folder, begin!);
   t.is(made.code, 0, made.stderr);
-  t.regex(made.stdout, /^made README\.md$/m);
+  t.regex(made.stdout, /^created README\.md$/m);
   const paths = [join(folder, 'flows')];
   t.is((await inProcess((console) => check(paths, console))).status, 0);
   t.is((await inProcess((console) => testFlows(paths, {}, console))).status, 0);
@@ -92,7 +92,7 @@ test('init makes a folder whose files have no mistake, whose tests pass, and tha
   await rm(join(folder, 'README.md'));
   const again = await runIn(folder, begin!);
   t.deepEqual([again.code, again.stdout], [1, '']);
-  t.regex(again.stderr, /^flows\/studio\.json5: expected nothing, there is one already; nothing was made$/m);
+  t.regex(again.stderr, /^flows\/studio\.json5: file exists already; nothing was created$/m);
   t.is(await readFile(flow, 'utf8'), '{}');
   t.false(existsSync(join(folder, 'README.md')));
 });
@@ -105,7 +105,7 @@ test('init makes files for another place, as the README of installing has them f
   const { code, stdout, stderr } = await runIn(folder, `${name}=${image} node ${join(root, 'lib/main.ts')} ${args}`);
   t.is(code, 0, stderr);
   const [command] = /^docker run -d.*\n.* patchbay$/m.exec(readme)!;
-  t.true(stdout.includes(`\n${command}\n\nand then open http://localhost:17011/hub/\n`), stdout);
+  t.true(stdout.includes(`\n${command}\n\nThen open http://localhost:17011/hub/\n`), stdout);
   const flow = await readFile(join(folder, 'studio/flows/studio.json5'), 'utf8');
   const { connections } = json5.parse(flow);
   const [volume] = /^VOLUME (.+)$/m.exec(readReadme('Dockerfile'))!.slice(1);
@@ -147,7 +147,7 @@ test('init says how to go into a folder with a space; a link that leads nowhere 
   await symlink(join(folder, 'nowhere'), join(folder, 'README.md'));
   const { code, stderr } = await runIn(folder, `${call} init`);
   t.is(code, 1);
-  t.regex(stderr, /README\.md: expected nothing, there is one already; nothing was made/);
+  t.regex(stderr, /README\.md: file exists already; nothing was created/);
   t.false(existsSync(join(folder, 'flows')));
 });
 

@@ -87,7 +87,7 @@ test('recipes with the same devices stand beside each other, also the same one t
   );
   t.is(
     twice,
-    '--set light: unknown parameter "studio/second" of connection studio, give one that it has, or declare it there first',
+    '--set light: unknown parameter "studio/second" of connection studio, use an existing parameter, or declare it there first',
   );
   await make(folder, first, { as: 'second', set: ['mic1=desk/mic1', 'light=hall/light'] });
   const text = readFileSync(join(folder, 'flows/second.json5'), 'utf8');
@@ -126,8 +126,8 @@ test('what is no recipe, no variable or no address is refused with the nearest, 
       '--recipe: unknown recipe "tally/two-microfones", did you mean "tally/two-microphones"?',
     ],
     ['two-microphones', {}, '--recipe: unknown recipe "two-microphones", did you mean "tally/two-microphones"?'],
-    ['01-tally', {}, '--recipe: unknown recipe "01-tally", the command recipes lists them'],
-    ['', {}, '--recipe: unknown recipe "", the command recipes lists them'],
+    ['01-tally', {}, '--recipe: unknown recipe "01-tally", the command "recipes" lists them'],
+    ['', {}, '--recipe: unknown recipe "", the command "recipes" lists them'],
     ['../init/studio', {}, /^--recipe: unknown recipe/],
     ['tally/_many-studios', {}, /did you mean "tally\/many-studios"\?$/],
     [first, { set: ['mci1=desk/a'] }, '--set mci1: unknown variable "mci1", did you mean "mic1"?'],
@@ -136,11 +136,11 @@ test('what is no recipe, no variable or no address is refused with the nearest, 
     [first, { set: ['mic1='] }, '--set mic1: expected a value (the first microphone is open), got none'],
     [first, { set: ['mic1=desk'] }, '--set mic1: expected <Connection ID>/<Parameter ID>, got "desk" (string)'],
     [first, { set: ['mic1=Desk/a'] }, /^--set mic1: expected a Connection ID/],
-    [first, { set: ['mic1=desk/a', 'mic1=desk/b'] }, '--set mic1: expected it once, got it twice'],
+    [first, { set: ['mic1=desk/a', 'mic1=desk/b'] }, '--set mic1: expected it only once, got it twice'],
     [
       first,
       { set: ['mic1=desk/a', 'mic2=desk/a'] },
-      '--set mic2: expected another address than that of mic1, got desk/a',
+      '--set mic2: expected a different address than that of mic1, got desk/a',
     ],
     [first, { as: 'Two Mics' }, '--as: expected 1 to 48 characters a-z, 0-9 and -, other than hub, got "Two Mics"'],
     [first, { as: '../x' }, /^--as: expected/],
@@ -149,7 +149,7 @@ test('what is no recipe, no variable or no address is refused with the nearest, 
     [
       'timers/lamp-stays-on',
       { set: ['hold=soon'] },
-      /flows\/lamp-stays-on\.json5:\d+:\d+: .*got "soon".*\nnothing was made$/s,
+      /flows\/lamp-stays-on\.json5:\d+:\d+: .*got "soon".*\nnothing was created$/s,
     ],
     [
       'timers/lamp-stays-on',
@@ -172,21 +172,15 @@ test('what is no recipe, no variable or no address is refused with the nearest, 
 test('a recipe touches nothing that is there: neither its file, nor what stands beside it, nor flow files with mistakes', async (t) => {
   const folder = await createFolder(t, { 'flows/two-microphones.json5': '{}', 'flows/_many-studios.json5': '{}' });
   await make(folder, 'timers/run-a-sequence');
-  const twice = /run-a-sequence\.json5: expected nothing, there is one already; nothing was made$/;
+  const twice = /run-a-sequence\.json5: file exists already; nothing was created$/;
   t.regex(await reasonOf(t, folder, 'timers/run-a-sequence'), twice);
   const before = readdirSync(folder, { recursive: true });
-  t.regex(
-    await reasonOf(t, folder, first),
-    /two-microphones\.json5: expected nothing, there is one already; nothing was made$/,
-  );
-  t.regex(
-    await reasonOf(t, folder, 'tally/many-studios'),
-    /_many-studios\.json5: expected nothing, there is one already/,
-  );
+  t.regex(await reasonOf(t, folder, first), /two-microphones\.json5: file exists already; nothing was created$/);
+  t.regex(await reasonOf(t, folder, 'tally/many-studios'), /_many-studios\.json5: file exists already/);
   writeFileSync(join(folder, 'flows/two-microphones.json5'), '{ connection: {} }');
   t.regex(
     await reasonOf(t, folder, 'timers/lamp-stays-on'),
-    /two-microphones\.json5:1:3: .*did you mean "connections"\?\nexpected flow files without mistakes/,
+    /two-microphones\.json5:1:3: .*did you mean "connections"\?\ncannot add a recipe to flow files with errors/,
   );
   t.deepEqual(readdirSync(folder, { recursive: true }), before);
 });
@@ -204,7 +198,7 @@ test('a recipe goes where a container or a unit has its folders', async (t) => {
   }
   t.regex(
     await reasonOf(t, join(folder, first), 'timers/lamp-stays-on', place),
-    /^--data: the recipe has nothing that needs it/,
+    /^--data: the recipe has no such setting/,
   );
 });
 

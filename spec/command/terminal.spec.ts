@@ -139,6 +139,6 @@ test('on a terminal `init` asks for each variable of a recipe, says what is wron
     [['[desk/mic1]: ', '\u0004']],
   );
   t.is(ended.status, 1, ended.output);
-  t.regex(ended.output, /expected an answer, got none; nothing was made/);
+  t.regex(ended.output, /expected an answer, got none; nothing was created/);
   t.false(existsSync(join(folder, 'other')));
 });

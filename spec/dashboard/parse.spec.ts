@@ -119,7 +119,7 @@ test(
   'more widgets than have room',
   mistakes,
   { columns: 1, rows: 1, widgets: [1, 2].map(() => ({ type: 'lamp', address: 'desk/lamp' })) },
-  'widgets[1].size: expected a size that has room on the grid of 1 columns and 1 rows, got [1, 1]',
+  'widgets[1].size: expected a size that fits on the grid of 1 columns and 1 rows, got [1, 1]',
 );
 test(
   'a range upside down',
@@ -131,13 +131,13 @@ test(
   'a button that sets nothing',
   mistakes,
   widget({ type: 'button', mode: 'set' }),
-  'widgets[0].mode: expected a value to set beside it, got none',
+  'widgets[0].mode: expected a setting value with it, got none',
 );
 test(
   'a value that is never set',
   mistakes,
   widget({ type: 'button', value: 3 }),
-  'widgets[0].value: expected mode "set" beside it, got "toggle" (string)',
+  'widgets[0].value: expected mode "set" with it, got "toggle" (string)',
 );
 test(
   'more widgets than a dashboard may have',

@@ -52,7 +52,7 @@ test('a recording of a running hub tells what a change would have done; damage i
   await has('"desk/bell"');
   stop.resolve('SIGINT');
   t.is(await recording, 0);
-  t.regex(lines.splice(0)[0]!, /^\/a\.recording: \d+ bytes, it was stopped$/);
+  t.regex(lines.splice(0)[0]!, /^\/a\.recording: \d+ bytes, stopped$/);
   await t.throwsAsync(
     record(file, options, console, () => stop.promise),
     { message: /expected a file that is not there yet/ },
@@ -109,7 +109,7 @@ test('of more deviations than are kept it says how many are left out', async (t)
   const console = { print: (line: string) => void lines.push(line), printError: t.fail };
   const options = { flows: [join(folder, 'changed.json5')], limit: '2', most: 3 };
   t.is(await replay(file, [join(folder, 'flow.json5')], options, console), 0);
-  t.is(lines[0], 'the first 4 deviations are left out: 3 are kept, the newest');
+  t.is(lines[0], 'the first 4 deviations are left out: only the newest 3 are kept');
   t.deepEqual(
     lines.slice(1, 3).map((line) => Number(/\.(\d{3})/.exec(line)![1])),
     [4, 5],
@@ -128,7 +128,7 @@ test('a recording is bounded; what ends it is said, and what there is by then ca
   await has('"desk/lamp"');
   for (let press = 1; press < 40; press++) hub.write('desk/mic', press % 2 === 1, writer);
   t.is(await full, 0);
-  t.regex(lines.splice(0)[0]!, /^\/a\.recording: [45]\d\d bytes, it has 600 bytes$/);
+  t.regex(lines.splice(0)[0]!, /^\/a\.recording: [45]\d\d bytes, the limit of 600 bytes is reached$/);
   t.is(await doReplay(), 0);
   await t.throwsAsync(record(`${file}2`, { ...options, for: 'x' }, console, never), {
     message: /^--for: expected milliseconds or a duration/,

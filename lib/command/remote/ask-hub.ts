@@ -1,9 +1,9 @@
-// How commands ask a running hub, over its REST API.
+// How commands talk to a running hub, over its REST API.
 import { nearestName } from '../../json5/nearest-name.ts';
 import type { ParameterInfo } from '../../wire/http/parameter-shapes.ts';
 import type { Problem } from '../../wire/http/problem.ts';
 
-/** Where the hub is, and who asks it. */
+/** The URL of the hub, and the credentials. */
 export interface RemoteOptions {
   readonly url: string;
   readonly username: string;
@@ -11,7 +11,7 @@ export interface RemoteOptions {
   readonly token: string;
 }
 
-/** Asks the hub for a text. Errors: as `respond`. */
+/** Requests a text from the hub. Errors: as `respond`. */
 export async function request(
   options: RemoteOptions,
   path: string,
@@ -21,7 +21,7 @@ export async function request(
   return (await respond(options, path, init, allowed)).text();
 }
 
-/** Asks the hub about one parameter. Errors: as `request`; where there is none of the address, with the nearest one that there is. */
+/** Requests a resource of one parameter. Errors: as `request`; an unknown address comes with the nearest known one. */
 export async function requestParameter(
   address: string,
   options: RemoteOptions,
@@ -34,11 +34,11 @@ export async function requestParameter(
   if (response.status !== 404) return text;
   const sentence = sentenceOf(text);
   if (sentence.includes('did you mean')) throw new Error(sentence);
-  const nearest = await nearestAddress(address, options).catch(() => undefined); // who may not see the list gets the sentence alone
+  const nearest = await nearestAddress(address, options).catch(() => undefined); // without permission to read the list, only the sentence
   throw new Error(`${sentence}${nearest === undefined ? '' : `, did you mean "${nearest}"?`}`);
 }
 
-/** Looks among the parameters that the asker may see; first for the connection, since a hub may have a million of parameters. */
+/** Searches the visible parameters, first those of the same connection, because a hub may have a million parameters. */
 async function nearestAddress(address: string, options: RemoteOptions): Promise<string | undefined> {
   const known = JSON.parse(await request(options, '/hub/parameters', {})) as ParameterInfo[];
   const addresses = known.map(({ parameter }) => parameter);
@@ -49,7 +49,7 @@ async function nearestAddress(address: string, options: RemoteOptions): Promise<
   return nearestName(address, inIt) ?? nearestName(address, addresses);
 }
 
-/** Asks the hub. Errors: the URL is none, no hub is there, or the status is neither 2xx nor one of those allowed. */
+/** Sends a request to the hub. Errors: an invalid URL, no running hub, or a status other than 2xx and those allowed. */
 export async function respond(
   options: RemoteOptions,
   path: string,
@@ -62,9 +62,7 @@ export async function respond(
     );
   const { username, password, origin } = new URL(options.url);
   if (username !== '' || password !== '')
-    throw new Error(
-      '--url: expected a URL without user and password, which are --username and --password, got them in it',
-    );
+    throw new Error('--url: expected a URL without user name and password, got both: use --username and --password');
   let response: Response;
   try {
     response = await fetch(new URL(path, options.url), {
@@ -81,7 +79,7 @@ export async function respond(
   throw new Error(sentenceOf(await response.text()));
 }
 
-/** What is wrong, as the hub says it: in plain text, or in JSON. */
+/** Returns the error message of the hub, from plain text or JSON. */
 function sentenceOf(text: string): string {
   try {
     return (JSON.parse(text) as Partial<Problem>).detail ?? text.trim();
@@ -90,7 +88,7 @@ function sentenceOf(text: string): string {
   }
 }
 
-/** The header that shows who asks; none: nobody in particular. */
+/** Returns the header with the credentials; none without credentials. */
 export function credentials({ username, password, token }: RemoteOptions): Record<string, string> {
   if (token !== '') return { authorization: `Bearer ${token}` };
   if (username === '' && password === '') return {};

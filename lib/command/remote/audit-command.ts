@@ -1,4 +1,4 @@
-// `patchbay audit`: prints for people who did what with a running hub.
+// `patchbay audit`: prints who did what with a running hub.
 import { printable } from '../../model/printable.ts';
 import { auditKinds } from '../../model/reports/audit-entry.ts';
 import type { AuditEntry, AuditPage } from '../../wire/http/past-shapes.ts';
@@ -11,15 +11,15 @@ export function register(cli: Cli): void {
   remoteCommand(
     cli,
     'audit',
-    'print who did what with a running hub that has a store: changes from outside, and what operators did',
+    'print who did what with a running hub that has a store: changes from outside, and actions of operators',
   )
-    .option('--from <time>', '2026-11-22T03:00, or so long before now: -1h, -7d', '-1h')
-    .option('--to <time>', 'the same; left out, now')
-    .option('--address <glob>', "only these parameters: 'desk/*'")
-    .option('--user <text>', 'a part of the name of who did it')
+    .option('--from <time>', 'start: 2026-11-22T03:00, or relative to now: -1h, -7d', '-1h')
+    .option('--to <time>', 'end, in the same form (default: now)')
+    .option('--address <glob>', "only parameters that match: 'desk/*'")
+    .option('--user <text>', 'a part of the user name')
     .option('--kind <kind>', `one of ${auditKinds.join(', ')}`)
     .option('--text <text>', 'a part of the address, the user, a value or the cause')
-    .option('--limit <count>', 'the newest so many', '1000')
+    .option('--limit <count>', 'maximum number of entries, the newest ones', '1000')
     .option('--json', 'print each entry as JSON')
     .action((options: AuditOptions) => cli.finish(audit(options, cli.console)));
 }
@@ -37,7 +37,7 @@ export interface AuditOptions extends RemoteOptions {
 
 const pageLimit = 1000;
 
-/** Prints the newest entries of the time, oldest first, a line each. Errors: the sentence of the hub, or that there is none. */
+/** Prints the newest entries of the period, oldest first, a line each. Errors: the message of the hub, or no hub. */
 export async function audit(options: AuditOptions, console: Console): Promise<number> {
   if (!/^[1-9]\d{0,6}$/.test(options.limit))
     throw new Error(`--limit: expected an integer 1..9999999, got "${options.limit}"`);
@@ -49,7 +49,7 @@ export async function audit(options: AuditOptions, console: Console): Promise<nu
     entries.push(...page.entries);
     before = page.next;
   } while (before !== undefined && entries.length < limit);
-  if (before !== undefined) console.printError(`… and earlier ones: --limit ${limit} ends here`);
+  if (before !== undefined) console.printError(`… earlier entries are left out by --limit ${limit}`);
   for (const entry of entries.reverse())
     console.print(options.json ? JSON.stringify(entry) : printable(describeEntry(entry)));
   return 0;

@@ -1,4 +1,4 @@
-// `patchbay backup` and `patchbay restore`: all that a running hub is made of and keeps, in one file, and back into a folder.
+// `patchbay backup` and `patchbay restore`: everything that a running hub consists of and stores, into one file and back.
 import { open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Manifest } from '../../backup/manifest.ts';
@@ -14,25 +14,25 @@ import { type RemoteOptions, respond } from './ask-hub.ts';
 
 export function register(cli: Cli): void {
   const { console, finish, host } = cli;
-  remoteCommand(cli, 'backup', 'write a backup of a running hub into a file: its flow files, dashboards and databases')
-    .argument('<file>', 'the archive that is written, a .tar; one of this name is replaced')
+  remoteCommand(cli, 'backup', 'back up a running hub into a file: its flow files, dashboards and databases')
+    .argument('<file>', 'the archive to write, a .tar; an existing file is replaced')
     .action((file: string, options: RemoteOptions) => finish(backup(file, options, console)));
   command(cli, 'restore', 'restore a backup into an empty folder')
     .argument('<file>', 'the archive')
-    .argument('<folder>', 'an empty folder, or one that there is not yet')
+    .argument('<folder>', 'an empty or new folder')
     .action((file: string, folder: string) =>
       finish(restore(file, folder, calledAs(host.argv[1] ?? '', host.cwd()), console)),
     );
 }
 
-/** Below it files are restored until all of them are there. */
+/** The subfolder that collects the restored files until all are complete. */
 const work = '.restoring';
-/** Backups hold what flow files hold, passwords as well. */
+/** Backups contain flow files, and thus passwords. */
 const ownerOnly = 0o600;
 
 /**
- * Writes a backup of the hub into a file, which is there once it is whole and has been checked. Errors: the sentence of the hub, that there
- * is none, that it was lost, or that the file cannot be written; then a file of this name is as it was.
+ * Writes a backup of the hub into a file. The file appears once it is complete and checked. Errors: the message of the hub, no hub, a
+ * lost connection, or a file that cannot be written; then an existing file stays unchanged.
  */
 export async function backup(file: string, options: RemoteOptions, console: Console): Promise<number> {
   const part = `${file}.part`;
@@ -44,13 +44,13 @@ export async function backup(file: string, options: RemoteOptions, console: Cons
     return 0;
   } catch (error) {
     await rm(part, { force: true });
-    throw new Error(`${file}: expected a whole backup, got ${reasonOf(error)}`);
+    throw new Error(`${file}: expected a complete backup, got ${reasonOf(error)}`);
   }
 }
 
 /**
- * Restores a backup into a folder that is empty or that there is not yet. Errors: the folder is not empty; the file is no backup, is not
- * whole or was changed; a file cannot be written. Then the folder is as it was.
+ * Restores a backup into an empty or new folder. Errors: the folder is not empty; the file is not a backup, incomplete or changed; a
+ * file cannot be written. Then the folder stays unchanged.
  */
 export async function restore(file: string, folder: string, call: string, console: Console): Promise<number> {
   const isNew = await expectEmpty(folder);
@@ -66,7 +66,7 @@ export async function restore(file: string, folder: string, call: string, consol
     await rmdir(place);
     console.print(printable(`${folder}: ${describe(manifest)}`));
     for (const path of manifest.absolute)
-      console.print(printable(`Flow files name ${path} by an absolute path: a hub that runs them uses what is there.`));
+      console.print(printable(`The flow files use the absolute path ${path}, which the backup does not restore.`));
     console.print(`Run it: ${call} run ${manifest.run.map((path) => quoted(join(folder, path))).join(' ')}`);
     return 0;
   } catch (error) {
@@ -75,7 +75,7 @@ export async function restore(file: string, folder: string, call: string, consol
   }
 }
 
-/** Writes what comes into a file, and reads it at the same time. Errors: as those of `readBackup`. */
+/** Writes the incoming bytes into a file and checks them at the same time. Errors: as `readBackup`. */
 async function save(source: AsyncIterable<Uint8Array>, file: string): Promise<Manifest> {
   const handle = await open(file, 'w', ownerOnly);
   try {
@@ -95,13 +95,14 @@ async function save(source: AsyncIterable<Uint8Array>, file: string): Promise<Ma
   }
 }
 
-/** Whether there is no such folder yet. Errors: there is something in it. */
+/** Whether the folder does not exist yet. Errors: it is not empty. */
 async function expectEmpty(folder: string): Promise<boolean> {
   const stats = await stat(folder).catch(() => undefined);
   if (stats === undefined) return true;
   if (!stats.isDirectory()) throw new Error(`${folder}: expected an empty folder, got a file`);
   const found = (await readdir(folder)).filter((name) => name !== work);
-  if (found.length > 0) throw new Error(`${folder}: expected an empty folder, got one with ${found.sort()[0]}`);
+  if (found.length > 0)
+    throw new Error(`${folder}: expected an empty folder, got one that contains ${found.sort()[0]}`);
   return false;
 }
 
@@ -126,7 +127,7 @@ function describe({ files, time }: Manifest): string {
   return `${files.length} files, ${groupDigits(bytes)} bytes, of ${time}`;
 }
 
-/** An answer that was cut is told as `terminated`, with the reason as its cause. */
+/** A truncated response is reported as `terminated`, with the reason as its cause. */
 function reasonOf(error: unknown): string {
   const { cause } = error as { cause?: unknown };
   return cause === undefined ? messageOf(error) : `${messageOf(error)} (${messageOf(cause)})`;

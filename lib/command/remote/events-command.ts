@@ -1,4 +1,4 @@
-// `patchbay events`: prints for people what happened to a parameter of a running hub, who did it and what led to it.
+// `patchbay events`: prints what happened to a parameter of a running hub, who did it and what led to it.
 import { printable } from '../../model/printable.ts';
 import type { Value, ValueType } from '../../model/value.ts';
 import { pathOf } from '../../wire/http/parameter-path.ts';
@@ -12,11 +12,11 @@ export function register(cli: Cli): void {
   remoteCommand(
     cli,
     'events',
-    'print what happened to a parameter of a running hub, who did it and why, as far as its store knows',
+    'print what happened to a parameter of a running hub, who did it and why, from its store',
   )
-    .option('--from <time>', '2026-11-22T03:00, or so long before now: -1h, -7d; left out, the beginning')
-    .option('--to <time>', 'the same; left out, now')
-    .option('--limit <count>', 'the newest so many', '100')
+    .option('--from <time>', 'start: 2026-11-22T03:00, or relative to now: -1h, -7d (default: the beginning)')
+    .option('--to <time>', 'end, in the same form (default: now)')
+    .option('--limit <count>', 'maximum number of events, the newest ones', '100')
     .option('--json', 'print each event as JSON')
     .argument('<address>', '<Connection ID>/<Parameter ID>')
     .action((address: string, options: EventsOptions) => cli.finish(events(address, options, cli.console)));
@@ -29,14 +29,14 @@ interface EventsOptions extends RemoteOptions {
   readonly json?: boolean;
 }
 
-/** Prints the newest events, oldest first, each with its causes below it. Errors: the sentence of the hub, or that there is none. */
+/** Prints the newest events, oldest first, each with its causes below it. Errors: the message of the hub, or no hub. */
 export async function events(address: string, options: EventsOptions, console: Console): Promise<number> {
   const { from, to, limit, json = false } = options;
   const query = new URLSearchParams({ limit });
   if (from !== undefined) query.set('from', withZone(from));
   if (to !== undefined) query.set('to', withZone(to));
   const list = JSON.parse(await request(options, `/hub/events/${pathOf(address)}?${query}`, {})) as EventList;
-  if (list.next !== undefined) console.printError(`… and earlier ones: --limit ${limit} ends here`);
+  if (list.next !== undefined) console.printError(`… earlier events are left out by --limit ${limit}`);
   if (list.events.length === 0) console.printError('nothing was recorded');
   for (const event of list.events.toReversed())
     if (json) console.print(JSON.stringify(event));

@@ -1,4 +1,4 @@
-// `patchbay history`: prints for people what a parameter of a running hub was.
+// `patchbay history`: prints past values of a parameter of a running hub.
 import { roundToSignificant } from '../../model/digits.ts';
 import { printable } from '../../model/printable.ts';
 import { pathOf } from '../../wire/http/parameter-path.ts';
@@ -10,10 +10,10 @@ import { type RemoteOptions, request } from './ask-hub.ts';
 import { localTime, show, withZone } from './phrases.ts';
 
 export function register(cli: Cli): void {
-  remoteCommand(cli, 'history', 'print what a parameter of a running hub was, as far as its store knows')
-    .option('--from <time>', '2026-11-22T03:00, or so long before now: -1h, -7d', '-1h')
-    .option('--to <time>', 'the same; left out, now')
-    .option('--points <count>', 'how many lines at most, about; 1000 when it is left out')
+  remoteCommand(cli, 'history', 'print past values of a parameter of a running hub, from its store')
+    .option('--from <time>', 'start: 2026-11-22T03:00, or relative to now: -1h, -7d', '-1h')
+    .option('--to <time>', 'end, in the same form (default: now)')
+    .option('--points <count>', 'approximate maximum number of lines (default: 1000)')
     .option('--csv', 'print CSV')
     .option('--json', 'print the JSON of the hub')
     .argument('<address>', '<Connection ID>/<Parameter ID>')
@@ -35,7 +35,7 @@ const units = [
   ['s', 1000],
 ] as const;
 
-/** Prints the course of a parameter, oldest first, a line each. Errors: the sentence of the hub, or that there is none. */
+/** Prints past values of a parameter, oldest first, a line each. Errors: the message of the hub, or no hub. */
 export async function history(address: string, options: HistoryOptions, console: Console): Promise<number> {
   const { from, to, points, csv = false, json = false } = options;
   if (csv && json) throw new Error('--csv, --json: expected one of them, got both');
@@ -51,8 +51,8 @@ export async function history(address: string, options: HistoryOptions, console:
 function printHistory(history: History, console: Console): void {
   const { stepMs, times, gaps, more } = history;
   if (stepMs !== undefined)
-    console.printError(`each line is ${duration(stepMs)}: a larger --points or a shorter time shows more`);
-  if (more) console.printError(`… and earlier ones: a larger --points shows more`);
+    console.printError(`each line covers ${duration(stepMs)}: raise --points or shorten the period for more detail`);
+  if (more) console.printError(`… earlier values are left out: raise --points to show more`);
   if (times.length === 0) console.printError('nothing was recorded');
   const lines = [
     ...times.map((time, index) => ({ time, text: describePoint(history, index) })),

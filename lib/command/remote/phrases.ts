@@ -1,4 +1,4 @@
-// Values, and who wrote them, as commands print them for people.
+// How commands print values, origins and times for people.
 import type { Origin } from '../../model/parameter.ts';
 import { readIsoTime } from '../../model/time/iso-time.ts';
 import type { Value } from '../../model/value.ts';
@@ -7,15 +7,15 @@ import type { IsoTime } from '../../wire/time.ts';
 
 const shownLength = 80;
 
-/** A value in one line. */
+/** Returns a value in one line. */
 export function show(value: Value | null | undefined): string {
   const text = JSON.stringify(value) ?? 'nothing';
   return text.length > shownLength ? `${text.slice(0, shownLength - 1)}…` : text;
 }
 
 /**
- * `set by rule "lamp off" (demo.json5)`, `set by client api 10.0.0.3`, `restored by store`; as another hub reports it
- * `set by client "api alice" on hub "west", as it reports`.
+ * Returns `set by rule "lamp off" (demo.json5)`, `set by client api 10.0.0.3` or `restored by store`; for an origin that another hub
+ * reports, `set by client "api alice" on hub "west", as it reports`.
  */
 export function describeWriter({ kind, name, file, hub, reportedBy }: Origin): string {
   const verb = kind === 'restored' ? 'restored by' : `set by ${kind}`;
@@ -27,16 +27,14 @@ export function describeWriter({ kind, name, file, hub, reportedBy }: Origin): s
   return `${sentence}, as ${hub === reportedBy ? 'it' : `hub "${reportedBy}"`} reports`;
 }
 
-// Times as people read them, where they are.
-
-/** The time of day where the user is, with the date unless it is today. */
+/** Returns the local time of the user, with the date unless it is today. */
 export function localTime(time: IsoTime): string {
   const local = (date: Date) => new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString();
   const [day, clock] = local(new Date(time)).split(/[TZ]/);
   return local(new Date()).startsWith(day!) ? clock! : `${day} ${clock}`;
 }
 
-/** A time that was typed without a zone is one where the user is, not where the hub is. Others stay as they are. */
+/** Reads a time without a zone in the zone of the user, not of the hub. Other texts stay unchanged. */
 export function withZone(text: string): string {
   const time = /T.*(?:Z|[+-]\d\d:\d\d)$/.test(text) ? undefined : readIsoTime(text);
   return time === undefined ? text : new Date(time).toISOString();

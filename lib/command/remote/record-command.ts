@@ -1,5 +1,5 @@
-// `patchbay record`: keeps what comes from outside of a running hub in a file, line by line, so that a kill loses nothing that was
-// written. `patchbay replay` runs flows on it.
+// `patchbay record`: records what comes from outside of a running hub in a file, line by line, so a kill loses nothing that was
+// written. `patchbay replay` runs flows on the recording.
 import { open } from 'node:fs/promises';
 import { fixedText, groupDigits } from '../../model/digits.ts';
 import { messageOf } from '../../model/error.ts';
@@ -14,26 +14,26 @@ import { describeDeviation } from './shadow-command.ts';
 
 export function register(cli: Cli): void {
   const { console, finish, untilStopped } = cli;
-  remoteCommand(cli, 'record', 'keep what comes from outside of a running hub in a file, until interrupted')
-    .option('--for <duration>', 'so long at most: 1h')
-    .option('--max-bytes <count>', 'so much at most', '1000000000')
-    .argument('<file>', 'the recording that is written; there must be none of this name')
+  remoteCommand(cli, 'record', 'record what comes from outside of a running hub in a file, until interrupted')
+    .option('--for <duration>', 'maximum duration, such as 1h')
+    .option('--max-bytes <count>', 'maximum size of the file', '1000000000')
+    .argument('<file>', 'the recording to write; it must not exist yet')
     .action((file: string, options: RecordOptions) => finish(record(file, options, console, untilStopped)));
-  command(cli, 'replay', 'run flow files in virtual time on a recording, and print where others would differ from them')
+  command(cli, 'replay', 'run flow files on a recording in virtual time, and print where changed ones would differ')
     .argument('<file>', 'the recording')
-    .argument('[paths...]', 'flow files and folders as they are', [defaultFolder])
-    .requiredOption('--flows <paths...>', 'flow files and folders as they would be')
-    .option('--limit <count>', 'the first so many deviations', '1000')
+    .argument('[paths...]', 'current flow files and folders', [defaultFolder])
+    .requiredOption('--flows <paths...>', 'changed flow files and folders')
+    .option('--limit <count>', 'maximum number of deviations, the first ones', '1000')
     .action((file: string, paths: string[], options: ReplayOptions) => finish(replay(file, paths, options, console)));
 }
 
 interface RecordOptions extends RemoteOptions {
-  /** How long; left out: until it is stopped. */
+  /** The maximum duration; default: until stopped. */
   readonly for?: string;
   readonly maxBytes: string;
 }
 
-/** Records until it is stopped, the time is over or the file is full. Errors: those of the hub, of the file, and that the hub was lost. */
+/** Records until it is stopped, the time is over or the file is full. Errors: those of the hub and the file, and a lost connection. */
 export async function record(
   file: string,
   options: RecordOptions,
@@ -45,7 +45,7 @@ export async function record(
   const forMs = options.for === undefined ? Number.POSITIVE_INFINITY : durationMs(options.for);
   const ending = new AbortController();
   const handle = await open(file, 'wx').catch((error) => {
-    throw new Error(`${file}: expected a file that is not there yet, got ${messageOf(error)}`);
+    throw new Error(`${file}: expected a new file, got ${messageOf(error)}`);
   });
   let bytes = 0;
   let reason = '';
@@ -53,7 +53,7 @@ export async function record(
     reason ||= why;
     ending.abort();
   };
-  void untilStopped().then(() => end('it was stopped'));
+  void untilStopped().then(() => end('stopped'));
   const timer = forMs < 2 ** 31 ? setTimeout(() => end('the time is over'), forMs) : undefined;
   try {
     const { body } = await respond(options, '/hub/record', { signal: ending.signal });
@@ -63,10 +63,10 @@ export async function record(
       const whole = room.length === text.length ? text : room.subarray(0, room.lastIndexOf(0x0a) + 1);
       await handle.writeFile(whole);
       bytes += whole.length;
-      if (whole.length < text.length) end(`it has ${maxBytes} bytes`);
+      if (whole.length < text.length) end(`the limit of ${maxBytes} bytes is reached`);
       if (ending.signal.aborted) break;
     }
-    if (reason === '') throw new Error('the hub has ended it');
+    if (reason === '') throw new Error('the hub ended the recording');
   } catch (error) {
     if (reason === '') throw new Error(`${file}: ${bytes} bytes were recorded, then ${messageOf(error)}`);
   } finally {
@@ -78,14 +78,14 @@ export async function record(
 }
 
 interface ReplayOptions {
-  /** The flow files as they would be. */
+  /** The changed flow files. */
   readonly flows: readonly string[];
   readonly limit: string;
-  /** How many deviations are kept; left out: 100,000. */
+  /** The maximum number of deviations in memory; default: 100,000. */
   readonly most?: number;
 }
 
-/** Prints where flows as they would be differ from those that are, on a recording. Errors: mistakes, and the line that is damaged. */
+/** Prints where changed flows differ from the current ones on a recording. Errors: those in flow files, and a damaged line. */
 export async function replay(
   file: string,
   paths: readonly string[],
@@ -104,19 +104,19 @@ export async function replay(
   const [lost, more] = [deviations.count - kept.length, kept.length - shown.length];
   const asText = (count: number) => groupDigits(count);
   if (lost > 0)
-    console.print(`the first ${asText(lost)} deviations are left out: ${asText(kept.length)} are kept, the newest`);
+    console.print(`the first ${asText(lost)} deviations are left out: only the newest ${asText(kept.length)} are kept`);
   for (const { time, address, ...rest } of shown)
     console.print(printable(describeDeviation({ time: toIsoTime(time), parameter: address, ...rest })));
   if (more > 0) console.print(`… and ${more} more`);
   for (const { address, count, differs } of deviations.counts())
     console.print(printable(`${address}: ${count} deviations${differs ? ', and it differs at the end' : ''}`));
-  if (unknown > 0) console.print(`${unknown} writes were to parameters that neither has`);
+  if (unknown > 0) console.print(`${unknown} writes were to parameters that neither version has`);
   const seconds = fixedText(lastedMs / 1000, 0);
   console.print(`${deviations.count} deviations in ${seconds} s, ${turns} turns and ${writes} writes from outside`);
   return 0;
 }
 
-/** Errors: it is none. */
+/** Errors: the text is not a duration. */
 function durationMs(text: string): number {
   try {
     return readDurationMs(text);

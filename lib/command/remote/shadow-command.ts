@@ -1,4 +1,4 @@
-// `patchbay reload` and `patchbay shadow`: take over what flow files say, or see first what that would do.
+// `patchbay reload` and `patchbay shadow`: apply changed flow files, or first try them in shadow.
 import { printable } from '../../model/printable.ts';
 import type { Difference } from '../../model/reports/reload-report.ts';
 import type { Deviation, DeviationSide, ReloadAnswer, ReloadRequest, ShadowReport } from '../../wire/http/operation.ts';
@@ -9,15 +9,15 @@ import { describeWriter, localTime, show } from './phrases.ts';
 
 export function register(cli: Cli): void {
   const { console, finish } = cli;
-  remoteCommand(cli, 'reload', 'have a running hub read its flow files again, and take over what has changed')
-    .option('--shadow', 'run in shadow what has changed, and what is saved from then on, until a reload without')
+  remoteCommand(cli, 'reload', 'make a running hub read its flow files again and apply the changes')
+    .option('--shadow', 'run these changes and later ones in shadow, until a reload without --shadow')
     .action((options: RemoteOptions & { shadow?: boolean }) => finish(reload(options, console)));
-  remoteCommand(cli, 'shadow', 'print what the rules in shadow of a running hub would have done, beside what was done')
+  remoteCommand(cli, 'shadow', 'print where rules in shadow would have done something else')
     .option('--json', 'print the JSON of the hub')
     .action((options: RemoteOptions & { json?: boolean }) => finish(shadow(options, console)));
 }
 
-/** Has the hub read its flow files again, and prints what that has swapped, or what runs in shadow. Errors: the mistakes. */
+/** Makes the hub read its flow files again, and prints what was swapped or runs in shadow. Errors: those in the files. */
 export async function reload(options: RemoteOptions & { shadow?: boolean }, console: Console): Promise<number> {
   const { shadow: isShadow = false } = options;
   const headers = { 'content-type': 'application/json' };
@@ -30,11 +30,11 @@ export async function reload(options: RemoteOptions & { shadow?: boolean }, cons
     return 0;
   }
   printRules(shadow!, console);
-  console.print('what is saved from now on runs in shadow as well, until `patchbay reload`');
+  console.print('later changes run in shadow as well, until `patchbay reload`');
   return 0;
 }
 
-/** Prints what the rules in shadow would have done beside what was done, oldest first, a line each. */
+/** Prints what was done and what rules in shadow would have done, oldest first, a line each. */
 export async function shadow(options: RemoteOptions & { json?: boolean }, console: Console): Promise<number> {
   const answer = await request(options, '/hub/shadow', {});
   if (options.json) {
@@ -46,7 +46,7 @@ export async function shadow(options: RemoteOptions & { json?: boolean }, consol
   if (report.kind === 'none') return 0;
   for (const deviation of report.deviations) console.print(printable(describeDeviation(deviation)));
   const left = report.count - report.deviations.length;
-  if (left > 0) console.print(`… and ${left} before these, which are not kept`);
+  if (left > 0) console.print(`… and ${left} earlier ones, which are not stored`);
   for (const { address, count, differs } of report.parameters)
     console.print(printable(`${address}: ${count} deviations, ${differs ? 'it differs now' : 'it is the same now'}`));
   if (report.count === 0) console.print('no difference');
@@ -59,9 +59,9 @@ function printRules({ kind, since, rules, left, notInShadow }: ShadowReport, con
     return;
   }
   console.print(printable(`in shadow since ${localTime(since)}: ${rules.length === 0 ? 'no rule' : rules.join(', ')}`));
-  if (left.length > 0) console.print(printable(`live, and not in shadow: ${left.join(', ')}`));
+  if (left.length > 0) console.print(printable(`live, but not in shadow: ${left.join(', ')}`));
   if (notInShadow.length > 0)
-    console.print(printable(`changed, but not tried in shadow since they reach outside: ${notInShadow.join(', ')}`));
+    console.print(printable(`changed, but not run in shadow because they reach outside: ${notInShadow.join(', ')}`));
 }
 
 /** `14:02:11.513  desk/lamp = false by rule "lamp" (a.json5), would be true by rule "lamp" (b.json5)` */

@@ -1,12 +1,12 @@
-// `patchbay types --remote`: the parameters of other hubs, as a running hub mirrors them, for the setting that names such a file.
+// `patchbay types --remote`: the parameters that a running hub mirrors from other hubs, for the setting that names such a file.
 import type { Domain } from '../../wire/http/operation.ts';
 import type { ParameterInfo } from '../../wire/http/parameter-shapes.ts';
 import type { Console } from '../console.ts';
 import { type RemoteOptions, request, respond } from './ask-hub.ts';
 
 /**
- * Prints `{"desk/lamp":{"type":"B","access":"read-write","hub":"west"}}`, without what a hub that stands by mirrors of its own pair.
- * Errors: the sentence of the hub, or that there is none.
+ * Prints `{"desk/lamp":{"type":"B","access":"read-write","hub":"west"}}`, without the mirrors that a standby hub has of its own pair.
+ * Errors: the message of the hub, or no hub.
  */
 export async function remoteTypes(options: RemoteOptions, console: Console): Promise<number> {
   const list = JSON.parse(await request(options, '/hub/parameters', {})) as ParameterInfo[];
@@ -18,7 +18,7 @@ export async function remoteTypes(options: RemoteOptions, console: Console): Pro
   return 0;
 }
 
-/** Undefined: it is in no domain, or does not tell whoever asks. */
+/** Returns the name of the hub; undefined if it is in no domain, or does not reveal it to this user. */
 async function ownName(options: RemoteOptions): Promise<string | undefined> {
   const answer = await respond(options, '/hub/hubs', {}, [403, 404]);
   return answer.ok ? ((await answer.json()) as Domain).hub : undefined;

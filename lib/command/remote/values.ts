@@ -1,4 +1,4 @@
-// `patchbay get`, `set` and `watch`: talk to a running hub over its REST API.
+// `patchbay get`, `set` and `watch`: read and write parameters of a running hub over its REST API.
 
 import { printable } from '../../model/printable.ts';
 import { decimalCommaHint, toText, type Value, type ValueType } from '../../model/value.ts';
@@ -9,7 +9,7 @@ import { type Cli, remoteCommand } from '../cli.ts';
 import type { Console, PacedConsole } from '../console.ts';
 import { credentials, type RemoteOptions, request, requestParameter } from './ask-hub.ts';
 
-/** What stands for a parameter on the command line. */
+/** The operand for a parameter on the command line. */
 const operand = ['<address>', '<Connection ID>/<Parameter ID>'] as const;
 
 export function register(cli: Cli): void {
@@ -20,7 +20,7 @@ export function register(cli: Cli): void {
     .action((address: string, options: RemoteOptions & { json?: boolean }) => finish(get(address, options, console)));
   remoteCommand(cli, 'set', 'set a parameter of a running hub, or fire a trigger')
     .argument(...operand)
-    .argument('[value]', 'the new value, converted to the type of the parameter; left out: fire')
+    .argument('[value]', 'the new value, converted to the type of the parameter; without it, fire')
     .allowUnknownOption() // a value may begin with a minus
     .action((address: string, value: string | undefined, options: RemoteOptions) => {
       const setting = async () => {
@@ -34,7 +34,7 @@ export function register(cli: Cli): void {
     .action((address: string, options: RemoteOptions) => finish(watch(address, options, console, untilStopped)));
 }
 
-/** Prints the value. Errors: the sentence of the hub, or that there is none at the URL. */
+/** Prints the value. Errors: the message of the hub, or no hub at the URL. */
 export async function get(
   address: string,
   options: RemoteOptions & { json?: boolean },
@@ -48,7 +48,7 @@ export async function get(
 
 /**
  * Sets a parameter and prints what was written; without a value it fires a trigger, or writes what a trigger would. Errors: the
- * sentence of the hub, or that there is none at the URL; a value that is not meant for the type of the parameter.
+ * message of the hub, no hub at the URL, or a value that does not suit the type of the parameter.
  */
 export async function set(
   address: string,
@@ -65,19 +65,19 @@ export async function set(
   return 0;
 }
 
-/** undefined: the hub has no such parameter, or one that may only be written. Errors: as `request`. */
+/** Returns undefined if the hub has no such parameter, or the user may only write it. Errors: as `request`. */
 async function typeOf(address: string, options: RemoteOptions): Promise<ValueType | undefined> {
   const list = await request(options, `/hub/parameters?${new URLSearchParams({ address })}`, {});
   return (JSON.parse(list) as ParameterInfo[])[0]?.type;
 }
 
-/** A value may begin with a minus. Errors: what stands in its place, or in that of the address, is rather an option that is misspelt. */
+/** Allows values that begin with a minus. Errors: an operand looks like a misspelt option. */
 export function expectOperands(operands: readonly (string | undefined)[], argv: readonly string[]): void {
   const option = operands.find((operand) => operand !== undefined && /^-(?:-|[a-z]$)/i.test(operand));
   if (option === undefined || argv.includes('--')) return;
   const shown = option.replace(/=.*$/s, '=***'); // it may be a password
   throw new Error(
-    `unknown option "${shown}"; a value that begins so comes after --: patchbay set <address> -- ${shown}`,
+    `unknown option "${shown}"; put a value that looks like an option after --: patchbay set <address> -- ${shown}`,
   );
 }
 
@@ -91,8 +91,8 @@ const likeTrue = ['on', 'yes', 'y', 't'];
 const likeFalse = ['off', 'no', 'n', 'f'];
 
 /**
- * What a person means by a text. The hub takes every text for a boolean, and most of them for false (D-02): who types one is asked.
- * Errors: it is neither true nor false, or a number with a comma.
+ * Interprets a typed value strictly: the hub would convert any text to a boolean, and most of them to false (D-02).
+ * Errors: a text that is neither true nor false, or a number with a comma.
  */
 function readValue(address: string, text: string | undefined, type: ValueType | undefined): Value {
   if (text === undefined) return type === 'S' ? '1' : true;
@@ -110,8 +110,8 @@ function readValue(address: string, text: string | undefined, type: ValueType | 
 }
 
 /**
- * Prints the value once it is known, and every change until it is stopped. While nobody reads what it prints, it keeps only the
- * newest value. Errors: as `get`, and when the connection is lost.
+ * Prints the value once it is known, and every change until stopped. While its output is not read, it keeps only the newest value.
+ * Errors: as `get`, and a lost connection.
  */
 export async function watch(
   address: string,
@@ -135,20 +135,20 @@ export async function watch(
   return 0;
 }
 
-/** Prints values while the reader keeps up, and later the newest one, with how many were left out. */
+/** Prints values while the reader keeps up, and otherwise the newest one and the number of skipped ones. */
 function createPrinter(console: PacedConsole): (value: string) => void {
   let waiting: string | undefined;
   let leftOut = 0;
-  const goOn = () => {
+  const resume = () => {
     console.print(waiting!);
     waiting = undefined;
-    if (leftOut > 0) console.printError(`${leftOut} changes were left out: nobody read them`);
+    if (leftOut > 0) console.printError(`${leftOut} changes were skipped because the output was not read`);
     leftOut = 0;
   };
   return (value) => {
     if (waiting !== undefined) leftOut++;
     else if (!console.isBehind) return console.print(value);
-    else void console.whenTaken().then(goOn);
+    else void console.whenTaken().then(resume);
     waiting = value;
   };
 }

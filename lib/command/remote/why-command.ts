@@ -1,4 +1,4 @@
-// `patchbay explain` and `patchbay trace`: print for people what a running hub knows of the reasons of its changes.
+// `patchbay explain` and `patchbay trace`: print why parameters of a running hub changed.
 import { printable } from '../../model/printable.ts';
 import { describeTrace } from '../../model/writer.ts';
 import { something } from '../../wire/http/hidden.ts';
@@ -12,7 +12,7 @@ import { describeWriter, localTime, show } from './phrases.ts';
 
 export function register(cli: Cli): void {
   const { console, finish } = cli;
-  remoteCommand(cli, 'explain', 'print why a parameter of a running hub is as it is, back to what happened outside')
+  remoteCommand(cli, 'explain', 'print why a parameter of a running hub has its value, back to the event outside')
     .argument('<address>', '<Connection ID>/<Parameter ID>')
     .action((address: string, options: RemoteOptions) => finish(explain(address, options, console)));
   remoteCommand(cli, 'trace', 'print the last runs of a rule of a running hub')
@@ -20,16 +20,17 @@ export function register(cli: Cli): void {
     .action((rule: string, options: RemoteOptions) => finish(trace(rule, options, console)));
 }
 
-/** Deeper links of a chain are not indented further. */
+/** The deepest indentation, in links of the chain. */
 const deepestIndent = 20;
 
-/** Prints the chain of changes, newest first, a line each. Errors: the sentence of the hub, or that there is none. */
+/** Prints the chain of changes, newest first, a line each. Errors: the message of the hub, or no hub. */
 export async function explain(address: string, options: RemoteOptions, console: Console): Promise<number> {
   const path = `/hub/explain/${pathOf(address)}`;
   const { would, isNotKept, ...causes } = JSON.parse(await requestParameter(address, options, path, {})) as Explanation;
   if (causes.chain.length === 0) console.print(printable(`${address}: its state is unknown`));
   printCauses(causes, console);
-  if (isNotKept) console.print('it is not kept on the disk: who wrote it takes most of the room for values');
+  if (isNotKept)
+    console.print('it is not stored on disk: the client or rule that wrote it uses most of the space for values');
   if (would === undefined) return 0;
   console.print(printable(would.value === undefined ? 'in shadow:' : `in shadow it would be ${show(would.value)}:`));
   printCauses(would, console);
@@ -41,7 +42,7 @@ function printCauses({ chain, forgotten }: Causes, console: Console): void {
     const indent = '  '.repeat(Math.min(depth, deepestIndent));
     console.print(printable(`${localTime(change.time)}  ${indent}${describeChange(change)}`));
   });
-  if (forgotten > 0) console.print(`… and ${forgotten} earlier changes, which are not kept`);
+  if (forgotten > 0) console.print(`… and ${forgotten} earlier changes, which are no longer stored`);
 }
 
 /** Prints the last runs of a rule, newest first, a line each. Errors: as `explain`. */
@@ -51,7 +52,7 @@ export async function trace(rule: string, options: RemoteOptions, console: Conso
     const last = runs.length === 0 ? 'no run yet' : `the last ${runs.length === 1 ? 'run' : `${runs.length} runs`}`;
     console.print(printable(`rule "${name}" (${file}): ${last}`));
     for (const run of runs) console.print(printable(`${localTime(run.time)}  ${describeRun(run)}`));
-    if (!isAlwaysRecorded) console.print('it only copies: all of its runs are recorded from now on, for five minutes');
+    if (!isAlwaysRecorded) console.print('this rule only copies: all its runs are recorded for the next five minutes');
   }
   return 0;
 }
@@ -72,7 +73,7 @@ function describeRun({ source, value, outcome, result, to, error, durationUs }: 
     wrote: ` → ${show(result)}${destinations}`,
     stopped: ', the condition was false',
     held: ', held back by a step',
-    waited: ', nothing came of it',
+    waited: ', without a result',
     failed: ', failed',
   };
   const duration = durationUs === undefined ? '' : `, ${durationUs} µs`;

@@ -1,6 +1,5 @@
-// Keeps flows in TypeScript from ending the process that runs the hub. An error that nobody has caught is reported as a fault
-// of the flow that it comes from. The ways to end a process are shut to flows, and what all code shares is locked. A thread
-// watches for a loop without end.
+// Keeps flows in TypeScript from ending the process of the hub. Uncaught errors are reported as faults of the flow that caused
+// them. Flows cannot end the process, and shared globals are locked. A thread watches for infinite loops.
 
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -12,14 +11,14 @@ import { messageOf } from '../../model/error.ts';
 import { printableLines } from '../../model/printable.ts';
 import type { WatchdogData } from './watchdog-thread.ts';
 
-/** How often the main thread says that it goes on. */
+/** The heartbeat interval of the main thread. */
 const beatMs = 250;
-/** How long a process that ends by a fault waits until its last words are written. */
-const lastWordsMs = 1000;
+/** How long a failing process waits until its last message is written. */
+const lastMessageMs = 1000;
 
 const watchdog = new URL(`./watchdog-thread${extname(import.meta.filename)}`, import.meta.url);
 
-/** Creates the guard of a process; it does nothing until there are flows in TypeScript. */
+/** Creates the guard of a process; it is inactive until there are flows in TypeScript. */
 export function createFlowGuard(host: NodeJS.Process, log: WatchdogData['log']): FlowGuard {
   let flows: readonly FlowCode[] = [];
   let report: (fault: FlowFault) => void = () => {};
@@ -32,13 +31,15 @@ export function createFlowGuard(host: NodeJS.Process, log: WatchdogData['log']):
       const fault = faultOf(error, flows);
       if (fault !== undefined) return report(fault);
       host.stderr.write(`${printableLines(stackOf(error) || messageOf(error))}\n`, () => exit(1));
-      setTimeout(() => exit(1), lastWordsMs); // in case nobody reads them
+      setTimeout(() => exit(1), lastMessageMs); // in case nobody reads it
     });
     const beats = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     setInterval(() => Atomics.add(beats, 0, 1), beatMs).unref();
     const started = new Worker(watchdog, { workerData: { beats, holder, log, pid: host.pid } satisfies WatchdogData });
     started.unref();
-    started.on('error', (error) => report({ flow: '', message: `nothing watches over them: ${messageOf(error)}` }));
+    started.on('error', (error) =>
+      report({ flow: '', message: `the watchdog of flows in TypeScript stopped: ${messageOf(error)}` }),
+    );
     return started;
   };
   return {

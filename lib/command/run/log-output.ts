@@ -1,22 +1,22 @@
-// Writes the log in the background, one write at a time, from a bounded buffer. Where the disk is full, or nobody reads the
-// pipe, lines of the log are lost, counted and reported. The hub never waits for its log.
+// Writes the log in the background, one write at a time, from a bounded buffer. If the disk is full or nobody reads the pipe, log
+// lines are dropped, counted and reported. The hub never waits for its log.
 import { write, writeSync } from 'node:fs';
 import { getSystemErrorMessage } from 'node:util';
 import type { LogStatus } from '../../model/reports/log-entry.ts';
 import { within } from '../../model/time/deadline.ts';
 
-/** How long it waits before it tries again: after a full pipe, and after a fault. */
+/** Delays before a retry: after a full pipe, and after an error. */
 const fullRetryMs = 50;
 const faultRetryMs = 500;
-/** A pipe that was full for this long is one that nobody reads. */
+/** After this time a full pipe counts as unread. */
 const unreadAfterMs = 1000;
 
-/** Writes to a descriptor, which must not block where it can be full: a pipe, a socket or a terminal. */
+/** Writes to a descriptor. A pipe, socket or terminal must be non-blocking. */
 export class LogOutput {
   readonly #descriptor: number;
   readonly #waiting = new LineBuffer();
   readonly #health: LogHealth;
-  /** What is being written, or is to be written next. */
+  /** The bytes that are being written, or will be written next. */
   #chunk: Buffer = Buffer.alloc(0);
   #isWriting = false;
   #retry: NodeJS.Timeout | undefined;
@@ -35,14 +35,14 @@ export class LogOutput {
   write(line: string): void {
     if (this.#health.isLosing || !this.#waiting.hasRoomFor(line)) {
       this.#health.lose();
-      if (this.#isIdle && !this.#isWriting) this.#recover(); // the line alone is longer than what may wait
+      if (this.#isIdle && !this.#isWriting) this.#recover(); // this one line exceeds the buffer
       return;
     }
     this.#waiting.add(line);
     this.#writeNext();
   }
 
-  /** Resolves when all is written, or this much time has passed. */
+  /** Resolves when everything is written, or after the given time. */
   async flush(limitMs: number): Promise<void> {
     if (this.#isIdle) return;
     const idle = new Promise<void>((resolve) => {
@@ -51,10 +51,10 @@ export class LogOutput {
     await within(idle, limitMs);
   }
 
-  /** Writes at once what the system takes at once: for the end of the process. */
+  /** Writes synchronously what the system accepts: for the end of the process. */
   flushSync(): void {
     try {
-      if (this.#isWriting) this.#chunk = Buffer.alloc(0); // another thread writes it, and the process ends after that
+      if (this.#isWriting) this.#chunk = Buffer.alloc(0); // a thread of the pool is writing it, and the process ends after that
       while (!this.#isIdle) {
         if (this.#chunk.length === 0) this.#chunk = this.#waiting.take();
         this.#chunk = this.#chunk.subarray(writeSync(this.#descriptor, this.#chunk));
@@ -77,11 +77,11 @@ export class LogOutput {
     write(this.#descriptor, this.#chunk, 0, this.#chunk.length, null, (error, bytes) => {
       this.#isWriting = false;
       if (error !== null) this.#fail(error);
-      else this.#goOn(bytes);
+      else this.#advance(bytes);
     });
   }
 
-  #goOn(writtenBytes: number): void {
+  #advance(writtenBytes: number): void {
     this.#chunk = this.#chunk.subarray(writtenBytes);
     this.#fullSinceMs = undefined;
     if (this.#chunk.length === 0) this.#recover();
@@ -100,20 +100,20 @@ export class LogOutput {
     this.#retry = setTimeout(() => {
       this.#retry = undefined;
       this.#writeNext();
-    }, delayMs).unref(); // a log that cannot be written keeps no process from ending
+    }, delayMs).unref(); // must not keep the process alive
   }
 
-  /** All is well once half of what may wait is free. */
+  /** The log has recovered once half of the buffer is free. */
   #recover(): void {
     if (this.#waiting.isHalfFree) this.#health.recover();
   }
 }
 
-// Lines that wait to be written. Their length is bounded, and they are taken out some at a time.
+// The bounded buffer of lines, which are taken out in chunks.
 
-/** How many characters may wait. Once they do, lines are lost until half of them have been written. */
+/** Maximum length of the buffer in characters. When it is full, lines are dropped until half of it is free. */
 export const maxWaitingLength = 1024 * 1024;
-/** How much is written at once, unless one line is longer. */
+/** Maximum length of a write in characters, unless one line is longer. */
 const maxChunkLength = 64 * 1024;
 
 class LineBuffer {
@@ -124,7 +124,7 @@ class LineBuffer {
     return this.#lines.length === 0;
   }
 
-  /** Whether half of what may wait is free. */
+  /** Whether half of the buffer is free. */
   get isHalfFree(): boolean {
     return this.#length <= maxWaitingLength / 2;
   }
@@ -138,7 +138,7 @@ class LineBuffer {
     this.#lines.push(line);
   }
 
-  /** Takes the next lines out; an empty buffer if none waits. */
+  /** Takes out the next lines; returns no bytes if there are none. */
   take(): Buffer {
     let count = 0;
     let length = 0;
@@ -149,16 +149,16 @@ class LineBuffer {
   }
 }
 
-// Whether the log is written as it should be, and how many of its lines were lost.
+// Whether the log can be written, and how many lines were lost.
 
-/** Is called with a sentence when the log cannot be written, and when it can be written again; it may write to the log. */
+/** Receives a sentence when the log cannot be written, and when it can be written again; it may write to the log. */
 type ReportToLog = (sentence: string) => void;
 
 class LogHealth {
   readonly #report: ReportToLog;
-  /** Why the log is not written as it should be; empty: it is. */
+  /** Why the log cannot be written; empty if it can. */
   #reason = '';
-  /** How many lines were lost since the start, and how many of them before all was well last. */
+  /** How many lines were lost since the start, and how many of them before the last recovery. */
   #lost = 0;
   #lostBefore = 0;
 
@@ -170,7 +170,7 @@ class LogHealth {
     return { state: this.#reason === '' ? 'running' : 'degraded', reason: this.#reason, lost: this.#lost };
   }
 
-  /** Whether a line was lost since all was well. */
+  /** Whether lines were lost since the last recovery. */
   get isLosing(): boolean {
     return this.#lost > this.#lostBefore;
   }
@@ -180,20 +180,20 @@ class LogHealth {
     this.complain(this.#reason === '' ? 'more is logged than can be written' : this.#reason);
   }
 
-  /** The log is not written as it should be; only the first reason is told. */
+  /** Notes that the log cannot be written; reports only the first reason. */
   complain(reason: string): void {
     const isFirst = this.#reason === '';
     this.#reason = reason;
-    if (isFirst) this.#report(`the log is not written: ${reason}; /hub/log has the newest entries`);
+    if (isFirst) this.#report(`the log cannot be written: ${reason}; /hub/log has the newest entries`);
   }
 
-  /** All is well again. */
+  /** Notes and reports that the log can be written again. */
   recover(): void {
     if (this.#reason === '') return;
     const count = this.#lost - this.#lostBefore;
     const was = this.#reason;
     this.#reason = '';
     this.#lostBefore = this.#lost;
-    this.#report(`the log is written again, ${count === 1 ? '1 line was' : `${count} lines were`} lost: ${was}`);
+    this.#report(`the log can be written again, ${count === 1 ? '1 line was' : `${count} lines were`} lost: ${was}`);
   }
 }

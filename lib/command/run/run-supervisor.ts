@@ -1,26 +1,26 @@
-// Tells systemd how the hub is (`Type=notify` of a unit, sd_notify(3)). Its socket takes datagrams, which Node.js cannot send to a
-// socket of a file. So a shell waits beside the hub and hands what it is told to `systemd-notify`: the hub itself is copied for no
-// message, whatever it holds in memory.
+// Reports the state of the hub to systemd (`Type=notify` of a unit, sd_notify(3)). Its Unix socket takes datagrams, which Node.js cannot
+// send. So one shell beside the hub passes messages to `systemd-notify`. That avoids a fork of the hub for each message, which would be
+// expensive with much memory.
 import { type ChildProcess, spawn } from 'node:child_process';
 
 export interface Supervisor {
-  /** The hub runs; from now on the event loop says so again and again, where the supervisor wants to hear it. */
+  /** Reports that the hub runs, and from then on regularly that the event loop is alive if the supervisor asks for it. */
   ready(): void;
   stopping(): void;
 }
 
-/** What systemd tells a service in its environment. */
+/** The environment that systemd sets for a service. */
 export interface SupervisorEnvironment {
   readonly NOTIFY_SOCKET?: string | undefined;
-  /** How long it waits for a sign of life, in microseconds (`WatchdogSec`). */
+  /** The watchdog timeout in microseconds (`WatchdogSec`). */
   readonly WATCHDOG_USEC?: string | undefined;
 }
 
-/** So many signs of life come within the time that the supervisor waits for one. */
-const signsOfLife = 4;
+/** How many heartbeats the hub sends within the watchdog timeout. */
+const beatsPerTimeout = 4;
 const script = 'while read -r state; do systemd-notify "$state"; done';
 
-/** Creates what tells systemd; it does nothing where no systemd asks. */
+/** Creates the connection to systemd; it does nothing unless systemd asks for it. */
 export function createSupervisor({ NOTIFY_SOCKET, WATCHDOG_USEC }: SupervisorEnvironment): Supervisor {
   if (!NOTIFY_SOCKET) return { ready() {}, stopping() {} };
   let notifier: ChildProcess | undefined;
@@ -37,15 +37,15 @@ export function createSupervisor({ NOTIFY_SOCKET, WATCHDOG_USEC }: SupervisorEnv
   const notify = (state: string) => {
     try {
       notifier ??= start();
-    } catch {} // no process can be made at the moment; the next sign of life has another one made
-    const stdin = notifier?.stdin; // it has none where there was no descriptor for it
+    } catch {} // no process could be started; the next heartbeat tries again
+    const stdin = notifier?.stdin; // missing if no descriptor was free
     if (stdin?.writableNeedDrain === false) stdin.write(`${state}\n`);
   };
   const watchdogMs = Number(WATCHDOG_USEC) / 1000;
   return {
     ready() {
       notify('READY=1');
-      if (watchdogMs > 0) setInterval(() => notify('WATCHDOG=1'), watchdogMs / signsOfLife).unref();
+      if (watchdogMs > 0) setInterval(() => notify('WATCHDOG=1'), watchdogMs / beatsPerTimeout).unref();
     },
     stopping: () => notify('STOPPING=1'),
   };

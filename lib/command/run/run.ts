@@ -1,4 +1,4 @@
-// `patchbay run`: starts a hub and stops it cleanly. It logs for people on a terminal, and for machines elsewhere.
+// `patchbay run`: starts a hub and stops it cleanly. It logs in a readable format on a terminal, and in JSON elsewhere.
 import { Console } from 'node:console';
 import { EventEmitter, once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -22,17 +22,17 @@ import type { Supervisor } from './run-supervisor.ts';
 export interface RunOptions {
   readonly logLevel: string;
   readonly logFormat: string;
-  /** The descriptor that the log is written to; it must not block where it can be full. */
+  /** The descriptor of the log; a pipe, socket or terminal must be non-blocking. */
   readonly logDescriptor: number;
-  /** Whether a save of a flow file takes effect at once. */
+  /** Whether a saved flow file is reloaded at once. */
   readonly watch: boolean;
-  /** Whether V8 compiles the way of a change as soon as the hub runs. */
+  /** Whether V8 compiles the path of a change as soon as the hub runs. */
   readonly warmUp: boolean;
-  /** Whether no rule runs. */
+  /** Whether rules stay off. */
   readonly safe?: boolean;
-  /** Hears that the hub runs, and that it stops. */
+  /** Is notified when the hub runs and when it stops. */
   readonly supervisor: Supervisor;
-  /** Creates the guard of flows in TypeScript, in the process that runs the hub. */
+  /** Creates the guard of flows in TypeScript for the process of the hub. */
   createGuard(log: { readonly format: LogFormat; readonly descriptor: number }): FlowGuard;
   /** Calls back at each signal that asks for a reload. */
   onReloadSignal(reload: () => void): void;
@@ -43,7 +43,7 @@ export interface RunOptions {
 }
 
 const levels = ['debug', 'info', 'warn', 'error'];
-/** How long the hub has to stop, from the signal on, and how long its last lines of the log may take to be written. */
+/** The time that the hub has to stop after the signal, and that its last log lines have to be written. */
 const stopMs = 1900;
 const lastLinesMs = 500;
 
@@ -62,11 +62,11 @@ export async function run(paths: readonly string[], options: RunOptions): Promis
   const stopped = untilStopped();
   const guard = createGuard({ format: logFormat, descriptor: options.logDescriptor });
   const starting = startHub({ paths, log, watch, safe, guard });
-  // a signal that comes sooner, when files may have been read already, has the hub reload as soon as it runs
+  // a signal during the start, when files may have been read already, reloads them as soon as the hub runs
   onReloadSignal(() => void starting.then((hub) => hub.reload()).catch(() => {})); // the hub has logged why
   const hub = await starting;
   supervisor.ready();
-  giveBackWhenCalm();
+  returnMemoryWhenCalm();
   if (options.warmUp) void warmUpAndReport(log);
   log.info({}, `stopping: ${await stopped}`);
   supervisor.stopping();
@@ -84,14 +84,14 @@ async function warmUpAndReport(log: Journal): Promise<void> {
     await warmUp();
     log.debug({}, `warmed up in ${Math.round(performance.now() - startMs)} ms`);
   } catch (error) {
-    const sentence = `not warmed up, the first changes take longer: ${messageOf(error)}`;
+    const sentence = `warm-up failed, the first changes take longer: ${messageOf(error)}`;
     if (error instanceof HubError)
-      log.debug({}, sentence); // the hub says so itself if it matters
+      log.debug({}, sentence); // the hub reports it if it matters
     else log.warn({}, sentence);
   }
 }
 
-/** The log of a hub as entries in JSON, each of which is written in the format. */
+/** Creates the log of the hub, which writes each JSON entry in the format. */
 function createLog(level: string, format: LogFormat, output: LogOutput): Journal {
   const formatEntry = createLogFormat(format);
   const write = (entry: string) => output.write(formatEntry(entry));
@@ -99,7 +99,7 @@ function createLog(level: string, format: LogFormat, output: LogOutput): Journal
   return Journal.of(Object.assign(log, { status: () => output.status }));
 }
 
-/** The console of flow files in TypeScript: what they print goes to the log, which keeps nobody waiting. */
+/** Creates the console of flow files in TypeScript: their output goes to the log, which never blocks. */
 function createConsole(log: Journal): Console {
   const writing = (level: 'info' | 'warn') =>
     new Writable({
@@ -111,30 +111,30 @@ function createConsole(log: Journal): Console {
   return new Console({ stdout: writing('info'), stderr: writing('warn') });
 }
 
-// Has V8 give back what a burst has left. It keeps the pages of a heap that has shrunk for later, tens of MiB of them, and hands
-// them to the system only when it collects garbage to save memory: of itself about a minute after the last burst, or never.
-// Node.js 22 and 24 do what is asked here; in Node.js 26 V8 keeps the memory for the next burst all the same.
+// Makes V8 return memory after a burst. V8 keeps tens of MiB of free heap pages, and returns them to the system only when it collects
+// garbage to save memory: by default about a minute after the last burst, or never. This works in Node.js 22 and 24; V8 in Node.js 26
+// keeps the memory anyway.
 
 const lookMs = 500;
 /**
- * A thread is busy that works for this share of its time, and calm again with so little. Between them lies a steady load: to save
- * memory under it takes a third more time, and what is given back is taken again.
+ * The shares of time from which a thread counts as busy, and below which it counts as calm. Between them is a steady load. Saving memory
+ * under it takes a third more time, and V8 soon allocates the returned memory again.
  */
 const busyShare = 0.5;
 const calmShare = 0.1;
 /**
- * But what a burst has left over a steady load goes back, once: as long as there is so little garbage, V8 would not collect it for hours. It is
- * so when the process holds more than so many times what it held before, and not sooner than so long after V8 has saved memory.
+ * A burst over a steady load returns its memory once, because with so little garbage V8 would not collect it for hours. That happens when
+ * the process holds more than `grownTimes` its former memory, at most once per `steadyEveryMs`.
  */
 const grownTimes = 1.5;
 const steadyEveryMs = 60_000;
-/** What a start and the warm-up have left goes back at once where the heap is no larger, and nobody has come yet. */
+/** Below this heap size, memory of the start and warm-up is returned at once, if there was no load yet. */
 const quickHeapBytes = 48 * 1024 * 1024;
-/** V8 looks every 8 s whether it should save memory, and does so in small steps; it has done so twice after so long. */
+/** V8 checks every 8 s whether to save memory, and works in small steps; this time covers two rounds. */
 const savingMs = 20_000;
 
-/** Has V8 save memory for a while, each time this thread has been busy and is so no more. */
-export function giveBackWhenCalm(): void {
+/** Makes V8 save memory for a while each time this thread has stopped being busy. */
+export function returnMemoryWhenCalm(): void {
   let before = performance.eventLoopUtilization();
   let savingUntil = 0;
   let wasBusy = true; // it has started
@@ -160,7 +160,7 @@ export function giveBackWhenCalm(): void {
       wasBusy = false;
     } else if (savingUntil > 0 && (isBusy || nowMs >= savingUntil)) {
       setFlagsFromString('--no-optimize-for-size'); // saving costs time under load
-      setFlagsFromString('--max-semi-space-size=0'); // goes with it, and is read at the start alone, by which V8 knows code that was kept
+      setFlagsFromString('--max-semi-space-size=0'); // the flag above set it; V8 compares it to accept cached code
       if (savingUntil - nowMs < savingMs / 2) steadyAgainMs = nowMs + steadyEveryMs;
       savingUntil = 0;
     }
@@ -173,12 +173,12 @@ export function giveBackWhenCalm(): void {
 
 declare global {
   interface ImportMeta {
-    /** Keeps the compiled code of the package (code-loader.ts), of which V8 drops what has not run for a while. */
+    /** Retains the compiled code of the package (code-loader.ts); V8 would drop functions that have not run for a while. */
     readonly keepCode?: () => void;
   }
 }
 
-/** Has V8 give back at once what it can, which takes some 40 ms of a heap of this size. */
+/** Makes V8 return all free memory at once, which takes some 40 ms for a heap of this size. */
 function collectGarbage(): void {
   import.meta.keepCode?.();
   setFlagsFromString('--expose-gc');
@@ -187,11 +187,11 @@ function collectGarbage(): void {
   collect({ type: 'major', flavor: 'last-resort' });
 }
 
-// Lets V8 compile the way of a change, from socket to socket, as soon as the hub runs. Otherwise V8 would compile it in the first ten
-// seconds under load, on cores that the hub and its clients need, and p99 latency would be twice as high. Each round of it is a round of the
-// event loop, in which clients are served as well.
+// Warms up: makes V8 compile the path of a change, from socket to socket, as soon as the hub runs. Otherwise V8 would compile it in the
+// first ten seconds under load, on cores that the hub and its clients need, and p99 latency would double. Each round of the warm-up is a
+// round of the event loop, which also serves clients.
 
-/** Hubs run one after another: code that V8 compiles for the first one alone assumes that there is no other. */
+/** Hubs run one after another: code that V8 compiles for the first one assumes that there is no other. */
 const hubs = 3;
 const rounds = 1000;
 const changesPerRound = 10;
@@ -207,15 +207,15 @@ const flow = {
 };
 
 /**
- * Runs hubs of its own for a quarter of a second, or about half a second on a busy machine, each with a client on this machine
- * that makes and hears changes. Errors: when nobody can listen on 127.0.0.1.
+ * Runs temporary hubs for a quarter of a second, or about half a second on a busy machine, each with a local client that makes and
+ * receives changes. Errors: no port can be opened on 127.0.0.1.
  */
 export async function warmUp(): Promise<void> {
   const signal = AbortSignal.timeout(deadlineMs);
   try {
     for (let count = 0; count < hubs; count++) await runHub(count % 2 === 1 ? '/ws?list=true' : '/ws', signal);
   } catch (error) {
-    if (!signal.aborted) throw error; // the machine is busy, nothing is wrong
+    if (!signal.aborted) throw error; // the machine is busy
   }
 }
 
@@ -229,11 +229,11 @@ async function runHub(path: string, signal: AbortSignal): Promise<void> {
   const file = { name: 'warm-up', folder: '.', data: flow, positionOf: () => undefined };
   const hub = await Hub.run(checkFlowFiles([file], connectionTypes, new MistakeList()), { log });
   const socket = connect({ host: '127.0.0.1', port, noDelay: true });
-  socket.on('error', () => {}); // it may break at any time, also while nobody waits for it
+  socket.on('error', () => {}); // it may break at any time, even while nothing awaits it
   try {
     await exchangeChanges(socket, path, signal);
     socket.end(closeFrame);
-    await once(socket, 'close', { signal }); // then the hub has no client and stops at once
+    await once(socket, 'close', { signal }); // without clients the hub stops at once
   } finally {
     socket.destroy();
     if (!socket.closed) await once(socket, 'close');
@@ -241,7 +241,7 @@ async function runHub(path: string, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Makes changes as a plain client does, and is told them one by one or in lists. A round begins when all of the round before are back. */
+/** Makes changes as a plain client, and receives them one by one or in lists. A round starts when all changes of the last one are back. */
 async function exchangeChanges(socket: Socket, path: string, signal: AbortSignal): Promise<void> {
   socket.write(
     `GET ${path} HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
@@ -249,23 +249,23 @@ async function exchangeChanges(socket: Socket, path: string, signal: AbortSignal
   );
   await once(socket, 'data', { signal });
   const finished = new EventEmitter();
-  let [sent, back] = [0, 0];
+  let [sent, received] = [0, 0];
   const sendRound = () => {
     const frames = Array.from({ length: changesPerRound }, () => changeFrame(sent++));
     socket.write(Buffer.concat(frames));
   };
   socket.on('data', (bytes) => {
-    for (const byte of bytes) if (byte === endOfFrame) back++;
-    if (back < sent) return;
+    for (const byte of bytes) if (byte === endOfFrame) received++;
+    if (received < sent) return;
     if (sent < rounds * changesPerRound) sendRound();
     else finished.emit('end');
   });
-  socket.once('close', () => finished.emit('end')); // it broke: what is compiled by now is enough
+  socket.once('close', () => finished.emit('end')); // it broke: enough is compiled by now
   sendRound();
   await once(finished, 'end', { signal });
 }
 
-/** A text frame as clients send it (RFC 6455), masked with zeros: mostly numbers, each of them a change. */
+/** Builds a text frame of a client (RFC 6455), masked with zeros: mostly numbers, each of them a change. */
 function changeFrame(number: number): Buffer {
   const payload = Buffer.from(JSON.stringify(changeOf(number)));
   return Buffer.concat([Buffer.of(0x81, 0x80 | payload.length, 0, 0, 0, 0), payload]);

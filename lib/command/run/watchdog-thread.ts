@@ -1,5 +1,5 @@
-// The thread that watches whether the main thread goes on. When a flow in TypeScript never lets go of it, only the end of the
-// process helps: this thread says in the log which flow it was and where, and notes that the next start leaves it out.
+// The thread that watches whether the main thread responds. If a flow in TypeScript blocks it forever, the process must end. This thread
+// logs which flow it was and where, and makes the next start skip it.
 
 import process from 'node:process';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -13,31 +13,31 @@ import { LogOutput } from './log-output.ts';
 import { mainThreadMs } from './main-thread.ts';
 
 export interface WatchdogData {
-  /** Counts up as long as the main thread goes on. */
+  /** Increases as long as the main thread responds. */
   readonly beats: Int32Array;
-  /** The number of the flow that holds the main thread; 0: none. */
+  /** The number of the flow that runs on the main thread; 0: none. */
   readonly holder: Int32Array;
   readonly log: { readonly format: LogFormat; readonly descriptor: number };
   readonly pid: number;
 }
 
 const lookMs = 500;
-/** Counted in processor time of the main thread since the last beat, so that a flow has more time on a busy machine. */
+/** Measured in processor time of the main thread since the last beat: on a busy machine a flow has more wall time. */
 const suspectMs = 3000;
 const condemnMs = 4000;
-/** A flow that does nothing for so long and keeps the thread, as when it waits for another program. */
+/** The limit of a flow that blocks the thread without using it, for example while it waits for another program. */
 const blockedMs = 30_000;
-/** Up to so much processor time is nothing: a loop takes more, also on a busy machine. */
-const nothingMs = 1000;
-const lastWordsMs = 1000;
+/** Less processor time counts as idle: a loop uses more, even on a busy machine. */
+const idleMs = 1000;
+const lastMessageMs = 1000;
 
 const { beats, holder, log, pid } = workerData as WatchdogData;
-/** By their numbers. */
+/** By number. */
 let flows: ReadonlyMap<number, FlowCode> = new Map();
 parentPort!.on('message', (known: ReadonlyMap<number, FlowCode>) => {
   flows = known;
 });
-/** A debugger holds the thread as well. */
+/** A debugger blocks the thread, too. */
 const isDebugged = process.execArgv.some((option) => option.startsWith('--inspect'));
 
 void watch();
@@ -65,28 +65,28 @@ async function watch(): Promise<void> {
       suspect = found?.flow;
     }
     const holding = flows.get(Atomics.load(holder, 0));
-    const isBlocked = looks * lookMs >= blockedMs && usedMs - beganAt < nothingMs;
+    const isBlocked = looks * lookMs >= blockedMs && usedMs - beganAt < idleMs;
     if (isBlocked && holding !== undefined && !isDebugged)
-      await condemn(holding, `it has kept the hub waiting for ${blockedMs / 1000} s`);
+      await condemn(holding, `it blocked the hub for ${blockedMs / 1000} s`);
   }
 }
 
 async function condemnLoop(name: string, place: string | undefined): Promise<void> {
   const flow = [...flows.values()].find((flow) => flow.name === name)!;
-  await condemn(flow, `it ran for ${condemnMs / 1000} s without letting go, at ${place ?? name}`);
+  await condemn(flow, `it ran for ${condemnMs / 1000} s without a break, at ${place ?? name}`);
 }
 
 async function condemn(flow: FlowCode, reason: string): Promise<void> {
   const { name } = flow;
-  let next = 'the next start leaves it out until it is saved with another content';
+  let next = 'the next start skips it until its content has changed';
   try {
     leaveOut(flow, reason);
   } catch (error) {
-    next = `the next start cannot leave it out: ${messageOf(error)}`;
+    next = `the next start cannot skip it: ${messageOf(error)}`;
   }
   const output = new LogOutput(log.descriptor, () => {});
-  output.write(entryOf(name, `flow ${name} has stopped the hub: ${reason}. The process ends, ${next}`));
-  await output.flush(lastWordsMs);
+  output.write(entryOf(name, `flow ${name} has stopped the hub: ${reason}. The process ends; ${next}`));
+  await output.flush(lastMessageMs);
   process.kill(pid, 'SIGKILL');
 }
 

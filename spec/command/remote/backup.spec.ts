@@ -79,7 +79,7 @@ test('a folder with something in it, and a file that is no backup, change nothin
   const folder = await createFolder(t, { 'full/x': '', 'a.tar': 'no archive' });
   const refuse = (file: string, target: string, message: RegExp) =>
     t.throwsAsync(restore(join(folder, file), join(folder, target), 'patchbay', quiet), { message });
-  await refuse('a.tar', 'full', /full: expected an empty folder, got one with x$/);
+  await refuse('a.tar', 'full', /full: expected an empty folder, got one that contains x$/);
   await refuse('a.tar', 'a.tar', /expected an empty folder, got a file$/);
   await refuse('a.tar', 'new', /a\.tar: expected more of it, it was cut off$/);
   await refuse('none.tar', 'new', /none\.tar: expected an archive, got none$/);
@@ -110,7 +110,7 @@ test('a hub that is lost in the middle, or answers something else, leaves the fi
   const folder = await createFolder(t, { 'a.tar': 'the one before' });
   const file = join(folder, 'a.tar');
   const port = await serve(t, Buffer.alloc(100_000, 'x'), 100_000_000);
-  await t.throwsAsync(backup(file, options(port), quiet), { message: /a\.tar: expected a whole backup, got / });
+  await t.throwsAsync(backup(file, options(port), quiet), { message: /a\.tar: expected a complete backup, got / });
   await writeFile(join(folder, 'no-folder'), '');
   await t.throwsAsync(backup(join(folder, 'no-folder/a.tar'), options(port), quiet), { message: /ENOTDIR/ });
   t.is(await readFile(file, 'utf8'), 'the one before');

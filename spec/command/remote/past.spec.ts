@@ -59,7 +59,7 @@ test('the commands print what was, what happened and who did it; a NUL cuts no t
   t.deepEqual((await was('desk/lamp')).lines, ['TIME  false', 'TIME  true']);
   t.deepEqual((await was('desk/go')).lines, ['TIME  fired']);
   const buckets = await was('desk/level', { points: '1' });
-  t.regex(buckets.reported[0]!, /^each line is \d+[a-z]+: a larger --points or a shorter time shows more$/);
+  t.regex(buckets.reported[0]!, /^each line covers \d+[a-z]+: raise --points or shorten the period for more detail$/);
   t.regex(buckets.lines.at(-1)!, /\(1 to 2\.5\), 2 changes$/);
   t.like(JSON.parse((await was('desk/level', { json: true })).lines.join('\n')), { values: [1, 2.5] });
   await t.throwsAsync(was('desk/level', { json: true, csv: true }), {
@@ -71,7 +71,7 @@ test('the commands print what was, what happened and who did it; a NUL cuts no t
     'TIME  desk/lamp = true (was false), set by rule "red light" (flow.json5)',
     'TIME    desk/mic = true, set by client spec',
   ]);
-  t.deepEqual((await happened('desk/lamp', { limit: '1' })).reported, ['… and earlier ones: --limit 1 ends here']);
+  t.deepEqual((await happened('desk/lamp', { limit: '1' })).reported, ['… earlier events are left out by --limit 1']);
   t.like(JSON.parse((await happened('desk/go', { json: true })).lines.at(-1)!), { value: 1, writer: writer });
 
   t.true((await texts()).includes(nul));

@@ -32,7 +32,7 @@ test('an operator tries a change in shadow, sees what it would do, and takes it 
   await reload({ ...options, shadow: true }, console);
   t.deepEqual(printed(), [
     'in shadow since T: lamp, ding',
-    'what is saved from now on runs in shadow as well, until `patchbay reload`',
+    'later changes run in shadow as well, until `patchbay reload`',
   ]);
   hub.write('desk/mic', true, writer);
   hub.write('desk/bell', 1, writer);

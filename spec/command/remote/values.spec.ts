@@ -87,7 +87,7 @@ const meant: [args: string[], status: number, printed: string][] = [
   [
     ['desk/text', '--hello'],
     1,
-    'unknown option "--hello"; a value that begins so comes after --: patchbay set <address> -- --hello',
+    'unknown option "--hello"; put a value that looks like an option after --: patchbay set <address> -- --hello',
   ],
   [['desk/text', '--', '--hello'], 0, 'desk/text = --hello'],
   [

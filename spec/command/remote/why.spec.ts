@@ -114,7 +114,7 @@ test('a chain that was cut says so', async (t) => {
   await firstValueFrom(deep);
   const { lines } = await print(explain, 'clock/timer/1/trigger', hub.port);
   t.true(lines.length > 64 && lines.length < 130, `${lines.length}`);
-  t.regex(lines.at(-1)!, /^… and \d+ earlier changes, which are not kept$/);
+  t.regex(lines.at(-1)!, /^… and \d+ earlier changes, which are no longer stored$/);
   t.regex(lines[1]!, /clock\/timer\/1\/start = 0 \(again\), set by rule "again"/);
 });
 
@@ -130,7 +130,7 @@ test('trace prints each run in a line', async (t) => {
   t.regex(lines[2]!, /^[\d:.]{12} {2}desk\/a = 0\.5, the condition was false, \d+ µs$/);
   const copied = await print(trace, 'copy', hub.port);
   t.regex(copied.lines[1]!, /desk\/b = 2 → 2 to desk\/text$/);
-  t.regex(copied.lines[2]!, /^it only copies/);
+  t.regex(copied.lines[2]!, /^this rule only copies/);
   t.regex((await print(trace, 'again', hub.port)).lines[0]!, /: no run yet$/);
 });
 

@@ -65,13 +65,13 @@ test('a pipe that nobody reads keeps nobody waiting; what is lost is counted and
   t.true(writingMs < 2000, `${writingMs} ms`);
   t.is(
     await reported.next(),
-    'the log is not written: more is logged than can be written; /hub/log has the newest entries',
+    'the log cannot be written: more is logged than can be written; /hub/log has the newest entries',
   );
   t.is(output.status.state, 'degraded');
   const { lost } = output.status;
   t.true(lost > total / 2, `${lost}`);
   await within(output.flush(100), 'the end of waiting for a reader');
-  const lines = await readUntil((line) => line.startsWith('the log is written again'));
+  const lines = await readUntil((line) => line.startsWith('the log can be written again'));
   const kept = lines.length - 1;
   t.true(kept * 52 > maxWaitingLength && kept * 45 < maxWaitingLength, `${kept} lines`);
   t.deepEqual(
@@ -80,7 +80,7 @@ test('a pipe that nobody reads keeps nobody waiting; what is lost is counted and
     'all up to the first that is missing',
   );
   t.is(total + 1 - kept, output.status.lost, 'the complaint was lost as well');
-  t.regex(lines.at(-1)!, new RegExp(`^the log is written again, ${output.status.lost} lines were lost: `));
+  t.regex(lines.at(-1)!, new RegExp(`^the log can be written again, ${output.status.lost} lines were lost: `));
   output.write('after it\n');
   t.deepEqual(await readUntil((line) => line === 'after it'), ['after it']);
   t.deepEqual(output.status, { state: 'running', reason: '', lost: total + 1 - kept });
@@ -89,21 +89,21 @@ test('a pipe that nobody reads keeps nobody waiting; what is lost is counted and
 test('a pipe that is full is told after a second, and its reader loses nothing', async (t) => {
   const { output, reported, readUntil } = await openPipe(t);
   for (let number = 0; number < 3000; number++) output.write(`line ${number} ${'x'.repeat(40)}\n`);
-  t.is(await reported.next(), 'the log is not written: nobody reads it; /hub/log has the newest entries');
+  t.is(await reported.next(), 'the log cannot be written: nobody reads it; /hub/log has the newest entries');
   t.deepEqual(output.status, { state: 'degraded', reason: 'nobody reads it', lost: 0 });
-  const lines = await readUntil((line) => line.startsWith('the log is written again'));
+  const lines = await readUntil((line) => line.startsWith('the log can be written again'));
   t.is(lines.filter((line) => line.startsWith('line ')).length, 3000);
-  t.is(lines.at(-1), 'the log is written again, 0 lines were lost: nobody reads it');
+  t.is(lines.at(-1), 'the log can be written again, 0 lines were lost: nobody reads it');
 });
 
 test('a pipe whose reader has gone is written again when another comes', async (t) => {
   const { path, output, reported, closeReader } = await openPipe(t);
   closeReader();
   output.write('first\n');
-  t.is(await reported.next(), 'the log is not written: broken pipe (EPIPE); /hub/log has the newest entries');
+  t.is(await reported.next(), 'the log cannot be written: broken pipe (EPIPE); /hub/log has the newest entries');
   const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   t.teardown(() => closeSync(reader));
-  t.is(await reported.next(), 'the log is written again, 0 lines were lost: broken pipe (EPIPE)');
+  t.is(await reported.next(), 'the log can be written again, 0 lines were lost: broken pipe (EPIPE)');
   await output.flush(10_000);
   const bytes = Buffer.alloc(1000);
   t.regex(bytes.toString('utf8', 0, readSync(reader, bytes)), /^first\nthe log is not written/);
@@ -116,7 +116,7 @@ test('a disk without room', async (t) => {
   output.write('first\n');
   t.is(
     await reported.next(),
-    'the log is not written: no space left on device (ENOSPC); /hub/log has the newest entries',
+    'the log cannot be written: no space left on device (ENOSPC); /hub/log has the newest entries',
   );
   output.write('x'.repeat(maxWaitingLength + 1));
   t.deepEqual(output.status, { state: 'degraded', reason: 'no space left on device (ENOSPC)', lost: 1 });
@@ -131,7 +131,7 @@ test('a log that cannot be written keeps no process from ending', async (t) => {
     new LogOutput(fs.openSync('/dev/full', 'w'), console.log).write('first\\n');`;
   const { status, output } = await start(t, ['--eval', program], { program: '--input-type=module' }).ended();
   t.is(status, 0);
-  t.regex(output, /^the log is not written: no space left on device/);
+  t.regex(output, /^the log cannot be written: no space left on device/);
 });
 
 test('a line that is longer than all that may wait is lost alone', async (t) => {

@@ -145,7 +145,7 @@ const refusals: [what: string, run: (t: ExecutionContext) => ReturnType<typeof r
   [
     'an unknown option',
     (t) => runToEnd(t, ['run', '--bogus']),
-    /^error: unknown option '--bogus'\n\(patchbay --help shows what there is\)\n$/,
+    /^error: unknown option '--bogus'\n\(patchbay --help lists all commands\)\n$/,
   ],
   ['a missing argument', (t) => runToEnd(t, ['get']), /^error: missing required argument 'address'\n/],
   [

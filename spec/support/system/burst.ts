@@ -2,13 +2,13 @@
 // With the argument `steady` it goes on working for a fifth of its time, and makes little that is garbage.
 
 import { setImmediate as turn } from 'node:timers/promises';
-import { giveBackWhenCalm } from '../../../lib/command/run/run.ts';
+import { returnMemoryWhenCalm } from '../../../lib/command/run/run.ts';
 
 const burstMs = 2000;
 const kept = 200;
 const mebibyte = 1024 * 1024;
 
-giveBackWhenCalm();
+returnMemoryWhenCalm();
 const endMs = performance.now() + burstMs;
 let lists: object[][] = [];
 for (let made = 0; made < 2 * kept || performance.now() < endMs; made++) {

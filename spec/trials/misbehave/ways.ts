@@ -314,31 +314,31 @@ const endless: Readonly<Record<string, Way>> = {
   'loops-in-the-stream': {
     about: 'loops without end in its stream',
     flow: { pipe: 'tap(() => { for (;;); })' },
-    reported: /^flow flow\.ts has stopped the hub: it ran for 4 s without letting go, at flow\.ts:10:\d+\./,
+    reported: /^flow flow\.ts has stopped the hub: it ran for 4 s without a break, at flow\.ts:10:\d+\./,
     ends: true,
   },
   'microtasks-in-the-stream': {
     about: 'a chain of promises without end, started in its stream',
     flow: { pipe: 'tap(() => { const again = (): Promise<void> => Promise.resolve().then(again); void again(); })' },
-    reported: /^flow flow\.ts has stopped the hub: it ran for 4 s without letting go, at flow\.ts/,
+    reported: /^flow flow\.ts has stopped the hub: it ran for 4 s without a break, at flow\.ts/,
     ends: true,
   },
   'ticks-in-the-stream': {
     about: 'process.nextTick without end',
     flow: { pipe: 'tap(() => { const again = () => process.nextTick(again); again(); })' },
-    reported: /^flow flow\.ts has stopped the hub: it ran for 4 s without letting go, at flow\.ts/,
+    reported: /^flow flow\.ts has stopped the hub: it ran for 4 s without a break, at flow\.ts/,
     ends: true,
   },
   'blocks-in-the-stream': {
     about: 'waits for another program in its stream',
     flow: { pipe: "tap(() => { execSync('sleep 3600'); })" },
-    reported: /^flow flow\.ts has stopped the hub: it has kept the hub waiting for 30 s\./,
+    reported: /^flow flow\.ts has stopped the hub: it blocked the hub for 30 s\./,
     ends: true,
   },
   'blocks-beside-a-busy-thread': {
     about: 'waits for another program in its stream, while a thread of its own works',
     flow: { pipe: "tap(() => { new Worker('for (;;);', { eval: true }); execSync('sleep 3600'); })" },
-    reported: /^flow flow\.ts has stopped the hub: it has kept the hub waiting for 30 s\./,
+    reported: /^flow flow\.ts has stopped the hub: it blocked the hub for 30 s\./,
     ends: true,
   },
   'takes-memory-in-the-stream': {
