@@ -21,7 +21,7 @@ export class Emitter<T> extends Observable<T> {
   only: Listener<T> | undefined = undefined;
   /** All listeners, if there are several. A long list keeps closed listeners until half of its entries are closed. */
   #list: Listener<T>[] | undefined = undefined;
-  /** The list during an emission, whoever is added or removed meanwhile; undefined: the next emission creates it. */
+  /** The list during an emission, even if it adds or removes listeners; undefined: the next emission creates it. */
   #snapshot: readonly Listener<T>[] | undefined = undefined;
   #closedInList = 0;
 

@@ -1,4 +1,4 @@
-// Tells operators how the domain is, as this hub sees it.
+// Reports the status of the domain to operators, as this hub sees it.
 
 import { Subscription } from 'rxjs';
 import type { DomainHub, DomainStatus, LinkStatus, MirrorStatus } from '../../model/reports/domain-status.ts';
@@ -20,7 +20,7 @@ export interface DomainReportOptions {
   readonly mirrors: Mirrors;
   readonly intake: Pick<Intake, 'refusedOf'>;
   readonly sharer: Sharer;
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   readonly timeOfDay: () => number;
 }
 
@@ -30,7 +30,7 @@ export class DomainReport {
   #linkSince: () => number;
   #leaseSince: () => number;
   #sessions = 0;
-  /** As the last session has it. */
+  /** Whether the last session accepts anybody. */
   #isOpen: boolean | undefined;
 
   constructor(options: DomainReportOptions) {

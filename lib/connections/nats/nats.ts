@@ -1,4 +1,4 @@
-// NATS: hubs of one domain see the parameters of one another, by address.
+// NATS: the hubs of a domain see each other's parameters, by address.
 import { combineLatest, Observable, Subject } from 'rxjs';
 import { z } from 'zod';
 import { decodeUtf8, FileError, nothing, readRegularFileSync } from '../../files/regular-file.ts';
@@ -95,7 +95,7 @@ export const nats = defineGatewayType({
       return () => {
         if (hub.mirroring.domain === status) hub.mirroring.domain = undefined;
         report.stop();
-        const closed = ownership.close(); // the last that connections set is told before
+        const closed = ownership.close(); // the values that connections set last are sent before
         sharer.flush();
         following.unsubscribe();
         sharer.stop();
@@ -105,15 +105,15 @@ export const nats = defineGatewayType({
     }),
 });
 
-/** Which addresses a list of globs selects. */
+/** Returns a function that checks whether a list of globs selects an address. */
 function selectBy(globs: readonly string[]): (address: string) => boolean {
   const patterns = globs.map(globToRegExp);
   return (address) => patterns.some((pattern) => pattern.test(address));
 }
 
-// The parameters of other hubs as a file tells them, so that flow files can be checked against them: `patchbay types --remote` writes it.
+// The parameters of other hubs in a file that `patchbay types --remote` writes, so that flow files can be checked against them.
 
-/** `{"desk/lamp":{"type":"B","access":"read-write","hub":"west"}}` */
+/** For example `{"desk/lamp":{"type":"B","access":"read-write","hub":"west"}}`. */
 const fileSchema = record(
   z.string(),
   z.strictObject({
@@ -124,7 +124,7 @@ const fileSchema = record(
 );
 
 const setting = 'mirrors';
-/** Some 200,000 parameters. */
+/** Enough for about 200,000 parameters. */
 const maxFileBytes = 16 * 1024 * 1024;
 
 function readRemotes(path: string, resolvePath: ResolvePath): Remotes {
@@ -143,19 +143,19 @@ function readRemotes(path: string, resolvePath: ResolvePath): Remotes {
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof SyntaxError) return 'it is no JSON'; // its words quote the file, which may be one of secrets
+  if (error instanceof SyntaxError) return 'it is no JSON'; // its message quotes the file, which may contain secrets
   if (error instanceof FileError) return error.message === nothing ? 'there is none' : error.message;
   if (!(error instanceof z.ZodError)) return messageOf(error);
   const [issue] = error.issues;
   return `${issue!.path.join('.') || 'it'}: ${issue!.message}`;
 }
 
-// The least that a NATS server has to permit a hub, as a part of its configuration. A password is named as a variable that the server
-// finds in its environment.
+// The minimal permissions of a hub, as a part of the configuration of a NATS server. The password is a variable that the server reads from
+// its environment.
 
 /**
- * A hub sends what is its own, asks others in its own name, and answers them. A stream is one token of a subject: it has those created
- * that it writes, and reads all.
+ * A hub sends under its own name, requests from others in its own name, and answers them. A stream name is one token of a subject: the hub
+ * may create the streams that it writes, and read all.
  */
 function permissionsOf(settings: NatsSettings): string {
   const { domain, hub, credentials, pair } = settings;

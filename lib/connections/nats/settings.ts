@@ -5,7 +5,7 @@ import { describe } from '../../model/error.ts';
 import { integerSetting } from '../setting.ts';
 import { maxMirroredInAll } from './mirrors/mirror-bounds.ts';
 
-/** What names a domain or a hub: one token of a subject of NATS. */
+/** The name of a domain or a hub: one token of a NATS subject. */
 const nameShape = '^[A-Za-z0-9_-]{1,64}$';
 const serverShape = '^(nats|tls)://[^\\s/]+$';
 const serverError = "the address of a server such as 'nats://10.0.0.5:4222'";
@@ -28,7 +28,7 @@ export const settingsSchema = z.strictObject({
         .refine((server) => !server.includes('@'), {
           error:
             'expected a server without user and password, which are the setting credentials, got them in its address',
-          abort: true, // and so shown by nothing below
+          abort: true, // so no later check shows it
         })
         .regex(new RegExp(serverShape), { error: serverError, abort: true })
         .refine((server) => URL.canParse(server), {

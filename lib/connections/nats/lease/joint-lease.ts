@@ -1,7 +1,7 @@
-// The lease on the name of a hub, which is on one cell or on several. To begin, a hub has to hold all of them at one moment, or the one in
-// which the last holder has left the whole lease; to go on, any one is enough that it has held since, or that was given back by who did
-// not begin. So whoever begins knows that nobody else goes on, and a cell that servers cannot write for some seconds, since they are
-// without a leader, ends nobody.
+// The lease on the name of a hub, on one register or on several. To begin, a hub must hold all of them at one moment, or the one in which
+// the last holder left the whole lease. To continue, one is enough that it has held since, or that was returned by a hub which did not
+// begin. So a hub that begins knows that no other continues, and a register that servers cannot write for some seconds, for lack of a
+// leader, ends no term.
 
 import { BehaviorSubject, combineLatest, type Observable, type SchedulerLike } from 'rxjs';
 import { distinctUntilChanged, map } from 'rxjs/operators';
@@ -11,21 +11,27 @@ import type { LeaseRecord } from './lease-record.ts';
 import type { Holder, Rivals, Terms, Whole } from './parties.ts';
 import type { ForeignRegister, Register } from './register.ts';
 
-/** Confirmations may come a hundred times a second: so many parts are renewed for one, and all others if none has succeeded by then. */
+/**
+ * Up to a hundred confirmations a second are possible. Each renews this many parts, and all others if none has succeeded after
+ * `allAfterMs`.
+ */
 const confirmedFirst = 3;
 const allAfterMs = 200;
-/** What is heard has the cells looked at so often at most. */
+/** The minimum interval between looks at the registers that notifications cause. */
 const hurryEveryMs = 20;
 
 export class JointLease {
   readonly #me: Holder;
   readonly #clock: SchedulerLike;
-  /** Cells are taken in this order, so that of two hubs that want all of them none waits for the other. */
+  /** In the order in which they are taken, so two hubs that want all of them never wait for each other. */
   readonly #parts: readonly Lease[];
   readonly #state = new BehaviorSubject<LeaseState>({ is: 'unknown' });
-  /** The parts that this hub has held since it began, has come to hold while it went on, or was given back, and in which term it has taken each. */
+  /**
+   * The parts by which this hub continues, each with the term in which it was taken: those held since it began, those taken later, and
+   * those returned to it.
+   */
   readonly #kept = new Map<Lease, number>();
-  /** The term of all, as it was when this hub began. */
+  /** The term of the whole lease, set when this hub began. */
   #term = 0;
   readonly #terms: Terms = { greatest: 0 };
   #hasEnded = false;
@@ -56,41 +62,41 @@ export class JointLease {
     return this.#state.value;
   }
 
-  /** How others name who asks. */
+  /** The name of this hub for other hubs. */
   get ownName(): string {
     return this.#me.name;
   }
 
-  /** Begins to ask for the lease, and to renew it. */
+  /** Begins to request the lease, and to renew it. */
   start(): void {
     for (const part of this.#parts) part.start();
   }
 
-  /** Looks at the clock: whether the lease is held at this moment. Past the fence the state is *fenced* before it answers. */
+  /** Checks by the clock whether the lease is held at this moment. Past the fence the state becomes *fenced* first. */
   isHeld(): boolean {
     if (this.state.is !== 'held') return false;
     for (const part of this.#parts) if (part.isHeld()) return true;
     return false;
   }
 
-  /** Whether it is held by every part, so that the loss of any one would end nobody. */
+  /** Whether every part is held, so the loss of any one would end nothing. */
   get isHeldByAll(): boolean {
     return this.isHeld() && this.#parts.every((part) => part.isHeld());
   }
 
-  /** Hears that something has happened to the lease: it is looked at without a pause. */
+  /** Looks at the registers without a pause, after something has happened to the lease. */
   hurry(): void {
     for (const part of this.#parts) part.hurry();
   }
 
-  /** Renews it at once; resolves to whether it is held after that, so nobody else can have begun by the time of the call. Never rejects. */
+  /** Renews the lease at once. Resolves to whether it is held afterwards, so no other hub can have begun before the call. Never rejects. */
   async confirm(): Promise<boolean> {
     const parts = this.#byLastRenewal();
     const soon = within(confirmAny(parts.slice(0, confirmedFirst)), allAfterMs, this.#clock);
     return ((await soon) || (await confirmAny(parts))) && this.isHeld();
   }
 
-  /** Hears of a record that somebody has asked to write into one of the cells, which are counted from 0. */
+  /** Notes a record that a hub has requested to write into one of the registers, counted from 0. */
   overheard(record: LeaseRecord, part: number): void {
     this.#parts[part]!.overheard(record);
     const nowMs = this.#clock.now();
@@ -99,19 +105,19 @@ export class JointLease {
     this.hurry();
   }
 
-  /** Hears of a term: the next holder's is greater, also when the servers have lost the lease. */
+  /** Notes a term: the next holder gets a greater one, even if the servers have lost the lease. */
   heardOf(term: number): void {
     this.#parts[0]!.heardOf(term);
   }
 
-  /** Asks for nothing any more; what is held runs out by itself. */
+  /** Requests nothing from now on; what is held expires. */
   stop(): void {
     for (const part of this.#parts) part.stop();
   }
 
   /**
-   * Gives the lease to whoever wants it. What it protects must have ended before. Never rejects. The whole of it is left in one part, so
-   * that others need not wait for those which cannot be written at the moment; no other part can be taken for the whole.
+   * Releases the lease to whichever hub wants it. What it protects must have ended before. Never rejects. The whole lease is left in one
+   * part, so other hubs need not wait for parts that cannot be written at the moment; no other part is marked as the whole.
    */
   async release(): Promise<void> {
     this.stop();
@@ -126,7 +132,7 @@ export class JointLease {
     await Promise.all(this.#parts.map((part) => tried.has(part) || part.release()));
   }
 
-  /** Why the servers have answered for no part for a while; empty: they do. Hot, replays last, never completes, never errors. */
+  /** Why the servers have not answered for any part for a while; empty: they do. Hot, replays last, never completes, never errors. */
   get trouble$(): Observable<string> {
     return combineLatest(this.#parts.map((part) => part.trouble$)).pipe(
       map((all) => (all.includes('') ? '' : all[0]!)),
@@ -134,28 +140,28 @@ export class JointLease {
     );
   }
 
-  /** Whether the servers have answered for a part lately. */
+  /** Whether the servers have recently answered for a part. */
   get isAnswered(): boolean {
     return this.#parts.some((part) => part.isAnswered);
   }
 
-  /** Whether another hub has renewed a part lately. */
+  /** Whether another hub has recently renewed a part. */
   get isRenewed(): boolean {
     return this.#parts.some((part) => part.isRenewed);
   }
 
-  /** Forgets why they have not answered, as when others are asked from now on. */
+  /** Clears the problem, for example because other servers are asked from now on. */
   forgetTrouble(): void {
     for (const part of this.#parts) part.forgetTrouble();
   }
 
-  /** The parts by which this hub goes on, first that which most likely can be written. */
+  /** Returns the parts by which this hub continues, the most recently renewed first: it can most likely be written. */
   #byLastRenewal(): Lease[] {
     const kept = this.#parts.filter((part) => part.isHeld() && this.#isKept(part));
     return kept.sort((one, other) => other.fenceMs - one.fenceMs);
   }
 
-  /** Looks what its parts come to, after one of them has changed. */
+  /** Derives the state from the parts, after one of them has changed. */
   #look(): void {
     if (this.#hasEnded) return;
     const held = this.#parts.filter((part) => part.isHeld());
@@ -175,7 +181,7 @@ export class JointLease {
     const [holder] = this.#parts.filter(({ state }) => state.is === 'taken').sort(byRenewal);
     if (holder?.state.is === 'taken') this.#enter(holder.state);
     else if (this.state.is === 'held') this.#enter({ is: 'fenced', term: this.#term });
-    if (held.length > 0) this.hurry(); // for the next one
+    if (held.length > 0) this.hurry(); // for the next part
   }
 
   #begin(held: readonly Lease[]): void {
@@ -184,20 +190,20 @@ export class JointLease {
     for (const part of this.#parts) part.begin();
   }
 
-  /** Whether a part is held, or may be held again, and nobody else can have begun by it since this hub began. */
+  /** Whether a part is held, or may be held again, and no other hub can have begun by it since this hub began. */
   #isKept(part: Lease): boolean {
     const { state } = part;
     return (state.is === 'held' || state.is === 'fenced') && this.#kept.get(part) === state.term;
   }
 
-  /** Whether another hub, which did not begin, has given back what this one was going on by. */
+  /** Whether another hub, which did not begin, has returned a part by which this hub continued. */
   #isReturned(part: Lease): boolean {
     return part.returnedTerm !== undefined && this.#kept.get(part) === part.returnedTerm;
   }
 
   /**
-   * Whether to take or renew a part: what has the whole lease, else those behind it only once it is held, and none where another hub goes
-   * on by one of these.
+   * Whether to take or renew a part. The part with the whole lease is always wanted. Otherwise a part is wanted once all parts before it
+   * are held, and while no other hub continues by a later one.
    */
   #wants(index: number): boolean {
     const wanted = this.#parts[index]!;
@@ -208,7 +214,7 @@ export class JointLease {
     });
   }
 
-  /** A part is taken in the same term as those that are held, if nobody has had a greater one meanwhile. */
+  /** Returns the term in which a part is taken: that of the held parts, unless a greater one is known. */
   #nextTerm(index: number): number | undefined {
     const { greatest } = this.#terms;
     const isHeldIn = this.#parts.some((part, place) => place !== index && part.isHeld() && termOf(part) === greatest);
@@ -220,7 +226,7 @@ export class JointLease {
   }
 }
 
-/** What is known of the lease of another hub: of the first cell alone, unless that says that there are more. It is only read. */
+/** Reads the lease of another hub: its first register, and the others only if the first says that they exist. */
 export function readJointly(registers: readonly ForeignRegister<LeaseRecord>[]): Pick<Register<LeaseRecord>, 'read'> {
   return {
     async read() {
@@ -235,8 +241,8 @@ export function readJointly(registers: readonly ForeignRegister<LeaseRecord>[]):
 }
 
 /**
- * The terms in which the lease of another hub is held: of its cells that can be read, which are more than one only if the first says so.
- * Errors: none of them can be read.
+ * Returns the terms in which the lease of another hub is held, by its readable registers, of which there are several only if the first says
+ * so. Errors: none of them can be read.
  */
 export async function readTerms(registers: readonly ForeignRegister<LeaseRecord>[]): Promise<ReadonlySet<number>> {
   const [first, ...others] = registers;
@@ -249,7 +255,7 @@ export async function readTerms(registers: readonly ForeignRegister<LeaseRecord>
   return new Set(records.map(({ term, begun = term }) => begun));
 }
 
-/** Whether any of them was renewed. */
+/** Resolves to whether any of them was renewed. */
 function confirmAny(parts: readonly Lease[]): Promise<boolean> {
   const asked = parts.map(async (part) => {
     if (!(await part.confirm())) throw new Error('not renewed');
@@ -264,7 +270,7 @@ function termOf({ state }: Lease): number {
   return state.is === 'unknown' ? 0 : state.term;
 }
 
-/** First those that somebody renews. */
+/** Puts renewed parts first. */
 function byRenewal(one: Lease, other: Lease): number {
   return Number(other.isRenewed) - Number(one.isRenewed) || termOf(other) - termOf(one);
 }

@@ -1,6 +1,6 @@
-// Who of several hubs may do something: at most one at a time, whatever stops, dies or is cut off. A holder renews its lease each
-// second; another one takes it when it has seen no renewal for 4 s by a clock of its own, which no setting of the time moves. The
-// holder stops at its fence 3 s after it asked for the last renewal that succeeded, so it is over before anybody else begins.
+// A lease that at most one of several hubs holds at a time, whatever stops, dies or is cut off. A holder renews its lease each second.
+// Another hub takes it after it has seen no renewal for 4 s by its own clock, which no change of the time moves. The holder stops at its
+// fence, 3 s after it requested the last successful renewal, so it ends before any other begins.
 
 import { BehaviorSubject, type Observable, type SchedulerLike, Subscription } from 'rxjs';
 import { messageOf } from '../../../model/error.ts';
@@ -12,9 +12,9 @@ import { Sighting, Succession } from './succession.ts';
 
 /**
  * - *unknown*: the servers have not answered yet.
- * - *held*: it is this hub's.
- * - *fenced*: it was this hub's, who has it now is not known.
- * - *taken*: another one has it. `isThere`: it has said so itself; left out, it may have ended, or was not asked.
+ * - *held*: this hub holds it.
+ * - *fenced*: this hub held it; the current holder is not known.
+ * - *taken*: another hub holds it. `isThere`: that hub has answered; left out, it may have ended, or was not asked.
  */
 export type LeaseState =
   | { readonly is: 'unknown' }
@@ -36,16 +36,19 @@ export class Lease {
   readonly #succession: Succession;
   /** The term of this hub's own record, as far as it knows. */
   #ownTerm: number | undefined;
-  /** Whether who takes the newest record, or who has taken it, has the whole lease. */
+  /** Whether the next hub that takes the newest record, or this hub that has taken it, has the whole lease. */
   #isWhole = false;
   /** As in the record, as long as this hub has not begun since it took the part. */
   #before: LeaseRecord['before'];
-  /** The term of this hub's own record that nobody has begun after who had this part: they have given it back. */
+  /** The term of this hub's own record after which another hub took the part without beginning, and returned it. */
   #returnedTerm: number | undefined;
   #fenceMs = Number.NEGATIVE_INFINITY;
-  /** How many records this hub has made. */
+  /** How many records this hub has created. */
   #records = 0;
-  /** How often it was renewed, and who waits for the next time; to take it anew is none, as another hub may have had it meanwhile. */
+  /**
+   * The number of renewals, and the callers that wait for the next one. Taking the lease again is not a renewal, because another hub may
+   * have held it in between.
+   */
   #renewals = 0;
   #confirming: ((isRenewed: boolean) => void)[] = [];
 
@@ -73,12 +76,12 @@ export class Lease {
     return this.#state.value;
   }
 
-  /** Begins to ask for the lease, and to renew it. */
+  /** Begins to request the lease, and to renew it. */
   start(): void {
     this.#working ??= this.#work();
   }
 
-  /** Looks at the clock: whether the lease is held at this moment. Past the fence the state is *fenced* before it answers. */
+  /** Checks by the clock whether the lease is held at this moment. Past the fence the state becomes *fenced* first. */
   isHeld(): boolean {
     if (this.state.is !== 'held') return false;
     if (this.#clock.now() < this.#fenceMs) return true;
@@ -86,43 +89,43 @@ export class Lease {
     return false;
   }
 
-  /** Until when it is held unless it is renewed, by the clock. */
+  /** Until when the lease is held without a renewal, by the clock. */
   get fenceMs(): number {
     return this.#fenceMs;
   }
 
-  /** Whether another hub has it, and has renewed it lately. */
+  /** Whether another hub holds it, and has recently renewed it. */
   get isRenewed(): boolean {
     if (this.state.is !== 'taken' || !this.#sighting.isTaken) return false;
     return this.#sighting.unseenMs(this.#clock.now()) < leaseTimes.expiryMs;
   }
 
-  /** Whether another hub has it, and has not renewed it in time, though the servers have answered. */
+  /** Whether another hub holds it, and has not renewed it in time although the servers have answered. */
   get hasRunOut(): boolean {
     return this.state.is === 'taken' && this.#sighting.isOver(this.#clock.now());
   }
 
-  /** Whether the last holder has left the whole lease in this cell, which nobody has taken since, or this hub has. */
+  /** Whether the last holder left the whole lease in this register and no hub has taken it since, or this hub has. */
   get isWhole(): boolean {
     return this.#isWhole;
   }
 
-  /** Hears that something has happened to the lease: it is looked at without a pause. */
+  /** Looks at the register without a pause, after something has happened to the lease. */
   hurry(): void {
     if (this.#ownTerm === undefined) this.#pause.wake();
   }
 
-  /** The term in which this hub had this part before another one, which did not begin, took it and gave it back; undefined: none has. */
+  /** The term in which this hub held this part before another hub, which did not begin, took and returned it; undefined: none has. */
   get returnedTerm(): number | undefined {
     return this.#returnedTerm;
   }
 
-  /** Hears that this hub has begun: from now on it gives nothing back to who was before. */
+  /** Notes that this hub has begun: from now on it returns nothing to the previous holder. */
   begin(): void {
     this.#before = undefined;
   }
 
-  /** Renews it at once, if it is this hub's; resolves to whether that has succeeded. Never rejects. */
+  /** Renews the lease at once if this hub holds it. Resolves to whether that succeeded. Never rejects. */
   confirm(): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     if (this.#ownTerm === undefined || this.#hasEnded) resolve(false);
@@ -133,18 +136,18 @@ export class Lease {
     return promise;
   }
 
-  /** Hears of a record that somebody has asked to write into the cell. */
+  /** Notes a record that a hub has requested to write into the register. */
   overheard(record: LeaseRecord): void {
     this.#sighting.overheard(record, this.#clock.now());
   }
 
-  /** Hears of a term: the next holder's is greater, also when the servers have lost the lease. */
+  /** Notes a term: the next holder gets a greater one, even if the servers have lost the lease. */
   heardOf(term: number): void {
     const { terms } = this.#whole;
     terms.greatest = Math.max(terms.greatest, term);
   }
 
-  /** Asks for nothing any more; what is held runs out by itself. */
+  /** Requests nothing from now on; what is held expires. */
   stop(): void {
     this.#hasEnded = true;
     this.#fenceTimer.unsubscribe();
@@ -152,8 +155,8 @@ export class Lease {
   }
 
   /**
-   * Gives the lease to whoever wants it, the whole of it or this part. What it protects must have ended before. Never rejects; resolves to
-   * false only when it is certain that nobody was given anything.
+   * Releases the whole lease, or this part, to whichever hub wants it. What it protects must have ended before. Never rejects. Resolves to
+   * false only if it is certain that nothing was released.
    */
   async release(isWhole = false): Promise<boolean> {
     this.stop();
@@ -164,29 +167,32 @@ export class Lease {
     this.isHeld();
     if (term === undefined) return false;
     const released: LeaseRecord = isWhole
-      ? { ...this.#record(this.#whole.terms.greatest), isReleased: true, isWhole } // whoever takes it may know of no other term
+      ? { ...this.#record(this.#whole.terms.greatest), isReleased: true, isWhole } // the hub that takes it may know no other term
       : { ...this.#record(term), isReleased: true };
     try {
       if ((await this.#register.replace(released, this.#sighting.sequence)) !== undefined) return true;
-      const { sequence, value } = await this.#register.read(); // a renewal that was not answered may have succeeded, and so may this
+      const { sequence, value } = await this.#register.read(); // an unanswered renewal may have succeeded, and so may this
       if (value?.holder === this.#me.id && !value.isReleased) await this.#register.replace(released, sequence);
       return true;
     } catch (error) {
-      return !(error instanceof NotReplaced); // it runs out by itself
+      return !(error instanceof NotReplaced); // it expires
     }
   }
 
-  /** Why the servers have not answered for a while; empty: they do. Told with each answer. Hot, replays last, never completes, never errors. */
+  /**
+   * Why the servers have not answered for a while; empty: they do. Emits with each answer. Hot, replays last, never completes, never
+   * errors.
+   */
   get trouble$(): Observable<string> {
     return this.#trouble.asObservable();
   }
 
-  /** Whether they have answered lately. */
+  /** Whether the servers have recently answered. */
   get isAnswered(): boolean {
     return this.#sighting.silentMs(this.#clock.now()) <= leaseTimes.troubleMs;
   }
 
-  /** Forgets why they have not answered: what is to be asked now is not known yet. */
+  /** Clears the problem: the state of the next servers is not known yet. */
   forgetTrouble(): void {
     if (this.#trouble.value !== '') this.#trouble.next('');
   }
@@ -209,7 +215,7 @@ export class Lease {
     for (const resolve of this.#confirming.splice(0)) resolve(false);
   }
 
-  /** Renews the lease; returns the pause until the next time. */
+  /** Renews the lease; returns the pause until the next renewal. */
   async #renew(term: number): Promise<number> {
     if (!this.#whole.isWanted() || (await this.#isAwaited())) return this.#giveUp(term);
     const askedMs = this.#clock.now();
@@ -221,12 +227,12 @@ export class Lease {
     return leaseTimes.renewMs - (this.#clock.now() - askedMs);
   }
 
-  /** Whether who had it before may go on by it, as this hub has not begun. */
+  /** Whether the previous holder may continue by this part, because this hub has not begun. */
   async #isAwaited(): Promise<boolean> {
     return (await this.#succession.isAwaited(this.#before)) && this.#before !== undefined;
   }
 
-  /** Leaves it to others, and goes on to look; returns the pause until then. */
+  /** Returns the part to other hubs; returns the pause until the next look. */
   async #giveUp(term: number): Promise<number> {
     this.#fenceMs = Number.NEGATIVE_INFINITY;
     this.isHeld();
@@ -235,7 +241,7 @@ export class Lease {
     return leaseTimes.lookMs;
   }
 
-  /** Looks who has the lease, and takes it if nobody does; returns the pause until the next look. */
+  /** Finds out who holds the lease, and takes it if nobody does; returns the pause until the next look. */
   async #look(): Promise<number> {
     const held = await this.#register.read();
     const { value } = held;
@@ -245,8 +251,8 @@ export class Lease {
     this.#sighting.note(held, nowMs);
     const isOwn = value !== undefined && !value.isReleased && value.holder === this.#me.id;
     this.#ownTerm = isOwn ? value.term : undefined;
-    if (!isOwn) this.#noteReleased(value); // its own record is in the place of the one it saw
-    if (isOwn) return 0; // a write that was not answered has succeeded: it is held once it is renewed
+    if (!isOwn) this.#noteReleased(value); // its own record has replaced the one it saw
+    if (isOwn) return 0; // an unanswered write has succeeded: it is held once it is renewed
     const { mayTake, isThere, before } = await this.#succession.find(value, nowMs, this.isHeld());
     if (mayTake && !this.#hasEnded && this.#whole.isWanted()) return this.#take(this.#nextTerm(value), before);
     if (value !== undefined && value.holder !== this.#me.id)
@@ -264,7 +270,7 @@ export class Lease {
     const { terms, nextTerm } = this.#whole;
     const next = Math.max(nextTerm?.() ?? terms.greatest + 1, (value?.term ?? 0) + 1);
     if (next <= maxTerm) return next;
-    terms.greatest = 0; // somebody has written the last term there is: terms begin anew
+    terms.greatest = 0; // a hub has written the last possible term: terms restart
     return 1;
   }
 
@@ -287,7 +293,7 @@ export class Lease {
     this.#enter({ is: 'held', term });
   }
 
-  /** A timer may be a little early: it looks again then. */
+  /** Enters *fenced* when the time is up. A timer may be a little early: then it waits again. */
   #stopAtFence(): void {
     this.#fenceTimer.unsubscribe();
     const leftMs = Math.ceil(this.#fenceMs - this.#clock.now());

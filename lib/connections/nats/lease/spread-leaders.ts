@@ -1,29 +1,29 @@
-// Keeps the streams of a lease apart. Servers of a cluster elect leaders wherever they happen to be: where one of them led all streams, its
-// end would stop a pair, and two that are cut off from one another disturb every stream that either of them leads. Where the holder dies
-// together with the server that it asks, as both are on one machine, whoever follows waits for another leader of each stream that this
-// one led. So the holder asks for another leader of a stream, until each server leads one, and its own server no more than that.
+// Spreads the leaders of a lease's streams over the servers of a cluster. Servers elect leaders anywhere. If one led all streams, its end
+// would stop a pair, and two servers that are cut off from each other disturb every stream that either of them leads. If the holder dies
+// together with the server that it uses, because both are on one machine, its successor waits for a new leader of each stream that this
+// server led. So the holder requests another leader of a stream until each server leads one, and its own server leads no more than one.
 
 import type { StreamInfo } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { type SchedulerLike, Subscription } from 'rxjs';
 
 const lookEveryMs = 2000;
-/** So soon it looks again after it has asked for another leader, which may be on a server that leads one already. */
+/** The pause after requesting another leader, which may be on a server that already leads one. */
 const electedMs = 1000;
-/** And so late when the server does not let this hub ask. */
+/** The pause if the server does not permit the request. */
 const refusedMs = 30_000;
 const answerMs = 1000;
 
 export interface Spreading {
-  /** The present connection; undefined: there is none. */
+  /** Returns the present connection; undefined: there is none. */
   readonly connection: () => NatsConnection | undefined;
   readonly streams: readonly string[];
-  /** Whether a stream may do without a leader for a moment. */
+  /** Whether a stream may be without a leader for a moment. */
   readonly isCalm: () => boolean;
   readonly clock: SchedulerLike;
 }
 
-/** Where a stream is: the names of the server that leads it and of those that follow, none of which is behind or away. */
+/** The servers of a stream: its leader and its followers, all of them connected and up to date. */
 export interface Placed {
   readonly leader: string;
   readonly followers: readonly string[];
@@ -54,7 +54,7 @@ export function spreadLeaders({ connection, streams, isCalm, clock }: Spreading)
   return running;
 }
 
-/** Which stream is led by a server that leads one before it, while that is `own`, or another one of its servers leads none. */
+/** Finds a stream whose server also leads an earlier one, if that server is `own`, or if one of the followers leads none. */
 export function findCrowded(placed: readonly (Placed | undefined)[], own: string): number | undefined {
   const leaders = placed.map((one) => one?.leader);
   const index = placed.findIndex((one, place) => {
@@ -64,7 +64,7 @@ export function findCrowded(placed: readonly (Placed | undefined)[], own: string
   return index < 0 ? undefined : index;
 }
 
-/** undefined: it has no leader, or not all of its servers are there and have all of it. */
+/** Returns undefined if the stream has no leader, or if not all of its servers are connected and up to date. */
 async function placeOf(connection: NatsConnection, stream: string): Promise<Placed | undefined> {
   const { cluster } = await ask<Partial<StreamInfo>>(connection, `STREAM.INFO.${stream}`);
   const { leader, replicas = [] } = cluster ?? {};

@@ -1,5 +1,5 @@
-// A cell in NATS: a small stream with one message. The stream as a whole expects a sequence, since servers before 2.9.21 let two
-// writers win who expect one of a subject. It is read by STREAM.MSG.GET, as direct gets may be stale.
+// A register in NATS: a small stream with one message. Writes expect the last sequence of the whole stream, because servers before 2.9.21
+// let two writers win that expect the last one of a subject. Reads use STREAM.MSG.GET, because direct gets may be stale.
 
 import { setTimeout as after } from 'node:timers/promises';
 import type {
@@ -16,33 +16,33 @@ import { within } from '../../../model/time/deadline.ts';
 import { expectShallow } from '../wire/shallow.ts';
 import { type ForeignRegister, type Held, NotReplaced, type Register } from './register.ts';
 
-/** A server that needs longer than this counts as one that does not answer. */
+/** A server that takes longer than this counts as one that does not answer. */
 const answerMs = 1000;
-/** What has no answer is asked again beside that, so that a stream which has a leader again is written, or read, at once. */
+/** The interval of further attempts while one has no answer, so a stream with a new leader is written, or read, at once. */
 const againMs = 100;
-/** On how many servers of a cluster a cell is. */
+/** The number of servers in a cluster that store a register. */
 const replicas = 3;
-/** What the server says when there is no such stream, or its last message is not the one that was expected. */
+/** The error codes for a stream that does not exist, and for another last message than expected. */
 const isNotThere = 10_059;
 const hasOtherSequence = 10_071;
-/** And when the stream is there with other settings, such as one from the time before there was a cluster. */
+/** The error code for a stream that exists with other settings, for example one created before there was a cluster. */
 const hasOtherSettings = 10_058;
-/** Or another stream has the subject, or for a moment when somebody else is having this one created. */
+/** The error code for another stream with the subject; also while another client is creating this one. */
 const overlaps = 10_065;
 const overlapAttempts = 5;
 const overlapMs = 50;
-/** What is stored has no more keys: it is read again and again. */
+/** Stored values have no more keys: they are parsed again and again. */
 const maxKeys = 6000;
 const nothing = { sequence: 0, value: undefined };
 
 /**
- * The streams that a hub creates in a cluster, one after another. Servers that all start again know at once of what the cluster noted
- * before its last entry, and of that only once they have a leader: then a stream that was created at the same moment elects its own.
+ * The streams that a hub creates in a cluster, one after another. Servers that restart know at once what the cluster recorded before its
+ * last entry, and the last entry only after they have a leader: a stream created at the same moment would elect its leader only then.
  */
 export class Creations {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Runs one after those before it, whatever they come to. Errors: its own. */
+  /** Creates a stream after all earlier ones, whatever their result. Errors: its own. */
   inTurn<T>(create: () => Promise<T>): Promise<T> {
     const turn = this.#last.then(create);
     this.#last = turn.catch(() => {});
@@ -51,14 +51,14 @@ export class Creations {
 }
 
 interface StreamRegisterOptions<T> {
-  /** The present connection; undefined: there is none. */
+  /** Returns the present connection; undefined: there is none. */
   readonly connection: () => NatsConnection | undefined;
   readonly stream: string;
   readonly subject: string;
   readonly creations: Creations;
-  /** Reads what was stored. Errors: what it is not. */
+  /** Parses a stored value. Errors: what was expected. */
   readonly parse: (data: unknown) => T;
-  /** Is told that something else is stored, which counts as nothing, and is replaced by the next value. */
+  /** Called if the stored value is invalid. It counts as none, and the next value replaces it. */
   readonly warnOfSenseless: (reason: string) => void;
 }
 
@@ -66,16 +66,16 @@ interface Opened {
   readonly connection: NatsConnection;
   readonly client: JetStreamClient;
   readonly streams: StreamAPI;
-  /** What a server says is wrong; undefined: it was no server that has said so. */
+  /** Returns the error code of a server; undefined: the error is not from a server. */
   readonly codeOf: (error: unknown) => number | undefined;
-  /** Whether the stream is known to have a message: then nobody is having it created. */
+  /** Whether the stream is known to have a message: then no other client is creating it. */
   isThere: boolean;
 }
 
 /**
- * In a cluster it creates its stream where a server says that there is none, and asks for no more than it needs: a stream may have a
- * leader while the cluster, which creates streams, has none. A server alone is asked to create it first: Debian 12 has one that crashes
- * when it is asked for a message of a stream that somebody else is having created at this moment.
+ * In a cluster it creates its stream when a server reports that there is none, and requests no more than it needs: a stream may have a
+ * leader while the cluster, which creates streams, has none. A single server is asked to create it first: the one in Debian 12 crashes on a
+ * request for a message of a stream that another client is creating at this moment.
  */
 export class StreamRegister<T> implements Register<T>, ForeignRegister<T> {
   readonly #options: StreamRegisterOptions<T>;
@@ -117,7 +117,7 @@ export class StreamRegister<T> implements Register<T>, ForeignRegister<T> {
     return message === null ? nothing : { sequence: message.seq, value: this.#parse(message) };
   }
 
-  /** undefined: it is no such value. Whatever writes there, somebody can go on. */
+  /** Returns undefined for an invalid value: the hub can continue, whatever others write there. */
   #parse(message: StoredMsg): T | undefined {
     try {
       expectShallow(message.data, maxKeys);
@@ -130,7 +130,7 @@ export class StreamRegister<T> implements Register<T>, ForeignRegister<T> {
 
   async replace(value: T, sequence: number): Promise<number | undefined> {
     const session = await this.#opened();
-    const expect = { lastSequence: sequence }; // so one attempt succeeds at most
+    const expect = { lastSequence: sequence }; // so at most one attempt succeeds
     let attempts = 0;
     const write = (timeout: number) => {
       attempts++;
@@ -171,14 +171,14 @@ export class StreamRegister<T> implements Register<T>, ForeignRegister<T> {
     if (this.#isCreating) return;
     this.#isCreating = true;
     await this.#createInTurn(session)
-      .catch(() => {}) // whoever wants to write tries again, and so does this
+      .catch(() => {}) // the next write tries again, and so does this
       .finally(() => {
         this.#isCreating = false;
       });
   }
 }
 
-/** Asks again beside itself until a server has answered. Errors: what a server says is wrong; else why the first attempt has failed. */
+/** Repeats a request until a server has answered. Errors: the error of a server; otherwise that of the first attempt. */
 async function insist<T>({ codeOf }: Opened, ask: (timeoutMs: number) => Promise<T>): Promise<T> {
   const isAnswer = (error: unknown) => codeOf(error) !== undefined;
   try {
@@ -202,7 +202,7 @@ async function isUnheard(error: unknown): Promise<boolean> {
   return error instanceof Error && error.cause instanceof RequestError && error.cause.isNoResponders();
 }
 
-/** Creates the stream; one that is there stays as it is. Returns the sequence of its last message; undefined: that is not known. */
+/** Creates the stream, or leaves an existing one as it is. Returns the sequence of its last message; undefined: unknown. */
 async function create(
   session: Opened,
   stream: string,
@@ -232,19 +232,18 @@ async function create(
 }
 
 interface Asking<T> {
-  /** Asks once; rejects when there is no answer in time. */
+  /** Sends a request; rejects without an answer in time. */
   ask(withinMs: number): Promise<T>;
   readonly everyMs: number;
   /** When all attempts end. */
   readonly limitMs: number;
-  /** Whether an attempt was rejected by an answer, after which none begins any more. */
+  /** Whether an error is an answer. After one, no further attempt begins. */
   isAnswer(error: unknown): boolean;
 }
 
 /**
- * Asks one question again beside itself for as long as nobody answers: what a stream is asked that has no leader is lost, while its next
- * leader would answer at once. Resolves with the first attempt that does. Errors: an AggregateError of all attempts that began, the first
- * one first.
+ * Repeats a request beside the earlier attempts as long as nobody answers: a request to a stream without a leader is lost, while its next
+ * leader would answer at once. Resolves to the first answer. Errors: an AggregateError of all attempts, in the order in which they began.
  */
 export function askAgain<T>({ ask, everyMs, limitMs, isAnswer }: Asking<T>): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();

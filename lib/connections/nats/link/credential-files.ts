@@ -1,5 +1,4 @@
-// The files of a hub that signs in: certificates, key, and credentials. They are read anew for each session, so that renewed ones are
-// taken.
+// The files with which a hub signs in: certificates, key and credentials. Each session reads them again, so renewed files take effect.
 
 import { createSecureContext } from 'node:tls';
 import type { Authenticator } from '@nats-io/transport-node';
@@ -9,19 +8,19 @@ import { shownPath } from '../../../model/secret.ts';
 import type { ResolvePath } from '../../setting.ts';
 import type { NatsSettings } from '../settings.ts';
 
-/** A longer file is no PEM file, and none of credentials. */
+/** A longer file is neither a PEM file nor a credentials file. */
 const maxPemBytes = 1024 * 1024;
 
 type Files = NonNullable<NatsSettings['tls']>;
 
-/** What they hold; what is left out is undefined. */
+/** The content of the files; undefined for a file that is not set. */
 interface TlsTexts {
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
 }
 
-/** Reads the files. Errors: which one is not what was expected. */
+/** Reads the files. Errors: the file that is invalid, and what was expected. */
 export async function readTlsFiles(files: Files, resolvePath: ResolvePath): Promise<TlsTexts> {
   const read = async (setting: keyof Files) => {
     if (files[setting] === '') return undefined;
@@ -39,7 +38,7 @@ export async function readTlsFiles(files: Files, resolvePath: ResolvePath): Prom
   return { ...(ca !== undefined && { ca }), ...(cert !== undefined && { cert }), ...(key !== undefined && { key }) };
 }
 
-/** Why a file was not read: what the system says, or what is there in place of a file. */
+/** Returns why a file was not read: the message of the system, or what the path is instead of a file. */
 function whyUnread(error: unknown): string {
   return messageOf((error as Error).cause ?? error);
 }
@@ -55,8 +54,8 @@ function check(expected: string, texts: { [Name in keyof TlsTexts]: string | und
 }
 
 /**
- * Reads a file of credentials, as `nsc` writes it: a JWT that says who signs in, and the seed that proves it. Errors: what the file is in
- * place of what was expected; never what is in it.
+ * Reads a credentials file as `nsc` writes it: a JWT that names the user, and the seed that proves it. Errors: what the file is instead;
+ * never its content.
  */
 export async function readCredentials(path: string, resolvePath: ResolvePath): Promise<Authenticator> {
   const { credsAuthenticator, nkeys } = await import('@nats-io/transport-node');

@@ -1,5 +1,5 @@
-// A bound for each of several users, and one for all of them together: where all have taken that much, each may still have an even share,
-// so that nobody is shut out by what others have taken before.
+// A bound for each of several users, and one for all of them together. Once the common bound is reached, each user may still have an even
+// share, so earlier users shut nobody out.
 
 export class Shares {
   readonly #most: number;
@@ -12,12 +12,12 @@ export class Shares {
     this.#mostInAll = mostInAll;
   }
 
-  /** How much a user has taken. */
+  /** Returns how much a user has taken. */
   of(user: string): number {
     return this.#taken.get(user) ?? 0;
   }
 
-  /** Takes so much for a user, all of it or nothing; returns whether it did. */
+  /** Takes an amount for a user, all of it or nothing; returns whether it succeeded. */
   take(user: string, amount: number): boolean {
     const taken = this.of(user) + amount;
     const isEven = taken <= this.#mostInAll / (this.#taken.size + 1);
@@ -27,7 +27,7 @@ export class Shares {
     return true;
   }
 
-  /** Gives back what a user has taken. */
+  /** Returns an amount that a user has taken. */
   give(user: string, amount: number): void {
     const left = this.of(user) - amount;
     if (left > 0) this.#taken.set(user, left);

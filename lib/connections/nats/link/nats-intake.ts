@@ -1,30 +1,30 @@
-// What comes from other hubs is read and worked through in turns: the hub serves everybody else in between, however much a hub sends, and
-// what one sends keeps no other one waiting. What a hub sends beyond a bound is refused, which its mirror finds and mends.
+// Reads and processes the messages of other hubs in turns. In between, the hub serves everything else, however much a hub sends, and no hub
+// delays the messages of another. Messages beyond a bound are rejected; the mirror of the hub detects the gap and repairs it.
 
 import { messageOf } from '../../../model/error.ts';
 import type { Log } from '../../connection.ts';
 import { Shares } from './even-shares.ts';
 
-/** Work that is done in steps, each of some milliseconds at most. */
+/** Work in steps of some milliseconds at most. */
 export type Steps = Iterator<undefined, void, undefined>;
-/** The same, as a generator makes it. */
+/** The same, created by a generator. */
 export type MadeSteps = Generator<undefined, void, undefined>;
 
-/** How long all of it takes at most in one round of the event loop, reading included, but for the step that is under way then. */
+/** How long all of it may take in one round of the event loop, reading included. The step that is running at the limit still finishes. */
 const roundMs = 5;
-/** So much of that is for what waits: what comes is read also while much waits, as it may be of a hub of which nothing does. */
+/** The share of waiting messages. Reading goes on while much waits, because the next message may be from a hub without any waiting. */
 const waitingMs = 2.5;
-/** How many bytes of one hub wait at most, and of all together; some of what a message takes beside its bytes. */
+/** How many bytes of one hub, and of all hubs together, may wait. A message takes some memory beside its bytes. */
 export const maxWaitingBytes = 8 * 1024 * 1024;
 const maxWaitingBytesInAll = 32 * 1024 * 1024;
 const messageBytes = 256;
-/** And how many messages of one hub: it sends one a millisecond. */
+/** How many messages of one hub may wait. A hub sends one per millisecond. */
 const maxMessages = 4096;
-/** How often it is logged that something of a hub was refused. */
+/** How often rejections of a hub are logged. */
 const reportEveryMs = 1000;
-/** Of a long queue those that were begun are forgotten by so many. */
+/** A long queue drops its processed entries in batches of this size. */
 const forgottenJobs = 1024;
-/** So many hubs have their own turns; further ones share one. */
+/** How many hubs have their own turns; all others share one. */
 const maxSenders = 300;
 const others = '';
 
@@ -33,12 +33,12 @@ interface Job {
   begin(): Steps | undefined;
 }
 
-/** What waits of one hub, oldest first. */
+/** The waiting work of one hub, oldest first. */
 interface Queue {
   readonly jobs: Job[];
-  /** How many of them were begun. */
+  /** How many of the jobs were begun. */
   begun: number;
-  /** What was begun and has steps left. */
+  /** The remaining steps of the last job begun. */
   steps: Steps | undefined;
 }
 
@@ -46,7 +46,7 @@ interface IntakeContext {
   /** Runs work after this round of the event loop. */
   readonly soon: (work: () => void) => void;
   readonly log: Log;
-  /** What measures how long something takes, in milliseconds. */
+  /** Returns monotonic milliseconds. */
   readonly now?: () => number;
 }
 
@@ -54,19 +54,19 @@ export class Intake {
   readonly #soon: IntakeContext['soon'];
   readonly #log: Log;
   readonly #now: () => number;
-  /** By hub, the one whose turn it is first. */
+  /** By hub, in the order of their turns. */
   readonly #queues = new Map<string, Queue>();
   readonly #waiting = new Shares(maxWaitingBytes, maxWaitingBytesInAll);
-  /** How long this round has taken; undefined: it has not begun. */
+  /** How long this round has taken; undefined: no round is running. */
   #spentMs: number | undefined;
-  /** How long it may take so far. */
+  /** How long this round may take so far. */
   #mostMs = roundMs;
-  /** Since when something is being done; undefined: nothing is. */
+  /** When the current work began; undefined: none is running. */
   #busySinceMs: number | undefined;
-  /** How many messages of each hub were refused. */
+  /** The number of rejected messages, by hub. */
   readonly #refused = new Map<string, number>();
   #reportedMs = Number.NEGATIVE_INFINITY;
-  /** Hubs that are known: each has its own turns, however many others there are. */
+  /** Known hubs. Each has its own turns, however many others there are. */
   readonly #known = new Set<string>();
 
   constructor({ soon, log, now = () => performance.now() }: IntakeContext) {
@@ -75,18 +75,18 @@ export class Intake {
     this.#log = log;
   }
 
-  /** How many messages of a hub were refused since the start. */
+  /** Returns how many messages of a hub were rejected since the start. */
   refusedOf(hub: string): number {
     return this.#refused.get(hub) ?? 0;
   }
 
-  /** Says whether a hub is known. */
+  /** Sets whether a hub is known. */
   know(hub: string, isKnown: boolean): void {
     if (isKnown) this.#known.add(hub);
     else this.#known.delete(hub);
   }
 
-  /** Takes a message of a hub: at once, if there is time and nothing of that hub waits. */
+  /** Takes a message of a hub. Processes it at once if there is time and nothing of that hub waits. */
   take(hub: string, bytes: number, begin: () => Steps | undefined): void {
     const key = this.#known.has(hub) || this.#queues.has(hub) || this.#queues.size < maxSenders ? hub : others;
     const waiting = this.#queues.get(key);
@@ -102,7 +102,7 @@ export class Intake {
     else waiting.jobs.push(job);
   }
 
-  /** Does something for a hub when its turn comes, before what waits of it, or at once. Errors: those of the work. */
+  /** Runs work for a hub in its turn, before its waiting messages, or at once. Errors: those of the work. */
   async run<T>(hub: string, work: () => T): Promise<T> {
     let result: T;
     await this.goThrough(hub, {
@@ -114,7 +114,7 @@ export class Intake {
     return result!;
   }
 
-  /** Goes through steps for a hub when its turn comes, before what waits of it. Errors: those of the steps. */
+  /** Runs steps for a hub in its turn, before its waiting messages. Errors: those of the steps. */
   goThrough(hub: string, steps: Steps): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const own: Steps = {
@@ -145,7 +145,7 @@ export class Intake {
     return this.#spentMs! + busyMs < this.#mostMs;
   }
 
-  /** Does something that counts as time of this round. It may go on beyond its return: that ends when what is returned here is called. */
+  /** Begins work that counts towards this round. The work may continue after the return, until the returned function is called. */
   begin(): () => void {
     if (this.#busySinceMs !== undefined) return () => {};
     this.#enter();
@@ -163,7 +163,7 @@ export class Intake {
     this.#soon(this.#goOn);
   }
 
-  /** Begins a round: each hub has a turn, until the time is over. */
+  /** Begins a round: each hub has a turn, until the time is up. */
   readonly #goOn = (): void => {
     this.#spentMs = undefined;
     if (this.#queues.size === 0) return;
@@ -173,13 +173,13 @@ export class Intake {
       if (!this.hasTime) break;
       const hasMore = this.#advance(hub, queue);
       this.#queues.delete(hub);
-      if (hasMore) this.#queues.set(hub, queue); // behind all others, whose turns come before its next one
+      if (hasMore) this.#queues.set(hub, queue); // behind all other hubs
     }
     this.#mostMs = roundMs;
     end();
   };
 
-  /** Does the next thing of a hub; returns whether more of it waits. */
+  /** Does the next work of a hub; returns whether more waits. */
   #advance(hub: string, queue: Queue): boolean {
     const { steps, jobs } = queue;
     if (steps !== undefined) {
@@ -197,7 +197,7 @@ export class Intake {
     return queue.steps !== undefined || jobs.length > 0;
   }
 
-  /** Begins work and goes through its steps for as long as there is time; returns those that are left. */
+  /** Begins work and runs its steps while there is time; returns the remaining steps. */
   #run(begin: Job['begin']): Steps | undefined {
     const end = this.begin();
     try {
@@ -211,7 +211,7 @@ export class Intake {
     return undefined;
   }
 
-  /** Does a step; returns whether there are more. */
+  /** Runs a step; returns whether there are more. */
   #step(steps: Steps): boolean {
     try {
       return !steps.next().done;

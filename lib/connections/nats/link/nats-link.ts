@@ -1,5 +1,5 @@
-// The link to the servers: it connects, finds out within some seconds when it is broken, and connects again for ever. Each time
-// there is a session, and whatever belongs to it ends with it.
+// The link to the servers. It connects, detects a broken link within some seconds, and reconnects forever. Each connection is a session,
+// and everything that belongs to a session ends with it.
 import { connect as openSocket, type Socket } from 'node:net';
 import { nextTick } from 'node:process';
 import { addAbortSignal } from 'node:stream';
@@ -15,24 +15,24 @@ import { attemptAll } from './server-attempts.ts';
 import { askerOf, hubOf, hubOfInbox, inboxPrefixOf } from './subjects.ts';
 import type { Transport } from './transport.ts';
 
-/** A session with a server; `connection` is for JetStream, everything else goes through `transport`. */
+/** A session with a server. `connection` is for JetStream, everything else uses `transport`. */
 export interface Session {
   readonly connection: NatsConnection;
   readonly transport: Transport;
-  /** The server that it is with, `10.0.0.5:4222`. */
+  /** The address of the server, `10.0.0.5:4222`. */
   readonly server: string;
-  /** Whether that lets anybody in. */
+  /** Whether the server accepts anybody. */
   readonly isOpen: boolean;
 }
 
-/** The present session, or why there is none; an empty reason: not yet. */
+/** The present session, or why there is none; an empty reason: not yet known. */
 export type LinkState = { readonly session: Session } | { readonly session: undefined; readonly reason: string };
 
 export interface Link {
   /** Hot, replays last, never completes, never errors. */
   readonly state$: Observable<LinkState>;
   readonly state: LinkState;
-  /** Ends it; resolves when what was sent is with the server, or cannot be. */
+  /** Closes the link. Resolves when the server has received everything sent, or cannot receive it. */
   close(): Promise<void>;
 }
 
@@ -44,18 +44,18 @@ interface LinkContext {
   readonly resolvePath: ResolvePath;
 }
 
-/** A server that says nothing for so long has not answered. */
+/** A server that is silent for this long has not answered. */
 const connectMs = 3000;
-/** The pause before a link that broke is made again. */
+/** The pause before reconnecting a broken link. */
 const againMs = 250;
-/** A server that answers none of two pings is gone. */
+/** A server that misses two pings is gone. */
 const pingIntervalMs = 1000;
 const maxPingsOut = 2;
 
 export function openLink(context: LinkContext): Link {
   const { settings, scheduler, log, intake } = context;
   const state$ = new BehaviorSubject<LinkState>({ session: undefined, reason: '' });
-  let place = Math.floor(Math.random() * settings.servers.length); // so that hubs are spread over the servers
+  let place = Math.floor(Math.random() * settings.servers.length); // spreads hubs over the servers
   let attempts = Subscription.EMPTY;
   let connection: NatsConnection | undefined;
   let isClosed = false;
@@ -110,7 +110,7 @@ export function openLink(context: LinkContext): Link {
   };
 }
 
-/** Opens a connection to one server. Errors: why there is none. */
+/** Connects to one server. Errors: why it failed. */
 async function dial(
   { settings, scheduler, resolvePath }: LinkContext,
   server: string,
@@ -138,13 +138,13 @@ async function dial(
     ...(token !== '' && { token }),
     ...(nkey !== '' && { authenticator: nkeyAuthenticator(new TextEncoder().encode(nkey)) }),
     ...(file !== '' && { authenticator: await readCredentials(file, resolvePath) }),
-    // a certificate of an IP address is compared with that of the server only if the address is given
+    // the client compares the certificate of an IP address with the server only if it gets the address
     ...(isTls && { tls: { ...files, host: hostname.replace(/^\[|\]$/g, '') } as TlsOptions }),
   };
   return connect(options);
 }
 
-/** Whether a server asks nobody who it is: this hub has shown nothing that others do not have. */
+/** Whether a server asks for no credentials: this hub has shown nothing that others lack. */
 function letsAnybodyIn(info: ServerInfo | undefined, { credentials, tls }: NatsSettings): boolean {
   const showsItself = Object.values(credentials).some((one) => one !== '') || (tls?.certFile ?? '') !== '';
   return !showsItself || (info?.auth_required !== true && info?.tls_verify !== true);
@@ -156,7 +156,7 @@ function openDomain(domain: string, server: string): string {
   return `domain "${domain}" is open: ${server} asks nobody who it is, so ${danger}; ${remedy}`;
 }
 
-/** Tells what the server refuses, such as a subject that this hub has no permission for. */
+/** Logs errors of the server, such as a missing permission for a subject. */
 function watch(connection: NatsConnection, log: Log): void {
   void (async () => {
     for await (const status of connection.status())
@@ -168,8 +168,8 @@ function watch(connection: NatsConnection, log: Log): void {
 const defaultPort = 4222;
 
 /**
- * Waits until a server says the first word, as each does to whoever connects. A socket of its own can be given up at any time; the client
- * library would keep one that hangs. Errors: why the server says nothing, *timeout* after a time, or that the signal has ended it.
+ * Waits for the greeting that a server sends to each client. A separate socket can be given up at any time; the client library would keep
+ * one that hangs. Errors: why the server is silent, *timeout*, or the abort by the signal.
  */
 export async function hearGreeting(server: string, timeoutMs: number, signal: AbortSignal): Promise<void> {
   const { hostname, port } = new URL(server.replace(/^(\w+:\/\/)?/, 'http://'));
@@ -190,18 +190,18 @@ function reasonOf(error: unknown): string {
   return code === 'ECONNREFUSED' ? 'connection refused' : messageOf(error) || code;
 }
 
-/** So many bytes of what a socket has are given to the client library at a time: some dozens of the shortest messages. */
+/** How many bytes the client library gets at a time: some dozens of the shortest messages. */
 const sliceBytes = 8192;
 
-/** The library shows its socket to nobody, and has no other way to be slowed down. */
+/** Returns the socket of the client library, which is not public; the library has no other way to be slowed down. */
 function socketOf(connection: NatsConnection): Socket | undefined {
   const { protocol } = connection as { protocol?: { transport?: { socket?: Socket } } };
   return protocol?.transport?.socket;
 }
 
 /**
- * The client library reads all that a socket has, message by message, before anything else goes on. So it gets some of it at a time, and no
- * more in a round of the event loop than there is time for.
+ * Limits reading to the time that each round of the event loop has for it. The client library would read everything that a socket has,
+ * message by message, before anything else runs. So it gets a slice at a time.
  */
 function readInTurns(connection: NatsConnection, intake: Intake): void {
   const socket = socketOf(connection);
@@ -211,7 +211,7 @@ function readInTurns(connection: NatsConnection, intake: Intake): void {
   const read = (bytes: Buffer) => {
     const end = intake.begin();
     give.call(socket, bytes.subarray(0, sliceBytes));
-    // it is read in microtasks, and this comes behind all of them
+    // the library reads in microtasks, and this runs after all of them
     queueMicrotask(() =>
       nextTick(() => {
         end();
@@ -228,9 +228,9 @@ function readInTurns(connection: NatsConnection, intake: Intake): void {
 
 // The transport over a session with a NATS server.
 
-/** How much may be on its way to the server; what comes beyond is not sent. */
+/** How many bytes may be on their way to the server. Beyond that, nothing is sent. */
 const maxUnsentBytes = 32 * 1024 * 1024;
-/** The server is asked so often whether it has all. */
+/** How often to ask the server whether it has received everything. */
 const askedEveryBytes = 1024 * 1024;
 
 interface TransportContext {
@@ -240,8 +240,8 @@ interface TransportContext {
 }
 
 /**
- * What comes is taken in turns, by the hub that has sent it. Who asks is answered in an inbox alone: another subject could be one of this
- * hub, where only this hub may send.
+ * Takes incoming messages in turns, by their sender. Answers only to inboxes: any other reply subject could be one of this hub, where only
+ * this hub may send.
  */
 function createTransport(connection: NatsConnection, { domain, intake, log }: TransportContext): Transport {
   let sent = 0;

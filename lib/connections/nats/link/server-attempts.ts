@@ -1,34 +1,34 @@
-// Attempts to reach one of several servers, until one has answered. An attempt that hangs holds nobody up: a link that swallows what it
-// is given may be whole again while it still waits, so the next one begins beside it.
+// Attempts to reach one of several servers, until one answers. An attempt that hangs delays no other: a link that drops packets may recover
+// while the attempt still waits, so the next attempt runs beside it.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { messageOf } from '../../../model/error.ts';
 import { Backoff } from '../../../model/time/backoff.ts';
 
-/** The pauses after all servers have refused. */
+/** The pauses after all servers have failed. */
 const pauses = { firstMs: 250, longestMs: 400 };
-/** When an attempt has not ended by then, the next one begins. It ends by its own deadline, so there are only some side by side. */
+/** When the next attempt begins beside one that has not ended. Each attempt has its own deadline, so only a few run at the same time. */
 const besideMs = 400;
 
-/** What an attempt has opened. */
+/** An open connection. */
 interface Opened {
   close(): Promise<void>;
 }
 
 interface AttemptsOptions<T extends Opened> {
   readonly servers: readonly string[];
-  /** Which of them is the next one; it goes round. */
+  /** Returns the next server, in a cycle. */
   readonly next: () => string;
   readonly clock: SchedulerLike;
-  /** Opens a connection to a server; rejects when it has not answered within a time. What hangs ends with the signal. */
+  /** Connects to a server. Rejects if it does not answer in time. The signal ends a hanging attempt. */
   readonly dial: (server: string, signal: AbortSignal) => Promise<T>;
-  /** Is called once, with the first that has answered; those that answer later, or after the end, are closed. */
+  /** Called once, with the first connection. Connections that open later, or after the end, are closed. */
   readonly enter: (opened: T) => void;
-  /** Is told why none can be reached, as soon as that is known of each, and after each further attempt. */
+  /** Called with the reasons once every server has failed, and after each further attempt. */
   readonly report: (reason: string) => void;
 }
 
-/** Begins after a pause; ends when a server has answered, or when the returned Subscription is ended. */
+/** Begins after a pause. Ends when a server has answered, or with the returned Subscription. */
 export function attemptAll<T extends Opened>(options: AttemptsOptions<T>, firstPauseMs: number): Subscription {
   const { servers, next, clock, dial, enter, report } = options;
   const backoff = new Backoff(pauses);

@@ -1,23 +1,23 @@
-// What the parts of this folder need of NATS, and no more. A simulated network in the specs has the same shape.
+// The part of NATS that this folder uses. The simulated network of the specs implements the same interface.
 
 import type { Steps } from './nats-intake.ts';
 
-/** A message as it came. */
+/** A received message. */
 export interface Message {
   readonly subject: string;
   readonly data: Uint8Array;
-  /** Answers it, if it asks for that. */
+  /** Answers the message if it requests an answer. */
   reply(data: Uint8Array | string): void;
 }
 
-/** A network of subjects for as long as it is there. Nothing here throws; what is sent may be lost, and nobody says so. */
+/** A network for as long as it exists. Nothing here throws. Messages may be lost without notice. */
 export interface Transport {
   publish(subject: string, data: Uint8Array | string): void;
   /**
-   * Has the messages of a subject, which may have wildcards; returns what ends that. What takes longer returns its steps, which are gone
-   * through before the next message of the same hub. Neither must throw.
+   * Receives the messages of a subject, which may have wildcards; returns a function that ends it. For longer work `take` returns steps,
+   * which run before the next message of the same hub. Neither must throw.
    */
   subscribe(subject: string, take: (message: Message) => Steps | undefined): () => void;
-  /** Errors: when no answer comes in time. */
+  /** Errors: no answer in time. */
   request(subject: string, data: Uint8Array | string, timeoutMs: number): Promise<Uint8Array>;
 }

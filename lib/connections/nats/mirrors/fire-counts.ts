@@ -1,9 +1,8 @@
-// How often the triggers of another hub have fired, as far as this one has shown it. A walk tells how often they have: what is missing
-// was lost.
+// Counts the fires of another hub's triggers that this hub has shown. A walk reports the total: the difference was lost.
 
 import type { Parameter } from '../../../model/parameter.ts';
 
-/** `[number, count, number, count, …]`: how often triggers have fired, as a walk tells it. */
+/** `[number, count, number, count, …]`: how often triggers have fired, as reported by a walk. */
 type Fires = readonly number[];
 
 export class FireCounts {
@@ -21,7 +20,7 @@ export class FireCounts {
     this.#counts.set(number, (this.#counts.get(number) ?? 0) + 1);
   };
 
-  /** Those triggers whose fires would have been shown in this epoch; to be asked before the walk is taken over. */
+  /** Returns the triggers whose fires would have been shown in this epoch. Call it before the walk is taken over. */
   shownOf(fires: Fires, epoch: string): ReadonlySet<number> {
     const isKnown = epoch === this.#epoch;
     if (!isKnown) this.#counts.clear();
@@ -29,7 +28,7 @@ export class FireCounts {
     return new Set(fires.filter((number, index) => isKnown && index % 2 === 0 && this.#parameterOf(number)));
   }
 
-  /** Goes on from what a walk tells; returns how many fires were lost of each trigger that was shown, and still is. */
+  /** Adopts the counts of a walk. Returns the number of lost fires for each trigger that was shown before and still is. */
   takeOver(fires: Fires, shown: ReadonlySet<number>): ReadonlyMap<Parameter, number> {
     const lost = new Map<Parameter, number>();
     for (let index = 0; index + 1 < fires.length; index += 2) {

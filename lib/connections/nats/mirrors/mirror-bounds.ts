@@ -1,15 +1,15 @@
-// How much of other hubs a hub keeps. What comes beyond is not shown, and the log names the hub that it is of.
+// The bounds of what a hub stores of other hubs. Anything beyond is not shown, and the log names the hub.
 
 import { Shares } from '../link/even-shares.ts';
 
-/** The most that the setting `maxParameters` may be: so many parameters of one hub, and of all together. */
+/** The maximum of the setting `maxParameters`, and of the parameters of all hubs together. */
 export const maxMirroredInAll = 1_000_000;
-/** Characters of addresses and of texts that are kept of one hub: so many, or so many for each parameter that it may have. */
+/** The characters of addresses and texts stored for one hub: this many, or this many for each of its possible parameters. */
 const mostCharacters = 32 * 1024 * 1024;
 const charactersPerParameter = 64;
-/** Characters of what led to changes, and of who made them. */
+/** The characters of causes and of the names of writers. */
 const mostCauses = 16 * 1024 * 1024;
-/** All hubs together may have so many times as much as one. */
+/** The bound for all hubs together, as a multiple of the bound for one. */
 const hubsInAll = 4;
 
 export class Bounds {
@@ -18,7 +18,7 @@ export class Bounds {
   readonly characters: Shares;
   readonly causes: Shares;
 
-  /** So many parameters of each hub are shown. */
+  /** `maxParameters` of each hub are shown. */
   constructor(maxParameters: number) {
     const characters = Math.max(mostCharacters, charactersPerParameter * maxParameters);
     this.maxParameters = maxParameters;
@@ -28,7 +28,7 @@ export class Bounds {
   }
 }
 
-/** What one hub holds of the bounds, by the numbers of its parameters. */
+/** The share of one hub in the bounds, by the numbers of its parameters. */
 export class Holding {
   readonly #bounds: Bounds;
   readonly #hub: string;
@@ -44,7 +44,7 @@ export class Holding {
     this.#causes = new Amounts(bounds.causes, hub);
   }
 
-  /** Takes room for a parameter, its address and the text that it has; returns of what there is too much, and takes nothing then. */
+  /** Reserves room for a parameter, its address and its text. Returns which bound is exceeded, and then reserves nothing. */
   add(number: number, address: string, textLength: number): string | undefined {
     const { parameters, characters, maxParameters } = this.#bounds;
     if (!parameters.take(this.#hub, 1)) return `more than ${maxParameters} parameters, or than all hubs may have`;
@@ -67,12 +67,12 @@ export class Holding {
     parameters.give(this.#hub, 1);
   }
 
-  /** Has the value of a parameter, a text, be so long; returns whether it may: else it is as it was. */
+  /** Sets the length of a parameter's text value. Returns whether there was room; otherwise nothing changes. */
   setText(number: number, length: number): boolean {
     return this.#texts.set(number, length);
   }
 
-  /** The same of what led to the last change of a parameter. */
+  /** Sets the length of the causes of a parameter's last change in the same way. */
   setCauses(number: number, length: number): boolean {
     return this.#causes.set(number, length);
   }
@@ -90,7 +90,7 @@ export class Holding {
 
 export const moreTexts = 'more texts than are kept';
 
-/** Amounts that one hub has taken, by the number of a parameter. */
+/** The amounts that one hub has taken, by the number of a parameter. */
 class Amounts {
   readonly #shares: Shares;
   readonly #hub: string;
@@ -101,7 +101,7 @@ class Amounts {
     this.#hub = hub;
   }
 
-  /** Has a number hold so much from now on; returns whether it may: else it is as it was. */
+  /** Sets the amount for a number. Returns whether there was room; otherwise nothing changes. */
   set(number: number, amount: number): boolean {
     if (amount === 0 && this.#amounts.size === 0) return true;
     const before = this.#amounts.get(number) ?? 0;

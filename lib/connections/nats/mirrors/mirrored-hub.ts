@@ -1,5 +1,5 @@
-// Mirrors one other hub. It takes over what follows on what it has. Where something is missing, it asks the owner for the rest, keeps what
-// comes meanwhile, and goes on there.
+// Mirrors one other hub. Takes over reports that continue its state. If something is missing, it requests that from the owner, keeps the
+// reports that arrive in between, and continues there.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { messageOf } from '../../../model/error.ts';
@@ -21,22 +21,23 @@ import { OwnerClock } from './owner-clock.ts';
 import type { RemoteWrites } from './remote-writes.ts';
 import { type Position, type Repaired, repair, SenselessAnswer } from './repair.ts';
 
-/** After this long without its owner a mirror is stale. */
+/** A mirror without messages of its owner for this long is stale. */
 const staleAfterMs = 3000;
-/** How much is kept while something is asked for; beyond, all of it is let go, and it is asked again. */
+/** How much is kept while a request is open. Beyond that, everything kept is dropped, and requested again. */
 const maxKeptMessages = 4096;
 const maxKeptBytes = 8 * 1024 * 1024;
-/** What is missing is asked for at once; again so soon, and later each time, while nothing comes of it. */
+/** A gap is requested at once. While requests yield nothing, the pauses grow from the first to the longest. */
 const fruitless = { firstMs: 20, longestMs: 1000 };
-/** The lease is looked at again so soon, and later each time, while it does not say what is told. */
+/** The pauses between looks at the lease while it contradicts the reported term. */
 const disbelief = { firstMs: 100, longestMs: 1000 };
 /**
- * After what makes no sense it is asked again so soon, and later each time, until all made sense for a minute. Answers are its own; what is
- * told may be sent by others where servers permit that, so the mirror is fresh again before it is stale.
+ * The pauses before a request after an invalid message, until all messages have been valid for a minute. Answers come from the owner
+ * itself. Reports may come from others where servers permit that, so the longest pause after one is so short that the mirror is fresh again
+ * before it is stale.
  */
 const distrust = { firstMs: 100, longestMs: 30_000, provenMs: 60_000 };
 const longestDoubtMs = 1000;
-/** How often it is logged that something of it is not shown. */
+/** How often the log reports that something is not shown. */
 const refusedEveryMs = 1000;
 
 export interface MirroredHubContext {
@@ -44,15 +45,15 @@ export interface MirroredHubContext {
   readonly owner: HubName;
   readonly isOwn: boolean;
   readonly isSelected: (address: string) => boolean;
-  /** Whether what it tells of a connection is shown as its own. */
+  /** Whether to show its report of a connection as its own. */
   readonly mayShow: (connectionId: string) => boolean;
-  /** The terms in which the lease of a hub is held; undefined: nobody can say at the moment. Never rejects. */
+  /** Resolves to the terms in which the lease of a hub is held; undefined: unknown at the moment. Never rejects. */
   readonly termsOf: (hub: string) => Promise<ReadonlySet<number> | undefined>;
   readonly writes: RemoteWrites;
   readonly bounds: Bounds;
   readonly intake: Intake;
   readonly scheduler: SchedulerLike;
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   readonly timeOfDay: () => number;
   readonly log: Log;
 }
@@ -61,51 +62,51 @@ export class MirroredHub implements Remote {
   readonly hub: string;
   readonly clock: OwnerClock;
   #staleSince: (() => number) | undefined;
-  /** The last one, which names the machine of who told it. */
+  /** The last heartbeat, which names the machine of its sender. */
   heartbeat: Pick<HubReport, 'term' | 'machine'> | undefined;
-  /** Whether it has had all that its owner had told. */
+  /** Whether everything from its owner has been received once. */
   hasMirrored = false;
   readonly #context: MirroredHubContext;
   readonly #parameters: MirroredParameters;
   readonly #backoff = new Backoff({ firstMs: 100, longestMs: 1000 });
-  /** Who has never answered may be no hub at all. */
+  /** For senders that have never answered, and may not be hubs at all. */
   readonly #unknown = new Backoff({ firstMs: 100, longestMs: 5000 });
   readonly #distrust = new Backoff(distrust);
   #senselessAtMs = 0;
   #transport: Transport | undefined;
   #position: Position | undefined;
   #term = 0;
-  /** Those in which the lease of the owner was held when it was looked at last. */
+  /** The terms of the owner's lease when last read. */
   #termsOfLease: ReadonlySet<number> = new Set();
   #isLooking = false;
-  /** Before, it is not looked at again, and what seems to be missing is not asked for again. */
+  /** The earliest times of the next look at the lease, and of the next request for a gap. */
   #lookAfterMs = Number.NEGATIVE_INFINITY;
   #repairAfterMs = Number.NEGATIVE_INFINITY;
   readonly #lookBackoff = new Backoff(disbelief);
   readonly #fruitless = new Backoff(fruitless);
-  /** When this hub last had all that its owner had told, on the monotonic clock. */
+  /** When this hub last had everything from its owner, on the monotonic clock. */
   #freshAtMs: number;
-  /** Since when nothing has come that was taken, though it could have. */
+  /** Since when no accepted report has arrived, although one could have. */
   #listensSinceMs: number;
-  /** What has come since something was asked for. */
+  /** Reports that arrived since the open request. */
   #kept: { readonly report: HubReport; readonly bytes: number }[] = [];
   readonly #account: Account;
-  /** Counts what is asked for, so that an answer to an earlier question is known as such. */
+  /** Counts requests, so an answer to an earlier one is recognized. */
   #asking = 0;
   #isRepairing = false;
-  /** Whether an answer is awaited; else the next question is. */
+  /** Whether an answer is awaited; otherwise a pause before the next request. */
   #isAsked = false;
-  /** Whether it was heard of since there is the present network: before that, nobody could answer. */
+  /** Whether the owner has sent anything in this session: before that, no answer was possible. */
   #isHeard = false;
-  /** Whether something was taken over as it was told since all of it was asked for: what is behind that comes from somebody else. */
+  /** Whether a report was taken over since the last snapshot: a report behind it then comes from another sender. */
   #hasFollowed = false;
-  /** Whether something is being taken over at this moment. */
+  /** Whether this mirror is changing parameters at this moment. */
   #isStepping = false;
-  /** Whether another parameter may be shown, or one is to be shown no longer, since something was asked for. */
+  /** Whether the set of parameters to show has changed since the open request. */
   #isOutdated = false;
   #waiting = Subscription.EMPTY;
   readonly #fires: FireCounts;
-  /** What happened since the hub started, for those who look. */
+  /** Counts since the start of the hub, for operators. */
   readonly counts = { turns: 0, gaps: 0, snapshots: 0, lostFires: 0, refused: 0 };
 
   constructor(context: MirroredHubContext) {
@@ -119,7 +120,7 @@ export class MirroredHub implements Remote {
     let refusedAtMs = Number.NEGATIVE_INFINITY;
     const refuse = (what: string) => {
       const nowMs = context.scheduler.now();
-      if (nowMs - refusedAtMs < refusedEveryMs) return; // it comes a million times
+      if (nowMs - refusedAtMs < refusedEveryMs) return; // it may occur a million times
       refusedAtMs = nowMs;
       const message = `hub "${owner.hub}" shares ${what}: what is beyond is not shown here`;
       log.warn({ hub: owner.hub }, message, 'shares too much');
@@ -154,12 +155,12 @@ export class MirroredHub implements Remote {
     return this.#position?.epoch;
   }
 
-  /** How far it has come; `null`: it has nothing. */
+  /** How far it has received; `null`: nothing. */
   get receipt(): Receipt {
     return this.#position === undefined ? null : { epoch: this.#position.epoch, rev: this.#position.rev };
   }
 
-  /** For how long this hub has not had all that its owner tells, in milliseconds. */
+  /** For how long this hub has not had everything from its owner, in milliseconds. */
   get lagMs(): number {
     return this.#context.scheduler.now() - this.#freshAtMs;
   }
@@ -176,7 +177,7 @@ export class MirroredHub implements Remote {
     return this.#context.writes.send(this, writes, by);
   }
 
-  /** Takes over what the owner tells; returns the steps that are left to do so. */
+  /** Takes over a report of the owner; returns the remaining steps. */
   take(report: HubReport, bytes: number): Steps | undefined {
     if (!this.#believes(report)) {
       if (report.term < this.#term) this.counts.refused++;
@@ -199,8 +200,8 @@ export class MirroredHub implements Remote {
   }
 
   /**
-   * Whether what is told in a term is that of who runs the hub. A message may name any term: the lease says who has it in which one.
-   * While that cannot be read, no other term is believed than the one before.
+   * Whether a report in a term is from the active hub. A message may contain any term; the lease names the true one. While that cannot be
+   * read, only the previous term is accepted.
    */
   #believes({ term, epoch }: Pick<HubReport, 'term' | 'epoch'>): boolean {
     if (term === this.#term || (term < this.#term && this.#isAnew(epoch))) return true;
@@ -209,12 +210,12 @@ export class MirroredHub implements Remote {
     return false;
   }
 
-  /** Whether a lesser term is that of another run, and nobody else is heard of: servers have lost the leases, or cannot read them. */
+  /** Whether a lesser term belongs to a new run, without messages of any other: the servers have lost the leases, or cannot read them. */
   #isAnew(epoch: string): boolean {
     return epoch !== this.epoch && this.#context.scheduler.now() - this.#listensSinceMs >= staleAfterMs;
   }
 
-  /** Looks which terms the lease of the owner is in, as it is told in another one. */
+  /** Reads the terms of the owner's lease after a report in another term. */
   async #lookAtLease(report: number): Promise<void> {
     const { termsOf, scheduler, owner, log } = this.#context;
     this.#isLooking = true;
@@ -223,22 +224,22 @@ export class MirroredHub implements Remote {
     if (terms !== undefined) this.#termsOfLease = terms;
     if (terms?.has(report)) {
       this.#lookBackoff.reset();
-      if (!this.#isRepairing || !this.#isAsked) this.#repair(); // who has the lease by now knows what there is
+      if (!this.#isRepairing || !this.#isAsked) this.#repair(); // the current holder knows the present state
       return;
     }
     this.#lookAfterMs = scheduler.now() + (this.hasMirrored ? this.#lookBackoff : this.#unknown).next();
-    if (terms === undefined || report < this.#term) return; // the late word of who had it before
+    if (terms === undefined || report < this.#term) return; // a late message of the previous holder
     this.counts.refused++;
     const message = `what is sent as hub "${owner.hub}" in term ${report} is not believed: its lease is in no such term`;
     log.warn({ hub: owner.hub, term: report }, message, 'not its term');
   }
 
-  /** When it becomes stale if its owner is not heard of by then, on the monotonic clock; infinite: it is stale. */
+  /** When it becomes stale without messages of its owner, on the monotonic clock; infinite: it is stale. */
   get staleAtMs(): number {
     return this.staleSince === undefined ? this.#freshAtMs + staleAfterMs : Number.POSITIVE_INFINITY;
   }
 
-  /** Looks whether the owner is heard of; to be called when it may be stale. Returns whether it has become stale by that. */
+  /** Checks whether messages of the owner still arrive. Call it when the mirror may be stale. Returns whether it has become stale now. */
   look(): boolean {
     if (this.#context.scheduler.now() < this.staleAtMs) return false;
     const { hub, timeOfDay, log } = this.#context;
@@ -248,14 +249,14 @@ export class MirroredHub implements Remote {
     return true;
   }
 
-  /** Whether it could show more, were it not for what another hub has. */
+  /** Whether it could show more without the parameters of another hub. */
   isHiddenBy(other: MirroredHub): boolean {
     const { hub } = this.#context;
     for (const address of this.#parameters.hidden()) if (hub.find(address)?.remote === other) return true;
     return false;
   }
 
-  /** The IDs of the connections that its owner shares something of. */
+  /** Returns the IDs of the connections of which its owner shares something. */
   connections(): ReadonlySet<string> {
     return this.#parameters.connections();
   }
@@ -264,7 +265,7 @@ export class MirroredHub implements Remote {
     return this.#parameters.hides(address);
   }
 
-  /** Something that it told was not understood: what it has is asked for again. */
+  /** Handles an invalid report: everything is requested again. */
   #mistrust(reason: string, longestMs: number): void {
     this.#context.log.warn({ hub: this.hub }, `what hub "${this.hub}" tells makes no sense: ${reason}`, 'senseless');
     this.#position = undefined;
@@ -276,7 +277,7 @@ export class MirroredHub implements Remote {
     this.#repairAfter(Math.min(this.#distrust.next(), longestMs));
   }
 
-  /** Other hubs have other connections by now: what may not be shown any more is not, and what may be comes. */
+  /** Applies changed claims: hides what belongs to another hub by now, and shows what may be shown. */
   placeAnew(): void {
     const parameters = this.#parameters;
     if (parameters.lacksAny()) this.lookAgain();
@@ -285,18 +286,18 @@ export class MirroredHub implements Remote {
     void this.#context.intake.goThrough(this.hub, { next: () => this.#step(steps) });
   }
 
-  /** A parameter that it has shown is taken out, since this hub or a third one has come to have it. */
+  /** Notes that one of its parameters was removed, because this hub or a third one now has it. */
   lose({ address }: Parameter): void {
-    if (!this.#isStepping) this.#parameters.noteGone(address); // else it is this mirror that takes it out
+    if (!this.#isStepping) this.#parameters.noteGone(address); // otherwise this mirror itself removes it
   }
 
-  /** Parameters that could not be shown before may be shown: all are asked for with the next message, or as soon as the present answer is taken. */
+  /** Requests everything again, because more parameters may be shown: with the next message, or after the present answer. */
   lookAgain(): void {
     if (this.#isRepairing && this.#isAsked) this.#isOutdated = true;
     else this.#position = undefined;
   }
 
-  /** Shows its parameters no longer. */
+  /** Removes its parameters. */
   end(): void {
     this.#stopRepair();
     this.#transport = undefined;
@@ -327,7 +328,7 @@ export class MirroredHub implements Remote {
     try {
       for (const steps = this.#parameters.take(turns, this.#fires.add); ; ) {
         const { done } = this.#step(steps);
-        if (!isCurrent()) return; // it is asked for anew, with what was taken of this
+        if (!isCurrent()) return; // everything is requested again, including the rest of this
         if (done) break;
         yield;
       }
@@ -342,7 +343,7 @@ export class MirroredHub implements Remote {
     this.#refresh();
   }
 
-  /** What is taken out by the step itself does not count as what others take out (`lookAgain`). */
+  /** Marks removals of the step itself, so they do not count as removals by others (`lookAgain`). */
   #step(steps: Steps): IteratorResult<undefined, void> {
     this.#isStepping = true;
     try {
@@ -362,7 +363,7 @@ export class MirroredHub implements Remote {
   }
 
   #keep(report: HubReport, bytes: number): void {
-    if (!this.#isAsked) return; // the answer will have it
+    if (!this.#isAsked) return; // the answer will contain it
     if (this.#kept.length >= maxKeptMessages || this.#account.bytes + bytes > maxKeptBytes) this.#forgetKept();
     this.#kept.push({ report, bytes });
     this.#account.add(bytes);
@@ -373,7 +374,7 @@ export class MirroredHub implements Remote {
     this.#account.set(0);
   }
 
-  /** Something is missing, or seems to be: who tells what is not so has it asked for less and less often. */
+  /** Requests what is missing, or seems to be. A sender of false reports causes fewer and fewer requests. */
   #repairAnew(): void {
     const nowMs = this.#context.scheduler.now();
     if (nowMs < this.#repairAfterMs) return;
@@ -381,7 +382,7 @@ export class MirroredHub implements Remote {
     this.#repair();
   }
 
-  /** What it tells contradicts what was told in its name before: what there is of it is asked for as a whole. */
+  /** Requests everything after a report that contradicts earlier ones. */
   #doubt(): void {
     if (this.#context.scheduler.now() < this.#repairAfterMs) return;
     const message = `what is sent as hub "${this.hub}" contradicts itself: another one may send in its name`;
@@ -410,7 +411,7 @@ export class MirroredHub implements Remote {
     const ways = { run: <T>(hub: string, work: () => T) => intake.run(hub, work), goThrough };
     const from = this.#position;
     const begin = () => {
-      this.#position = undefined; // the numbers of before are in use for others from now on
+      this.#position = undefined; // from now on the old numbers belong to other parameters
     };
     repair({ transport, owner, intake: ways, parameters, believes, isWanted, begin }, from).then(
       (repaired) => {
@@ -484,13 +485,13 @@ export class MirroredHub implements Remote {
   }
 }
 
-/** Whether it goes on right where a mirror is, in steps that are not too long. */
+/** Whether a report continues exactly at the state of a mirror, in steps that are not too long. */
 function follows({ prev, turns, structure }: HubReport, position: Position): boolean {
   if (prev !== position.rev || turns.length === 0 || turns.some((turn) => sizeOf(turn) > maxStep)) return false;
   return position.structure + turns.filter((turn) => !Array.isArray(turn)).length === structure;
 }
 
-/** Whether a mirror has what is told already, and more. */
+/** Whether a mirror already has everything in a report, and more. */
 function isBehind({ rev, structure, turns }: HubReport, position: Position): boolean {
   if (rev !== position.rev) return rev < position.rev;
   return structure < position.structure || (structure === position.structure && turns.length > 0);

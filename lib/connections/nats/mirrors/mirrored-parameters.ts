@@ -1,5 +1,5 @@
-// The parameters of one other hub, as this hub shows them, by the numbers of their owner. Nothing that it tells goes in unchecked, and
-// what is long is taken in steps.
+// The parameters of one other hub as this hub shows them, by the numbers of their owner. Everything received is checked, and long work is
+// done in steps.
 
 import { connectionIdOf } from '../../../model/address.ts';
 import { describe } from '../../../model/error.ts';
@@ -18,61 +18,61 @@ import {
 } from '../wire/domain-messages.ts';
 import { type Bounds, Holding, maxMirroredInAll, moreTexts } from './mirror-bounds.ts';
 
-/** Numbers of an owner are less: it gives them anew when half of them are out of use. */
+/** Numbers of an owner are lower: it renumbers its parameters when half of the numbers are unused. */
 const maxNumber = 2 * maxMirroredInAll;
-/** How many connections of a hub are told apart of which nothing is selected. */
+/** How many connections of a hub without selected parameters are remembered. */
 const maxOthers = 10_000;
-/** The clocks of two hubs may differ by so much; a time that is later than that is now. */
+/** How far the clocks of two hubs may differ; a later time counts as now. */
 const maxAheadMs = 86_400_000;
-/** So many parameters come or go in one step. */
+/** How many parameters are added or removed in one step. */
 const stepParameters = 20;
-/** So many values of a walk are one turn. */
+/** How many values of a walk form one turn. */
 const walkStep = 1000;
-/** So many numbers are looked at in one step. */
+/** How many numbers are checked in one step. */
 const stepNumbers = 1000;
 
 export type MirrorPort = Pick<HubPort, 'find' | 'turn' | 'mirroring'>;
 
 export interface MirroredContext {
   readonly hub: MirrorPort;
-  /** The hub of this name. */
+  /** The name of the hub. */
   readonly owner: string;
   readonly remote: Remote;
   readonly isSelected: (address: string) => boolean;
-  /** Whether what the hub tells of a connection is shown: no other one has that connection, as far as is known. */
+  /** Whether to show the hub's report of a connection: no other hub has that connection, as far as is known. */
   readonly mayShow: (connectionId: string) => boolean;
   /** Whether this hub declares the same parameters, and stands by. */
   readonly isOwn: boolean;
   readonly bounds: Bounds;
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   readonly timeOfDay: () => number;
-  /** Is told what is left out as it is beyond a bound. */
+  /** Called with what is left out because it exceeds a bound. */
   readonly refuse: (what: string) => void;
 }
 
 export class MirroredParameters {
   readonly #context: MirroredContext;
-  /** By the number of the owner; undefined: it is not shown here. */
+  /** By the number of the owner; undefined: not shown here. */
   #byNumber: (Parameter | undefined)[] = [];
   #size = 0;
-  /** Those that were shown when all began to be told anew, by address: whether they still are comes out before the values. */
+  /** The parameters shown before a new snapshot, by address. Definitions decide which stay before values arrive. */
   #before = new Map<string, Parameter>();
-  /** What is told anew. */
+  /** The definitions of the new snapshot. */
   #next = new Map<string, Definition>();
   #numbers = new Set<number>();
-  /** The numbers of those that another hub or this one has, by address. */
+  /** The numbers of parameters whose address another hub or this one has, by address. */
   readonly #hidden = new Map<string, number>();
-  /** The IDs of the connections of what is not shown since it is not selected, also of what was withdrawn since all was told. */
+  /** The IDs of connections without selected parameters, including those withdrawn since the last snapshot. */
   readonly #others = new Set<string>();
   readonly #origins: KnownOrigins;
-  /** The addresses of what was taken out by others since all was looked through. */
+  /** The addresses of parameters that others have removed since the last check. */
   readonly #gone = new Set<string>();
   readonly #connections = new Map<string, Origin>();
-  /** What it takes of the bounds, shown or hidden. */
+  /** Its share of the bounds, for shown and hidden parameters. */
   readonly #holding: Holding;
-  /** The numbers of what holds more than it may: it is shown no longer after the turn. */
+  /** The numbers of parameters that exceed a bound. They are removed after the turn. */
   readonly #excess: number[] = [];
-  /** Who writes, and when, unless a context says otherwise. */
+  /** The writer and time of changes, until a context changes them. */
   #by: KnownOrigin;
   #at = 0;
 
@@ -93,13 +93,16 @@ export class MirroredParameters {
     return this.#hidden.has(address) || this.#gone.has(address);
   }
 
-  /** The addresses that its owner has, and where something else is shown. */
+  /** Returns the addresses that its owner has, and where something else is shown. */
   hidden(): Iterable<string> {
     this.#dropGone();
     return this.#hidden.keys();
   }
 
-  /** The IDs of all connections of the owner, shown or not. Where nothing of one is selected, it stays also when all of it is withdrawn. */
+  /**
+   * Returns the IDs of all connections of the owner, shown or not. A connection without selected parameters stays even after all of it is
+   * withdrawn.
+   */
   connections(): ReadonlySet<string> {
     const ids = new Set(this.#others);
     for (const { address } of shown(this.#byNumber)) ids.add(connectionIdOf(address));
@@ -107,12 +110,12 @@ export class MirroredParameters {
     return ids;
   }
 
-  /** Something of it was taken out: it is not to be written any more. */
+  /** Notes that a parameter was removed, so nothing is written to it any more. */
   noteGone(address: string): void {
     this.#gone.add(address);
   }
 
-  /** Whether something is not shown that may be, and where nothing else is. */
+  /** Whether a hidden parameter may be shown, and its address is free. */
   lacksAny(): boolean {
     this.#dropGone();
     const { hub, mayShow } = this.#context;
@@ -121,20 +124,20 @@ export class MirroredParameters {
     return false;
   }
 
-  /** Whether something may be shown that is another hub's by now. */
+  /** Whether a shown parameter may belong to another hub by now. */
   hasMisplaced(): boolean {
     for (const id of this.#connections.keys()) if (!this.#context.mayShow(id)) return true;
     return false;
   }
 
-  /** Shows no longer what is another hub's by now. */
+  /** Hides the parameters that belong to another hub by now. */
   *hideMisplaced(): MadeSteps {
     const { hub, mayShow } = this.#context;
     const byNumber = this.#byNumber;
     let looked = 0;
     for (const [number, parameter] of byNumber.entries()) {
       if (++looked % stepParameters === 0) yield;
-      if (byNumber !== this.#byNumber) return; // all of it is told anew
+      if (byNumber !== this.#byNumber) return; // a new snapshot has begun
       if (parameter === undefined || this.#isEntrusted(parameter) || mayShow(connectionIdOf(parameter.address)))
         continue;
       this.#hide(number, parameter);
@@ -144,13 +147,13 @@ export class MirroredParameters {
     hub.mirroring.notify();
   }
 
-  /** All definitions of the owner are to come: `define`, then `swap`, then all values that there are by `takeAll`, then `settle`. */
+  /** Begins a snapshot: `define` for all definitions, then `swap`, then `takeAll` for all values, then `settle`. */
   beginAnew(): void {
     this.#next.clear();
     this.#numbers.clear();
   }
 
-  /** Takes further definitions. Errors: they make no sense. */
+  /** Takes further definitions. Errors: they are invalid. */
   *define(definitions: readonly Definition[]): MadeSteps {
     const { isSelected, bounds, refuse } = this.#context;
     yield* each(definitions, stepNumbers, (definition) => {
@@ -167,12 +170,12 @@ export class MirroredParameters {
     });
   }
 
-  /** Shows what was defined, as it was shown before where it is the same; what is not defined any more is withdrawn. */
+  /** Shows the defined parameters, keeps those that are unchanged, and withdraws those that are no longer defined. */
   *swap(): MadeSteps {
     const { hub } = this.#context;
     this.#numbers.clear();
     yield* each(shown(this.#byNumber), stepNumbers, (parameter) => this.#before.set(parameter.address, parameter));
-    this.#empty(); // there are no numbers any more; what was shown goes on for now
+    this.#empty(); // there are no numbers any more; the shown parameters stay for now
     this.#others.clear();
     const leaving: Parameter[] = [];
     yield* each(this.#before, stepNumbers, ([address, parameter]) => {
@@ -193,7 +196,7 @@ export class MirroredParameters {
     hub.mirroring.notify();
   }
 
-  /** Takes over changes, a turn for so many of them at most; `valued` gets the numbers of what has a value. Errors: they make no sense. */
+  /** Takes over changes, in turns of limited size. Adds the numbers of parameters with a value to `valued`. Errors: they are invalid. */
   *takeAll(changes: WireTurn, valued?: Set<number>): MadeSteps {
     for (let place = 0; place < changes.length; ) {
       this.#context.hub.turn(() => {
@@ -204,7 +207,7 @@ export class MirroredParameters {
     }
   }
 
-  /** What has no value any more is shown anew, once all values have come: in place, a value that is known never becomes unknown. */
+  /** Replaces the parameters that no longer have a value, once all values have arrived: a known value never becomes unknown in place. */
   *settle(valued: ReadonlySet<number>): MadeSteps {
     const unknown: Definition[] = [];
     const byNumber = this.#byNumber;
@@ -218,7 +221,7 @@ export class MirroredParameters {
     if (unknown.length > 0) this.#context.hub.mirroring.notify();
   }
 
-  /** Takes over turns, each as one turn of this hub; `fired` hears of each fire in them. Errors: what was told makes no sense. */
+  /** Takes over turns, each as one turn of this hub; calls `fired` for each fire. Errors: the report is invalid. */
   *take(turns: HubReport['turns'], fired: (number: number) => void): MadeSteps {
     for (const turn of turns) {
       if (Array.isArray(turn)) this.#takeTurn(turn, fired);
@@ -227,18 +230,18 @@ export class MirroredParameters {
     }
   }
 
-  /** The parameter of a number of the owner. */
+  /** Returns the parameter of a number of the owner. */
   at(number: number): Parameter | undefined {
     return this.#byNumber[number];
   }
 
-  /** All of them, which may be walked later and more than once. */
+  /** Returns all parameters, to be iterated later and more than once. */
   all(): Iterable<Parameter> {
     const byNumber = this.#byNumber;
     return { [Symbol.iterator]: () => shown(byNumber) };
   }
 
-  /** Shows none of them any more; those that this hub declares itself are its own again. */
+  /** Removes all parameters; those that this hub declares are its own again. */
   clear(): void {
     const all = [...shown(this.#byNumber), ...this.#before.values()];
     this.#empty();
@@ -263,7 +266,7 @@ export class MirroredParameters {
     this.#dropExcess();
   }
 
-  /** Takes over changes from a place on, so many at most; returns the place of the next one. */
+  /** Takes over changes from a place on, up to a number; returns the place of the next one. */
   #takeChanges(
     turn: WireTurn,
     from: number,
@@ -274,7 +277,7 @@ export class MirroredParameters {
     this.#dropGone();
     const { mirroring } = this.#context.hub;
     const changes: (Change | undefined)[] = [];
-    /** How long those are that are not short, with what led to them, by their places. */
+    /** The lengths of longer changes with their causes, by their places. */
     const lengths: number[] = [];
     let why: Change | undefined;
     let whyLength = 0;
@@ -316,7 +319,7 @@ export class MirroredParameters {
     return index;
   }
 
-  /** The change, where more has led to changes of this hub than is kept: without what led to it, and with no long name. */
+  /** Returns a change without its causes and without a long name, because the causes of this hub exceed the bound. */
   #withoutCauses(number: number, value: Value, hop: number) {
     const { owner, refuse } = this.#context;
     const { origin, extra } = this.#by;
@@ -338,7 +341,7 @@ export class MirroredParameters {
     return [readLinks(why, this.#context.owner, (address) => this.#context.hub.find(address)), lengthOfLinks(why)];
   }
 
-  /** A time that may be: no clock of an honest hub is a day ahead, and what is kept goes by the times of changes. */
+  /** Limits a time: no correct clock is a day ahead, and retention depends on the times of changes. */
   #timeOf(at: number): number {
     const now = this.#context.timeOfDay();
     return at > now + maxAheadMs ? now : Math.max(0, at);
@@ -363,7 +366,7 @@ export class MirroredParameters {
     this.#takeTurn(structure.changes);
   }
 
-  /** Shows a parameter: one that is shown already, or a new one, unless this hub or another one that is there has its address. */
+  /** Shows a parameter, new or already shown, unless this hub or another connected one has its address. */
   #add(definition: Definition, known: Parameter | undefined): void {
     const [number, address, type, access] = definition;
     const { hub, remote, isSelected, mayShow, refuse } = this.#context;
@@ -398,7 +401,7 @@ export class MirroredParameters {
     this.#size++;
   }
 
-  /** What this hub declares itself and stands by for. What a hub has that is not heard of any more makes room. */
+  /** Returns a parameter that this hub declares and stands by for. A parameter of a stale hub makes room. */
   #ownOf(address: string, type: Parameter['type'], access: Parameter['access']): Parameter | undefined {
     const { hub, remote, mayShow } = this.#context;
     const found = hub.find(address);
@@ -436,7 +439,7 @@ export class MirroredParameters {
     this.#gone.clear();
   }
 
-  /** Its owner has it still, and something else is shown there. */
+  /** Hides a parameter that its owner still has, because something else is shown at its address. */
   #hide(number: number, { address }: Parameter): void {
     this.#byNumber[number] = undefined;
     this.#size--;
@@ -448,7 +451,7 @@ export class MirroredParameters {
     this.#hidden.delete(address);
   }
 
-  /** Shows what holds more than it may no longer: its value here would be a wrong one. */
+  /** Removes parameters that exceed a bound: their values here would be wrong. */
   #dropExcess(): void {
     if (this.#excess.length === 0) return;
     this.#context.refuse(moreTexts);
@@ -456,7 +459,7 @@ export class MirroredParameters {
     this.#context.hub.mirroring.notify();
   }
 
-  /** Shows the parameters of some numbers no longer; returns whether there were any. */
+  /** Removes the parameters of some numbers; returns whether there were any. */
   #takeOut(numbers: readonly number[]): boolean {
     const gone = numbers.flatMap((number) => {
       const parameter = this.#byNumber[number];
@@ -479,7 +482,7 @@ export class MirroredParameters {
   }
 }
 
-/** Does something with each of several, so many of them in a step. */
+/** Processes items, a number of them in each step. */
 function* each<T>(items: Iterable<T>, inStep: number, work: (item: T) => void): MadeSteps {
   let done = 0;
   for (const item of items) {
@@ -488,7 +491,7 @@ function* each<T>(items: Iterable<T>, inStep: number, work: (item: T) => void): 
   }
 }
 
-/** So many as come or go in one step. */
+/** Slices items for steps that add or remove parameters. */
 function* slicesOf<T>(items: readonly T[]): Generator<readonly T[], void, void> {
   for (let place = 0; place < items.length; place += stepParameters) yield items.slice(place, place + stepParameters);
 }

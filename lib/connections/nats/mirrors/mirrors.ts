@@ -1,4 +1,4 @@
-// All other hubs of the domain, as this one mirrors them.
+// All other hubs of the domain, as this hub mirrors them.
 
 import { type SchedulerLike, type Subject, Subscription } from 'rxjs';
 import { messageOf } from '../../../model/error.ts';
@@ -15,15 +15,15 @@ import { Bounds } from './mirror-bounds.ts';
 import { MirroredHub } from './mirrored-hub.ts';
 import { RemoteWrites } from './remote-writes.ts';
 
-/** How many hubs are mirrored; past that the one that has been stale for longest goes, and if none is, the new one is left out. */
+/** How many hubs are mirrored. Beyond that, the one that has been stale for longest is dropped; if none is stale, the new one is. */
 const maxHubs = 256;
-/** When nothing comes over the subscription for so long, although the link is there, it is made anew. */
+/** A subscription without messages for this long, although the link is up, is renewed. */
 const silentMs = 2000;
-/** So many hubs that were not known come to be within a second; what others send is left out until then. */
+/** How many unknown hubs are added within a second; messages of further ones are dropped. */
 const newHubsPerSecond = 50;
-/** Of hubs that were never mirrored, and may be none, so many leases are read at a time. */
+/** How many leases of hubs that were never mirrored, and may not exist, are read at the same time. */
 const maxLookedAt = 8;
-/** How often it is logged that something makes no sense: to make a sentence takes longer than to leave out a message. */
+/** How often the log reports invalid messages: creating a sentence takes longer than dropping a message. */
 const reportEveryMs = 1000;
 
 interface MirrorsContext {
@@ -34,7 +34,7 @@ interface MirrorsContext {
   /** How many parameters of each other hub are shown. */
   readonly maxParameters: number;
   readonly intake: Intake;
-  /** Is told when another hub of the name of this one is heard of, also one that this one does not mirror. */
+  /** Receives the reports of another hub with the name of this one, even if this hub does not mirror it. */
   readonly namesake$: Pick<Subject<HubReport>, 'next'>;
   readonly scheduler: SchedulerLike;
   readonly timeOfDay: () => number;
@@ -51,11 +51,11 @@ export class Mirrors {
   #unsubscribe = () => {};
   #endReceipts = () => {};
   #heardAtMs = 0;
-  /** How many hubs have come to be known since when. */
+  /** The number of hubs added, and since when that is counted. */
   #newHubs = 0;
   #newHubsSinceMs = Number.NEGATIVE_INFINITY;
   #refusedAtMs = Number.NEGATIVE_INFINITY;
-  /** How many leases are being read of hubs that were never mirrored. */
+  /** How many leases of hubs that were never mirrored are being read. */
   #lookedAt = 0;
 
   constructor(context: MirrorsContext) {
@@ -80,7 +80,7 @@ export class Mirrors {
     return this.#hubs.values();
   }
 
-  /** Which hub has each connection, by Connection ID, of the others that were heard of in the last `withinMs`. */
+  /** Returns the hub of each connection, by Connection ID, for other hubs that have sent something in the last `withinMs`. */
   owners(withinMs: number): ReadonlyMap<string, string> {
     const others = [...this.#hubs.values()].filter(
       ({ hub, lagMs }) => lagMs < withinMs && hub !== this.#context.name.hub,
@@ -88,7 +88,7 @@ export class Mirrors {
     return new Map(others.flatMap((one) => [...one.connections()].map((id) => [id, one.hub] as const)));
   }
 
-  /** Whether a hub was heard of in the last `withinMs` that is in no term. */
+  /** Whether a hub without a term has sent something in the last `withinMs`. */
   hasNoTerm(hub: string, withinMs: number): boolean {
     return [...this.#hubs.values()].some((one) => one.hub === hub && one.term === 0 && one.lagMs < withinMs);
   }
@@ -128,7 +128,7 @@ export class Mirrors {
     let report: HubReport;
     try {
       report = readHubReport(data);
-      // what servers permit a hub is its own subject: nothing else tells whose a message is
+      // servers permit a hub only its own subject: nothing else proves the sender
       if (report.hub !== sender) throw new Error(`a message is said to be of hub "${report.hub}"`);
     } catch (error) {
       this.#refuse(sender, messageOf(error));
@@ -140,7 +140,7 @@ export class Mirrors {
     return this.#hubOf(sender)?.take(report, data.length);
   }
 
-  /** Leaves out what is no message of a hub. Where it is in the place of one, what comes next does not follow, and is mended. */
+  /** Drops an invalid message. If a valid one is missing now, the next one reveals the gap, and the mirror repairs it. */
   #refuse(sender: string, reason: string): void {
     const known = this.#hubs.get(sender);
     if (known !== undefined) known.counts.refused++;
@@ -201,8 +201,8 @@ export class Mirrors {
   }
 
   /**
-   * Whether what a hub tells of a connection is shown: the claims give the connection to no other one, and this hub has none of the ID that
-   * they do not give away.
+   * Whether to show a hub's report of a connection: the claims give the connection to no other hub, and this hub has none of that ID unless
+   * the claims give it away.
    */
   #mayShow(connectionId: string, sender: string): boolean {
     const { hub, ownership } = this.#context;
@@ -212,12 +212,12 @@ export class Mirrors {
     return owner === undefined ? !isOwn || sender === this.#context.name.hub : owner === sender;
   }
 
-  /** Claims have changed: what is shown of a hub another one may have by now. */
+  /** Applies changed claims: parameters that are shown may belong to another hub by now. */
   #replaceMisplaced(): void {
     for (const hub of this.#hubs.values()) hub.placeAnew();
   }
 
-  /** First those that have never told all that they have, which may be no hubs at all. */
+  /** Drops the hub that has been stale for longest; first those that never sent everything, and may not exist. */
   #forgetStalest(): boolean {
     const [stalest] = [...this.#hubs.values()]
       .filter(({ staleSince }) => staleSince !== undefined)
@@ -233,7 +233,7 @@ export class Mirrors {
     this.#context.intake.know(mirrored.hub, false);
   }
 
-  /** A hub that holds its own name mirrors no other of that name. */
+  /** Drops the mirror of the own name once this hub holds that name. */
   #own(): void {
     const { ownership, name } = this.#context;
     const own = this.#hubs.get(name.hub);
@@ -241,8 +241,8 @@ export class Mirrors {
   }
 
   /**
-   * A parameter is gone: that of another hub may be shown in its place. Of its own hub it may be shown no longer, since this hub has come
-   * to have it for itself, or a third one has.
+   * Handles a removed parameter: one of another hub may be shown in its place. The mirror that has shown it must not show it any more,
+   * because this hub or a third one now has it.
    */
   #makeRoom(parameter: Parameter): void {
     const { address, remote } = parameter;
@@ -250,17 +250,19 @@ export class Mirrors {
     for (const hub of this.#hubs.values()) if (hub.hides(address)) hub.lookAgain();
   }
 
-  /** What a hub has that is not heard of any more another one may have by now. */
+  /** Lets other hubs show what a stale hub has. */
   #replace(stale: MirroredHub): void {
     for (const hub of this.#hubs.values()) if (hub !== stale && hub.isHiddenBy(stale)) hub.lookAgain();
   }
 
-  /** This hub has come to declare a parameter: while it stands by, it is that of the hub which runs the same connections. */
+  /** Handles a parameter that this hub has declared: while this hub stands by, the parameter belongs to the active hub. */
   #entrust({ remote }: Parameter): void {
     if (remote === undefined) this.#hubs.get(this.#context.name.hub)?.lookAgain();
   }
 
-  /** Looks who is not heard of any more; returns in how many milliseconds the next one may be, which is all that wakes an idle hub here. */
+  /**
+   * Checks which hubs have become stale. Returns in how many milliseconds the next one may, which is the only timer of an idle hub here.
+   */
   #look(): number {
     const transport = this.#transport;
     const nowMs = this.#context.scheduler.now();
@@ -277,7 +279,7 @@ export class Mirrors {
   }
 }
 
-/** Has a hub of a pair that stands by tell the one that runs how far it has come with what that tells. Returns what ends that. */
+/** Makes a standby answer the active hub with how far it has received. Returns a function that ends that. */
 function sendReceipts(
   transport: Transport,
   name: HubName,

@@ -1,34 +1,37 @@
-// What the clock of an owner shows, as far as it has been heard of: it tells that with all that it tells. So an owner knows how long ago it
-// was asked something, though no two hubs have the same time.
+// The clock of an owner, as far as known: every report contains its time. So an owner knows how long ago it received a request first,
+// although no two hubs have the same time.
 
 import type { SchedulerLike } from 'rxjs';
 import type { HubReport } from '../wire/domain-messages.ts';
 
-/** Nothing that an owner tells is under way for so long. */
+/** No report is on its way for this long. */
 const strangeMs = 10_000;
 
 export class OwnerClock {
   readonly #scheduler: SchedulerLike;
   #epoch = '';
   #shownMs = 0;
-  /** When that was heard, on the clock of this hub. */
+  /** When that was received, on the clock of this hub. */
   #heardAtMs = 0;
 
   constructor(scheduler: SchedulerLike) {
     this.#scheduler = scheduler;
   }
 
-  /** In which the owner was last heard of. */
+  /** The epoch of the last report. */
   get epoch(): string {
     return this.#epoch;
   }
 
-  /** Whole milliseconds, less the time that what was heard has taken to come. */
+  /** Returns whole milliseconds, lower by the time that the report took to arrive. */
   now(): number {
     return Math.floor(this.#shownMs + this.#scheduler.now() - this.#heardAtMs);
   }
 
-  /** What is taken again, or later, was heard before. What is far from what was expected is believed, so that no lie lasts. */
+  /**
+   * Notes the clock of a report. Ignores repeated or delayed reports. Accepts a time far from the expected one, so a wrong one does not
+   * last.
+   */
   hear({ epoch, clock }: Pick<HubReport, 'epoch' | 'clock'>): void {
     const isExpected = epoch === this.#epoch && Math.abs(clock - this.now()) < strangeMs;
     if (isExpected && clock <= this.#shownMs) return;

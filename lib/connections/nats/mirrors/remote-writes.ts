@@ -1,5 +1,5 @@
-// Sends writes to the hub that owns the parameters. A request that may be lost is sent again with the same number, so that the owner writes
-// it once. Nothing waits for later: what has no answer in time is refused.
+// Sends writes to the hub that owns the parameters. A request that may be lost is repeated with the same number, so the owner writes it
+// once. Nothing is queued for later: without an answer in time a write is refused.
 
 import { randomUUID } from 'node:crypto';
 import type { SchedulerLike } from 'rxjs';
@@ -22,18 +22,18 @@ import {
 } from '../wire/domain-messages.ts';
 import type { OwnerClock } from './owner-clock.ts';
 
-/** After how long a write is sent again. */
+/** The pause before a request is repeated. */
 const tryMs = 650;
-/** One that fails earlier is followed by the next one after so long. */
+/** The minimum pause after an attempt that fails early. */
 const leastTryMs = 100;
 /** How many requests may wait for their answers at a time. */
 const maxWaiting = 10_000;
-/** How long these requests are together. */
+/** The total length of these requests. */
 const maxWaitingLength = 32 * 1024 * 1024;
 
-/** The hub that is asked. */
+/** The hub that receives requests. */
 export interface AskedHub extends Pick<Remote, 'hub'> {
-  /** Whether it has been heard of lately: it may be asked to write before all that it has is here. */
+  /** Whether it has recently sent something. It may receive writes before all of its parameters are mirrored. */
   readonly isThere: boolean;
   /** The network at this moment; undefined: there is none. */
   readonly transport: Transport | undefined;
@@ -48,7 +48,7 @@ export class RemoteWrites {
   #waiting = 0;
   #waitingLength = 0;
 
-  /** `name` is this hub. */
+  /** `name` is the name of this hub. */
   constructor(name: HubName, scheduler: SchedulerLike) {
     this.#name = name;
     this.#scheduler = scheduler;
@@ -68,7 +68,7 @@ export class RemoteWrites {
     return this.#sendRequest(remote, parameters, request);
   }
 
-  /** What waits for the answer holds the request and its parameters, but nothing that has led to the writes. */
+  /** Keeps only the request and its parameters while it waits, and none of the causes. */
   async #sendRequest(
     remote: AskedHub,
     parameters: readonly Parameter[],
@@ -88,7 +88,7 @@ export class RemoteWrites {
     }
   }
 
-  /** undefined: it would be longer than any text may be. */
+  /** Returns undefined if the request would be longer than any string may be. */
   #encode(
     clock: AskedHub['clock'],
     writes: readonly RemoteWrite[],
@@ -111,7 +111,9 @@ export class RemoteWrites {
     }
   }
 
-  /** Errors: no try was answered. One that fails at once, since nobody listens, is no answer: the owner may be back soon. */
+  /**
+   * Errors: no attempt was answered. An attempt that fails at once, because nobody listens, is repeated too: the owner may be back soon.
+   */
   async #ask(remote: AskedHub, request: string) {
     const subject = subjectOfWrites({ ...this.#name, hub: remote.hub }, this.#name.hub);
     const scheduler = this.#scheduler;
@@ -131,7 +133,7 @@ export class RemoteWrites {
   }
 }
 
-/** What a write has come to, as the owner says, which may be none that the parameter can have. */
+/** Returns the result of a write as the owner reports it, or an error if the parameter cannot have that value. */
 function resultOf(result: WireResult, { address, type, remote }: Parameter): Value | Error {
   if (!('v' in result)) return new HubError(result.code, printable(result.message));
   if (isValueOf(type, result.v)) return result.v;

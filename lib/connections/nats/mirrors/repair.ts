@@ -1,5 +1,5 @@
-// Asks an owner for what this hub has missed, page by page: all of it, or what changed since a revision. A page is taken over, in turns with
-// what else there is to do, before the next one is asked for.
+// Requests from an owner what this hub has missed, page by page: everything, or the changes since a revision. Each page is taken over, in
+// turns with other work, before the next one is requested.
 
 import type { Intake, Steps } from '../link/nats-intake.ts';
 import { type HubName, subjectOf } from '../link/subjects.ts';
@@ -8,10 +8,10 @@ import { read, type WalkAnswer, type WalkRequest, walkAnswer } from '../wire/dom
 import type { MirroredParameters } from './mirrored-parameters.ts';
 
 const pageTimeoutMs = 1000;
-/** An owner tells of so many triggers how often they have fired. */
+/** The maximum number of triggers for which an owner reports fires. */
 const maxFires = 20_000;
 
-/** Where a mirror is, as its owner counts. */
+/** The state of a mirror, in the counts of its owner. */
 export interface Position {
   readonly epoch: string;
   readonly structure: number;
@@ -23,28 +23,31 @@ export interface RepairContext {
   readonly owner: HubName;
   readonly intake: Pick<Intake, 'run' | 'goThrough'>;
   readonly parameters: MirroredParameters;
-  /** Hears an answer, unless what is told in its term is not to be believed: returns whether it is. */
+  /** Takes an answer, unless its term is not accepted; returns whether it is. */
   readonly believes: (answer: WalkAnswer) => boolean;
-  /** Whether it is still wanted: else nothing more is taken over. */
+  /** Whether the repair is still wanted; otherwise nothing more is taken over. */
   readonly isWanted: () => boolean;
-  /** Is called before all parameters are shown anew. */
+  /** Called before all parameters are replaced. */
   readonly begin: () => void;
 }
 
-/** Where the owner was when it told the last page, with which a mirror has all of it. */
+/** The state of the owner when it sent the last page, which completes the mirror. */
 export interface Repaired extends Position {
   /** How often triggers have fired: number, count, number, … */
   readonly fires: readonly number[];
-  /** Whether all parameters were told anew. */
+  /** Whether all parameters were sent again. */
   readonly isSnapshot: boolean;
 }
 
-/** An owner has answered what makes no sense. */
+/** The owner sent an invalid answer. */
 export class SenselessAnswer extends Error {}
-/** Nothing more is to be taken over. */
+/** The repair is no longer wanted. */
 class Unwanted extends Error {}
 
-/** Errors: the owner does not answer, or its answers do not fit together; then it may be tried again. `SenselessAnswer`. */
+/**
+ * Runs a repair. Errors: the owner does not answer, or its answers do not fit together; then it may be tried again. `SenselessAnswer` for
+ * an invalid answer.
+ */
 export async function repair(context: RepairContext, from: Position | undefined): Promise<Repaired> {
   const repairing = new Repairing(context);
   const repaired = from === undefined ? undefined : await repairing.walk(from);
@@ -64,7 +67,9 @@ class Repairing {
     this.#context = context;
   }
 
-  /** Takes over all definitions. Pages of different structures do not fit together: the later one may lack what the earlier one has. */
+  /**
+   * Takes over all definitions. Pages of different structures do not fit together: the later one may lack parameters of the earlier one.
+   */
   async define(): Promise<Omit<Position, 'rev'>> {
     const { parameters } = this.#context;
     let first: WalkAnswer | undefined;
@@ -87,7 +92,7 @@ class Repairing {
     }
   }
 
-  /** Takes over values since a revision. Undefined: the owner counts otherwise by now. */
+  /** Takes over values since a revision. Undefined: the owner has renumbered. */
   async walk(
     { epoch, structure, rev }: Position,
     valued?: Set<number>,
@@ -104,7 +109,7 @@ class Repairing {
     }
   }
 
-  /** Goes through steps when it is the turn of the owner. Errors: those of the steps. */
+  /** Runs steps in the turn of the owner. Errors: those of the steps. */
   async take(steps: Steps): Promise<void> {
     const { intake, owner, isWanted } = this.#context;
     await intake.goThrough(owner.hub, {

@@ -1,25 +1,25 @@
-// Confirms for writes that whoever would take over has been told of them, and that this hub still ran its connections after that: then no
-// other hub of the pair takes over without them. Many writes share one confirmation.
+// Confirms writes: the standby has received them, and this hub still ran its connections afterwards. So no other hub of the pair takes over
+// without them. Many writes share one confirmation.
 
 import type { SchedulerLike } from 'rxjs';
 import { within } from '../../../model/time/deadline.ts';
 import { Pause } from '../../../model/time/wall-clock.ts';
 import type { JointLease } from '../lease/joint-lease.ts';
 
-/** Confirmations that follow one another begin so far apart at least. */
+/** The minimum interval between confirmations. */
 const everyMs = 10;
-/** A write to another hub waits as long. */
+/** The same as for a write to another hub. */
 const limitMs = 2000;
 
 export class Confirmation {
   readonly #lease: Pick<JointLease, 'confirm'>;
   readonly #notifyAll: (endMs: number) => Promise<boolean>;
   readonly #clock: SchedulerLike;
-  /** That which has not begun yet; when that which began last is over. */
+  /** The confirmation that has not begun yet, and the end of the last one that has. */
   #next: Promise<boolean> | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** `tellAll` tells what has been written so far; resolves to whether who would take over has it, false past a time. Never rejects. */
+  /** `notifyAll` sends what has been written so far. It resolves to whether the standby has it, to false past a time, and never rejects. */
   constructor(
     lease: Pick<JointLease, 'confirm'>,
     notifyAll: (endMs: number) => Promise<boolean>,
@@ -30,7 +30,7 @@ export class Confirmation {
     this.#clock = clock;
   }
 
-  /** Resolves to whether all that was written before is confirmed, within 2 s; false: nobody knows. Never rejects. */
+  /** Resolves to whether everything written before is confirmed, within 2 s; false: unknown. Never rejects. */
   confirm(): Promise<boolean> {
     this.#next ??= inTime(this.#confirmAfter(this.#last));
     return this.#next;

@@ -1,7 +1,6 @@
-// Which hub of a domain has which Connection ID: one list for all hubs. A hub that wants an ID which another one has asks again and
-// again, and gets it when that hub has given it up, ended, or is not heard of any more. While the list cannot be read, a hub goes by what
-// it said last; of what is not in it, it has what no other hub is heard to have. Servers that have lost the list get it back from those
-// who knew it.
+// The claims on Connection IDs: one list for all hubs of a domain. A hub that wants an ID of another hub retries, and gets it when that hub
+// has given it up, has ended, or is no longer connected. While the list cannot be read, a hub uses its last state; of the IDs that are not
+// in it, it has those that no other hub reports. If servers lose the list, the hubs that know it restore it.
 
 import { BehaviorSubject, merge, type Observable, type SchedulerLike, Subject, Subscription } from 'rxjs';
 import { connectionIdMistake, connectionIdOf } from '../../../model/address.ts';
@@ -13,31 +12,31 @@ import { type LeaseRecord, leaseTimes } from '../lease/lease-record.ts';
 import type { Held, Register } from '../lease/register.ts';
 import { isHubName } from '../wire/causes.ts';
 
-/** How often a hub looks that wants what it does not have, or does not know. */
+/** How often a hub looks that wants IDs which it does not have, or whose state is unknown. */
 const lookMs = 1000;
-/** How often any other one looks: it hears of changes, and nobody takes what it has within `goneMs`. */
+/** How often any other hub looks: it is notified of changes, and no hub takes its IDs within `goneMs`. */
 const calmLookMs = 5000;
-/** How soon it looks again while it knows nothing yet. */
+/** How soon a hub looks again while it knows nothing yet. */
 const retryMs = 200;
-/** How often a second it looks at once when it hears of a change; beyond, after a pause. */
+/** How many notified changes in a second cause a look at once; further ones wait for a pause. */
 const freeHurries = 20;
 const hurryPauseMs = 50;
-/** A list that could not be read for so long is not waited for. */
+/** How long a hub waits for a list that cannot be read. */
 export const longestWaitMs = 2000;
-/** A hub whose lease nobody has renewed for this long has nothing any more; a standby has taken it by then. */
+/** A hub whose lease nobody has renewed for this long has lost its IDs; a standby has taken the lease by then. */
 export const goneMs = 2 * leaseTimes.expiryMs;
-/** So long after nothing was stored another hub may come back that had something; by then each has looked a few times. */
+/** How long after an empty list another hub may come back that had an ID; by then each hub has looked a few times. */
 const newMs = 4 * calmLookMs;
-/** So long it may take until that one is heard to have it. */
+/** How long a hub may take to report that it has an ID. */
 const disputeMs = 4000;
-/** How many Connection IDs a domain may have: the list of them is one message. */
+/** How many Connection IDs a domain may have: the list is one message. */
 const maxClaims = 5000;
 const tooManyClaims = `expected at most ${maxClaims} connections in the domain, this is one more`;
 
-/** What the cell of a domain holds: hub by Connection ID. */
+/** The content of the claims register: hub by Connection ID. */
 export type ClaimList = Readonly<Record<string, string>>;
 
-/** Reads what the cell holds. Errors: it is no list of claims. */
+/** Parses the content of the register. Errors: it is not a list of claims. */
 export function parseClaims(data: unknown): ClaimList {
   if (!isJsonObject(data)) throw new Error('expected an object of hubs by Connection ID');
   const claims = Object.entries(data);
@@ -48,7 +47,7 @@ export function parseClaims(data: unknown): ClaimList {
   return data as ClaimList;
 }
 
-/** Which hub has a connection, or would have it, and why this one does not. */
+/** The hub that has a connection, or would have it, and why this hub does not. */
 interface Refusal {
   readonly holder: string;
   readonly reason: string;
@@ -62,24 +61,24 @@ type LeaseReader = Pick<Register<LeaseRecord>, 'read'>;
 interface ClaimsOptions {
   readonly hub: string;
   readonly register: Register<ClaimList>;
-  /** The lease of a hub, which is only read. */
+  /** Returns the lease of a hub, which is only read. */
   readonly leaseOf: (hub: string) => LeaseReader;
   readonly clock: SchedulerLike;
-  /** The Connection IDs that this hub wants, at this moment. */
+  /** Returns the Connection IDs that this hub wants at this moment. */
   readonly wanted: () => Iterable<string>;
-  /** Whether this hub may claim anything at this moment; one that stands by only reads. */
+  /** Whether this hub may claim anything at this moment; a standby only reads. */
   readonly mayClaim: () => boolean;
-  /** Which other hub is heard to have each Connection ID. */
+  /** Returns the other hub that reports each Connection ID. */
   readonly heard: () => ReadonlyMap<string, string>;
-  /** Whether a hub is heard of that goes by its name in no term: what its lease says is about an earlier run of it. */
+  /** Whether a hub sends messages that uses its name without a term: its lease record is of an earlier run. */
   readonly hasNoTerm: (hub: string) => boolean;
-  /** Whether this hub holds the lease on its name at this moment: then nobody else may have taken what it has. */
+  /** Whether this hub holds the lease on its name at this moment: then no other hub may have taken its IDs. */
   readonly holdsLease: () => boolean;
-  /** Whether anybody can write the list: then no claim of another hub is believed against what this hub has. */
+  /** Whether anybody can write the list: then this hub trusts no claim of another hub on its own IDs. */
   readonly isOpen: () => boolean;
 }
 
-/** What was last seen of the lease of a hub. */
+/** The last observation of the lease of a hub. */
 interface Sighting {
   readonly lease: LeaseReader;
   sequence: number;
@@ -89,24 +88,24 @@ interface Sighting {
 export class Claims {
   readonly #options: ClaimsOptions;
   readonly #refusals = new BehaviorSubject<Refusals | undefined>(undefined);
-  /** Hubs that have something which this hub wants. */
+  /** The hubs that have an ID which this hub wants. */
   readonly #sightings = new Map<string, Sighting>();
   #askedMs = 0;
-  /** The list as it was read or written last. */
+  /** The list as last read or written. */
   #list: ReadonlyMap<string, string> | undefined;
-  /** What was stored then. */
+  /** The stored value at that time. */
   #stored: Held<ClaimList> = { sequence: 0, value: undefined };
-  /** Until then another hub may have had what this one has, as nothing was stored. */
+  /** Until then another hub may have had the IDs of this one, because nothing was stored. */
   #newUntilMs = Number.NEGATIVE_INFINITY;
-  /** Since when another hub has claimed what is this hub's, in that time. */
+  /** When another hub began, in that time, to claim an ID of this hub. */
   readonly #disputedSinceMs = new Map<string, number>();
-  /** When this hub last knew what it has, or could first have asked. */
+  /** When this hub last knew its IDs, or could first have asked. */
   #knownMs: number;
-  /** Why this hub may not have what the list says it has; undefined: it may. */
+  /** Why this hub may not have the IDs that the list gives it; undefined: it may. */
   #yields: string | undefined;
   #owners: ReadonlyMap<string, string> = new Map();
   readonly #claimed = new Subject<void>();
-  /** Emits after `owners` are others. Hot, replays nothing, synchronous, never completes, never errors. */
+  /** Emits after `owners` has changed. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly claimed$: Observable<void> = this.#claimed.asObservable();
   readonly #pause: Pause;
   #working: Promise<void> | undefined;
@@ -121,7 +120,7 @@ export class Claims {
     this.#knownMs = options.clock.now();
   }
 
-  /** Which hub had each Connection ID when the list was read last, and has what is not in it as far as this hub knows. */
+  /** The owner of each Connection ID as last read, and of IDs that are not in the list as far as this hub knows. */
   get owners(): ReadonlyMap<string, string> {
     return this.#owners;
   }
@@ -133,7 +132,10 @@ export class Claims {
     if (!isSame) this.#claimed.next();
   }
 
-  /** Emits also when this hub has got more. Undefined: nobody knows yet. Hot, replays last, synchronous, never completes, never errors. */
+  /**
+   * Also emits when this hub has gained IDs. Undefined: nothing is known yet. Hot, replays last, synchronous, never completes, never
+   * errors.
+   */
   get refusals$(): Observable<Refusals | undefined> {
     return this.#refusals.asObservable();
   }
@@ -142,7 +144,7 @@ export class Claims {
     return this.#refusals.value;
   }
 
-  /** Why this hub may not have a connection, also one that it did not want yet when the list was read; undefined: it may. */
+  /** Returns why this hub may not have a connection, even if it did not want it yet when the list was read; undefined: it may. */
   refusalOf(id: string): Refusal | undefined {
     const { hub } = this.#options;
     const owner = this.owners.get(id);
@@ -155,12 +157,12 @@ export class Claims {
     return owner === undefined || owner === this.#options.hub ? undefined : takenBy(owner, id);
   }
 
-  /** As `refusals`, also with what this hub has come to want since the list was read. */
+  /** Returns `refusals`, including IDs that this hub has wanted since the list was read. */
   expectedRefusals(): Refusals {
     return this.#wantedBy((id) => this.refusalOf(id));
   }
 
-  /** What this hub is not to start when it starts something before anybody has said who has what: by the list, or what is heard. */
+  /** Returns what this hub must not start before the claims are known: by the list, or by the reports of other hubs. */
   heardRefusals(): Refusals {
     const { hub, heard } = this.#options;
     const others = heard();
@@ -176,8 +178,8 @@ export class Claims {
   }
 
   /**
-   * Leaves what the list has to another hub of this name, and claims nothing until it is started again. Resolves once the list was read,
-   * or cannot be. Never rejects.
+   * Leaves the IDs in the list to another hub of the same name, and claims nothing until `start`. Resolves when the list was read, or
+   * cannot be. Never rejects.
    */
   async yield(reason: string): Promise<void> {
     this.#yields = reason;
@@ -185,34 +187,34 @@ export class Claims {
       const { value: list = {} } = await this.#options.register.read();
       this.#setOwners(new Map(Object.entries(list)));
       if (!this.#hasEnded) this.#refusals.next(this.expectedRefusals());
-    } catch {} // then nobody knows what the other one has
+    } catch {} // then nobody knows what the other hub has
   }
 
-  /** Claims what this hub wants as soon as it may. */
+  /** Claims the wanted IDs as soon as that is allowed. */
   start(): void {
     this.#yields = undefined;
     this.hurry();
     this.#presume();
   }
 
-  /** Goes by the list as it was read or written last: what a hub of this name had in it this one has. */
+  /** Adopts the list as last read or written: the IDs of another hub with this name now belong to this one. */
   inherit(): void {
     if (this.#list !== undefined) this.#refusals.next(this.#wantedBy((id) => this.#takenOf(id)));
   }
 
-  /** Begins to read the list, or goes on, as there is a network from now on. */
+  /** Begins or continues to read the list, because there is a network from now on. */
   read(): void {
     this.#knownMs = this.#options.clock.now();
     this.hurry();
     this.#working ??= this.#work();
   }
 
-  /** Looks without a pause, once more where it looks at the moment. */
+  /** Looks without a pause, and once more if it is looking at the moment. */
   hurry(): void {
     this.#pause.wake();
   }
 
-  /** Asks for nothing any more. What the hub has stays its own for as long as its lease does. */
+  /** Requests nothing from now on. The hub keeps its IDs for as long as its lease. */
   stop(): void {
     this.#hasEnded = true;
     this.#pause.wake();
@@ -234,7 +236,7 @@ export class Claims {
     }
   }
 
-  /** Whoever changes the list all the time has this hub look only so often. */
+  /** Pauses if changes follow too fast, so a hub that changes the list all the time causes only so many looks. */
   async #breathe(): Promise<void> {
     const { clock } = this.#options;
     const nowMs = clock.now();
@@ -250,8 +252,8 @@ export class Claims {
   }
 
   /**
-   * Where nobody has answered for too long: goes by the list as it was read or written last. What is not in it is this hub's if it was
-   * before, or if no other one is heard to have it.
+   * Uses the last known list after nobody has answered for too long. An ID that is not in it belongs to this hub if it did before, or if no
+   * other hub reports it.
    */
   #presume(): void {
     const { hub, wanted, heard } = this.#options;
@@ -272,7 +274,10 @@ export class Claims {
     return this.#yields === undefined && this.#options.mayClaim();
   }
 
-  /** Reads the list and writes what this hub wants; *disputed*: who has all of it is not clear yet; *read*: it may not; *outrun*: somebody else has written meanwhile. */
+  /**
+   * Reads the list and writes the IDs that this hub wants. *disputed*: the owner of an ID is not clear yet; *read*: this hub may not write;
+   * *outrun*: another hub has written in between.
+   */
   async #claim(): Promise<'claimed' | 'disputed' | 'read' | 'outrun'> {
     const { register, hub, wanted, clock } = this.#options;
     const askedMs = clock.now();
@@ -283,7 +288,7 @@ export class Claims {
     this.#stored = stored;
     if (isTrusted && (isLost || sequence === 0)) this.#newUntilMs = clock.now() + newMs;
     const own = isLost ? this.#listed() : this.#ownOf(askedMs);
-    // where nothing is stored, or what makes no sense, it goes by what it knows
+    // if nothing valid is stored, use what is known
     const known = value === undefined || isLost ? Object.fromEntries(this.#list ?? []) : {};
     const before = this.#list;
     this.#list = new Map(Object.entries({ ...known, ...value }));
@@ -313,12 +318,12 @@ export class Claims {
       const list = Object.fromEntries(owners);
       const written = await register.replace(list, sequence);
       if (written === undefined) {
-        this.#list = before; // else what somebody goes on writing would be believed at the second look
+        this.#list = before; // otherwise the second look would trust what another hub keeps writing
         return 'outrun';
       }
       this.#stored = { sequence: written, value: list };
     }
-    for (const id of disputed) owners.set(id, hub); // until it is known who has it
+    for (const id of disputed) owners.set(id, hub); // until the owner is known
     const hasMore = [...ids].some((id) => owners.get(id) === hub && this.owners.get(id) !== hub);
     this.#list = owners;
     this.#setOwners(owners);
@@ -327,16 +332,17 @@ export class Claims {
   }
 
   /**
-   * What this hub had when it last knew: nobody may take that from who has renewed its lease since, and has not been away for as long as others
-   * wait when it asks: an answer that is late counts as long as the lease is held. Whoever has written otherwise is not believed.
+   * Returns the IDs that this hub had when it last knew, if no other hub may have taken them: it has renewed its lease since, and at the
+   * time of the request was not away for as long as others wait. A late answer counts as long as the lease is held. A list that says
+   * otherwise is not trusted.
    */
   #ownOf(askedMs: number): string[] {
     return this.#options.holdsLease() && askedMs - this.#knownMs < goneMs ? this.#listed() : [];
   }
 
   /**
-   * What this hub keeps of its own. Where nothing was stored a short time ago, another hub that claims some of it may have had it before the
-   * servers lost the list: it gets what it is heard to have in some time, and this hub takes back the rest.
+   * Decides which of its own IDs this hub keeps. Shortly after an empty list, another hub that claims some of them may have had them before
+   * the servers lost the list: it gets those that it reports within some time, and this hub takes back the rest.
    */
   #settle(own: readonly string[], owners: ReadonlyMap<string, string>) {
     const { hub, heard, clock } = this.#options;
@@ -356,15 +362,15 @@ export class Claims {
     return { kept, disputed };
   }
 
-  /** What the list said this hub had. */
+  /** Returns the IDs that the list gave to this hub. */
   #listed(): string[] {
     return [...(this.#list ?? [])].flatMap(([id, owner]) => (owner === this.#options.hub ? id : []));
   }
 
-  /** Those hubs that have ended, or are not heard of any more. */
+  /** Returns the hubs that have ended, or are no longer connected. */
   async #goneOf(hubs: ReadonlySet<string>): Promise<ReadonlySet<string>> {
     const { leaseOf, hasNoTerm, clock } = this.#options;
-    const hasMissed = clock.now() - this.#askedMs > 3 * lookMs; // no answers, or this hub was stopped: what it saw is too old
+    const hasMissed = clock.now() - this.#askedMs > 3 * lookMs; // no answers, or this hub was stopped: its observations are too old
     this.#askedMs = clock.now();
     if (hasMissed) this.#sightings.clear();
     for (const hub of this.#sightings.keys()) if (!hubs.has(hub)) this.#sightings.delete(hub);
@@ -379,7 +385,7 @@ export class Claims {
       }
       const { sequence, value } = held;
       if (sequence !== sighting.sequence) Object.assign(sighting, { sequence, sinceMs: clock.now() });
-      // servers that have lost its lease say nothing of whether it is there: it takes the lease anew
+      // an empty register says nothing about its holder, which takes the lease again
       const isOver = value?.isReleased === true || clock.now() - sighting.sinceMs >= goneMs;
       if (isOver && !hasNoTerm(hub)) gone.add(hub);
     };
@@ -388,7 +394,7 @@ export class Claims {
   }
 }
 
-/** Whether something stored cannot have come after something else, so the servers have lost that. */
+/** Whether one stored value cannot be later than another, so the servers have lost the other. */
 function isOlder(one: Held<ClaimList>, other: Held<ClaimList>): boolean {
   if (one.sequence !== other.sequence) return one.sequence < other.sequence;
   return JSON.stringify(one.value) !== JSON.stringify(other.value);
@@ -406,16 +412,16 @@ function areSame(one: Refusals, other: Refusals | undefined): boolean {
   );
 }
 
-/** Which Connection IDs a hub wants for itself: those of its connections that share a parameter. */
+/** The Connection IDs that a hub wants: those of its connections that share a parameter. */
 export interface Wanted {
-  /** The IDs at this moment. */
+  /** Returns the IDs at this moment. */
   ids(): ReadonlySet<string>;
-  /** Whether a connection that is no gateway shares a parameter, also while it is being started. */
+  /** Whether a connection that is not a gateway shares a parameter, even while it is being started. */
   isShared(id: string): boolean;
   stop(): void;
 }
 
-/** Finds out which connections share a parameter, anew after parameters were added or taken out; `onChange` is told then. */
+/** Tracks which connections share a parameter. Calls `onChange` after parameters were added or removed. */
 export function createWanted(hub: HubPort, isShared: (address: string) => boolean, onChange: () => void): Wanted {
   let known: ReadonlySet<string> | undefined;
   const next = () => {

@@ -1,5 +1,5 @@
-// Decides what a hub owns in its domain: a lease on its name says whether it is the one that runs, claims say which connections are
-// its own. What it decides it does: connections and rules begin and end here.
+// Decides what a hub owns in its domain: a lease on its name decides whether it is the active one, claims decide which connections are its
+// own. It starts and stops connections and rules accordingly.
 
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -25,13 +25,13 @@ import { refuseConnections } from './vacancy.ts';
 const partsOf = ({ pair }: NatsSettings) => (pair ? pairParts : [1]);
 
 export interface DecidedOwnership extends Ownership {
-  /** What does not work; empty: all does; undefined: not known yet. Hot, replays last, synchronous, never completes, never errors. */
+  /** The current problem; empty: none; undefined: not known yet. Hot, replays last, synchronous, never completes, never errors. */
   readonly trouble$: Observable<string | undefined>;
-  /** The lease on the name of this hub, to be looked at. */
+  /** The lease on the name of this hub, for observers. */
   readonly lease: Pick<JointLease, 'state' | 'state$' | 'ownName'>;
-  /** Which hub has each Connection ID of the domain, as far as this one knows. */
+  /** The owner of each Connection ID of the domain, as far as this hub knows. */
   readonly owners: ReadonlyMap<string, string>;
-  /** Ends the work of a pair and gives the lease away; resolves when others may have it. Never rejects. */
+  /** Ends the work of a pair and releases the lease. Resolves when other hubs may take it. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -96,7 +96,7 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
   };
 }
 
-/** Creates what decides: the lease on the name of this hub, the claims, and what they have come to so far. */
+/** Creates the parts: the lease on the name of this hub, the claims, and the state that they lead to. */
 function createParts(
   { context, hub, link, isShared, heard, hasNoTerm }: Deciding,
   me: Holder,
@@ -118,7 +118,7 @@ function createParts(
   const lease = new JointLease(registers, me, clock, {
     async lifeOf(id) {
       const life = await lifeOf(link.state.session, settings, id);
-      return life === 'gone' && hasMetRival(hub) ? 'silent' : life; // it may come back, as this hub does, when servers were gone
+      return life === 'gone' && hasMetRival(hub) ? 'silent' : life; // it may come back, as this hub does, after the servers were gone
     },
     isExclusive: isPair,
     goesFirst: (answeredMs) =>
@@ -150,7 +150,7 @@ function createParts(
   return { lease, namesake, wanted, claims, standing, changed$, termsOf };
 }
 
-/** Asks for the lease and the claims in each session of the link, and listens in it. Returns what ends that. */
+/** Requests the lease and the claims in each session of the link, and listens for their changes. The subscription ends that. */
 function followSessions(
   link: Link,
   settings: NatsSettings,
@@ -174,7 +174,7 @@ function followSessions(
   return following;
 }
 
-/** Hears at once of what becomes of the lease and of claims that change, which otherwise the next look would find. */
+/** Listens for changes of the lease and the claims, which otherwise the next look would find. */
 function listen(
   { transport }: Session,
   settings: NatsSettings,
@@ -189,7 +189,7 @@ function listen(
         try {
           expectShallow(data);
           lease.overheard(parseLease(JSON.parse(new TextDecoder().decode(data))), index);
-        } catch {} // the look finds it
+        } catch {} // the next look finds it
       }),
     );
   session.add(

@@ -1,5 +1,5 @@
-// A hub that is no pair: it runs whatever the servers do, and its lease only finds out whether there is another one of its name (`Rival`).
-// While nobody can read that, it goes by whether another one is heard of.
+// A hub without a pair. It runs whatever the servers do; its lease only detects another hub of the same name (`Rival`). While the lease
+// cannot be read, the hub relies on the messages of such a hub.
 
 import { combineLatest, NEVER, type Observable, Subscription, timer } from 'rxjs';
 import { switchMap, takeWhile } from 'rxjs/operators';
@@ -67,7 +67,7 @@ class LoneHub {
     standing.notify();
   }
 
-  /** Of two that wait for the lease one has the name: another one that has it, or else the lesser epoch. */
+  /** Resolves a conflict of two hubs that wait for the lease: the name goes to the one that holds it, otherwise to the lesser epoch. */
   #hearNamesake({ term, epoch }: NamesakeReport): void {
     const { hub, standing } = this.#all;
     if (standing.term > 0 || !standing.hasName || (term === 0 && epoch > hub.epoch)) return;
@@ -85,7 +85,7 @@ class LoneHub {
     return this.#all.standing.term === 0 && !this.#rival.isMet;
   }
 
-  /** Emits while it waits for the lease in vain, from 2 s after each session began on. */
+  /** Emits while the hub waits for the lease without success, beginning 2 s after the start of each session. */
   #waited(): Observable<unknown> {
     const { context, link } = this.#all;
     const isWaiting = () => this.#isWaiting;
@@ -97,7 +97,7 @@ class LoneHub {
     const { lease, namesake, standing, trouble$ } = this.#all;
     namesake.look();
     if (trouble$.value === undefined) trouble$.next('');
-    /** So it is also as long as the lease can be read and not written, as without the permission for it. */
+    /** Also true while the lease can be read and not written, as without the permission. */
     const isUnclear = this.#isWaiting && (lease.state.is === 'unknown' || !lease.isAnswered || !lease.isRenewed);
     if (isUnclear && !standing.hasName && !namesake.isHeard) this.#haveName();
   }
@@ -107,42 +107,42 @@ function isCutOff(state: LinkState): boolean {
   return state.session === undefined && state.reason !== '';
 }
 
-/** An earlier run of this hub, whose lease nobody renews, is over by then. */
+/** An earlier run of this hub, whose lease nobody renews, has expired by then. */
 const rivalMs = leaseTimes.expiryMs + leaseTimes.graceMs;
-/** So long another one of the name that is there may take to end. */
+/** How long another hub of the same name may take to end. */
 const endingMs = 1000;
 
-/** Hubs that have found another one of their name when they last looked: when they start again it is no news. */
+/** Hubs that found another one of their name at their last look: when they start again, that is nothing new. */
 const rivalled = new WeakSet<object>();
 
-/** Whether a hub has found another one of its name when it last looked. */
+/** Whether a hub found another one of its name at its last look. */
 export function hasMetRival(hub: object): boolean {
   return rivalled.has(hub);
 }
 
 /**
- * Another hub of the name of this one, which has the lease. It may be an earlier run of this hub, so it is waited for whether somebody
- * renews that; once it is met, this hub leaves it the name.
+ * Another hub with the name of this one, which holds the lease. It may be an earlier run of this hub, so this hub first waits for a
+ * renewal. Then it leaves the name to the other hub.
  */
 class Rival {
   readonly #all: Following;
   readonly #begin: () => void;
-  /** What is to happen next, if nothing else does before. */
+  /** The next step, unless something else happens first. */
   #next = Subscription.EMPTY;
   #isMet = false;
 
-  /** `begin` begins the work of this hub, unless it has begun: connections that the other one does not have run on. */
+  /** `begin` starts the work of this hub unless it has begun: connections that the other hub does not have continue. */
   constructor(all: Following, begin: () => void) {
     this.#all = all;
     this.#begin = begin;
   }
 
-  /** Whether it was met, and this hub has not had the lease since. */
+  /** Whether it was met, and this hub has not held the lease since. */
   get isMet(): boolean {
     return this.#isMet;
   }
 
-  /** It is there: this hub leaves it the name, and the connection fails. */
+  /** The other hub exists: this hub leaves it the name, and the connection fails. */
   meet(name: string): void {
     if (this.#isMet) return;
     this.#isMet = true;
@@ -166,7 +166,7 @@ class Rival {
     this.#all.fail(reason);
   }
 
-  /** Meets it when somebody has renewed its lease after a time. */
+  /** Meets the other hub if its lease was renewed after a time. */
   waitFor(name: string): void {
     const { context, lease } = this.#all;
     this.#next.unsubscribe();
@@ -174,12 +174,12 @@ class Rival {
     this.#next = context.scheduler.schedule(look, rivalMs);
   }
 
-  /** Nobody has the lease, or this hub has, or it ends: there is nothing to wait for. */
+  /** Stops waiting: nobody holds the lease, this hub holds it, or this hub ends. */
   stopWaiting(): void {
     this.#next.unsubscribe();
   }
 
-  /** This hub has the lease. */
+  /** This hub holds the lease. */
   forget(): void {
     this.#isMet = false;
     rivalled.delete(this.#all.hub);

@@ -1,4 +1,4 @@
-// One hub of a pair: it runs connections and rules while it holds the lease, and stands by while it does not.
+// One hub of a pair: it runs connections and rules while it holds the lease, and stands by otherwise.
 
 import { merge, type Observable, Subscription } from 'rxjs';
 import { audit, filter } from 'rxjs/operators';
@@ -13,7 +13,7 @@ export function followPair(all: Following): Subscription {
 
 class PairedHub {
   readonly #all: Following;
-  /** It runs on while it cannot renew the lease. */
+  /** Whether it continues while it cannot renew the lease. */
   readonly #goesOnAlone: boolean;
   readonly #vacancy: Vacancy;
   #isRunning = false;
@@ -82,13 +82,16 @@ class PairedHub {
     context.log.warn({ term }, `has ended the work of term ${term}: ${reason}`);
   }
 
-  /** Whoever runs them is heard of also while nobody can read the lease: what this hub had when it ended is out of date. */
+  /**
+   * Handles a message of the active hub, which arrives even while nobody can read the lease: the values that this hub had at its end are
+   * outdated.
+   */
   #receive({ term }: NamesakeReport): void {
     const { standing } = this.#all;
     if (!this.#isRunning && term > standing.term) standing.answers = false;
   }
 
-  /** What is added while it stands by; a reload adds parameters one by one. */
+  /** Emits for parameters added while this hub stands by; a reload adds them one by one. */
   #added(): Observable<unknown> {
     return this.#all.hub.declared$.pipe(
       filter(({ remote }) => !this.#isRunning && remote === undefined),
@@ -96,7 +99,7 @@ class PairedHub {
     );
   }
 
-  /** What a reload of a hub that stands by adds is not its own, and neither is what the hub that runs the connections has withdrawn. */
+  /** Parameters added by a reload of a standby are not its own, nor are those that the active hub has withdrawn. */
   #standIn(): void {
     if (!this.#isRunning) this.#beginVacancy();
   }
@@ -107,7 +110,7 @@ class PairedHub {
 
   #stop(): void {
     const { hub, hasMirrored } = this.#all;
-    if (hasMirrored()) hub.leadership.hasBegun = true; // for who follows after a reload of the settings
+    if (hasMirrored()) hub.leadership.hasBegun = true; // for the instance after a reload of the settings
     this.#vacancy.end();
   }
 }

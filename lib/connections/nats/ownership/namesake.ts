@@ -1,25 +1,25 @@
-// What is heard of another hub of the same name, apart from what leases say.
+// Detects another hub of the same name by its messages, independently of leases.
 
 import type { SchedulerLike } from 'rxjs';
 import type { HubReport } from '../wire/domain-messages.ts';
 import { longestWaitMs } from './connection-claims.ts';
 
-/** How often it is looked whether one is still heard of. */
+/** The interval of the checks for its messages. */
 export const lookMs = 500;
-/** One that has told nothing for more looks is not heard of any more. */
+/** After more silent checks than this, the other hub counts as gone. */
 const silentLooks = longestWaitMs / lookMs;
-/** So long one that waits for the lease has to take it, once servers answer; then it is none that can. */
+/** How long a hub that waits for the lease may take to get it once servers answer; after that it counts as unable. */
 const patienceMs = 10_000;
 
-/** What is looked at of what it tells. */
+/** The evaluated part of its messages. */
 export type NamesakeReport = Pick<HubReport, 'term' | 'epoch'>;
 
 export class Namesake {
   readonly #clock: SchedulerLike;
   #last: NamesakeReport | undefined;
-  /** How often it was looked since it was heard of. */
+  /** The number of checks since its last message. */
   #looks = 0;
-  /** Since when one is heard of that is in no term. */
+  /** Since when there is one without a term. */
   #waitsSinceMs = 0;
 
   constructor(clock: SchedulerLike) {
@@ -34,21 +34,21 @@ export class Namesake {
   }
 
   /**
-   * Looks whether it is still heard of; to be called each half a second while there is a link. Looks are counted, and not the time: a
-   * process that was stopped has heard nobody meanwhile, and looks once before it reads what has come.
+   * Counts a check. Call it each half a second while there is a link. It counts checks, not time: a process that was stopped has received
+   * nothing in between, and runs one check before it reads its messages.
    */
   look(): void {
     this.#looks++;
   }
 
-  /** Whether one is there: they tell something each half a second. */
+  /** Whether there is one: hubs send something each half a second. */
   get isHeard(): boolean {
     return this.#last !== undefined && this.#looks <= silentLooks;
   }
 
   /**
-   * Whether it goes by the name though nobody says who has the lease: it is to have that. It has some time from when servers answer;
-   * `answeredMs`: they have answered this hub for so long. As long as they do not, it cannot take it.
+   * Whether it uses the name although nobody knows the holder of the lease: then it should get the lease first. It has some time after
+   * servers begin to answer; `answeredMs`: for how long they have answered this hub. Without answers it cannot take the lease.
    */
   waitsForLease(answeredMs: number): boolean {
     const waitsMs = this.#clock.now() - this.#waitsSinceMs;

@@ -1,4 +1,4 @@
-// What a hub is in its domain at the moment, and what those have to work with who decide it.
+// The current state of a hub in its domain, and the inputs of those parts that decide on it.
 
 import type { BehaviorSubject, Observable } from 'rxjs';
 import type { ConnectionContext } from '../../connection.ts';
@@ -10,49 +10,51 @@ import type { Claims } from './connection-claims.ts';
 import type { Namesake, NamesakeReport } from './namesake.ts';
 import type { Refused } from './vacancy.ts';
 
-/** What decides needs of the connection. */
+/** The parts of the connection that the decision needs. */
 export interface Deciding {
   readonly context: ConnectionContext<NatsSettings>;
   readonly hub: HubPort;
   readonly link: Link;
   readonly isShared: (address: string) => boolean;
-  /** Whether this hub has all that another hub of its name has told. */
+  /** Whether this hub has received everything from another hub of its name. */
   readonly hasMirrored: () => boolean;
-  /** Emits what another hub of the name of this one tells. Hot, replays nothing, never errors. */
+  /** Emits the messages of another hub with the name of this one. Hot, replays nothing, never errors. */
   readonly namesake$: Observable<NamesakeReport>;
-  /** Which other hub is heard to have each Connection ID, at this moment. */
+  /** Returns the other hub that reports each Connection ID at this moment. */
   readonly heard: () => ReadonlyMap<string, string>;
   /** As `ClaimsOptions.hasNoTerm`. */
   readonly hasNoTerm: (hub: string) => boolean;
-  /** Tells other hubs what has not been told yet; resolves to whether who would take over has it, false past a time. Never rejects. */
+  /**
+   * Sends everything that other hubs have not received yet. Resolves to whether the standby has it, to false past a time. Never rejects.
+   */
   readonly notifyAll: (endMs: number) => Promise<boolean>;
   /** Ends the connection as *failed*. */
   readonly fail: (reason: string) => void;
 }
 
-/** What those decide who follow the lease. */
+/** The decisions that follow from the lease. */
 export interface Standing {
   isHolder: boolean;
   /**
-   * Whether this hub may use its name: it holds the lease on the name, or nobody can say who does and no other hub of this
-   * name is heard of.
+   * Whether this hub may use its name: it holds the lease on it, or the holder is unknown and there are no messages of another hub with
+   * this name.
    */
   hasName: boolean;
   /** As `Ownership.answers`. */
   answers: boolean;
   term: number;
-  /** Says that it has changed. */
+  /** Reports a change. */
   notify(): void;
 }
 
-/** What those have who follow the lease. */
+/** The parts that follow the lease. */
 export interface Following extends Deciding {
   readonly refused: Refused;
   readonly namesake: Namesake;
   readonly lease: JointLease;
   readonly claims: Claims;
   readonly standing: Standing;
-  /** What does not work; undefined: not known yet. */
+  /** The current problem; undefined: not known yet. */
   readonly trouble$: BehaviorSubject<string | undefined>;
   /** As `Ownership.confirm`. */
   readonly confirm: (() => Promise<boolean>) | undefined;

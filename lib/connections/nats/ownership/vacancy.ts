@@ -1,5 +1,5 @@
-// What stands in for the owner of parameters of this hub while it may not run their connections: the values stay, and nobody takes a write.
-// So it is for a hub of a pair that stands by, and for connections that another hub has.
+// Stands in for the owner of parameters while this hub may not run their connections: the values stay, and writes are refused. Used for the
+// standby of a pair, and for connections that another hub has.
 
 import { asapScheduler, type Observable, type Subject, Subscription } from 'rxjs';
 import { auditTime, filter } from 'rxjs/operators';
@@ -12,11 +12,11 @@ import type { Claims, Refusals, Wanted } from './connection-claims.ts';
 
 interface VacancyOptions {
   readonly port: Pick<HubPort, 'parameters' | 'mirroring'>;
-  /** Who has them, or would have. */
+  /** The hub that has them, or would have them. */
   readonly hub: string;
-  /** Why nobody takes a write. */
+  /** Why writes are refused. */
   readonly reason: string;
-  /** Whose parameters it stands in for. */
+  /** Selects the connections whose parameters it stands in for. */
   readonly isFor: (connectionId: string) => boolean;
 }
 
@@ -54,12 +54,12 @@ export class Vacancy implements Remote {
     port.mirroring.notify();
   }
 
-  /** Gives them back. */
+  /** Gives the parameters back. */
   end(): void {
     const { port } = this.#options;
     for (const parameter of port.parameters())
       if (parameter.remote === this) port.mirroring.entrust(parameter, undefined);
-    this.#staleSince = undefined; // until here it is what tells that they were stale
+    this.#staleSince = undefined; // until here it marks them as stale
     port.mirroring.notify();
   }
 }
@@ -68,25 +68,25 @@ interface Refusing {
   readonly hub: HubPort;
   readonly claims: Claims;
   readonly wanted: Pick<Wanted, 'isShared'>;
-  /** Emits when this hub holds something else; is told when others do. */
+  /** Emits when this hub owns other connections; also used to report that. */
   readonly changed$: Subject<void>;
   timeOfDay(): number;
 }
 
 export interface Refused {
-  /** Ends all of it. */
+  /** Ends everything. */
   readonly running: Subscription;
-  /** Holds back what other hubs are heard to have, as nobody has said yet who has what; to be called before anything begins. */
+  /** Holds back the connections that other hubs report, because the claims are not known yet. Call it before anything begins. */
   holdBack(): void;
 }
 
-/** Holds back what the claims refuse. */
+/** Holds back the connections that the claims refuse. */
 export function refuseConnections({ hub, claims, wanted, changed$, timeOfDay }: Refusing): Refused {
   const refused = new RefusedConnections(hub, timeOfDay);
   const running = new Subscription();
   const follow = <T>(stream$: Observable<T>, next: (one: T) => void) =>
     running.add(stream$.subscribe({ next, error: () => {} })); // none of them ever fails
-  /** One that a reload adds is asked for before it is claimed: what another hub has it never starts. */
+  /** The hub asks for a connection that a reload adds before it is claimed, so it never starts one of another hub. */
   const refusalOf = (id: string) => {
     const refusal = claims.refusalOf(id);
     return refusal !== undefined && wanted.isShared(id) ? refusal : undefined;
@@ -99,7 +99,7 @@ export function refuseConnections({ hub, claims, wanted, changed$, timeOfDay }: 
     changed$.next();
   });
   follow(changed$, () => refused.follow(claims.refusals ?? new Map()));
-  const come$ = hub.declared$.pipe(filter(isOfAnother), auditTime(0, asapScheduler)); // the hub has all of them by then
+  const come$ = hub.declared$.pipe(filter(isOfAnother), auditTime(0, asapScheduler)); // by then the hub has all of them
   follow(come$, () => refused.follow(claims.expectedRefusals()));
   running.add(() => refused.follow(new Map()));
   const holdBack = () => {
@@ -110,7 +110,7 @@ export function refuseConnections({ hub, claims, wanted, changed$, timeOfDay }: 
   return { running, holdBack };
 }
 
-/** The connections of this hub that another hub has. They do not run, and what they would own nobody writes here. */
+/** The connections of this hub that another hub has. They do not run, and writes to their parameters are refused here. */
 class RefusedConnections {
   readonly #port: Pick<HubPort, 'parameters' | 'mirroring'>;
   readonly #timeOfDay: () => number;
@@ -122,7 +122,7 @@ class RefusedConnections {
     this.#timeOfDay = timeOfDay;
   }
 
-  /** Has those stand still that are refused, and no others; also to be called when parameters have come. */
+  /** Stops exactly the refused connections. Also call it when parameters were added. */
   follow(refusals: Refusals): void {
     for (const [id, vacancy] of this.#vacancies) {
       const { reason, holder } = refusals.get(id) ?? {};

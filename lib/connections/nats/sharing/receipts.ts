@@ -1,4 +1,4 @@
-// Whether the hub that stands by has what this one, which runs, has told: it would take over with that.
+// Checks that the standby has received what this active hub has sent: it would take over with that.
 
 import type { SchedulerLike } from 'rxjs';
 import { Pause, withinTicks } from '../../../model/time/wall-clock.ts';
@@ -6,14 +6,14 @@ import { type HubName, subjectOf } from '../link/subjects.ts';
 import type { Transport } from '../link/transport.ts';
 import { type Receipt, read, receipt } from '../wire/domain-messages.ts';
 
-/** Who does not answer for so long is not waited for until it answers again. */
+/** A standby that does not answer within this time is skipped until it answers again. */
 const answerMs = 300;
 /**
- * A request lasts for longer: when this thread was busy meanwhile, what has been answered in time is still to be read. It lasts as long as
- * a confirmation at most (`Confirmation`), which is not given past that.
+ * The timeout of a request. It is longer because answers that arrived in time may still be unread after this thread was busy. A
+ * confirmation (`Confirmation`) never waits longer.
  */
 const requestMs = 2000;
-/** Who is behind is asked again so soon. */
+/** The pause before a standby that is behind is asked again. */
 const againMs = 10;
 
 export class Receipts {
@@ -28,8 +28,8 @@ export class Receipts {
   }
 
   /**
-   * Resolves to whether who stands by has all up to a revision, or nobody does who can be reached; false: it has not by then. `remind` is
-   * called where something has not come. Never rejects.
+   * Resolves to true if the standby has everything up to a revision, or if no standby can be reached; to false if it has not by `endMs`.
+   * Calls `remind` if something has not arrived. Never rejects.
    */
   async expect(
     transport: Transport,
@@ -51,7 +51,7 @@ export class Receipts {
     }
   }
 
-  /** `null`: nobody stands by, or it has nothing yet, or does not answer. */
+  /** Returns `null` if there is no standby, or it has nothing yet, or does not answer. */
   async #ask(transport: Transport): Promise<Receipt> {
     this.#isAsking = true;
     const state = await withinTicks(this.#answer(transport), (ms) => ms > answerMs, this.#clock);
@@ -60,7 +60,7 @@ export class Receipts {
     return state ?? null;
   }
 
-  /** `null` also when the server says that nobody listens, or nothing comes. */
+  /** Returns `null` also if the server reports that nobody listens, or if nothing arrives. */
   async #answer(transport: Transport): Promise<Receipt> {
     try {
       return read(receipt, await transport.request(this.#subject, '', requestMs));

@@ -1,6 +1,6 @@
-// Writes what other hubs ask for. Each hub numbers its requests. A request that comes again within a minute gets the same answer, and
-// is written once. A request that a later one of its hub has overtaken does not write over what the later one has written. A request
-// that comes after its hub has stopped waiting for the answer writes nothing.
+// Writes on behalf of other hubs. Each hub numbers its requests. A request that is repeated within a minute gets the same answer, and is
+// written once. A request that a later one of its hub has overtaken does not overwrite the later one. A request that arrives after its hub
+// has stopped waiting writes nothing.
 
 import type { SchedulerLike } from 'rxjs';
 import { HubError, messageOf } from '../../../model/error.ts';
@@ -20,38 +20,41 @@ import {
   writeTimeoutMs,
 } from '../wire/domain-messages.ts';
 
-/** How long a request is known, and how many are: beyond, the oldest are forgotten. */
+/** How long a request is remembered, and how many; beyond that, the oldest are forgotten. */
 const knownMs = 60_000;
 const maxKnown = 100_000;
-/** No clock runs so far ahead of that of the owner which it was told. */
+/** How far the sender's estimate of the owner's clock may be ahead. */
 const strangeMs = 1000;
-/** How long their answers are together; beyond, the oldest are forgotten, and who asks again is told that it may have taken effect. */
+/**
+ * The total length of the stored answers. Beyond that, the oldest are forgotten, and a repeated request gets the answer that it may have
+ * taken effect.
+ */
 export const maxAnswerLength = 32 * 1024 * 1024;
 
-/** Of a longer sentence the beginning is told. */
+/** Longer messages are cut. */
 const maxSentence = 999;
 
 interface Known {
   readonly atMs: number;
-  /** undefined: it was too much together with others. */
+  /** undefined: dropped, because all answers together were too long. */
   answer: string | undefined;
-  /** Whether it may be told; undefined: it may. */
+  /** Resolves to whether the answer may be sent; undefined: at once. */
   readonly confirmed: Promise<boolean> | undefined;
 }
 
 export interface RemoteWriteContext {
   readonly hub: Pick<HubPort, 'find' | 'turn' | 'mirroring'>;
   readonly isShared: (parameter: Parameter) => boolean;
-  /** Whether an epoch is of this desk, which knows what was asked for in it. */
+  /** Whether an epoch belongs to this handler, which knows the requests in it. */
   readonly isOwn: (epoch: string) => boolean;
   readonly scheduler: SchedulerLike;
-  /** Tells mirrors what has been written, before its answer: what was acknowledged is on its way to all who may take over. */
+  /** Sends the written values to mirrors before the answer, so acknowledged writes are on their way to the standby. */
   readonly notify: () => void;
   /** As `Ownership.confirm`. */
   readonly confirm: (() => Promise<boolean>) | undefined;
 }
 
-/** Which request of which run of a hub has written a parameter last. */
+/** The last request that has written a parameter. */
 interface Writer {
   readonly hub: string;
   readonly run: string;
@@ -62,7 +65,7 @@ export class RemoteWriteHandler {
   readonly #context: RemoteWriteContext;
   /** By run and number, oldest first. */
   readonly #known = new Map<string, Known>();
-  /** Those whose answers are known, oldest first, and how long these are together. */
+  /** The requests with stored answers, oldest first, and the total length of these. */
   readonly #answered = new Set<Known>();
   #answerLength = 0;
   readonly #writers = new WeakMap<Parameter, Writer>();
@@ -76,7 +79,7 @@ export class RemoteWriteHandler {
     try {
       request = read(writeRequest, message.data);
     } catch {
-      return; // who has sent it hears nothing, and tells that
+      return; // the sender gets no answer, and reports that
     }
     if (!this.#context.isOwn(request.epoch)) {
       message.reply(JSON.stringify(lose(request, 'its hub has joined anew')));
@@ -114,7 +117,7 @@ export class RemoteWriteHandler {
     return known;
   }
 
-  /** Whoever the request says has asked for it, `teller` is the hub that has sent it. */
+  /** Writes with the origin in the request. `sender` is the hub that has sent it. */
   #write({ run, number, by, why, hop, items }: WriteRequest, sender: string): WriteAnswer {
     const { hub } = this.#context;
     const origin = readOrigin(by, sender);
@@ -144,7 +147,7 @@ export class RemoteWriteHandler {
     return { results };
   }
 
-  /** A fire is a fire also when it is late. Errors: a later request of the hub has written the parameter already. */
+  /** Checks the order of requests. A late fire still counts. Errors: a later request of the hub has already written the parameter. */
   #expectInOrder(parameter: Parameter, { hub, run, number }: Writer): void {
     if (parameter.type === 'T') return;
     const last = this.#writers.get(parameter);
@@ -174,7 +177,7 @@ export class RemoteWriteHandler {
   }
 }
 
-/** What was asked for may have been written, and nobody knows that any more. */
+/** Returns the answer for a request that may have been written, if that is no longer known. */
 function lose(request: WriteRequest, why: string): WriteAnswer {
   return refuse(request, `not confirmed, ${why}; it may have taken effect`);
 }

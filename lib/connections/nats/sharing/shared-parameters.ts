@@ -1,5 +1,5 @@
-// The parameters that this hub shares, each with a number, and the pages of them that hubs ask for which have missed something. Numbers are
-// never given twice; when half of them are out of use, all are given anew under another epoch.
+// The numbered parameters that this hub shares, and the pages of them for hubs that have missed something. Numbers are never reused; when
+// half of them are unused, all parameters are renumbered under another epoch.
 
 import { randomUUID } from 'node:crypto';
 import type { Parameter } from '../../../model/parameter.ts';
@@ -14,7 +14,7 @@ import {
   walkRequest,
 } from '../wire/domain-messages.ts';
 
-/** So many numbers may be out of use before half of them are looked at. */
+/** At least this many unused numbers cause a renumbering. */
 const leastUnused = 10_000;
 
 export class SharedParameters {
@@ -22,20 +22,20 @@ export class SharedParameters {
   #generation = 0;
   #list: (Parameter | undefined)[] = [];
   #numbers = new Map<Parameter, number>();
-  /** How often parameters have come or gone in this epoch. */
+  /** How often parameters were added or removed in this epoch. */
   structure = 0;
 
-  /** `hub` names this run of the hub, which may share more than once: each time has numbers of its own. */
+  /** `hub` identifies this run of the hub, which may share more than once, each time with its own numbers. */
   constructor(hub: string) {
     this.#run = `${hub}.${randomUUID()}`;
   }
 
-  /** Names the count of revisions and of numbers. */
+  /** Identifies the numbering of revisions and parameters. */
   get epoch(): string {
     return `${this.#run}.${this.#generation}`;
   }
 
-  /** Whether an epoch is one of these parameters, now or before all numbers were given anew. */
+  /** Whether an epoch belongs to these parameters, now or before a renumbering. */
   isOwn(epoch: string): boolean {
     return epoch.startsWith(`${this.#run}.`);
   }
@@ -62,7 +62,7 @@ export class SharedParameters {
     return definitionOf(number, parameter);
   }
 
-  /** Takes a parameter out; returns its number, undefined if it was not shared. */
+  /** Removes a parameter; returns its number, or undefined if it was not shared. */
   delete(parameter: Parameter): number | undefined {
     const number = this.#numbers.get(parameter);
     if (number === undefined) return undefined;
@@ -71,7 +71,7 @@ export class SharedParameters {
     return number;
   }
 
-  /** Gives all numbers anew when too many are out of use; returns whether it did. */
+  /** Renumbers all parameters if too many numbers are unused; returns whether it did. */
   tidy(): boolean {
     const unused = this.#list.length - this.#numbers.size;
     if (unused < leastUnused || unused < this.#numbers.size) return false;
@@ -82,7 +82,7 @@ export class SharedParameters {
     return true;
   }
 
-  /** Definitions from a number on, so many bytes of them at least, and where the next ones begin. */
+  /** Returns definitions from a number on, at least this many bytes, and where the next ones begin. */
   page(from: number, bytes: number): { definitions: Definition[]; next: number | undefined } {
     const definitions: Definition[] = [];
     let length = 0;
@@ -101,13 +101,13 @@ function definitionOf(number: number, { address, type, access }: Parameter): Def
   return [number, address, type, access];
 }
 
-/** How many fires are told at most. */
+/** How many triggers have their fires reported at most. */
 const maxFires = 20_000;
 
 /**
- * Answers a hub that has missed something: with definitions, or with the newest values since a revision. Each answer is a page; who asks
- * again with where it ended gets the next one, so the owner keeps nothing between two pages. Returns the text of the answer, a
- * `WalkAnswer`; undefined: this was no request.
+ * Answers a hub that has missed something: with definitions, or with the newest values since a revision. Each answer is a page. The hub
+ * requests the next one with the end of the last one, so the owner keeps no state in between. Returns the text of a `WalkAnswer`;
+ * undefined: this was not a request.
  */
 export function answerWalk(
   data: Uint8Array,
@@ -129,7 +129,7 @@ export function answerWalk(
   return `${text.slice(0, -1)},${changesSince(request.since, shared, hub, fires)}}`;
 }
 
-/** Tells the present value of a parameter with its context; nothing while it is unknown. */
+/** Encodes the present value of a parameter with its context; nothing while it is unknown. */
 export function reportState({ lastChange, value }: Parameter, number: number): readonly unknown[] {
   if (lastChange === undefined || value === undefined) return [];
   const { origin, time, cause } = lastChange;
@@ -140,7 +140,7 @@ export function reportState({ lastChange, value }: Parameter, number: number): r
   ];
 }
 
-/** Tells `"changes"`, and either `"to"` or `"fires"` of an answer. */
+/** Returns `"changes"`, and either `"to"` or `"fires"` of an answer. */
 function changesSince(
   since: number,
   shared: SharedParameters,

@@ -1,5 +1,5 @@
-// Shares the parameters of this hub: tells their changes in whole turns, at once or with those of the next milliseconds, and every
-// half a second how far it has told.
+// Shares the parameters of this hub: sends their changes in whole turns, at once or with those of the next milliseconds, and reports its
+// revision every half a second.
 
 import { hostname } from 'node:os';
 import { type SchedulerLike, Subscription } from 'rxjs';
@@ -17,12 +17,12 @@ import { TurnWriter, type Written } from './turn-writer.ts';
 
 const machineText = JSON.stringify(hostname());
 const heartbeatMs = 500;
-/** What comes so soon after a message waits for the next one: each message wakes every mirror. */
+/** The minimum interval between messages, because each one wakes every mirror. Later changes wait for the next one. */
 const messageEveryMs = 1;
-/** Above so many changes in a millisecond it waits longer: then it is the number of messages that costs. */
+/** Above this many changes per millisecond the interval is longer: then the number of messages is what costs. */
 const busyPerMs = 5;
 const busyMessageEveryMs = 8;
-/** How often it is looked whether what has to be told can be. */
+/** How often to check whether pending changes can be sent. */
 const lookAgainMs = 10;
 
 export interface SharerContext {
@@ -46,12 +46,12 @@ export class Sharer {
   #transport: Transport | undefined;
   #isFlushDue = false;
   #sentAtMs = Number.NEGATIVE_INFINITY;
-  /** How many changes were told since then, and how long after it the next message is sent. */
+  /** The changes sent since then, and the pause before the next message. */
   #changes = 0;
   #pauseMs = messageEveryMs;
-  /** Of which it is not known yet whether they are shared. */
+  /** Added parameters that have not been checked yet. */
   #came: Parameter[] = [];
-  /** Other hubs have been told everything up to this revision. */
+  /** Other hubs have received everything up to this revision. */
   #reported = 0;
   /** How often each trigger has fired. */
   readonly #fires = new Map<Parameter, number>();
@@ -75,16 +75,16 @@ export class Sharer {
     follow(hub.removed$, (parameter: Parameter) => this.#withdraw([parameter]));
     follow(ownership.changed$, () => {
       this.#compare();
-      context.soon(() => this.#beat()); // whoever has lost sight of this hub need not wait for the next time
+      context.soon(() => this.#beat()); // hubs that consider this one stale need not wait for the next heartbeat
     });
   }
 
-  /** How many parameters are shared. */
+  /** The number of shared parameters. */
   get size(): number {
     return this.#shared.size;
   }
 
-  /** Tells other hubs what happens from now on; what happened before they ask for. */
+  /** Reports changes from now on; other hubs request earlier ones. */
   attach(transport: Transport): void {
     const { name, scheduler, hub } = this.#context;
     this.detach();
@@ -117,8 +117,8 @@ export class Sharer {
   }
 
   /**
-   * Tells all, as soon as this hub may and there is a network; resolves to whether who would take over has it, as far as it can be reached.
-   * false: it is not known by then, or this hub does not run its connections any more. Never rejects.
+   * Sends everything as soon as this hub may and there is a network. Resolves to whether the standby has it, as far as it can be reached;
+   * to false if that is unknown by then, or if this hub is no longer active. Never rejects.
    */
   async notifyAll(endMs: number): Promise<boolean> {
     const { ownership, scheduler } = this.#context;
@@ -132,7 +132,7 @@ export class Sharer {
     return this.#receipts.expect(transport, all, endMs, () => this.#publish(this.#reported, ''));
   }
 
-  /** There is nobody to be told. */
+  /** Stops reporting, because there is no network. */
   detach(): void {
     this.#session.unsubscribe();
     this.#transport = undefined;
@@ -144,7 +144,7 @@ export class Sharer {
     this.#running.unsubscribe();
   }
 
-  /** Tells what has not been told yet; between turns. */
+  /** Sends everything that has not been sent yet. Call it between turns. */
   flush(): void {
     this.#isFlushDue = false;
     this.#addCome();
@@ -155,7 +155,7 @@ export class Sharer {
     if (!this.#writer.isEmpty) this.#send(this.#writer.take());
   }
 
-  /** Tells what has not been told, and how far that is. */
+  /** Sends everything that has not been sent, and the revision. */
   #beat(): void {
     this.flush();
     if (this.#context.ownership.reports) this.#publish(this.#reported, '');
@@ -188,7 +188,7 @@ export class Sharer {
   #send({ turns, rev }: Written): void {
     const { reports } = this.#context.ownership;
     if (turns === undefined || !reports) this.#reported = Math.max(this.#reported, rev);
-    if (reports) this.#publish(rev, turns ?? ''); // what cannot be told is asked for as soon as others know of it
+    if (reports) this.#publish(rev, turns ?? ''); // other hubs request what could not be sent as soon as they notice
   }
 
   #publish(rev: number, turns: string): void {
@@ -230,7 +230,7 @@ export class Sharer {
     this.#flushSoon();
   }
 
-  /** Parameters that have come are looked at when the hub has all of their connection; what they are by then is told with them. */
+  /** Shares the added parameters once the hub has their whole connection, with their current values. */
   #addCome(): void {
     if (this.#came.length === 0) return;
     const { hub } = this.#context;
@@ -269,7 +269,7 @@ export class Sharer {
     this.#flushSoon();
   }
 
-  /** Compares what is shared with what this hub owns by now. */
+  /** Compares the shared parameters with those that this hub owns by now. */
   #compare(): void {
     this.#withdraw([...this.#shared.parameters()].filter((parameter) => !this.#isShared(parameter)));
     const came = [...this.#context.hub.parameters()].filter(

@@ -1,5 +1,5 @@
-// Writes turns as text: each at once when it ends, which is quicker than change by change. A turn ends when a change of another one
-// comes, or when all is taken.
+// Encodes turns as text, each at once when it ends, which is faster than change by change. A turn ends with the first change of another
+// one, or when everything is taken.
 
 import type { Change, Origin } from '../../../model/parameter.ts';
 import { encodeLinks, encodeOrigin, type WireLinks } from '../wire/causes.ts';
@@ -11,22 +11,22 @@ export interface Written {
   readonly rev: number;
 }
 
-/** What stands in front of a change; `why`: the place of its cause in the turn, or what led to it. */
+/** The context of a change; `why`: the place of its cause in the turn, or earlier changes. */
 interface ChangeContext {
   readonly why?: number | WireLinks;
 }
 
-/** A change is `7,1,` at least. */
+/** A change is at least `7,1,`. */
 const shortest = 4;
 
 export class TurnWriter {
   #turns = '';
   /** A number and a value for each change of this turn, and contexts. */
   #turn: unknown[] = [];
-  /** How many characters it becomes at least. */
+  /** The minimum of its length in characters. */
   #turnLength = 0;
   #turnNumber = -1;
-  /** The revisions of the changes of this turn, which only grow. */
+  /** The revisions of the changes in this turn, in ascending order. */
   #revisions: number[] = [];
   #isTooLong = false;
   #origin: Origin | undefined = undefined;
@@ -38,7 +38,7 @@ export class TurnWriter {
     return this.#turns === '' && this.#turn.length === 0 && !this.#isTooLong;
   }
 
-  /** Adds a change; returns the turns before it when they are enough for a message. */
+  /** Adds a change; returns the earlier turns if they fill a message. */
   add(number: number, change: Change, turnNumber: number): Written | undefined {
     let written: Written | undefined;
     if (turnNumber !== this.#turnNumber) {
@@ -58,16 +58,16 @@ export class TurnWriter {
     return written;
   }
 
-  /** Adds parameters that have come or gone, `{"withdrawn":[7]}`. */
+  /** Adds a change of the structure, such as `{"withdrawn":[7]}`. */
   addStructure(text: string, revision: number): void {
     this.#endTurn();
     this.#append(text);
     this.#rev = revision;
-    this.#origin = undefined; // its values tell who wrote them, and when
+    this.#origin = undefined; // its values contain their writer and time
     this.#time = -1;
   }
 
-  /** Takes all that was added; to be called between turns. */
+  /** Takes everything that was added. Call it between turns. */
   take(): Written {
     this.#endTurn();
     const turns = this.#isTooLong || isTooLong(this.#turns) ? undefined : this.#turns;
@@ -122,7 +122,7 @@ export class TurnWriter {
     };
   }
 
-  /** The place of a change in this turn; undefined: it is not in it. */
+  /** Returns the place of a change in this turn; undefined: it belongs to another. */
   #placeOf({ revision }: Change): number | undefined {
     let [low, high] = [0, this.#revisions.length];
     while (low < high) {

@@ -1,5 +1,5 @@
-// What led to a change, as hubs tell it to one another: the newest links of the chain, each with who wrote and on which hub.
-// Lists are looked at by hand up to their first mistake: a schema would note each of a hundred thousand.
+// The causes of a change as hubs exchange them: the newest links of the chain, each with its writer and the writer's hub. Lists are checked
+// by hand up to their first error: a schema would report each of a hundred thousand.
 
 import { z } from 'zod';
 import { isAddress } from '../../../model/address.ts';
@@ -8,30 +8,35 @@ import { cutText } from '../../../model/printable.ts';
 import { isTime } from '../../../model/time/iso-time.ts';
 import { maxTextLength, type Value, type ValueType, valueTypes } from '../../../model/value.ts';
 
-/** How many of the changes that led to a change are told. */
+/** How many causes of a change are sent. */
 const maxLinks = 16;
 const maxNameLength = 1000;
-/** Of a longer text only the beginning is told, with `…` at its end: it says what led to a change, and is no value of a parameter. */
+/**
+ * The maximum length of a text in a cause. A longer one is cut and ends with `…`: it only explains a change, and is not a value of a
+ * parameter.
+ */
 const maxCauseText = 1000;
 const hubShape = /^[A-Za-z0-9_-]{1,64}$/;
 const traceShape = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 const unprintable = /\p{Cc}/gu;
 
-/** `["rule","lamp follows","flows/a.json5","east"]`: kind, name, file, hub, traceparent; what is not known at the end is left out. */
+/**
+ * For example `["rule","lamp follows","flows/a.json5","east"]`: kind, name, file, hub, traceparent. Unknown parts at the end are left out.
+ */
 export type WireOrigin = readonly [Origin['kind'], string, ...string[]];
 const mostOfOrigin = 5;
 
-/** From the newest to the oldest, `[address, type, value, origin, time, hop]` each. */
+/** From the newest to the oldest: `[address, type, value, origin, time, hop]` each. */
 export type WireLinks = readonly (readonly [string, Parameter['type'], Value, WireOrigin, number, number])[];
 
 export const wireLinks = z.custom<WireLinks>(isWireLinks);
 
-/** Whether a text may name a run, an epoch or a machine, as they are made by hubs. */
+/** Whether a text can be the name of a run, an epoch or a machine, as hubs create them. */
 export function isName(text: unknown): text is string {
   return typeof text === 'string' && text.length <= maxNameLength;
 }
 
-/** Whether a text names a hub or a domain: one token of a subject of NATS. */
+/** Whether a text can be the name of a hub or a domain: one token of a NATS subject. */
 export function isHubName(text: unknown): text is string {
   return typeof text === 'string' && hubShape.test(text);
 }
@@ -44,13 +49,13 @@ export function isValueType(type: unknown): type is ValueType {
   return valueTypes.includes(type as ValueType);
 }
 
-/** Whether something is a `ToldOrigin`. */
+/** Whether a value is a `WireOrigin`. */
 export function isWireOrigin(by: unknown): by is WireOrigin {
   if (!Array.isArray(by) || by.length < 2 || by.length > mostOfOrigin) return false;
   return originKinds.includes(by[0]) && by.every(isName);
 }
 
-/** Whether something is `ToldLinks`. */
+/** Whether a value is a `WireLinks`. */
 export function isWireLinks(links: unknown): links is WireLinks {
   return Array.isArray(links) && links.length <= maxLinks && links.every(isWireLink);
 }
@@ -61,13 +66,13 @@ function isWireLink(link: unknown): boolean {
   return isAddress(address) && isValueType(type) && isScalar(value) && isWireOrigin(by) && isTime(at) && isCount(hop);
 }
 
-/** A value of any type: that of a cause is only shown. */
+/** Whether something is a value of any type: a cause is only shown. */
 function isScalar(value: unknown): value is Value {
   if (typeof value === 'string') return value.length <= maxTextLength;
   return typeof value === 'boolean' || Number.isFinite(value);
 }
 
-/** Of a longer name only the beginning is told, with `…` at its end: a rule without one is called after all that it listens to. */
+/** Encodes an origin. Cuts long names and ends them with `…`: a rule without a name is named after all addresses that it listens to. */
 export function encodeOrigin({ kind, name, file, hub, traceparent }: Origin): WireOrigin {
   const reported = cutText(name, maxNameLength - 1);
   const wireFile = file === undefined ? '' : cutText(file, maxNameLength - 1);
@@ -77,8 +82,8 @@ export function encodeOrigin({ kind, name, file, hub, traceparent }: Origin): Wi
 }
 
 /**
- * The origin, on the hub that tells it unless it names another. That hub alone vouches for it. A name has no control characters here,
- * which could move a cursor or begin a line of their own wherever it is shown.
+ * Reads an origin. It is on the sending hub unless it names another, and only the sending hub vouches for it. Control characters are
+ * replaced: they could move a cursor or begin a new line wherever the name is shown.
  */
 export function readOrigin([kind, name, file = '', hub, traceparent]: WireOrigin, sender: string): Origin {
   return {
@@ -91,19 +96,19 @@ export function readOrigin([kind, name, file = '', hub, traceparent]: WireOrigin
   };
 }
 
-/** How many writers of a hub are told apart, and how long they are together; beyond, they are learnt anew. */
+/** How many writers of a hub are cached, and their total length. Beyond that, the cache is cleared. */
 const maxOrigins = 1000;
 const maxOriginsLength = 200_000;
-/** A name that is longer counts as what led to a change. */
+/** The excess of a longer name counts as a cause. */
 const usualOriginLength = 100;
 
-/** A writer, and how long it is beyond what is usual. */
+/** A writer, and how much longer its name is than usual. */
 export interface KnownOrigin {
   readonly origin: Origin;
   readonly extra: number;
 }
 
-/** The writers that one hub has told of: each is read once, since changes by the thousand have the same. */
+/** Caches the writers that one hub has reported: thousands of changes have the same writer. */
 export class KnownOrigins {
   readonly #sender: string;
   readonly #known = new Map<string, KnownOrigin>();
@@ -118,7 +123,7 @@ export class KnownOrigins {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
     const read = { origin: readOrigin(by, this.#sender), extra: Math.max(0, key.length - usualOriginLength) };
-    if (by.length === mostOfOrigin) return read; // one with a trace comes once
+    if (by.length === mostOfOrigin) return read; // one with a trace is used once
     if (this.#known.size >= maxOrigins || this.#length >= maxOriginsLength) {
       this.#known.clear();
       this.#length = 0;
@@ -129,12 +134,12 @@ export class KnownOrigins {
   }
 }
 
-/** A text in which each control character, and each half of a character, is `�`. */
+/** Returns a text with each control character and each lone surrogate replaced by `�`. */
 export function printable(text: string): string {
   return text.toWellFormed().replace(unprintable, '\ufffd');
 }
 
-/** Tells a change and what led to it. */
+/** Encodes a change and its causes. */
 export function encodeLinks(newest: Change | undefined): WireLinks {
   const links: WireLinks[number][] = [];
   for (let link = newest; link !== undefined && links.length < maxLinks; link = link.cause) {
@@ -148,7 +153,7 @@ function shortened(value: Value): Value {
   return typeof value === 'string' ? cutText(value, maxCauseText) : value;
 }
 
-/** The newest of the changes that were told, with the others as its causes; undefined: none was. */
+/** Returns the newest of the reported changes, with the others as its causes; undefined for an empty list. */
 export function readLinks(
   links: WireLinks,
   sender: string,
@@ -171,7 +176,7 @@ export function readLinks(
   }, undefined);
 }
 
-/** About how many characters causes take that are kept. */
+/** Returns about how many characters stored causes take. */
 export function lengthOfLinks(links: WireLinks): number {
   return links.reduce(
     (sum, [address, , value, by]) => sum + linkLength + address.length + lengthOf(value) + lengthOf(...by),
@@ -179,7 +184,7 @@ export function lengthOfLinks(links: WireLinks): number {
   );
 }
 
-/** What a link takes beside its texts. */
+/** The size of a link beside its texts. */
 const linkLength = 200;
 
 function lengthOf(...values: readonly Value[]): number {

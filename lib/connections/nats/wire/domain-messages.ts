@@ -1,4 +1,4 @@
-// What hubs tell and ask one another, JSON in every direction. What comes from others is checked before it is used.
+// The messages between hubs, JSON in every direction. Everything received is checked before use.
 
 import { z } from 'zod';
 import { isAddress } from '../../../model/address.ts';
@@ -20,25 +20,25 @@ import {
 } from './causes.ts';
 import { expectShallow } from './shallow.ts';
 
-/** A message is ended when it has grown this long: at the end of a turn, or of a value in a page that answers a walk. */
+/** A message that reaches this length is ended: after a turn, or after a value in a page of a walk. */
 export const messageBytes = 200_000;
-/** What is longer is neither sent nor read: NATS takes a megabyte. Other hubs then ask for a walk. */
+/** Longer messages are neither sent nor read: NATS accepts a megabyte. Other hubs then request a walk. */
 export const maxMessageBytes = 900_000;
-/** A character is three bytes at most, so a text that is not longer needs no count of its bytes. */
+/** A character is three bytes at most, so a text within this length needs no count of its bytes. */
 const maxCharacters = maxMessageBytes / 3;
 /**
- * A turn, or parameters that come or go together, of more than so many are not taken over as they are told: the walk that a mirror then
- * asks for is taken in parts, so that nothing else waits for all of it.
+ * The maximum size of one turn, or of parameters that are added or removed together. A mirror does not take over a larger one as sent, but
+ * requests a walk and takes it in parts, so nothing else waits for all of it.
  */
 export const maxStep = 5000;
-/** How many writes one request has at most: its owner does them in one turn. */
+/** The maximum number of writes in a request. The owner makes them in one turn. */
 export const maxItems = 5000;
 
 export function isTooLong(text: string): boolean {
   return text.length > maxMessageBytes || (text.length > maxCharacters && Buffer.byteLength(text) > maxMessageBytes);
 }
 
-/** How long a write waits for its answer. What its owner takes up later it does not write. */
+/** How long a write waits for its answer. The owner does not write requests that are older. */
 export const writeTimeoutMs = 2000;
 
 const count = z.custom<number>(isCount);
@@ -46,49 +46,49 @@ const name = z.custom<string>(isName);
 const hub = z.custom<string>(isHubName);
 const term = z.custom<number>(isTerm);
 
-/** Which run of which hub tells something, in which term, up to which revision, and what its clock shows, as in `Told`. */
+/** The sender of an answer: the run of a hub, its term, revision and clock, as in `HubReport`. */
 const head = { hub, epoch: name, term, rev: count, clock: count };
 
-/** A number of the owner, address, type and access. */
+/** The owner's number of a parameter, its address, type and access. */
 export type Definition = readonly [number: number, address: string, type: ValueType, access: Access];
 
-/** What stands in front of changes: who and when for all that follow, why and at which hop for the next alone. */
+/** The context of changes: `by` and `at` hold for all following changes, `why` and `hop` only for the next one. */
 export interface Context {
   readonly by?: WireOrigin;
   readonly at?: number;
-  /** Why: a change of this turn, by its place, or what led to it. */
+  /** The cause: the place of a change in this turn, or earlier changes. */
   readonly why?: number | WireLinks;
   readonly hop?: number;
 }
 
-/** A turn: a number and a value for each change, with contexts in between. It is read by hand. */
+/** A turn: a number and a value for each change, with contexts in between. Checked by hand. */
 export type WireTurn = readonly unknown[];
 
-/** Parameters that have come, with their values, or that have gone. */
+/** Added parameters with their values, or removed ones. */
 type WireStructure =
   | { readonly declared: readonly Definition[]; readonly changes: WireTurn }
   | { readonly withdrawn: readonly number[] };
 
 /**
- * `{"hub":"west","epoch":"…","term":1,"structure":2,"clock":5000,"prev":3,"rev":9,"turns":[…]}`; a heartbeat has no turns, and the
- * same number twice. So may a message of parameters that come or go, which `structure` counts.
+ * For example `{"hub":"west","epoch":"…","term":1,"structure":2,"clock":5000,"prev":3,"rev":9,"turns":[…]}`. A heartbeat has no turns, and
+ * `prev` equals `rev`. That also holds for messages that only add or remove parameters; `structure` counts those.
  */
 export interface HubReport {
   readonly hub: string;
   readonly epoch: string;
   readonly term: number;
   readonly structure: number;
-  /** What the monotonic clock of who tells it shows, in milliseconds. */
+  /** The monotonic clock of the sender, in milliseconds. */
   readonly clock: number;
   readonly prev: number;
   readonly rev: number;
   readonly turns: readonly (WireTurn | WireStructure)[];
-  /** The machine of who tells it; heartbeats have it. */
+  /** The machine of the sender; heartbeats have it. */
   readonly machine?: string | undefined;
 }
 const reportNumbers = ['structure', 'clock', 'prev', 'rev'] as const;
 
-/** Asks the owner for definitions from a place on, or for what changed since a revision. */
+/** Requests definitions from a number on, or the changes since a revision. */
 export const walkRequest = z.union([
   z.strictObject({ from: count }),
   z.strictObject({ since: count, epoch: name, structure: count }),
@@ -96,9 +96,8 @@ export const walkRequest = z.union([
 export type WalkRequest = z.output<typeof walkRequest>;
 
 /**
- * Answers it: a page of definitions, and where the next one begins; or a page of values, the newest of each parameter, `to` which
- * revision it goes, and how often triggers have fired. Without any of these, what was asked for is not to be had: ask for
- * definitions.
+ * The answer: a page of definitions, and where the next one begins; or a page of values, the newest of each parameter, the revision up to
+ * which it goes (`to`), and how often triggers have fired. Without any of these the owner cannot answer: request definitions.
  */
 export const walkAnswer = z.strictObject({
   ...head,
@@ -111,24 +110,24 @@ export const walkAnswer = z.strictObject({
 });
 export type WalkAnswer = z.output<typeof walkAnswer>;
 
-/** How far a hub that stands by has come with what the one that runs has told; `null`: it has nothing yet. */
+/** How far a standby has received what the active hub sends; `null`: it has nothing yet. */
 export const receipt = z.strictObject({ epoch: name, rev: count }).nullable();
 export type Receipt = z.output<typeof receipt>;
 
 /**
- * Asks the owner to write, as one turn. A run of a hub numbers its requests; the same number again is the same request, for as long as
- * the owner has not joined anew.
+ * Requests that the owner writes values, as one turn. Each run of a hub numbers its requests. The same number is the same request, as long
+ * as the owner has not rejoined.
  */
 export const writeRequest = z.strictObject({
-  /** Who asks, where the subject does not say so; else that holds, whatever is said here. */
+  /** The requesting hub, for subjects that do not contain it; the subject takes precedence. */
   hub: hub.optional(),
   run: z.string().max(64),
   number: count,
-  /** Of the owner, when it was first asked. */
+  /** The epoch of the owner at the first attempt. */
   epoch: name,
-  /** When it was first asked, on the clock of the owner as it has been heard of, so it may show too little. */
+  /** The time of the first attempt on the owner's clock, as known to the sender, so it may be too low. */
   asked: count,
-  /** What is restored is not asked for. */
+  /** Restored values are never requested. */
   by: z.custom<WireOrigin>((by) => isWireOrigin(by) && by[0] !== 'restored'),
   hop: count,
   why: wireLinks,
@@ -140,14 +139,14 @@ export type WriteRequest = z.output<typeof writeRequest>;
 
 const errorCodes = Object.keys(errorCatalogue) as ErrorCode[];
 
-/** For each item the value that it has become, or the code and the sentence of its error. */
+/** For each item the converted value, or the code and message of its error. */
 export type WireResult = { readonly v: Value } | { readonly code: ErrorCode; readonly message: string };
 export const writeAnswer = z.strictObject({ results: z.custom<readonly WireResult[]>(isListOf(isResult)) });
 export type WriteAnswer = z.output<typeof writeAnswer>;
 
 const decoder = new TextDecoder();
 
-/** Reads a message. Errors: it is none, in a few words. */
+/** Reads a message. Errors: in a few words, why it is invalid. */
 export function read<Schema extends z.ZodType>(schema: Schema, data: Uint8Array): z.output<Schema> {
   const result = schema.safeParse(parse(data));
   if (result.success) return result.data;
@@ -155,7 +154,10 @@ export function read<Schema extends z.ZodType>(schema: Schema, data: Uint8Array)
   throw new Error(`expected another shape at "${issue!.path.join('.')}"`);
 }
 
-/** Reads what an owner tells; its turns are looked at when they are taken over. By hand, as there are many. Errors: it is none. */
+/**
+ * Reads the report of an owner. Its turns are checked when they are taken over. Checked by hand, because there are many. Errors: it is
+ * invalid.
+ */
 export function readHubReport(data: Uint8Array): HubReport {
   const report = parse(data) as HubReport;
   const isHubReport =
@@ -170,7 +172,7 @@ export function readHubReport(data: Uint8Array): HubReport {
   return report;
 }
 
-/** What is longer than hubs send is not even read: to parse it would hold up everything else. */
+/** Parses a message. Rejects one that is longer than hubs send without parsing it, because that would delay everything else. */
 function parse(data: Uint8Array): unknown {
   if (data.length > maxMessageBytes) throw new Error(`expected at most ${maxMessageBytes} bytes, got ${data.length}`);
   expectShallow(data);
@@ -179,7 +181,7 @@ function parse(data: Uint8Array): unknown {
 
 const keysOfContext: ReadonlySet<string> = new Set(['by', 'at', 'why', 'hop'] satisfies (keyof Context)[]);
 
-/** Reads what stands in front of changes. Errors: it is none. */
+/** Reads the context of changes. Errors: it is invalid. */
 export function readContext(item: object | null): Context {
   for (const key in item) if (!keysOfContext.has(key)) throw new Error('expected by, at, why and hop of changes alone');
   const { by, at, why, hop } = (item ?? {}) as Context;
@@ -193,7 +195,7 @@ export function readContext(item: object | null): Context {
   return item as Context;
 }
 
-/** Reads parameters that come or go. Errors: it is none. */
+/** Reads added or removed parameters. Errors: they are invalid. */
 export function readStructure(item: object): WireStructure {
   const { declared, changes, withdrawn, ...others } = item as Record<string, unknown>;
   const isStructure =
@@ -205,7 +207,7 @@ export function readStructure(item: object): WireStructure {
   return item as WireStructure;
 }
 
-/** How many parameters a turn, or what comes and goes together, is about at most. */
+/** Returns an upper bound of the parameters in a turn or in a structural change. */
 export function sizeOf(report: WireTurn | WireStructure): number {
   if (Array.isArray(report)) return report.length / 2;
   const { declared, changes, withdrawn } = report as Record<string, unknown>;
@@ -247,18 +249,18 @@ function isScalar(value: unknown): boolean {
   return typeof value === 'boolean' || Number.isFinite(value);
 }
 
-/** `[address, input]`; `[address, null, "[1,2] (array)"]`: the input is no value, and errors show it so. */
+/** `[address, input]`, or `[address, null, "[1,2] (array)"]` for an input that is not a value, with the description for errors. */
 type WireInput = readonly [address: string, input: unknown, shown?: string | undefined];
 
 /**
- * What is to be written, as hubs tell it to one another. A value goes as it is. Of anything else the owner gets what it needs to refuse it:
- * how an error shows it, since it may be no JSON, or too deep or too long for a message.
+ * Encodes the input of a write. A value is sent as it is. For any other input the owner gets the description that it needs to reject it,
+ * because the input may not be JSON, or be too deep or too long for a message.
  */
 export function encodeInput(address: string, input: unknown): WireInput {
   return isReportedAsItIs(input) ? [address, input] : [address, null, describe(input)];
 }
 
-/** What the owner converts in the place of the input: it refuses it in the same words. An infinite number, or none, is itself. */
+/** Returns what the owner converts in place of the input: it rejects it with the same message. Infinite numbers and NaN are restored. */
 export function readInput([, input, shown]: WireInput): unknown {
   if (shown === undefined) return input;
   return shown.endsWith(' (number)') ? Number.parseFloat(shown) : new Described(shown);

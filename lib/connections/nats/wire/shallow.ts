@@ -1,19 +1,19 @@
-// Whether JSON is no harder to read than what hubs send. To read a megabyte of brackets, of keys that all differ, or of short texts would
-// hold everything else up for many times as long as to look through its bytes.
+// Checks that JSON is no harder to parse than the messages of hubs. Parsing a megabyte of brackets, of different keys or of short texts
+// would delay everything else many times longer than a scan of its bytes.
 
-/** Shorter texts are read within some milliseconds, whatever they are. */
+/** Shorter messages parse within some milliseconds, whatever they contain. */
 const shortBytes = 32_768;
 /** Hubs send eight levels, and know some forty keys. */
 const maxDepth = 32;
 const maxKeys = 64;
 const longestKey = 64;
-/** As many as a turn has of the greatest length that is taken as one, where each change says who made it, when and why. */
+/** The number of texts in the longest turn that is taken as one, where each change says who made it, when and why. */
 const maxTexts = 30_000;
-/** Values, and ends of lists: twice as many as such a turn has. */
+/** Values and ends of lists: twice as many as in such a turn. */
 const maxValues = 120_000;
 
 const [quote, backslash] = [0x22, 0x5c];
-/** What each byte may be outside of texts; most are nothing of that. */
+/** The role of each byte outside of texts; most have none. */
 const kind = { nothing: 0, opening: 1, closing: 2, colon: 3, quote: 4, comma: 5 } as const;
 const kinds = new Uint8Array(256);
 for (const [character, what] of [
@@ -27,7 +27,7 @@ for (const [character, what] of [
 ] as const)
   kinds[character.charCodeAt(0)] = what;
 
-/** Errors: it is deeper, or has more keys, texts or values. Whether it is JSON at all is not looked at. */
+/** Errors: the JSON is too deep, or has too many keys, texts or values. Does not check whether it is valid JSON. */
 export function expectShallow(data: Uint8Array, mostKeys = maxKeys): void {
   if (data.length <= shortBytes) return;
   const keys = new Keys(data, mostKeys);
@@ -48,22 +48,22 @@ export function expectShallow(data: Uint8Array, mostKeys = maxKeys): void {
   }
 }
 
-/** The place of the quote that ends a text. */
+/** Returns the place of the quote that ends a text. */
 function endOfText(data: Uint8Array, start: number): number {
   let place = start;
   while (place < data.length && data[place] !== quote) place += data[place] === backslash ? 2 : 1;
   return place;
 }
 
-/** Nobody knows beforehand which keys have the same hash. */
+/** Random, so nobody can construct keys with the same hash. */
 const seed = Math.floor(Math.random() * 2 ** 31);
 
-/** The keys that differ from one another, where they first stand. */
+/** The distinct keys, each stored by its first occurrence. */
 class Keys {
   readonly #data: Uint8Array;
   readonly #most: number;
   #count = 0;
-  /** By hash: behind its quote, or 0. */
+  /** By hash: the place behind the opening quote, or 0. */
   readonly #starts: Int32Array;
 
   constructor(data: Uint8Array, most: number) {
@@ -72,7 +72,7 @@ class Keys {
     this.#starts = new Int32Array(2 ** Math.ceil(Math.log2(4 * most)));
   }
 
-  /** `end` is behind the quote that ends the key. Errors: these are too many. */
+  /** Adds a key; `end` is behind its closing quote. Errors: there are too many. */
   add(start: number, end: number): void {
     const data = this.#data;
     const starts = this.#starts;
