@@ -1,7 +1,7 @@
 // Loads the code of the package. `npm run build` bundles it into a few pieces, each a CommonJS function. A folder caches the code that V8
 // has compiled, so the next start compiles almost nothing. Without a readable or writable cache the same code runs uncached.
 
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -11,6 +11,7 @@ import { cachedDataVersionTag, setFlagsFromString } from 'node:v8';
 import { Script } from 'node:vm';
 import { threadId } from 'node:worker_threads';
 import { crc32 } from 'node:zlib';
+import { makeFolder } from './files/make-folder.ts';
 
 type Exports = Record<string, unknown>;
 type PieceFunction = (
@@ -140,7 +141,7 @@ function write(folder: string, name: string, content: readonly Buffer[]): boolea
   const place = join(folder, keptFor);
   const unfinished = join(place, `${name}.${pid}-${threadId}`);
   try {
-    mkdirSync(place, { recursive: true, mode: 0o755 });
+    makeFolder(place, 0o755);
     if (!isTrusted(place)) return false; // no start would read it
     dropOld(folder);
     writeFileSync(unfinished, Buffer.concat(content), { mode: 0o644 });

@@ -168,7 +168,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
     ],
   ],
   ['index.ts', ['*']],
-  ['code-loader.ts', []],
+  ['code-loader.ts', ['files/make-folder.ts']],
   ['prepared.ts', []],
   ['main.ts', ['*', 'commander']],
   ['patchbay.ts', ['command/node-version.ts', 'main.ts']],
@@ -253,6 +253,12 @@ test('every floor of the REST API knows only those that it may know', async (t) 
 
 test('only lib/net/uws.ts names uWebSockets.js', async (t) => {
   for (const file of await libFiles()) if ((await readLib(file)).includes('uws-')) t.is(file, 'net/uws.ts');
+});
+
+test('only lib/files/make-folder.ts makes folders: with `recursive` Node.js never returns below /proc', async (t) => {
+  for (const file of await libFiles())
+    if (file !== 'files/make-folder.ts' && /\bmkdir(Sync)?\(/.test(await readLib(file))) t.fail(file);
+  t.pass();
 });
 
 test('only programs touch process: lib/main.ts, the process of the keyboard, and threads of their own', async (t) => {

@@ -5,7 +5,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { makeFolder } from '../files/regular-file.ts';
+import { makeFolder } from '../files/make-folder.ts';
 import { HubError } from '../model/error.ts';
 import { printable } from '../model/printable.ts';
 import { type Cli, command, fromEnvironment } from './cli.ts';

@@ -1,5 +1,5 @@
 // Reads files that people name. It opens without waiting, looks at what was opened, and reads regular files alone, and of these no more
-// than a bound: a named pipe, a device or a file without end holds nobody up, whatever stood there a moment ago. Makes folders likewise.
+// than a bound: a named pipe, a device or a file without end holds nobody up, whatever stood there a moment ago.
 
 import { isUtf8 } from 'node:buffer';
 import {
@@ -8,14 +8,12 @@ import {
   type Dirent,
   fstatSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readSync,
   type Stats,
   statSync,
 } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
 import { groupDigits } from '../model/digits.ts';
 import { messageOf } from '../model/error.ts';
 import { withinTicks } from '../model/time/wall-clock.ts';
@@ -224,24 +222,4 @@ function columnOf(line: Buffer): number {
     at += length;
   }
   return column;
-}
-
-/**
- * Makes a folder, and those above it that there are not yet. Where the system says of a folder that takes no others that there is none,
- * as of `/proc`, Node.js itself would go on for ever. Errors: those of the file system, also where a file stands in the way.
- */
-export function makeFolder(path: string): void {
-  const missing: string[] = [];
-  let at = resolve(path);
-  while (statSync(at, { throwIfNoEntry: false }) === undefined) {
-    missing.push(at);
-    at = dirname(at);
-  }
-  if (missing.length === 0 && !statSync(at).isDirectory()) mkdirSync(at);
-  for (const one of missing.reverse())
-    try {
-      mkdirSync(one);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error; // somebody else has made it meanwhile
-    }
 }

@@ -1,11 +1,11 @@
 // Reading what people name: a file as a whole, or what is there in place of it; nothing waits and nothing is read without a bound.
 
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { readTexts } from '../../lib/connections/rest-api/entrance/certificate.ts';
-import { decodeUtf8, makeFolder, readRegularFile, readRegularFileSync } from '../../lib/files/regular-file.ts';
+import { decodeUtf8, readRegularFile, readRegularFileSync } from '../../lib/files/regular-file.ts';
 import { within } from '../support/deadline.ts';
 import { createFolder } from '../support/folder.ts';
 import { oddFiles, replaceBy } from '../support/odd-file.ts';
@@ -68,26 +68,4 @@ test('a link is followed, and bytes that are no UTF-8 are refused with their pla
     t.throws(() => decodeUtf8(wrong)),
     { message: 'bytes that are no UTF-8', position: { line: 2, column: 5 } },
   );
-});
-
-test('a folder is made with those above it, or what is in its way is told; nothing goes on for ever', async (t) => {
-  const folder = await createFolder(t, { file: '' });
-  const made = join(folder, 'a/b/c');
-  makeFolder(made);
-  makeFolder(made);
-  t.true(statSync(made).isDirectory());
-  symlinkSync('a', join(folder, 'link'));
-  makeFolder(join(folder, 'link/d'));
-  t.true(statSync(join(folder, 'a/d')).isDirectory());
-  symlinkSync('nowhere', join(folder, 'dangling'));
-  for (const path of ['file', 'file/a', 'dangling/a', 'dangling'].map((name) => join(folder, name)))
-    t.throws(
-      () => {
-        makeFolder(path);
-        statSync(path);
-      },
-      undefined,
-      path,
-    );
-  if (process.platform === 'linux') t.throws(() => makeFolder('/proc/nothing/here'), { code: 'ENOENT' });
 });

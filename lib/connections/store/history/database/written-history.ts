@@ -1,7 +1,7 @@
 // What the thread of the history does: it opens the database, whatever has become of it, and writes what it is handed. What it could
 // not write it keeps until it can.
 
-import { makeFolder } from '../../../../files/regular-file.ts';
+import { makeFolder } from '../../../../files/make-folder.ts';
 import { messageOf } from '../../../../model/error.ts';
 import { type ClockReading, readClocks } from '../../../../model/time/age-clock.ts';
 import { jumpMs } from '../../../../model/time/wall-clock.ts';

@@ -5,7 +5,8 @@ import { closeSync, copyFileSync, mkdtempSync, openSync, readSync, rmSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { makeFolder, readFlags } from '../../../../files/regular-file.ts';
+import { makeFolder } from '../../../../files/make-folder.ts';
+import { readFlags } from '../../../../files/regular-file.ts';
 import { messageOf } from '../../../../model/error.ts';
 import type { OpenedStored } from '../values/values-messages.ts';
 import { clearLog, companions, type DatabaseFiles, exists, isFile, setAside, timeOf, useCopy } from './files.ts';
