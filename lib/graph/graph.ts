@@ -5,6 +5,7 @@ import { type Observable, Subject } from 'rxjs';
 import { formatAddress } from '../model/address.ts';
 import { HubError } from '../model/error.ts';
 import type { Change, MirroredChange, Origin, ParameterDeclaration, Remote, RemoteWrite } from '../model/parameter.ts';
+import { cutText } from '../model/printable.ts';
 import type { Durations } from '../model/time/duration.ts';
 import { wallClock } from '../model/time/wall-clock.ts';
 import { convert, type Value } from '../model/value.ts';
@@ -423,12 +424,24 @@ class PendingChange implements Change {
     this.value = value;
     this.origin = origin;
     const depth = cause === undefined ? 0 : cause.depth + 1;
-    this.cause = depth % keptCauses !== 0 || depth <= keptCauses ? cause : shorten(cause!);
+    this.cause = depth % keptCauses !== 0 || depth <= keptCauses ? withShortTexts(cause) : shorten(cause!);
     this.depth = depth;
     this.hop = hop;
     this.time = time;
   }
 }
+
+/** How much of a long text a cause keeps: the text itself no longer counts where it has been replaced. */
+const causeTextLength = 256;
+
+/** The cause, or a copy of it with the beginnings of its long texts. */
+function withShortTexts(cause: Change | undefined): Change | undefined {
+  if (cause === undefined || !(isLongText(cause.value) || isLongText(cause.previous))) return cause;
+  const { value, previous } = cause;
+  return { ...cause, value: shortText(value), ...(previous !== undefined && { previous: shortText(previous) }) };
+}
+
+const shortText = (value: Value) => (isLongText(value) ? cutText(value, causeTextLength) : value);
 
 /** Copies the newest part of a chain. Other chains through the original keep all of their changes. */
 function shorten(newest: Change): Change {

@@ -91,6 +91,11 @@ for (const [expression, expected] of results)
 const refused: [expression: string, offset: number, message: RegExp][] = [
   ['value +', 6, /^expected a value after \+, got the end$/],
   ['1 + nope', 4, /^unknown name "nope", the names are value, flag, text; a text needs quotes: 'nope'$/],
+  [
+    'desk/mic > 1',
+    0,
+    /^unknown name "desk": an expression here cannot read a parameter by its address \(desk\/mic\), the names are value, flag, text$/,
+  ],
   ['text + 1', 7, /^text \+ number: use string\(1\)$/],
   ['!value', 0, /^expected a condition after !, got a number: compare it, as in value == 0$/],
   ['flag + 1', 0, /^true\/false \+ number: use \(flag \? 1 : 0\)$/],

@@ -40,3 +40,33 @@ test('a timer that starts itself again by a rule: memory is flat, and its cause 
   t.true(depth > changesPerRound);
   t.is(cause?.parameter.address, 'clock/timer/1/start');
 });
+
+test('a change keeps the beginnings of the long texts that led to it: their room is free once they are replaced', async (t) => {
+  const count = 300;
+  const ids = Array.from({ length: count }, (_, index) => index);
+  const hub = await startTestHub(t, {
+    connections: { desk: { type: 'dummy', parameters: ids.flatMap((id) => [`text-${id},S`, `size-${id},I`]) } },
+    rules: ids.map((id) => ({
+      from: `desk/text-${id}`,
+      when: 'size(value) > 1',
+      map: 'size(value)',
+      to: `desk/size-${id}`,
+    })),
+  });
+  const client = { kind: 'client', name: 'test' } as const;
+  const usedBytes = () => {
+    collectGarbage();
+    return process.memoryUsage().heapUsed;
+  };
+  const before = usedBytes();
+  for (const id of ids)
+    for (const text of [`${id}`.padEnd(60_000, 'x'), 'a', 'b']) hub.write(`desk/text-${id}`, text, client);
+  const moreBytes = usedBytes() - before;
+  t.true(moreBytes < 60_000 * (count / 10), `${moreBytes} bytes more`);
+  for (const id of ids) {
+    const { value, cause } = hub.find(`desk/size-${id}`)!.lastChange!;
+    t.is(value, 60_000);
+    t.is(cause?.parameter.address, `desk/text-${id}`);
+    t.is(cause?.value, `${`${id}`.padEnd(256, 'x')}…`);
+  }
+});

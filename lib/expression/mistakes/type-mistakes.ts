@@ -183,15 +183,19 @@ function unknownVariable(text: string, node: Part, names: readonly string[], has
   const nearest = small === 'true' || small === 'false' ? small : nearestName(name, names);
   if (nearest !== undefined) return `unknown name "${name}", did you mean "${nearest}"?`;
   const after = text.slice(node.end);
+  const shown = names.filter((known) => known !== 'now');
+  const known = shown.length > 0 && shown.length <= 20 ? `, the names are ${shown.join(', ')}` : '';
   const [address] = /^[\w-]+(?:\s*\/\s*[\w-]+)+/.exec(text.slice(node.start)) ?? [];
-  if (hasParam && address !== undefined && /^\s*[-/]/.test(after))
-    return `unknown name "${name}": read a parameter with param('${address.replace(/\s/g, '')}')`;
   if (/^\s*\./.test(after) && name === 'Math')
     return 'unknown name "Math": write functions without Math., as in round(value)';
   const type = functionTypes.get(name);
   if (type !== undefined) return `unknown name "${name}": write a function with brackets, as in ${type.usages[0]}`;
-  const shown = names.filter((known) => known !== 'now');
-  const known = shown.length > 0 && shown.length <= 20 ? `, the names are ${shown.join(', ')}` : '';
+  if (address !== undefined && /^\s*[-/]/.test(after)) {
+    const parameter = address.replace(/\s/g, '');
+    return hasParam
+      ? `unknown name "${name}": read a parameter with param('${parameter}')`
+      : `unknown name "${name}": an expression here cannot read a parameter by its address (${parameter})${known}`;
+  }
   const quotes = ownNames.has(name) ? '' : `; a text needs quotes: '${name}'`;
   return `unknown name "${name}"${known}${quotes}`;
 }

@@ -1,7 +1,7 @@
 // What browsers open: the console at /hub/, its files, the client library, and the files of the Document Root. `npm install` builds the
 // console and the client library.
 
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { HubError } from '../../../model/error.ts';
@@ -92,7 +92,8 @@ export function documentRoutes(context: Context): Route[] {
       { path: '/', get: { need: 'entry', handler: redirectToHub } },
       { path: '/*', get: { need: 'entry', handler: replyNotFound } },
     ];
-  if (!existsSync(root)) log.warn({}, `documentRoot: expected a folder, there is none at ${root}`);
+  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory())
+    log.warn({}, `documentRoot: expected a folder, there is none at ${root}`);
   const hidden = new PrivateFileCheck(() => hub.persistence.installation());
   const handler = filesOf(
     context,

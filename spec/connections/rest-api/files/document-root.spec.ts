@@ -167,6 +167,13 @@ test('D-16: a pipe or a socket in the root is no file, and blocks nobody', async
   t.is((await ask(t, hub.port, 'GET /a.txt')).text, 'a');
 });
 
+test('a Document Root that is a file is named in the log, as one that is missing', async (t) => {
+  const root = join(await createFolder(t, { file: '' }), 'file');
+  const hub = await startTestHub(t, { connections: { api: { ...api, documentRoot: root } } });
+  t.like(hub.lines, { 0: { level: 'warn', message: `documentRoot: expected a folder, there is none at ${root}` } });
+  t.is((await ask(t, hub.port, 'GET /')).status, 404);
+});
+
 test('S-12: a Document Root may itself be a link, and may come later; the log tells that it is missing', async (t) => {
   const hub = await startSite(t, {});
   t.like(hub.lines, { 0: { level: 'warn', message: `documentRoot: expected a folder, there is none at ${hub.root}` } });

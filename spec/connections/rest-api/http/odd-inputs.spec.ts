@@ -36,6 +36,26 @@ test('JSON that is nested deep is a mistake of its sender: HTTP', async (t) => {
   expectQuietLog(t, hub);
 });
 
+/** What a terminal obeys, or shows in another order: ESC, CSI of C1, a change of direction. */
+const obeyed = '\u001b[2J\u009b31m\u202e';
+test('an error quotes what the client sent, and a terminal obeys nothing of it', async (t) => {
+  const hub = await startTestHub(t, { connections: { api, desk } });
+  const asJson = { 'content-type': 'application/json' };
+  for (const accept of ['*/*', 'application/json'])
+    for (const [path, headers, body] of [
+      ['POST /update', asJson, JSON.stringify({ parameter: 'desk/count', value: obeyed })],
+      ['POST /update', asJson, JSON.stringify({ parameter: `desk/${obeyed}`, value: 1 })],
+      ['POST /update', { 'content-type': `text/${obeyed.slice(0, 1)}x` }, '{}'],
+      ['POST /hub/rules', asJson, JSON.stringify({ rule: obeyed, enabled: true })],
+      [`GET /hub/parameters?filter=${encodeURIComponent(`(${obeyed}`)}`, {}, ''],
+      [`GET /hub/parameters/desk/${encodeURIComponent(obeyed)}`, {}, ''],
+    ] as const) {
+      const { status, text } = await ask(t, hub.port, path, { headers: { ...headers, accept }, body });
+      t.true(status >= 400, `${path} ${body}`);
+      for (const sign of ['\u001b', '\u009b', '\u202e']) t.false(text.includes(sign), `${path} ${body} ${accept}`);
+    }
+});
+
 const messages: [protocol: 'plain' | 'patchbay.v1', message: string][] = [
   ['plain', deepList],
   ['plain', deepObject],

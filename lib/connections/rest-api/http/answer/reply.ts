@@ -2,6 +2,7 @@
 // 9457).
 import { createHash } from 'node:crypto';
 import { type ErrorCode, errorCatalogue, type HubError } from '../../../../model/error.ts';
+import { printableJson, printableLines } from '../../../../model/printable.ts';
 import type { HttpResponse } from '../../../../net/uws.ts';
 import type { Problem } from '../../../../wire/http/problem.ts';
 import { LimitError } from '../../limits/limit-hits.ts';
@@ -71,7 +72,8 @@ export function replyError(
   begin(response, status).writeHeader('Content-Type', asJson ? 'application/problem+json' : textType);
   response.writeHeader('Cache-Control', 'no-store');
   for (const [name, value] of [...helpingHeaders(error), ...headers]) response.writeHeader(name, value);
-  const body = asJson ? JSON.stringify(problemOf(error, status)) : `${error.message}\n`;
+  // a message quotes what the client sent, and people read it on a terminal
+  const body = asJson ? printableJson(JSON.stringify(problemOf(error, status))) : `${printableLines(error.message)}\n`;
   if (closes) response.end(body, true);
   else send(response, body);
 }
