@@ -54,11 +54,11 @@ export interface MirroringPort {
 // hubs decides it, and has another hub do it meanwhile.
 
 /** The work from when it begins to when it ends. */
-export interface Watch {
+export interface LeadershipTerm {
   /** Counts whose turn it is, of all hubs that may do the work; every firing of a rule belongs to a term. */
-  readonly term: number;
+  readonly number: number;
   /** Whether the hub goes on with values of another hub, or of its own from before: no rule runs because the work begins. */
-  readonly goesOn: boolean;
+  readonly continues: boolean;
   /**
    * Looks whether the work may go on at this moment; what returns false has ended it by then. The hub asks before each turn and
    * before each effect outside. Left out: nothing ends it by itself.
@@ -76,13 +76,13 @@ export type HeldBack = Pick<ReadonlyMap<string, string>, 'get'>;
 
 export interface Leadership {
   /** What the hub does at the moment; undefined: its connections and rules do not run. */
-  readonly watch: Pick<Watch, 'term' | 'confirm'> | undefined;
+  readonly term: Pick<LeadershipTerm, 'number' | 'confirm'> | undefined;
   /** Whether the work is done: by this hub, or by another one whose parameters this one shows. */
   readonly isDone: boolean;
   /** Whether it has begun its work at some time, or a gateway has taken over for it what another hub has done: it goes on from there. */
   hasBegun: boolean;
   /** Begins the work: connections first, then rules. */
-  begin(watch: Watch): void;
+  begin(term: LeadershipTerm): void;
   /**
    * Ends it, rules first; `reason` tells why connections do not run, `isDoneElsewhere` whether another hub does it meanwhile. Resolves when
    * they have finished what they had begun.

@@ -80,13 +80,13 @@ export class SettleQueue {
     const taken = (isOther ? this.#others.take() : first)!;
     if (!isOther) {
       this.#inOrder[this.#next++] = undefined;
-      if (this.#next === this.#end) this.#startAnew();
+      if (this.#next === this.#end) this.#reset();
     }
     taken.isWaiting = false;
     return taken;
   }
 
-  #startAnew(): void {
+  #reset(): void {
     if (this.#inOrder.length > keptLength) this.#inOrder.length = 0;
     this.#next = this.#end = 0;
     this.#last = undefined;

@@ -2,7 +2,7 @@
 // replays run others, which reach nothing outside of the process.
 import { type SchedulerLike, Subscription } from 'rxjs';
 import type { HubPort } from '../connections/hub-port.ts';
-import type { HeldBack, Leadership, Watch } from '../connections/mirroring.ts';
+import type { HeldBack, Leadership, LeadershipTerm } from '../connections/mirroring.ts';
 import { hubId, type Plan, startedId } from '../flow/plan.ts';
 import { HubPersistence } from '../flow/run/connections/hub-persistence.ts';
 import type { ConnectionChange } from '../flow/run/connections/running-connection.ts';
@@ -174,7 +174,7 @@ export class Engine {
 // The leadership of this hub, as decided by a gateway.
 
 /** The term of a hub that no gateway holds back. */
-const always: Watch = { term: 0, goesOn: true };
+const always: LeadershipTerm = { number: 0, continues: true };
 
 /** How long connections wait for restored values. A hub that takes over has the values already, and others wait for it. */
 const restoreWaitMs = { successor: 10_000, first: 30_000 };
@@ -184,7 +184,7 @@ type LeadershipParts = Pick<Engine, 'graph' | 'persistence' | 'connections' | 'r
 class HubLeadership implements Leadership {
   readonly #parts: LeadershipParts;
   readonly #logStarted: () => void;
-  #watch: Watch | undefined = always;
+  #term: LeadershipTerm | undefined = always;
   #isDoneElsewhere = false;
   #rulesRun = true;
   #isStarted = false;
@@ -197,12 +197,12 @@ class HubLeadership implements Leadership {
     this.#logStarted = logStarted;
   }
 
-  get watch(): Watch | undefined {
-    return this.#watch;
+  get term(): LeadershipTerm | undefined {
+    return this.#term;
   }
 
   get isDone(): boolean {
-    return this.#watch !== undefined || this.#isDoneElsewhere;
+    return this.#term !== undefined || this.#isDoneElsewhere;
   }
 
   /** Starts the first gateways, of which one may hold everything else back. Errors: those of `startGateways`. */
@@ -215,7 +215,7 @@ class HubLeadership implements Leadership {
   /** Swaps the gateways, of which one may hold everything else back. Errors: those of `swapGateways`. */
   swap(plan: Plan, swapGateways: () => void): void {
     const reason = reasonToHold(plan);
-    const wasAlways = this.#watch === always;
+    const wasAlways = this.#term === always;
     if (wasAlways && reason !== undefined) void this.end(reason);
     try {
       swapGateways();
@@ -225,31 +225,31 @@ class HubLeadership implements Leadership {
     }
     if (reason !== undefined) return;
     this.holdBack(new Map());
-    if (this.#watch !== always) this.begin(always);
+    if (this.#term !== always) this.begin(always);
   }
 
-  begin(watch: Watch): void {
+  begin(term: LeadershipTerm): void {
     if (this.#hasEnded) return;
     const { graph, connections, persistence } = this.#parts;
-    this.#watch = watch;
+    this.#term = term;
     this.hasBegun = true;
-    graph.mayAct = watch.mayAct;
-    if (watch.goesOn) persistence.forgetRecalled();
-    const restored = connections.holdNoLonger(watch.goesOn ? restoreWaitMs.successor : restoreWaitMs.first);
-    if (restored === undefined) this.#beginRules(watch);
-    else void restored.then(() => this.#beginRules(watch));
+    graph.mayAct = term.mayAct;
+    if (term.continues) persistence.forgetRecalled();
+    const restored = connections.holdNoLonger(term.continues ? restoreWaitMs.successor : restoreWaitMs.first);
+    if (restored === undefined) this.#beginRules(term);
+    else void restored.then(() => this.#beginRules(term));
   }
 
-  #beginRules(watch: Watch): void {
-    if (this.#watch !== watch || this.#hasEnded) return;
-    this.#parts.rules.hold(undefined, !watch.goesOn);
+  #beginRules(term: LeadershipTerm): void {
+    if (this.#term !== term || this.#hasEnded) return;
+    this.#parts.rules.hold(undefined, !term.continues);
     this.#rulesRun = true;
-    if (this.#isStarted && !watch.goesOn) this.#logStarted();
+    if (this.#isStarted && !term.continues) this.#logStarted();
   }
 
   end(reason: string, isDoneElsewhere = false): Promise<void> {
     const { connections, rules } = this.#parts;
-    this.#watch = undefined;
+    this.#term = undefined;
     this.#isDoneElsewhere = isDoneElsewhere;
     this.#rulesRun = false;
     if (!this.#hasEnded) {
@@ -266,8 +266,8 @@ class HubLeadership implements Leadership {
   /** Notes that everything that may run has been started. */
   started(): void {
     this.#isStarted = true;
-    if (this.#watch !== undefined) this.hasBegun = true;
-    if (this.#watch !== undefined && this.#rulesRun) this.#logStarted();
+    if (this.#term !== undefined) this.hasBegun = true;
+    if (this.#term !== undefined && this.#rulesRun) this.#logStarted();
   }
 
   /** Begins nothing from now on. */

@@ -78,10 +78,10 @@ export class Journal implements HubLog {
   }
 
   /** Continues the entries of earlier runs, if there are any, as soon as they arrive. */
-  goOnLater(kept: Promise<KeptLog | undefined>): void {
+  continueLater(kept: Promise<KeptLog | undefined>): void {
     this.#earlier = kept
       .then((log) => {
-        if (log !== undefined) this.goOn(log);
+        if (log !== undefined) this.continueFrom(log);
       })
       .catch((error) => this.warn({}, `the log of earlier runs is not shown: ${messageOf(error)}`))
       .finally(() => {
@@ -94,7 +94,7 @@ export class Journal implements HubLog {
    * move behind the earlier ones and get new numbers. It skips enough numbers that no number is used twice, even if an entry was shown and
    * then not stored.
    */
-  goOn({ entries, count, endedAt, isClean }: KeptLog): void {
+  continueFrom({ entries, count, endedAt, isClean }: KeptLog): void {
     const own = this.#entries.after(0);
     this.#count = count;
     this.#entries = new Entries(entries);

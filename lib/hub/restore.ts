@@ -42,7 +42,7 @@ export async function restoreFrom(
   const { connection, log: logOfStore } = asked;
   const beganMs = performance.now();
   const kept = await asked.kept;
-  if (kept.log !== undefined) log.goOnLater(kept.log);
+  if (kept.log !== undefined) log.continueLater(kept.log);
   persistence.leave(connection, kept.left);
   const origin: Origin = { kind: 'restored', name: connection.id };
   let restored = 0;

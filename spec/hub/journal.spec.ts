@@ -39,7 +39,7 @@ test('after a restart numbers go on, and what was logged meanwhile comes behind 
   const journal = Journal.of(recorder);
   journal.warn({ connection: 'desk' }, 'early');
   const kept = { n: 7, time: Date.now() - 60_000, level: 'info', message: 'of yesterday' } as const;
-  journal.goOn({ entries: [kept], count: 'kept', endedAt: Date.UTC(2026, 10, 22), isClean: false });
+  journal.continueFrom({ entries: [kept], count: 'kept', endedAt: Date.UTC(2026, 10, 22), isClean: false });
   journal.info({}, 'later');
   const { entries, next, count } = journal.read(0, 'debug');
   t.is(count, 'kept');
@@ -93,7 +93,7 @@ test('what comes a thousand times is written once at first, and a second later w
 
 test('entries of earlier runs that cannot be had are told, and the journal goes on without them', async (t) => {
   const journal = Journal.of(createLogRecorder());
-  journal.goOnLater(Promise.reject(new Error('the thread has ended')));
+  journal.continueLater(Promise.reject(new Error('the thread has ended')));
   await journal.earlier;
   t.is(journal.earlier, undefined);
   t.deepEqual(

@@ -48,7 +48,7 @@ export const nats = defineGatewayType({
         isShared,
         hasMirrored: () => [...mirrors.hubs()].some((one) => one.hub === settings.hub && one.hasMirrored),
         namesake$,
-        heard: () => mirrors.owners(goneMs),
+        reportedOwners: () => mirrors.owners(goneMs),
         hasNoTerm: (name) => mirrors.hasNoTerm(name, longestWaitMs),
         notifyAll: (endMs) => sharer.notifyAll(endMs),
         fail: (reason) => subscriber.error(new HubError('cannot-start', reason)),
@@ -82,9 +82,9 @@ export const nats = defineGatewayType({
         error: (error) => subscriber.error(error),
       });
       following.add(
-        combineLatest([link.state$, ownership.trouble$]).subscribe({
-          next: ([state, trouble]) => {
-            const reason = state.session === undefined ? state.reason : trouble;
+        combineLatest([link.state$, ownership.problem$]).subscribe({
+          next: ([state, problem]) => {
+            const reason = state.session === undefined ? state.reason : problem;
             if (reason === undefined) return;
             if (reason !== '') subscriber.next({ state: 'degraded', reason });
             else if (state.session !== undefined) subscriber.next({ state: 'running' });

@@ -29,7 +29,7 @@ test('parameters of other hubs are printed; what a hub that stands by mirrors of
   const desk = { type, parameters: ['lamp,B,true'] };
   await start({ hub: 'edge' }, { rack: { type, parameters: ['light,B,false'] } });
   const main = await start(pair, { desk });
-  await eventually(() => main.leadership.watch !== undefined);
+  await eventually(() => main.leadership.term !== undefined);
   const standby = await start(pair, { desk });
   await eventually(() => standby.find('desk/lamp')?.remote?.staleSince === undefined);
   for (const hub of [main, standby]) {

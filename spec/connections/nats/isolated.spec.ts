@@ -46,7 +46,7 @@ test('without servers each hub does its own work, a pair only if it is told to, 
 
   await nats.servers[0]!.kill();
   const goneAt = Date.now();
-  await eventually(() => stops.leadership.watch === undefined && staleSince(other, 'alone/in') !== undefined);
+  await eventually(() => stops.leadership.term === undefined && staleSince(other, 'alone/in') !== undefined);
   t.true(staleSince(other, 'alone/in')! <= goneAt + 1000, 'since the owner was last heard of');
   t.is(await write(other, 'alone/in', 2), 'alone/in: expected hub "alone" to be there, nothing is heard of it');
   t.is(valueAt(other, 'alone/in'), 1, 'it can still be read');
@@ -59,16 +59,16 @@ test('without servers each hub does its own work, a pair only if it is told to, 
     hub.write(`${name}/in`, 7, writer);
     t.is(valueAt(hub, `${name}/out`), 7, name);
   }
-  t.is(goesOn.leadership.watch?.term, 1);
+  t.is(goesOn.leadership.term?.number, 1);
   t.like(statusOf(alone, 'house'), { state: 'degraded' });
   t.regex(statusOf(alone, 'house').reason, /^(lost|cannot reach) /);
   const late = await start('late');
-  await eventually(() => late.leadership.watch !== undefined);
+  await eventually(() => late.leadership.term !== undefined);
   late.write('late/in', 7, writer);
   t.is(valueAt(late, 'late/out'), 7, 'also one that starts meanwhile');
 
   await nats.servers[0]!.start();
-  await eventually(() => stops.leadership.watch !== undefined);
+  await eventually(() => stops.leadership.term !== undefined);
   stops.write('stops/in', 7, writer);
   await eventually(() => knowAll(7) && valueAt(other, 'late/out') === 7 && valueAt(late, 'stops/in') === 7);
   t.is(await write(other, 'alone/in', 8), 8);

@@ -24,13 +24,13 @@ async function startLate(t: ExecutionContext): Promise<HubUnderTest> {
   const vacancy = new Vacancy({ port: port!, hub: 'west', reason: 'nobody runs it', isFor });
   let isOver = false;
   const mayAct = () => {
-    if (isOver && hub.leadership.watch !== undefined) {
+    if (isOver && hub.leadership.term !== undefined) {
       void hub.leadership.end('its time is over');
       vacancy.begin(0);
     }
     return !isOver;
   };
-  hub.leadership.begin({ term: 1, goesOn: true, mayAct });
+  hub.leadership.begin({ number: 1, continues: true, mayAct });
   isOver = true;
   t.is(hub.find('desk/level')!.remote, undefined);
   return hub;

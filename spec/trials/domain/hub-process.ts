@@ -28,7 +28,7 @@ const note = () => {
 hub.changes$.subscribe(({ origin }) => {
   if (origin.kind !== 'rule' || origin.hub !== undefined) return;
   const now = process.hrtime.bigint();
-  const term = hub.leadership.watch?.term ?? -1;
+  const term = hub.leadership.term?.number ?? -1;
   if (firing !== undefined && firing.term !== term) note();
   if (firing === undefined) {
     firing = { term, first: now, last: now, count: 0 };
@@ -48,8 +48,8 @@ let underWay = 0;
 let refusal: string | undefined;
 
 setInterval(() => {
-  if (hub.leadership.watch?.term !== term) {
-    term = hub.leadership.watch?.term;
+  if (hub.leadership.term?.number !== term) {
+    term = hub.leadership.term?.number;
     notify({ reports: 'term', term, atMs: Number(process.hrtime.bigint() / 1_000_000n) });
   }
   const now = performance.now();
@@ -59,7 +59,7 @@ setInterval(() => {
   }
   dueMs = Math.max(dueMs, now - 1000); // what a stop has left out is not made up for
   for (; dueMs < now; dueMs += 1000 / task.rate) {
-    if (hub.leadership.watch === undefined || !writes(`${task.desk}/in/${next++ % task.inputs}`, ++value)) break;
+    if (hub.leadership.term === undefined || !writes(`${task.desk}/in/${next++ % task.inputs}`, ++value)) break;
   }
 }, everyMs);
 
@@ -76,13 +76,13 @@ setInterval(async () => {
 }, ackEveryMs);
 
 setInterval(async () => {
-  const { watch } = hub.leadership;
-  if (isPaused || watch === undefined) return;
+  const { term: own } = hub.leadership;
+  if (isPaused || own === undefined) return;
   const written = ++value;
   const address = `${task.desk}/own/${task.place}`;
   if (!writes(address, written)) return;
   underWay++;
-  const isConfirmed = (await watch.confirm?.()) ?? true;
+  const isConfirmed = (await own.confirm?.()) ?? true;
   underWay--;
   if (isConfirmed) acknowledged.push([address, written]);
 }, ackEveryMs);
@@ -112,7 +112,7 @@ function look(): Look {
   const stale = parameters.filter(({ remote }) => remote?.staleSince !== undefined).map(({ address }) => address);
   const remote = parameters.filter((parameter) => parameter.remote !== undefined).length;
   return {
-    term: hub.leadership.watch?.term,
+    term: hub.leadership.term?.number,
     values: parameters.map(({ address, value }) => [address, value] as const),
     stale: stale.slice(0, 10),
     fresh: remote - stale.length,

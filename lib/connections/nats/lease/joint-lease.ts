@@ -97,8 +97,8 @@ export class JointLease {
   }
 
   /** Notes a record that a hub has requested to write into one of the registers, counted from 0. */
-  overheard(record: LeaseRecord, part: number): void {
-    this.#parts[part]!.overheard(record);
+  noteRequest(record: LeaseRecord, part: number): void {
+    this.#parts[part]!.noteRequest(record);
     const nowMs = this.#clock.now();
     if (!record.isReleased || nowMs - this.#hurriedMs < hurryEveryMs) return;
     this.#hurriedMs = nowMs;
@@ -106,8 +106,8 @@ export class JointLease {
   }
 
   /** Notes a term: the next holder gets a greater one, even if the servers have lost the lease. */
-  heardOf(term: number): void {
-    this.#parts[0]!.heardOf(term);
+  noteTerm(term: number): void {
+    this.#parts[0]!.noteTerm(term);
   }
 
   /** Requests nothing from now on; what is held expires. */
@@ -133,8 +133,8 @@ export class JointLease {
   }
 
   /** Why the servers have not answered for any part for a while; empty: they do. Hot, replays last, never completes, never errors. */
-  get trouble$(): Observable<string> {
-    return combineLatest(this.#parts.map((part) => part.trouble$)).pipe(
+  get problem$(): Observable<string> {
+    return combineLatest(this.#parts.map((part) => part.problem$)).pipe(
       map((all) => (all.includes('') ? '' : all[0]!)),
       distinctUntilChanged(),
     );
@@ -151,8 +151,8 @@ export class JointLease {
   }
 
   /** Clears the problem, for example because other servers are asked from now on. */
-  forgetTrouble(): void {
-    for (const part of this.#parts) part.forgetTrouble();
+  clearProblem(): void {
+    for (const part of this.#parts) part.clearProblem();
   }
 
   /** Returns the parts by which this hub continues, the most recently renewed first: it can most likely be written. */
@@ -166,9 +166,9 @@ export class JointLease {
     if (this.#hasEnded) return;
     const held = this.#parts.filter((part) => part.isHeld());
     for (const part of held) if (this.#isReturned(part)) this.#kept.set(part, termOf(part));
-    const goesOn = held.some((part) => this.#isKept(part));
-    if (goesOn || held.length === this.#parts.length || held.some((part) => part.isWhole)) {
-      if (!goesOn) this.#begin(held);
+    const continues = held.some((part) => this.#isKept(part));
+    if (continues || held.length === this.#parts.length || held.some((part) => part.isWhole)) {
+      if (!continues) this.#begin(held);
       for (const part of held) this.#kept.set(part, termOf(part));
       this.#enter({ is: 'held', term: this.#term });
       return;

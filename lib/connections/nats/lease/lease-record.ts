@@ -76,5 +76,5 @@ export const leaseTimes = {
   /** The pause before servers that did not answer are asked again. */
   retryMs: 200,
   /** How long servers may be silent before that is reported. */
-  troubleMs: 2000,
+  problemAfterMs: 2000,
 } as const;

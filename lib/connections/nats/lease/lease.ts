@@ -31,7 +31,7 @@ export class Lease {
   #working: Promise<void> | undefined;
   readonly #pause: Pause;
   #hasEnded = false;
-  readonly #trouble = new BehaviorSubject('');
+  readonly #problem = new BehaviorSubject('');
   readonly #sighting = new Sighting();
   readonly #succession: Succession;
   /** The term of this hub's own record, as far as it knows. */
@@ -137,12 +137,12 @@ export class Lease {
   }
 
   /** Notes a record that a hub has requested to write into the register. */
-  overheard(record: LeaseRecord): void {
-    this.#sighting.overheard(record, this.#clock.now());
+  noteRequest(record: LeaseRecord): void {
+    this.#sighting.noteRequest(record, this.#clock.now());
   }
 
   /** Notes a term: the next holder gets a greater one, even if the servers have lost the lease. */
-  heardOf(term: number): void {
+  noteTerm(term: number): void {
     const { terms } = this.#whole;
     terms.greatest = Math.max(terms.greatest, term);
   }
@@ -183,18 +183,18 @@ export class Lease {
    * Why the servers have not answered for a while; empty: they do. Emits with each answer. Hot, replays last, never completes, never
    * errors.
    */
-  get trouble$(): Observable<string> {
-    return this.#trouble.asObservable();
+  get problem$(): Observable<string> {
+    return this.#problem.asObservable();
   }
 
   /** Whether the servers have recently answered. */
   get isAnswered(): boolean {
-    return this.#sighting.silentMs(this.#clock.now()) <= leaseTimes.troubleMs;
+    return this.#sighting.silentMs(this.#clock.now()) <= leaseTimes.problemAfterMs;
   }
 
   /** Clears the problem: the state of the next servers is not known yet. */
-  forgetTrouble(): void {
-    if (this.#trouble.value !== '') this.#trouble.next('');
+  clearProblem(): void {
+    if (this.#problem.value !== '') this.#problem.next('');
   }
 
   async #work(): Promise<void> {
@@ -207,7 +207,7 @@ export class Lease {
         pauseMs = this.#ownTerm === undefined ? await this.#look() : await this.#renew(this.#ownTerm);
       } catch (error) {
         this.#sighting.unanswered();
-        if (!this.isAnswered) this.#trouble.next(messageOf(error));
+        if (!this.isAnswered) this.#problem.next(messageOf(error));
       }
       for (const resolve of confirming) resolve(this.#renewals > renewals);
       if (pauseMs > 0 && !this.#pause.isWoken && !this.#hasEnded) await this.#pause.for(pauseMs);
@@ -247,7 +247,7 @@ export class Lease {
     const { value } = held;
     const nowMs = this.#clock.now();
     this.#noteAnswer(nowMs);
-    this.heardOf(value?.term ?? 0);
+    this.noteTerm(value?.term ?? 0);
     this.#sighting.note(held, nowMs);
     const isOwn = value !== undefined && !value.isReleased && value.holder === this.#me.id;
     this.#ownTerm = isOwn ? value.term : undefined;
@@ -280,7 +280,7 @@ export class Lease {
     const sequence = await this.#register.replace(this.#record(term), this.#sighting.sequence);
     if (sequence === undefined) return 0;
     this.#ownTerm = term;
-    this.heardOf(term);
+    this.noteTerm(term);
     this.#hold(term, sequence, askedMs);
     return leaseTimes.renewMs;
   }
@@ -304,7 +304,7 @@ export class Lease {
 
   #noteAnswer(nowMs: number): void {
     this.#sighting.answered(nowMs);
-    this.#trouble.next('');
+    this.#problem.next('');
   }
 
   #enter(state: LeaseState): void {

@@ -14,7 +14,7 @@ const electedMs = 1000;
 const refusedMs = 30_000;
 const answerMs = 1000;
 
-export interface Spreading {
+export interface SpreadOptions {
   /** Returns the present connection; undefined: there is none. */
   readonly connection: () => NatsConnection | undefined;
   readonly streams: readonly string[];
@@ -29,7 +29,7 @@ export interface Placed {
   readonly followers: readonly string[];
 }
 
-export function spreadLeaders({ connection, streams, isCalm, clock }: Spreading): Subscription {
+export function spreadLeaders({ connection, streams, isCalm, clock }: SpreadOptions): Subscription {
   const running = new Subscription();
   if (streams.length < 2) return running;
   const spread = async () => {

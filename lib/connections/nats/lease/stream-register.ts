@@ -19,7 +19,7 @@ import { type ForeignRegister, type Held, NotReplaced, type Register } from './r
 /** A server that takes longer than this counts as one that does not answer. */
 const answerMs = 1000;
 /** The interval of further attempts while one has no answer, so a stream with a new leader is written, or read, at once. */
-const againMs = 100;
+const retryMs = 100;
 /** The number of servers in a cluster that store a register. */
 const replicas = 3;
 /** The error codes for a stream that does not exist, and for another last message than expected. */
@@ -59,7 +59,7 @@ interface StreamRegisterOptions<T> {
   /** Parses a stored value. Errors: what was expected. */
   readonly parse: (data: unknown) => T;
   /** Called if the stored value is invalid. It counts as none, and the next value replaces it. */
-  readonly warnOfSenseless: (reason: string) => void;
+  readonly warnOfInvalid: (reason: string) => void;
 }
 
 interface Opened {
@@ -123,7 +123,7 @@ export class StreamRegister<T> implements Register<T>, ForeignRegister<T> {
       expectShallow(message.data, maxKeys);
       return this.#options.parse(message.json());
     } catch (error) {
-      this.#options.warnOfSenseless(messageOf(error));
+      this.#options.warnOfInvalid(messageOf(error));
       return undefined;
     }
   }
@@ -142,7 +142,7 @@ export class StreamRegister<T> implements Register<T>, ForeignRegister<T> {
       return seq;
     } catch (error) {
       if (session.codeOf(error) === hasOtherSequence) return undefined;
-      if (attempts > 1 || !(await isUnheard(error))) throw error;
+      if (attempts > 1 || !(await hasNoResponder(error))) throw error;
       void this.#createBeside(session);
       throw new NotReplaced('no server takes the lease at the moment');
     }
@@ -182,7 +182,7 @@ export class StreamRegister<T> implements Register<T>, ForeignRegister<T> {
 async function insist<T>({ codeOf }: Opened, ask: (timeoutMs: number) => Promise<T>): Promise<T> {
   const isAnswer = (error: unknown) => codeOf(error) !== undefined;
   try {
-    return await askAgain({ ask, everyMs: againMs, limitMs: answerMs, isAnswer });
+    return await askAgain({ ask, everyMs: retryMs, limitMs: answerMs, isAnswer });
   } catch (error) {
     const { errors } = error as AggregateError;
     throw errors.find(isAnswer) ?? errors[0];
@@ -197,7 +197,7 @@ async function open(connection: NatsConnection): Promise<Opened> {
 }
 
 /** Whether nobody listens: the stream is gone, or has no leader at the moment. */
-async function isUnheard(error: unknown): Promise<boolean> {
+async function hasNoResponder(error: unknown): Promise<boolean> {
   const { RequestError } = await import('@nats-io/transport-node');
   return error instanceof Error && error.cause instanceof RequestError && error.cause.isNoResponders();
 }
@@ -231,7 +231,7 @@ async function create(
   }
 }
 
-interface Asking<T> {
+interface AskAgainOptions<T> {
   /** Sends a request; rejects without an answer in time. */
   ask(withinMs: number): Promise<T>;
   readonly everyMs: number;
@@ -245,7 +245,7 @@ interface Asking<T> {
  * Repeats a request beside the earlier attempts as long as nobody answers: a request to a stream without a leader is lost, while its next
  * leader would answer at once. Resolves to the first answer. Errors: an AggregateError of all attempts, in the order in which they began.
  */
-export function askAgain<T>({ ask, everyMs, limitMs, isAnswer }: Asking<T>): Promise<T> {
+export function askAgain<T>({ ask, everyMs, limitMs, isAnswer }: AskAgainOptions<T>): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const errors: unknown[] = [];
   const attempts = Math.ceil(limitMs / everyMs);

@@ -90,7 +90,7 @@ export class Sighting {
   /** Whether the newest known record is that of a holder. */
   #isTaken = false;
   /** The greatest renewal that was requested, and when. */
-  #heard: { readonly holder: string; readonly renewal: number; readonly atMs: number } | undefined;
+  #requested: { readonly holder: string; readonly renewal: number; readonly atMs: number } | undefined;
   /** Since when every request was answered; undefined: the last one was not. */
   #answeredSinceMs: number | undefined;
   #answeredMs = Number.NEGATIVE_INFINITY;
@@ -104,20 +104,20 @@ export class Sighting {
   }
 
   /** Notes that a holder has requested a renewal, whether or not it succeeds. */
-  overheard({ holder, renewal }: LeaseRecord, nowMs: number): void {
-    if (renewal === undefined || (this.#heard?.holder === holder && renewal <= this.#heard.renewal)) return;
-    this.#heard = { holder, renewal, atMs: nowMs };
+  noteRequest({ holder, renewal }: LeaseRecord, nowMs: number): void {
+    if (renewal === undefined || (this.#requested?.holder === holder && renewal <= this.#requested.renewal)) return;
+    this.#requested = { holder, renewal, atMs: nowMs };
   }
 
   /** Notes the content of the register. It counts from when its request was noticed, if it was: it had been requested by then. */
   note({ sequence, value }: Held<LeaseRecord>, nowMs: number): void {
-    if (value !== undefined && sequence !== this.#sequence) this.#seenMs = this.#heardMs(value) ?? nowMs;
+    if (value !== undefined && sequence !== this.#sequence) this.#seenMs = this.#requestedMs(value) ?? nowMs;
     if (value !== undefined) this.#isTaken = !value.isReleased;
     this.#sequence = sequence;
   }
 
-  #heardMs({ holder, renewal = Number.POSITIVE_INFINITY }: LeaseRecord): number | undefined {
-    return this.#heard?.holder === holder && renewal <= this.#heard.renewal ? this.#heard.atMs : undefined;
+  #requestedMs({ holder, renewal = Number.POSITIVE_INFINITY }: LeaseRecord): number | undefined {
+    return this.#requested?.holder === holder && renewal <= this.#requested.renewal ? this.#requested.atMs : undefined;
   }
 
   /** Notes that this hub has taken or renewed the lease. */

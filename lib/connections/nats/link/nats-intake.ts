@@ -26,7 +26,7 @@ const reportEveryMs = 1000;
 const forgottenJobs = 1024;
 /** How many hubs have their own turns; all others share one. */
 const maxSenders = 300;
-const others = '';
+const sharedQueue = '';
 
 interface Job {
   readonly bytes: number;
@@ -88,7 +88,7 @@ export class Intake {
 
   /** Takes a message of a hub. Processes it at once if there is time and nothing of that hub waits. */
   take(hub: string, bytes: number, begin: () => Steps | undefined): void {
-    const key = this.#known.has(hub) || this.#queues.has(hub) || this.#queues.size < maxSenders ? hub : others;
+    const key = this.#known.has(hub) || this.#queues.has(hub) || this.#queues.size < maxSenders ? hub : sharedQueue;
     const waiting = this.#queues.get(key);
     if (waiting === undefined && this.hasTime) {
       const steps = this.#run(begin);
@@ -160,11 +160,11 @@ export class Intake {
   #enter(): void {
     if (this.#spentMs !== undefined) return;
     this.#spentMs = 0;
-    this.#soon(this.#goOn);
+    this.#soon(this.#runRound);
   }
 
   /** Begins a round: each hub has a turn, until the time is up. */
-  readonly #goOn = (): void => {
+  readonly #runRound = (): void => {
     this.#spentMs = undefined;
     if (this.#queues.size === 0) return;
     const end = this.begin();

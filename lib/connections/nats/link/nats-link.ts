@@ -12,7 +12,7 @@ import type { NatsSettings } from '../settings.ts';
 import { readCredentials, readTlsFiles } from './credential-files.ts';
 import type { Intake } from './nats-intake.ts';
 import { attemptAll } from './server-attempts.ts';
-import { askerOf, hubOf, hubOfInbox, inboxPrefixOf } from './subjects.ts';
+import { hubOf, hubOfInbox, inboxPrefixOf, requesterOf } from './subjects.ts';
 import type { Transport } from './transport.ts';
 
 /** A session with a server. `connection` is for JetStream, everything else uses `transport`. */
@@ -47,7 +47,7 @@ interface LinkContext {
 /** A server that is silent for this long has not answered. */
 const connectMs = 3000;
 /** The pause before reconnecting a broken link. */
-const againMs = 250;
+const retryMs = 250;
 /** A server that misses two pings is gone. */
 const pingIntervalMs = 1000;
 const maxPingsOut = 2;
@@ -74,7 +74,7 @@ export function openLink(context: LinkContext): Link {
     connection = undefined;
     if (isClosed) return;
     report(reason);
-    connect(againMs);
+    connect(retryMs);
   };
   const enter = (opened: NatsConnection) => {
     connection = opened;
@@ -83,7 +83,7 @@ export function openLink(context: LinkContext): Link {
     const server = opened.getServer();
     void opened.closed().then((error) => lose(`lost ${server}${error ? `: ${messageOf(error)}` : ''}`));
     log.info({ server }, `is connected to ${server}`);
-    const isOpen = letsAnybodyIn(opened.info, settings);
+    const isOpen = acceptsAnybody(opened.info, settings);
     if (isOpen && !wasOpen) log.warn({ server, domain: settings.domain }, openDomain(settings.domain, server));
     wasOpen = isOpen;
     state$.next({
@@ -117,7 +117,7 @@ async function dial(
   signal: AbortSignal,
 ): Promise<NatsConnection> {
   const endMs = scheduler.now() + connectMs;
-  await hearGreeting(server, connectMs, signal);
+  await awaitGreeting(server, connectMs, signal);
   const { domain, hub, credentials, tls } = settings;
   const { user, password, token, nkey, file } = credentials;
   const { connect, nkeyAuthenticator } = await import('@nats-io/transport-node');
@@ -145,9 +145,9 @@ async function dial(
 }
 
 /** Whether a server asks for no credentials: this hub has shown nothing that others lack. */
-function letsAnybodyIn(info: ServerInfo | undefined, { credentials, tls }: NatsSettings): boolean {
-  const showsItself = Object.values(credentials).some((one) => one !== '') || (tls?.certFile ?? '') !== '';
-  return !showsItself || (info?.auth_required !== true && info?.tls_verify !== true);
+function acceptsAnybody(info: ServerInfo | undefined, { credentials, tls }: NatsSettings): boolean {
+  const hasCredentials = Object.values(credentials).some((one) => one !== '') || (tls?.certFile ?? '') !== '';
+  return !hasCredentials || (info?.auth_required !== true && info?.tls_verify !== true);
 }
 
 function openDomain(domain: string, server: string): string {
@@ -171,7 +171,7 @@ const defaultPort = 4222;
  * Waits for the greeting that a server sends to each client. A separate socket can be given up at any time; the client library would keep
  * one that hangs. Errors: why the server is silent, *timeout*, or the abort by the signal.
  */
-export async function hearGreeting(server: string, timeoutMs: number, signal: AbortSignal): Promise<void> {
+export async function awaitGreeting(server: string, timeoutMs: number, signal: AbortSignal): Promise<void> {
   const { hostname, port } = new URL(server.replace(/^(\w+:\/\/)?/, 'http://'));
   const socket = openSocket({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || defaultPort });
   const timer = setTimeout(() => socket.destroy(new Error('timeout')), timeoutMs);
@@ -207,7 +207,7 @@ function readInTurns(connection: NatsConnection, intake: Intake): void {
   const socket = socketOf(connection);
   const [give] = socket?.listeners('data') ?? [];
   if (socket === undefined || give === undefined) return;
-  const goOn = (work: () => void) => (intake.hasTime ? work() : setImmediate(work));
+  const whenTime = (work: () => void) => (intake.hasTime ? work() : setImmediate(work));
   const read = (bytes: Buffer) => {
     const end = intake.begin();
     give.call(socket, bytes.subarray(0, sliceBytes));
@@ -215,7 +215,7 @@ function readInTurns(connection: NatsConnection, intake: Intake): void {
     queueMicrotask(() =>
       nextTick(() => {
         end();
-        goOn(() => (bytes.length > sliceBytes ? read(bytes.subarray(sliceBytes)) : socket.resume()));
+        whenTime(() => (bytes.length > sliceBytes ? read(bytes.subarray(sliceBytes)) : socket.resume()));
       }),
     );
   };
@@ -279,7 +279,7 @@ function createTransport(connection: NatsConnection, { domain, intake, log }: Tr
           if (error !== null) return;
           const { subject, data } = message;
           const inbox = message.reply === undefined ? undefined : hubOfInbox(domain, message.reply);
-          const sender = askerOf(subject) ?? (inbox || hubOf(subject));
+          const sender = requesterOf(subject) ?? (inbox || hubOf(subject));
           const reply = (answer: Uint8Array | string) => {
             if (inbox !== undefined) send(answer.length, () => message.respond(answer));
           };

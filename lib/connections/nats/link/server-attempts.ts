@@ -8,7 +8,7 @@ import { Backoff } from '../../../model/time/backoff.ts';
 /** The pauses after all servers have failed. */
 const pauses = { firstMs: 250, longestMs: 400 };
 /** When the next attempt begins beside one that has not ended. Each attempt has its own deadline, so only a few run at the same time. */
-const besideMs = 400;
+const nextAttemptMs = 400;
 
 /** An open connection. */
 interface Opened {
@@ -44,7 +44,7 @@ export function attemptAll<T extends Opened>(options: AttemptsOptions<T>, firstP
   const attempt = async () => {
     const number = ++begun;
     const server = next();
-    beginAfter(besideMs);
+    beginAfter(nextAttemptMs);
     try {
       const opened = await dial(server, ending.signal);
       if (attempts.closed) return void opened.close().catch(() => {});

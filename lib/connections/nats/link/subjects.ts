@@ -11,20 +11,20 @@ export interface HubName {
  * The subjects below the name of a hub: its turns and heartbeats, requests to it, and the receipts of its standby. Hubs of version 0.1
  * request writes without their own name. Servers that enforce the permissions of later versions reject those.
  */
-export type What = 'turns' | 'walk' | 'write' | 'receipt';
+export type SubjectKind = 'turns' | 'walk' | 'write' | 'receipt';
 
-export function subjectOf({ domain, hub }: HubName, what: What): string {
+export function subjectOf({ domain, hub }: HubName, what: SubjectKind): string {
   return `patchbay.${domain}.${hub}.${what}`;
 }
 
 /** Returns the subject of all hubs of a domain. */
-export function subjectOfAll(domain: string, what: What): string {
+export function subjectOfAll(domain: string, what: SubjectKind): string {
   return subjectOf({ domain, hub: '*' }, what);
 }
 
 /** Returns the subject for writes of one hub to another: `patchbay.house.west.write.east`. */
-export function subjectOfWrites(owner: HubName, asker: string): string {
-  return `${subjectOf(owner, 'write')}.${asker}`;
+export function subjectOfWrites(owner: HubName, requester: string): string {
+  return `${subjectOf(owner, 'write')}.${requester}`;
 }
 
 /** Returns the hub whose name a subject contains. Called for each message, so it does not parse the rest. */
@@ -35,10 +35,10 @@ export function hubOf(subject: string): string {
 }
 
 /** Returns the requesting hub from the subject; undefined: the subject does not name it. */
-export function askerOf(subject: string): string | undefined {
+export function requesterOf(subject: string): string | undefined {
   if (!subject.includes('.write.')) return undefined; // the most common case
-  const [, , , what, asker] = subject.split('.');
-  return what === 'write' ? asker : undefined;
+  const [, , , what, requester] = subject.split('.');
+  return what === 'write' ? requester : undefined;
 }
 
 /** Returns the prefix of the inboxes where a hub receives answers. */

@@ -19,7 +19,7 @@ import type { Bounds } from './mirror-bounds.ts';
 import { MirroredParameters, type MirrorPort } from './mirrored-parameters.ts';
 import { OwnerClock } from './owner-clock.ts';
 import type { RemoteWrites } from './remote-writes.ts';
-import { type Position, type Repaired, repair, SenselessAnswer } from './repair.ts';
+import { InvalidAnswer, type Position, type Repaired, repair } from './repair.ts';
 
 /** A mirror without messages of its owner for this long is stale. */
 const staleAfterMs = 3000;
@@ -27,16 +27,16 @@ const staleAfterMs = 3000;
 const maxKeptMessages = 4096;
 const maxKeptBytes = 8 * 1024 * 1024;
 /** A gap is requested at once. While requests yield nothing, the pauses grow from the first to the longest. */
-const fruitless = { firstMs: 20, longestMs: 1000 };
+const gapPauses = { firstMs: 20, longestMs: 1000 };
 /** The pauses between looks at the lease while it contradicts the reported term. */
-const disbelief = { firstMs: 100, longestMs: 1000 };
+const leasePauses = { firstMs: 100, longestMs: 1000 };
 /**
  * The pauses before a request after an invalid message, until all messages have been valid for a minute. Answers come from the owner
  * itself. Reports may come from others where servers permit that, so the longest pause after one is so short that the mirror is fresh again
  * before it is stale.
  */
-const distrust = { firstMs: 100, longestMs: 30_000, provenMs: 60_000 };
-const longestDoubtMs = 1000;
+const invalidPauses = { firstMs: 100, longestMs: 30_000, provenMs: 60_000 };
+const longestReportPauseMs = 1000;
 /** How often the log reports that something is not shown. */
 const refusedEveryMs = 1000;
 
@@ -70,9 +70,9 @@ export class MirroredHub implements Remote {
   readonly #parameters: MirroredParameters;
   readonly #backoff = new Backoff({ firstMs: 100, longestMs: 1000 });
   /** For senders that have never answered, and may not be hubs at all. */
-  readonly #unknown = new Backoff({ firstMs: 100, longestMs: 5000 });
-  readonly #distrust = new Backoff(distrust);
-  #senselessAtMs = 0;
+  readonly #unknownBackoff = new Backoff({ firstMs: 100, longestMs: 5000 });
+  readonly #invalidBackoff = new Backoff(invalidPauses);
+  #invalidAtMs = 0;
   #transport: Transport | undefined;
   #position: Position | undefined;
   #term = 0;
@@ -82,8 +82,8 @@ export class MirroredHub implements Remote {
   /** The earliest times of the next look at the lease, and of the next request for a gap. */
   #lookAfterMs = Number.NEGATIVE_INFINITY;
   #repairAfterMs = Number.NEGATIVE_INFINITY;
-  readonly #lookBackoff = new Backoff(disbelief);
-  readonly #fruitless = new Backoff(fruitless);
+  readonly #lookBackoff = new Backoff(leasePauses);
+  readonly #gapBackoff = new Backoff(gapPauses);
   /** When this hub last had everything from its owner, on the monotonic clock. */
   #freshAtMs: number;
   /** Since when no accepted report has arrived, although one could have. */
@@ -97,7 +97,7 @@ export class MirroredHub implements Remote {
   /** Whether an answer is awaited; otherwise a pause before the next request. */
   #isAsked = false;
   /** Whether the owner has sent anything in this session: before that, no answer was possible. */
-  #isHeard = false;
+  #hasReceived = false;
   /** Whether a report was taken over since the last snapshot: a report behind it then comes from another sender. */
   #hasFollowed = false;
   /** Whether this mirror is changing parameters at this moment. */
@@ -148,7 +148,7 @@ export class MirroredHub implements Remote {
 
   get isThere(): boolean {
     if (this.staleSince === undefined) return true;
-    return this.#isHeard && this.#context.scheduler.now() - this.#listensSinceMs < staleAfterMs;
+    return this.#hasReceived && this.#context.scheduler.now() - this.#listensSinceMs < staleAfterMs;
   }
 
   get epoch(): string | undefined {
@@ -168,7 +168,7 @@ export class MirroredHub implements Remote {
   attach(transport: Transport | undefined): void {
     this.#transport = transport;
     this.#listensSinceMs = this.#context.scheduler.now();
-    this.#isHeard = false;
+    this.#hasReceived = false;
     this.#stopRepair();
     if (this.#position !== undefined) this.#repair();
   }
@@ -179,11 +179,11 @@ export class MirroredHub implements Remote {
 
   /** Takes over a report of the owner; returns the remaining steps. */
   take(report: HubReport, bytes: number): Steps | undefined {
-    if (!this.#believes(report)) {
+    if (!this.#accepts(report)) {
       if (report.term < this.#term) this.counts.refused++;
       return undefined;
     }
-    const isBack = !this.#isHeard;
+    const isBack = !this.#hasReceived;
     this.#receive(report);
     if (report.machine !== undefined) this.heartbeat = { term: report.term, machine: printable(report.machine) };
     if (this.#isRepairing && !this.#isAsked && isBack) this.#repair();
@@ -195,23 +195,23 @@ export class MirroredHub implements Remote {
   #receive(report: Pick<HubReport, 'term' | 'epoch' | 'clock'>): void {
     this.#listensSinceMs = this.#context.scheduler.now();
     this.#term = report.term;
-    this.clock.hear(report);
-    this.#isHeard = true;
+    this.clock.note(report);
+    this.#hasReceived = true;
   }
 
   /**
    * Whether a report in a term is from the active hub. A message may contain any term; the lease names the true one. While that cannot be
    * read, only the previous term is accepted.
    */
-  #believes({ term, epoch }: Pick<HubReport, 'term' | 'epoch'>): boolean {
-    if (term === this.#term || (term < this.#term && this.#isAnew(epoch))) return true;
+  #accepts({ term, epoch }: Pick<HubReport, 'term' | 'epoch'>): boolean {
+    if (term === this.#term || (term < this.#term && this.#isRestarted(epoch))) return true;
     if (this.#termsOfLease.has(term)) return true;
     if (!this.#isLooking && this.#context.scheduler.now() >= this.#lookAfterMs) void this.#lookAtLease(term);
     return false;
   }
 
   /** Whether a lesser term belongs to a new run, without messages of any other: the servers have lost the leases, or cannot read them. */
-  #isAnew(epoch: string): boolean {
+  #isRestarted(epoch: string): boolean {
     return epoch !== this.epoch && this.#context.scheduler.now() - this.#listensSinceMs >= staleAfterMs;
   }
 
@@ -227,7 +227,7 @@ export class MirroredHub implements Remote {
       if (!this.#isRepairing || !this.#isAsked) this.#repair(); // the current holder knows the present state
       return;
     }
-    this.#lookAfterMs = scheduler.now() + (this.hasMirrored ? this.#lookBackoff : this.#unknown).next();
+    this.#lookAfterMs = scheduler.now() + (this.hasMirrored ? this.#lookBackoff : this.#unknownBackoff).next();
     if (terms === undefined || report < this.#term) return; // a late message of the previous holder
     this.counts.refused++;
     const message = `what is sent as hub "${owner.hub}" in term ${report} is not believed: its lease is in no such term`;
@@ -266,19 +266,19 @@ export class MirroredHub implements Remote {
   }
 
   /** Handles an invalid report: everything is requested again. */
-  #mistrust(reason: string, longestMs: number): void {
+  #handleInvalid(reason: string, longestMs: number): void {
     this.#context.log.warn({ hub: this.hub }, `what hub "${this.hub}" tells makes no sense: ${reason}`, 'senseless');
     this.#position = undefined;
     if (this.staleSince !== undefined) this.#context.hub.mirroring.reportStale(this.#parameters.all());
     if (this.#isRepairing) return;
     const nowMs = this.#context.scheduler.now();
-    this.#distrust.ran(nowMs - this.#senselessAtMs);
-    this.#senselessAtMs = nowMs;
-    this.#repairAfter(Math.min(this.#distrust.next(), longestMs));
+    this.#invalidBackoff.ran(nowMs - this.#invalidAtMs);
+    this.#invalidAtMs = nowMs;
+    this.#repairAfter(Math.min(this.#invalidBackoff.next(), longestMs));
   }
 
   /** Applies changed claims: hides what belongs to another hub by now, and shows what may be shown. */
-  placeAnew(): void {
+  applyClaims(): void {
     const parameters = this.#parameters;
     if (parameters.lacksAny()) this.lookAgain();
     if (!parameters.hasMisplaced()) return;
@@ -287,7 +287,7 @@ export class MirroredHub implements Remote {
   }
 
   /** Notes that one of its parameters was removed, because this hub or a third one now has it. */
-  lose({ address }: Parameter): void {
+  noteRemoved({ address }: Parameter): void {
     if (!this.#isStepping) this.#parameters.noteGone(address); // otherwise this mirror itself removes it
   }
 
@@ -311,13 +311,13 @@ export class MirroredHub implements Remote {
       this.#repair();
       return undefined;
     }
-    if (report.epoch !== position.epoch) this.#repairAnew();
+    if (report.epoch !== position.epoch) this.#repairWithBackoff();
     else if (isBehind(report, position)) {
-      if (this.#hasFollowed) this.#doubt();
+      if (this.#hasFollowed) this.#handleContradiction();
     } else if (report.rev === position.rev && report.structure === position.structure) this.#refresh();
     else if (!follows(report, position)) {
       this.counts.gaps++;
-      this.#repairAnew();
+      this.#repairWithBackoff();
     } else return this.#takeOver(report, position);
     return undefined;
   }
@@ -333,12 +333,12 @@ export class MirroredHub implements Remote {
         yield;
       }
     } catch (error) {
-      this.#mistrust(messageOf(error), longestDoubtMs);
+      this.#handleInvalid(messageOf(error), longestReportPauseMs);
       return;
     }
     this.counts.turns += turns.length;
     this.#hasFollowed = true;
-    this.#fruitless.reset();
+    this.#gapBackoff.reset();
     this.#position = { epoch, structure, rev };
     this.#refresh();
   }
@@ -375,20 +375,20 @@ export class MirroredHub implements Remote {
   }
 
   /** Requests what is missing, or seems to be. A sender of false reports causes fewer and fewer requests. */
-  #repairAnew(): void {
+  #repairWithBackoff(): void {
     const nowMs = this.#context.scheduler.now();
     if (nowMs < this.#repairAfterMs) return;
-    this.#repairAfterMs = nowMs + this.#fruitless.next();
+    this.#repairAfterMs = nowMs + this.#gapBackoff.next();
     this.#repair();
   }
 
   /** Requests everything after a report that contradicts earlier ones. */
-  #doubt(): void {
+  #handleContradiction(): void {
     if (this.#context.scheduler.now() < this.#repairAfterMs) return;
     const message = `what is sent as hub "${this.hub}" contradicts itself: another one may send in its name`;
     this.#context.log.warn({ hub: this.hub }, message, 'contradicts itself');
     this.#position = undefined;
-    this.#repairAnew();
+    this.#repairWithBackoff();
   }
 
   #repair(): void {
@@ -402,10 +402,10 @@ export class MirroredHub implements Remote {
     const isWanted = () => asking === this.#asking;
     const { owner, intake } = this.#context;
     const parameters = this.#parameters;
-    const believes = (answer: WalkAnswer) => {
-      const isBelieved = this.#believes(answer);
-      if (isBelieved) this.#receive(answer);
-      return isBelieved;
+    const accepts = (answer: WalkAnswer) => {
+      const isAccepted = this.#accepts(answer);
+      if (isAccepted) this.#receive(answer);
+      return isAccepted;
     };
     const goThrough = (hub: string, steps: Steps) => intake.goThrough(hub, { next: () => this.#step(steps) });
     const ways = { run: <T>(hub: string, work: () => T) => intake.run(hub, work), goThrough };
@@ -413,16 +413,16 @@ export class MirroredHub implements Remote {
     const begin = () => {
       this.#position = undefined; // from now on the old numbers belong to other parameters
     };
-    repair({ transport, owner, intake: ways, parameters, believes, isWanted, begin }, from).then(
+    repair({ transport, owner, intake: ways, parameters, accepts, isWanted, begin }, from).then(
       (repaired) => {
         if (isWanted()) this.#takeRepaired(repaired, from);
       },
       (error) => {
         if (!isWanted()) return;
-        if (error instanceof SenselessAnswer) {
+        if (error instanceof InvalidAnswer) {
           this.#isRepairing = false;
-          this.#mistrust(messageOf(error.cause ?? error), distrust.longestMs);
-        } else this.#repairAfter(this.hasMirrored ? this.#backoff.next() : this.#unknown.next());
+          this.#handleInvalid(messageOf(error.cause ?? error), invalidPauses.longestMs);
+        } else this.#repairAfter(this.hasMirrored ? this.#backoff.next() : this.#unknownBackoff.next());
       },
     );
   }
@@ -440,7 +440,7 @@ export class MirroredHub implements Remote {
     if (isSnapshot) this.counts.snapshots++;
     const hasMore = from !== undefined && (epoch !== from.epoch || structure !== from.structure || rev > from.rev);
     if (hasMore) {
-      this.#fruitless.reset();
+      this.#gapBackoff.reset();
       this.#repairAfterMs = Number.NEGATIVE_INFINITY;
     }
     const shown = this.#fires.shownOf(fires, epoch);

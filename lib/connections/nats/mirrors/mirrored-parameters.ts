@@ -21,7 +21,7 @@ import { type Bounds, Holding, maxMirroredInAll, moreTexts } from './mirror-boun
 /** Numbers of an owner are lower: it renumbers its parameters when half of the numbers are unused. */
 const maxNumber = 2 * maxMirroredInAll;
 /** How many connections of a hub without selected parameters are remembered. */
-const maxOthers = 10_000;
+const maxUnselected = 10_000;
 /** How far the clocks of two hubs may differ; a later time counts as now. */
 const maxAheadMs = 86_400_000;
 /** How many parameters are added or removed in one step. */
@@ -63,7 +63,7 @@ export class MirroredParameters {
   /** The numbers of parameters whose address another hub or this one has, by address. */
   readonly #hidden = new Map<string, number>();
   /** The IDs of connections without selected parameters, including those withdrawn since the last snapshot. */
-  readonly #others = new Set<string>();
+  readonly #unselected = new Set<string>();
   readonly #origins: KnownOrigins;
   /** The addresses of parameters that others have removed since the last check. */
   readonly #gone = new Set<string>();
@@ -104,7 +104,7 @@ export class MirroredParameters {
    * withdrawn.
    */
   connections(): ReadonlySet<string> {
-    const ids = new Set(this.#others);
+    const ids = new Set(this.#unselected);
     for (const { address } of shown(this.#byNumber)) ids.add(connectionIdOf(address));
     for (const address of this.#hidden.keys()) ids.add(connectionIdOf(address));
     return ids;
@@ -148,7 +148,7 @@ export class MirroredParameters {
   }
 
   /** Begins a snapshot: `define` for all definitions, then `swap`, then `takeAll` for all values, then `settle`. */
-  beginAnew(): void {
+  beginSnapshot(): void {
     this.#next.clear();
     this.#numbers.clear();
   }
@@ -160,7 +160,7 @@ export class MirroredParameters {
       const [number, address] = definition;
       if (this.#numbers.has(number) || this.#next.has(address))
         throw new Error(`${address}: expected each address and each number once`);
-      if (!isSelected(address)) this.#noteOther(address);
+      if (!isSelected(address)) this.#noteUnselected(address);
       else if (this.#next.size >= bounds.maxParameters || number >= maxNumber)
         refuse(`more than ${bounds.maxParameters} parameters`);
       else {
@@ -176,7 +176,7 @@ export class MirroredParameters {
     this.#numbers.clear();
     yield* each(shown(this.#byNumber), stepNumbers, (parameter) => this.#before.set(parameter.address, parameter));
     this.#empty(); // there are no numbers any more; the shown parameters stay for now
-    this.#others.clear();
+    this.#unselected.clear();
     const leaving: Parameter[] = [];
     yield* each(this.#before, stepNumbers, ([address, parameter]) => {
       const [, , type, access] = this.#next.get(address) ?? [];
@@ -247,7 +247,7 @@ export class MirroredParameters {
     this.#empty();
     this.#before.clear();
     this.#next.clear();
-    this.#others.clear();
+    this.#unselected.clear();
     this.#release(all);
     this.#context.hub.mirroring.notify();
   }
@@ -371,7 +371,7 @@ export class MirroredParameters {
     const [number, address, type, access] = definition;
     const { hub, remote, isSelected, mayShow, refuse } = this.#context;
     if (!isSelected(address)) {
-      this.#noteOther(address);
+      this.#noteUnselected(address);
       return;
     }
     const text = known?.value;
@@ -428,8 +428,8 @@ export class MirroredParameters {
     return known;
   }
 
-  #noteOther(address: string): void {
-    if (this.#others.size < maxOthers) this.#others.add(connectionIdOf(address));
+  #noteUnselected(address: string): void {
+    if (this.#unselected.size < maxUnselected) this.#unselected.add(connectionIdOf(address));
   }
 
   #dropGone(): void {

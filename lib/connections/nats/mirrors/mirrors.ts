@@ -22,7 +22,7 @@ const silentMs = 2000;
 /** How many unknown hubs are added within a second; messages of further ones are dropped. */
 const newHubsPerSecond = 50;
 /** How many leases of hubs that were never mirrored, and may not exist, are read at the same time. */
-const maxLookedAt = 8;
+const maxLeaseReads = 8;
 /** How often the log reports invalid messages: creating a sentence takes longer than dropping a message. */
 const reportEveryMs = 1000;
 
@@ -50,13 +50,13 @@ export class Mirrors {
   #transport: Transport | undefined;
   #unsubscribe = () => {};
   #endReceipts = () => {};
-  #heardAtMs = 0;
+  #receivedAtMs = 0;
   /** The number of hubs added, and since when that is counted. */
   #newHubs = 0;
   #newHubsSinceMs = Number.NEGATIVE_INFINITY;
   #refusedAtMs = Number.NEGATIVE_INFINITY;
   /** How many leases of hubs that were never mirrored are being read. */
-  #lookedAt = 0;
+  #openLeaseReads = 0;
 
   constructor(context: MirrorsContext) {
     const { scheduler, name, ownership, hub, maxParameters } = context;
@@ -71,7 +71,7 @@ export class Mirrors {
     );
     const follow = { next: () => this.#own(), error: () => {} };
     this.#running.add(ownership.changed$.subscribe(follow));
-    this.#running.add(ownership.claimed$.subscribe({ next: () => this.#replaceMisplaced(), error: () => {} }));
+    this.#running.add(ownership.claimed$.subscribe({ next: () => this.#applyClaims(), error: () => {} }));
     this.#running.add(hub.removed$.subscribe({ next: (parameter) => this.#makeRoom(parameter), error: () => {} }));
     this.#running.add(hub.declared$.subscribe({ next: (parameter) => this.#entrust(parameter), error: () => {} }));
   }
@@ -116,13 +116,13 @@ export class Mirrors {
 
   #subscribe(transport: Transport): void {
     this.#unsubscribe();
-    this.#heardAtMs = this.#context.scheduler.now();
+    this.#receivedAtMs = this.#context.scheduler.now();
     const subject = subjectOfAll(this.#context.name.domain, 'turns');
     this.#unsubscribe = transport.subscribe(subject, (message) => this.#take(message));
   }
 
   #take({ data, subject }: Message): Steps | undefined {
-    this.#heardAtMs = this.#context.scheduler.now();
+    this.#receivedAtMs = this.#context.scheduler.now();
     const sender = hubOf(subject);
     if (!isHubName(sender)) return undefined;
     let report: HubReport;
@@ -182,12 +182,12 @@ export class Mirrors {
   async #termsOf(name: string): Promise<ReadonlySet<number> | undefined> {
     const { ownership } = this.#context;
     if (this.#hubs.get(name)?.hasMirrored) return ownership.termsOf(name);
-    if (this.#lookedAt >= maxLookedAt) return undefined;
-    this.#lookedAt++;
+    if (this.#openLeaseReads >= maxLeaseReads) return undefined;
+    this.#openLeaseReads++;
     try {
       return await ownership.termsOf(name);
     } finally {
-      this.#lookedAt--;
+      this.#openLeaseReads--;
     }
   }
 
@@ -213,8 +213,8 @@ export class Mirrors {
   }
 
   /** Applies changed claims: parameters that are shown may belong to another hub by now. */
-  #replaceMisplaced(): void {
-    for (const hub of this.#hubs.values()) hub.placeAnew();
+  #applyClaims(): void {
+    for (const hub of this.#hubs.values()) hub.applyClaims();
   }
 
   /** Drops the hub that has been stale for longest; first those that never sent everything, and may not exist. */
@@ -246,7 +246,7 @@ export class Mirrors {
    */
   #makeRoom(parameter: Parameter): void {
     const { address, remote } = parameter;
-    if (remote instanceof MirroredHub) remote.lose(parameter);
+    if (remote instanceof MirroredHub) remote.noteRemoved(parameter);
     for (const hub of this.#hubs.values()) if (hub.hides(address)) hub.lookAgain();
   }
 
@@ -266,11 +266,11 @@ export class Mirrors {
   #look(): number {
     const transport = this.#transport;
     const nowMs = this.#context.scheduler.now();
-    if (nowMs - this.#heardAtMs >= silentMs) {
-      this.#heardAtMs = nowMs;
+    if (nowMs - this.#receivedAtMs >= silentMs) {
+      this.#receivedAtMs = nowMs;
       if (transport !== undefined && this.#hubs.size > 0) this.#subscribe(transport);
     }
-    let nextMs = this.#heardAtMs + silentMs;
+    let nextMs = this.#receivedAtMs + silentMs;
     for (const hub of this.#hubs.values()) {
       if (hub.look()) this.#replace(hub);
       nextMs = Math.min(nextMs, hub.staleAtMs);

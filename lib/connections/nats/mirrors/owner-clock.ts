@@ -5,14 +5,14 @@ import type { SchedulerLike } from 'rxjs';
 import type { HubReport } from '../wire/domain-messages.ts';
 
 /** No report is on its way for this long. */
-const strangeMs = 10_000;
+const implausibleMs = 10_000;
 
 export class OwnerClock {
   readonly #scheduler: SchedulerLike;
   #epoch = '';
   #shownMs = 0;
   /** When that was received, on the clock of this hub. */
-  #heardAtMs = 0;
+  #receivedAtMs = 0;
 
   constructor(scheduler: SchedulerLike) {
     this.#scheduler = scheduler;
@@ -25,18 +25,18 @@ export class OwnerClock {
 
   /** Returns whole milliseconds, lower by the time that the report took to arrive. */
   now(): number {
-    return Math.floor(this.#shownMs + this.#scheduler.now() - this.#heardAtMs);
+    return Math.floor(this.#shownMs + this.#scheduler.now() - this.#receivedAtMs);
   }
 
   /**
    * Notes the clock of a report. Ignores repeated or delayed reports. Accepts a time far from the expected one, so a wrong one does not
    * last.
    */
-  hear({ epoch, clock }: Pick<HubReport, 'epoch' | 'clock'>): void {
-    const isExpected = epoch === this.#epoch && Math.abs(clock - this.now()) < strangeMs;
+  note({ epoch, clock }: Pick<HubReport, 'epoch' | 'clock'>): void {
+    const isExpected = epoch === this.#epoch && Math.abs(clock - this.now()) < implausibleMs;
     if (isExpected && clock <= this.#shownMs) return;
     this.#epoch = epoch;
     this.#shownMs = clock;
-    this.#heardAtMs = this.#scheduler.now();
+    this.#receivedAtMs = this.#scheduler.now();
   }
 }

@@ -23,16 +23,16 @@ import {
 import type { OwnerClock } from './owner-clock.ts';
 
 /** The pause before a request is repeated. */
-const tryMs = 650;
+const attemptMs = 650;
 /** The minimum pause after an attempt that fails early. */
-const leastTryMs = 100;
+const leastAttemptMs = 100;
 /** How many requests may wait for their answers at a time. */
 const maxWaiting = 10_000;
 /** The total length of these requests. */
 const maxWaitingLength = 32 * 1024 * 1024;
 
 /** The hub that receives requests. */
-export interface AskedHub extends Pick<Remote, 'hub'> {
+export interface TargetHub extends Pick<Remote, 'hub'> {
   /** Whether it has recently sent something. It may receive writes before all of its parameters are mirrored. */
   readonly isThere: boolean;
   /** The network at this moment; undefined: there is none. */
@@ -55,7 +55,7 @@ export class RemoteWrites {
   }
 
   /** Never rejects. */
-  send(remote: AskedHub, writes: readonly RemoteWrite[], by: RemoteCause): Promise<readonly (Value | Error)[]> {
+  send(remote: TargetHub, writes: readonly RemoteWrite[], by: RemoteCause): Promise<readonly (Value | Error)[]> {
     const parameters = writes.map(({ parameter }) => parameter);
     const refuse = (why: string) => Promise.resolve(refusals(parameters, why));
     if (remote.transport === undefined || !remote.isThere)
@@ -70,7 +70,7 @@ export class RemoteWrites {
 
   /** Keeps only the request and its parameters while it waits, and none of the causes. */
   async #sendRequest(
-    remote: AskedHub,
+    remote: TargetHub,
     parameters: readonly Parameter[],
     request: string,
   ): Promise<readonly (Value | Error)[]> {
@@ -90,7 +90,7 @@ export class RemoteWrites {
 
   /** Returns undefined if the request would be longer than any string may be. */
   #encode(
-    clock: AskedHub['clock'],
+    clock: TargetHub['clock'],
     writes: readonly RemoteWrite[],
     { origin, cause, hop }: RemoteCause,
   ): string | undefined {
@@ -114,7 +114,7 @@ export class RemoteWrites {
   /**
    * Errors: no attempt was answered. An attempt that fails at once, because nobody listens, is repeated too: the owner may be back soon.
    */
-  async #ask(remote: AskedHub, request: string) {
+  async #ask(remote: TargetHub, request: string) {
     const subject = subjectOfWrites({ ...this.#name, hub: remote.hub }, this.#name.hub);
     const scheduler = this.#scheduler;
     const endMs = scheduler.now() + writeTimeoutMs;
@@ -123,9 +123,9 @@ export class RemoteWrites {
       const { transport } = remote;
       try {
         if (transport === undefined) throw new Error('there is no network at the moment');
-        return read(writeAnswer, await transport.request(subject, request, Math.min(endMs - nowMs, tryMs)));
+        return read(writeAnswer, await transport.request(subject, request, Math.min(endMs - nowMs, attemptMs)));
       } catch (error) {
-        const nextMs = Math.max(scheduler.now(), nowMs + leastTryMs);
+        const nextMs = Math.max(scheduler.now(), nowMs + leastAttemptMs);
         if (nextMs >= endMs) throw error;
         await new Pause(scheduler).for(nextMs - scheduler.now());
       }

@@ -24,7 +24,7 @@ export interface RepairContext {
   readonly intake: Pick<Intake, 'run' | 'goThrough'>;
   readonly parameters: MirroredParameters;
   /** Takes an answer, unless its term is not accepted; returns whether it is. */
-  readonly believes: (answer: WalkAnswer) => boolean;
+  readonly accepts: (answer: WalkAnswer) => boolean;
   /** Whether the repair is still wanted; otherwise nothing more is taken over. */
   readonly isWanted: () => boolean;
   /** Called before all parameters are replaced. */
@@ -40,7 +40,7 @@ export interface Repaired extends Position {
 }
 
 /** The owner sent an invalid answer. */
-export class SenselessAnswer extends Error {}
+export class InvalidAnswer extends Error {}
 /** The repair is no longer wanted. */
 class Unwanted extends Error {}
 
@@ -74,7 +74,7 @@ class Repairing {
     const { parameters } = this.#context;
     let first: WalkAnswer | undefined;
     let from = 0;
-    parameters.beginAnew();
+    parameters.beginSnapshot();
     for (;;) {
       const { definitions = [], next, ...answer } = await this.#ask({ from });
       first ??= answer;
@@ -87,7 +87,7 @@ class Repairing {
         await this.take(parameters.swap());
         return { epoch, structure };
       }
-      if (next <= from) throw new SenselessAnswer('a page of definitions leads back');
+      if (next <= from) throw new InvalidAnswer('a page of definitions leads back');
       from = next;
     }
   }
@@ -101,10 +101,10 @@ class Repairing {
     for (;;) {
       const { changes, to, fires = [], ...answer } = await this.#ask({ since, epoch, structure });
       if (changes === undefined || answer.epoch !== epoch || answer.structure !== structure) return undefined;
-      if (fires.length > 2 * maxFires) throw new SenselessAnswer('more fires are told than an owner counts');
+      if (fires.length > 2 * maxFires) throw new InvalidAnswer('more fires are told than an owner counts');
       await this.take(this.#context.parameters.takeAll(changes, valued));
       if (to === undefined) return { epoch, structure, rev: answer.rev, fires };
-      if (to <= since) throw new SenselessAnswer('a page of values leads back');
+      if (to <= since) throw new InvalidAnswer('a page of values leads back');
       since = to;
     }
   }
@@ -118,19 +118,19 @@ class Repairing {
         try {
           return steps.next();
         } catch (error) {
-          throw new SenselessAnswer(undefined, { cause: error });
+          throw new InvalidAnswer(undefined, { cause: error });
         }
       },
     });
   }
 
   async #ask(request: WalkRequest): Promise<WalkAnswer> {
-    const { transport, owner, intake, believes, isWanted } = this.#context;
+    const { transport, owner, intake, accepts, isWanted } = this.#context;
     const data = await transport.request(subjectOf(owner, 'walk'), JSON.stringify(request), pageTimeoutMs);
     const answer = await intake.run(owner.hub, () => read(walkAnswer, data));
     if (!isWanted()) throw new Unwanted();
-    if (answer.hub !== owner.hub) throw new SenselessAnswer(`an answer is said to be of hub "${answer.hub}"`);
-    if (!believes(answer)) throw new Error('who has answered does not run the hub');
+    if (answer.hub !== owner.hub) throw new InvalidAnswer(`an answer is said to be of hub "${answer.hub}"`);
+    if (!accepts(answer)) throw new Error('who has answered does not run the hub');
     return answer;
   }
 }

@@ -69,7 +69,7 @@ interface ClaimsOptions {
   /** Whether this hub may claim anything at this moment; a standby only reads. */
   readonly mayClaim: () => boolean;
   /** Returns the other hub that reports each Connection ID. */
-  readonly heard: () => ReadonlyMap<string, string>;
+  readonly reportedOwners: () => ReadonlyMap<string, string>;
   /** Whether a hub sends messages that uses its name without a term: its lease record is of an earlier run. */
   readonly hasNoTerm: (hub: string) => boolean;
   /** Whether this hub holds the lease on its name at this moment: then no other hub may have taken its IDs. */
@@ -102,7 +102,7 @@ export class Claims {
   /** When this hub last knew its IDs, or could first have asked. */
   #knownMs: number;
   /** Why this hub may not have the IDs that the list gives it; undefined: it may. */
-  #yields: string | undefined;
+  #yieldReason: string | undefined;
   #owners: ReadonlyMap<string, string> = new Map();
   readonly #claimed = new Subject<void>();
   /** Emits after `owners` has changed. Hot, replays nothing, synchronous, never completes, never errors. */
@@ -148,7 +148,7 @@ export class Claims {
   refusalOf(id: string): Refusal | undefined {
     const { hub } = this.#options;
     const owner = this.owners.get(id);
-    if (owner === hub && this.#yields !== undefined) return { holder: hub, reason: this.#yields };
+    if (owner === hub && this.#yieldReason !== undefined) return { holder: hub, reason: this.#yieldReason };
     return this.refusals?.get(id) ?? this.#takenOf(id);
   }
 
@@ -163,9 +163,9 @@ export class Claims {
   }
 
   /** Returns what this hub must not start before the claims are known: by the list, or by the reports of other hubs. */
-  heardRefusals(): Refusals {
-    const { hub, heard } = this.#options;
-    const others = heard();
+  reportedRefusals(): Refusals {
+    const { hub, reportedOwners } = this.#options;
+    const others = reportedOwners();
     return this.#wantedBy((id) => {
       const owner = this.owners.get(id) ?? others.get(id) ?? hub;
       return owner === hub ? undefined : takenBy(owner, id);
@@ -182,7 +182,7 @@ export class Claims {
    * cannot be. Never rejects.
    */
   async yield(reason: string): Promise<void> {
-    this.#yields = reason;
+    this.#yieldReason = reason;
     try {
       const { value: list = {} } = await this.#options.register.read();
       this.#setOwners(new Map(Object.entries(list)));
@@ -192,7 +192,7 @@ export class Claims {
 
   /** Claims the wanted IDs as soon as that is allowed. */
   start(): void {
-    this.#yields = undefined;
+    this.#yieldReason = undefined;
     this.hurry();
     this.#presume();
   }
@@ -227,7 +227,7 @@ export class Claims {
       if (claimed === 'unknown') this.#presume();
       else this.#knownMs = this.#options.clock.now();
       if (claimed === 'outrun' || this.#pause.isWoken || this.#hasEnded) {
-        await this.#breathe();
+        await this.#pauseIfBusy();
         continue;
       }
       const isCalm = claimed === 'read' || (claimed === 'claimed' && this.refusals?.size === 0);
@@ -237,7 +237,7 @@ export class Claims {
   }
 
   /** Pauses if changes follow too fast, so a hub that changes the list all the time causes only so many looks. */
-  async #breathe(): Promise<void> {
+  async #pauseIfBusy(): Promise<void> {
     const { clock } = this.#options;
     const nowMs = clock.now();
     if (nowMs - this.#hurriesSinceMs >= lookMs) {
@@ -256,12 +256,12 @@ export class Claims {
    * other hub reports it.
    */
   #presume(): void {
-    const { hub, wanted, heard } = this.#options;
+    const { hub, wanted, reportedOwners } = this.#options;
     if (this.#hasEnded || !this.#isUnanswered || !this.#mayClaim()) return;
     const ids = [...wanted()];
     const isOwn = (id: string) => this.owners.get(id) === hub;
     const isKnown = ids.every((id) => isOwn(id) || this.#list?.has(id));
-    const others = isKnown ? undefined : heard();
+    const others = isKnown ? undefined : reportedOwners();
     const ownerOf = (id: string) => this.#list?.get(id) ?? (isOwn(id) ? hub : (others?.get(id) ?? hub));
     const owners = new Map(ids.map((id) => [id, ownerOf(id)] as const));
     const hasMore = [...owners].some(([id, owner]) => owner === hub && !isOwn(id));
@@ -271,7 +271,7 @@ export class Claims {
   }
 
   #mayClaim(): boolean {
-    return this.#yields === undefined && this.#options.mayClaim();
+    return this.#yieldReason === undefined && this.#options.mayClaim();
   }
 
   /**
@@ -345,7 +345,7 @@ export class Claims {
    * the servers lost the list: it gets those that it reports within some time, and this hub takes back the rest.
    */
   #settle(own: readonly string[], owners: ReadonlyMap<string, string>) {
-    const { hub, heard, clock } = this.#options;
+    const { hub, reportedOwners, clock } = this.#options;
     const nowMs = clock.now();
     if (nowMs >= this.#newUntilMs) this.#disputedSinceMs.clear();
     const kept = new Set<string>();
@@ -354,7 +354,7 @@ export class Claims {
       const owner = owners.get(id) ?? hub;
       const sinceMs = this.#disputedSinceMs.get(id) ?? nowMs;
       if (owner === hub || nowMs >= this.#newUntilMs || nowMs - sinceMs >= disputeMs) kept.add(id);
-      else if (heard().get(id) !== owner) {
+      else if (reportedOwners().get(id) !== owner) {
         this.#disputedSinceMs.set(id, sinceMs);
         disputed.add(id);
       }

@@ -19,14 +19,14 @@ import { followAlone, hasMetRival } from './follow-alone.ts';
 import { followPair } from './follow-pair.ts';
 import { Namesake } from './namesake.ts';
 import type { Ownership } from './ownership.ts';
-import type { Deciding, Following, Standing } from './standing.ts';
+import type { LeaseContext, OwnershipContext, Standing } from './standing.ts';
 import { refuseConnections } from './vacancy.ts';
 
 const partsOf = ({ pair }: NatsSettings) => (pair ? pairParts : [1]);
 
 export interface DecidedOwnership extends Ownership {
   /** The current problem; empty: none; undefined: not known yet. Hot, replays last, synchronous, never completes, never errors. */
-  readonly trouble$: Observable<string | undefined>;
+  readonly problem$: Observable<string | undefined>;
   /** The lease on the name of this hub, for observers. */
   readonly lease: Pick<JointLease, 'state' | 'state$' | 'ownName'>;
   /** The owner of each Connection ID of the domain, as far as this hub knows. */
@@ -35,7 +35,7 @@ export interface DecidedOwnership extends Ownership {
   close(): Promise<void>;
 }
 
-export function decideOwnership(deciding: Deciding): DecidedOwnership {
+export function decideOwnership(deciding: OwnershipContext): DecidedOwnership {
   const { context, hub, link } = deciding;
   const { settings, scheduler: clock } = context;
   const { pair: isPair } = settings;
@@ -49,14 +49,14 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
     connection,
     isHolder,
   );
-  const trouble$ = new BehaviorSubject(isPair ? '' : undefined);
+  const problem$ = new BehaviorSubject(isPair ? '' : undefined);
   const running = new Subscription();
   const confirmation = new Confirmation(lease, deciding.notifyAll, clock);
   const confirm = mustHold ? () => confirmation.confirm() : undefined;
   const refused = refuseConnections({ hub, claims, wanted, changed$, timeOfDay: context.timeOfDay });
   running.add(refused.running);
-  const following: Following = { ...deciding, refused, namesake, lease, claims, standing, trouble$, confirm };
-  running.add(deciding.namesake$.subscribe({ next: (report) => namesake.hear(report), error: () => {} }));
+  const following: LeaseContext = { ...deciding, refused, namesake, lease, claims, standing, problem$, confirm };
+  running.add(deciding.namesake$.subscribe({ next: (report) => namesake.note(report), error: () => {} }));
   running.add(isPair ? followPair(following) : followAlone(following));
   const streams = partsOf(settings).map((part) => leasePlace(settings, part).stream);
   running.add(spreadLeaders({ connection, streams, isCalm: () => lease.isHeldByAll, clock }));
@@ -81,7 +81,7 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
     claimed$: claims.claimed$,
     termsOf,
     changed$,
-    trouble$,
+    problem$,
     lease,
     get owners() {
       return claims.owners;
@@ -98,7 +98,7 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
 
 /** Creates the parts: the lease on the name of this hub, the claims, and the state that they lead to. */
 function createParts(
-  { context, hub, link, isShared, heard, hasNoTerm }: Deciding,
+  { context, hub, link, isShared, reportedOwners, hasNoTerm }: OwnershipContext,
   me: Holder,
   connection: () => NatsConnection | undefined,
   isHolder: () => boolean,
@@ -107,9 +107,9 @@ function createParts(
   const { domain, pair: isPair } = settings;
   const creations = new Creations();
   const placed = <T>(place: Place, what: string, parse: (data: unknown) => T) => {
-    const warnOfSenseless = (reason: string) =>
+    const warnOfInvalid = (reason: string) =>
       log.warn({}, `what is stored as ${what} makes no sense and is not believed: ${reason}`, 'senseless in a stream');
-    return new StreamRegister({ connection, creations, ...place, parse, warnOfSenseless });
+    return new StreamRegister({ connection, creations, ...place, parse, warnOfInvalid });
   };
   const registerOf = (name: string, part: number) =>
     placed(leasePlace({ domain, hub: name }, part), `the lease of hub "${name}"`, parseLease);
@@ -135,7 +135,7 @@ function createParts(
     clock,
     wanted: wanted.ids,
     mayClaim: () => isHolder() && standing.hasName,
-    heard,
+    reportedOwners,
     hasNoTerm,
     isOpen: () => link.state.session?.isOpen !== false,
   });
@@ -164,7 +164,7 @@ function followSessions(
     session.unsubscribe();
     if (present === undefined) return;
     session = listen(present, settings, id, lease, claims);
-    lease.forgetTrouble();
+    lease.clearProblem();
     lease.start();
     lease.hurry();
     claims.read();
@@ -188,7 +188,7 @@ function listen(
       transport.subscribe(leasePlace(settings, part).subject, ({ data }) => {
         try {
           expectShallow(data);
-          lease.overheard(parseLease(JSON.parse(new TextDecoder().decode(data))), index);
+          lease.noteRequest(parseLease(JSON.parse(new TextDecoder().decode(data))), index);
         } catch {} // the next look finds it
       }),
     );

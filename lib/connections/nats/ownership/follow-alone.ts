@@ -8,41 +8,41 @@ import { leaseTimes } from '../lease/lease-record.ts';
 import type { LinkState } from '../link/nats-link.ts';
 import { longestWaitMs } from './connection-claims.ts';
 import { lookMs, type NamesakeReport } from './namesake.ts';
-import type { Following } from './standing.ts';
+import type { LeaseContext } from './standing.ts';
 
-export function followAlone(all: Following): Subscription {
+export function followAlone(all: LeaseContext): Subscription {
   return new LoneHub(all).follow();
 }
 
 class LoneHub {
-  readonly #all: Following;
+  readonly #all: LeaseContext;
   readonly #rival: Rival;
 
-  constructor(all: Following) {
+  constructor(all: LeaseContext) {
     this.#all = all;
     this.#rival = new Rival(all, () => this.#begin());
   }
 
   follow(): Subscription {
     const { context, link, lease, claims, namesake$ } = this.#all;
-    const troubles$ = combineLatest([lease.trouble$, lease.state$]);
+    const problems$ = combineLatest([lease.problem$, lease.state$]);
     const following = new Subscription();
-    following.add(namesake$.subscribe({ next: (report) => this.#hearNamesake(report), error: () => {} }));
-    following.add(this.#waited().subscribe({ next: () => this.#goOn(), error: () => {} }));
+    following.add(namesake$.subscribe({ next: (report) => this.#receiveNamesake(report), error: () => {} }));
+    following.add(this.#waited().subscribe({ next: () => this.#checkName(), error: () => {} }));
     following.add(lease.state$.subscribe({ next: (state) => this.#enter(state), error: () => {} }));
     following.add(claims.refusals$.subscribe({ next: (known) => known && this.#begin(), error: () => {} }));
     following.add(link.state$.subscribe({ next: (state) => isCutOff(state) && this.#begin(), error: () => {} }));
     following.add(context.scheduler.schedule(() => this.#begin(), longestWaitMs));
-    following.add(troubles$.subscribe({ next: ([why, state]) => this.#reportTrouble(why, state), error: () => {} }));
+    following.add(problems$.subscribe({ next: ([why, state]) => this.#reportProblem(why, state), error: () => {} }));
     following.add(() => this.#rival.stopWaiting());
     return following;
   }
 
   #begin(): void {
     const { hub, claims, refused, standing } = this.#all;
-    if (hub.leadership.watch !== undefined) return;
+    if (hub.leadership.term !== undefined) return;
     if (claims.refusals === undefined) refused.holdBack();
-    hub.leadership.begin({ term: standing.term, goesOn: false });
+    hub.leadership.begin({ number: standing.term, continues: false });
   }
 
   #enter(state: LeaseState): void {
@@ -68,17 +68,17 @@ class LoneHub {
   }
 
   /** Resolves a conflict of two hubs that wait for the lease: the name goes to the one that holds it, otherwise to the lesser epoch. */
-  #hearNamesake({ term, epoch }: NamesakeReport): void {
+  #receiveNamesake({ term, epoch }: NamesakeReport): void {
     const { hub, standing } = this.#all;
     if (standing.term > 0 || !standing.hasName || (term === 0 && epoch > hub.epoch)) return;
     standing.hasName = false;
     standing.notify();
   }
 
-  #reportTrouble(why: string, { is }: LeaseState): void {
-    const { trouble$ } = this.#all;
-    if (why !== '') trouble$.next(`no lease: ${why}`);
-    else if (is !== 'unknown' && !this.#rival.isMet) trouble$.next('');
+  #reportProblem(why: string, { is }: LeaseState): void {
+    const { problem$ } = this.#all;
+    if (why !== '') problem$.next(`no lease: ${why}`);
+    else if (is !== 'unknown' && !this.#rival.isMet) problem$.next('');
   }
 
   get #isWaiting(): boolean {
@@ -93,13 +93,13 @@ class LoneHub {
     return link.state$.pipe(switchMap(({ session }) => (session ? waiting$ : NEVER)));
   }
 
-  #goOn(): void {
-    const { lease, namesake, standing, trouble$ } = this.#all;
+  #checkName(): void {
+    const { lease, namesake, standing, problem$ } = this.#all;
     namesake.look();
-    if (trouble$.value === undefined) trouble$.next('');
+    if (problem$.value === undefined) problem$.next('');
     /** Also true while the lease can be read and not written, as without the permission. */
     const isUnclear = this.#isWaiting && (lease.state.is === 'unknown' || !lease.isAnswered || !lease.isRenewed);
-    if (isUnclear && !standing.hasName && !namesake.isHeard) this.#haveName();
+    if (isUnclear && !standing.hasName && !namesake.isPresent) this.#haveName();
   }
 }
 
@@ -113,11 +113,11 @@ const rivalMs = leaseTimes.expiryMs + leaseTimes.graceMs;
 const endingMs = 1000;
 
 /** Hubs that found another one of their name at their last look: when they start again, that is nothing new. */
-const rivalled = new WeakSet<object>();
+const hubsWithRival = new WeakSet<object>();
 
 /** Whether a hub found another one of its name at its last look. */
 export function hasMetRival(hub: object): boolean {
-  return rivalled.has(hub);
+  return hubsWithRival.has(hub);
 }
 
 /**
@@ -125,14 +125,14 @@ export function hasMetRival(hub: object): boolean {
  * renewal. Then it leaves the name to the other hub.
  */
 class Rival {
-  readonly #all: Following;
+  readonly #all: LeaseContext;
   readonly #begin: () => void;
   /** The next step, unless something else happens first. */
   #next = Subscription.EMPTY;
   #isMet = false;
 
   /** `begin` starts the work of this hub unless it has begun: connections that the other hub does not have continue. */
-  constructor(all: Following, begin: () => void) {
+  constructor(all: LeaseContext, begin: () => void) {
     this.#all = all;
     this.#begin = begin;
   }
@@ -146,13 +146,13 @@ class Rival {
   meet(name: string): void {
     if (this.#isMet) return;
     this.#isMet = true;
-    const { context, hub, claims, standing, trouble$ } = this.#all;
+    const { context, hub, claims, standing, problem$ } = this.#all;
     const { settings, scheduler } = context;
     standing.hasName = false;
     const reason = `hub "${settings.hub}" of domain "${settings.domain}" is there already, on ${name}`;
-    const isNews = standing.term === 0 && !rivalled.has(hub);
-    rivalled.add(hub);
-    if (isNews) trouble$.next(reason);
+    const isNews = standing.term === 0 && !hubsWithRival.has(hub);
+    hubsWithRival.add(hub);
+    if (isNews) problem$.next(reason);
     const yielded = claims.yield(reason);
     this.#next.unsubscribe();
     this.#next = new Subscription();
@@ -182,6 +182,6 @@ class Rival {
   /** This hub holds the lease. */
   forget(): void {
     this.#isMet = false;
-    rivalled.delete(this.#all.hub);
+    hubsWithRival.delete(this.#all.hub);
   }
 }

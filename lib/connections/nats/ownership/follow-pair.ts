@@ -4,25 +4,25 @@ import { merge, type Observable, Subscription } from 'rxjs';
 import { audit, filter } from 'rxjs/operators';
 import type { LeaseState } from '../lease/lease.ts';
 import type { NamesakeReport } from './namesake.ts';
-import type { Following } from './standing.ts';
+import type { LeaseContext } from './standing.ts';
 import { Vacancy } from './vacancy.ts';
 
-export function followPair(all: Following): Subscription {
+export function followPair(all: LeaseContext): Subscription {
   return new PairedHub(all).follow();
 }
 
 class PairedHub {
-  readonly #all: Following;
+  readonly #all: LeaseContext;
   /** Whether it continues while it cannot renew the lease. */
-  readonly #goesOnAlone: boolean;
+  readonly #continuesAlone: boolean;
   readonly #vacancy: Vacancy;
   #isRunning = false;
 
-  constructor(all: Following) {
+  constructor(all: LeaseContext) {
     const { hub, context } = all;
     const { settings } = context;
     this.#all = all;
-    this.#goesOnAlone = settings.isolated === 'go-on';
+    this.#continuesAlone = settings.isolated === 'go-on';
     this.#vacancy = new Vacancy({
       port: hub,
       hub: settings.hub,
@@ -32,17 +32,17 @@ class PairedHub {
   }
 
   follow(): Subscription {
-    const { hub, lease, namesake$, trouble$ } = this.#all;
+    const { hub, lease, namesake$, problem$ } = this.#all;
     const following = new Subscription();
     const taken$ = merge(hub.mirroring.returned$, this.#added());
     following.add(taken$.subscribe({ next: () => this.#standIn(), error: () => {} }));
     following.add(lease.state$.subscribe({ next: (state) => this.#enter(state), error: () => {} }));
     following.add(namesake$.subscribe({ next: (report) => this.#receive(report), error: () => {} }));
     following.add(
-      lease.trouble$.subscribe({ next: (why) => trouble$.next(why && `no lease: ${why}`), error: () => {} }),
+      lease.problem$.subscribe({ next: (why) => problem$.next(why && `no lease: ${why}`), error: () => {} }),
     );
     following.add(() => this.#stop());
-    if (hub.leadership.watch === undefined) this.#beginVacancy();
+    if (hub.leadership.term === undefined) this.#beginVacancy();
     return following;
   }
 
@@ -50,21 +50,21 @@ class PairedHub {
     if (state.is === 'held') this.#begin(state.term);
     else if (state.is === 'taken')
       this.#end(`stands by for ${state.name}, which runs them in term ${state.term}`, true);
-    else if (state.is === 'fenced' && !this.#goesOnAlone) this.#end('the lease could not be renewed in time', false);
+    else if (state.is === 'fenced' && !this.#continuesAlone) this.#end('the lease could not be renewed in time', false);
   }
 
   #begin(term: number): void {
     const { context, hub, lease, claims, standing, confirm, hasMirrored } = this.#all;
     if (this.#isRunning && standing.term === term) return;
-    const goesOn = hub.leadership.hasBegun || hasMirrored();
+    const continues = hub.leadership.hasBegun || hasMirrored();
     this.#isRunning = standing.isHolder = standing.hasName = standing.answers = true;
     standing.term = term;
     claims.hurry();
     this.#vacancy.end();
     claims.inherit();
     standing.notify();
-    const mayAct = this.#goesOnAlone ? () => this.#isRunning : () => lease.isHeld();
-    hub.leadership.begin({ term, goesOn, mayAct, ...(confirm && { confirm }) });
+    const mayAct = this.#continuesAlone ? () => this.#isRunning : () => lease.isHeld();
+    hub.leadership.begin({ number: term, continues, mayAct, ...(confirm && { confirm }) });
     context.log.info({ term }, `runs the connections and rules of "${context.settings.hub}", term ${term}`);
   }
 

@@ -26,8 +26,8 @@ export class Namesake {
     this.#clock = clock;
   }
 
-  hear(report: NamesakeReport): void {
-    const isGoingOn = this.isHeard && this.#last!.term === 0;
+  note(report: NamesakeReport): void {
+    const isGoingOn = this.isPresent && this.#last!.term === 0;
     this.#last = report;
     this.#looks = 0;
     if (!isGoingOn) this.#waitsSinceMs = this.#clock.now();
@@ -42,7 +42,7 @@ export class Namesake {
   }
 
   /** Whether there is one: hubs send something each half a second. */
-  get isHeard(): boolean {
+  get isPresent(): boolean {
     return this.#last !== undefined && this.#looks <= silentLooks;
   }
 
@@ -52,6 +52,6 @@ export class Namesake {
    */
   waitsForLease(answeredMs: number): boolean {
     const waitsMs = this.#clock.now() - this.#waitsSinceMs;
-    return this.isHeard && this.#last!.term === 0 && Math.min(waitsMs, answeredMs) < patienceMs;
+    return this.isPresent && this.#last!.term === 0 && Math.min(waitsMs, answeredMs) < patienceMs;
   }
 }

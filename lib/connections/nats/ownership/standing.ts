@@ -11,7 +11,7 @@ import type { Namesake, NamesakeReport } from './namesake.ts';
 import type { Refused } from './vacancy.ts';
 
 /** The parts of the connection that the decision needs. */
-export interface Deciding {
+export interface OwnershipContext {
   readonly context: ConnectionContext<NatsSettings>;
   readonly hub: HubPort;
   readonly link: Link;
@@ -21,7 +21,7 @@ export interface Deciding {
   /** Emits the messages of another hub with the name of this one. Hot, replays nothing, never errors. */
   readonly namesake$: Observable<NamesakeReport>;
   /** Returns the other hub that reports each Connection ID at this moment. */
-  readonly heard: () => ReadonlyMap<string, string>;
+  readonly reportedOwners: () => ReadonlyMap<string, string>;
   /** As `ClaimsOptions.hasNoTerm`. */
   readonly hasNoTerm: (hub: string) => boolean;
   /**
@@ -48,14 +48,14 @@ export interface Standing {
 }
 
 /** The parts that follow the lease. */
-export interface Following extends Deciding {
+export interface LeaseContext extends OwnershipContext {
   readonly refused: Refused;
   readonly namesake: Namesake;
   readonly lease: JointLease;
   readonly claims: Claims;
   readonly standing: Standing;
   /** The current problem; undefined: not known yet. */
-  readonly trouble$: BehaviorSubject<string | undefined>;
+  readonly problem$: BehaviorSubject<string | undefined>;
   /** As `Ownership.confirm`. */
   readonly confirm: (() => Promise<boolean>) | undefined;
 }

@@ -43,14 +43,14 @@ export class Vacancy implements Remote {
   /** Takes over the parameters that no other hub has. */
   begin(timeMs: number): void {
     const { port, isFor } = this.#options;
-    const coming: Parameter[] = [];
+    const added: Parameter[] = [];
     let hasNone = true;
     for (const parameter of port.parameters()) {
       if (parameter.remote === this) hasNone = false;
-      else if (parameter.remote === undefined && isFor(connectionIdOf(parameter.address))) coming.push(parameter);
+      else if (parameter.remote === undefined && isFor(connectionIdOf(parameter.address))) added.push(parameter);
     }
     if (hasNone) this.#staleSince = wallClock.pin(timeMs);
-    for (const parameter of coming) port.mirroring.entrust(parameter, this);
+    for (const parameter of added) port.mirroring.entrust(parameter, this);
     port.mirroring.notify();
   }
 
@@ -64,7 +64,7 @@ export class Vacancy implements Remote {
   }
 }
 
-interface Refusing {
+interface RefusalOptions {
   readonly hub: HubPort;
   readonly claims: Claims;
   readonly wanted: Pick<Wanted, 'isShared'>;
@@ -81,7 +81,7 @@ export interface Refused {
 }
 
 /** Holds back the connections that the claims refuse. */
-export function refuseConnections({ hub, claims, wanted, changed$, timeOfDay }: Refusing): Refused {
+export function refuseConnections({ hub, claims, wanted, changed$, timeOfDay }: RefusalOptions): Refused {
   const refused = new RefusedConnections(hub, timeOfDay);
   const running = new Subscription();
   const follow = <T>(stream$: Observable<T>, next: (one: T) => void) =>
@@ -99,11 +99,11 @@ export function refuseConnections({ hub, claims, wanted, changed$, timeOfDay }: 
     changed$.next();
   });
   follow(changed$, () => refused.follow(claims.refusals ?? new Map()));
-  const come$ = hub.declared$.pipe(filter(isOfAnother), auditTime(0, asapScheduler)); // by then the hub has all of them
-  follow(come$, () => refused.follow(claims.expectedRefusals()));
+  const added$ = hub.declared$.pipe(filter(isOfAnother), auditTime(0, asapScheduler)); // by then the hub has all of them
+  follow(added$, () => refused.follow(claims.expectedRefusals()));
   running.add(() => refused.follow(new Map()));
   const holdBack = () => {
-    const refusals = claims.heardRefusals();
+    const refusals = claims.reportedRefusals();
     hub.leadership.holdBack({ get: (id) => refusals.get(id)?.reason });
     refused.follow(refusals);
   };

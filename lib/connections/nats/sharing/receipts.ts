@@ -14,7 +14,7 @@ const answerMs = 300;
  */
 const requestMs = 2000;
 /** The pause before a standby that is behind is asked again. */
-const againMs = 10;
+const retryMs = 10;
 
 export class Receipts {
   readonly #subject: string;
@@ -47,7 +47,7 @@ export class Receipts {
       if (this.#clock.now() >= endMs) return false;
       if (!isReminded) remind();
       isReminded = true;
-      await new Pause(this.#clock).for(againMs);
+      await new Pause(this.#clock).for(retryMs);
     }
   }
 

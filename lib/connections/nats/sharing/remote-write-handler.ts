@@ -7,7 +7,7 @@ import { HubError, messageOf } from '../../../model/error.ts';
 import type { Parameter } from '../../../model/parameter.ts';
 import { cutText } from '../../../model/printable.ts';
 import type { HubPort } from '../../hub-port.ts';
-import { askerOf } from '../link/subjects.ts';
+import { requesterOf } from '../link/subjects.ts';
 import type { Message } from '../link/transport.ts';
 import { isHubName, readLinks, readOrigin } from '../wire/causes.ts';
 import {
@@ -24,7 +24,7 @@ import {
 const knownMs = 60_000;
 const maxKnown = 100_000;
 /** How far the sender's estimate of the owner's clock may be ahead. */
-const strangeMs = 1000;
+const implausibleMs = 1000;
 /**
  * The total length of the stored answers. Beyond that, the oldest are forgotten, and a repeated request gets the answer that it may have
  * taken effect.
@@ -82,28 +82,28 @@ export class RemoteWriteHandler {
       return; // the sender gets no answer, and reports that
     }
     if (!this.#context.isOwn(request.epoch)) {
-      message.reply(JSON.stringify(lose(request, 'its hub has joined anew')));
+      message.reply(JSON.stringify(answerUnknown(request, 'its hub has joined anew')));
       return;
     }
     const nowMs = this.#context.scheduler.now();
     this.#forget(nowMs);
-    const hub = askerOf(message.subject) ?? request.hub;
+    const hub = requesterOf(message.subject) ?? request.hub;
     if (!isHubName(hub)) return;
     const key = `${hub} ${request.run} ${request.number}`;
     let known = this.#known.get(key);
     const waitedMs = nowMs - request.asked;
-    if (known === undefined && (waitedMs > writeTimeoutMs || waitedMs < -strangeMs)) {
+    if (known === undefined && (waitedMs > writeTimeoutMs || waitedMs < -implausibleMs)) {
       message.reply(JSON.stringify(refuse(request, 'not written, it came too late')));
       return;
     }
     known ??= this.#answer(key, nowMs, request, hub);
     const reply = () =>
-      message.reply(known.answer ?? JSON.stringify(lose(request, 'its hub knows the answer no longer')));
+      message.reply(known.answer ?? JSON.stringify(answerUnknown(request, 'its hub knows the answer no longer')));
     if (known.confirmed === undefined) reply();
     else
       void known.confirmed.then((isConfirmed) => {
         if (isConfirmed) reply();
-        else message.reply(JSON.stringify(lose(request, 'its hub may run it no longer')));
+        else message.reply(JSON.stringify(answerUnknown(request, 'its hub may run it no longer')));
       });
   }
 
@@ -178,7 +178,7 @@ export class RemoteWriteHandler {
 }
 
 /** Returns the answer for a request that may have been written, if that is no longer known. */
-function lose(request: WriteRequest, why: string): WriteAnswer {
+function answerUnknown(request: WriteRequest, why: string): WriteAnswer {
   return refuse(request, `not confirmed, ${why}; it may have taken effect`);
 }
 

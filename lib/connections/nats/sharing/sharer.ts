@@ -50,7 +50,7 @@ export class Sharer {
   #changes = 0;
   #pauseMs = messageEveryMs;
   /** Added parameters that have not been checked yet. */
-  #came: Parameter[] = [];
+  #added: Parameter[] = [];
   /** Other hubs have received everything up to this revision. */
   #reported = 0;
   /** How often each trigger has fired. */
@@ -100,7 +100,7 @@ export class Sharer {
     );
     const take = (message: Message) => {
       if (!this.#context.ownership.reports) return undefined;
-      this.#addCome();
+      this.#shareAdded();
       this.#remoteWrites.take(message);
       return undefined;
     };
@@ -147,7 +147,7 @@ export class Sharer {
   /** Sends everything that has not been sent yet. Call it between turns. */
   flush(): void {
     this.#isFlushDue = false;
-    this.#addCome();
+    this.#shareAdded();
     if (this.#shared.tidy()) {
       this.#writer.take();
       this.#reported = this.#context.hub.revision;
@@ -226,31 +226,31 @@ export class Sharer {
 
   #declare(parameter: Parameter): void {
     if (parameter.remote !== undefined && parameter.remote.hub !== this.#context.name.hub) return;
-    this.#came.push(parameter);
+    this.#added.push(parameter);
     this.#flushSoon();
   }
 
   /** Shares the added parameters once the hub has their whole connection, with their current values. */
-  #addCome(): void {
-    if (this.#came.length === 0) return;
+  #shareAdded(): void {
+    if (this.#added.length === 0) return;
     const { hub } = this.#context;
-    const came = this.#came.filter(
+    const added = this.#added.filter(
       (parameter) =>
         hub.find(parameter.address) === parameter &&
         this.#shared.numberOf(parameter) === undefined &&
         this.#isShared(parameter),
     );
-    this.#came = [];
-    this.#share(came);
+    this.#added = [];
+    this.#share(added);
   }
 
-  #share(came: readonly Parameter[]): void {
-    if (came.length === 0) return;
+  #share(added: readonly Parameter[]): void {
+    if (added.length === 0) return;
     const { hub } = this.#context;
-    const declared = came.map((parameter) => this.#shared.add(parameter));
+    const declared = added.map((parameter) => this.#shared.add(parameter));
     this.#shared.structure++;
     if (this.#transport === undefined) return;
-    const changes = came.flatMap((parameter) => reportState(parameter, this.#shared.numberOf(parameter)!));
+    const changes = added.flatMap((parameter) => reportState(parameter, this.#shared.numberOf(parameter)!));
     this.#writer.addStructure(JSON.stringify({ declared, changes }), hub.revision);
     this.#flushSoon();
   }
@@ -272,9 +272,9 @@ export class Sharer {
   /** Compares the shared parameters with those that this hub owns by now. */
   #compare(): void {
     this.#withdraw([...this.#shared.parameters()].filter((parameter) => !this.#isShared(parameter)));
-    const came = [...this.#context.hub.parameters()].filter(
+    const added = [...this.#context.hub.parameters()].filter(
       (parameter) => this.#shared.numberOf(parameter) === undefined && this.#isShared(parameter),
     );
-    this.#share(came);
+    this.#share(added);
   }
 }

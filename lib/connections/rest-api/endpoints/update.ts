@@ -175,7 +175,7 @@ function write(context: UpdateContext, updater: Updater, read: () => UncheckedUp
     const v =
       parameter === undefined ? view.write(address, value, origin) : context.hub.writeTo(parameter, value, origin);
     writes.taken++;
-    const confirmed = context.hub.leadership.watch?.confirm?.();
+    const confirmed = context.hub.leadership.term?.confirm?.();
     const updated = { p: address, v };
     return confirmed === undefined ? updated : confirmed.then((isConfirmed) => expectConfirmed(isConfirmed, updated));
   } catch (error) {

@@ -44,7 +44,7 @@ test('the holder of a pair spreads its leaders with the permissions that are pri
   const dial = () => connect({ servers: [...nats.urls], user: 'admin', maxReconnectAttempts: -1 });
   const admin = await dial();
   t.teardown(() => admin.close());
-  await eventually(() => hub.leadership.watch !== undefined, 'a leader of each stream');
+  await eventually(() => hub.leadership.term !== undefined, 'a leader of each stream');
   let leaders: (string | undefined)[] = [];
   const spread = async () => {
     leaders = await leadersOf(admin);
@@ -60,7 +60,7 @@ test('the holder of a pair spreads its leaders with the permissions that are pri
   const [leader] = leaders;
   const server = nats.servers[Number(leader!.split('-')[1])]!;
   const terms: (number | undefined)[] = [];
-  const looking = setInterval(() => terms.push(hub.leadership.watch?.term), 20);
+  const looking = setInterval(() => terms.push(hub.leadership.term?.number), 20);
   t.teardown(() => clearInterval(looking));
   await server.kill();
   await eventually(async () => ![undefined, leader].includes((await leadersOf(admin))[0]), 'another leader');

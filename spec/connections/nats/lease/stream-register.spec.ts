@@ -60,7 +60,7 @@ test('of hubs that ask a real server at once one gets it, and the next one as so
         stream: 'lease',
         subject: 'some.lease',
         parse: parseLease,
-        warnOfSenseless: () => {},
+        warnOfInvalid: () => {},
       }),
   );
   for (let race = 0; race < 30; race++) {
@@ -94,7 +94,7 @@ test('the holder of a lease whose stream is gone has it again, in a new stream',
     stream: 'lease',
     subject: 'some.lease',
     parse: parseLease,
-    warnOfSenseless: () => {},
+    warnOfInvalid: () => {},
     creations: new Creations(),
   };
   const [one, other] = ['one', 'other'].map(
@@ -134,7 +134,7 @@ test('a cell has its stream created where there is none, and asks for that at no
     creations: new Creations(),
     ...place,
     parse: parseLease,
-    warnOfSenseless: () => {},
+    warnOfInvalid: () => {},
   });
   const value = { term: 1, holder: 'x', name: 'x', isReleased: true };
   t.deepEqual(await register.read(), { sequence: 0, value: undefined });
@@ -182,7 +182,7 @@ test('a server survives that many ask at once for what nobody has had created ye
           creations: new Creations(),
           ...place,
           parse: parseLease,
-          warnOfSenseless: () => {},
+          warnOfInvalid: () => {},
         }),
     );
     const held = await Promise.all(registers.map((register) => answered(() => register.read())));

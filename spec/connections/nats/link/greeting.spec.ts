@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
-import { hearGreeting } from '../../../../lib/connections/nats/link/nats-link.ts';
+import { awaitGreeting } from '../../../../lib/connections/nats/link/nats-link.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { freePort } from '../../../support/system/port.ts';
 
@@ -23,17 +23,17 @@ const never = new AbortController().signal;
 
 test('is heard, and the socket is closed', async (t) => {
   const { url, open } = await startServer(t, (socket) => socket.write('INFO {}\r\n'));
-  await hearGreeting(url, 60_000, never);
-  await hearGreeting(url.replace('nats://', ''), 60_000, never);
+  await awaitGreeting(url, 60_000, never);
+  await awaitGreeting(url.replace('nats://', ''), 60_000, never);
   await eventually(() => open.size === 0);
   t.pass();
 });
 
 test('is waited for no longer than a time, and not after the end', async (t) => {
   const { url, open } = await startServer(t, () => {});
-  await t.throwsAsync(hearGreeting(url, 50, never), { message: 'timeout' });
+  await t.throwsAsync(awaitGreeting(url, 50, never), { message: 'timeout' });
   const ending = new AbortController();
-  const heard = hearGreeting(url, 60_000, ending.signal);
+  const heard = awaitGreeting(url, 60_000, ending.signal);
   await eventually(() => open.size > 0);
   ending.abort();
   await t.throwsAsync(heard);
@@ -42,7 +42,7 @@ test('is waited for no longer than a time, and not after the end', async (t) => 
 
 test('does not come where nobody listens, or who listens hangs up', async (t) => {
   const { url } = await startServer(t, (socket) => socket.end());
-  await t.throwsAsync(hearGreeting(url, 60_000, never), { message: 'it ends each connection at once' });
+  await t.throwsAsync(awaitGreeting(url, 60_000, never), { message: 'it ends each connection at once' });
   const nowhere = `nats://127.0.0.1:${await freePort()}`;
-  await t.throwsAsync(hearGreeting(nowhere, 60_000, never), { message: 'connection refused' });
+  await t.throwsAsync(awaitGreeting(nowhere, 60_000, never), { message: 'connection refused' });
 });

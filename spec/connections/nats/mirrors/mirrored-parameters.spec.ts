@@ -66,7 +66,7 @@ test('where that is not gone through to its end, nothing is left behind when all
   const some = graph.size;
   t.true(some > 0 && some < count, `${some}`);
   const tellAnew = () => {
-    parameters.beginAnew();
+    parameters.beginSnapshot();
     goThrough(parameters.define(declared));
     t.true(goThrough(parameters.swap()) <= most);
     goThrough(parameters.takeAll(values('two')));

@@ -73,7 +73,7 @@ test('what the holder of a pair acknowledges is there after a takeover; while it
       rules,
     });
   const main = await start([`nats://127.0.0.1:${link.port}`]);
-  await eventually(() => main.leadership.watch !== undefined);
+  await eventually(() => main.leadership.term !== undefined);
   const standby = await start(nats.urls);
   await eventually(() => isMirrored(standby));
   const update = async (id: string, value: number) => {
@@ -123,11 +123,11 @@ test('what the holder of a pair acknowledges is there after a takeover; while it
   isCut = true;
   link.cut(['out', 'in']);
   const last = await writing;
-  await eventually(() => standby.leadership.watch !== undefined, 'it takes over');
+  await eventually(() => standby.leadership.term !== undefined, 'it takes over');
   for (const [index, id] of ['one', 'two', 'three'].entries())
     t.true((standby.find(`desk/${id}`)!.value as number) >= last[index]!, id);
   link.heal();
-  await eventually(() => isMirrored(main) && main.leadership.watch === undefined);
+  await eventually(() => isMirrored(main) && main.leadership.term === undefined);
 });
 
 function isMirrored(hub: HubUnderTest): boolean {
@@ -144,7 +144,7 @@ test('where nobody takes over, answers wait for nothing', async (t) => {
   const bold = await startTestHub(t, {
     connections: { house: { ...house, hub: 'east', pair: true, isolated: 'go-on' }, shelf: remoteWrites },
   });
-  await eventually(() => alone.leadership.watch !== undefined && bold.leadership.watch !== undefined);
-  t.is(alone.leadership.watch!.confirm, undefined);
-  t.is(bold.leadership.watch!.confirm, undefined);
+  await eventually(() => alone.leadership.term !== undefined && bold.leadership.term !== undefined);
+  t.is(alone.leadership.term!.confirm, undefined);
+  t.is(bold.leadership.term!.confirm, undefined);
 });

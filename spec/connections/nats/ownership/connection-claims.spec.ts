@@ -68,7 +68,7 @@ function domain(time: Time, servers = willing) {
       clock: time,
       wanted,
       mayClaim,
-      heard: () => new Map(Object.entries(heard)),
+      reportedOwners: () => new Map(Object.entries(heard)),
       hasNoTerm: (name) => withoutTerm.has(name),
       holdsLease: () => servers.renewLeases,
       isOpen: () => servers.areOpen,

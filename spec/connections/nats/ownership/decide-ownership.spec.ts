@@ -41,7 +41,7 @@ test('parameters of a hub that starts again and cannot read the claims do not go
   const after = { remoteWrites: { ...remoteWrites, parameters: ['lamp,I,5', 'out,I,0'] } };
   const again = await startTestHub(t, { connections: { ...house('west', 'some'), ...after } });
   await eventually(() => again.lines.some(({ message }) => message.includes('patchbay+d"')), 'it may not read them');
-  await eventually(() => again.leadership.watch !== undefined);
+  await eventually(() => again.leadership.term !== undefined);
   await eventually(() => (lamp.value === 5 && lamp.remote!.staleSince === undefined) || gone.length > 0);
   t.deepEqual(gone, []);
   t.is(edge.find('desk/lamp'), lamp);
@@ -104,7 +104,7 @@ test('one of a pair whose lease cannot be written answers until it hears of who 
   t.teardown(() => nats.end());
   const house = { type: 'nats', servers: nats.urls, domain: 'd', hub: 'west', pair: true };
   const west = await startTestHub(t, { connections: { house, remoteWrites } });
-  await eventually(() => west.leadership.watch !== undefined);
+  await eventually(() => west.leadership.term !== undefined);
   const other = await connect({ servers: nats.urls[0]! });
   t.teardown(() => other.close());
   const { streams } = await jetstreamManager(other, { timeout: deadlineMs });
@@ -124,7 +124,7 @@ test('one of a pair whose lease cannot be written answers until it hears of who 
   };
   const sealed: object = { sealed: true }; // which servers take, and the types of their client leave out
   for (const part of pairParts) await streams.update(leasePlace(house, part).stream, sealed);
-  await eventually(() => west.leadership.watch === undefined, 'it has come to its fence');
+  await eventually(() => west.leadership.term === undefined, 'it has come to its fence');
   t.deepEqual(await ask(), [1]);
 
   const report = { hub: 'west', structure: 0, clock: 0, prev: 0, rev: 0, turns: [] };

@@ -27,10 +27,10 @@ function beginBeside() {
   const goesFirst = (answeredMs: number) => namesake.waitsForLease(answeredMs);
   const hub = new SimulatedHub(time, [servers], 0, () => 5, { isExclusive: false, goesFirst });
   /** The other one is heard of until then, or not. */
-  const run = async (untilMs: number, isHeard: boolean) => {
+  const run = async (untilMs: number, isPresent: boolean) => {
     for (let ms = time.now(); ms < untilMs; ms += 500) {
       await time.run(ms);
-      if (isHeard) namesake.hear(waiting);
+      if (isPresent) namesake.note(waiting);
       namesake.look();
     }
     await time.run(untilMs);
@@ -71,15 +71,15 @@ test('who goes by a name, and is not heard of for 2 s, is not waited for', async
 test('a process that was stopped has not missed who goes by its name', (t) => {
   const time = new Time();
   const namesake = new Namesake(time);
-  namesake.hear(waiting);
+  namesake.note(waiting);
   time.frame += 60_000;
   namesake.look(); // before it has read what has come
-  t.true(namesake.isHeard);
-  namesake.hear(waiting);
+  t.true(namesake.isPresent);
+  namesake.note(waiting);
   for (let looks = 0; looks < 4; looks++) namesake.look();
-  t.true(namesake.isHeard);
+  t.true(namesake.isPresent);
   namesake.look();
-  t.false(namesake.isHeard);
+  t.false(namesake.isPresent);
 });
 
 const remoteWrites = { type: 'dummy', parameters: ['lamp,I,0'] };

@@ -43,7 +43,7 @@ async function statusAt({ port }: HubUnderTest, path: string): Promise<number> {
 }
 
 const valueAt = (hub: HubUnderTest, address: string) => hub.find(address)?.value;
-const runs = (hub: HubUnderTest) => hub.leadership.watch !== undefined;
+const runs = (hub: HubUnderTest) => hub.leadership.term !== undefined;
 
 test('the standby mirrors, takes over what was and no rule runs by that; a pair without servers stops and heals', async (t) => {
   const { start, flowOf, server } = await startDomain(t);
@@ -85,7 +85,7 @@ test('the standby mirrors, takes over what was and no rule runs by that; a pair 
   t.is(valueAt(main, 'desk/late'), 3);
   await main.stop();
   await eventually(() => runs(standby));
-  t.is(standby.leadership.watch!.term, 2);
+  t.is(standby.leadership.term!.number, 2);
   await eventually(async () => (await seen()) === `${hostname()} 2`);
   t.deepEqual(
     ['in', 'out', 'starts'].map((id) => valueAt(standby, `desk/${id}`)),
@@ -107,7 +107,7 @@ test('the standby mirrors, takes over what was and no rule runs by that; a pair 
   await eventually(() => out.isStale);
   process.kill(server.pid, 'SIGCONT');
   await eventually(() => runs(standby));
-  t.is(standby.leadership.watch!.term, 2, 'nobody was between');
+  t.is(standby.leadership.term!.number, 2, 'nobody was between');
   t.deepEqual(
     ['in', 'out', 'starts'].map((id) => valueAt(standby, `desk/${id}`)),
     [6, 6, 1],
@@ -128,7 +128,7 @@ test('other settings of its domain are no new start of a pair, neither for the h
   t.is(valueAt(main, 'desk/starts'), 1);
   await reload(main, flowOf({ ...pair, mirror: ['rack/**'] }, { remoteWrites }));
   await settled(main);
-  t.is(main.leadership.watch!.term, 2);
+  t.is(main.leadership.term!.number, 2);
   t.is(valueAt(main, 'desk/starts'), 1);
   const standby = await start(pair, { remoteWrites });
   await eventually(

@@ -20,7 +20,7 @@ const rules = [
   { from: 'hub/started', map: "param('desk/starts') + 1", to: 'desk/starts' },
 ];
 
-const runs = (hub: HubUnderTest) => hub.leadership.watch !== undefined && statusOf(hub, 'clock').state === 'running';
+const runs = (hub: HubUnderTest) => hub.leadership.term !== undefined && statusOf(hub, 'clock').state === 'running';
 const values = (hub: HubUnderTest) => ['lamp', 'rang1', 'rang2', 'starts'].map((id) => hub.find(`desk/${id}`)?.value);
 
 /** Whether a write was acknowledged: on a busy machine the owner may be stale at the moment, or answer late. */

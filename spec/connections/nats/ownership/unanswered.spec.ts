@@ -50,7 +50,7 @@ test('a hub that starts without a leader is heard of after 2 s, a second one of 
     'it has never started',
   );
   t.true(rival.lines.some(({ message }) => message === 'connection "rack" is running'));
-  await eventually(() => copy.leadership.watch !== undefined, 'it serves its own');
+  await eventually(() => copy.leadership.term !== undefined, 'it serves its own');
   const values = () => ['desk/lamp', 'shelf/lamp'].map((address) => edge.find(address)?.value);
   t.deepEqual(values(), [3, undefined]);
 

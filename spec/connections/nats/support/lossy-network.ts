@@ -44,7 +44,7 @@ export class LossyNetwork {
       subscribe,
       request: (subject, data, timeoutMs) =>
         new Promise((resolve, reject) => {
-          if (!this.#isHeard(owner, subject)) throw new Error('no responders');
+          if (!this.#isReachable(owner, subject)) throw new Error('no responders');
           const inbox = `inbox.${this.#inboxes++}`;
           const unsubscribe = subscribe(inbox, (message) => {
             unsubscribe();
@@ -60,7 +60,7 @@ export class LossyNetwork {
     };
   }
 
-  #isHeard(from: string, subject: string): boolean {
+  #isReachable(from: string, subject: string): boolean {
     return [...this.#subscriptions.values()].some(({ owner, pattern }) => owner !== from && pattern.test(subject));
   }
 

@@ -87,7 +87,7 @@ export class SimulatedHub {
     if (this.cut.has(servers) || this.unheard.has(servers)) return;
     for (const peer of this.peers)
       this.#time.schedule(() => {
-        if (!peer.cut.has(servers)) peer.#awake(() => peer.lease.overheard(value, part));
+        if (!peer.cut.has(servers)) peer.#awake(() => peer.lease.noteRequest(value, part));
       }, this.#delays());
   }
 

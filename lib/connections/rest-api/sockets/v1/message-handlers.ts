@@ -207,13 +207,13 @@ function confirmOwn(
   remotes: readonly RemoteItem[] | undefined,
   refused: Refused[],
 ): Promise<void> | undefined {
-  const { watch } = hub.leadership;
-  if (watch?.confirm === undefined) return undefined;
+  const { term } = hub.leadership;
+  if (term?.confirm === undefined) return undefined;
   const others = new Set([...refused, ...(remotes ?? [])].map(({ index }) => index));
   if (others.size === items.length) return undefined;
   const nameOf = (target: Target) =>
     typeof target === 'string' ? target : (fanOut.parameterOf(target)?.address ?? target);
-  return watch.confirm().then((isConfirmed) => {
+  return term.confirm().then((isConfirmed) => {
     if (isConfirmed) return;
     for (const [index, [target]] of items.entries())
       if (!others.has(index)) refused.push({ index, mistake: [target, `${nameOf(target)}: ${unconfirmed}`] });

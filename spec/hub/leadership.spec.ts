@@ -39,15 +39,15 @@ async function startHeld(t: ExecutionContext) {
 
 test('nothing but gateways runs until one begins the work', async (t) => {
   const { hub, leadership } = await startHeld(t);
-  t.is(leadership.watch, undefined);
+  t.is(leadership.term, undefined);
   t.like(statusOf(hub, 'desk'), { state: 'disabled', reason: 'waits for the decider' });
   t.like(hub.rules()[0], { enabled: false, state: 'disabled', reason: 'waits for the decider' });
   hub.write('desk/in', 1, writer);
   t.is(hub.find('desk/out')!.value, 0);
   t.throws(() => hub.control('desk', 'start', writer), { message: /"desk" is: waits for the decider/ });
 
-  leadership.begin({ term: 3, goesOn: false });
-  t.is(leadership.watch?.term, 3);
+  leadership.begin({ number: 3, continues: false });
+  t.is(leadership.term?.number, 3);
   t.is(statusOf(hub, 'desk').state, 'running');
   t.is(hub.find('desk/started')!.value, 1);
   t.not(hub.find('clock/timer/1/start')!.value, undefined, 'a rule runs at the start');
@@ -58,7 +58,7 @@ test('nothing but gateways runs until one begins the work', async (t) => {
 test('who goes on from values of before starts no rule by that', async (t) => {
   const { hub, leadership } = await startHeld(t);
   hub.write('desk/in', 7, writer);
-  leadership.begin({ term: 1, goesOn: true });
+  leadership.begin({ number: 1, continues: true });
   t.is(hub.find('desk/out')!.value, 0);
   t.is(hub.find('desk/started')!.value, 0);
   t.is(hub.find('clock/timer/1/start')!.value, undefined);
@@ -71,10 +71,10 @@ test('past the time nothing is written any more: not by what is late, nor by a t
   let asked = 0;
   const mayAct = () => {
     asked++;
-    if (isOver && leadership.watch !== undefined) void leadership.end('its time is over');
+    if (isOver && leadership.term !== undefined) void leadership.end('its time is over');
     return !isOver;
   };
-  leadership.begin({ term: 1, goesOn: true, mayAct });
+  leadership.begin({ number: 1, continues: true, mayAct });
   hub.write('desk/in', 1, writer);
   t.is(hub.find('desk/out')!.value, 1);
   t.true(asked > 0);
@@ -86,14 +86,14 @@ test('past the time nothing is written any more: not by what is late, nor by a t
   t.is(hub.find('desk/late')!.value, undefined, 'what a rule had delayed is gone');
 
   isOver = false;
-  leadership.begin({ term: 1, goesOn: true, mayAct });
+  leadership.begin({ number: 1, continues: true, mayAct });
   hub.write('desk/in', 3, writer);
   t.is(hub.find('desk/out')!.value, 3);
 });
 
 test('single connections are held back, while rules and all others run', async (t) => {
   const { hub, leadership } = await startHeld(t);
-  leadership.begin({ term: 1, goesOn: true });
+  leadership.begin({ number: 1, continues: true });
   leadership.holdBack(new Map([['desk', 'hub "b" has it']]));
   t.like(statusOf(hub, 'desk'), { state: 'failed', reason: 'hub "b" has it' });
   t.is(statusOf(hub, 'clock').state, 'running');
