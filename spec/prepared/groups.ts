@@ -10,6 +10,8 @@ export const longest: readonly string[] = [
   'spec/package',
   'spec/flow/programs/misbehaving-flows',
   'bench/spec/run',
+  'spec/trials/abuse/abuse',
+  'spec/trials/clock/clock',
   'spec/trials/store/cuts',
   'spec/readme-pages',
   'spec/connections/rest-api/http/guard/foreign-pages',

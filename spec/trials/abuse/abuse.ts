@@ -19,16 +19,7 @@ import { abuserToken, type Scenario } from './scenario.ts';
 import { scenarios } from './scenarios.ts';
 
 const bounds = { p99Ms: 100, entranceMs: 1000, stopMs: 2000, mostMiB: 512, memoryShare: 0.1 };
-const shortRun = [
-  'plain-flood',
-  'unread-answers',
-  'dashboards',
-  'unauthorized',
-  'v1-changes',
-  'subscriptions',
-  'delayed-texts',
-  'unread-sockets',
-];
+const shortRun = ['plain-flood', 'unread-answers', 'unauthorized', 'v1-changes', 'delayed-texts'];
 const mebibyte = 1024 * 1024;
 
 export const trial = defineTrial({

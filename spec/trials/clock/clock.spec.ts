@@ -6,5 +6,5 @@ needs('faketime');
 holds(
   'a clock that is set under all that waits and is kept erases nothing, and nothing is early, late or lost',
   'clock',
-  /^back-1h for seconds: 0 mistakes\nahead-91d for seconds: 0 mistakes$/m,
+  /^ahead-91d for seconds: 0 mistakes$/m,
 );
