@@ -1,4 +1,6 @@
-// `patchbay check`: reports every error in flow files and dashboards without running anything.
+// `patchbay check` and `patchbay permissions`: the errors in flow files and dashboards, and the permissions that their connections need
+// on foreign servers. Neither runs anything.
+
 import { type Cli, command, flowFiles } from './cli.ts';
 import type { Console } from './console.ts';
 
@@ -6,6 +8,9 @@ export function register(cli: Cli): void {
   command(cli, 'check', 'report every error in flow files and dashboards; exit status 1 if there are any')
     .argument(...flowFiles)
     .action((paths: string[]) => cli.finish(check(paths, cli.console)));
+  command(cli, 'permissions', 'print the least permissions that this hub needs on a NATS server')
+    .argument(...flowFiles)
+    .action((paths: string[]) => cli.finish(permissions(paths, cli.console)));
 }
 
 /** Prints every error, a line each, and returns exit status 1. Without errors it prints warnings and a summary. */
@@ -22,5 +27,15 @@ export async function check(paths: readonly string[], console: Console): Promise
     console.printError(`warning: ${warning}`);
   const connections = files.reduce((sum, file) => sum + file.connections, 0);
   console.print(`ok: ${connections} connections, ${rules.filter(({ isEnabled }) => isEnabled).length} rules`);
+  return 0;
+}
+
+/** Prints the least permissions of each connection that needs any. Errors: `bad-flow` with every error. */
+async function permissions(paths: readonly string[], console: Console): Promise<number> {
+  const { loadFlows } = await import('../hub/index.ts');
+  const { connections } = await loadFlows(paths);
+  const texts = connections.flatMap(({ type, settings }) => type.permissions?.(settings) ?? []);
+  if (texts.length === 0) console.printError('no connection needs permissions on a server');
+  for (const text of texts) console.print(text);
   return 0;
 }

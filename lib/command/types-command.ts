@@ -1,10 +1,12 @@
 // `patchbay types`: the TypeScript declarations of an installation.
+
 import { hubId, hubParameters, type Plan } from '../flow/plan.ts';
 import { formatAddress } from '../model/address.ts';
+import type { Domain } from '../wire/http/operation.ts';
+import type { ParameterInfo } from '../wire/http/parameter-shapes.ts';
 import { type Cli, flowFiles, remoteCommand } from './cli.ts';
 import type { Console } from './console.ts';
-import type { RemoteOptions } from './remote/ask-hub.ts';
-import { remoteTypes } from './remote/types-of-hub.ts';
+import { type RemoteOptions, request, respond } from './remote/ask-hub.ts';
 
 export function register(cli: Cli): void {
   remoteCommand(cli, 'types', 'print a declaration file with every address, for flow files in TypeScript')
@@ -46,4 +48,24 @@ export function declareInstallation({ connections }: Pick<Plan, 'connections'>, 
     '}',
     '',
   ].join('\n');
+}
+
+/**
+ * Prints `{"desk/lamp":{"type":"B","access":"read-write","hub":"west"}}`, without the mirrors that a standby hub has of its own pair.
+ * Errors: the message of the hub, or no hub.
+ */
+export async function remoteTypes(options: RemoteOptions, console: Console): Promise<number> {
+  const list = JSON.parse(await request(options, '/hub/parameters', {})) as ParameterInfo[];
+  const own = await ownName(options);
+  const mirrored = list.filter(({ hub }) => hub !== undefined && hub !== own);
+  const byAddress = mirrored.map(({ parameter, type, access, hub }) => [parameter, { type, access, hub }] as const);
+  const sorted = byAddress.sort(([one], [other]) => (one < other ? -1 : 1));
+  console.print(JSON.stringify(Object.fromEntries(sorted), undefined, 2));
+  return 0;
+}
+
+/** Returns the name of the hub; undefined if it is in no domain, or does not reveal it to this user. */
+async function ownName(options: RemoteOptions): Promise<string | undefined> {
+  const answer = await respond(options, '/hub/hubs', {}, [403, 404]);
+  return answer.ok ? ((await answer.json()) as Domain).hub : undefined;
 }

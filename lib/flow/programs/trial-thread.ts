@@ -1,15 +1,47 @@
 // The thread in which a flow in TypeScript is tried before the hub imports it. Whatever the flow does, it does to this thread
 // alone. What flows import is loaded before the first flow is tried.
 
+import { registerHooks } from 'node:module';
+import { extname } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parentPort } from 'node:worker_threads';
 import { Streams } from '../streams.ts';
 import { Awaits } from './awaits.ts';
+import { isOwnCode } from './flow-code.ts';
 import { guardExits, lockGlobals, readGlobals } from './globals.ts';
 import { type FailedImport, filesOf, type Imports, observeImports, wordsOfImport } from './imports.ts';
-import { useLeanHub, useWholeHub, wantsMore } from './lean-hub.ts';
 import { type Frame, stackOf, wordsOf } from './stack.ts';
+
+const [hub, authoring] = ['index', 'authoring'].map(
+  (module) => new URL(`../../${module}${extname(import.meta.filename)}`, import.meta.url).href,
+) as [string, string];
+let isWhole = false;
+
+/** From now on flows import the small part of the hub, which is loaded. */
+export async function useLeanHub(): Promise<void> {
+  await import(authoring);
+  registerHooks({
+    resolve(specifier, context, nextResolve) {
+      const resolved = nextResolve(specifier, context);
+      const { url } = resolved;
+      if (!isWhole) return url === hub ? { ...resolved, url: authoring } : resolved;
+      const isFlow = url.startsWith('file:') && isOwnCode(fileURLToPath(url));
+      return isFlow ? { ...resolved, url: `${url}?whole` } : resolved; // Node.js keeps what it has read by the other name
+    },
+  });
+}
+
+/** Whether a flow cannot be imported because it wants more of the hub, or what nobody has. */
+export function wantsMore(error: unknown): boolean {
+  return !isWhole && error instanceof SyntaxError && error.message.includes('does not provide an export named');
+}
+
+/** From now on flows import the whole hub. */
+export async function useWholeHub(): Promise<void> {
+  isWhole = true;
+  await import(hub);
+}
 
 /** A flow to be tried, by the URL of its file, or `asksWhere` the one that is being tried waits. */
 export type TrialRequest = { readonly href: string } | { readonly asksWhere: true };

@@ -1,7 +1,7 @@
 // `patchbay types --remote`: what other hubs have, asked of both hubs of a pair.
 
 import test, { type ExecutionContext } from 'ava';
-import { remoteTypes } from '../../../lib/command/remote/types-of-hub.ts';
+import { remoteTypes } from '../../../lib/command/types-command.ts';
 import { eventually } from '../../support/deadline.ts';
 import { api, startTestHub } from '../../support/hub.ts';
 import { startNats } from '../../support/nats/servers.ts';

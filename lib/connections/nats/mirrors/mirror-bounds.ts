@@ -1,6 +1,6 @@
 // The bounds of what a hub stores of other hubs. Anything beyond is not shown, and the log names the hub.
 
-import { Shares } from '../link/even-shares.ts';
+import { Shares } from '../link/nats-intake.ts';
 
 /** The maximum of the setting `maxParameters`, and of the parameters of all hubs together. */
 export const maxMirroredInAll = 1_000_000;

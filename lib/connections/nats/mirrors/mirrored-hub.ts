@@ -17,8 +17,7 @@ import { type HubReport, maxStep, type Receipt, sizeOf, type WalkAnswer } from '
 import { FireCounts } from './fire-counts.ts';
 import type { Bounds } from './mirror-bounds.ts';
 import { MirroredParameters, type MirrorPort } from './mirrored-parameters.ts';
-import { OwnerClock } from './owner-clock.ts';
-import type { RemoteWrites } from './remote-writes.ts';
+import { OwnerClock, type RemoteWrites } from './remote-writes.ts';
 import { InvalidAnswer, type Position, type Repaired, repair } from './repair.ts';
 
 /** A mirror without messages of its owner for this long is stale. */

@@ -4,7 +4,9 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { BehaviorSubject, type Observable, Subject, Subscription } from 'rxjs';
+import { BehaviorSubject, type Observable, type SchedulerLike, Subject, Subscription } from 'rxjs';
+import { within } from '../../../model/time/deadline.ts';
+import { Pause } from '../../../model/time/wall-clock.ts';
 import { JointLease, readJointly, readTerms } from '../lease/joint-lease.ts';
 import { claimsPlace, leasePlace, type Place, pairParts, parseLease } from '../lease/lease-record.ts';
 import { answerForLife, type Holder, lifeOf } from '../lease/parties.ts';
@@ -13,7 +15,6 @@ import { Creations, StreamRegister } from '../lease/stream-register.ts';
 import type { Link, LinkState, Session } from '../link/nats-link.ts';
 import type { NatsSettings } from '../settings.ts';
 import { expectShallow } from '../wire/shallow.ts';
-import { Confirmation } from './confirmation.ts';
 import { Claims, createWanted, parseClaims } from './connection-claims.ts';
 import { followAlone, hasMetRival } from './follow-alone.ts';
 import { followPair } from './follow-pair.ts';
@@ -199,4 +200,54 @@ function listen(
     }),
   );
   return session;
+}
+
+// Confirms writes: the standby has received them, and this hub still ran its connections afterwards. So no other hub of the pair takes over
+// without them. Many writes share one confirmation.
+
+/** The minimum interval between confirmations. */
+const everyMs = 10;
+/** The same as for a write to another hub. */
+const limitMs = 2000;
+
+export class Confirmation {
+  readonly #lease: Pick<JointLease, 'confirm'>;
+  readonly #notifyAll: (endMs: number) => Promise<boolean>;
+  readonly #clock: SchedulerLike;
+  /** The confirmation that has not begun yet, and the end of the last one that has. */
+  #next: Promise<boolean> | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** `notifyAll` sends what has been written so far. It resolves to whether the standby has it, to false past a time, and never rejects. */
+  constructor(
+    lease: Pick<JointLease, 'confirm'>,
+    notifyAll: (endMs: number) => Promise<boolean>,
+    clock: SchedulerLike,
+  ) {
+    this.#lease = lease;
+    this.#notifyAll = notifyAll;
+    this.#clock = clock;
+  }
+
+  /** Resolves to whether everything written before is confirmed, within 2 s; false: unknown. Never rejects. */
+  confirm(): Promise<boolean> {
+    this.#next ??= inTime(this.#confirmAfter(this.#last));
+    return this.#next;
+  }
+
+  async #confirmAfter(last: Promise<unknown>): Promise<boolean> {
+    await last;
+    this.#next = undefined;
+    const confirmed = inTime(this.#notifyAndRenew());
+    this.#last = Promise.all([confirmed, new Pause(this.#clock).for(everyMs)]);
+    return confirmed;
+  }
+
+  async #notifyAndRenew(): Promise<boolean> {
+    return (await this.#notifyAll(this.#clock.now() + limitMs)) && (await this.#lease.confirm());
+  }
+}
+
+async function inTime(confirmed: Promise<boolean>): Promise<boolean> {
+  return (await within(confirmed, limitMs)) === true;
 }

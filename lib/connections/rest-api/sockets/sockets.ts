@@ -13,7 +13,6 @@ import type { Principal } from '../users/principal.ts';
 import { ClientRegister } from './client-register.ts';
 import { FanOut } from './fan-out.ts';
 import { beginHandshake } from './handshake.ts';
-import { Heartbeat } from './heartbeat.ts';
 import { Intake } from './intake.ts';
 import { servePlain } from './plain/plain-protocol.ts';
 import type { ConnectedClient, ProtocolContext, Session } from './socket-protocol.ts';
@@ -173,4 +172,57 @@ export const limitsByReason: ReadonlyMap<string, LimitName> = new Map([
  */
 export function limitOfCut(code: number, reason: ArrayBuffer): LimitName | undefined {
   return code === cutCode ? limitsByReason.get(Buffer.from(reason).toString()) : undefined;
+}
+
+// Pings every client in turn, whether it is silent or not: so nobody who is there is silent for long, and no proxy on the way takes a
+// socket for one that is no longer used. Who is silent for longer than `idleMs` is cut by uWebSockets.js.
+
+/** A client is pinged about once in so many beats. */
+const beatsPerRound = 30;
+
+interface Clients {
+  readonly size: number;
+  clients(): Iterable<ConnectedClient>;
+}
+
+export class Heartbeat {
+  readonly #clients: Clients;
+  readonly #beatMs: number;
+  #timer: NodeJS.Timeout | undefined;
+  /** Where this round is; undefined: the first one has not begun. */
+  #walk: Iterator<ConnectedClient> | undefined;
+  #beat = 0;
+
+  constructor(clients: Clients, beatMs = 1000) {
+    this.#clients = clients;
+    this.#beatMs = beatMs;
+  }
+
+  /** To be told when a client has come. */
+  came(): void {
+    this.#timer ??= setInterval(() => this.#pingSome(), this.#beatMs).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#walk = undefined;
+    this.#beat = 0;
+  }
+
+  /** Those who come while a round is under way are at its end, and may have to wait for the next one. */
+  #pingSome(): void {
+    const { size } = this.#clients;
+    if (size === 0) {
+      this.stop();
+      return;
+    }
+    this.#beat = (this.#beat + 1) % beatsPerRound;
+    if (this.#beat === 0) this.#walk = this.#clients.clients()[Symbol.iterator]();
+    for (let left = Math.ceil(size / beatsPerRound); left > 0; left--) {
+      const next = this.#walk?.next();
+      if (next === undefined || next.done) return;
+      next.value.session.ping();
+    }
+  }
 }

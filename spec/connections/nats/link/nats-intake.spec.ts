@@ -1,8 +1,7 @@
 // What hubs send is worked through in turns: everything else has its own, no hub keeps another one waiting, and a bound holds.
 
 import test from 'ava';
-import { Shares } from '../../../../lib/connections/nats/link/even-shares.ts';
-import { Intake, type MadeSteps, maxWaitingBytes } from '../../../../lib/connections/nats/link/nats-intake.ts';
+import { Intake, type MadeSteps, maxWaitingBytes, Shares } from '../../../../lib/connections/nats/link/nats-intake.ts';
 import { createLogRecorder } from '../../../support/connection.ts';
 
 /** Keeps this thread busy for so long. */

@@ -3,7 +3,7 @@
 
 import test from 'ava';
 import type { Subscription } from 'rxjs';
-import { attemptAll } from '../../../../lib/connections/nats/link/server-attempts.ts';
+import { attemptAll } from '../../../../lib/connections/nats/link/nats-link.ts';
 import { Pause } from '../../../../lib/model/time/wall-clock.ts';
 import { Time } from '../support/time.ts';
 

@@ -2,7 +2,7 @@
 
 import { setTimeout as after } from 'node:timers/promises';
 import test from 'ava';
-import { Confirmation } from '../../../../lib/connections/nats/ownership/confirmation.ts';
+import { Confirmation } from '../../../../lib/connections/nats/ownership/decide-ownership.ts';
 import { monotonicScheduler } from '../../../../lib/hub/scheduler.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { api, confirmed, type HubUnderTest, startTestHub } from '../../../support/hub.ts';

@@ -2,8 +2,8 @@
 
 import { setTimeout as after } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { Heartbeat } from '../../../../lib/connections/rest-api/sockets/heartbeat.ts';
 import type { ConnectedClient } from '../../../../lib/connections/rest-api/sockets/socket-protocol.ts';
+import { Heartbeat } from '../../../../lib/connections/rest-api/sockets/sockets.ts';
 import { eventually } from '../../../support/deadline.ts';
 
 const beatMs = 2;
