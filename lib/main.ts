@@ -32,11 +32,7 @@ program
   .description('run the hub with flow files and folders until SIGINT or SIGTERM; SIGHUP reloads them')
   .argument('[paths...]', 'flow files and folders', [defaultFolder])
   .option('--log-level <level>', 'minimum log level: debug, info, warn, error', 'info')
-  .option(
-    '--log-format <format>',
-    'pretty (on a terminal) or json (elsewhere)',
-    process.stdout.isTTY ? 'pretty' : 'json',
-  )
+  .option('--log-format <format>', 'pretty (for terminals) or json', process.stdout.isTTY ? 'pretty' : 'json')
   .option('--no-watch', 'reload flow files only at SIGHUP, not when they are saved')
   .option('--safe', 'start connections but no rules')
   .option('--no-warm-up', 'do not warm up: the first changes take longer')

@@ -185,7 +185,7 @@ export class Graph extends ParameterTable {
     const wasOwn = node.remote === undefined;
     this.mayAct!();
     if (wasOwn && node.remote !== undefined && origin !== node.owner)
-      throw new HubError('unavailable', `${node.address}: this hub does not own it any more`);
+      throw new HubError('unavailable', `${node.address}: this hub no longer owns it`);
   }
 
   /**

@@ -95,7 +95,7 @@ export class TextRoom {
   }
 
   #noRoom(node: ParameterNode, text: string): HubError {
-    const most = `${groupDigits(Math.floor(this.#most / 2))} characters of all long texts together, of which each writer leaves half free`;
+    const most = `${groupDigits(Math.floor(this.#most / 2))} characters in all long texts together, of which each writer leaves half free`;
     const message = `${node.address}: expected at most ${most}, got ${groupDigits(text.length)} more`;
     return new HubError('conflict', message, { where: node.address });
   }

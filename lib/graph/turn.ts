@@ -34,7 +34,7 @@ export class DroppedWrite {
 export function tooManyHops(address: string): HubError {
   return new HubError(
     'conflict',
-    `${address}: expected at most ${maxHops} hops, the rules that led to this write loop`,
+    `${address}: expected at most ${maxHops} hops, the rules that led to this write form a loop`,
   );
 }
 

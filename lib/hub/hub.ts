@@ -257,7 +257,7 @@ export class Hub implements HubPort {
 
   switchRule(name: string, file: string | undefined, isEnabled: boolean, by: Origin): RuleStatus {
     if (this.#isInShadowAlone(name))
-      throw new HubError('conflict', `rule: expected one that is live, "${name}" is in shadow, as its flow file says`);
+      throw new HubError('conflict', `rule: expected a live rule, "${name}" runs in shadow, as its flow file says`);
     const status = this.#engine.switchRule(name, file, isEnabled, by);
     this.#shadow.followSwitches();
     return status;
@@ -361,7 +361,7 @@ export class Hub implements HubPort {
     this.#log.info({ connections, rules, parameters }, text);
     if (!this.#isSafe) return;
     const { length: planned } = this.#plan.rules.filter(({ isEnabled, isShadow }) => isEnabled && !isShadow);
-    this.#log.warn({ rules: planned }, `safe: none of the ${planned} rules runs`);
+    this.#log.warn({ rules: planned }, `safe mode: none of the ${planned} rules is running`);
   }
 }
 
@@ -371,8 +371,8 @@ function logFault(log: Log, { flow, message }: FlowFault): void {
 
 /** Logs that a flow is skipped because it stopped the hub before. */
 function logLeftOut(log: Log, flow: string, reason: string): void {
-  const sentence = `flow ${flow} is left out, its connections run without its rules: ${reason}`;
-  log.error({ file: flow }, `${sentence}. Saved with another content it is tried again`);
+  const sentence = `flow ${flow} is skipped, its connections run without its rules: ${reason}`;
+  log.error({ file: flow }, `${sentence}. Change and save it to try again`);
 }
 
 /** Waits until each gateway has started. Errors: `cannot-start`, with a line for each that has not. */

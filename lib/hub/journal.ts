@@ -83,7 +83,7 @@ export class Journal implements HubLog {
       .then((log) => {
         if (log !== undefined) this.continueFrom(log);
       })
-      .catch((error) => this.warn({}, `the log of earlier runs is not shown: ${messageOf(error)}`))
+      .catch((error) => this.warn({}, `the log of earlier runs is not available: ${messageOf(error)}`))
       .finally(() => {
         this.#earlier = undefined;
       });
@@ -122,7 +122,7 @@ export class Journal implements HubLog {
       if (this.#levels.has(level)) this.#keep(level, message, { ...fixed, ...data });
     };
     const gate = this.#createGate((count) =>
-      write('warn', { count }, `${count} more entries were left out: too many kinds`),
+      write('warn', { count }, `${count} more entries were dropped: too many different messages`),
     );
     const at =
       (level: LogLevel) =>

@@ -104,7 +104,7 @@ export class Reloader {
 
   /** Errors: `cannot-start`. */
   #expectRunning(): void {
-    if (this.#isStopped) throw new HubError('cannot-start', 'the hub has been stopped');
+    if (this.#isStopped) throw new HubError('cannot-start', 'the hub is shutting down');
   }
 
   #apply(plan: Plan, by: Origin | undefined): Reload {
@@ -113,7 +113,7 @@ export class Reloader {
       ['connections', formatDifference(reload.connections)],
       ['rules', formatDifference(reload.rules)],
     ].filter(([, text]) => text !== '');
-    const text = parts.map(([what, difference]) => `${what}: ${difference}`).join('; ') || 'nothing has changed';
+    const text = parts.map(([what, difference]) => `${what}: ${difference}`).join('; ') || 'no changes';
     const isNews = parts.length > 0 || this.#wasRefused;
     this.#wasRefused = false;
     this.#log[isNews ? 'info' : 'debug']({ ...reload }, `reloaded: ${text}`);
@@ -124,8 +124,8 @@ export class Reloader {
   #applyInShadow(plan: Plan): ShadowReport {
     const report = this.#target.applyInShadow(plan);
     const { rules, left } = report;
-    const text = `${rules.length} rules, ${left.length} left out`;
-    this.#log.info({ rules, left }, `reloaded in shadow: ${text}; what runs live is as it was`);
+    const text = `${rules.length} rules, ${left.length} removed`;
+    this.#log.info({ rules, left }, `reloaded in shadow: ${text}; the live configuration is unchanged`);
     return report;
   }
 

@@ -56,7 +56,7 @@ export function formatAddress(connectionId: string, parameterId: string): string
 
 function mistakeInParts(id: string): string | undefined {
   if (id === '' || id.startsWith('/') || id.endsWith('/') || id.includes('//'))
-    return 'whose segments between / are not empty';
+    return 'without empty segments between /';
   if (id.length > maxParameterIdLength && [...id].length > maxParameterIdLength)
     return `of at most ${maxParameterIdLength} characters`;
   if (controlCharacter.test(id) || !id.isWellFormed()) return 'without control characters';

@@ -4,14 +4,14 @@
 /** Every error code with its title. A code never changes its meaning, and there are no others. */
 export const errorCatalogue = {
   'bad-address': 'Malformed address',
-  'bad-dashboard': 'Mistake in a dashboard',
-  'bad-flow': 'Mistake in a flow file',
+  'bad-dashboard': 'Error in a dashboard',
+  'bad-flow': 'Error in a flow file',
   'bad-json5': 'Not JSON5',
   'bad-request': 'Malformed request',
   'body-too-large': 'Body too large',
   'body-type': 'Unsupported body type',
   'cannot-start': 'Connection cannot start',
-  conflict: 'Not possible as things are',
+  conflict: 'Conflict with the current state',
   forbidden: 'Not allowed',
   'foreign-host': 'Foreign host',
   'foreign-origin': 'Foreign origin',
@@ -19,18 +19,18 @@ export const errorCatalogue = {
   'method-not-allowed': 'Method not allowed',
   'not-convertible': 'Value not convertible',
   'not-found': 'Not found',
-  'not-implemented': 'Method not known',
+  'not-implemented': 'Method not implemented',
   'out-of-range': 'Value out of range',
   'precondition-failed': 'Precondition failed',
   'range-not-satisfiable': 'Range not satisfiable',
   'read-only': 'Parameter is read-only',
   'state-unknown': 'State Unknown',
-  'test-failed': 'Test of a flow failed',
-  'too-many-attempts': 'Too many wrong credentials',
+  'test-failed': 'Flow test failed',
+  'too-many-attempts': 'Too many attempts with wrong credentials',
   'too-many-clients': 'Too many clients',
   'too-many-requests': 'Too many requests or writes',
   unauthorized: 'Unauthorized',
-  unavailable: 'Not available at the moment',
+  unavailable: 'Temporarily unavailable',
   'unknown-parameter': 'Unknown parameter',
   'upgrade-required': 'Upgrade required',
 } as const;
@@ -51,7 +51,7 @@ export class HubError extends Error {
 }
 
 export function noSuchParameter(address: string): HubError {
-  const message = `${address}: expected the address of a parameter, there is none with this one`;
+  const message = `${address}: expected the address of a parameter, got an unknown one`;
   return new HubError('unknown-parameter', message);
 }
 
@@ -76,7 +76,7 @@ export function describe(value: unknown): string {
     const text = type === 'number' ? String(value) : beginningOf(value, describedLength);
     return `${text.length > describedLength ? `${text.slice(0, describedLength - 3)}…` : text} (${type})`;
   } catch {
-    return `what cannot be shown (${typeof value})`; // an object of a flow may throw on any access
+    return `a value that cannot be shown (${typeof value})`; // an object of a flow may throw on any access
   }
 }
 

@@ -71,10 +71,10 @@ export function readNumber(text: string): number | undefined {
 export function decimalCommaHint(input: unknown): string | undefined {
   if (typeof input !== 'string' || input.length > 60) return undefined;
   const text = input.trim();
-  if (/^[+-]?\d*,\d+(?:e[+-]?\d+)?$/i.test(text)) return `: write ${text.replace(',', '.')}, with a point`;
+  if (/^[+-]?\d*,\d+(?:e[+-]?\d+)?$/i.test(text)) return `: write ${text.replace(',', '.')}, with a decimal point`;
   if (/^[+-]?\d{1,3}(?:,\d{3})+\.\d*$/.test(text)) return `: write ${text.replaceAll(',', '')}`;
   if (/^[+-]?\d{1,3}(?:\.\d{3})+,\d*$/.test(text))
-    return `: write ${text.replaceAll('.', '').replace(',', '.')}, with a point`;
+    return `: write ${text.replaceAll('.', '').replace(',', '.')}, with a decimal point`;
   return undefined;
 }
 

@@ -15,7 +15,7 @@ import { needs } from '../support/programs.ts';
 
 needs('nats');
 
-const refusal = 'desk/mic: expected hub "west" to be there, nothing is heard of it';
+const refusal = 'desk/mic: hub "west" is not reachable';
 const wall = {
   columns: 2,
   widgets: [

@@ -46,7 +46,7 @@ test('D-44: a writer may take half of the room, and another one half of the rest
   t.throws(() => graph.write('desk/99', long(60_000), ann), {
     code: 'conflict',
     message:
-      'desk/99: expected at most 100,000 characters of all long texts together, of which each writer leaves half free, got 60,000 more',
+      'desk/99: expected at most 100,000 characters in all long texts together, of which each writer leaves half free, got 60,000 more',
   });
   t.is(graph.find('desk/99')!.value, undefined);
 });

@@ -98,6 +98,6 @@ test('entries of earlier runs that cannot be had are told, and the journal goes 
   t.is(journal.earlier, undefined);
   t.deepEqual(
     journal.read(0, 'debug').entries.map(({ message }) => message),
-    ['the log of earlier runs is not shown: the thread has ended'],
+    ['the log of earlier runs is not available: the thread has ended'],
   );
 });

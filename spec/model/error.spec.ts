@@ -33,7 +33,7 @@ const strangeRows: [value: unknown, expected: string][] = [
   [[5n, { a: -5n }], '[5,{"a":-5}] (array)'],
   [Symbol('lamp'), 'Symbol(lamp) (symbol)'],
   [Object.assign(() => 0, { toJSON: fails }), '() => 0 (function)'],
-  [Object.assign(() => 0, { toString: fails }), 'what cannot be shown (function)'],
+  [Object.assign(() => 0, { toString: fails }), 'a value that cannot be shown (function)'],
   [{ toJSON: fails, a: 1 }, `{"toJSON":${String(fails).slice(0, 10)}`],
   [
     {
@@ -41,9 +41,9 @@ const strangeRows: [value: unknown, expected: string][] = [
         return fails();
       },
     },
-    'what cannot be shown (object)',
+    'a value that cannot be shown (object)',
   ],
-  [revoked.proxy, 'what cannot be shown (object)'],
+  [revoked.proxy, 'a value that cannot be shown (object)'],
   [circle, `[{"circle":`.repeat(6).slice(0, 57)],
   [new Date(0), '{} (object)'],
   [new Uint8Array(100_000_000), `[${'0,'.repeat(28)}… (object)`],

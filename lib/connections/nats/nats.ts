@@ -33,7 +33,7 @@ export const nats = defineGatewayType({
     [credentials.file, tls?.keyFile ?? ''].filter((path) => path !== '').map((path) => ({ path: resolvePath(path) })),
   belongings: ({ mirrors }, resolvePath) => (mirrors === '' ? [] : [resolvePath(mirrors)]),
   claims: () => [{ kind: 'domain', name: 'the domain of the hub', scope: '*' }],
-  startsOnLeaderOnly: ({ domain, hub }) => `waits for word of hub "${hub}" in domain "${domain}"`,
+  startsOnLeaderOnly: ({ domain, hub }) => `waits for the leadership of hub "${hub}" in domain "${domain}"`,
   run: (context, hub) =>
     new Observable<ConnectionEvent>((subscriber) => {
       const { settings, scheduler, timeOfDay, log, finish } = context;
@@ -137,14 +137,14 @@ function readRemotes(path: string, resolvePath: ResolvePath): Remotes {
     for (const [address] of parameters) parseAddress(address);
     return { parameters: new Map(parameters), file };
   } catch (error) {
-    const message = `expected a file that "patchbay types --remote" has written, got "${shownPath(path)}": ${reasonOf(error)}`;
+    const message = `expected a file written by "patchbay types --remote", got "${shownPath(path)}": ${reasonOf(error)}`;
     return { parameters: undefined, file, mistake: { path: [setting], message } };
   }
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof SyntaxError) return 'it is no JSON'; // its message quotes the file, which may contain secrets
-  if (error instanceof FileError) return error.message === nothing ? 'there is none' : error.message;
+  if (error instanceof SyntaxError) return 'it is not JSON'; // its message quotes the file, which may contain secrets
+  if (error instanceof FileError) return error.message === nothing ? 'it does not exist' : error.message;
   if (!(error instanceof z.ZodError)) return messageOf(error);
   const [issue] = error.issues;
   return `${issue!.path.join('.') || 'it'}: ${issue!.message}`;
@@ -180,7 +180,7 @@ function permissionsOf(settings: NatsSettings): string {
   const { user = hub, nkey, password } = { ...credentials, user: credentials.user || undefined };
   const secret = password === '' ? '' : `, password: $${user.toUpperCase().replace(/[^A-Z0-9]/g, '_')}_PASSWORD`;
   const who = nkey === '' ? `user: ${user}${secret}` : 'nkey: "…"';
-  return `# hub "${hub}" of domain "${domain}", to be put into authorization { users: [ … ] }
+  return `# hub "${hub}" of domain "${domain}": put this into authorization { users: [ … ] }
 { ${who}, permissions: {
   publish: { allow: [${list(publish)}] }
   subscribe: { allow: [${list(subscribe)}] } } }`;

@@ -26,8 +26,7 @@ export const settingsSchema = z.strictObject({
       z
         .string()
         .refine((server) => !server.includes('@'), {
-          error:
-            'expected a server without user and password, which are the setting credentials, got them in its address',
+          error: 'expected a server without user and password (use the setting credentials), got them in its address',
           abort: true, // so no later check shows it
         })
         .regex(new RegExp(serverShape), { error: serverError, abort: true })
@@ -40,22 +39,24 @@ export const settingsSchema = z.strictObject({
     .max(maxServers, { error: `at most ${maxServers} servers` })
     .default(['nats://127.0.0.1:4222'])
     .describe('The NATS servers: one, or those of a cluster'),
-  domain: nameSetting('house').describe('The hubs that see one another have the same domain'),
-  hub: nameSetting('studio-west').describe('The name of this hub; no other hub of the domain has it, but for a pair'),
+  domain: nameSetting('house').describe('The domain: its hubs see each other'),
+  hub: nameSetting('studio-west').describe(
+    'The name of this hub, unique in the domain except for the two hubs of a pair',
+  ),
   share: globs.default(['**']).describe('Globs of addresses of this hub that other hubs see'),
-  mirror: globs.default(['**']).describe('Globs of addresses of other hubs that this hub shows'),
+  mirror: globs.default(['**']).describe('Globs of addresses of other hubs that this hub mirrors'),
   mirrors: z
     .string({ error: 'the path of a file' })
     .default('')
     .describe('A file with the parameters of other hubs, which `patchbay types --remote` writes; empty: none'),
   maxParameters: integerSetting(1, maxMirroredInAll)
     .default(100_000)
-    .describe('How many parameters of each other hub this hub shows; what comes beyond is left out, and logged'),
-  pair: z.boolean().default(false).describe('true: this hub is one of two that stand in for each other'),
+    .describe('How many parameters of each other hub this hub mirrors; further ones are skipped, and logged'),
+  pair: z.boolean().default(false).describe('true: this hub is one of a pair: one runs, the other stands by'),
   isolated: z
     .enum(['stop', 'go-on'], { error: "'stop' or 'go-on'" })
     .default('stop')
-    .describe('What a pair does without NATS: it stops, or goes on at the risk that both run'),
+    .describe('What a pair does without NATS: stop, or go on at the risk that both run'),
   credentials: z
     .strictObject({
       user: z.string().default('').describe('The user; empty: none'),
@@ -69,21 +70,21 @@ export const settingsSchema = z.strictObject({
       file: z
         .string({ error: 'the path of a file' })
         .default('')
-        .describe('A file of credentials (.creds: a JWT and its seed) in place of a user; empty: none'),
+        .describe('A credentials file (.creds: a JWT and its seed) in place of a user; empty: none'),
     })
     .prefault({})
     .refine(({ user, token, nkey, file }) => [user, token, nkey, file].filter((one) => one !== '').length <= 1, {
       error: 'expected one of user, token, nkey and file, got several',
     })
-    .describe('How this hub signs in at the servers; left out: it does not'),
+    .describe('The credentials of this hub for the servers; left out: none'),
   tls: z
     .strictObject({
-      caFile: z.string().default('').describe('The certificates that sign those of the servers, PEM; empty: the usual'),
+      caFile: z.string().default('').describe('The CA certificates of the servers, PEM; empty: the default ones'),
       certFile: z.string().default('').describe('The certificate of this hub, PEM; empty: none'),
       keyFile: z.string().default('').describe('Its private key, PEM, without a passphrase'),
     })
     .optional()
-    .describe('Speaks TLS with the servers; left out: with those whose address is tls://…, and those that ask for it'),
+    .describe('Uses TLS with all servers; left out: with those whose address is tls://…, and those that require it'),
 });
 
 export type NatsSettings = z.output<typeof settingsSchema>;

@@ -67,7 +67,7 @@ function receive(graph: Graph, { address, value, origin, cause }: OutsideWrite, 
   try {
     graph.writeTo(node, value, writerOf(node, origin), cause);
   } catch (error) {
-    log.warn({ parameter: address }, `${address} did not take what came from outside: ${messageOf(error)}`);
+    log.warn({ parameter: address }, `${address} rejected a write from outside: ${messageOf(error)}`);
   }
 }
 

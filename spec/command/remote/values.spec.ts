@@ -77,8 +77,8 @@ const meant: [args: string[], status: number, printed: string][] = [
   [['desk/lamp', 'Off'], 1, 'desk/lamp: expected true or false, got "Off", did you mean false?'],
   [['desk/lamp', '2'], 1, 'desk/lamp: expected true or false, got "2"'],
   [['desk/lamp', ''], 1, 'desk/lamp: expected true or false, got ""'],
-  [['desk/level', '-12,5'], 1, 'desk/level: expected a number, got "-12,5": write -12.5, with a point'],
-  [['desk/level', '1.234,5'], 1, 'desk/level: expected a number, got "1.234,5": write 1234.5, with a point'],
+  [['desk/level', '-12,5'], 1, 'desk/level: expected a number, got "-12,5": write -12.5, with a decimal point'],
+  [['desk/level', '1.234,5'], 1, 'desk/level: expected a number, got "1.234,5": write 1234.5, with a decimal point'],
   [['desk/level', '1,234.5'], 1, 'desk/level: expected a number, got "1,234.5": write 1234.5'],
   [['desk/level', '-12.5'], 0, 'desk/level = -12.5'],
   [['desk/level', '-.5', '--json'], 1, "too many arguments for 'set'"],
@@ -93,7 +93,7 @@ const meant: [args: string[], status: number, printed: string][] = [
   [
     ['desk/lamq', '1'],
     1,
-    'desk/lamq: expected the address of a parameter, there is none with this one, did you mean "desk/lamp"?',
+    'desk/lamq: expected the address of a parameter, got an unknown one, did you mean "desk/lamp"?',
   ],
 ];
 test.serial('set asks where a value is probably not what is meant', async (t) => {

@@ -11,7 +11,7 @@ import { needs } from '../../support/programs.ts';
 needs('nats');
 
 const subject = /"(patchbay\.|\$JS)[^"]+"/g;
-const refusal = /^the server refuses something: /;
+const refusal = /^the server reports an error: /;
 
 /** What is printed for a hub, without one of its permissions. */
 function printed(domain: string, hub: string, lacking?: number): string {

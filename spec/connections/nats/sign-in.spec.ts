@@ -158,9 +158,9 @@ test('by a file of credentials, at a server that knows nobody but its operator',
     [of('other.creds'), refused],
     [
       of('no.creds'),
-      /: credentials\.file: expected a file of credentials, got ".+\/no\.creds", which has no JWT and seed of a user$/,
+      /: credentials\.file: expected a credentials file, got ".+\/no\.creds", which contains no JWT and seed of a user$/,
     ],
-    [of('none'), /: credentials\.file: expected a file of credentials, got ".+\/none" \(ENOENT/],
+    [of('none'), /: credentials\.file: expected a credentials file, got ".+\/none" \(ENOENT/],
     [{}, refused],
   ]);
 });

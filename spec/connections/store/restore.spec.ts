@@ -179,7 +179,7 @@ test('a second hub in the same folder runs, and leaves the values alone', async 
   t.is((await findKept(installation)).values['desk/text'], values.text);
 });
 
-test('a hub that waits for word of its domain keeps what it has restored, and goes on writing', async (t) => {
+test('a hub that waits for its leadership keeps what it has restored, and goes on writing', async (t) => {
   const house = { type: 'nats', servers: ['nats://127.0.0.1:1'], domain: 'house', hub: 'studio' };
   const installation = await install(t, { house, lamps: { type: 'dummy', parameters: ['count,I'] } });
   for (const count of [1, 2, 3]) {

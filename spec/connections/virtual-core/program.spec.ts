@@ -138,7 +138,7 @@ test(
   [
     'outputs.mic: expected each name once, "mic" is also an input',
     'outputs["lamp/elapsed"]: expected each name once, "lamp/elapsed" is also of output "lamp"',
-    'outputs["on//air"]: expected a Parameter ID whose segments between / are not empty, got "on//air" (string)',
+    'outputs["on//air"]: expected a Parameter ID without empty segments between /, got "on//air" (string)',
     'outputs.unclear.expression: expected a clear name, on_air is "on-air" and also "on air"',
     'outputs.word.expression: expected another name than double, which the language reserves',
   ],

@@ -39,7 +39,7 @@ test('a changed, an added and a removed rule run in shadow, and exactly that is 
       .map(({ name }) => name),
     ['lamp', 'added'],
   );
-  t.regex(lines.map(({ message }) => message).join('\n'), /reloaded in shadow: 2 rules, 1 left out/);
+  t.regex(lines.map(({ message }) => message).join('\n'), /reloaded in shadow: 2 rules, 1 removed/);
 
   t.deepEqual((await reload('a.json5', changed)).rules, { added: ['added'], removed: ['sign'], changed: ['lamp'] });
   t.is(hub.shadow(), undefined);

@@ -161,7 +161,7 @@ test('memory is bounded: of many deviations the newest are kept', async (t) => {
 test('a rule in shadow is not switched by hand', async (t) => {
   const { hub } = await start(t, [{ ...lamp, shadow: true }]);
   t.throws(() => hub.switchRule('lamp', undefined, false, writer), {
-    message: 'rule: expected one that is live, "lamp" is in shadow, as its flow file says',
+    message: 'rule: expected a live rule, "lamp" runs in shadow, as its flow file says',
   });
   t.throws(() => hub.switchRule('lamb', undefined, false, writer), { message: /unknown rule "lamb"/ });
 });

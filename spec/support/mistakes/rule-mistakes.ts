@@ -46,7 +46,7 @@ export const ruleMistakes = [
       'expected <Connection ID>/<Parameter ID>, got "desk.mic" (string), did you mean "desk/mic"?',
     ],
     ['an address with capitals', "{ ¦from: 'Desk/mic', to: 'desk/lamp' }", ['a-z, 0-9 and -', '"Desk"']],
-    ['an address that ends with a slash', "{ ¦from: 'desk/', to: 'desk/lamp' }", 'segments between / are not empty'],
+    ['an address that ends with a slash', "{ ¦from: 'desk/', to: 'desk/lamp' }", 'without empty segments between /'],
     ['a read-only destination', "{ from: 'desk/go', ¦to: 'clock/pulse/1' }", '"clock/pulse/1" is read-only', 'cannot'],
     ['no destination', "¦{ from: 'desk/mic' }", 'to: expected an address'],
     [

@@ -250,7 +250,7 @@ export async function readTerms(registers: readonly ForeignRegister<LeaseRecord>
   const parts = one?.sequence === 0 ? 1 : one?.value === undefined ? registers.length : (one.value.parts ?? 1);
   const asked = await Promise.allSettled(others.slice(0, parts - 1).map((register) => register.peek()));
   const read = [one, ...asked.map((answer) => (answer.status === 'fulfilled' ? answer.value : undefined))];
-  if (read.every((held) => held === undefined)) throw new Error('nobody can read the lease');
+  if (read.every((held) => held === undefined)) throw new Error('the lease cannot be read');
   const records = read.flatMap((held) => held?.value ?? []).filter(({ isReleased }) => !isReleased);
   return new Set(records.map(({ term, begun = term }) => begun));
 }

@@ -144,13 +144,13 @@ export class StreamRegister<T> implements Register<T>, ForeignRegister<T> {
       if (session.codeOf(error) === hasOtherSequence) return undefined;
       if (attempts > 1 || !(await hasNoResponder(error))) throw error;
       void this.#createBeside(session);
-      throw new NotReplaced('no server takes the lease at the moment');
+      throw new NotReplaced('no server accepts writes to the lease at the moment');
     }
   }
 
   async #opened(): Promise<Opened> {
     const present = this.#options.connection();
-    if (present === undefined) throw new Error('there is no connection');
+    if (present === undefined) throw new Error('not connected to a server');
     if (this.#last?.connection !== present) this.#last = await open(present);
     return this.#last;
   }

@@ -59,7 +59,7 @@ function check(expected: string, texts: { [Name in keyof TlsTexts]: string | und
  */
 export async function readCredentials(path: string, resolvePath: ResolvePath): Promise<Authenticator> {
   const { credsAuthenticator, nkeys } = await import('@nats-io/transport-node');
-  const expected = `credentials.file: expected a file of credentials, got "${shownPath(path)}"`;
+  const expected = `credentials.file: expected a credentials file, got "${shownPath(path)}"`;
   let text: Buffer;
   try {
     text = await readRegularFile(resolvePath(path), maxPemBytes);
@@ -73,6 +73,6 @@ export async function readCredentials(path: string, resolvePath: ResolvePath): P
     authenticator('nonce');
     return authenticator;
   } catch {
-    throw new Error(`${expected}, which has no JWT and seed of a user`);
+    throw new Error(`${expected}, which contains no JWT and seed of a user`);
   }
 }

@@ -221,7 +221,7 @@ export class Intake {
   }
 
   #fail(error: unknown): void {
-    this.#log.error({}, `what another hub has sent could not be worked through: ${messageOf(error)}`, 'intake failed');
+    this.#log.error({}, `a message of another hub could not be processed: ${messageOf(error)}`, 'intake failed');
   }
 
   #refuse(hub: string): void {
@@ -229,7 +229,7 @@ export class Intake {
     const nowMs = this.#now();
     if (nowMs - this.#reportedMs < reportEveryMs) return;
     this.#reportedMs = nowMs;
-    const message = `hub "${hub}" sends more than this hub works through: what it sends beyond is left out, and mended later`;
+    const message = `hub "${hub}" sends more than this hub can process: surplus messages are dropped, and repaired later`;
     this.#log.warn({ hub, limitBytes: maxWaitingBytes }, message, 'sends too much');
   }
 }

@@ -83,7 +83,7 @@ export function openLink(context: LinkContext): Link {
     readInTurns(opened, intake);
     const server = opened.getServer();
     void opened.closed().then((error) => lose(`lost ${server}${error ? `: ${messageOf(error)}` : ''}`));
-    log.info({ server }, `is connected to ${server}`);
+    log.info({ server }, `connected to ${server}`);
     const isOpen = acceptsAnybody(opened.info, settings);
     if (isOpen && !wasOpen) log.warn({ server, domain: settings.domain }, openDomain(settings.domain, server));
     wasOpen = isOpen;
@@ -152,9 +152,9 @@ function acceptsAnybody(info: ServerInfo | undefined, { credentials, tls }: Nats
 }
 
 function openDomain(domain: string, server: string): string {
-  const danger = 'who reaches it can write all that hubs share, in the name of any hub and user';
+  const danger = 'anybody who reaches it can write all shared parameters, in the name of any hub and user';
   const remedy = 'give each hub credentials, and the permissions that "patchbay permissions" prints';
-  return `domain "${domain}" is open: ${server} asks nobody who it is, so ${danger}; ${remedy}`;
+  return `domain "${domain}" is open: ${server} requires no credentials, so ${danger}; ${remedy}`;
 }
 
 /** Logs errors of the server, such as a missing permission for a subject. */
@@ -162,7 +162,7 @@ function watch(connection: NatsConnection, log: Log): void {
   void (async () => {
     for await (const status of connection.status())
       if (status.type === 'error')
-        log.warn({}, `the server refuses something: ${messageOf(status.error)}`, 'refused by the server');
+        log.warn({}, `the server reports an error: ${messageOf(status.error)}`, 'refused by the server');
   })();
 }
 
@@ -183,7 +183,7 @@ export async function awaitGreeting(server: string, timeoutMs: number, signal: A
   } finally {
     clearTimeout(timer);
   }
-  throw new Error('it ends each connection at once');
+  throw new Error('it closes each connection at once');
 }
 
 function reasonOf(error: unknown): string {
@@ -267,7 +267,7 @@ function createTransport(connection: NatsConnection, { domain, intake, log }: Tr
       work();
       account(bytes);
     } catch (error) {
-      log.warn({}, `nothing could be sent: ${messageOf(error)}`, 'not sent');
+      log.warn({}, `a message could not be sent: ${messageOf(error)}`, 'not sent');
     }
   };
   return {
@@ -293,7 +293,7 @@ function createTransport(connection: NatsConnection, { domain, intake, log }: Tr
       };
     },
     async request(subject, data, timeoutMs) {
-      if (isFull()) throw new Error('too much is on its way to the server');
+      if (isFull()) throw new Error('too many bytes are on their way to the server');
       account(data.length);
       const { data: answer } = await connection.request(subject, data, { timeout: timeoutMs });
       return answer;

@@ -47,7 +47,8 @@ export class Holding {
   /** Reserves room for a parameter, its address and its text. Returns which bound is exceeded, and then reserves nothing. */
   add(number: number, address: string, textLength: number): string | undefined {
     const { parameters, characters, maxParameters } = this.#bounds;
-    if (!parameters.take(this.#hub, 1)) return `more than ${maxParameters} parameters, or than all hubs may have`;
+    if (!parameters.take(this.#hub, 1))
+      return `more than ${maxParameters} parameters, or than all hubs together may have`;
     if (characters.take(this.#hub, address.length)) {
       this.#parameters++;
       this.#addresses += address.length;
@@ -88,7 +89,7 @@ export class Holding {
   }
 }
 
-export const moreTexts = 'more texts than are kept';
+export const moreTexts = 'more text than this hub stores';
 
 /** The amounts that one hub has taken, by the number of a parameter. */
 class Amounts {

@@ -121,7 +121,7 @@ export class MirroredHub implements Remote {
       const nowMs = context.scheduler.now();
       if (nowMs - refusedAtMs < refusedEveryMs) return; // it may occur a million times
       refusedAtMs = nowMs;
-      const message = `hub "${owner.hub}" shares ${what}: what is beyond is not shown here`;
+      const message = `hub "${owner.hub}" shares ${what}: the rest is not shown here`;
       log.warn({ hub: owner.hub }, message, 'shares too much');
     };
     this.#parameters = new MirroredParameters({ ...context, owner: owner.hub, remote: this, refuse });
@@ -229,7 +229,7 @@ export class MirroredHub implements Remote {
     this.#lookAfterMs = scheduler.now() + (this.hasMirrored ? this.#lookBackoff : this.#unknownBackoff).next();
     if (terms === undefined || report < this.#term) return; // a late message of the previous holder
     this.counts.refused++;
-    const message = `what is sent as hub "${owner.hub}" in term ${report} is not believed: its lease is in no such term`;
+    const message = `ignored a message of hub "${owner.hub}" in term ${report}: its lease is not in that term`;
     log.warn({ hub: owner.hub, term: report }, message, 'not its term');
   }
 
@@ -243,7 +243,7 @@ export class MirroredHub implements Remote {
     if (this.#context.scheduler.now() < this.staleAtMs) return false;
     const { hub, timeOfDay, log } = this.#context;
     this.#staleSince = wallClock.pin(timeOfDay() - this.lagMs);
-    log.warn({ hub: this.hub }, `hub "${this.hub}" is not heard of: its ${this.size} parameters are stale`);
+    log.warn({ hub: this.hub }, `no messages of hub "${this.hub}": its ${this.size} parameters are stale`);
     hub.mirroring.reportStale(this.#parameters.all());
     return true;
   }
@@ -266,7 +266,7 @@ export class MirroredHub implements Remote {
 
   /** Handles an invalid report: everything is requested again. */
   #handleInvalid(reason: string, longestMs: number): void {
-    this.#context.log.warn({ hub: this.hub }, `what hub "${this.hub}" tells makes no sense: ${reason}`, 'senseless');
+    this.#context.log.warn({ hub: this.hub }, `invalid message of hub "${this.hub}": ${reason}`, 'invalid message');
     this.#position = undefined;
     if (this.staleSince !== undefined) this.#context.hub.mirroring.reportStale(this.#parameters.all());
     if (this.#isRepairing) return;
@@ -357,7 +357,7 @@ export class MirroredHub implements Remote {
     if (this.staleSince === undefined) return;
     this.#staleSince = undefined;
     const { hub, log } = this.#context;
-    log.info({ hub: this.hub }, `hub "${this.hub}" is heard of: its ${this.size} parameters are fresh`);
+    log.info({ hub: this.hub }, `hub "${this.hub}" is back: its ${this.size} parameters are fresh`);
     hub.mirroring.reportStale(this.#parameters.all());
   }
 
@@ -384,8 +384,8 @@ export class MirroredHub implements Remote {
   /** Requests everything after a report that contradicts earlier ones. */
   #handleContradiction(): void {
     if (this.#context.scheduler.now() < this.#repairAfterMs) return;
-    const message = `what is sent as hub "${this.hub}" contradicts itself: another one may send in its name`;
-    this.#context.log.warn({ hub: this.hub }, message, 'contradicts itself');
+    const message = `messages of hub "${this.hub}" contradict each other: another sender may use its name`;
+    this.#context.log.warn({ hub: this.hub }, message, 'contradiction');
     this.#position = undefined;
     this.#repairWithBackoff();
   }

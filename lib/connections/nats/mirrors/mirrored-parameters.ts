@@ -323,7 +323,7 @@ export class MirroredParameters {
   #withoutCauses(number: number, value: Value, hop: number) {
     const { owner, refuse } = this.#context;
     const { origin, extra } = this.#by;
-    refuse('more of what led to changes than is kept');
+    refuse('more causes of changes than this hub stores');
     this.#holding.setCauses(number, 0);
     const unnamed = extra > 0 ? { kind: origin.kind, name: '…', hub: owner, reportedBy: owner } : origin;
     return { value, origin: unnamed, cause: undefined, hop, time: this.#at };
@@ -378,7 +378,7 @@ export class MirroredParameters {
     const excess =
       number < maxNumber
         ? this.#holding.add(number, address, typeof text === 'string' ? text.length : 0)
-        : `numbers beyond ${maxNumber}`;
+        : `parameters with numbers of ${maxNumber} or more`;
     if (excess !== undefined) {
       refuse(excess);
       if (known !== undefined) this.#release([known]);

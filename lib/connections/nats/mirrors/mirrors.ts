@@ -129,7 +129,7 @@ export class Mirrors {
     try {
       report = readHubReport(data);
       // servers permit a hub only its own subject: nothing else proves the sender
-      if (report.hub !== sender) throw new Error(`a message is said to be of hub "${report.hub}"`);
+      if (report.hub !== sender) throw new Error(`the message names hub "${report.hub}"`);
     } catch (error) {
       this.#refuse(sender, messageOf(error));
       return undefined;
@@ -147,7 +147,7 @@ export class Mirrors {
     const nowMs = this.#context.scheduler.now();
     if (nowMs - this.#refusedAtMs < reportEveryMs) return;
     this.#refusedAtMs = nowMs;
-    this.#context.log.warn({ hub: sender }, `what hub "${sender}" sends makes no sense: ${reason}`, 'senseless');
+    this.#context.log.warn({ hub: sender }, `invalid message of hub "${sender}": ${reason}`, 'invalid message');
   }
 
   #hubOf(name: string): MirroredHub | undefined {
@@ -157,7 +157,11 @@ export class Mirrors {
     const isOwn = name === own.hub;
     if ((isOwn && ownership.isHolder) || !this.#mayComeNow()) return undefined;
     if (this.#hubs.size >= maxHubs && !this.#forgetStalest()) {
-      log.warn({ hub: name }, `hub "${name}" is not mirrored: there are ${maxHubs} others`, 'too many hubs');
+      log.warn(
+        { hub: name },
+        `hub "${name}" is not mirrored: this hub already mirrors ${maxHubs} others`,
+        'too many hubs',
+      );
       return undefined;
     }
     const mirrored = new MirroredHub({

@@ -58,10 +58,9 @@ export class RemoteWrites {
   send(remote: TargetHub, writes: readonly RemoteWrite[], by: RemoteCause): Promise<readonly (Value | Error)[]> {
     const parameters = writes.map(({ parameter }) => parameter);
     const refuse = (why: string) => Promise.resolve(refusals(parameters, why));
-    if (remote.transport === undefined || !remote.isThere)
-      return refuse(`expected hub "${remote.hub}" to be there, nothing is heard of it`);
+    if (remote.transport === undefined || !remote.isThere) return refuse(`hub "${remote.hub}" is not reachable`);
     const isFull = this.#waiting >= maxWaiting || this.#waitingLength >= maxWaitingLength;
-    if (isFull || writes.length > maxItems) return refuse(`expected fewer writes to hub "${remote.hub}" at a time`);
+    if (isFull || writes.length > maxItems) return refuse(`too many writes to hub "${remote.hub}" at a time`);
     const request = this.#encode(remote.clock, writes, by);
     if (request === undefined || isTooLong(request))
       return refuse(`expected at most ${maxMessageBytes} bytes of values for hub "${remote.hub}" at a time`);
@@ -78,7 +77,7 @@ export class RemoteWrites {
     this.#waitingLength += request.length;
     try {
       const answer = await this.#ask(remote, request);
-      if (answer.results.length !== parameters.length) throw new Error('the answer is that of another request');
+      if (answer.results.length !== parameters.length) throw new Error('the answer belongs to another request');
       return answer.results.map((result, index) => resultOf(result, parameters[index]!));
     } catch {
       return refusals(parameters, `not confirmed by hub "${remote.hub}"; it may have taken effect`);
@@ -122,7 +121,7 @@ export class RemoteWrites {
       const nowMs = scheduler.now();
       const { transport } = remote;
       try {
-        if (transport === undefined) throw new Error('there is no network at the moment');
+        if (transport === undefined) throw new Error('not connected to a server');
         return read(writeAnswer, await transport.request(subject, request, Math.min(endMs - nowMs, attemptMs)));
       } catch (error) {
         const nextMs = Math.max(scheduler.now(), nowMs + leastAttemptMs);

@@ -55,7 +55,7 @@ export async function repair(context: RepairContext, from: Position | undefined)
   const position = await repairing.define();
   const valued = new Set<number>();
   const all = await repairing.walk({ ...position, rev: 0 }, valued);
-  if (all === undefined) throw new Error('parameters came or went meanwhile');
+  if (all === undefined) throw new Error('parameters were added or removed in between');
   await repairing.take(context.parameters.settle(valued));
   return { ...all, isSnapshot: true };
 }
@@ -80,14 +80,14 @@ class Repairing {
       first ??= answer;
       const { epoch, structure } = first;
       if (answer.epoch !== epoch || answer.structure !== structure)
-        throw new Error('parameters came or went between two pages');
+        throw new Error('parameters were added or removed between two pages');
       await this.take(parameters.define(definitions));
       if (next === undefined) {
         this.#context.begin();
         await this.take(parameters.swap());
         return { epoch, structure };
       }
-      if (next <= from) throw new InvalidAnswer('a page of definitions leads back');
+      if (next <= from) throw new InvalidAnswer('a page of definitions does not advance');
       from = next;
     }
   }
@@ -101,10 +101,10 @@ class Repairing {
     for (;;) {
       const { changes, to, fires = [], ...answer } = await this.#ask({ since, epoch, structure });
       if (changes === undefined || answer.epoch !== epoch || answer.structure !== structure) return undefined;
-      if (fires.length > 2 * maxFires) throw new InvalidAnswer('more fires are told than an owner counts');
+      if (fires.length > 2 * maxFires) throw new InvalidAnswer('more fires are reported than an owner counts');
       await this.take(this.#context.parameters.takeAll(changes, valued));
       if (to === undefined) return { epoch, structure, rev: answer.rev, fires };
-      if (to <= since) throw new InvalidAnswer('a page of values leads back');
+      if (to <= since) throw new InvalidAnswer('a page of values does not advance');
       since = to;
     }
   }
@@ -129,8 +129,8 @@ class Repairing {
     const data = await transport.request(subjectOf(owner, 'walk'), JSON.stringify(request), pageTimeoutMs);
     const answer = await intake.run(owner.hub, () => read(walkAnswer, data));
     if (!isWanted()) throw new Unwanted();
-    if (answer.hub !== owner.hub) throw new InvalidAnswer(`an answer is said to be of hub "${answer.hub}"`);
-    if (!accepts(answer)) throw new Error('who has answered does not run the hub');
+    if (answer.hub !== owner.hub) throw new InvalidAnswer(`the answer names hub "${answer.hub}"`);
+    if (!accepts(answer)) throw new Error('the answer is not from the active hub');
     return answer;
   }
 }

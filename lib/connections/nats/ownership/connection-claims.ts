@@ -31,7 +31,7 @@ const newMs = 4 * calmLookMs;
 const disputeMs = 4000;
 /** How many Connection IDs a domain may have: the list is one message. */
 const maxClaims = 5000;
-const tooManyClaims = `expected at most ${maxClaims} connections in the domain, this is one more`;
+const tooManyClaims = `expected at most ${maxClaims} connections in the domain, got one more`;
 
 /** The content of the claims register: hub by Connection ID. */
 export type ClaimList = Readonly<Record<string, string>>;
@@ -401,7 +401,7 @@ function isOlder(one: Held<ClaimList>, other: Held<ClaimList>): boolean {
 }
 
 function takenBy(holder: string, id: string): Refusal {
-  return { holder, reason: `hub "${holder}" has a connection "${id}" too` };
+  return { holder, reason: `hub "${holder}" also has a connection "${id}"` };
 }
 
 function areSame(one: Refusals, other: Refusals | undefined): boolean {

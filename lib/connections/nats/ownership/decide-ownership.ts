@@ -91,7 +91,7 @@ export function decideOwnership(deciding: OwnershipContext): DecidedOwnership {
       running.unsubscribe();
       wanted.stop();
       claims.stop();
-      if (isPair) await hub.leadership.end('the connection that shares the work was stopped');
+      if (isPair) await hub.leadership.end('the nats connection was stopped');
       await lease.release();
     },
   };
@@ -109,7 +109,7 @@ function createParts(
   const creations = new Creations();
   const placed = <T>(place: Place, what: string, parse: (data: unknown) => T) => {
     const warnOfInvalid = (reason: string) =>
-      log.warn({}, `what is stored as ${what} makes no sense and is not believed: ${reason}`, 'senseless in a stream');
+      log.warn({}, `the stored value of ${what} is invalid and is ignored: ${reason}`, 'invalid in a stream');
     return new StreamRegister({ connection, creations, ...place, parse, warnOfInvalid });
   };
   const registerOf = (name: string, part: number) =>

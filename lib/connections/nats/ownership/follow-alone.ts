@@ -149,7 +149,7 @@ class Rival {
     const { context, hub, claims, standing, problem$ } = this.#all;
     const { settings, scheduler } = context;
     standing.hasName = false;
-    const reason = `hub "${settings.hub}" of domain "${settings.domain}" is there already, on ${name}`;
+    const reason = `hub "${settings.hub}" of domain "${settings.domain}" already exists, on ${name}`;
     const isNews = standing.term === 0 && !hubsWithRival.has(hub);
     hubsWithRival.add(hub);
     if (isNews) problem$.next(reason);

@@ -82,7 +82,7 @@ export class RemoteWriteHandler {
       return; // the sender gets no answer, and reports that
     }
     if (!this.#context.isOwn(request.epoch)) {
-      message.reply(JSON.stringify(answerUnknown(request, 'its hub has joined anew')));
+      message.reply(JSON.stringify(answerUnknown(request, 'its hub has rejoined the domain')));
       return;
     }
     const nowMs = this.#context.scheduler.now();
@@ -93,17 +93,17 @@ export class RemoteWriteHandler {
     let known = this.#known.get(key);
     const waitedMs = nowMs - request.asked;
     if (known === undefined && (waitedMs > writeTimeoutMs || waitedMs < -implausibleMs)) {
-      message.reply(JSON.stringify(refuse(request, 'not written, it came too late')));
+      message.reply(JSON.stringify(refuse(request, 'not written, the request arrived too late')));
       return;
     }
     known ??= this.#answer(key, nowMs, request, hub);
     const reply = () =>
-      message.reply(known.answer ?? JSON.stringify(answerUnknown(request, 'its hub knows the answer no longer')));
+      message.reply(known.answer ?? JSON.stringify(answerUnknown(request, 'its hub no longer knows the answer')));
     if (known.confirmed === undefined) reply();
     else
       void known.confirmed.then((isConfirmed) => {
         if (isConfirmed) reply();
-        else message.reply(JSON.stringify(answerUnknown(request, 'its hub may run it no longer')));
+        else message.reply(JSON.stringify(answerUnknown(request, 'its hub may no longer run the connection')));
       });
   }
 
@@ -129,9 +129,9 @@ export class RemoteWriteHandler {
         try {
           const parameter = hub.find(address);
           if (parameter === undefined)
-            throw new HubError('unknown-parameter', `${address}: there is no parameter of this address on its hub`);
+            throw new HubError('unknown-parameter', `${address}: its hub has no parameter of this address`);
           if (parameter.remote !== undefined)
-            throw new HubError('unavailable', `${address}: the hub that was asked does not own it any more`);
+            throw new HubError('unavailable', `${address}: its hub no longer owns it`);
           if (!this.#context.isShared(parameter))
             throw new HubError('unknown-parameter', `${address}: its hub does not share it`);
           this.#expectInOrder(parameter, { hub: sender, run, number });
@@ -154,7 +154,7 @@ export class RemoteWriteHandler {
     if (last?.hub === hub && last.run === run && last.number > number)
       throw new HubError(
         'unavailable',
-        `${parameter.address}: not written, a later write of hub "${hub}" has come first`,
+        `${parameter.address}: not written, a later write of hub "${hub}" arrived first`,
       );
   }
 

@@ -151,7 +151,7 @@ export function read<Schema extends z.ZodType>(schema: Schema, data: Uint8Array)
   const result = schema.safeParse(parse(data));
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  throw new Error(`expected another shape at "${issue!.path.join('.')}"`);
+  throw new Error(`unexpected format at "${issue!.path.join('.')}"`);
 }
 
 /**
@@ -168,7 +168,7 @@ export function readHubReport(data: Uint8Array): HubReport {
     report.prev <= report.rev &&
     Array.isArray(report.turns) &&
     (report.machine === undefined || isName(report.machine));
-  if (!isHubReport) throw new Error('expected whole turns of a hub');
+  if (!isHubReport) throw new Error('expected a report of a hub');
   return report;
 }
 
@@ -183,7 +183,8 @@ const keysOfContext: ReadonlySet<string> = new Set(['by', 'at', 'why', 'hop'] sa
 
 /** Reads the context of changes. Errors: it is invalid. */
 export function readContext(item: object | null): Context {
-  for (const key in item) if (!keysOfContext.has(key)) throw new Error('expected by, at, why and hop of changes alone');
+  for (const key in item)
+    if (!keysOfContext.has(key)) throw new Error('expected only by, at, why and hop in a context');
   const { by, at, why, hop } = (item ?? {}) as Context;
   const isContext =
     !Array.isArray(item) &&
@@ -191,7 +192,7 @@ export function readContext(item: object | null): Context {
     (at === undefined || isTime(at)) &&
     (why === undefined || isCount(why) || isWireLinks(why)) &&
     (hop === undefined || isCount(hop));
-  if (!isContext) throw new Error('expected who wrote changes, when and why');
+  if (!isContext) throw new Error('expected the writer, time and cause of changes');
   return item as Context;
 }
 
@@ -203,7 +204,7 @@ export function readStructure(item: object): WireStructure {
     (withdrawn === undefined
       ? isListOf(isDefinition)(declared) && Array.isArray(changes)
       : isListOf(isCount)(withdrawn) && declared === undefined && changes === undefined);
-  if (!isStructure) throw new Error('expected parameters that come with their values, or that go');
+  if (!isStructure) throw new Error('expected added parameters with their values, or removed ones');
   return item as WireStructure;
 }
 

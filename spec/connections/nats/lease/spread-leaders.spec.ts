@@ -68,7 +68,7 @@ test('the holder of a pair spreads its leaders with the permissions that are pri
   await eventually(spread, 'spread leaders once more');
   t.deepEqual([...new Set(terms)], [1], 'nobody has seen anything of it');
   t.deepEqual(
-    hub.lines.filter(({ message }) => message.startsWith('the server refuses')),
+    hub.lines.filter(({ message }) => message.startsWith('the server reports')),
     [],
   );
   await hub.stop();

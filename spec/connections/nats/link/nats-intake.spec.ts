@@ -135,7 +135,7 @@ test('what waits of a hub is bounded: what comes beyond is refused, counted and 
   for (let number = 0; number < count; number++) take('evil');
   const refused = intake.refusedOf('evil');
   t.true(refused > count / 4 && refused < count / 2, `${refused} of ${count}`);
-  t.regex(log.lines[0]!.message, /^hub "evil" sends more than this hub works through/);
+  t.regex(log.lines[0]!.message, /^hub "evil" sends more than this hub can process/);
   take('west');
   t.is(intake.refusedOf('west'), 0);
   for (let rounds = 0; rounds < 1000 && taken < count + 1 - refused; rounds++) await round();

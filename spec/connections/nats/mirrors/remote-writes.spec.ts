@@ -74,7 +74,7 @@ test('what was asked of a hub that joins anew meanwhile is not done twice', asyn
   await time.run(2300);
   network.faults = { ...network.faults, lost: 0 };
   await time.run(5000);
-  t.is(await written, 'west/bell: not confirmed, its hub has joined anew; it may have taken effect');
+  t.is(await written, 'west/bell: not confirmed, its hub has rejoined the domain; it may have taken effect');
   t.is(fires, 1);
   const again = write('bell');
   await time.run(6000);

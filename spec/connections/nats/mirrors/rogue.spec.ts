@@ -295,7 +295,7 @@ test('a text for which there is no room any more is not shown at all, rather tha
   t.true(shown >= 500 && shown < count, `${shown} are shown`);
   const [reported, has] = [two.east.valuesOf('west'), two.west.valuesOf('west')];
   t.true(Object.entries(reported).every(([address, value]) => has[address] === value));
-  t.true(two.east.log.lines.some(({ message }) => message.startsWith('hub "west" shares more texts')));
+  t.true(two.east.log.lines.some(({ message }) => message.startsWith('hub "west" shares more text')));
   two.stop();
 });
 

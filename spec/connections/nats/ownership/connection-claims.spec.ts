@@ -172,7 +172,7 @@ test('without an answer for 2 s a hub has what it wants and nobody else is heard
   t.deepEqual(Object.fromEntries(east.claims.owners), { remoteWrites: 'east', rack: 'north', shelf: 'east' });
   t.deepEqual(
     [...east.claims.refusals!.values()],
-    [{ holder: 'north', reason: 'hub "north" has a connection "rack" too' }],
+    [{ holder: 'north', reason: 'hub "north" also has a connection "rack"' }],
   );
   wanted.push('lamp');
   east.claims.hurry();

@@ -87,7 +87,7 @@ test('a reload that adds a connection of another hub never starts it, and starts
   };
   await writeFile(join(east.folder, 'flow.json5'), JSON.stringify(flowOf('east', added)));
   await east.reload();
-  const hasWest = { state: 'failed', reason: 'hub "west" has a connection "desk" too' };
+  const hasWest = { state: 'failed', reason: 'hub "west" also has a connection "desk"' };
   t.like(statusOf(east, 'desk'), hasWest);
   t.is(statusOf(east, 'rack').state, 'running');
   await eventually(() => east.find('desk/lamp')!.remote?.hub === 'west', 'nobody writes it here');

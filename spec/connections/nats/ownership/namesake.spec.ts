@@ -83,7 +83,7 @@ test('a process that was stopped has not missed who goes by its name', (t) => {
 });
 
 const remoteWrites = { type: 'dummy', parameters: ['lamp,I,0'] };
-const isThere = /^hub "west" of domain "d" is there already, on /;
+const isThere = /^hub "west" of domain "d" already exists, on /;
 
 test('the second hub of a name is failed, stays so, and leaves alone what the first one has until that has ended', async (t) => {
   const nats = await startNats();
@@ -96,7 +96,7 @@ test('the second hub of a name is failed, stays so, and leaves alone what the fi
   const copy = await startTestHub(t, flowOf({ remoteWrites, shelf: remoteWrites }));
   await eventually(() => isThere.test(statusOf(copy, 'house').reason), 'it has found the first one');
   await eventually(() => statusOf(copy, 'house').state === 'failed' && statusOf(copy, 'shelf').state === 'running');
-  const sessions = () => copy.lines.filter(({ message }) => message.startsWith('is connected to')).length;
+  const sessions = () => copy.lines.filter(({ message }) => message.startsWith('connected to')).length;
   await eventually(() => sessions() > 2, 'it has looked again');
   for (const id of ['house', 'desk']) {
     t.is(statusOf(copy, id).state, 'failed');

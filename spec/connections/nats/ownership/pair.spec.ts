@@ -61,7 +61,7 @@ test('the standby mirrors, takes over what was and no rule runs by that; a pair 
   const standby = await start(pair, { remoteWrites, api });
   await eventually(() => standby.find('desk/in')?.remote !== undefined && valueAt(standby, 'desk/starts') === 1);
   t.like(statusOf(standby, 'desk'), { state: 'disabled' });
-  t.regex(statusOf(standby, 'desk').reason, /^stands by for /);
+  t.regex(statusOf(standby, 'desk').reason, /^standby of /);
 
   const page = connectClient(t, standby.port);
   const shown: unknown[] = [];
@@ -199,15 +199,15 @@ test('D-33: a Connection ID is that of one hub, and the next one gets it when th
   const shown = connectClient(t, east.port).param('desk/in');
   shown.subscribe(() => {});
   await eventually(() => shown.isKnown && shown.isStale);
-  t.is(statusOf(east, 'desk').reason, 'hub "west" has a connection "desk" too');
+  t.is(statusOf(east, 'desk').reason, 'hub "west" also has a connection "desk"');
   t.is(statusOf(east, 'shelf').state, 'running');
   const parameter = east.find('desk/in')!;
   t.is(parameter.remote?.hub, 'west');
   const [refusal] = await east.writeRemote(parameter.remote!, [{ parameter, input: 1 }], writer);
-  t.is((refusal as Error).message, 'desk/in: hub "west" has a connection "desk" too');
+  t.is((refusal as Error).message, 'desk/in: hub "west" also has a connection "desk"');
   const second = await start({ hub: 'east' });
   await eventually(() => statusOf(second, 'house').state === 'failed');
-  t.regex(statusOf(second, 'house').reason, /^hub "east" of domain "d" is there already, on /);
+  t.regex(statusOf(second, 'house').reason, /^hub "east" of domain "d" already exists, on /);
   west.process.kill('SIGKILL');
   await eventually(() => statusOf(east, 'desk').state === 'running' && parameter.remote === undefined);
   await eventually(() => !shown.isStale);
@@ -216,7 +216,7 @@ test('D-33: a Connection ID is that of one hub, and the next one gets it when th
   t.is(edge.find('desk/in')!.remote!.staleSince, undefined, 'a third hub shows where it is now');
   t.is(statusOf(east, 'house').state, 'running');
   const north = await start({ hub: 'north' }, { remoteWrites });
-  await eventually(() => statusOf(north, 'desk').reason === 'hub "east" has a connection "desk" too');
+  await eventually(() => statusOf(north, 'desk').reason === 'hub "east" also has a connection "desk"');
   const south = await startTestHub(t, { ...flowOf({ hub: 'south' }, { remoteWrites }), rules: [] });
   await eventually(() => statusOf(south, 'desk').state === 'failed' && south.find('shelf/in')?.remote?.hub === 'east');
   await reload(south, flowOf({ hub: 'south' }));

@@ -47,7 +47,7 @@ test('the other one of a pair goes on with the values and the timers of one that
   const standby = await startHubFrom(t, { 'flow.json5': flow });
   await eventually(() => standby.find('desk/starts')?.value === 1 && standby.find('desk/lamp')?.remote !== undefined);
   t.like(statusOf(standby, 'store'), { state: 'disabled' });
-  t.regex(statusOf(standby, 'store').reason, /^stands by for /);
+  t.regex(statusOf(standby, 'store').reason, /^standby of /);
   const beganAt = Date.now();
   await eventually(() => isWritten(standby, 'clock/timer/1/start', 6000), 'the timer runs');
   await eventually(() => isWritten(standby, 'desk/lamp', true), 'the lamp is on');

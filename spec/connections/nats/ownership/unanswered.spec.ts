@@ -43,7 +43,7 @@ test('a hub that starts without a leader is heard of after 2 s, a second one of 
   const copy = await startTestHub(t, { connections: { ...house('west'), remoteWrites: lamp(7), shelf: lamp(7) } });
   const rival = await startTestHub(t, { connections: { ...house('east'), remoteWrites: lamp(8), rack: lamp(8) } });
   await eventually(() => edge.find('rack/lamp')?.value === 8);
-  t.like(statusOf(rival, 'desk'), { state: 'failed', reason: 'hub "west" has a connection "desk" too' });
+  t.like(statusOf(rival, 'desk'), { state: 'failed', reason: 'hub "west" also has a connection "desk"' });
   t.is(statusOf(rival, 'rack').state, 'running');
   t.false(
     rival.lines.some(({ message }) => message === 'connection "desk" is running'),

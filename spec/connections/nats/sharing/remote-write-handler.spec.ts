@@ -63,7 +63,7 @@ test('what is not confirmed is refused, also when it is asked for again, and wha
   await after(0);
   ask(2, 6);
   await after(0);
-  const message = 'west/lamp: not confirmed, its hub may run it no longer; it may have taken effect';
+  const message = 'west/lamp: not confirmed, its hub may no longer run the connection; it may have taken effect';
   t.deepEqual(answers, Array(2).fill({ code: 'unavailable', message }));
   west.stop();
 });
@@ -94,7 +94,7 @@ test('a request whose answer is known no longer is not carried out again', (t) =
   t.deepEqual(ask(0, [bell]), [
     {
       code: 'unavailable',
-      message: 'west/bell: not confirmed, its hub knows the answer no longer; it may have taken effect',
+      message: 'west/bell: not confirmed, its hub no longer knows the answer; it may have taken effect',
     },
   ]);
   t.is(fires, 1);
@@ -111,7 +111,7 @@ test('a request that has come too late is not carried out, and one that was carr
   ask(2, 2999);
   await time.run(6000);
   ask(1, 3000);
-  const late = { code: 'unavailable', message: 'west/lamp: not written, it came too late' };
+  const late = { code: 'unavailable', message: 'west/lamp: not written, the request arrived too late' };
   t.deepEqual(answers, [{ v: 1 }, late, { v: 1 }]);
   t.is(west.graph.find('west/lamp')!.value, 1);
   west.stop();

@@ -13,7 +13,7 @@ import { openV1 } from '../../../support/sockets/v1.ts';
 const text = 'x'.repeat(maxTextLength);
 const parameters = Math.ceil(mostTextCharacters(getHeapStatistics().heap_size_limit) / 2 / maxTextLength);
 const refusal =
-  /^desk\/free: expected at most [\d,]+ characters of all long texts together, of which each writer leaves half free, got 30,000 more/;
+  /^desk\/free: expected at most [\d,]+ characters in all long texts together, of which each writer leaves half free, got 30,000 more/;
 
 test('D-44: who writes a long text for which there is no room is told, and a rule shows it', async (t) => {
   const ids = Array.from({ length: parameters + 100 }, (_, index) => `texts/${index}`);

@@ -134,7 +134,7 @@ test('what a stream emits and is no value is refused and shown, and the hub goes
   const emitted: Record<string, [text: string, shown: string]> = {
     bigint: ['BigInt(v)', '7 (bigint)'],
     symbol: ["Symbol('lamp')", 'Symbol(lamp) (symbol)'],
-    throws: ["{ get lamp() { throw new Error('look'); } }", 'what cannot be shown (object)'],
+    throws: ["{ get lamp() { throw new Error('look'); } }", 'a value that cannot be shown (object)'],
     circle: ['[globalThis]', '['],
     deep: ["JSON.parse('['.repeat(1e5) + ']'.repeat(1e5))", `${'['.repeat(57)}… (array)`],
   };
