@@ -98,6 +98,6 @@ function scalar(expected: string, input: unknown): Value {
   throw notConvertible(expected, describe(input));
 }
 
-function notConvertible(expected: string, came: string): HubError {
-  return new HubError('not-convertible', `expected ${expected}, got ${came}`);
+function notConvertible(expected: string, got: string): HubError {
+  return new HubError('not-convertible', `expected ${expected}, got ${got}`);
 }

@@ -18,25 +18,25 @@ test('a dashboard of an edge hub that is killed goes on at another one of its li
   const flowOf = (hub: string, connections: object) => ({
     connections: { house: { type: 'nats', servers: nats.urls, domain: 'd', hub }, ...connections },
   });
-  const owner = await startTestHub(t, flowOf('owner', { remoteWrites: { type: 'dummy', parameters } }));
+  const owner = await startTestHub(t, flowOf('owner', { desk: { type: 'dummy', parameters } }));
   const [first, second] = await Promise.all([
     startHubProcess(t, flowOf('first', { api })),
     startTestHub(t, flowOf('second', { api })),
   ]);
   const dashboard = connect([first.url, `http://127.0.0.1:${second.port}`], { firstPauseMs: 10, longestPauseMs: 50 });
   t.teardown(() => dashboard.close());
-  const remoteWrites = dashboard.select({ include: ['desk/**'] });
-  remoteWrites.subscribe(() => {});
+  const desk = dashboard.select({ include: ['desk/**'] });
+  desk.subscribe(() => {});
   const shows = () =>
     !dashboard.stale &&
-    remoteWrites.parameters.size === parameters.length &&
+    desk.parameters.size === parameters.length &&
     [...owner.parameters()].every(
-      ({ address, value }) => !address.startsWith('desk/') || remoteWrites.parameters.get(address)?.value === value,
+      ({ address, value }) => !address.startsWith('desk/') || desk.parameters.get(address)?.value === value,
     );
   await dashboard.whenLive();
   await eventually(shows);
   await confirmed(() => dashboard.set('desk/n0', 1));
-  await eventually(() => remoteWrites.parameters.get('desk/n0')?.value === 1);
+  await eventually(() => desk.parameters.get('desk/n0')?.value === 1);
 
   process.kill(first.pid, 'SIGKILL');
   await eventually(() => dashboard.stale, 'the break is shown');

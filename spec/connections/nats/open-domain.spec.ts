@@ -39,7 +39,7 @@ async function startDomain(t: ExecutionContext) {
   };
   const west = await start('west', {
     store: { type: 'store', folder: './data' },
-    remoteWrites: { type: 'dummy', parameters: ['lamp,B,false', 'level,F,0', 'n,I,0'] },
+    desk: { type: 'dummy', parameters: ['lamp,B,false', 'level,F,0', 'n,I,0'] },
   });
   const east = await start('east', { rack: { type: 'dummy', parameters: ['light,B,false'] } });
   await eventually(
@@ -206,7 +206,7 @@ for (const [what, text] of Object.entries({
 for (const [what, list] of Object.entries({
   'no list': '[]',
   'no JSON': 'x',
-  'a list in which another one has everything': JSON.stringify({ remoteWrites: 'east', rack: 'west' }),
+  'a list in which another one has everything': JSON.stringify({ desk: 'east', rack: 'west' }),
   'an empty list': '{}',
   'a list with IDs that are none': JSON.stringify({ __proto__x: 'west', 'Desk/': 'west' }),
 }))
@@ -227,7 +227,7 @@ for (const [what, list] of Object.entries({
       const message = await streams.getMessage('patchbay+house', { last_by_subj: 'patchbay.house.claims' });
       try {
         const claims = message!.json<Record<string, string>>();
-        return claims.remoteWrites === 'west' && claims.rack === 'east';
+        return claims.desk === 'west' && claims.rack === 'east';
       } catch {
         return false;
       }

@@ -20,7 +20,7 @@ import { start } from '../../support/system/process.ts';
 
 needs('nats');
 
-const remoteWrites = { type: 'dummy', parameters: ['lamp,B,true', 'secret,B,true', 'go,T'] };
+const desk = { type: 'dummy', parameters: ['lamp,B,true', 'secret,B,true', 'go,T'] };
 const users = {
   all: { password: 'all', read: ['**'], write: ['**'] },
   some: { password: 'some', read: ['desk/lamp'] },
@@ -52,7 +52,7 @@ test('D-34: what a hub is not heard of is stale: told at once, to whom comes the
     rules: [{ name: 'east counts', from: 'count/a', map: 'value + 1', to: 'tally/b' }],
   });
   const west = await startTestHub(t, {
-    connections: { house: house('west'), remoteWrites, count: { type: 'dummy', parameters: ['a,I,0'] } },
+    connections: { house: house('west'), desk, count: { type: 'dummy', parameters: ['a,I,0'] } },
     rules: [{ name: 'west counts', from: 'tally/b', map: 'value + 1', to: 'count/a' }],
   });
   const [port, guarded] = portsOf(east) as [number, number];

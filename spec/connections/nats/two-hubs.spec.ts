@@ -75,7 +75,7 @@ test('a hub shows what another one owns, and has it written there', async (t) =>
     connections: {
       house: house(nats.urls, 'west'),
       api,
-      remoteWrites: { type: 'dummy', parameters: ['mic,B,false', 'level,F,0'] },
+      desk: { type: 'dummy', parameters: ['mic,B,false', 'level,F,0'] },
       clock: { type: 'timer', timers: [1000] },
     },
   });

@@ -39,7 +39,7 @@ test('the holder of a pair spreads its leaders with the permissions that are pri
   t.teardown(() => nats.end());
   const house = { type: 'nats', servers: nats.urls, ...name, pair: true, credentials: { user: 'west' } };
   const hub = await startTestHub(t, {
-    connections: { house, remoteWrites: { type: 'dummy', parameters: ['lamp,I'] } },
+    connections: { house, desk: { type: 'dummy', parameters: ['lamp,I'] } },
   });
   const dial = () => connect({ servers: [...nats.urls], user: 'admin', maxReconnectAttempts: -1 });
   const admin = await dial();

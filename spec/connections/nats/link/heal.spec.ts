@@ -11,7 +11,7 @@ import { idleTimeOf } from '../../../support/system/machine.ts';
 
 needs('nats');
 
-const remoteWrites = { type: 'dummy', parameters: ['lamp,I,0'] };
+const desk = { type: 'dummy', parameters: ['lamp,I,0'] };
 /** Pauses that double would be longer than a second by then. */
 const awayMs = 4500;
 
@@ -19,7 +19,7 @@ test('when servers are there again hubs are fresh within a second, and tell no r
   const nats = await startNats();
   t.teardown(() => nats.end());
   const house = (hub: string) => ({ type: 'nats', servers: nats.urls, domain: 'd', hub });
-  const west = await startTestHub(t, { connections: { house: house('west'), remoteWrites } });
+  const west = await startTestHub(t, { connections: { house: house('west'), desk } });
   const east = await startTestHub(t, { connections: { house: house('east') } });
   await eventually(() => east.find('desk/lamp')?.value === 0);
   const lamp = east.find('desk/lamp')!;

@@ -157,7 +157,7 @@ test('work that fails is told to who waits for it, or logged, and the next goes 
   intake.take('west', 1, () => {
     throw new Error('broken');
   });
-  t.regex(log.lines.at(-1)!.message, /could not be worked through: broken$/);
+  t.regex(log.lines.at(-1)!.message, /could not be processed: broken$/);
   t.is(await intake.run('west', () => 8), 8);
 });
 

@@ -5,7 +5,7 @@ import { JoinedHub } from '../support/joined-hub.ts';
 import { LossyNetwork } from '../support/lossy-network.ts';
 import { Time } from '../support/time.ts';
 
-const remoteWrites = { kind: 'connection', name: 'desk' } as const;
+const desk = { kind: 'connection', name: 'desk' } as const;
 const lamp = { id: 'lamp', type: 'I', access: 'read-write' } as const;
 
 async function startThree() {
@@ -13,12 +13,12 @@ async function startThree() {
   const network = new LossyNetwork(time, () => 0.5);
   const start = (name: string) => new JoinedHub(name, time, network.transportOf(name), 1, { connection: 'desk' });
   const [west, east, edge] = [start('west'), start('east'), start('edge')];
-  west.graph.declare(remoteWrites, [{ ...lamp, defaultValue: 1 }]);
+  west.graph.declare(desk, [{ ...lamp, defaultValue: 1 }]);
   await time.run(2000);
   const waitFor = (ms: number) => time.run(time.now() + ms);
   /** East comes to have what it does not show of west. */
   const move = () => {
-    east.graph.declare(remoteWrites, [{ ...lamp, defaultValue: 2 }]);
+    east.graph.declare(desk, [{ ...lamp, defaultValue: 2 }]);
   };
   return { west, east, edge, waitFor, move };
 }
@@ -39,7 +39,7 @@ async function expectEast(
   waitFor: (ms: number) => Promise<void>,
 ) {
   t.is(shownOn(edge), '2 of east, fresh');
-  east.graph.write('desk/lamp', 7, remoteWrites);
+  east.graph.write('desk/lamp', 7, desk);
   await waitFor(100);
   t.is(shownOn(edge), '7 of east, fresh');
 }

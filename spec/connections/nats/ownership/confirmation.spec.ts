@@ -65,11 +65,11 @@ test('what the holder of a pair acknowledges is there after a takeover; while it
   t.teardown(() => link.end());
   const copies = Array.from({ length: 20 }, (_, index) => `copy/${index}`);
   const parameters = ['one,I,0', 'two,I,0', 'three,I,0', 'text,S', ...copies.map((id) => `${id},S`)];
-  const remoteWrites = { type: 'dummy', parameters };
+  const desk = { type: 'dummy', parameters };
   const rules = [{ name: 'copies', from: 'desk/text', to: copies.map((id) => `desk/${id}`) }];
   const start = (servers: readonly string[]) =>
     startTestHub(t, {
-      connections: { house: { type: 'nats', servers, domain: 'd', hub: 'west', pair: true }, remoteWrites, api },
+      connections: { house: { type: 'nats', servers, domain: 'd', hub: 'west', pair: true }, desk, api },
       rules,
     });
   const main = await start([`nats://127.0.0.1:${link.port}`]);
@@ -139,10 +139,10 @@ test('where nobody takes over, answers wait for nothing', async (t) => {
   const nats = await startNats();
   t.teardown(() => nats.end());
   const house = { type: 'nats', servers: nats.urls, domain: 'd' };
-  const remoteWrites = { type: 'dummy', parameters: ['one,I,0'] };
-  const alone = await startTestHub(t, { connections: { house: { ...house, hub: 'west' }, remoteWrites } });
+  const desk = { type: 'dummy', parameters: ['one,I,0'] };
+  const alone = await startTestHub(t, { connections: { house: { ...house, hub: 'west' }, desk } });
   const bold = await startTestHub(t, {
-    connections: { house: { ...house, hub: 'east', pair: true, isolated: 'go-on' }, shelf: remoteWrites },
+    connections: { house: { ...house, hub: 'east', pair: true, isolated: 'go-on' }, shelf: desk },
   });
   await eventually(() => alone.leadership.term !== undefined && bold.leadership.term !== undefined);
   t.is(alone.leadership.term!.confirm, undefined);

@@ -169,7 +169,7 @@ test('without an answer for 2 s a hub has what it wants and nobody else is heard
   await time.run(2000);
   t.is(east.claims.refusals, undefined);
   await time.run(2400);
-  t.deepEqual(Object.fromEntries(east.claims.owners), { remoteWrites: 'east', rack: 'north', shelf: 'east' });
+  t.deepEqual(Object.fromEntries(east.claims.owners), { desk: 'east', rack: 'north', shelf: 'east' });
   t.deepEqual(
     [...east.claims.refusals!.values()],
     [{ holder: 'north', reason: 'hub "north" also has a connection "rack"' }],
@@ -193,7 +193,7 @@ test('without an answer for 2 s a hub has what it wants and nobody else is heard
   await time.run(11_000);
   t.deepEqual([...east.claims.refusals!.keys()], ['desk']);
   t.deepEqual(Object.fromEntries(east.claims.owners), {
-    remoteWrites: 'west',
+    desk: 'west',
     rack: 'east',
     shelf: 'east',
     lamp: 'east',
@@ -226,7 +226,7 @@ test('who takes over has what the list said last, at once; one that yields, or s
   isMain = true;
   standby.claims.inherit();
   t.deepEqual([...standby.claims.refusals!.keys()], []);
-  t.deepEqual(Object.fromEntries(standby.claims.owners), { remoteWrites: 'west' });
+  t.deepEqual(Object.fromEntries(standby.claims.owners), { desk: 'west' });
   const copy = join('west', () => ['desk', 'rack']);
   copy.claims.read();
   await copy.claims.yield('it is there already');
@@ -273,7 +273,7 @@ async function afterLoss() {
   const time = new Time();
   const servers = { ...willing };
   const join = domain(time, servers);
-  const heard = { remoteWrites: 'north' };
+  const heard = { desk: 'north' };
   const west = join(
     'west',
     () => ['desk'],
@@ -294,26 +294,26 @@ async function afterLoss() {
     hubs[hub].claims.read();
     await time.run(time.now() + ms);
   };
-  const remoteWrites = () => join.list().remoteWrites;
-  return { time, servers, join, ...hubs, back, remoteWrites };
+  const desk = () => join.list().desk;
+  return { time, servers, join, ...hubs, back, desk };
 }
 
 test('when servers have lost all, who is back first takes nothing of a hub that is there, however long they were away', async (t) => {
   const { join, west, east, back } = await afterLoss();
   await back('east', 50);
-  t.deepEqual(join.list(), { remoteWrites: 'west', rack: 'east' });
+  t.deepEqual(join.list(), { desk: 'west', rack: 'east' });
   t.deepEqual([...east.claims.refusals!.keys()], ['desk']);
   await back('west', 30_000);
-  t.deepEqual(join.list(), { remoteWrites: 'west', rack: 'east' });
+  t.deepEqual(join.list(), { desk: 'west', rack: 'east' });
   t.is(west.claims.refusals!.size, 0);
 });
 
 test('when servers have lost all, what a hub had that does not come back is free after 8 s', async (t) => {
-  const { back, remoteWrites } = await afterLoss();
+  const { back, desk } = await afterLoss();
   await back('east', 7000);
-  t.is(remoteWrites(), 'west');
+  t.is(desk(), 'west');
   await back('east', 3000);
-  t.is(remoteWrites(), 'east');
+  t.is(desk(), 'east');
 });
 
 test('when servers have lost all, a connection is given back to who had it by one that came anew, and later none takes it from the other', async (t) => {
@@ -321,7 +321,7 @@ test('when servers have lost all, a connection is given back to who had it by on
     [1000, 'west'],
     [30_000, 'north'],
   ] as const) {
-    const { join, time, back, remoteWrites } = await afterLoss();
+    const { join, time, back, desk } = await afterLoss();
     const heard: Record<string, string> = {};
     const north = join(
       'north',
@@ -331,12 +331,12 @@ test('when servers have lost all, a connection is given back to who had it by on
     );
     north.claims.read();
     await time.run(time.now() + ms);
-    t.is(remoteWrites(), 'north');
-    heard.remoteWrites = 'west';
+    t.is(desk(), 'north');
+    heard.desk = 'west';
     await back('west', 8000);
     const owners = new Set<string | undefined>();
     for (let look = 0; look < 100; look++) {
-      owners.add(remoteWrites());
+      owners.add(desk());
       await time.run(time.now() + 100);
     }
     t.deepEqual([...owners], [owner], `back after ${ms} ms`);
@@ -351,10 +351,10 @@ test('who has claimed what nobody had before takes it back of one that is not he
   await time.run(100);
   const states = new Set<boolean>();
   west.claims.refusals$.subscribe((refusals) => states.add(refusals?.has('desk') ?? false));
-  join.write({ remoteWrites: 'evil' });
+  join.write({ desk: 'evil' });
   west.claims.hurry();
   await time.run(5000);
-  t.is(join.list().remoteWrites, 'west');
+  t.is(join.list().desk, 'west');
   t.deepEqual([...states], [false], 'it has run on');
 });
 
@@ -372,10 +372,10 @@ test('where anybody can write the list, a forged claim is taken back at once, al
   await time.run(100);
   const states = new Set<boolean>();
   west.claims.refusals$.subscribe((refusals) => states.add(refusals?.has('desk') ?? false));
-  heard.remoteWrites = 'evil';
-  join.write({ remoteWrites: 'evil' });
+  heard.desk = 'evil';
+  join.write({ desk: 'evil' });
   west.claims.hurry();
   await time.run(200);
-  t.is(join.list().remoteWrites, 'west');
+  t.is(join.list().desk, 'west');
   t.deepEqual([...states], [false], 'it has run on');
 });

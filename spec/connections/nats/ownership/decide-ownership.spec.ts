@@ -16,7 +16,7 @@ import { start as startProcess } from '../../../support/system/process.ts';
 
 needs('nats');
 
-const remoteWrites = { type: 'dummy', parameters: ['lamp,I,0', 'out,I,0'] };
+const desk = { type: 'dummy', parameters: ['lamp,I,0', 'out,I,0'] };
 const readsNoClaims = `authorization { users: [
   { user: "all", password: "all" },
   { user: "some", password: "some", permissions: { publish: { deny: "$JS.API.STREAM.MSG.GET.patchbay+d" } } },
@@ -29,7 +29,7 @@ test('parameters of a hub that starts again and cannot read the claims do not go
   const house = (hub: string, user: string) => ({
     house: { type: 'nats', servers: nats.urls, domain: 'd', hub, ...signIn(user) },
   });
-  const flow = { connections: { ...house('west', 'all'), remoteWrites } };
+  const flow = { connections: { ...house('west', 'all'), desk } };
   const folder = await createFolder(t, { 'flow.json5': flow });
   const west = startProcess(t, ['run', join(folder, 'flow.json5')]);
   const edge = await startTestHub(t, { connections: house('edge', 'all') });
@@ -38,7 +38,7 @@ test('parameters of a hub that starts again and cannot read the claims do not go
   const gone: string[] = [];
   edge.removed$.subscribe(({ address }) => gone.push(address));
   west.process.kill('SIGKILL');
-  const after = { remoteWrites: { ...remoteWrites, parameters: ['lamp,I,5', 'out,I,0'] } };
+  const after = { desk: { ...desk, parameters: ['lamp,I,5', 'out,I,0'] } };
   const again = await startTestHub(t, { connections: { ...house('west', 'some'), ...after } });
   await eventually(() => again.lines.some(({ message }) => message.includes('patchbay+d"')), 'it may not read them');
   await eventually(() => again.leadership.term !== undefined);
@@ -52,10 +52,10 @@ test('a second hub of a name takes no writes of others', async (t) => {
   t.teardown(() => nats.end());
   const start = (hub: string, more: object) =>
     startTestHub(t, { connections: { house: { type: 'nats', servers: nats.urls, domain: 'd', hub }, ...more } });
-  const west = await start('west', { remoteWrites });
+  const west = await start('west', { desk });
   const edge = await start('edge', {});
   await eventually(() => edge.find('desk/lamp')?.value === 0);
-  const copy = await start('west', { remoteWrites });
+  const copy = await start('west', { desk });
   let count = 0;
   await eventually(async () => {
     const parameter = edge.find('desk/lamp')!;
@@ -76,14 +76,14 @@ test('a reload that adds a connection of another hub never starts it, and starts
   const flowOf = (hub: string, more: object) => ({
     connections: { house: { type: 'nats', servers: nats.urls, domain: 'd', hub }, ...more },
   });
-  const west = await startTestHub(t, flowOf('west', { remoteWrites }));
-  const east = await startTestHub(t, flowOf('east', { shelf: remoteWrites }));
+  const west = await startTestHub(t, flowOf('west', { desk }));
+  const east = await startTestHub(t, flowOf('east', { shelf: desk }));
   await eventually(() => east.find('desk/lamp')?.value === 0 && west.find('shelf/lamp')?.value === 0);
   process.kill(server!.pid, 'SIGSTOP');
   const added = {
-    shelf: remoteWrites,
-    remoteWrites: { ...remoteWrites, parameters: ['lamp,I,7'] },
-    rack: remoteWrites,
+    shelf: desk,
+    desk: { ...desk, parameters: ['lamp,I,7'] },
+    rack: desk,
   };
   await writeFile(join(east.folder, 'flow.json5'), JSON.stringify(flowOf('east', added)));
   await east.reload();
@@ -103,7 +103,7 @@ test('one of a pair whose lease cannot be written answers until it hears of who 
   const nats = await startNats();
   t.teardown(() => nats.end());
   const house = { type: 'nats', servers: nats.urls, domain: 'd', hub: 'west', pair: true };
-  const west = await startTestHub(t, { connections: { house, remoteWrites } });
+  const west = await startTestHub(t, { connections: { house, desk } });
   await eventually(() => west.leadership.term !== undefined);
   const other = await connect({ servers: nats.urls[0]! });
   t.teardown(() => other.close());

@@ -24,10 +24,10 @@ test('when servers have lost the claims, who is back first leaves each connectio
     const house = { type: 'nats', servers: [`nats://127.0.0.1:${port}`], domain: 'd', hub };
     return startTestHub(t, { connections: { house, ...connections } });
   };
-  const west = await start('west', way.port, { remoteWrites: lamp(1) });
+  const west = await start('west', way.port, { desk: lamp(1) });
   await eventually(() => leaseOf(west)?.state === 'held' && statusOf(west, 'desk').state === 'running');
   const term = leaseOf(west)!.term!;
-  const east = await start('east', server!.port, { remoteWrites: lamp(2), rack: lamp(2) });
+  const east = await start('east', server!.port, { desk: lamp(2), rack: lamp(2) });
   await eventually(() => statusOf(east, 'desk').state === 'failed' && statusOf(east, 'rack').state === 'running');
 
   const before = west.lines.length;
@@ -44,10 +44,10 @@ test('when servers have lost the claims, who is back first leaves each connectio
     if (claims === undefined) await server!.start(); // one of version 2.9 dies now and then when it has lost what it stored
     return claims?.rack === 'east';
   }, 'east is back');
-  t.deepEqual(await claimsAt(server!.url), { remoteWrites: 'west', rack: 'east' });
+  t.deepEqual(await claimsAt(server!.url), { desk: 'west', rack: 'east' });
   way.open();
   await eventually(() => leaseOf(west)?.state === 'held' && leaseOf(west)!.term! > term, 'a greater term than before');
-  t.deepEqual(await claimsAt(server!.url), { remoteWrites: 'west', rack: 'east' });
+  t.deepEqual(await claimsAt(server!.url), { desk: 'west', rack: 'east' });
   t.false(
     east.lines.some(({ message }) => message === 'connection "desk" is running'),
     'it has never started',

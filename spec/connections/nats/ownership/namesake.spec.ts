@@ -82,7 +82,7 @@ test('a process that was stopped has not missed who goes by its name', (t) => {
   t.false(namesake.isPresent);
 });
 
-const remoteWrites = { type: 'dummy', parameters: ['lamp,I,0'] };
+const desk = { type: 'dummy', parameters: ['lamp,I,0'] };
 const isThere = /^hub "west" of domain "d" already exists, on /;
 
 test('the second hub of a name is failed, stays so, and leaves alone what the first one has until that has ended', async (t) => {
@@ -91,9 +91,9 @@ test('the second hub of a name is failed, stays so, and leaves alone what the fi
   const flowOf = (more: object) => ({
     connections: { house: { type: 'nats', servers: nats.urls, domain: 'd', hub: 'west' }, ...more },
   });
-  const west = await startTestHub(t, flowOf({ remoteWrites }));
+  const west = await startTestHub(t, flowOf({ desk }));
   await eventually(() => west.mirroring.domain?.().hubs[0]?.connections.includes('desk') === true, 'it has claimed it');
-  const copy = await startTestHub(t, flowOf({ remoteWrites, shelf: remoteWrites }));
+  const copy = await startTestHub(t, flowOf({ desk, shelf: desk }));
   await eventually(() => isThere.test(statusOf(copy, 'house').reason), 'it has found the first one');
   await eventually(() => statusOf(copy, 'house').state === 'failed' && statusOf(copy, 'shelf').state === 'running');
   const sessions = () => copy.lines.filter(({ message }) => message.startsWith('connected to')).length;
@@ -117,7 +117,7 @@ test('the second hub of a name is failed, stays so, and leaves alone what the fi
 test('a hub that was killed and starts again is none: it has its lease before it would have waited for it', async (t) => {
   const nats = await startNats();
   t.teardown(() => nats.end());
-  const flow = { connections: { house: { type: 'nats', servers: nats.urls, domain: 'd', hub: 'west' }, remoteWrites } };
+  const flow = { connections: { house: { type: 'nats', servers: nats.urls, domain: 'd', hub: 'west' }, desk } };
   const edge = await startTestHub(t, {
     connections: { house: { type: 'nats', servers: nats.urls, domain: 'd', hub: 'edge' } },
   });

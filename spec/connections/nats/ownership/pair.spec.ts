@@ -15,7 +15,7 @@ import { start as startProcess } from '../../../support/system/process.ts';
 
 needs('nats');
 
-const remoteWrites = { type: 'dummy', parameters: ['in,I,0', 'out,I,0', 'starts,I,0'] };
+const desk = { type: 'dummy', parameters: ['in,I,0', 'out,I,0', 'starts,I,0'] };
 const rules = [
   { name: 'copies', from: 'desk/in', to: 'desk/out' },
   { name: 'counts', from: 'hub/started', map: "param('desk/starts') + 1", to: 'desk/starts' },
@@ -48,7 +48,7 @@ const runs = (hub: HubUnderTest) => hub.leadership.term !== undefined;
 test('the standby mirrors, takes over what was and no rule runs by that; a pair without servers stops and heals', async (t) => {
   const { start, flowOf, server } = await startDomain(t);
   const pair = { hub: 'west', pair: true };
-  const main = await start(pair, { remoteWrites });
+  const main = await start(pair, { desk });
   await eventually(() => runs(main));
   t.is(valueAt(main, 'desk/starts'), 1);
   const other = await start({ hub: 'edge' }, { api });
@@ -58,7 +58,7 @@ test('the standby mirrors, takes over what was and no rule runs by that; a pair 
     return `${mirror?.machine} ${mirror?.term}`;
   };
   await eventually(async () => (await seen()) === `${hostname()} 1`);
-  const standby = await start(pair, { remoteWrites, api });
+  const standby = await start(pair, { desk, api });
   await eventually(() => standby.find('desk/in')?.remote !== undefined && valueAt(standby, 'desk/starts') === 1);
   t.like(statusOf(standby, 'desk'), { state: 'disabled' });
   t.regex(statusOf(standby, 'desk').reason, /^standby of /);
@@ -75,7 +75,7 @@ test('the standby mirrors, takes over what was and no rule runs by that; a pair 
   await confirmed(() => page.set('desk/in', 5));
   await eventually(() => shown.at(-1) === 5 && valueAt(other, 'desk/out') === 5);
 
-  const added = { remoteWrites: { ...remoteWrites, parameters: [...remoteWrites.parameters, 'late,I,0'] } };
+  const added = { desk: { ...desk, parameters: [...desk.parameters, 'late,I,0'] } };
   await reload(standby, flowOf(pair, { ...added, api }));
   const late = standby.find('desk/late')!;
   t.is(late.remote?.hub, 'west', 'it is that of who runs the connection, who has not got it yet');
@@ -123,14 +123,14 @@ test('other settings of its domain are no new start of a pair, neither for the h
   const { start, flowOf } = await startDomain(t);
   const pair = { hub: 'west', pair: true };
   const settled = (hub: HubUnderTest) => eventually(() => runs(hub) && statusOf(hub, 'desk').state === 'running');
-  const main = await start(pair, { remoteWrites });
+  const main = await start(pair, { desk });
   await settled(main);
   t.is(valueAt(main, 'desk/starts'), 1);
-  await reload(main, flowOf({ ...pair, mirror: ['rack/**'] }, { remoteWrites }));
+  await reload(main, flowOf({ ...pair, mirror: ['rack/**'] }, { desk }));
   await settled(main);
   t.is(main.leadership.term!.number, 2);
   t.is(valueAt(main, 'desk/starts'), 1);
-  const standby = await start(pair, { remoteWrites });
+  const standby = await start(pair, { desk });
   await eventually(
     () => standby.find('desk/starts')?.remote?.staleSince === undefined && valueAt(standby, 'desk/starts') === 1,
   );
@@ -142,7 +142,7 @@ test('other settings of its domain are no new start of a pair, neither for the h
 test('what only the holder declares the standby shows for as long as the holder has it; whether a connection runs it says', async (t) => {
   const { start, flowOf } = await startDomain(t);
   const pair = { hub: 'west', pair: true };
-  const shelf = { ...remoteWrites, statusParameter: true };
+  const shelf = { ...desk, statusParameter: true };
   const rack = { type: 'dummy', parameters: ['light,B,false'] };
   const main = await start(pair, { shelf });
   await eventually(() => runs(main));
@@ -151,7 +151,7 @@ test('what only the holder declares the standby shows for as long as the holder 
   await eventually(() => standby.find('rack/light')?.remote !== undefined);
   const connected = standby.find('shelf/_status/connected')!;
   await eventually(() => connected.remote !== undefined && connected.value === true);
-  await reload(standby, flowOf(pair, { shelf: { ...shelf, parameters: [...remoteWrites.parameters, 'more,I,0'] } }));
+  await reload(standby, flowOf(pair, { shelf: { ...shelf, parameters: [...desk.parameters, 'more,I,0'] } }));
   t.is(connected.value, true, 'it runs, though not here');
   await reload(main, flowOf(pair, { shelf }));
   await eventually(() => standby.find('rack/light') === undefined);
@@ -166,8 +166,8 @@ test('what only the holder declares the standby shows for as long as the holder 
 test('what the holder has withdrawn nobody writes on the standby, until the holder has it again', async (t) => {
   const { start, flowOf } = await startDomain(t);
   const pair = { hub: 'west', pair: true };
-  const both = { remoteWrites, shelf: { type: 'dummy', parameters: ['moved,I,0', 'stays,I,0'] } };
-  const less = { remoteWrites, shelf: { type: 'dummy', parameters: ['moved,F,0', 'stays,I,0'] } };
+  const both = { desk, shelf: { type: 'dummy', parameters: ['moved,I,0', 'stays,I,0'] } };
+  const less = { desk, shelf: { type: 'dummy', parameters: ['moved,F,0', 'stays,I,0'] } };
   const main = await start(pair, both);
   await eventually(() => runs(main));
   const standby = await start(pair, { ...both, api });
@@ -190,11 +190,11 @@ test('what the holder has withdrawn nobody writes on the standby, until the hold
 
 test('D-33: a Connection ID is that of one hub, and the next one gets it when that was killed or has ended; so is the name of a hub', async (t) => {
   const { start, flowOf } = await startDomain(t);
-  const folder = await createFolder(t, { 'flow.json5': flowOf({ hub: 'west' }, { remoteWrites }) });
+  const folder = await createFolder(t, { 'flow.json5': flowOf({ hub: 'west' }, { desk }) });
   const west = startProcess(t, ['run', join(folder, 'flow.json5')]);
   const edge = await start({ hub: 'edge' });
   await eventually(() => edge.find('desk/in')?.remote?.hub === 'west');
-  const east = await start({ hub: 'east' }, { remoteWrites, shelf: remoteWrites, api });
+  const east = await start({ hub: 'east' }, { desk, shelf: desk, api });
   await eventually(() => statusOf(east, 'desk').state === 'failed');
   const shown = connectClient(t, east.port).param('desk/in');
   shown.subscribe(() => {});
@@ -215,9 +215,9 @@ test('D-33: a Connection ID is that of one hub, and the next one gets it when th
   await eventually(() => edge.find('desk/in')?.remote?.hub === 'east' && valueAt(edge, 'desk/in') === 3);
   t.is(edge.find('desk/in')!.remote!.staleSince, undefined, 'a third hub shows where it is now');
   t.is(statusOf(east, 'house').state, 'running');
-  const north = await start({ hub: 'north' }, { remoteWrites });
+  const north = await start({ hub: 'north' }, { desk });
   await eventually(() => statusOf(north, 'desk').reason === 'hub "east" also has a connection "desk"');
-  const south = await startTestHub(t, { ...flowOf({ hub: 'south' }, { remoteWrites }), rules: [] });
+  const south = await startTestHub(t, { ...flowOf({ hub: 'south' }, { desk }), rules: [] });
   await eventually(() => statusOf(south, 'desk').state === 'failed' && south.find('shelf/in')?.remote?.hub === 'east');
   await reload(south, flowOf({ hub: 'south' }));
   await eventually(() => valueAt(south, 'desk/in') === 3, 'it shows what it has no longer for itself');

@@ -14,7 +14,7 @@ import { start } from '../../../support/system/process.ts';
 needs('nats');
 
 const store = { type: 'store', shared: true };
-const remoteWrites = { type: 'dummy', parameters: ['lamp,B,false', 'rang1,I,0', 'rang2,I,0', 'starts,I,0'] };
+const desk = { type: 'dummy', parameters: ['lamp,B,false', 'rang1,I,0', 'rang2,I,0', 'starts,I,0'] };
 const rules = [
   ...[1, 2].map((n) => ({ from: `clock/timer/${n}/trigger`, map: `param('desk/rang${n}') + 1`, to: `desk/rang${n}` })),
   { from: 'hub/started', map: "param('desk/starts') + 1", to: 'desk/starts' },
@@ -37,7 +37,7 @@ test('the other one of a pair goes on with the values and the timers of one that
   const data = await createFolder(t, {});
   const house = { type: 'nats', servers: nats.urls, domain: 'd', hub: 'west', pair: true };
   const flow = {
-    connections: { house, store: { ...store, folder: data }, remoteWrites, clock: { type: 'timer' } },
+    connections: { house, store: { ...store, folder: data }, desk, clock: { type: 'timer' } },
     rules,
   };
   const path = join(await createFolder(t, { 'flow.json5': flow }), 'flow.json5');

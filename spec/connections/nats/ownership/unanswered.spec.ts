@@ -20,7 +20,7 @@ test('a hub that starts without a leader is heard of after 2 s, a second one of 
   const nats = await startNats(3);
   t.teardown(() => nats.end());
   const house = (hub: string) => ({ house: { type: 'nats', servers: [nats.urls[0]], domain: 'd', hub } });
-  const flow = { connections: { ...house('west'), remoteWrites: lamp(1) } };
+  const flow = { connections: { ...house('west'), desk: lamp(1) } };
   const folder = await createFolder(t, { 'flow.json5': flow });
   const west = startProcess(t, ['run', join(folder, 'flow.json5')]);
   const edge = await startTestHub(t, { connections: house('edge') });
@@ -30,7 +30,7 @@ test('a hub that starts without a leader is heard of after 2 s, a second one of 
   west.process.kill('SIGKILL');
   await eventually(() => edge.find('desk/lamp')!.remote!.staleSince !== undefined);
 
-  const again = await startTestHub(t, { connections: { ...house('west'), remoteWrites: lamp(2) } });
+  const again = await startTestHub(t, { connections: { ...house('west'), desk: lamp(2) } });
   const isHeardOf = () => edge.find('desk/lamp')!.remote!.staleSince === undefined;
   const ms = await idleTimeOf(() => eventually(isHeardOf, 'it is heard of'));
   t.true(ms < 3000, `after ${Math.round(ms)} ms`);
@@ -40,8 +40,8 @@ test('a hub that starts without a leader is heard of after 2 s, a second one of 
   t.deepEqual(await confirmed(write), [3]);
   t.is(again.mirroring.domain!().lease!.state, 'unknown');
 
-  const copy = await startTestHub(t, { connections: { ...house('west'), remoteWrites: lamp(7), shelf: lamp(7) } });
-  const rival = await startTestHub(t, { connections: { ...house('east'), remoteWrites: lamp(8), rack: lamp(8) } });
+  const copy = await startTestHub(t, { connections: { ...house('west'), desk: lamp(7), shelf: lamp(7) } });
+  const rival = await startTestHub(t, { connections: { ...house('east'), desk: lamp(8), rack: lamp(8) } });
   await eventually(() => edge.find('rack/lamp')?.value === 8);
   t.like(statusOf(rival, 'desk'), { state: 'failed', reason: 'hub "west" also has a connection "desk"' });
   t.is(statusOf(rival, 'rack').state, 'running');
@@ -72,7 +72,7 @@ test('of two hubs of a name that start at one moment without a leader one is hea
   for (const { pid } of nats.servers.slice(1)) process.kill(pid, 'SIGSTOP');
   const values = [1, 2];
   const hubs = await Promise.all(
-    values.map((value) => startTestHub(t, { connections: { ...house('west'), remoteWrites: lamp(value) } })),
+    values.map((value) => startTestHub(t, { connections: { ...house('west'), desk: lamp(value) } })),
   );
   await eventually(() => edge.find('desk/lamp') !== undefined, 'one is heard of');
   await oneTells(nats.urls[0]!);
