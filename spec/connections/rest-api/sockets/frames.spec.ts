@@ -5,7 +5,7 @@ import { openWire, request, type Wire } from '../../../support/http.ts';
 import { api, expectQuietLog, startTestHub } from '../../../support/hub.ts';
 import { handshake, opcodes } from '../../../support/sockets/socket.ts';
 
-const context = { type: 'dummy', parameters: ['i,I,0'] };
+const desk = { type: 'dummy', parameters: ['i,I,0'] };
 const write = (value: number) => `{"p":"desk/i","v":${value}}`;
 
 /** The bytes of a frame whose mask is zero; `lengthBits` is how its length is written. */
@@ -26,7 +26,7 @@ const closing = (code: number, reason = 'bye') => {
 };
 
 async function open(t: ExecutionContext) {
-  const hub = await startTestHub(t, { connections: { api, context } });
+  const hub = await startTestHub(t, { connections: { api, desk } });
   const connect = async (): Promise<Wire> => {
     const wire = await openWire(t, hub.port);
     wire.send(request('GET /ws', { headers: handshake() }));

@@ -7,7 +7,7 @@ import { api, expectHits, expectQuietLog, startTestHub, writer } from '../../../
 import { handshake, opcodes, openClient, openRawClient } from '../../../support/sockets/socket.ts';
 
 const startDesk = (t: ExecutionContext, parameters: string[]) =>
-  startTestHub(t, { connections: { api, context: { type: 'dummy', parameters } } });
+  startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters } } });
 
 const mistakes: [message: string | Uint8Array, error: RegExp, p?: string][] = [
   ['', /^expected JSON /],
@@ -43,7 +43,7 @@ for (const [message, error, p] of mistakes)
     const hub = await startTestHub(t, {
       connections: {
         api,
-        context: { type: 'dummy', parameters: ['i,I', 'go,T'] },
+        desk: { type: 'dummy', parameters: ['i,I', 'go,T'] },
         clock: { type: 'timer', pulses: [{ enabled: false }] },
       },
     });

@@ -32,7 +32,7 @@ asyncio.run(main(sys.argv[1]))
 
 test('S-10: python3-websockets reads, writes and says goodbye', async (t) => {
   const hub = await startTestHub(t, {
-    connections: { api, context: { type: 'dummy', parameters: ['text,S,hällo', 'level,F,0', 'percent,I'] } },
+    connections: { api, desk: { type: 'dummy', parameters: ['text,S,hällo', 'level,F,0', 'percent,I'] } },
     rules: [{ from: 'desk/level', map: 'value * 100', to: 'desk/percent' }],
   });
   const url = `ws://127.0.0.1:${hub.port}/ws`;
@@ -53,7 +53,7 @@ test('S-10: python3-websockets reads, writes and says goodbye', async (t) => {
 
 test('D-43: the example of README.md sets values by a list, and prints what it is told', async (t) => {
   const hub = await startTestHub(t, {
-    connections: { api, context: { type: 'dummy', parameters: ['level,F,0', 'mic-open,B'] } },
+    connections: { api, desk: { type: 'dummy', parameters: ['level,F,0', 'mic-open,B'] } },
   });
   const [code] = /(?<=```python\n)[\s\S]*?(?=```)/.exec(readReadme('docs/api.md'))!;
   const program = code.replace('localhost:17011', `127.0.0.1:${hub.port}`);

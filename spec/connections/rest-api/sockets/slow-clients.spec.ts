@@ -12,7 +12,7 @@ const padding = 'x'.repeat(1000);
 const maxUnreadBytes = 1024 * 1024 + 64 * 1024;
 
 const startDesk = (t: ExecutionContext, names: string[]) =>
-  startTestHub(t, { connections: { api, context: { type: 'dummy', parameters: names } } });
+  startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters: names } } });
 
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `p${index}`);
 

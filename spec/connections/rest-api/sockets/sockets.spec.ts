@@ -6,7 +6,7 @@ import { api, expectQuietLog, portsOf, startTestHub, writer } from '../../../sup
 import { type Frame, opcodes, openClient, openRawClient } from '../../../support/sockets/socket.ts';
 
 const startDesk = (t: ExecutionContext, parameters: string[], rules: object[] = []) =>
-  startTestHub(t, { connections: { api, context: { type: 'dummy', parameters } }, rules });
+  startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters } }, rules });
 
 const frames: [line: string, value: unknown, frame: string][] = [
   ['p,B', true, '{"p":"desk/p","v":"true"}'],
@@ -63,7 +63,7 @@ test('S-11: changes by rules, timers and pulses are told, each once and in order
   const hub = await startTestHub(t, {
     connections: {
       api,
-      context: { type: 'dummy', parameters: ['a,I', 'b,I', 'ticks,I,0'] },
+      desk: { type: 'dummy', parameters: ['a,I', 'b,I', 'ticks,I,0'] },
       clock: { type: 'timer', timers: [0], pulses: [{ interval: 20 }] },
     },
     rules: [{ from: 'desk/a', map: 'value * 2', to: ['desk/b', 'clock/timer/1/start'] }],
@@ -176,7 +176,7 @@ test('D-28: six hundred clients that come and go each hear every change while th
 
 test('S-10: every REST API connection tells what comes in by any other', async (t) => {
   const hub = await startTestHub(t, {
-    connections: { one: api, two: api, context: { type: 'dummy', parameters: ['lamp,B', 'go,T'] } },
+    connections: { one: api, two: api, desk: { type: 'dummy', parameters: ['lamp,B', 'go,T'] } },
   });
   const [one = 0, two = 0] = portsOf(hub);
   t.not(one, two);

@@ -20,7 +20,7 @@ const listBytes = 64 * 1024;
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `p${index}`);
 
 const startDesk = (t: ExecutionContext, parameters: string[], rules: object[] = [], settings: object = {}) =>
-  startTestHub(t, { connections: { api: { ...api, ...settings }, context: { type: 'dummy', parameters } }, rules });
+  startTestHub(t, { connections: { api: { ...api, ...settings }, desk: { type: 'dummy', parameters } }, rules });
 
 /** The next frame that is a text, and how long it is: a list, or the answer to a mistake. */
 async function nextText({ frames }: RawClient): Promise<{ readonly bytes: number; readonly data: unknown }> {
@@ -192,7 +192,7 @@ test('D-43, D-26: wrong items are answered one by one, and keep no other item of
   const hub = await startTestHub(t, {
     connections: {
       api,
-      context: { type: 'dummy', parameters: ['i,I'] },
+      desk: { type: 'dummy', parameters: ['i,I'] },
       clock: { type: 'timer', pulses: [{ enabled: false }] },
     },
   });

@@ -38,7 +38,7 @@ async function connect(t: ExecutionContext): Promise<Connected> {
   });
   const hub = await startTestHub(
     t,
-    { connections: { api, house: { type: 'joined' }, context: { type: 'dummy', parameters: ['level,F,0'] } } },
+    { connections: { api, house: { type: 'joined' }, desk: { type: 'dummy', parameters: ['level,F,0'] } } },
     { types: new Map([...connectionTypes, ['joined', joined]]) },
   );
   const client = await openV1(t, hub.port);

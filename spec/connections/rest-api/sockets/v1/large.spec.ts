@@ -10,7 +10,7 @@ const count = 100_000;
 test('D-27: a snapshot of 100,000 parameters is right at its end, and others hear in time; a resume is small', async (t) => {
   const parameters = Array.from({ length: count }, (_, index) => `p${index},I`);
   const hub = await startTestHub(t, {
-    connections: { api, context: { type: 'dummy', parameters: [...parameters, 'mark,I'] } },
+    connections: { api, desk: { type: 'dummy', parameters: [...parameters, 'mark,I'] } },
   });
   hub.turn(() => {
     for (let index = 0; index < count; index++) hub.write(`desk/p${index}`, index, writer);

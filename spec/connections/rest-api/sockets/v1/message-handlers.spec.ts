@@ -9,7 +9,7 @@ const startDesk = (t: ExecutionContext) =>
   startTestHub(t, {
     connections: {
       api,
-      context: { type: 'dummy', parameters: ['lamp,B', 'level,F', 'count,I', 'go,T', 'a,I', 'b,I', 'ran,I'] },
+      desk: { type: 'dummy', parameters: ['lamp,B', 'level,F', 'count,I', 'go,T', 'a,I', 'b,I', 'ran,I'] },
       clock: { type: 'timer', timers: [1000], pulses: [{ enabled: false }] },
     },
     rules: [{ name: 'sum', from: { a: 'desk/a', b: 'desk/b' }, map: 'a * 10 + b', to: 'desk/ran' }],

@@ -15,7 +15,7 @@ const startDesk = (t: ExecutionContext) =>
   startTestHub(t, {
     connections: {
       api,
-      context: { type: 'dummy', parameters: [...numbered(20, ',I'), 'go,T', 'stop,T'] },
+      desk: { type: 'dummy', parameters: [...numbered(20, ',I'), 'go,T', 'stop,T'] },
       other: { type: 'dummy', parameters: [...numbered(10, ',I'), 'go,T'] },
     },
   });

@@ -9,8 +9,8 @@ const rare = 0.1; // times a second: what changes meanwhile waits
 
 for (const delivery of ['latest', 'all'] as const)
   test(`every change comes in order while a large subscription (${delivery}) that shares the parameter is on its way`, async (t) => {
-    const context = { type: 'dummy', parameters: ['level,I,0'] };
-    const hub = await startTestHub(t, { connections: { api, plant: { type: 'dummy', parameters: plant }, context } });
+    const desk = { type: 'dummy', parameters: ['level,I,0'] };
+    const hub = await startTestHub(t, { connections: { api, plant: { type: 'dummy', parameters: plant }, desk } });
     const client = await openV1(t, hub.port);
     await client.subscribe({ sub: 1, include: ['desk/level'], delivery: 'all', rate: rare });
     hub.write('desk/level', 1, writer);

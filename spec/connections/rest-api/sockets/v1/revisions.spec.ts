@@ -13,7 +13,7 @@ const startDesk = (t: ExecutionContext, count = largeCount) =>
   startTestHub(t, {
     connections: {
       api,
-      context: { type: 'dummy', parameters: many(5) },
+      desk: { type: 'dummy', parameters: many(5) },
       plant: { type: 'dummy', parameters: many(count) },
     },
   });

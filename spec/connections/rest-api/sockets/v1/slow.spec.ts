@@ -17,7 +17,7 @@ const maxHeldBytes = 12 * 1024 * 1024;
 const maxUnreadBytes = 1024 * 1024;
 const startDesk = (t: ExecutionContext, settings = {}) =>
   startTestHub(t, {
-    connections: { api: { ...api, ...settings }, context: { type: 'dummy', parameters: [...names, 'go,T', 'mark,I'] } },
+    connections: { api: { ...api, ...settings }, desk: { type: 'dummy', parameters: [...names, 'go,T', 'mark,I'] } },
   });
 
 /** Writes values and fires, and counts how many. */
@@ -206,7 +206,7 @@ test('docs/protocol.md: who reads nothing for longer than stallTimeout is closed
 
 test('docs/protocol.md: parameters come and go while a client does not read, and while it is sent its snapshot', async (t) => {
   const flow = (parameters: string[]) => ({
-    connections: { api, context: { type: 'dummy', parameters: [...parameters, 'mark,I'] } },
+    connections: { api, desk: { type: 'dummy', parameters: [...parameters, 'mark,I'] } },
   });
   const { hub, reload } = await startReloading(t, { 'flow.json5': flow(names) });
   const { mark } = createWriter(hub);

@@ -9,7 +9,7 @@ const startDesk = (t: ExecutionContext, settings = {}) =>
   startTestHub(t, {
     connections: {
       api: { ...api, ...settings },
-      context: { type: 'dummy', parameters },
+      desk: { type: 'dummy', parameters },
       other: { type: 'dummy', parameters },
     },
   });
@@ -102,7 +102,7 @@ test('docs/protocol.md: latest has the newest value once per flush, and every fi
 
 test('docs/protocol.md: a turn comes in one piece: what a message sets, and what rules make of it', async (t) => {
   const hub = await startTestHub(t, {
-    connections: { api, context: { type: 'dummy', parameters: ['a,I', 'b,I', 'sum,I'] } },
+    connections: { api, desk: { type: 'dummy', parameters: ['a,I', 'b,I', 'sum,I'] } },
     rules: [
       {
         name: 'sum',
