@@ -125,7 +125,7 @@ export class Adaptation {
     const type = this.#typeOf?.(address, offset);
     if (type === 'T')
       throw new ExpressionMistake(
-        `expected a parameter with a value, got the trigger "${address}": list it in from instead`,
+        `expected a parameter with a value, "${address}" is a trigger: list it in from instead`,
         offset,
       );
     const { start, end } = first;
