@@ -110,7 +110,7 @@ test('init makes files for another place, as the README of installing has them f
   const { connections } = json5.parse(flow);
   const [volume] = /^VOLUME (.+)$/m.exec(readReadme('Dockerfile'))!.slice(1);
   t.like(connections, { store: { folder: volume }, api: { bindIp: '' } });
-  t.regex(await readFile(join(folder, 'studio/README.md'), 'utf8'), /^- \/var\/lib\/patchbay is what the hub keeps/m);
+  t.regex(await readFile(join(folder, 'studio/README.md'), 'utf8'), /^- \/var\/lib\/patchbay has the stored values/m);
   t.true(readme.includes(`:${volume} patchbay`) && readme.includes('"$PWD"/studio/flows:/etc/patchbay/flows:ro'));
   t.is((await inProcess((console) => check([join(folder, 'studio/flows')], console))).status, 0);
 });

@@ -55,7 +55,7 @@ test('a recording of a running hub tells what a change would have done; damage i
   t.regex(lines.splice(0)[0]!, /^\/a\.recording: \d+ bytes, stopped$/);
   await t.throwsAsync(
     record(file, options, console, () => stop.promise),
-    { message: /expected a file that is not there yet/ },
+    { message: /expected a new file, got / },
   );
 
   const text = await readFile(file, 'utf8');
