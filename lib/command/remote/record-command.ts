@@ -16,7 +16,7 @@ export function register(cli: Cli): void {
   const { console, finish, untilStopped } = cli;
   remoteCommand(cli, 'record', 'record what comes from outside of a running hub in a file, until interrupted')
     .option('--for <duration>', 'maximum duration, such as 1h')
-    .option('--max-bytes <count>', 'maximum size of the file', '1000000000')
+    .option('--max-bytes <count>', 'maximum size of the file in bytes', '1000000000')
     .argument('<file>', 'the recording to write; it must not exist yet')
     .action((file: string, options: RecordOptions) => finish(record(file, options, console, untilStopped)));
   command(cli, 'replay', 'run flow files on a recording in virtual time, and print where changed ones would differ')
