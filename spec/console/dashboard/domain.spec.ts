@@ -32,7 +32,7 @@ test('a button that is let go while its owner is away goes off when that is back
   await nats.servers[0]!.kill('SIGKILL');
   await page.locator('.widget.old').waitFor();
   await page.mouse.up();
-  await page.getByText('not known to be off: desk/mic: expected hub "west" to be there').waitFor();
+  await page.getByText('not known to be off: desk/mic: hub "west" is not reachable').waitFor();
   await page.mouse.down(); // it was on when it was last heard of
   await page.locator('.push:not(.held)').waitFor();
   await page.getByText('not known to be off').waitFor();

@@ -132,7 +132,7 @@ const mistakes: [title: string, flow: unknown, ...expected: RegExp[]][] = [
   [
     'D-01: a bad Parameter ID',
     { connections: { a: { type: 'dummy', parameters: ['a//b'] } } },
-    /parameters\[0\]: expected a Parameter ID whose segments/,
+    /parameters\[0\]: expected a Parameter ID without empty segments/,
   ],
   [
     'an unknown connection in a rule',

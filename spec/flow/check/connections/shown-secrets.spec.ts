@@ -174,7 +174,7 @@ test('user and password in an address, and a key in place of its file, are told 
     'a.json5': made(`mirrors: 'secret.txt'`),
   });
   const { mistakes } = await checkFlows([join(folder, 'a.json5')]);
-  t.regex(mistakes.join(), /got "secret\.txt": it is no JSON$/);
+  t.regex(mistakes.join(), /got "secret\.txt": it is not JSON$/);
 });
 
 test('a flow in TypeScript tells no secret, nor do the log, GET /hub/files and commands', async (t) => {
