@@ -1,9 +1,9 @@
-// Tells why a text is no JSON5 to people who write it by hand: which comma, quote or bracket is missing, and what to write. The
-// parser has refused the text before, so the grammar here is only as strict as mistakes of people need. What may be a secret is not told.
+// Explains to people who write JSON5 by hand why a text does not parse: which comma, quote or bracket is missing, and what to write.
+// The parser has already refused the text, so this grammar checks for common errors only. A message never shows a possible secret.
 import { hidden, isSecretName } from '../model/secret.ts';
 import { type Token, tokensOf } from './positions.ts';
 
-/** What is wrong, and the offset where it is. */
+/** An error and its offset. */
 interface Explained {
   readonly message: string;
   readonly offset: number;
@@ -12,11 +12,11 @@ interface Explained {
 const numberPattern = /^[+-]?(?:0x[\da-f]+|(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|infinity|nan)$/i;
 const keyPattern = /^[\p{L}_$][\p{L}\p{N}_$]*$/u;
 const mostShown = 40;
-/** Of a longer line both ends are looked at. */
+/** In a longer line, only this much of both ends is searched for names of secrets. */
 const mostLine = 2000;
 const curlyQuote = /^[“”„‟‘’‚‛«»]/;
 const closing: Readonly<Record<string, string>> = { '{': '}', '[': ']' };
-/** Words of other languages, by their small letters. */
+/** Literals of other languages, in lower case, and their JSON5 equivalents. */
 const values: ReadonlyMap<string, string> = new Map([
   ['true', 'true'],
   ['false', 'false'],
@@ -25,20 +25,20 @@ const values: ReadonlyMap<string, string> = new Map([
   ['undefined', 'null'],
 ]);
 
-/** Explains a text; undefined: it has none of the mistakes that are known here. */
+/** Returns the first error of a text; undefined: it has no error that is known here. */
 export function explainJson5(text: string): Explained | undefined {
   const explanation = new Explanation(text);
   try {
     explanation.run();
     return undefined;
   } catch (error) {
-    if (!(error instanceof Found)) return undefined; // it is nested too deep
+    if (!(error instanceof Found)) return undefined; // the text is nested too deeply
     const { message, offset, withoutText } = error;
     return { message: explanation.isSecretAt(offset) ? withoutText : message, offset };
   }
 }
 
-/** Whether a place of a text has to do with a secret, as far as its lines tell: its own, and those right before it. */
+/** Returns whether the line of an offset, or one of the two lines before it, names a secret. */
 export function isSecretLine(text: string, offset: number): boolean {
   let start = offset;
   for (let line = 0; line < 3 && start > 0; line++) start = text.lastIndexOf('\n', start - 1);
@@ -51,7 +51,7 @@ function hasSecretName(text: string): boolean {
   return (shown.match(/[\p{L}\p{N}_$-]+/gu) ?? []).some(isSecretName);
 }
 
-/** What is wrong, and the same without what the text says there. */
+/** The error, also as a message that quotes nothing from the text. */
 class Found extends Error {
   readonly offset: number;
   readonly withoutText: string;
@@ -68,10 +68,11 @@ class Explanation {
   readonly #text: string;
   readonly #tokens: readonly Token[];
   #at = 0;
-  /** The keys that lead to where it reads, and the last one before that. */
+  /** The keys that lead to the current token. */
   readonly #keys: string[] = [];
+  /** The key of the entry before the current one. */
   #lastKey = '';
-  /** A bracket whose end is further left than its line: the one that closes it belongs to another. */
+  /** A bracket that a less indented line closes. That closing bracket probably belongs to another one. */
   #suspect: Token | undefined;
 
   constructor(text: string) {
@@ -83,7 +84,7 @@ class Explanation {
     const comment = this.#tokens.find(({ part }) => part.startsWith('#'));
     if (comment !== undefined) throw new Found('expected // before a comment, got #', comment.offset);
     const unclosed = unclosedComment(this.#text, this.#tokens.at(-1));
-    if (unclosed !== undefined) throw new Found('expected */ that ends a comment, got the end of the file', unclosed);
+    if (unclosed !== undefined) throw new Found('expected */ to close a comment, got the end of the file', unclosed);
     if (this.#tokens.length === 0) throw new Found('expected { … }, got an empty file', 0);
     this.#value('at the beginning');
     const next = this.#tokens[this.#at];
@@ -95,7 +96,7 @@ class Explanation {
       );
   }
 
-  /** Whether what stands at an offset, where something is wrong, may be a secret: there, or of the keys that lead there. */
+  /** Returns whether the text at the offset of an error may be a secret, judged by its keys and its lines. */
   isSecretAt(offset: number): boolean {
     const keys = [...this.#keys, this.#lastKey];
     return keys.some((key) => key === 'users' || isSecretName(key)) || isSecretLine(this.#text, offset);
@@ -163,7 +164,7 @@ class Explanation {
   #checkText({ part, offset }: Token): void {
     const hasEnd = part.length > 1 && part.at(-1) === part[0];
     if (hasEnd && !/(?<!\\)\n/.test(part)) return;
-    throw new Found(`expected a text that ends with ${part[0]} as it begins, got the end of the line`, offset);
+    throw new Found(`expected a closing ${part[0]} for this text, got the end of the line`, offset);
   }
 
   #badWord({ part, offset }: Token): Found {
@@ -198,17 +199,17 @@ class Explanation {
 
   #unclosed(open: Token): Found {
     const { part, offset } = this.#suspect ?? open;
-    return new Found(`expected ${closing[part]} that closes ${part}, got the end of the file`, offset);
+    return new Found(`expected ${closing[part]} to close ${part}, got the end of the file`, offset);
   }
 
-  /** How far in the line of a token begins. */
+  /** Returns how far the line of a token is indented. */
   #indentOf({ offset }: Token): number {
     const start = this.#text.lastIndexOf('\n', offset - 1) + 1;
     return /^[ \t]*/.exec(this.#text.slice(start, offset))![0].length;
   }
 }
 
-/** Where a comment begins that has no end: it is behind the last token. */
+/** Returns where an unclosed comment begins. It comes after the last token. */
 function unclosedComment(text: string, last: Token | undefined): number | undefined {
   const starts = /\/\/[^\n]*|\/\*/g;
   starts.lastIndex = last === undefined ? 0 : last.offset + last.part.length;
@@ -229,7 +230,7 @@ function unquoted(part: string): string {
   return isText(part) ? part.slice(1, -1) : part;
 }
 
-/** A word or a sign as it is. A text may be a secret whose key is damaged: it is not told. */
+/** Shows a word or a sign as it is. A text in quotes stays hidden: it may be a secret whose key is damaged. */
 function shown({ part }: Token): string {
   if (isText(part)) return 'a text in quotes';
   const line = part.split(/[\n\r\u2028\u2029]/, 1)[0]!;

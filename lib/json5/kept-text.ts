@@ -1,10 +1,10 @@
-// The text of a file that is kept to be compared with what the file says later. A long one is held packed: of thousands of lines that are
-// much alike a tenth is left, or less.
+// The text of a file, kept to compare it with a later version. A long text is compressed: thousands of similar lines shrink to a tenth
+// or less.
 
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompressSync, constants } from 'node:zlib';
 
-/** Characters from which on it is worth it. */
+/** Shorter texts, in characters, are not worth compressing. */
 const minPacked = 65_536;
 const compress = promisify(brotliCompress);
 const options = { params: { [constants.BROTLI_PARAM_QUALITY]: 2, [constants.BROTLI_PARAM_LGWIN]: 18 } };
@@ -14,7 +14,7 @@ export class KeptText {
   #text: string | undefined;
   #packed: Buffer | undefined;
   #isPacking = false;
-  /** What was unpacked last, for as long as the engine does not need its memory: many places are asked for one after another. */
+  /** The text as last unpacked, until the engine needs its memory. Callers look up many places in a row. */
   #unpacked: WeakRef<{ readonly text: string }> | undefined;
 
   constructor(text: string) {
@@ -25,7 +25,7 @@ export class KeptText {
     return this.#text ?? this.#unpack();
   }
 
-  /** Packs a long text, in another thread, and tells when that is done; `bytes` has it in UTF-8. */
+  /** Packs a long text in another thread. `bytes` is the text in UTF-8. */
   async pack(bytes: Uint8Array): Promise<void> {
     if (this.#isPacking || this.#text === undefined || this.#text.length < minPacked) return;
     this.#isPacking = true;
@@ -33,7 +33,7 @@ export class KeptText {
       this.#packed = await compress(bytes, options);
       this.#text = undefined;
     } catch {
-      // such as for want of memory: it stays as it is
+      // out of memory, for example: the text stays unpacked
     }
   }
 

@@ -1,4 +1,4 @@
-// Mistakes in files that people write. Each is told with file, line and path, what was expected, what came, and the nearest name.
+// Errors in files that people write. Each one says file, line, path, the expected value, the value found and the nearest known name.
 
 import { z } from 'zod';
 import { describeSetting, hasSecretKeys, hidden, reportedPath, withoutUserInfo } from '../model/secret.ts';
@@ -7,20 +7,20 @@ import type { Position } from './positions.ts';
 
 export type SettingPath = readonly (string | number)[];
 
-/** Stands for a value about which a mistake was told before, so that nothing more is said of it. */
+/** Replaces a value whose error has been reported, to prevent further errors about it. */
 export const unreadable: unique symbol = Symbol('unreadable');
 
-/** A file that is checked: its name, and where a setting stands in its text. */
+/** A file under check: its name, and the positions of its settings. */
 export interface CheckedFile {
   readonly name: string;
   /**
-   * Where a path is; with an offset, where that character of the text is that stands there. `value` is what stands there, where a
-   * function of the file has made it.
+   * Returns the position of a path; with an offset, that of a character within the text at the path. `value` is the value at the path
+   * when a function of the file made it.
    */
   positionOf(path: SettingPath, offset?: number, value?: unknown): Position | undefined;
-  /** Where a setting was written that a template has made; left out: where it is. */
+  /** Returns where the source of a setting that a template made is; left out: settings stand where they were written. */
   writtenAt?(path: SettingPath): Written;
-  /** The message about a setting without what nobody may read; left out: the message. */
+  /** Returns a message about a setting without its secrets; left out: messages have no secrets. */
   withoutSecrets?(path: SettingPath, message: string): string;
 }
 
@@ -28,35 +28,35 @@ export interface CheckedFile {
 export interface Written {
   readonly file: string;
   readonly path: SettingPath;
-  /** What was made of it there, for people: `instance s1 of studios.json5`; empty: it was made once. */
+  /** What the template made of it, for people: `instance s1 of studios.json5`; empty: no template is involved. */
   readonly made: string;
 }
 
-/** One mistake: `demo.json5:7:20: connections.clock.timers[0]: expected integer …, got "x" (string)`. */
+/** One error: `demo.json5:7:20: connections.clock.timers[0]: expected integer …, got "x" (string)`. */
 export interface Mistake {
   readonly file: string;
   readonly path: string;
   readonly message: string;
   readonly line: number | undefined;
   readonly column: number | undefined;
-  /** Of a mistake in a template: the first that was made with it, and how many more. */
+  /** For an error in a template: the first instance that has it. `others` counts the further ones. */
   readonly made?: string;
   others?: number;
 }
 
 const maxWarnings = 100;
 
-/** Collects mistakes. It throws nothing, so that all of them are found at once. */
+/** Collects errors. It never throws, so one check finds all of them. */
 export class MistakeList {
   readonly items: Mistake[] = [];
-  /** How often something was wrong. A mistake in a template is one item, however much was made with it. */
+  /** The number of errors. An error in a template is one item but counts once for each instance. */
   count = 0;
-  /** Mistakes in templates, by place. */
+  /** Errors in templates, by place. */
   readonly #inTemplates = new Map<string, Mistake>();
   readonly #warnings = new Set<string>();
   #unreported = 0;
 
-  /** What may be wrong, and keeps nothing from running; a line each. */
+  /** One line for each warning: a probable error that does not stop the flow from running. */
   get warnings(): string[] {
     return [...this.#warnings, ...(this.#unreported > 0 ? [`${this.#unreported} more warnings`] : [])];
   }
@@ -76,7 +76,7 @@ export class MistakeList {
     else this.#addInTemplate({ ...mistake, made: written.made, others: 0 });
   }
 
-  /** Adds a warning. What is in a template is told once, however much was made with it; of many the first are told. */
+  /** Adds a warning. A warning in a template appears once for all instances. Past `maxWarnings`, warnings are only counted. */
   warn(file: CheckedFile, path: SettingPath, message: string, positionOf: () => Position | undefined): void {
     if (this.#warnings.size >= maxWarnings) this.#unreported++;
     else this.#warnings.add(lineAt(file, path, message, positionOf()));
@@ -105,8 +105,8 @@ export class MistakeList {
   }
 
   /**
-   * Checks data against a schema and adds each mistake. Returns the part that is right: the data without unknown settings, and
-   * with `isLenient` also without wrong settings of the first level. Returns undefined when that part is still wrong.
+   * Checks data against a schema and adds each error. Returns the valid part: the data without unknown settings and, with
+   * `isLenient`, without invalid settings of the first level. Returns undefined when that part is still invalid.
    */
   parse<Schema extends z.ZodType>(
     schema: Schema,
@@ -144,7 +144,7 @@ export class MistakeList {
   }
 }
 
-/** The mistake as one line for people. */
+/** Formats an error as one line for people. */
 export function formatMistake({ file, line, column, path, message, made, others = 0 }: Mistake): string {
   const sentence = [line === undefined ? file : `${file}:${line}:${column}`, path, message]
     .filter((part) => part !== '')
@@ -153,7 +153,7 @@ export function formatMistake({ file, line, column, path, message, made, others 
   return `${sentence} (${made}${others === 0 ? '' : `, and ${others} more`})`;
 }
 
-/** What is told about a setting, with its place, as one line for people. */
+/** Formats a message about a setting, with its place, as one line for people. */
 export function lineAt(file: CheckedFile, path: SettingPath, message: string, position: Position | undefined): string {
   const written = file.writtenAt?.(path) ?? { file: file.name, path };
   const { line, column } = position ?? {};
@@ -171,7 +171,7 @@ function formatPath(path: SettingPath): string {
     .replace(/^\./, '');
 }
 
-/** The types of data in the words of people. */
+/** Names of data types for people. */
 const typeNames: Readonly<Record<string, string>> = {
   array: 'list',
   boolean: 'true or false',
@@ -194,7 +194,7 @@ function expectation(issue: z.core.$ZodRawIssue): string {
   }
 }
 
-/** Data has no alternative, such as a block of an output: it names an unknown one, or none. */
+/** Explains that data matches no alternative, such as the block of an output: it names an unknown one or none. */
 function unknownAlternative(issue: z.core.$ZodIssueInvalidUnion, key: string, path: SettingPath): string {
   const name = (issue.input as Record<string, unknown> | undefined)?.[key];
   const known = ('options' in issue ? (issue.options as unknown[]) : []).filter((option) => typeof option === 'string');
@@ -203,7 +203,7 @@ function unknownAlternative(issue: z.core.$ZodIssueInvalidUnion, key: string, pa
     : `expected ${issue.message}, got ${describeSetting(issue.input, path)}`;
 }
 
-/** The settings, by path, that unknown keys are meant to be: they are not missing. */
+/** Returns the paths of the settings that misspelt keys stand for. These settings are not reported as missing. */
 function missingBehind(schema: z.ZodType, issue: z.core.$ZodIssue): string[] {
   if (issue.code !== 'unrecognized_keys') return [];
   const known = settingsAt(schema, issue.path as SettingPath, issue.input);
@@ -213,7 +213,7 @@ function missingBehind(schema: z.ZodType, issue: z.core.$ZodIssue): string[] {
   });
 }
 
-/** Whether the value was told of before, or one within it that the whole depends on. */
+/** Returns whether the error of a value, or of a part that it depends on, has been reported. */
 function isReported({ input, code }: z.core.$ZodIssue): boolean {
   return input === unreadable || (['invalid_union', 'custom'].includes(code) && hasUnreadable(input));
 }
@@ -236,7 +236,7 @@ function withoutMistakes(data: unknown, issues: readonly z.core.$ZodIssue[], isL
   return copy;
 }
 
-/** A copy of lists and objects; what is of another kind, such as a stream, is the same. */
+/** Copies lists and plain objects. Other values, such as streams, are shared. */
 function copyOf(data: unknown): unknown {
   if (Array.isArray(data)) return data.map(copyOf);
   const isPlain =
@@ -251,7 +251,7 @@ function deleteAt(data: unknown, path: readonly PropertyKey[]): void {
   if (typeof parent === 'object' && parent !== null) Reflect.deleteProperty(parent, path.at(-1) ?? '');
 }
 
-/** The names of the settings that a schema allows for the data at a path. */
+/** Returns the names of the settings that a schema allows for the data at a path. */
 function settingsAt(schema: z.ZodType, path: SettingPath, data: unknown): string[] {
   let place: z.core.JSONSchema.BaseSchema = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   for (const part of path) {
@@ -265,7 +265,7 @@ function settingsAt(schema: z.ZodType, path: SettingPath, data: unknown): string
   return Object.keys(shape.properties ?? {});
 }
 
-/** Whether the data has every fixed value of an alternative, such as `block: 'TON'`. */
+/** Returns whether the data has every fixed value of an alternative, such as `block: 'TON'`. */
 function hasConstants({ properties = {} }: z.core.JSONSchema.BaseSchema, data: unknown): boolean {
   return Object.entries(properties).every(
     ([key, property]) =>

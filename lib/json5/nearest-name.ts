@@ -1,12 +1,12 @@
-// Which known name is nearest to one that nobody knows.
+// Finds the known name that is nearest to an unknown one.
 
 import { closest, distance } from 'fastest-levenshtein';
 
-/** A client may ask for any name. With these bounds a comparison takes some milliseconds at most. */
+/** Clients may send any name. With these bounds a search takes a few milliseconds at most. */
 const maxComparedLength = 400;
 const maxComparedCharacters = 200_000;
 
-/** Says that a name is unknown and which known one is nearest: `unknown setting "prt", did you mean "port"?` */
+/** Returns the message for an unknown name, with the nearest known one: `unknown setting "prt", did you mean "port"?` */
 export function unknownName(what: string, name: string, known: readonly string[]): string {
   const nearest = nearestName(name, known);
   const isShort = known.length > 0 && known.length <= 20;
@@ -15,8 +15,8 @@ export function unknownName(what: string, name: string, known: readonly string[]
 }
 
 /**
- * The nearest of the known names, one of other case first, or the shortest that begins with it; undefined: none is near. It compares names
- * of about the same length, unless they are too many.
+ * Returns the nearest known name: first one that differs only in case, then one at a short edit distance, then the shortest that begins
+ * with the name; undefined: none is near. Skips the comparison when there are too many names of a similar length.
  */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const lower = name.toLowerCase();

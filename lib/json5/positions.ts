@@ -1,57 +1,56 @@
-// Where things stand in a JSON5 text: the line and column of a path. The text has been parsed before, so the
-// grammar here can be loose.
+// Finds the line and column of a path in a JSON5 text. The text has been parsed, so this grammar can be loose.
 import { KeptText } from './kept-text.ts';
 import { endOfString } from './to-json.ts';
 
-// What is found once in a text of which many positions are asked, such as those of 5,000 tests: where its lines begin, and where
-// the items of the lists that stand in its outermost object. It also finds keys that an object has twice.
+// An index of a text for many look-ups, such as the positions of 5,000 tests: the starts of its lines, and of the items of the lists in
+// its outermost object. It also finds duplicate keys.
 
 export interface Position {
   readonly line: number;
   readonly column: number;
 }
 
-/** Where something is in the data: keys of objects and places in lists. */
+/** A path within the data: keys of objects and indexes of lists. */
 export type Path = readonly (string | number)[];
 
 /** A key of an object or an item of a list. */
 interface Visited {
-  /** How long its path is. */
+  /** The length of its path. */
   readonly depth: number;
-  /** To make the path costs more than to come there. */
+  /** A function, since making the path costs more than the visit. */
   readonly path: () => Path;
   readonly offset: number;
-  /** Whether an object has the key for the second time. */
+  /** Whether the object has had this key before. */
   readonly isSecond: boolean;
 }
 
-/** Visits all keys and items of a text, or of the value that begins at an offset, until `visit` returns false. */
+/** Visits all keys and items of a text, or of the value at offset `start`, until `visit` returns false. */
 type Walk = (visit: (visited: Visited) => boolean, start?: number) => void;
 
-/** An item, and where the items of lists in it begin, by their paths as text. */
+/** The offset of an item, and the offsets of the list items within it by their joined paths. */
 interface ItemsWithin {
   readonly item: number;
   readonly offsets: ReadonlyMap<string, number>;
 }
 
-/** What one walk through a text finds. */
+/** The result of one walk through a text. */
 interface FoundPlaces {
-  /** Where the items of the lists in the outermost object begin, by key; of a key that is there twice, the first items count. */
+  /** The offsets of the items of the lists in the outermost object, by key. For a duplicate key, the first list counts. */
   readonly items: ReadonlyMap<string | number, readonly number[]>;
-  /** Where the items of the outermost list begin. */
+  /** The offsets of the items of the outermost list. */
   readonly ownItems: readonly number[];
   /** The keys that occur a second time in the same object. */
   readonly duplicates: readonly { readonly path: Path; readonly offset: number }[];
 }
 
-/** Items of a list that stand next to each other. */
+/** Adjacent items of a list. */
 interface ItemRange {
   readonly list: string;
   readonly first: number;
   readonly count: number;
-  /** Where the first of them begins. */
+  /** The offset of the first of them. */
   readonly start: number;
-  /** Where the item behind them begins; undefined: there is none. */
+  /** The offset of the item after them; undefined: there is none. */
   readonly end: number | undefined;
 }
 
@@ -60,30 +59,30 @@ export class KnownPlaces {
   readonly #walk: Walk;
   #lines: number[] | undefined;
   #found: FoundPlaces | undefined;
-  /** Of the item that was asked for last, such as a folder of thousands of rules. */
+  /** The index of the item of the last look-up, such as a folder of thousands of rules. */
   #within: ItemsWithin | undefined;
 
-  /** `found` is what a walk would find, where that is known. */
+  /** `found` is the result of the walk, when the caller knows it. */
   constructor(source: KeptText, walk: Walk, found?: FoundPlaces) {
     this.#source = source;
     this.#walk = walk;
     this.#found = found;
   }
 
-  /** The line and column of an offset. */
+  /** Returns the line and column of an offset. */
   positionAt(offset: number): Position {
     this.#lines ??= linesOf(this.#source.text);
     const line = lastUpTo(this.#lines, offset);
     return { line: line + 1, column: offset - this.#lines[line]! + 1 };
   }
 
-  /** Where an item begins: `itemAt('tests', 2)`; undefined: there is none. */
+  /** Returns the offset of an item, `itemAt('tests', 2)`; undefined: there is none. */
   itemAt(list: string | number | undefined, index: string | number | undefined): number | undefined {
     if (list === undefined || typeof index !== 'number') return undefined;
     return this.found.items.get(list)?.[index];
   }
 
-  /** Where an item begins that is in a list within another item, at an offset: `itemWithin(at, ['rules', 3])`; undefined: there is none. */
+  /** Returns the offset of a list item within the item at an offset, `itemWithin(at, ['rules', 3])`; undefined: there is none. */
   itemWithin(item: number, path: Path): number | undefined {
     if (this.#within?.item !== item) this.#within = { item, offsets: this.#lookWithin(item) };
     return this.#within.offsets.get(path.join('\n'));
@@ -94,7 +93,7 @@ export class KnownPlaces {
     return this.#found;
   }
 
-  /** The items of the list that a change of the text may be within; undefined: it is before all items. */
+  /** Returns the items that a change of the text may lie within; undefined: the change is before all items. */
   itemsAround(change: { readonly start: number; readonly end: number }): ItemRange | undefined {
     let range: ItemRange | undefined;
     for (const [list, offsets] of this.found.items) {
@@ -107,7 +106,7 @@ export class KnownPlaces {
     return range;
   }
 
-  /** What is found once items have been exchanged for others, which begin at `offsets`; what is behind them has moved. */
+  /** Returns the places after items were replaced by others at `offsets`. Later offsets move by `moved`. */
   foundAfter({ list, first, count, start }: ItemRange, offsets: readonly number[], moved: number): FoundPlaces {
     const shift = (those: readonly number[]) => those.map((offset) => offset + moved);
     const items = new Map<string | number, readonly number[]>();
@@ -146,7 +145,7 @@ export class KnownPlaces {
   }
 }
 
-/** The place of the last of ascending offsets that is not above a limit; the first offset is not. */
+/** Returns the index of the last of ascending offsets that is at most `limit`. The first one always is. */
 function lastUpTo(offsets: readonly number[], limit: number): number {
   let [low, high] = [0, offsets.length - 1];
   while (low < high) {
@@ -157,14 +156,14 @@ function lastUpTo(offsets: readonly number[], limit: number): number {
   return low;
 }
 
-/** Where each line begins; the first one does behind a byte order mark, which no editor counts. */
+/** Returns the start of each line. The first line starts after a byte order mark, which editors do not count. */
 function linesOf(text: string): number[] {
   const lines = [text.startsWith('\ufeff') ? 1 : 0];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines.push(at + 1);
   return lines;
 }
 
-/** Where a token starts: punctuation, a quote, a comment, or anything else up to one of those. */
+/** The start of a token: punctuation, a quote, a comment, or anything else up to one of those. */
 const tokenStart = /[{}[\]:,"']|\/\/|\/\*|[^\s{}[\]:,"'/]+/g;
 
 interface Container {
@@ -173,12 +172,12 @@ interface Container {
   key: string | number;
 }
 
-/** For a text of which several positions are asked: give it to `findPosition` and `findInText`. */
+/** Creates the index of a text, for several calls of `findPosition` and `findInText`. */
 export function createKnownPlaces(source: KeptText, found?: FoundPlaces): KnownPlaces {
   return new KnownPlaces(source, (visit, start) => walk(source.text, visit, start), found);
 }
 
-/** The position of a path, or of its nearest parent that is there; at last that of all. */
+/** Returns the position of a path, or of its nearest parent that exists, or else of the whole value. */
 export function findPosition(
   text: string,
   target: Path,
@@ -188,7 +187,7 @@ export function findPosition(
   return offset === undefined ? undefined : known.positionAt(offset);
 }
 
-/** The position of a character of the text that stands at a path; undefined: there is no text, or another one. */
+/** Returns the position of a character within the text at a path; undefined: there is no text at the path. */
 export function findInText(
   text: string,
   target: Path,
@@ -216,7 +215,7 @@ function isLineContinuation(written: string): boolean {
   return written.length > 1 && /[\n\r\u2028\u2029]/.test(written);
 }
 
-/** The offset of a path, or of its nearest parent that is there, and how much of the path that is. */
+/** Returns the offset of a path, or of its nearest parent that exists, and the length of the path found. */
 function findOffset(text: string, target: Path, known: KnownPlaces): { offset: number; length: number } | undefined {
   const [item, skipped] = itemOnTheWay(target, known);
   let best = item;
@@ -234,7 +233,7 @@ function findOffset(text: string, target: Path, known: KnownPlaces): { offset: n
   return best === undefined ? undefined : { offset: best, length: bestLength };
 }
 
-/** Where the innermost item of a list is that a path leads through, and how much of the path that is. */
+/** Returns the offset of the innermost list item on a path, and the length of the path to it. */
 function itemOnTheWay(target: Path, known: KnownPlaces): [item: number | undefined, length: number] {
   const item = known.itemAt(target[0], target[1]);
   if (item === undefined) return [undefined, 0];
@@ -243,7 +242,7 @@ function itemOnTheWay(target: Path, known: KnownPlaces): [item: number | undefin
   return within === undefined ? [item, 2] : [within, length];
 }
 
-/** Visits every key and list item of the value that begins at `start`, as `Walk` says. */
+/** Visits every key and list item of the value at offset `start`: see `Walk`. */
 function walk(text: string, visit: Parameters<Walk>[0], start = 0): void {
   const stack: Container[] = [];
   const path = () => stack.map(({ key }) => key);
@@ -278,13 +277,13 @@ function walk(text: string, visit: Parameters<Walk>[0], start = 0): void {
   }
 }
 
-/** A part of a text that is no comment, and where it begins. */
+/** A part of a text that is not a comment, with its offset. */
 export interface Token {
   readonly part: string;
   readonly offset: number;
 }
 
-/** Yields tokens without comments. It scans strings by hand: one may be millions of characters long. */
+/** Yields tokens without comments. It scans strings by hand, since one may have millions of characters. */
 export function* tokensOf(text: string, start = 0): Generator<Token, void, void> {
   tokenStart.lastIndex = start;
   for (let match = tokenStart.exec(text); match !== null; match = tokenStart.exec(text)) {
@@ -297,7 +296,7 @@ export function* tokensOf(text: string, start = 0): Generator<Token, void, void>
     else if (part === '/*') end = indexAfter(text, '*/', end);
     tokenStart.lastIndex = end;
     if (part !== '//' && part !== '/*') yield { part: isQuote ? text.slice(offset, end) : part, offset };
-    tokenStart.lastIndex = end; // whoever took the token may have used the pattern meanwhile
+    tokenStart.lastIndex = end; // the consumer of the token may have used the pattern meanwhile
   }
 }
 
@@ -316,7 +315,7 @@ function readKey(text: string): string {
     );
 }
 
-/** A byte order mark is no column. */
+/** Returns the position of an offset. A byte order mark does not count as a column. */
 export function positionAt(text: string, offset: number): Position {
   const before = text
     .slice(0, offset)
@@ -325,7 +324,7 @@ export function positionAt(text: string, offset: number): Position {
   return { line: before.length, column: before.at(-1)!.length + 1 };
 }
 
-/** The offset of a position, in a text that has it. */
+/** Returns the offset of a position that the text has. */
 export function offsetAt(text: string, { line, column }: Position): number {
   let start = text.startsWith('\ufeff') && line === 1 ? 1 : 0;
   for (let at = 1; at < line; at++) start = text.indexOf('\n', start) + 1;

@@ -1,4 +1,4 @@
-// Reads a JSON5 text that people write. It tells what the text says, where each part stands, and what is wrong with it as text.
+// Reads a JSON5 text that people write: its data, the position of each part, and its syntax errors.
 import JSON5 from 'json5';
 import { HubError, messageOf } from '../model/error.ts';
 import { hidden } from '../model/secret.ts';
@@ -16,18 +16,18 @@ import {
 } from './positions.ts';
 import { toJson } from './to-json.ts';
 
-/** A JSON5 text that could be read. An object that has a key twice is a mistake all the same. */
+/** A JSON5 text that parses. It may still have duplicate keys, which are errors. */
 export interface Json5Text {
   readonly source: KeptText;
   readonly data: unknown;
   readonly places: KnownPlaces;
-  /** Where an object has a key for the second time, and the sentence that says so. */
+  /** Each key that repeats an earlier key of its object, with the error message. */
   readonly duplicates: readonly { readonly path: Path; readonly position: Position; readonly message: string }[];
-  /** The position of a path, or of its nearest parent that is there; with an offset, of that character of the text there. */
+  /** Returns the position of a path or of its nearest parent that exists; with an offset, of that character of the text at the path. */
   positionOf(path: Path, offset?: number): Position | undefined;
 }
 
-/** The text is no JSON5: `message` says what was expected, `position` where. */
+/** The text is not JSON5: `message` says what was expected, `position` where. */
 export class Json5Error extends HubError {
   readonly position: Position | undefined;
 
@@ -43,7 +43,7 @@ export function readJson5(text: string): Json5Text {
   return createJson5Text(source, parseJson5(text), createKnownPlaces(source));
 }
 
-/** A text whose data and places are known. */
+/** Creates the result for a text whose data and places are known. */
 export function createJson5Text(source: KeptText, data: unknown, places: KnownPlaces): Json5Text {
   return {
     source,
@@ -60,7 +60,7 @@ export function createJson5Text(source: KeptText, data: unknown, places: KnownPl
   };
 }
 
-/** What a text says. Errors: `bad-json5`. Files may have a million lines. The engine's own parser reads them many times faster than one in JavaScript. */
+/** Parses a text. Errors: `bad-json5`. Tries the engine's JSON parser first, which is many times faster than one in JavaScript. */
 export function parseJson5(text: string): unknown {
   try {
     return JSON.parse(toJson(text));

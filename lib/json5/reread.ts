@@ -1,22 +1,22 @@
-// Reads a text again of which little has changed, such as one rule of 100,000: only the items of a list that have changed are read,
-// and all others are the same as before. A text that has changed in any other way is read as a whole.
+// Reads a text again after a small change, such as one rule of 100,000: it parses only the changed items of a list and reuses all
+// others. After any other change it reads the whole text.
 
 import { isJsonObject } from '../model/json-object.ts';
 import { KeptText } from './kept-text.ts';
 import { createKnownPlaces, type Token, tokensOf } from './positions.ts';
 import { createJson5Text, type Json5Text, parseJson5, readJson5 } from './read-json5.ts';
 
-/** How much of two texts is compared at once. */
+/** Two texts are compared in pieces of this many characters. */
 const comparedLength = 4096;
 
-/** Reads a text as `readJson5` does. What is the same as before is the same object. Errors: `bad-json5`. */
+/** Reads a text like `readJson5`. Unchanged items are the same objects as before. Errors: `bad-json5`. */
 export function rereadJson5(text: string, before: Json5Text): Json5Text {
   const { text: textBefore } = before.source;
   if (text === textBefore) return before;
   return readChangedItems(text, before, textBefore) ?? readJson5(text);
 }
 
-/** Undefined: the texts do not differ within the items of one list alone. */
+/** Returns undefined when the change is not confined to the items of one list. */
 function readChangedItems(text: string, before: Json5Text, textBefore: string): Json5Text | undefined {
   const { places, duplicates } = before;
   const start = commonStart(textBefore, text);
@@ -43,20 +43,20 @@ function readChangedItems(text: string, before: Json5Text, textBefore: string): 
 
 interface ReadItems {
   readonly data: readonly unknown[];
-  /** Where each begins. */
+  /** The offset of each item. */
   readonly offsets: readonly number[];
-  /** What ends them: the last item, or a comma behind it. */
+  /** The last token: that of the last item, or the comma after it. */
   readonly last: string | undefined;
 }
 
-/** The items of a list whose brackets are missing; undefined: they are no such items, or have a mistake. */
+/** Reads the items of a list without its brackets; undefined: the text is not a valid list of items. */
 function readItems(written: string): ReadItems | undefined {
   const list = `[${written}]`;
   try {
     const data = parseJson5(list);
     const { duplicates, ownItems } = createKnownPlaces(new KeptText(list)).found;
     const [last, bracket] = lastTwoTokens(list);
-    const isOpen = bracket?.offset !== list.length - 1; // a bracket within ends the list, and a comment has taken the other
+    const isOpen = bracket?.offset !== list.length - 1; // an inner bracket ends the list, and a comment hides ours
     if (!Array.isArray(data) || duplicates.length > 0 || isOpen) return undefined;
     return { data, offsets: ownItems.map((offset) => offset - 1), last: last?.part };
   } catch {
@@ -64,7 +64,7 @@ function readItems(written: string): ReadItems | undefined {
   }
 }
 
-/** Where the bracket is that ends the list of an item. */
+/** Returns the offset of the bracket that closes the list of an item. */
 function endOfList(text: string, item: number): number {
   let depth = 0;
   for (const { part, offset } of tokensOf(text, item)) {
@@ -92,7 +92,7 @@ function commonStart(one: string, other: string): number {
   return Math.min(at, most);
 }
 
-/** How long the same end of two texts is behind their common start. */
+/** Returns the length of the common end of two texts, after their common start. */
 function commonEnd(one: string, other: string, start: number): number {
   const most = Math.min(one.length, other.length) - start;
   const part = (text: string, from: number) => text.slice(text.length - from - comparedLength, text.length - from);
@@ -103,9 +103,9 @@ function commonEnd(one: string, other: string, start: number): number {
   return length;
 }
 
-// What two readings of a file have in common is made the same object, so that a look at it tells that nothing has changed.
+// Equal parts of two versions of a file become the same object, so an identity check shows that nothing has changed.
 
-/** The data after a change, in which everything that is equal to what was before is what was before. Data is JSON. */
+/** Returns the new data with every part that equals the old data replaced by the old object. Data is JSON. */
 export function withSameParts(before: unknown, after: unknown): unknown {
   if (before === after) return before;
   if (Array.isArray(before) && Array.isArray(after)) return listWithSameParts(before, after);
@@ -120,9 +120,9 @@ export function withSameParts(before: unknown, after: unknown): unknown {
   return isSame ? before : Object.fromEntries(entries);
 }
 
-/** Items are compared with those as far from the start, and behind the first that differs with those as far from the end. */
+/** Compares items by their distance from the start, and after the first difference by their distance from the end. */
 function listWithSameParts(before: readonly unknown[], after: readonly unknown[]): readonly unknown[] {
-  if (hasSameItems(before, after)) return before; // as thousands of addresses mostly are
+  if (hasSameItems(before, after)) return before; // the usual case for thousands of addresses
   const added = after.length - before.length;
   const result: unknown[] = [];
   let from = 0;

@@ -1,7 +1,7 @@
-// Rewrites JSON5 as JSON of the same meaning, for the engine's own parser: it is many times faster than one in JavaScript, and makes
-// no garbage. Anything unknown stays as it is: the parser refuses it, and then the parser of JSON5 decides.
+// Rewrites JSON5 as equivalent JSON for the engine's parser, which is many times faster than one in JavaScript and makes no garbage.
+// Unknown syntax stays as it is: the JSON parser refuses it, and the JSON5 parser then decides.
 
-/** Returns JSON. `JSON.parse` of it either throws, or gives the same as `JSON5.parse` of the text. */
+/** Returns JSON. `JSON.parse` of it either throws or returns the same data as `JSON5.parse` of the text. */
 export function toJson(text: string): string {
   let json = '';
   let last = '';
@@ -30,7 +30,7 @@ const name = /^[A-Za-z_$][\w$]*$/;
 
 function skipSpace(text: string, at: number): number {
   const code = text.charCodeAt(at);
-  if (code > 0x2f && code < 0x80) return at; // neither space nor a comment begins like this
+  if (code > 0x2f && code < 0x80) return at; // neither a space nor the start of a comment
   spaceOrComment.lastIndex = at;
   return spaceOrComment.test(text) ? spaceOrComment.lastIndex : at;
 }
@@ -42,7 +42,7 @@ function endOfToken(text: string, at: number): number {
   return word.test(text) ? word.lastIndex : at + 1;
 }
 
-/** Returns the offset after the string that starts at `start`, or one past the end of the text when the string has no end. */
+/** Returns the offset after the string that starts at `start`; for an unclosed string, one past the end of the text. */
 export function endOfString(text: string, start: number): number {
   const quoteCode = text.charCodeAt(start);
   for (let at = start + 1; at < text.length; at++) {
@@ -57,12 +57,12 @@ function isPunctuation(char: string): boolean {
   return char === ',' || char === ':' || char === '{' || char === '}' || char === '[' || char === ']';
 }
 
-/** Whether an item may end with this character. A comma after it may be a trailing one. */
+/** Returns whether an item may end with this character. A comma after it may be a trailing one. */
 function isEndOfItem(char: string): boolean {
   return char !== '' && char !== ',' && char !== ':' && char !== '{' && char !== '[';
 }
 
-/** Puts keys into quotes. A space before other words keeps two of them from becoming one. */
+/** Quotes keys. The space before other words prevents two of them from merging. */
 function rewriteWord(text: string, isKey: boolean): string {
   return isKey && name.test(text) ? `"${text}"` : ` ${text}`;
 }
@@ -72,7 +72,7 @@ function quote(inner: string, mark: string): string {
   const rewritten = inner.replace(/\\(u[\da-f]{4}|\r\n|[\s\S])|"/gi, (all, escaped: string | undefined) => {
     if (escaped === undefined) return '\\"';
     if (escaped === "'") return escaped;
-    if (escaped === 'u') return '\\x'; // half an escape must not become a whole one: JSON does not know this one
+    if (escaped === 'u') return '\\x'; // an incomplete escape must not become a complete one: JSON refuses \x
     return /[\n\r\u2028\u2029]/.test(escaped) ? '' : all;
   });
   return `"${rewritten}"`;

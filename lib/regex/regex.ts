@@ -1,21 +1,21 @@
-// The one reader of regular expressions, those of RE2: searched in time that grows with the text alone, since patterns and texts may both
-// come from clients, and none may stop the hub. RE2 has no look-around and no back-references. `\u00e9` is taken as well, for `\x{e9}`.
+// Compiles all regular expressions of the hub, with RE2: a search takes time linear in the text. Clients may send both patterns and
+// texts, and neither may block the hub. RE2 has no look-around and no back-references. `\u00e9` is accepted for `\x{e9}`.
 import { RE2JS } from 're2js';
 
-/** Compiling takes time as well, so a pattern is estimated first. The estimate is seldom too high by more than this. */
+/** Compiling takes time too, so the size is estimated first. The estimate is rarely too high by more than this factor. */
 const estimateShare = 4;
 
-/** How many steps a pattern may have that an operator has written, and no client. */
+/** The most steps of a pattern that an operator wrote. */
 export const ownPatternSteps = 10_000;
 
 export interface Regex {
-  /** How large its program is: how long a search takes for each character. */
+  /** The size of its program, which is the cost of a search for each character. */
   readonly steps: number;
-  /** Whether it is found in a text. */
+  /** Returns whether a text contains a match. */
   test(text: string): boolean;
 }
 
-/** Why a text is no pattern; `steps`: it is one, and has about so many, which are too many; `isLacking`: RE2 does not have what it is made of. */
+/** The reason why a pattern is refused. `steps`: its size, if it is too large. `isLacking`: it uses a feature that RE2 lacks. */
 export class RegexMistake extends Error {
   readonly steps: number | undefined;
   readonly isLacking: boolean;
@@ -28,7 +28,7 @@ export class RegexMistake extends Error {
   }
 }
 
-/** Reads a pattern of at most so many steps. Errors: `RegexMistake`. */
+/** Compiles a pattern of at most `maxSteps` steps. Errors: `RegexMistake`. */
 export function compileRegex(pattern: string, maxSteps: number): Regex {
   const estimate = estimateSteps(pattern);
   if (estimate > estimateShare * maxSteps) throw tooManySteps(maxSteps, estimate);
@@ -44,8 +44,8 @@ export function compileRegex(pattern: string, maxSteps: number): Regex {
 }
 
 /**
- * Reads a pattern that an operator has written, and no client. Look-around and back-references, which RE2 does not have, are read as
- * JavaScript reads them. Errors: `RegexMistake`.
+ * Compiles a pattern that an operator wrote, never one from a client. JavaScript's engine runs patterns with look-around or
+ * back-references, which RE2 lacks. Errors: `RegexMistake`.
  */
 export function compileOwnRegex(pattern: string): Regex {
   try {
@@ -65,7 +65,7 @@ function scriptRegex(pattern: string): RegExp | undefined {
   }
 }
 
-/** `\u00e9`, `\u{e9}`, or both halves of one, `\ud83d\ude00`; or what must not be taken for one. */
+/** `\u00e9`, `\u{e9}` or a surrogate pair `\ud83d\ude00`. The other alternatives skip text that only looks like one. */
 const characterCode = /\\Q.*?(?:\\E|$)|\\u(?:(d[89ab][\da-f]{2}\\ud[c-f][\da-f]{2}|[\da-f]{4})|\{([\da-f]+)\})|\\./gis;
 
 function codeOf(all: string, code?: string, bracedCode?: string): string {
@@ -81,30 +81,30 @@ function codeOf(all: string, code?: string, bracedCode?: string): string {
 
 function tooManySteps(maxSteps: number, steps: number): RegexMistake {
   const expected = `expected a regular expression of at most ${maxSteps} steps`;
-  const message = `${expected}, where what may come n times counts n times, got about ${Math.ceil(steps)}`;
+  const message = `${expected} (a part that may repeat n times counts n times), got about ${Math.ceil(steps)}`;
   return new RegexMistake(message, { steps });
 }
 
-/** What RE2 does not have, and what others write, with how the same is written here. */
+/** Features that RE2 lacks, then syntax of other engines with its equivalent here. */
 const lacking: readonly Hint[] = [
-  [/`\(\?<?[=!]/, 'there is no look-around'],
-  [/`\\[1-9k]/, 'there are no back-references'],
+  [/`\(\?<?[=!]/, 'look-around is not supported'],
+  [/`\\[1-9k]/, 'back-references are not supported'],
 ];
 const hints: readonly Hint[] = [
   [/`\\Z`/, 'write \\z for the end of the text'],
   [/`\\h`/, 'write [ \\t] for spaces'],
   [/`\\R`/, 'write \\r?\\n for a line break'],
-  [/`\\p/i, 'classes have the short names of Unicode, such as \\p{Lu} and \\p{Greek}'],
-  [/`\\x/, 'write a character as \\x{20ac}, 10ffff at most'],
-  [/`\\[a-zA-Z]/, 'a backslash stands before signs alone'],
-  [/`\(\?#/, 'there are no comments'],
-  [/invalid nested repetition/, 'write (?:…) around what is repeated twice'],
-  [/invalid repeat count/, 'a count is 1000 at most, the smaller one first'],
+  [/`\\p/i, 'use the short Unicode class names, such as \\p{Lu} and \\p{Greek}'],
+  [/`\\x/, 'write a character as \\x{20ac}, at most 10ffff'],
+  [/`\\[a-zA-Z]/, 'a backslash may escape punctuation only'],
+  [/`\(\?#/, 'comments are not supported'],
+  [/invalid nested repetition/, 'write (?:…) around a part that is repeated twice'],
+  [/invalid repeat count/, 'a count is at most 1000, and the smaller count comes first'],
 ];
 
 type Hint = readonly [found: RegExp, hint: string];
 
-/** From `error parsing regexp: invalid escape sequence: \Z`. */
+/** Translates RE2's `error parsing regexp: invalid escape sequence: \Z`. */
 function explain(message: string): RegexMistake {
   const said = message.replace(/^error parsing regexp: /, '');
   const found = [...lacking, ...hints].find(([pattern]) => pattern.test(said));
@@ -112,9 +112,9 @@ function explain(message: string): RegexMistake {
   return new RegexMistake(found === undefined ? said : `${said}, ${found[1]}`, { isLacking });
 }
 
-// Estimates how large the program of a regular expression will be, before it is compiled: `(a{9}){9}` is short, and its program is long.
+// The size of a program is estimated before it is compiled: `(a{9}){9}` is short, but its program is long.
 
-/** Where capitals and small letters are the same, these take long to compile: a range of letters that are not English, and a class. */
+/** In a case-insensitive pattern, ranges of non-ASCII letters and Unicode classes are slow to compile. */
 const foldedRangeSteps = 800;
 const foldedClassSteps = 20;
 
@@ -132,13 +132,13 @@ const token = new RegExp(
   'gsy',
 );
 
-/** Returns about how many steps the program will have, rather too many than too few. */
+/** Estimates the number of steps of the program, rather too high than too low. */
 export function estimateSteps(pattern: string): number {
   const isFolded = /\(\?[A-Za-z]*i/.test(pattern);
-  /** How many steps came before each group that is open. */
+  /** The number of steps before each open group. */
   const before: number[] = [];
   let steps = 2;
-  /** Steps that count once, however often they are repeated. */
+  /** Steps that count once, even when they are repeated. */
   let once = 0;
   let last = 0;
   const add = (count: number) => {

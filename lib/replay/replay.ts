@@ -1,4 +1,4 @@
-// Runs two installations in virtual time on what came from outside of a hub, and tells where they differ.
+// Runs two installations in virtual time on a recording of a hub's outside writes, and reports where they differ.
 
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -22,30 +22,30 @@ import {
   type RecordingStart,
 } from '../wire/recording.ts';
 
-/** How many deviations are kept, the newest ones. */
+/** The most deviations in memory: the newest ones. */
 const keptDeviations = 100_000;
 
 interface Replayed {
   readonly deviations: Deviations;
-  /** How long the recording is. */
+  /** The length of the recording. */
   readonly lastedMs: number;
   readonly turns: number;
   readonly writes: number;
-  /** What is recorded of parameters that neither has. */
+  /** The number of recorded writes to parameters that neither installation has. */
   readonly unknown: number;
 }
 
-/** One of the two: a twin on a clock of its own. */
+/** One of the two installations: a twin with its own clock. */
 interface Side {
   readonly twin: Twin;
   readonly clock: VirtualClock;
-  /** Connections that are not as they were recorded, and tell themselves what comes from them. */
+  /** Connections that differ from the recorded ones. They make their values themselves instead of taking the recorded ones. */
   readonly own: ReadonlySet<string>;
 }
 
 /**
- * Replays a recording on flows as they are, and as they would be; `most` deviations are kept. Errors: those of the recording; what was
- * done by then is lost.
+ * Replays a recording on the current flows and on the changed flows, and keeps the newest `most` deviations. Errors: those of the
+ * recording; the results so far are lost.
  */
 export async function replay(
   { start, values, turns }: ReadRecording,
@@ -55,9 +55,9 @@ export async function replay(
 ): Promise<Replayed> {
   const deviations = new Deviations({ most, momentMs: 0 });
   const setting = { time: start.time, values };
-  const heard = new Heard(deviations);
-  const done = startSide(flows, flows, setting, (graph) => heard.follow('done', graph));
-  const would = startSide(changed, flows, setting, (graph) => heard.follow('would', graph));
+  const comparison = new Comparison(deviations);
+  const done = startSide(flows, flows, setting, (graph) => comparison.follow('done', graph));
+  const would = startSide(changed, flows, setting, (graph) => comparison.follow('would', graph));
   const sides = [done, would];
   let lastedMs = 0;
   let count = 0;
@@ -65,8 +65,8 @@ export async function replay(
   let unknown = 0;
   for await (const turn of turns) {
     lastedMs = turn.t;
-    for (const side of sides) hear(side, turn);
-    heard.notify();
+    for (const side of sides) replayTurn(side, turn);
+    comparison.compare();
     count++;
     writes += turn.w.length;
     for (const [address] of turn.w) if (sides.every(({ twin }) => twin.graph.find(address) === undefined)) unknown++;
@@ -76,13 +76,13 @@ export async function replay(
   return { deviations, lastedMs, turns: count, writes, unknown };
 }
 
-/** What it begins with. */
+/** The state at the start of a recording. */
 interface Setting {
   readonly time: number;
   readonly values: readonly RecordedValue[];
 }
 
-/** Starts flows on the values of a recording. What is as in `recorded` goes on, and what is not begins anew. */
+/** Starts flows on the values of a recording. Rules and connections that are the same as in `recorded` continue; others start fresh. */
 export function startSide(
   flows: Plan,
   recorded: Plan,
@@ -112,12 +112,12 @@ export function startSide(
   return { clock, twin, own };
 }
 
-/** Lets time pass until a turn, and writes what came from outside in it. */
-export function hear({ twin, clock, own }: Side, { t, w }: RecordedTurn): void {
+/** Lets time pass until a turn and makes its outside writes. */
+export function replayTurn({ twin, clock, own }: Side, { t, w }: RecordedTurn): void {
   clock.advanceTo(t);
-  const heard = own.size === 0 ? w : w.filter(([, , kind, name]) => !(kind === 'connection' && own.has(name)));
-  if (heard.length === 0) return;
-  twin.receive(heard.map(([address, value, kind, name]) => ({ address, value, origin: { kind, name } })));
+  const writes = own.size === 0 ? w : w.filter(([, , kind, name]) => !(kind === 'connection' && own.has(name)));
+  if (writes.length === 0) return;
+  twin.receive(writes.map(([address, value, kind, name]) => ({ address, value, origin: { kind, name } })));
   clock.advanceTo(t);
 }
 
@@ -127,12 +127,12 @@ function restore(graph: Graph, address: string, value: RecordedValue['v'], time:
   try {
     graph.restore(node, { value, time, readCause: () => undefined }, node.owner);
   } catch {
-    // it has another type in these flows: its default value, or none, is what it begins with
+    // the parameter has another type in these flows: it starts with its default value or unknown
   }
 }
 
-/** What both sides have changed since they were compared last: one runs ahead of the other, and moments are compared in their order. */
-class Heard {
+/** The changes of both sides since the last comparison. One side runs ahead, so the changes are compared in the order of their times. */
+class Comparison {
   readonly #deviations: Deviations;
   readonly #changes: Readonly<Record<SideName, Change[]>> = { done: [], would: [] };
 
@@ -145,7 +145,7 @@ class Heard {
     graph.changes$.subscribe({ next: (change) => void this.#changes[side].push(change), error: () => {} });
   }
 
-  notify(): void {
+  compare(): void {
     const { done, would } = this.#changes;
     for (let [at, other] = [0, 0]; at < done.length || other < would.length; ) {
       const isDone = other >= would.length || (at < done.length && done[at]!.time <= would[other]!.time);
@@ -159,19 +159,19 @@ class Heard {
 
 const nothing = () => {};
 const entries = { debug: nothing, info: nothing, warn: nothing, error: nothing };
-/** What rules fail on is not what a replay is asked for. */
+/** A replay does not report failures of rules. */
 const silent: HubLog = { ...entries, child: () => entries };
 
-// Reads a recording. What is damaged is told with its place; a last line that a kill has cut is not missed.
+// Reads a recording. An error names the damaged line. A last line that a kill has cut off is ignored.
 
 interface ReadRecording {
   readonly start: RecordingStart;
   readonly values: readonly RecordedValue[];
-  /** In the order of time. Errors: `bad-request`, with the line that is damaged. */
+  /** In the order of time. Errors: `bad-request` with the damaged line. */
   readonly turns: AsyncIterable<RecordedTurn>;
 }
 
-/** Opens a recording. Errors: `bad-request`, with the line that is damaged or missing; those of the file. */
+/** Opens a recording. Errors: `bad-request` with the damaged or missing line; those of the file. */
 export async function openRecording(path: string): Promise<ReadRecording> {
   const lines = readLines(path);
   const start = (await lines.next()).value?.line;
@@ -189,7 +189,7 @@ export async function openRecording(path: string): Promise<ReadRecording> {
 async function* turnsOf(path: string, lines: AsyncIterable<Numbered>): AsyncGenerator<RecordedTurn> {
   let lastMs = 0;
   for await (const { line, number } of lines) {
-    if (!('t' in line) || line.t < lastMs) throw damaged(path, number, 'a turn that is not before the last one');
+    if (!('t' in line) || line.t < lastMs) throw damaged(path, number, 'a turn no earlier than the previous one');
     lastMs = line.t;
     yield line;
   }
@@ -202,7 +202,7 @@ interface Numbered {
 
 async function* readLines(path: string): AsyncGenerator<Numbered, undefined> {
   let number = 0;
-  /** A line that is not as it was written: at the end of the file it was cut, else it is damaged. */
+  /** The number of a line that does not decode: at the end of the file it was cut off, elsewhere it is damaged. */
   let broken = 0;
   const found = await openRegularFile(path).catch((error) => {
     throw new HubError('bad-request', `${path}: expected a recording, got ${messageOf(error)}`, { cause: error });
@@ -213,16 +213,16 @@ async function* readLines(path: string): AsyncGenerator<Numbered, undefined> {
     crlfDelay: Number.POSITIVE_INFINITY,
   })) {
     number++;
-    if (broken > 0) throw damaged(path, broken, 'a line as it was written');
+    if (broken > 0) throw damaged(path, broken, 'a readable line');
     const line = decodeLine(text);
     if (line === undefined) broken = number;
     else yield { line, number };
   }
-  if (broken > 0 && (await endsWithLine(path))) throw damaged(path, broken, 'a line as it was written');
+  if (broken > 0 && (await endsWithLine(path))) throw damaged(path, broken, 'a readable line');
   return undefined;
 }
 
-/** What a line has beyond that is left out: it is none of a recording. */
+/** Longer lines are cut off here: they cannot be part of a recording. */
 const maxLineBytes = 64 * 1024 * 1024;
 
 async function* piecesOf(path: string): AsyncGenerator<Buffer> {
@@ -234,7 +234,7 @@ async function* piecesOf(path: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** Whether the last line is whole: a kill has not cut it. */
+/** Returns whether the last line is complete: no kill has cut it off. */
 async function endsWithLine(path: string): Promise<boolean> {
   const handle = await open(path);
   try {
@@ -247,5 +247,5 @@ async function endsWithLine(path: string): Promise<boolean> {
 }
 
 function damaged(path: string, line: number, expected: string): HubError {
-  return new HubError('bad-request', `${path}:${line}: expected ${expected}, the recording is damaged here`);
+  return new HubError('bad-request', `${path}:${line}: expected ${expected}: the recording is damaged here`);
 }

@@ -1,5 +1,5 @@
-// What a JSON Schema allows beside what the check wants: variables of templates, which are replaced before, and texts from the
-// environment and from files.
+// Extends a JSON Schema with values that are replaced before the check: variables of templates, and texts from the environment and
+// from files.
 
 import { isJsonObject } from '../model/json-object.ts';
 
@@ -14,7 +14,7 @@ interface Schema {
 
 const variable = { type: 'string', pattern: '\\$\\{' };
 const reference = {
-  description: 'A text from the environment, { env: "NAME" }, or from a file, { file: "path" }',
+  description: 'A text from the environment, { env: "NAME" }, or from a file, { file: "path" }.',
   type: 'object',
   properties: { env: { type: 'string' }, file: { type: 'string' } },
   minProperties: 1,
@@ -22,7 +22,7 @@ const reference = {
   additionalProperties: false,
 };
 
-/** Allows variables wherever a text, a number, true or false is expected, and in keys; `references`: of texts, `{ env }` too. */
+/** Allows variables in place of a text, a number, true or false, and in keys; with `references`, also `{ env }` in place of a text. */
 export function allowVariables(schema: Schema, references = false): Schema {
   const { type } = schema;
   if (schema.const !== undefined) return schema;
@@ -42,14 +42,14 @@ function allowWithin(keyword: string, value: unknown, references: boolean): unkn
   return ['items', 'additionalProperties'].includes(keyword) ? allow(value) : value;
 }
 
-/** Classes of characters, as a JavaScript pattern names them: other engines take them for other characters, or know them not. */
+/** Character classes of JavaScript patterns. Other engines read them differently or not at all. */
 const classes: ReadonlyMap<string, string> = new Map([
   ['d', '0-9'],
   ['w', 'A-Za-z0-9_'],
   ['s', ' \\t\\n\\r'],
 ]);
 
-/** A pattern that means the same to the engines of all languages: a schema is read by editors, and by programs in Python, Java and Go. */
+/** Rewrites a pattern so that all engines read it alike. Editors and programs in Python, Java and Go read the schema. */
 function portablePattern(pattern: string): string {
   let isInClass = false;
   return pattern.replace(/\\([\s\S])|[[\]]/g, (part, escaped: string | undefined) => {

@@ -1,5 +1,4 @@
-// `each: { n: [1, 2, 3] }`: the values of its variables. Several variables are combined, each value with each; the last one varies
-// fastest.
+// Reads `each: { n: [1, 2, 3] }`. Several variables give every combination of their values; the last variable varies fastest.
 
 import { z } from 'zod';
 import type { SettingPath } from '../json5/mistake.ts';
@@ -10,10 +9,10 @@ import { Scope } from './scope.ts';
 
 const namePattern = /^[A-Za-z_]\w*$/;
 
-/** Says what is wrong with an `each`, at a path within it. */
+/** Reports an error of an `each` at a path within it. */
 type ReportMistake = (path: SettingPath, message: string) => void;
 
-/** The scopes that an `each` makes within another, and the names that were used in them. */
+/** The scopes that an `each` creates within an outer one, and the names that are used in them. */
 interface Repetition {
   readonly scopes: Iterable<Scope>;
   readonly count: number;
@@ -21,7 +20,7 @@ interface Repetition {
   readonly used: ReadonlySet<string>;
 }
 
-/** Reads an `each` whose own variables have been replaced. Undefined: something is wrong with it. */
+/** Reads an `each` whose own variables have been replaced. Undefined: it has an error, which was reported. */
 export function readEach(each: unknown, outer: Scope, report: ReportMistake): Repetition | undefined {
   if (!isJsonObject(each) || Object.keys(each).length === 0) {
     report([], `expected lists of values by variable, such as { n: [1, 2, 3] }, got ${describeSetting(each)}`);
@@ -50,7 +49,7 @@ export function readEach(each: unknown, outer: Scope, report: ReportMistake): Re
 function mistakeOf(name: string, values: unknown, outer: Scope): string | undefined {
   if (!namePattern.test(name)) return `expected the name of a variable, such as n or studio, got "${name}"`;
   if (name === 'instance') return 'expected another name: ${instance} is the key of the instance';
-  if (outer.names.includes(name)) return `expected another name, there is a variable "${name}" already`;
+  if (outer.names.includes(name)) return `expected another name, the variable "${name}" exists already`;
   if (!Array.isArray(values))
     return `expected a list of values, such as [1, 2, 3], got ${describeSetting(values, [name])}`;
   return values.length === 0 ? 'expected at least one value' : undefined;
@@ -65,12 +64,14 @@ function* combine(
   else for (const value of first[1]) yield* combine(rest, new Map([...values, [first[0], value]]), create);
 }
 
-// The shape of `each`, for editors: the expansion reads it itself.
+// The schema of `each` is for editors. The expansion checks it with `readEach`.
 
-/** What repeats the item that it stands in. */
+/** Repeats the item that contains it. */
 export const eachSchema = record(
   z.string().meta({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$', not: { const: 'instance' } }),
   z.union([z.array(z.unknown()).min(1), z.string().meta({ pattern: '^\\$\\{.*\\}$' })]),
 )
   .meta({ minProperties: 1 })
-  .describe('Repeats this for each of the values: { n: [1, 2] } makes ${n} 1, then 2; several names are combined');
+  .describe(
+    'Repeats this item for each value: with { n: [1, 2] }, ${n} is 1, then 2. Several names give every combination.',
+  );

@@ -1,5 +1,5 @@
-// Expands templates: replaces variables in texts and keys, and repeats what stands beside `each`. It knows nothing of what the data
-// means: rules, tests and widgets are lists, and connections are an object, at places where `each` may stand.
+// Expands templates: replaces variables in texts and keys, and repeats items that have an `each`. It knows nothing about the data
+// except where `each` may stand: in the lists of rules, tests and widgets, and in the object of connections.
 import { type CheckedFile, type MistakeList, type SettingPath, unreadable, type Written } from '../json5/mistake.ts';
 import { groupDigits } from '../model/digits.ts';
 import { messageOf } from '../model/error.ts';
@@ -12,34 +12,33 @@ import { type Origin, Origins, type Part, partsOf, textOf, writtenOffset } from 
 /** The lists whose items `each` may repeat, by their keys. */
 const repeatable: ReadonlySet<string> = new Set(['rules', 'tests', 'widgets']);
 const mayExpand = /\$\{|\beach\b/;
-/** As variables of the environment are called. */
+/** The usual names of environment variables. */
 const environmentName = /^[A-Z_][A-Z\d_]*$/;
 const variableName = /^[A-Za-z_]\w*(?:\.[\w-]+)*$/;
 
-/** Said where a secret has these characters, maybe by itself: what stands behind them is not told. */
-const inSecret =
-  'expected a known variable in ${ }; write { env: … } for the environment, or $${ for these characters themselves';
+/** The error for `${` in a secret, which may be part of the secret: the message does not show what follows. */
+const inSecret = 'expected a known variable in ${ }: write { env: … } for the environment, or $${ for a literal ${';
 
-/** A variable that nothing gives, and where it stands in the file. */
+/** A variable without a value, and how to report an error at its place in the file. */
 export interface Unknown {
   readonly name: string;
   report(message: string): void;
 }
 
-/** How one file, or one instance of it, is expanded. */
+/** Options for the expansion of one file or of one instance of it. */
 interface ExpandOptions {
   readonly scope?: Scope;
   readonly budget?: Budget;
-  /** The name of the instance: rules and tests whose names lack it get it in front. */
+  /** The name of the instance. It becomes a prefix of rule and test names that do not contain it. */
   readonly instance?: string;
-  /** Is given variables that are unknown; left out: they are told as mistakes. */
+  /** Receives unknown variables; left out: they are reported as errors. */
   readonly onUnknown?: (unknown: Unknown) => void;
 }
 
-/** A file whose data was expanded. Its mistakes are told where they were written. */
+/** A file whose data was expanded. Its errors show positions of the file as written. */
 type Expanded = CheckedFile & { readonly data: unknown };
 
-/** Expands the data of a file; `text` is the whole of it. */
+/** Expands the data of a file; `text` is its whole text. */
 export function expand(
   file: CheckedFile & { readonly data: unknown },
   text: string,
@@ -110,7 +109,7 @@ class Expansion {
     return whole;
   }
 
-  /** The text of a part, or undefined after it has added the mistake. */
+  /** Returns the text of a part, or undefined after it has added the error. */
   #partText(part: Part, path: SettingPath, scope: Scope): string | undefined {
     if (part.literal !== undefined) return part.literal;
     const value = this.#variable(part, path, scope);
@@ -123,7 +122,7 @@ class Expansion {
     }
   }
 
-  /** The value of a variable, or `unreadable` after it has added the mistake. */
+  /** Returns the value of a variable, or `unreadable` after it has added the error. */
   #variable({ variable = '', offset }: Part, path: SettingPath, scope: Scope, isAlone = false): unknown {
     const found = scope.find(variable);
     if (found !== undefined && 'value' in found) return found.value;
@@ -132,7 +131,7 @@ class Expansion {
     if (mayHoldSecret(path) && !isAlone) report(inSecret);
     else if (scope === Scope.none)
       report(
-        `expected no \${${variable}} outside of a template: write { env: '${variable}' } for the environment, or $\${${variable}} for the text itself`,
+        `expected no \${${variable}} outside of a template: write { env: '${variable}' } for the environment, or $\${${variable}} for the literal text`,
       );
     else if (!variableName.test(variable))
       report(`expected the name of a variable in \${ }, such as \${${scope.names[0] ?? 'n'}}, got \${${variable}}`);
@@ -193,7 +192,7 @@ class Expansion {
       const text = this.#text(key, origin.path, origin.scope);
       if (text === unreadable) return;
       const name = String(text);
-      if (made.has(name)) this.#report(origin.path, `expected each key once, "${name}" is there already`, origin.scope);
+      if (made.has(name)) this.#report(origin.path, `expected each key once, "${name}" exists already`, origin.scope);
       if (name !== key) isSame = false;
       made.set(name, value);
       origins.set(name, origin);
@@ -212,7 +211,7 @@ class Expansion {
       if (partsOf(key) === undefined) {
         this.#report(
           at,
-          `expected a variable in the Connection ID, such as '${key}-\${n}', since each makes several`,
+          `expected a variable in the Connection ID, such as '${key}-\${n}', since each creates several connections`,
           scope,
         );
         continue;
@@ -228,7 +227,7 @@ class Expansion {
     return result;
   }
 
-  /** Calls back for each combination of the values of an `each`, which stands in an item at a path. */
+  /** Calls back for each combination of values of the `each` of an item at a path. */
   #repeat(each: unknown, path: SettingPath, scope: Scope, make: (inner: Scope) => void): void {
     const at = [...path, 'each'];
     const repetition = readEach(this.#value(each, at, scope), scope, (within, message) =>
@@ -242,17 +241,17 @@ class Expansion {
     }
     for (const name of repetition.names)
       if (!repetition.used.has(name))
-        this.#report([...at, name], `unused variable "${name}": nothing beside it has \${${name}}`, scope);
+        this.#report([...at, name], `unused variable "${name}": nothing in this item has \${${name}}`, scope);
   }
 
-  /** Counts what is made by templates; beyond the bounds it adds a mistake, once. */
+  /** Counts items and characters that templates create. Past the bounds it adds one error. */
   #take(items: number, characters: number, path: SettingPath, scope?: Scope): void {
     if (scope === Scope.none) return;
     const mistake = this.#budget.take(items, characters);
     if (mistake !== undefined) this.#report(path, mistake, Scope.none);
   }
 
-  /** Adds a mistake at a path of the file as it was written. */
+  /** Adds an error at a path of the file as written. */
   #report(path: SettingPath, message: string, scope: Scope, offset?: number): void {
     const { name, positionOf } = this.#file;
     const writtenAt = (at: SettingPath): Written => ({ file: name, path: at, made: scope.title });
@@ -260,7 +259,7 @@ class Expansion {
   }
 }
 
-// How much the templates of one file may make.
+// Bounds for the templates of one file.
 
 /** Rules, tests, connections, widgets and instances. */
 const maxItems = 100_000;
@@ -271,15 +270,15 @@ export class Budget {
   #characters = maxCharacters;
   #isReported = false;
 
-  /** Takes items, or characters of texts. Returns what is wrong, once; undefined: all is well, or it was told before. */
+  /** Takes items or characters from the budget. Returns the error once; undefined: within the bounds, or already reported. */
   take(items: number, characters = 0): string | undefined {
     this.#items -= items;
     this.#characters -= characters;
     if (!this.isSpent || this.#isReported) return undefined;
     this.#isReported = true;
     return this.#items < 0
-      ? `expected at most ${groupDigits(maxItems)} items that each and instances make in one file, got more`
-      : `expected at most ${maxCharacters / 1024 / 1024} MB of texts that each and instances make in one file, got more`;
+      ? `expected at most ${groupDigits(maxItems)} items from each and instances in one file, got more`
+      : `expected at most ${maxCharacters / 1024 / 1024} MB of text from each and instances in one file, got more`;
   }
 
   get itemsLeft(): number {

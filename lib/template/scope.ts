@@ -1,4 +1,4 @@
-// The variables that a part of a template knows: those of its instance, and those of each `each` around it.
+// The variables that are visible in a part of a template: those of its instance and of each enclosing `each`.
 
 import { nearestName } from '../json5/nearest-name.ts';
 import { isJsonObject } from '../model/json-object.ts';
@@ -6,7 +6,7 @@ import { hidden, mayHoldSecret, withoutSecretSettings } from '../model/secret.ts
 
 const shownLength = 40;
 
-/** What a variable stands for, or why it stands for nothing. */
+/** The value of a variable, or the reason why it has none. */
 export type Found = { readonly value: unknown } | { readonly mistake: string };
 
 export class Scope {
@@ -15,7 +15,7 @@ export class Scope {
   readonly #parent: Scope | undefined;
   readonly #title: string | undefined;
 
-  /** `used` is given the names that are looked up. `title` names the scope in mistakes; left out: its variables do. */
+  /** `used` collects the names that are looked up. `title` names the scope in errors; left out: its variables do. */
   constructor(values: ReadonlyMap<string, unknown>, used: Set<string>, parent?: Scope, title?: string) {
     this.#values = values;
     this.#used = used;
@@ -31,12 +31,12 @@ export class Scope {
     return [...this.#values.keys(), ...(this.#parent?.names ?? [])];
   }
 
-  /** The same, with further variables; those that are there keep what they stand for. */
+  /** Returns this scope with further variables. Existing variables keep their values. */
   with(further: Readonly<Record<string, unknown>>): Scope {
     return new Scope(new Map([...Object.entries(further), ...this.#values]), this.#used, this.#parent, this.#title);
   }
 
-  /** For people: `instance s1 of studios.json5, n = 2`; empty where nothing is expanded. */
+  /** The scope for people: `instance s1 of studios.json5, n = 2`; empty outside of templates. */
   get title(): string {
     const own = this.#title ?? [...this.#values].map(([name, value]) => `${name} = ${shown(value, name)}`).join(', ');
     return [this.#parent?.title ?? '', own].filter((part) => part !== '').join(', ');
@@ -50,7 +50,7 @@ export class Scope {
     let value = this.#values.get(name);
     let path = name;
     for (const key of keys) {
-      if (!isJsonObject(value)) return { mistake: `expected an object in \${${path}}, which has a "${key}"` };
+      if (!isJsonObject(value)) return { mistake: `expected an object with the key "${key}" in \${${path}}` };
       if (!Object.hasOwn(value, key)) {
         const known = Object.keys(value).map((one) => `${path}.${one}`);
         return { mistake: unknownVariable(`${path}.${key}`, known) };
@@ -62,12 +62,12 @@ export class Scope {
   }
 }
 
-/** Says that a variable is unknown, and which one is nearest, or which ones there are. */
+/** Returns the message for an unknown variable, with the nearest one or a list of the known ones. */
 export function unknownVariable(name: string, known: readonly string[]): string {
   const nearest = nearestName(name, known);
   if (nearest !== undefined) return `unknown variable "${name}", did you mean "${nearest}"?`;
   return known.length === 0
-    ? `unknown variable "${name}", there is none`
+    ? `unknown variable "${name}", there are no variables here`
     : `unknown variable "${name}", the variables are ${known.slice(0, 20).join(', ')}`;
 }
 

@@ -1,21 +1,21 @@
-// Texts with variables: `s${n}/mic`. `$${` stands for `${` itself.
+// Texts with variables: `s${n}/mic`. `$${` stands for a literal `${`.
 
 import type { SettingPath } from '../json5/mistake.ts';
 import { describeSetting } from '../model/secret.ts';
 import type { Scope } from './scope.ts';
 
-/** A part of a text: characters as they are, or a variable. */
+/** A part of a text: literal characters or a variable. */
 export interface Part {
-  /** Where it begins in the text as it is written. */
+  /** Its offset in the text as written. */
   readonly offset: number;
   readonly literal?: string;
-  /** What stands between `${` and `}`. */
+  /** The text between `${` and `}`. */
   readonly variable?: string;
 }
 
 const partPattern = /\$\$\{|\$\{([^}]*)\}?/g;
 
-/** The parts of a text; undefined: it is the same in every expansion. */
+/** Returns the parts of a text; undefined: it has no variables. */
 export function partsOf(text: string): readonly Part[] | undefined {
   if (!text.includes('${')) return undefined;
   const parts: Part[] = [];
@@ -29,17 +29,17 @@ export function partsOf(text: string): readonly Part[] | undefined {
   return parts;
 }
 
-/** What a variable is within a longer text. Errors: it has no text, in a sentence. */
+/** Returns a value as part of a longer text. Errors: the value has no text form; the message says why. */
 export function textOf(variable: string, value: unknown): string {
   if (['string', 'number', 'boolean'].includes(typeof value)) return String(value);
   throw new Error(
     isReference(value)
-      ? `expected \${${variable}} alone in a text, since it is { env: … } or { file: … }`
+      ? `expected \${${variable}} to be the whole text, since its value is { env: … } or { file: … }`
       : `expected a text, a number, true or false in \${${variable}}, got ${describeSetting(value, variable.split('.'))}`,
   );
 }
 
-/** A key as it is in a scope; undefined: a variable of it has no text. */
+/** Returns a key with its variables replaced; undefined: a variable has no text form. */
 function keyText(key: string, scope: Scope): string | undefined {
   let text = '';
   for (const { literal, variable } of partsOf(key) ?? [{ literal: key, variable: undefined }]) {
@@ -50,7 +50,7 @@ function keyText(key: string, scope: Scope): string | undefined {
   return text;
 }
 
-/** Where a character of an expanded text stands in the text as it is written. */
+/** Returns the offset, in the text as written, of a character of the expanded text. */
 export function writtenOffset(text: string, index: number, scope: Scope): number {
   let at = 0;
   for (const { offset, literal, variable } of partsOf(text) ?? [{ offset: 0, literal: text }]) {
@@ -66,34 +66,34 @@ function isReference(value: unknown): boolean {
   return typeof value === 'object' && value !== null && ('env' in value || 'file' in value);
 }
 
-// Where what was expanded stands in the file that people wrote.
+// Maps expanded data to the file that people wrote.
 
-/** Where an item of an expanded list, or an entry of an expanded object, was written, and what its variables were. */
+/** The path at which an expanded item or entry was written, and the variables there. */
 export interface Origin {
   readonly path: SettingPath;
   readonly scope: Scope;
 }
 
-/** An origin with what stands there; undefined: nothing. */
+/** An origin with its value; undefined: there is none. */
 interface WrittenValue extends Origin {
   readonly value: unknown;
 }
 
 export class Origins {
-  /** Of lists and objects whose items do not stand at the same place in the file. */
+  /** For lists and objects whose items stand at other places in the file. */
   readonly #byContainer = new WeakMap<object, ReadonlyMap<string | number, Origin>>();
 
   set(container: object, origins: ReadonlyMap<string | number, Origin>): void {
     this.#byContainer.set(container, origins);
   }
 
-  /** The origins of the items of a list that stands at a path. */
+  /** Returns the origins of the items of the list at a path. */
   ofList(list: readonly unknown[], path: SettingPath, scope: Scope): Origin[] {
     const known = this.#byContainer.get(list);
     return list.map((_, index) => known?.get(index) ?? { path: [...path, index], scope });
   }
 
-  /** Finds where a path of expanded data was written, or its nearest parent that was. */
+  /** Finds where a path of expanded data, or its nearest written parent, was written. */
   find(expanded: unknown, written: unknown, path: SettingPath, outer: Scope): WrittenValue {
     let [data, value, scope] = [expanded, written, outer];
     let at: SettingPath = [];
@@ -103,7 +103,7 @@ export class Origins {
         ({ path: at, scope } = origin);
         value = at.reduce(step, written);
       } else if (typeof value === 'string')
-        break; // the rest is in the value of a variable
+        break; // the rest of the path lies within the value of a variable
       else {
         const key = isContainer(value) ? writtenKey(value, part, scope) : part;
         at = [...at, key];

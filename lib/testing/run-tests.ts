@@ -1,4 +1,4 @@
-// Runs the tests of flow files, each with a hub and a clock of its own.
+// Runs the tests of flow files, each with its own hub and clock.
 import type { AnyConnectionType } from '../connections/connection.ts';
 import { findFlowFiles } from '../flow/files/find.ts';
 import type { ConnectionPlan, Plan } from '../flow/plan.ts';
@@ -10,7 +10,7 @@ import { messageOf } from '../model/error.ts';
 import { TestRun, upstreamOf, withRemotes } from './test-run.ts';
 
 export interface FlowTestOptions {
-  /** true: all files are one installation, whose addresses reach across files; left out: each file is one by itself. */
+  /** true: all files form one installation, with addresses across files; left out: each file is an installation. */
   readonly isTogether?: boolean;
   readonly types?: ReadonlyMap<string, AnyConnectionType>;
 }
@@ -18,18 +18,18 @@ export interface FlowTestOptions {
 export interface FlowTestResult {
   readonly name: string;
   readonly file: string;
-  /** Where the test stands, `demo.json5:7:20`. */
+  /** The position of the test, `demo.json5:7:20`. */
   readonly place: string;
   readonly isPassed: boolean;
-  /** How much time passed in the test. */
+  /** The virtual time that passed in the test. */
   readonly virtualMs: number;
-  /** What happened, with a mark where it was not as expected; empty when passed. */
+  /** What happened, with a mark where an expectation failed; empty when passed. */
   readonly timeline: string;
 }
 
 /**
- * Runs all tests of flow files and folders, one after the other. A file with mistakes is one failed test, whose timeline
- * are the mistakes.
+ * Runs all tests of flow files and folders, one after the other. A file with errors gives one failed test, whose timeline
+ * lists the errors.
  */
 export async function* runFlowTests(
   paths: readonly string[],
@@ -55,7 +55,7 @@ async function runTest(plan: Plan, test: TestPlan): Promise<FlowTestResult> {
     return { ...unreadable(test.file, whyUnknown(test)), name: test.name, place: test.place() };
   const needed = neededFor(plan, test);
   let run = await runOn(needed, test);
-  if (run.isFailed && needed !== plan) run = await runOn(plan, test); // it is told as it is
+  if (run.isFailed && needed !== plan) run = await runOn(plan, test); // the timeline shows the whole installation
   return {
     name: test.name,
     file: test.file,
@@ -78,17 +78,17 @@ async function runOn(plan: Plan, { given, startMs, steps }: TestPlan): Promise<T
 
 function whyUnknown({ unknown: [address, ...others] }: TestPlan): string {
   const all = others.length === 0 ? `${address} is` : `${address} and ${others.length} more are`;
-  return `${all} taken for what another hub has, and nothing tells the type: name a file of it in "mirrors" (patchbay types --remote)`;
+  return `${all} assumed to belong to another hub, but the type is unknown: name a file with it in "mirrors" (patchbay types --remote)`;
 }
 
 function unreadable(file: string, timeline: string): FlowTestResult {
-  return { name: 'loads without mistakes', file, place: file, isPassed: false, virtualMs: 0, timeline };
+  return { name: 'loads without errors', file, place: file, isPassed: false, virtualMs: 0, timeline };
 }
 
-// What a test needs of a large installation: the rules that may lead to what it expects, and the parameters that these and the
-// test name. To start thousands of others for each of thousands of tests would take minutes.
+// A test runs only a part of a large installation: the rules that may lead to what it expects, and the parameters that these rules and
+// the test name. Starting thousands of others for each of thousands of tests would take minutes.
 
-/** The plan with what the test needs; the same plan where it needs all, or where rules in TypeScript may know of one another. */
+/** Returns the plan with the parts that the test needs. Rules in TypeScript may depend on any others, so a plan with them stays whole. */
 function neededFor(plan: Plan, { given, steps }: TestPlan): Plan {
   if (plan.rules.some(({ body }) => 'stream' in body)) return plan;
   const expected = steps.flatMap(({ expect, never }) => [...expect, ...never]).map(({ address }) => address);
@@ -102,7 +102,7 @@ function neededFor(plan: Plan, { given, steps }: TestPlan): Plan {
   return { ...plan, rules, connections: plan.connections.map((connection) => trimmed(connection, named)) };
 }
 
-/** A connection that computes nothing, without the parameters that nobody names. */
+/** Returns the connection without unnamed parameters, unless it computes parameters. */
 function trimmed(connection: ConnectionPlan, named: ReadonlySet<string>): ConnectionPlan {
   const { id, inputs, parameters } = connection;
   const computes = Object.keys(inputs).length > 0 || parameters.some(({ access }) => access === 'read-only');

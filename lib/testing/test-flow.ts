@@ -1,4 +1,4 @@
-// Tests of flows in TypeScript: the steps of flow files, as data or as a call for each.
+// Tests flows from TypeScript: with the steps of flow files as data, or with a call for each.
 
 import { resolve } from 'node:path';
 import type { AnyConnectionType } from '../connections/connection.ts';
@@ -22,31 +22,31 @@ import { TestRun, withRemotes } from './test-run.ts';
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * A running flow whose time passes only when told. Errors of every method: `bad-flow` for steps with mistakes,
+ * A running flow whose time passes only on `advance`, `never` and `do`. Errors of every method: `bad-flow` for invalid steps,
  * `test-failed` with the timeline.
  */
 export interface FlowUnderTest {
   /** Milliseconds since the start. */
   readonly nowMs: number;
-  /** The value of a parameter; undefined: unknown, and always of a trigger. */
+  /** Returns the value of a parameter; undefined: it is unknown or a trigger. */
   read(address: string): Value | undefined;
-  /** Sets values by address, one after the other, also of parameters that only the outside world sets, such as a keyboard. */
+  /** Sets values by address, one after the other. It may also set parameters that only the outside world sets, such as a key. */
   set(values: Values): void;
   /** Lets time pass: milliseconds, or `'1m30s'`. */
   advance(duration: number | string): void;
-  /** Expects values by address; null or undefined: unknown; true of a trigger: it has fired since the last `expect`. */
+  /** Expects values by address; null or undefined: unknown; true for a trigger: it has fired since the last `expect`. */
   expect(values: Values): void;
-  /** Lets time pass, its end not included, and fails if a parameter has one of the values at any moment of it. */
+  /** Lets time pass and fails if a parameter has one of the values at any moment before the end. */
   never(duration: number | string, values: Values): void;
-  /** Does steps as a flow file has them; their times count from the start. */
+  /** Runs steps in the form of flow files. Their times count from the start. */
   do(steps: readonly FlowTestStep[]): void;
-  /** What has happened until now. */
+  /** Returns what has happened so far. */
   timeline(): string;
   stop(): Promise<void>;
 }
 
 export interface TestFlowOptions {
-  /** Values by address before anything runs; they fire no rule. */
+  /** Values by address before anything runs. They trigger no rule. */
   readonly given?: Values;
   /** The time of day at the start; left out: 2024-01-01, 0:00 UTC, a Monday. */
   readonly start?: Date;
@@ -54,8 +54,8 @@ export interface TestFlowOptions {
 }
 
 /**
- * Starts the flow of files and folders, or one that is data (`{ connections: {…}, rules: […] }`), in virtual time.
- * Errors: `bad-flow` with every mistake.
+ * Starts a flow in virtual time, from files and folders or from data (`{ connections: {…}, rules: […] }`).
+ * Errors: `bad-flow` with all errors of the flow.
  */
 export async function testFlow(
   flow: readonly string[] | object,
@@ -87,19 +87,19 @@ export async function testFlow(
 }
 
 function throwIfFailed({ isFailed, timeline }: TestRun): void {
-  if (isFailed) throw new HubError('test-failed', `the flow did not do as expected\n${timeline.format()}`);
+  if (isFailed) throw new HubError('test-failed', `the flow did not behave as expected\n${timeline.format()}`);
 }
 
 function planOf(data: object, types = connectionTypes): Plan {
   return withoutMistakes((mistakes) => checkFlowFiles([{ ...here, name: 'flow', data }], types, mistakes));
 }
 
-// Reads the steps and values of tests in TypeScript as those of flow files are read, although they stand in no file.
+// Steps and values of tests in TypeScript go through the same checks as those of flow files.
 
-/** Stands for the file that a test in TypeScript does not have. */
+/** A placeholder for the file that a test in TypeScript lacks. */
 const here: FlowFile = { name: 'test', folder: resolve('.'), data: undefined, positionOf: () => undefined };
 
-/** Reads for the parameters of a plan. Errors of every method: `bad-flow`, with every mistake. */
+/** Checks steps against the parameters of a plan. Errors of every method: `bad-flow` with all errors. */
 class StepReader {
   readonly #testable: Testable;
 
@@ -130,7 +130,7 @@ class StepReader {
     return withoutMistakes((mistakes) => checkSteps(new SourceLocation(here, mistakes), steps, this.#testable, fromMs));
   }
 
-  /** Reads an address. Errors: `bad-address` too. */
+  /** Checks an address and returns it. Errors: also `bad-address`. */
   address(address: string): string {
     parseAddress(address);
     withoutMistakes((mistakes) => this.#testable.find(new SourceLocation(here, mistakes), address));
@@ -138,7 +138,7 @@ class StepReader {
   }
 }
 
-/** What comes of work. Errors: `bad-flow`, with the mistakes that the work has added. */
+/** Returns the result of work. Errors: `bad-flow` with the errors that the work added. */
 function withoutMistakes<Result>(work: (mistakes: MistakeList) => Result): Result {
   const mistakes = new MistakeList();
   const result = work(mistakes);

@@ -1,5 +1,5 @@
-// A flow under test: a hub with the real connections of the flow files on a virtual clock. Connections that reach out of the
-// process (network, keyboard, files) do not run: they only declare their parameters, and the test sets them.
+// A flow under test: a hub with the real connections of the flow files on a virtual clock. Connections that reach outside the process
+// (network, keyboard, files) do not run: they only declare their parameters, and the test sets these.
 
 import { resolve } from 'node:path';
 import type { Subscription } from 'rxjs';
@@ -15,13 +15,13 @@ import type { Change, Origin, ParameterDeclaration } from '../model/parameter.ts
 import type { Value } from '../model/value.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
-/** What the time of day is when a test starts that does not say so: midnight of a Monday, UTC. */
+/** The default time of day at the start of a test: midnight of a Monday, UTC. */
 const testEpochMs = Date.UTC(2024, 0, 1);
 
 const given: Origin = { kind: 'client', name: 'given' };
 const test: Origin = { kind: 'client', name: 'test' };
 
-/** What must never be, as long as the time is before `untilMs`. */
+/** An expectation that must not be met before `untilMs`. */
 interface Watch {
   readonly expectation: Expectation;
   readonly untilMs: number;
@@ -30,7 +30,7 @@ interface Watch {
 export class TestRun {
   readonly clock = new VirtualClock();
   readonly timeline = new Timeline();
-  /** Whether something was not as expected; then no further step is done. */
+  /** Whether an expectation failed. Then no further step runs. */
   isFailed = false;
   graph!: Graph;
   readonly #plan: Plan;
@@ -45,7 +45,7 @@ export class TestRun {
     this.#epochMs = epochMs;
   }
 
-  /** Starts the hub with given values, at a time of day; the time stands at 0, and nothing that is due has run. */
+  /** Starts the hub with given values, at a time of day. The clock stands at 0 and has run no action. */
   static async start(plan: Plan, assignments: readonly Assignment[], epochMs = testEpochMs): Promise<TestRun> {
     const run = new TestRun(plan, epochMs);
     const options: RunOptions = {
@@ -60,7 +60,7 @@ export class TestRun {
     return run;
   }
 
-  /** Does the steps and lets the time of the last `during` pass. A failure ends it early and is marked in the timeline. */
+  /** Runs the steps and lets the time of the last `during` pass. A failure ends the run early and marks the timeline. */
   do(steps: readonly TestStep[]): void {
     try {
       this.clock.asDefault(() => this.#doAll(steps));
@@ -69,7 +69,6 @@ export class TestRun {
     }
   }
 
-  /** Lets time pass. */
   advance(durationMs: number): void {
     this.do([{ atMs: this.clock.now() + durationMs, set: [], expect: [], never: [], duringMs: 0 }]);
   }
@@ -119,7 +118,7 @@ export class TestRun {
     this.#watches = this.#watches.filter(({ untilMs }) => untilMs > this.clock.now());
   }
 
-  /** Writes as a client would, or, to a read-only parameter, as its connection would, which is not running. */
+  /** Writes as a client; to a read-only parameter, as its connection, which is not running. */
   #write({ address, value }: Assignment, origin: Origin): void {
     const node = this.#node(address);
     this.graph.writeTo(node, value, node.access === 'read-only' ? node.owner : origin);
@@ -162,7 +161,7 @@ export class TestRun {
     return this.graph.find(address)!;
   }
 
-  /** A log whose warnings and errors are notes of the timeline. */
+  /** Creates a log whose warnings and errors become notes in the timeline. */
   #createLog(): HubLog {
     const note = (_: object, message: string) => this.timeline.addNote(this.clock.now(), message);
     const log = { debug: () => {}, info: () => {}, warn: note, error: note };
@@ -170,22 +169,22 @@ export class TestRun {
   }
 }
 
-// What happened in a test, for people: each change with its time, the value before, and who made it, and a mark where the test
-// failed. It keeps a bounded number of lines, the newest of each parameter. A failure shows those that led to it.
+// The timeline shows people what happened in a test: each change with its time, its previous value and its origin, and a mark where
+// the test failed. It keeps a bounded number of lines, the newest of each parameter. A failure shows the lines that may have led to it.
 
-/** How many lines a timeline shows, and how many of them of one parameter; others are only counted. */
+/** The most lines of a timeline, and the most of one parameter. Others are only counted. */
 export const maxTimelineLines = 200;
 export const maxLinesOfParameter = 20;
-/** How many lines it keeps before it shows some of them. */
+/** The most lines in memory. The timeline shows a part of them. */
 const maxKeptLines = 10 * maxTimelineLines;
 
 const widestColumn = 40;
 
 interface Line {
   readonly isMark: boolean;
-  /** The parameter that has changed; undefined: the line has to be shown. */
+  /** The parameter that changed; undefined: the line is always shown. */
   readonly address?: string;
-  /** There are many newer ones of its parameter. */
+  /** The line is dropped: its parameter has `maxLinesOfParameter` newer ones. */
   isLeft?: true;
   readonly timeMs: number;
   readonly columns: readonly string[];
@@ -196,10 +195,10 @@ class Timeline {
   readonly #values = new Map<string, Value>();
   readonly #linesOf = new Map<string, Line[]>();
   #count = 0;
-  /** What may have led to what was not as expected; undefined: anything. */
+  /** The parameters that may have led to the failure; undefined: all. */
   #relevant: Set<string> | undefined;
 
-  /** Takes note of a value that was there before anything happened. */
+  /** Notes an initial value. */
   addKnown(address: string, value: Value): void {
     this.#values.set(address, value);
   }
@@ -217,13 +216,13 @@ class Timeline {
     this.#add({ isMark: false, timeMs, columns: [text] });
   }
 
-  /** Marks the moment at which something was not as expected. Of other parameters than the relevant ones no change is shown. */
+  /** Marks the moment at which an expectation failed. Only changes of the relevant parameters are shown. */
   addMark(timeMs: number, address: string, text: string, relevant?: ReadonlySet<string>): void {
     if (relevant !== undefined) this.#relevant = new Set([...(this.#relevant ?? []), ...relevant]);
     this.#add({ isMark: true, timeMs, columns: [address, text] });
   }
 
-  /** The lines in columns; a mark starts with `>>`. */
+  /** Returns the lines in columns. A mark starts with `>>`. */
   format(): string {
     const shown = this.#lines.filter((line) => this.#isShown(line)).slice(-maxTimelineLines);
     const others = this.#count - shown.length;
@@ -265,12 +264,12 @@ class Timeline {
   }
 }
 
-/** Who made a change: `rule "lamp off"`, `connection "clock"`, `test`. */
+/** Formats the origin of a change: `rule "lamp off"`, `connection "clock"`, `test`. */
 function formatOrigin({ kind, name }: Origin): string {
   return kind === 'client' ? name : `${kind} "${name}"`;
 }
 
-/** Milliseconds as hours, minutes and seconds: 3500 → `0:00:03.500`. */
+/** Formats milliseconds as hours, minutes and seconds: 3500 → `0:00:03.500`. */
 function formatTime(timeMs: number): string {
   const two = (number: number) => String(number).padStart(2, '0');
   const seconds = Math.floor(timeMs / 1000);
@@ -278,19 +277,19 @@ function formatTime(timeMs: number): string {
   return `${clock}.${String(Math.floor(timeMs % 1000)).padStart(3, '0')}`;
 }
 
-// What leads to parameters: the sources of the rules that write them, and of those that write these, through connections too.
+// The upstream of parameters: the sources of the rules that write them, and in turn the upstream of these, also through connections.
 
-/** Who makes the values of a plan, by address. */
+/** The rules and connections of a plan that make values, by address. */
 interface Makers {
   readonly rules: ReadonlyMap<string, readonly RulePlan[]>;
-  /** The connections that compute a parameter from others. */
+  /** Connections that compute a parameter from others. */
   readonly connections: ReadonlyMap<string, ConnectionPlan>;
 }
 
-/** Of each plan, for all of its tests. */
+/** Cached for all tests of a plan. */
 const knownMakers = new WeakMap<Plan, Makers>();
 
-/** The addresses, and all that a change of them may come from. */
+/** Returns the addresses and all addresses that may cause a change of them. */
 export function upstreamOf(plan: Plan, addresses: Iterable<string>): ReadonlySet<string> {
   const makers = knownMakers.get(plan) ?? makersOf(plan);
   knownMakers.set(plan, makers);
@@ -328,9 +327,9 @@ function makersOf({ rules, connections }: Plan): Makers {
   return { rules: writers, connections: new Map(computed) };
 }
 
-// The parameters of other hubs, as far as a file tells them: tests stand for these hubs, as they do for whatever is outside.
+// Parameters of other hubs that a file declares: a test plays these hubs, as it plays everything outside.
 
-/** The plan with a connection in place of each one of another hub. */
+/** Returns the plan with a stand-in for each connection of another hub. */
 export function withRemotes(plan: Plan): Plan {
   const own = new Set(plan.connections.map(({ id }) => id));
   const remote = plan.connections.flatMap(standInsFor).filter(({ id }) => !own.has(id));

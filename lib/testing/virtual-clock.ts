@@ -1,13 +1,13 @@
-// A clock that stands still until it is moved: the scheduler of connections and rules while a flow is tested. Actions that
-// are due at the same time run in the order in which they were scheduled.
+// A clock that stands still until it is moved. It is the scheduler of connections and rules in tests. Actions that are due at the same
+// time run in the order in which they were scheduled.
 
 import { asyncScheduler, type SchedulerAction, type SchedulerLike, Subscription } from 'rxjs';
 import { Heap } from '../model/heap.ts';
 
-/** How many actions may run while the time stands still; ends timers of 0 ms that start one another for ever. */
+/** The most actions at one time. This ends timers of 0 ms that start one another for ever. */
 export const maxActionsAtOneTime = 100_000;
 
-/** So many actions that were removed may always be in the heap. */
+/** The heap may always hold this many removed actions. */
 const fewDue = 64;
 
 type Work<State> = (this: SchedulerAction<State>, state?: State) => void;
@@ -16,18 +16,18 @@ interface Action {
   run(): void;
 }
 
-/** An action and when it is to run. */
+/** An action and its time. */
 interface Due {
-  /** undefined: it shall not run any more. */
+  /** undefined: it was removed and does not run. */
   action: Action | undefined;
   readonly timeMs: number;
-  /** Counts what was enqueued: of equal times, what was enqueued first runs first. */
+  /** Its place in the order of enqueueing, which decides between equal times. */
   readonly number: number;
 }
 
 export class VirtualClock implements SchedulerLike {
   #due = new Heap<Due>(isBefore);
-  /** The actions that shall run. */
+  /** The actions that will run. */
   readonly #dueOf = new Map<Action, Due>();
   #enqueued = 0;
   #nowMs = 0;
@@ -42,7 +42,7 @@ export class VirtualClock implements SchedulerLike {
     return new VirtualAction(this, work).schedule(state, delayMs);
   }
 
-  /** Lets the action run after the delay, and no longer at the time for which it was enqueued before. */
+  /** Schedules the action after the delay, in place of an earlier time. */
   enqueue(action: Action, delayMs: number): void {
     this.remove(action);
     const timeMs = this.#nowMs + Math.max(0, delayMs);
@@ -60,8 +60,8 @@ export class VirtualClock implements SchedulerLike {
   }
 
   /**
-   * Moves to a time and runs all actions that are due by then; it ends early once `isOver` says so. Errors: those of an action,
-   * and when the time stands still although more than `maxActionsAtOneTime` actions have run.
+   * Moves to a time and runs all actions that are due by then. It ends early when `isOver` returns true. Errors: those of an action,
+   * and more than `maxActionsAtOneTime` actions at one time.
    */
   advanceTo(timeMs: number, isOver: () => boolean = () => false): void {
     while (!isOver()) {
@@ -76,15 +76,17 @@ export class VirtualClock implements SchedulerLike {
       this.#dueOf.delete(action);
       this.#moveTo(next.timeMs);
       if (++this.#actionsNow > maxActionsAtOneTime)
-        throw new Error(`the time stands still: more than ${maxActionsAtOneTime} timers have run out at once`);
+        throw new Error(
+          `virtual time does not advance: more than ${maxActionsAtOneTime} timers expired at the same time`,
+        );
       action.run();
     }
   }
 
   /**
-   * Does work during which operators of RxJS without a scheduler of their own take this clock: a program that tests a flow which it has
-   * made itself has imported RxJS, where a flow file gets that of the hub. The work is synchronous, so that nothing else in the process
-   * notices. Errors: those of the work.
+   * Runs work during which RxJS operators without a scheduler use this clock. A program that tests a flow of its own imports RxJS
+   * directly, whereas a flow file gets the hub's. The work is synchronous, so nothing else in the process is affected. Errors: those of
+   * the work.
    */
   asDefault<Result>(work: () => Result): Result {
     const { schedule, now } = asyncScheduler;
@@ -98,7 +100,7 @@ export class VirtualClock implements SchedulerLike {
     }
   }
 
-  /** Timers that start anew again and again leave what they were before in the heap. */
+  /** Timers that restart again and again leave removed actions in the heap. */
   #forgetRemoved(): void {
     this.#due = new Heap<Due>(isBefore);
     for (const due of this.#dueOf.values()) this.#due.add(due);

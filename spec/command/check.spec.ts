@@ -177,7 +177,7 @@ test('D-20: files that are not there, empty or no JSON5 are named, one line each
   const lines = errors.trimEnd().split('\n');
   t.is(lines.length, 5);
   t.is(lines[0], `${names[0]}: expected a file or folder, there is none of this name`);
-  t.regex(lines[1]!, /bad\.json5:1:16: expected \} that closes \{, got the end of the file$/);
+  t.regex(lines[1]!, /bad\.json5:1:16: expected \} to close \{, got the end of the file$/);
   t.regex(lines[2]!, /empty\.json5:1:1: expected \{ … \}, got an empty file$/);
   t.regex(lines[3]!, /list\.json5:1:1: expected an object such as .*, got \[\] \(array\)$/);
 });
@@ -261,7 +261,7 @@ test('D-20: mistakes in dashboards are named with file, line and column, and unk
     `dashboards/pipe.json5: ${noFile} a named pipe`,
   ]);
   t.deepEqual(lines, [
-    'dashboards/broken.json5:1:12: expected ] that closes [, got the end of the file',
+    'dashboards/broken.json5:1:12: expected ] to close [, got the end of the file',
     'dashboards/wall.json5:3:21: widgets[0].address: unknown parameter "desk/lmap", did you mean "desk/lamp"?',
     'dashboards/wall.json5:4:21: widgets[1].adress: unknown setting "adress", did you mean "address"?',
     'dashboards/wall.json5:5:45: widgets[2].lamp: unknown connection "dekc", did you mean "desk"? (address "dekc/lamp")',

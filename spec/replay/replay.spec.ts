@@ -75,7 +75,7 @@ test('a recording of a running hub tells what a change would have done; damage i
   const at = all.findIndex((line) => line.includes('desk/bell'));
   await writeFile(file, all.with(at, all[at]!.replace('true', 'tru3')).join('\n'));
   await t.throwsAsync(doReplay(), {
-    message: `${file}:${at + 1}: expected a line as it was written, the recording is damaged here`,
+    message: `${file}:${at + 1}: expected a readable line: the recording is damaged here`,
   });
   await writeFile(file, all.slice(1).join('\n'));
   await t.throwsAsync(doReplay(), { message: /recording:1: expected the first line of a recording/ });

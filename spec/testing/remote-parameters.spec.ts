@@ -61,6 +61,6 @@ test('without it a test fails, and says what is missing', async (t) => {
   t.is(result!.name, 'the lamp follows later');
   t.regex(
     result!.timeline,
-    /^desk\/lamp and 1 more are taken for what another hub has, .+ "mirrors" \(patchbay types --remote\)$/,
+    /^desk\/lamp and 1 more are assumed to belong to another hub, .+ "mirrors" \(patchbay types --remote\)$/,
   );
 });

@@ -8,7 +8,7 @@ import { connect } from '../../../lib/client/client-hub.ts';
 import { set } from '../../../lib/command/remote/values.ts';
 import { loadFlows, startHub } from '../../../lib/hub/index.ts';
 import type { RecordedWrite } from '../../../lib/model/reports/audit-entry.ts';
-import { hear, startSide } from '../../../lib/replay/replay.ts';
+import { replayTurn, startSide } from '../../../lib/replay/replay.ts';
 import { testFlow } from '../../../lib/testing/test-flow.ts';
 import { VirtualClock } from '../../../lib/testing/virtual-clock.ts';
 import { createLogRecorder } from '../../support/connection.ts';
@@ -200,7 +200,7 @@ test('in shadow and in a replay another default duration holds for what was writ
     [others!, 60_000],
   ] as const) {
     const side = startSide(plan, flows!, { time: 0, values: [] }, () => {});
-    hear(side, { t: 1, w });
+    replayTurn(side, { t: 1, w });
     t.is(side.twin.graph.find(started)?.value, startedMs);
     t.is(side.twin.graph.find('clock/timer/2/start')?.value, 5);
     await side.twin.stop();

@@ -219,7 +219,7 @@ test('names a missing file, an empty folder and what is wrong in another file, a
   );
   t.regex(error!.message, /none\.json5: expected a file or folder, there is none of this name/);
   t.regex(error!.message, /empty: expected a folder with flow files/);
-  t.regex(error!.message, /a\.json5:1:1: expected \] that closes \[, got the end of the file/);
+  t.regex(error!.message, /a\.json5:1:1: expected \] to close \[, got the end of the file/);
 });
 
 test('names a connection that two files declare', async (t) => {

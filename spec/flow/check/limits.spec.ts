@@ -25,7 +25,7 @@ const limits: readonly (readonly [sentence: string, flow: () => object])[] = [
     () => connection({ type: 'dummy', parameters: ['x'.repeat(256)] }),
   ],
   [
-    'rules[0].name: expected at most 64 MB of texts that each and instances make in one file, got more',
+    'rules[0].name: expected at most 64 MB of text from each and instances in one file, got more',
     () => ({
       ...connection(desk),
       rules: [{ each: { n: many(65, (n) => n) }, ...rule, name: `\${n}${'x'.repeat(2 ** 20)}` }],

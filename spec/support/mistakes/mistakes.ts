@@ -157,17 +157,9 @@ export const mistakes = [
       "expected a comma before 'b'",
     ],
     ['a comma too many', "{ connections: { desk: { type: 'dummy' },¦, } }", 'expected one comma, got two'],
-    [
-      'a brace that is not closed',
-      "{\n  connections: ¦{\n    desk: { type: 'dummy' },\n}\n",
-      'expected } that closes {',
-    ],
+    ['a brace that is not closed', "{\n  connections: ¦{\n    desk: { type: 'dummy' },\n}\n", 'expected } to close {'],
     ['the wrong bracket', "{ rules: [ { from: 'desk/a', to: 'desk/b' ¦] }", 'expected } to close {, got ]'],
-    [
-      'a text without an end',
-      "{\n  connections: {\n    desk: { type: ¦'dummy },\n  },\n}\n",
-      'expected a text that ends with',
-    ],
+    ['a text without an end', "{\n  connections: {\n    desk: { type: ¦'dummy },\n  },\n}\n", 'expected a closing'],
     [
       'an address as a key without quotes',
       "{ tests: [{ name: 'it', steps: [{ set: { ¦desk/a: true } }] }] }",
@@ -192,7 +184,7 @@ export const mistakes = [
       'expected : between a key and its value, got =',
     ],
     ['a comment with #', '{\n  ¦# the desk\n  connections: {},\n}', 'expected // before a comment, got #'],
-    ['a comment without an end', '{ connections: {}, // ours\n¦/* not ready\n}', 'expected */ that ends a comment'],
+    ['a comment without an end', '{ connections: {}, // ours\n¦/* not ready\n}', 'expected */ to close a comment'],
     ['two files in one', '{ connections: {} }\n¦{ rules: [] }', 'expected the end of the file'],
     ['an empty file', '¦', 'expected { … }, got an empty file'],
     ['a list as the file', '¦[]', 'expected an object such as { connections: { … }, rules: [ … ] }, got [] (array)'],

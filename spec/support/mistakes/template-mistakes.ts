@@ -34,7 +34,7 @@ export const templateMistakes: readonly Made[] = [
     [
       'an unused variable',
       "{ each: { ¦m: [1, 2], n: [1] }, rules: [{ from: 'desk/mic', map: '${n} > 0', to: 'desk/lamp' }] }",
-      'unused variable "m": nothing beside it has ${m}',
+      'unused variable "m": nothing in this item has ${m}',
       'cannot',
     ],
     [
@@ -73,7 +73,7 @@ export const templateMistakes: readonly Made[] = [
         'A',
         Array.from({ length: 50 }, (_, index) => index).join(),
       ),
-      'expected at most 100,000 items that each and instances make in one file',
+      'expected at most 100,000 items from each and instances in one file',
       'cannot',
     ],
   ]),

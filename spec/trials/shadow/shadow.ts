@@ -11,7 +11,7 @@ import { dependencyClosureOf, ShadowRun } from '../../../lib/hub/shadow/shadow-r
 import type { Deviations } from '../../../lib/hub/twin/deviations.ts';
 import { formatMistake, MistakeList } from '../../../lib/json5/mistake.ts';
 import type { Change, Origin } from '../../../lib/model/parameter.ts';
-import { hear, openRecording, replay, startSide } from '../../../lib/replay/replay.ts';
+import { openRecording, replay, replayTurn, startSide } from '../../../lib/replay/replay.ts';
 import { VirtualClock } from '../../../lib/testing/virtual-clock.ts';
 import { encodeLine } from '../../../lib/wire/recording.ts';
 import { inTemporaryFolder } from '../../support/folder.ts';
@@ -159,7 +159,7 @@ async function replayInShadow(
     { graph: side.twin.graph, scheduler: side.clock, log: silentLog, isVirtual: true },
     1_000_000,
   );
-  for await (const turn of turns) hear(side, turn);
+  for await (const turn of turns) replayTurn(side, turn);
   run.deviations.endMoments(Number.POSITIVE_INFINITY);
   const would = textsOf(run.deviations);
   run.stop();

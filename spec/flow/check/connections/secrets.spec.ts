@@ -106,6 +106,6 @@ test('a variable of a template may be a secret, alone in its text', async (t) =>
   const { message } = (await t.throwsAsync(load('x${password}')))!;
   t.regex(
     message,
-    /expected \$\{password\} alone in a text, since it is \{ env: … \} or \{ file: … \} \(instance a of/,
+    /expected \$\{password\} to be the whole text, since its value is \{ env: … \} or \{ file: … \} \(instance a of/,
   );
 });
