@@ -1,4 +1,4 @@
-// The copy of the database that is used when the database is damaged: one each hour, made by a thread of its own.
+// An hourly copy of a database, which replaces the database if it is damaged. A separate thread makes the copy.
 
 import type { Worker } from 'node:worker_threads';
 import { messageOf } from '../../model/error.ts';
@@ -6,7 +6,7 @@ import { startThread } from './store-thread.ts';
 import type { DatabaseFiles } from './thread/database/files.ts';
 import type { Copied } from './thread/values/values-messages.ts';
 
-/** How often a copy is made; the first one comes soon, and one that failed is tried again earlier. */
+/** The interval of copies. The first one comes sooner, and so does the next try after a failure. */
 export const copyEveryMs = 3_600_000;
 const firstMs = 60_000;
 const againMs = 300_000;
@@ -21,12 +21,12 @@ export class HourlyCopy {
     this.#files = files;
   }
 
-  /** Takes over how old the copy is that is there already; undefined: there is none. */
+  /** Plans the next copy by the age of the existing one; undefined: there is none. */
   plan(now: number, ageMs: number | undefined): void {
     this.#dueAt = now + (ageMs === undefined ? firstMs : Math.max(0, copyEveryMs - ageMs));
   }
 
-  /** Why there is no copy of the last hour; undefined: there is, or none was to be made yet. */
+  /** The reason why there is no copy of the last hour; undefined: there is one, or none is due yet. */
   get trouble(): string | undefined {
     return this.#trouble;
   }
@@ -35,7 +35,7 @@ export class HourlyCopy {
     return now >= this.#dueAt && this.#worker === undefined;
   }
 
-  /** Makes a copy now; `now` tells the time when it is done. Never rejects. */
+  /** Makes a copy now; `now` returns the time when it is done. Never rejects. */
   async make(now: () => number): Promise<Copied> {
     const copied = await this.#copy();
     this.#worker = undefined;
@@ -53,7 +53,7 @@ export class HourlyCopy {
       worker.once('message', resolve).once('error', fail);
       worker.once('exit', () => fail('its thread was ended'));
     } catch (error) {
-      fail(error); // there are too many threads, or no memory for one
+      fail(error); // too many threads, or no memory for one
     }
     return promise;
   }

@@ -1,5 +1,5 @@
-// Rows on their way to a thread: numbers in buffers that are handed over, and all texts in one. To have each row copied holds the
-// hub's own thread for longer.
+// Rows for another thread: numbers in transferred buffers, and all texts in one string. Copying each row would block the hub's thread for
+// longer.
 
 import { giveWay } from './thread/give-way.ts';
 
@@ -8,17 +8,17 @@ export type Cell = string | number | boolean | undefined;
 /** Rows of equal length, cell after cell. */
 export interface PackedRows {
   readonly rows: number;
-  /** What each cell is. */
+  /** The kind of each cell. */
   readonly kinds: Uint8Array<ArrayBuffer>;
   /** The value of each number, the length of each text. */
   readonly numbers: Float64Array<ArrayBuffer>;
-  /** All texts, without anything between them. */
+  /** All texts, without separators. */
   readonly texts: string;
 }
 
 const kind = { nothing: 0, no: 1, yes: 2, number: 3, text: 4 } as const;
 
-/** Packs rows; all of them have as many cells as the first. */
+/** Packs rows of equal length. */
 export function packRows(rows: readonly (readonly Cell[])[]): PackedRows {
   const cells = rows.length * (rows[0]?.length ?? 0);
   const kinds = new Uint8Array(cells);
@@ -40,12 +40,12 @@ export function packRows(rows: readonly (readonly Cell[])[]): PackedRows {
   return { rows: rows.length, kinds, numbers, texts };
 }
 
-/** What is handed over with the rows, rather than copied. */
+/** Returns the buffers to transfer instead of copying them. */
 export function buffersOf({ kinds, numbers }: PackedRows): ArrayBuffer[] {
   return [kinds.buffer, numbers.buffer];
 }
 
-/** The rows as they were packed; called by the thread that writes them. */
+/** Unpacks rows in the thread that writes them. */
 export function unpackRows({ rows, kinds, numbers, texts }: PackedRows): Cell[][] {
   const width = kinds.length / rows;
   const unpacked: Cell[][] = [];

@@ -1,5 +1,5 @@
-// A store has parts that run by themselves: values, history, audit, snapshots. What is wrong with one of them costs none of the
-// others, and all of it together is the state of the connection.
+// A store has independent parts: values, history, audit, snapshots. A fault in one part does not affect the others. The states of all
+// parts together form the state of the connection.
 
 import { Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import { messageOf } from '../../model/error.ts';
@@ -8,12 +8,12 @@ import type { ConnectionEvent } from '../connection.ts';
 import { StateReporter } from './keeper.ts';
 
 /**
- * A part tells its state soon after it was subscribed to: the store has started once all have. When it errs it is subscribed to
- * again, after 1 s, 2 s, … 30 s. Cold; never completes.
+ * A part of a store. It reports its state soon after the subscription, and the store has started once all parts have. After an error the
+ * store subscribes again, in 1 s, 2 s, … 30 s. Cold; never completes.
  */
 export type Part = Observable<ConnectionEvent>;
 
-/** Runs the parts of a store, by name. The reason of what is wrong begins with the name, but for that of values. */
+/** Runs the parts of a store, by name. The reason of a fault begins with the name of the part, except for values. */
 export function runParts(parts: Readonly<Record<string, Part>>, scheduler: SchedulerLike): Observable<ConnectionEvent> {
   return new Observable((subscriber) => {
     const reasons = new Map<string, string | undefined>();

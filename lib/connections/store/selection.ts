@@ -1,4 +1,4 @@
-// Which addresses a part of a store is for.
+// The addresses that a part of a store covers.
 
 import { globToRegExp } from '../../model/glob.ts';
 
@@ -7,7 +7,7 @@ export interface Selection {
   readonly exclude: readonly string[];
 }
 
-/** Creates the test whether an address is selected. */
+/** Creates a test for selected addresses. */
 export function createSelection({ include, exclude }: Selection): (address: string) => boolean {
   const [included, excluded] = [include, exclude].map((list) => list.map(globToRegExp)) as [RegExp[], RegExp[]];
   return (address) => included.some((glob) => glob.test(address)) && !excluded.some((glob) => glob.test(address));

@@ -7,7 +7,7 @@ import type { HistoryRoom } from './history/history-messages.ts';
 import type { HistoryRule } from './history/history-rules.ts';
 import { maxSelections } from './snapshots/shelf.ts';
 
-// What settings say of the addresses that a part of a store is for.
+// The selection of addresses, which several parts have.
 
 const globs = z.array(z.string({ error: "a glob of addresses such as 'desk/**'" }), {
   error: "a list of globs of addresses, such as ['desk/**']",
@@ -15,8 +15,8 @@ const globs = z.array(z.string({ error: "a glob of addresses such as 'desk/**'" 
 
 /** `{include: ['desk/**'], exclude: ['desk/scratch/*']}` */
 const selectionSettings = {
-  include: globs.default(['**']).describe('Globs of addresses: * is any text within a segment, ** any text at all'),
-  exclude: globs.default([]).describe('Globs of addresses that are not meant all the same'),
+  include: globs.default(['**']).describe('Globs of addresses: * matches any text within a segment, ** any text'),
+  exclude: globs.default([]).describe('Globs of addresses to leave out'),
 };
 
 // The settings of the audit.
@@ -24,13 +24,13 @@ const selectionSettings = {
 const auditSetting = z
   .strictObject({ ...selectionSettings, keep: longDuration('90d').describe('How long entries are kept') })
   .prefault({})
-  .describe('Of which parameters changes from outside are noted, with who made them; left out: of all, for 90 days');
+  .describe('The parameters whose changes from outside are recorded, with who made them; left out: all, for 90 days');
 
-// What is recorded, how finely, and for how long.
+// The settings of the history.
 
 const expectedEvery = "'change' or a duration of up to a minute, such as '1s'";
 const expectedDeadband = 'a number, at least 0';
-/** An interval of which the last value is recorded is no longer than a row of `minute`. */
+/** An interval is no longer than a row of `minute`. */
 const longestEveryMs = 60_000;
 
 const entrySchema = z.strictObject({
@@ -48,22 +48,22 @@ const entrySchema = z.strictObject({
     .number({ error: expectedDeadband })
     .min(0, { error: expectedDeadband })
     .default(0)
-    .describe('A number is recorded once it differs by so much from the one that was recorded last'),
+    .describe('A number is recorded once it differs by at least this much from the last recorded one'),
   raw: longDuration('10d', { mayBeNone: true }).describe(
     "How long each change is kept: '10d', 'forever'; '0': not at all",
   ),
   minutes: longDuration('1y', { mayBeNone: true }).describe(
-    'How long the mean, least and greatest value of each minute are kept',
+    'How long the mean, minimum and maximum of each minute are kept',
   ),
   hours: longDuration('forever', { mayBeNone: true }).describe(
-    'How long the mean, least and greatest value of each hour are kept',
+    'How long the mean, minimum and maximum of each hour are kept',
   ),
 });
 
 export const historySetting = z
   .array(entrySchema, { error: "a list such as [{ include: ['desk/**'], raw: '30d' }]" })
   .prefault([{}])
-  .describe('What is recorded: of several entries, the first one that selects a parameter holds for it');
+  .describe('What is recorded. If several entries select a parameter, the first one applies');
 
 export function rulesOf(entries: z.output<typeof historySetting>): HistoryRule[] {
   return entries.map(({ include, exclude, every, deadband, raw, minutes, hours }) => ({
@@ -87,7 +87,7 @@ const snapshotSettings = record(selectionName, z.strictObject(selectionSettings)
     error: `at most ${maxSelections} selections`,
   })
   .default({})
-  .describe('Selections of parameters, by name, whose values are saved and recalled together');
+  .describe('Selections of parameters, by name. The values of a selection are saved and recalled together');
 
 const unitBytes: Readonly<Record<string, number>> = { MB: 1_000_000, GB: 1_000_000_000, TB: 1_000_000_000_000 };
 const sizePattern = /^(\d+(?:\.\d+)?)\s?(MB|GB|TB)$/;
@@ -98,20 +98,22 @@ export const settingsSchema = z.strictObject({
   folder: z
     .string({ error: 'the path of a folder' })
     .min(1, { error: 'the path of a folder' })
-    .describe('The folder of the databases; relative to the folder of the flow file. It is created when it is missing'),
+    .describe(
+      'The folder of the databases, relative to the folder of the flow file. It is created if it does not exist',
+    ),
   shared: z
     .boolean()
     .default(false)
-    .describe('true: both hubs of a pair have this folder; the one that runs connections has it open'),
+    .describe('true: both hubs of a pair share this folder; the hub that runs connections has it open'),
   values: z
     .strictObject(selectionSettings)
     .prefault({})
-    .describe('Which values are kept, so that a restart of the hub gives them back; left out: all that can be'),
+    .describe('The values that are restored after a restart of the hub; left out: all that can be'),
   audit: auditSetting,
   history: historySetting,
   snapshots: snapshotSettings,
   maxSize: readBy(z.string({ error: expectedSize }).default('2GB'), expectedSize, readBytes).describe(
-    "How much room on the disk the databases may take: '500MB', '2GB'",
+    "The most disk space of the databases: '500MB', '2GB'",
   ),
 });
 
@@ -124,9 +126,9 @@ function readBytes(text: string): number | undefined {
   return bytes >= leastBytes ? bytes : undefined;
 }
 
-// How long a store keeps something, as settings say it.
+// Retention times in settings.
 
-/** `'90d'`, `'1y'` → milliseconds; `'forever'` → Infinity; `'0'` → 0, where that may be. */
+/** `'90d'`, `'1y'` → milliseconds; `'forever'` → Infinity; `'0'` → 0, with `mayBeNone`. */
 function longDuration(defaultText: string, { mayBeNone = false } = {}) {
   const expected = `a duration such as '90d' or '1y', or 'forever'${mayBeNone ? ", or '0'" : ''}`;
   return readBy(z.string({ error: expected }).default(defaultText), expected, (text) => {
@@ -136,19 +138,19 @@ function longDuration(defaultText: string, { mayBeNone = false } = {}) {
   });
 }
 
-// How the room on the disk is shared: half of it is for the history, a quarter each for values and for the audit.
+// The shares of the disk space: half for the history, a quarter each for values and the audit.
 
 interface Room {
-  /** The bound of the database of values: its copy, a copy that is being made, and its log may be as large each. */
+  /** The bound of the database of values. Its copy, a copy in progress and its log may each be as large. */
   readonly valuesBytes: number;
   readonly history: HistoryRoom;
-  /** The bound of the database of the audit: its copy, and a copy that is being made, may be as large each. */
+  /** The bound of the database of the audit. Its copy and a copy in progress may each be as large. */
   readonly auditBytes: number;
 }
 
-/** What the log before a large database takes at most. */
+/** The maximum size of the log of a large database. */
 const mostLogBytes = 32_000_000;
-/** For what stands beside the databases: locks, and how threads share a log. */
+/** Space for lock files and for the index that threads use to share a log. */
 const spareBytes = 500_000;
 
 export function roomOf(maxSize: number): Room {

@@ -1,4 +1,4 @@
-// A thread of the store, seen from the hub's: one question at a time, each with its answer.
+// The hub's side of a thread of the store: one request at a time, each with its answer.
 
 import { extname } from 'node:path';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
@@ -6,9 +6,9 @@ import { messageOf } from '../../model/error.ts';
 import { awaitAnswer } from '../../model/waiting-threads.ts';
 
 const options = {
-  /** SQLite is part of Node.js, which calls it experimental: that is no news for operators. */
+  /** Node.js warns that its SQLite module is experimental, which operators need not see. */
   execArgv: ['--disable-warning=ExperimentalWarning'],
-  /** V8 has 2 MiB for new objects then. Else it would take up to 32 of them for each thread, and that whenever it likes, be it after days. */
+  /** V8 then has 2 MiB for new objects. Without it, each thread would take up to 32 MiB at any time, even after days. */
   resourceLimits: { maxYoungGenerationSizeMb: 3 },
 } satisfies WorkerOptions;
 
@@ -18,51 +18,51 @@ export function startThread(name: string, handed?: Pick<WorkerOptions, 'workerDa
   return new Worker(program, { name: `store ${name}`, ...options, ...handed });
 }
 
-/** A question and its answer are data that threads can hand to each other. */
-export class StoreThread<Question, Answer> {
+/** A request and its answer are data that can be sent between threads. */
+export class StoreThread<Request, Answer> {
   readonly #what: string;
   readonly #worker: Worker;
   #last: Promise<unknown> = Promise.resolve();
   #isEnded = false;
 
-  /** Starts `thread/<program>`; `what` says what it does: 'writes values'. Errors: the system has no room for a thread. */
+  /** Starts `thread/<program>`; `what` describes it in errors: 'writes values'. Errors: the system has no room for a thread. */
   constructor(program: string, what: string) {
     this.#what = what;
     this.#worker = startThread(program);
     this.#worker.once('exit', () => {
       this.#isEnded = true;
     });
-    this.#worker.on('error', () => {}); // who waits for an answer is told
+    this.#worker.on('error', () => {}); // `#askNow` reports it to the caller
   }
 
-  /** Asks once all earlier questions are answered. Errors: when the thread has ended. */
-  ask(question: Question, transfer: readonly ArrayBuffer[] = []): Promise<Answer> {
-    const answer = this.#last.then(() => this.#askNow(question, transfer));
+  /** Sends a request once all earlier ones are answered. Errors: when the thread has ended. */
+  ask(request: Request, transfer: readonly ArrayBuffer[] = []): Promise<Answer> {
+    const answer = this.#last.then(() => this.#askNow(request, transfer));
     this.#last = answer.catch(() => {});
     return answer;
   }
 
-  /** Ends the thread once all questions are answered, and after them the last one. */
-  async end(last?: Question): Promise<void> {
+  /** Ends the thread once all requests, and then the last one, are answered. */
+  async end(last?: Request): Promise<void> {
     if (last !== undefined) await this.ask(last).catch(() => {});
     await this.#last;
     await this.#worker.terminate();
   }
 
-  /** Ends the thread at once; questions that are not answered fail. Resolves when it has ended: one that waits for a disk ends after that. */
+  /** Ends the thread at once. Unanswered requests fail. Resolves when the thread has ended, which may have to wait for the disk first. */
   async kill(): Promise<void> {
     await this.#worker.terminate();
   }
 
-  #askNow(question: Question, transfer: readonly ArrayBuffer[]): Promise<Answer> {
+  #askNow(request: Request, transfer: readonly ArrayBuffer[]): Promise<Answer> {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     const fail = (error: unknown) => reject(new Error(`the thread that ${this.#what} has ended: ${messageOf(error)}`));
-    const exit = () => fail('it did so by itself');
+    const exit = () => fail('it exited unexpectedly');
     const answered = awaitAnswer(this);
     if (this.#isEnded) exit();
     else {
       this.#worker.once('message', resolve).once('error', fail).once('exit', exit);
-      this.#worker.postMessage(question, transfer);
+      this.#worker.postMessage(request, transfer);
     }
     return promise.finally(() => {
       answered();

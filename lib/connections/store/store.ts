@@ -1,4 +1,4 @@
-// Store: keeps what the hub knows on the disk, and gives it back after a restart. It never keeps a hub from starting.
+// Store: keeps the hub's values, history and audit on the disk, and restores values after a restart. It never prevents a hub from starting.
 import { BehaviorSubject, defer, distinctUntilChanged, type Observable, of, switchMap } from 'rxjs';
 import { type ConnectionContext, defineGatewayType } from '../connection.ts';
 import type { HubPort } from '../hub-port.ts';
@@ -14,7 +14,7 @@ import { maxBytesOfAll, SnapshotShelf } from './snapshots/shelf.ts';
 import { filesOf, privateFilesOf } from './thread/database/files.ts';
 import { keptOf, type OpenedValues, openValues, valuesOf } from './values/keep-values.ts';
 
-/** What was opened for the start of the hub, until the connection runs. */
+/** The databases that were opened for the start of the hub, before the connection runs. */
 interface Restoring {
   readonly values: OpenedValues;
   readonly audit: OpenedLog;
@@ -77,7 +77,7 @@ export const store = defineGatewayType({
     }),
 });
 
-/** A database that is read while a part writes it. */
+/** Returns the file of a database for readers, while a part writes it. */
 function readFileOf({ settings, resolvePath }: Context, hub: HubPort, part: 'history' | 'audit'): ReadFile {
   const archive = () => hub.persistence.archive?.[part];
   return {
@@ -87,7 +87,7 @@ function readFileOf({ settings, resolvePath }: Context, hub: HubPort, part: 'his
   };
 }
 
-/** Runs a part while the folder is that of this hub: the database of values is open. */
+/** Runs a part while this hub owns the folder: the database of values is open. */
 function whileOurs(isOurs$: Observable<boolean>, part: Part): Part {
   return isOurs$.pipe(
     distinctUntilChanged(),

@@ -1,4 +1,4 @@
-// A backup of a running hub: made by a thread of its own, and handed over piece by piece as fast as somebody takes it.
+// A backup of a running hub. A separate thread makes it and delivers it piece by piece, as fast as the client reads.
 import { rm } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { Observable } from 'rxjs';
@@ -13,9 +13,9 @@ import { backupWork } from '../thread/database/files.ts';
 
 interface BackupOptions {
   readonly hub: HubPort;
-  /** As the settings of the store have it. */
+  /** The folder as written in the settings. */
   readonly setting: string;
-  /** The same, as a path. */
+  /** The folder as a path. */
   readonly folder: string;
 }
 
@@ -28,10 +28,10 @@ export class BackupMaker {
     this.#options = options;
   }
 
-  /** Makes a backup of this moment. Errors: `conflict` while another one is made; `unavailable` with the reason. */
+  /** Makes a backup of this moment. Errors: `conflict` during another backup; `unavailable` with the reason. */
   async begin(): Promise<Backup> {
     if (this.#making !== undefined)
-      throw new HubError('conflict', 'expected one backup at a time, another one is being made');
+      throw new HubError('conflict', 'expected one backup at a time, another one is in progress');
     const { hub, folder, setting } = this.#options;
     const work = join(folder, backupWork);
     const thread = new StoreThread<BackupQuestion, BackupAnswer>('backup-thread', 'makes a backup');
@@ -39,7 +39,7 @@ export class BackupMaker {
     this.#making = ended.promise;
     const end = async () => {
       await thread.end();
-      await rm(work, { recursive: true, force: true }).catch(() => {}); // the next one removes it
+      await rm(work, { recursive: true, force: true }).catch(() => {}); // the next backup removes it
       this.#making = undefined;
       ended.resolve();
     };
@@ -51,14 +51,17 @@ export class BackupMaker {
       const begin = { ask: 'begin', work, folder, isAbsolute: isAbsolute(setting), named: files } as const;
       const answer = await thread.ask({ ...begin, ...start, patchbay: hub.version });
       if ('begun' in answer) return { bytes: answer.begun, next: () => nextPiece(thread), end };
-      throw new HubError('unavailable', `cannot make a backup: ${'failed' in answer ? answer.failed : 'it has ended'}`);
+      throw new HubError(
+        'unavailable',
+        `cannot make a backup: ${'failed' in answer ? answer.failed : 'its thread has ended'}`,
+      );
     } catch (error) {
       await end();
       throw error;
     }
   }
 
-  /** Resolves when no backup is being made. */
+  /** Resolves when no backup is in progress. */
   async whenIdle(): Promise<void> {
     await this.#making;
   }
@@ -67,12 +70,15 @@ export class BackupMaker {
 async function nextPiece(thread: StoreThread<BackupQuestion, BackupAnswer>): Promise<Uint8Array | undefined> {
   const answer = await thread.ask({ ask: 'next' });
   if ('piece' in answer) return answer.piece;
-  throw new HubError('unavailable', `the backup cannot go on: ${'failed' in answer ? answer.failed : 'it has ended'}`);
+  throw new HubError(
+    'unavailable',
+    `the backup cannot continue: ${'failed' in answer ? answer.failed : 'its thread has ended'}`,
+  );
 }
 
-// The part of a store that knows its files as a whole: it tells where they are, and makes backups.
+// The part of a store for its files as a whole: it publishes where they are, and makes backups.
 
-/** Offers the files of the store until it is unsubscribed. Cold, never errs. */
+/** Offers the files of the store until it is unsubscribed. Cold; never errs. */
 export function keepStorage(context: ConnectionContext<StoreSettings>, hub: HubPort): Part {
   const { settings, resolvePath, withoutSecrets, finish } = context;
   return new Observable((subscriber) => {
@@ -91,18 +97,18 @@ export function keepStorage(context: ConnectionContext<StoreSettings>, hub: HubP
   });
 }
 
-// What the hub's thread asks of the thread that makes a backup, and what it is answered: one question at a time.
+// Messages between the hub's thread and the backup thread: one request at a time.
 
 export interface BackupRequest {
   readonly ask: 'begin';
-  /** Where copies stand until they are sent; it is created. */
+  /** The folder for copies until they are sent; the thread creates it. */
   readonly work: string;
   /** The folder of the databases. */
   readonly folder: string;
   readonly isAbsolute: boolean;
-  /** The folder that the hub was started in. */
+  /** The working directory of the hub. */
   readonly startedIn: string;
-  /** Flow files and folders, as they were given. */
+  /** Flow files and folders, as given to the hub. */
   readonly paths: readonly string[];
   readonly named: readonly NamedFile[];
   /** The version of the hub. */
@@ -112,8 +118,8 @@ export interface BackupRequest {
 export type BackupQuestion = BackupRequest | { readonly ask: 'next' };
 
 export type BackupAnswer =
-  /** How long the backup is, in bytes. */
+  /** The size of the backup in bytes. */
   | { readonly begun: number }
-  /** The next piece; undefined: it is whole. */
+  /** The next piece; undefined: the backup is complete. */
   | { readonly piece: Uint8Array<ArrayBuffer> | undefined }
   | { readonly failed: string };

@@ -1,4 +1,4 @@
-// The audit as a reader finds it: `audit.db` is opened to read.
+// The audit for readers: `audit.db`, opened read-only.
 import type { DatabaseSync } from 'node:sqlite';
 import type { AuditPage } from '../../../wire/http/past-shapes.ts';
 import { toIsoTime } from '../../../wire/time.ts';
@@ -11,7 +11,7 @@ export class AuditFile {
   readonly #file: OpenFile;
   readonly #database: DatabaseSync;
 
-  /** Errors: those of SQLite and of the file system, `DamagedError`; nothing is open then. */
+  /** Errors: those of SQLite and of the file system, `DamagedError`. After an error nothing stays open. */
   constructor(path: string) {
     this.#database = readDatabase(path);
     try {
@@ -22,7 +22,7 @@ export class AuditFile {
     }
   }
 
-  /** Whether what is open is still what is at the path. */
+  /** Whether the open file is still the one at the path. */
   get isInPlace(): boolean {
     return this.#file.isInPlace;
   }
@@ -31,7 +31,7 @@ export class AuditFile {
     this.#database.close();
   }
 
-  /** A page as it is sent. Errors: those of SQLite, `unavailable` when it takes too long. */
+  /** Returns a page as JSON. Errors: those of SQLite, `unavailable` when the query takes too long. */
   answer(question: AuditQuestion, deadline: Deadline): string {
     const { entries, hasMore } = findEntries(this.#database, question, () => deadline.check());
     const page: AuditPage = {
@@ -42,7 +42,7 @@ export class AuditFile {
   }
 }
 
-// A database that stays open from one question to the next, as long as its file is in its place.
+// A database that stays open between queries, as long as its file stays in place.
 
 interface Openable {
   readonly isInPlace: boolean;
@@ -58,7 +58,7 @@ export class Opened<Database extends Openable> {
     this.#open = open;
   }
 
-  /** Errors: those of opening it. */
+  /** Returns the database at a path. Errors: those of opening it. */
   at(path: string): Database {
     if (this.#database === undefined || this.#path !== path || !this.#database.isInPlace) {
       this.close();
@@ -71,7 +71,7 @@ export class Opened<Database extends Openable> {
   close(): void {
     try {
       this.#database?.close();
-    } catch {} // what is damaged may not close
+    } catch {} // a damaged database may fail to close
     this.#database = undefined;
   }
 }

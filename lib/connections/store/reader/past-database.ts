@@ -1,4 +1,4 @@
-// The history as a reader finds it: `history.db` is opened to read, and what is in its tables is taken row by row.
+// The history for readers: `history.db`, opened read-only, with the queries of its tables.
 
 import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import { type Origin, originKinds } from '../../../model/parameter.ts';
@@ -19,10 +19,10 @@ export interface Series {
   readonly type: ValueType;
 }
 
-/** A minute or an hour; of texts and triggers only the time and the count are there. `last` is null if it was unknown in the end. */
+/** A minute or an hour. Texts and triggers have only the time and the count. `last` is null if the value was unknown at the end. */
 export type Span = readonly [time: number, min: number, mean: number, max: number, last: number | null, count: number];
 
-/** A number, a text, 0 or 1; a text with a NUL character is bytes. */
+/** A number, a text, 0 or 1. A text with a NUL character is stored as bytes. */
 export type Stored = number | string | Uint8Array;
 
 export type ChangeRow = readonly [time: number, value: Stored, revision: number];
@@ -36,7 +36,7 @@ export type EventRow = readonly [
   causeRevision: number | null,
 ];
 
-/** Everything before `seen` is recorded; spans that began before `minutes` and `hours` have their rows. */
+/** Everything before `seen` is recorded. Spans that began before `minutes` and `hours` have their rows. */
 export interface Mark {
   readonly seen: number;
   readonly minutes: number;
@@ -45,7 +45,7 @@ export interface Mark {
 
 type SpanTable = 'minute' | 'hour';
 
-/** Changes of a part of what was recorded: with numbers from `first` until before `last`. */
+/** A range of revisions: from `first`, up to but not including `last`. */
 export interface Numbers {
   readonly first: number;
   readonly last: number;
@@ -53,22 +53,22 @@ export interface Numbers {
 
 export const allNumbers: Numbers = { first: Number.NEGATIVE_INFINITY, last: Number.POSITIVE_INFINITY };
 
-/** So many gaps are looked at, the newest. */
+/** Only the newest gaps count. */
 const maxGaps = 1000;
 
 export class PastDatabase {
   readonly #path: string;
-  /** Undefined: there is no file, since nothing was ever recorded. */
+  /** Undefined: there is no file, since nothing has been recorded. */
   readonly #file: OpenFile | undefined;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
-  /** Who takes the spans that are told. */
+  /** Receives the spans of `emitSpans`. */
   #take: (span: Span) => void = () => {};
 
-  /** Errors: those of SQLite and of the file system, `DamagedError`; nothing is open then. */
+  /** Errors: those of SQLite and of the file system, `DamagedError`. After an error nothing stays open. */
   constructor(path: string) {
     this.#path = path;
-    const isThere = exists(path); // asked once: it may come to be at any moment
+    const isThere = exists(path); // checked once: another thread may create it at any moment
     this.#database = isThere ? readDatabase(path) : emptyDatabase();
     try {
       this.#file = isThere ? new OpenFile(path) : undefined;
@@ -82,12 +82,12 @@ export class PastDatabase {
     }
   }
 
-  /** Whether what is open is still what is at the path. */
+  /** Whether the open file is still the one at the path. */
   get isInPlace(): boolean {
     return this.#file === undefined ? !exists(this.#path) : this.#file.isInPlace;
   }
 
-  /** Everything that `work` reads is of one moment. Errors: those of SQLite and of `work`. */
+  /** Runs `work` in a transaction: all its reads see the same moment. Errors: those of SQLite and of `work`. */
   read<T>(work: () => T): T {
     this.#database.exec('BEGIN');
     try {
@@ -107,7 +107,7 @@ export class PastDatabase {
     return { seen, minutes, hours };
   }
 
-  /** The history of a parameter; of one whose type is not told that of the newest type. */
+  /** Returns the series of a parameter; without a type, the one of the newest type. */
   find(address: string, type: ValueType | undefined): Series | undefined {
     const rows = this.#all<[number, ValueType]>(
       'SELECT id, type FROM parameter WHERE address = ? ORDER BY id DESC',
@@ -122,18 +122,18 @@ export class PastDatabase {
     return this.#all<[string]>('SELECT DISTINCT address FROM parameter').map(([address]) => address);
   }
 
-  /** The newest, oldest first. */
+  /** Returns the newest gaps, oldest first. */
   gaps(): RecordedGap[] {
     const select = 'SELECT start, end, lost, reason, rowid FROM gap ORDER BY rowid DESC LIMIT ?';
     return this.#all<[number, number, number, string, number]>(select, maxGaps)
       .map(([from, to, lost, reason, row]) => ({ from, to, lost, reason, row }))
-      .filter(({ from, to }) => from <= to && isTime(from) && isTime(to)) // an earlier version has written others when the clock was set back
+      .filter(({ from, to }) => from <= to && isTime(from) && isTime(to)) // an earlier version wrote invalid ones when the clock was set back
       .reverse();
   }
 
-  /** When the clock has jumped, in the order in which it has. */
+  /** Returns the jumps of the clock, in the order in which they happened. */
   jumps(): RecordedJump[] {
-    const [isThere] = this.#all("SELECT 1 FROM sqlite_schema WHERE name = 'jump'"); // an earlier version has not noticed
+    const [isThere] = this.#all("SELECT 1 FROM sqlite_schema WHERE name = 'jump'"); // an earlier version recorded no jumps
     if (isThere === undefined) return [];
     const select = 'SELECT sequence, before, after, gap, start FROM jump ORDER BY n';
     return this.#all<[number, number, number, number, 0 | 1]>(select)
@@ -141,14 +141,14 @@ export class PastDatabase {
       .filter(({ before, after }) => isTime(before) && isTime(after));
   }
 
-  /** Spans that begin in the range, oldest first. */
+  /** Returns the spans that begin in the range, oldest first. */
   spans(table: SpanTable, { id }: Series, from: number, to: number): Span[] {
     if (from >= to) return [];
     const columns = 'time, min, mean, max, last, count';
     return this.#all(`SELECT ${columns} FROM ${table} WHERE ${spanIn}`, id, from, to);
   }
 
-  /** Tells each span that begins in the range, oldest first: that takes a third less than a list of them. Errors: also those of `take`. */
+  /** Calls `take` with each span that begins in the range, oldest first: a third faster than a list. Errors: also those of `take`. */
   emitSpans(table: SpanTable, { id }: Series, from: number, to: number, take: (span: Span) => void): void {
     if (from >= to) return;
     const outer = this.#take;
@@ -161,13 +161,13 @@ export class PastDatabase {
     }
   }
 
-  /** The first or the last span that begins in the range. */
+  /** Returns the first or the last span that begins in the range. */
   span(table: SpanTable, which: 'first' | 'last', { id }: Series, from: number, to: number): Span | undefined {
     const select = `SELECT time, min, mean, max, last, count FROM ${table} WHERE ${spanIn}`;
     return this.#all<Span>(`${select} ORDER BY time ${orderOf(which)} LIMIT 1`, id, from, to)[0];
   }
 
-  /** The beginnings of the hours that overlap the range and have changes which are kept: at most so many, oldest first. */
+  /** Returns the starts of the hours that overlap the range and still have changes: at most `limit`, oldest first. */
   changedHours({ id }: Series, from: number, to: number, limit = -1): number[] {
     const [[oldest, newest] = [Number.NaN, Number.NaN]] = this.#all<[number, number]>(
       'SELECT (SELECT min(hour) FROM change), (SELECT max(hour) FROM change)',
@@ -175,14 +175,14 @@ export class PastDatabase {
     const first = Math.max(oldest, Math.floor(from / hourMs));
     const last = Math.min(newest, Math.ceil(to / hourMs) - 1);
     if (!(first <= last)) return [];
-    const next = 'SELECT min(hour) FROM change WHERE hour'; // a clock that was set leaves hours far from all others
+    const next = 'SELECT min(hour) FROM change WHERE hour'; // a clock change leaves hours far from all others
     const select = `WITH RECURSIVE hours (n) AS (
       SELECT (${next} >= ?) UNION ALL SELECT (${next} > n) FROM hours WHERE n < ?
     ) SELECT n FROM hours WHERE n <= ?2 AND EXISTS (SELECT 1 FROM change WHERE hour = n AND parameter = ?3) LIMIT ?4`;
     return this.#all<[number]>(select, first, last, id, limit).map(([hour]) => hour * hourMs);
   }
 
-  /** Changes of one hour, within the range: the first or the last so many of them, oldest first. */
+  /** Returns the first or the last `limit` changes of one hour within the range, oldest first. */
   changes(
     series: Series,
     hour: number,
@@ -203,7 +203,7 @@ export class PastDatabase {
     return which === 'first' ? rows : rows.reverse();
   }
 
-  /** Changes of one hour, with who did them and why: from a time on, the newest of those that come before a place, newest first. */
+  /** Returns changes of one hour with their writers and causes: the newest ones since `from` and before a place, newest first. */
   events(
     { id, type }: Series,
     hour: number,
@@ -220,7 +220,7 @@ export class PastDatabase {
     return this.#all<EventRow>(select, Math.floor(hour / hourMs), id, from, time, revision, ...bounds, limit);
   }
 
-  /** One change by its key. */
+  /** Returns one change by its key. */
   event({ id, type }: Series, time: number, revision: number): EventRow | undefined {
     if (!isTime(time)) return undefined;
     const columns = 'time, value, revision, writer, source, cause_parameter, cause_time, cause_revision';
@@ -253,7 +253,7 @@ export class PastDatabase {
 
 const spanIn = `parameter = ? AND time >= ? AND time < ? AND ${isWithin('count', 'count')}`;
 
-/** Conditions that a value is of a type, as it is stored: somebody may have edited it. */
+/** SQL conditions that a stored value has the right type: somebody may have edited it. */
 const number = (types: string, most: number) =>
   ` AND typeof(value) IN (${types}) AND value BETWEEN ${-most} AND ${most}`;
 const typed: Readonly<Record<ValueType, string>> = {
@@ -264,7 +264,7 @@ const typed: Readonly<Record<ValueType, string>> = {
   T: '',
 };
 
-/** As these, of what was read. */
+/** Checks the same conditions for a value that was read. */
 function isStored(type: ValueType, stored: Stored): boolean {
   if (type === 'S') return typeof stored !== 'number';
   if (type === 'T') return true;
@@ -277,7 +277,7 @@ function emptyDatabase(): DatabaseSync {
   return database;
 }
 
-/** A value as the hub has it. */
+/** Returns a stored value as a value of the hub. */
 export function toValue(type: ValueType, stored: Stored): Value {
   return type === 'B' ? stored === 1 : readStored(stored);
 }

@@ -1,4 +1,4 @@
-// Answers a question for the events of a parameter: what happened, who did it, and what led to it.
+// Answers a query for the events of a parameter: each change with its writer and its causes.
 import type { Origin } from '../../../model/parameter.ts';
 import { originWithoutRule, something } from '../../../wire/http/hidden.ts';
 import type { EventList, HistoryCause, HistoryEvent } from '../../../wire/http/past-shapes.ts';
@@ -10,10 +10,10 @@ import { unknownParameter } from './histories/histories.ts';
 import { type EventRow, type PastDatabase, type Series, type Stored, toValue } from './past-database.ts';
 import { createSight, heldBefore, heldIn, type Moment, type Sees } from './past-moment.ts';
 
-/** A chain of causes is followed for so many links. */
+/** The most links of a chain of causes. */
 const maxLinks = 20;
 
-/** The text of the answer. Errors: `unknown-parameter` with the nearest address, `unavailable` when it takes too long. */
+/** Returns the answer as JSON. Errors: `unknown-parameter` with the nearest address, `unavailable` when the query takes too long. */
 export function answerEvents(moment: Moment, question: EventsQuestion): string {
   const { parameter, limit } = question;
   const { address } = parameter;
@@ -33,7 +33,7 @@ export function answerEvents(moment: Moment, question: EventsQuestion): string {
   return `${JSON.stringify({ address, type, events, next } satisfies EventList)}\n`;
 }
 
-/** Newest first, one more than is asked for if there is one. */
+/** Returns the events, newest first, with one more than the limit if it exists. */
 function eventsBefore({ database, deadline }: Moment, series: Series, question: EventsQuestion): EventRow[] {
   const { from, to, limit, before } = question;
   const afterAll = { time: to + 1, revision: -1 };
@@ -47,7 +47,7 @@ function eventsBefore({ database, deadline }: Moment, series: Series, question: 
   return found;
 }
 
-/** What a change has replaced: what was recorded before it, whatever the clock has shown. `older` is the one with an earlier time. */
+/** Returns the value that a change replaced: the one recorded before it, even if the clock jumped. `older` is the change before in time. */
 function previousOf(
   moment: Moment,
   series: Series,
@@ -80,7 +80,7 @@ function eventOf(names: Names, series: Series, row: EventRow, previous: EventRow
   };
 }
 
-/** The chain of causes. Who began it all is told where the change that began it may be seen. */
+/** Returns the chain of causes. The source is hidden if the reader may not see the change that started the chain. */
 function causesOf(names: Names, event: EventRow): Pick<HistoryEvent, 'source' | 'chain'> {
   const { chain, isWhole } = chainOf(names, event);
   const isSourceSeen = names.seesAll || (isWhole && chain.at(-1)?.parameter !== something);
@@ -110,7 +110,7 @@ function chainOf(names: Names, event: EventRow): { chain: HistoryCause[]; isWhol
   return { chain, isWhole: parameter === null };
 }
 
-/** The names of writers and parameters, each read once for an answer. */
+/** The names of writers and parameters. Each is read once per answer. */
 class Names {
   readonly database: PastDatabase;
   readonly sees: Sees;

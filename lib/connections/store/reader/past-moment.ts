@@ -1,4 +1,4 @@
-// What is recorded of one parameter, whatever is still kept of it: its changes, and what held at some time.
+// The recorded changes of one parameter, and the value it held at some time, from whatever data is still kept.
 import { HubError } from '../../../model/error.ts';
 import { globToRegExp } from '../../../model/glob.ts';
 import type { History } from '../../../wire/http/past-shapes.ts';
@@ -17,22 +17,22 @@ import {
   type Stored,
 } from './past-database.ts';
 
-/** What all answers to one question share. */
+/** The state of the database that all parts of one answer share. */
 export interface Moment {
   readonly database: PastDatabase;
   readonly mark: Mark;
-  /** Up to when what was recorded last holds. */
+  /** The last recorded value holds up to this time. */
   readonly until: number;
-  /** The times between which the clock has jumped. */
+  /** The periods between jumps of the clock. */
   readonly segments: Segments;
   readonly gaps: Gaps;
   readonly deadline: Deadline;
 }
 
-/** While it is recorded, it is written down at least so often that the hub is there. */
+/** A running store renews the mark at least this often. */
 const seenWithinMs = 15_000;
 
-/** What an answer needs to know of the whole database. */
+/** Reads the state that an answer needs. */
 export function momentOf(database: PastDatabase, now: number, deadline: Deadline): Moment {
   const mark = database.mark();
   const until = now - mark.seen < seenWithinMs ? now : mark.seen;
@@ -45,7 +45,7 @@ export interface Held {
   readonly value: Stored;
 }
 
-/** The first or the last so many changes of a range, oldest first. */
+/** Returns the first or the last `limit` changes of a range, oldest first. */
 export function changesIn(
   moment: Moment,
   series: Series,
@@ -66,12 +66,10 @@ export function changesIn(
   return (which === 'last' ? parts.reverse() : parts).flat();
 }
 
-/** What was from a time on; undefined: nobody knows. */
+/** The value from a time on; undefined: unknown. */
 export type StateRow = readonly [time: number, value: Stored | undefined];
 
-/**
- * The same with what held where the clock had jumped to a time: there it is not what was recorded right before that time.
- */
+/** Returns the changes like `changesIn`, with the values at clock jumps: there the value is not the one recorded right before that time. */
 export function statesIn(
   moment: Moment,
   series: Series,
@@ -86,14 +84,14 @@ export function statesIn(
   return which === 'first' ? all.slice(0, limit) : all.slice(-limit);
 }
 
-/** Where the clock had jumped to within a range, and what held then. */
+/** Returns the times within a range to which the clock jumped, with the values then. */
 export function startsIn(moment: Moment, series: Series, range: Interval): StateRow[] {
   return piecesOf(moment, range)
     .filter(({ from }) => from > range.from)
     .map(({ from, segment }) => [from, heldIn(moment, series, segment, from)?.value]);
 }
 
-/** Who says what was in a range. Where no time comes twice that is all that was recorded. */
+/** Returns the pieces of segments that cover a range. Without clock jumps it is one piece with all revisions. */
 function piecesOf({ segments }: Moment, range: Interval): readonly (Piece & { readonly numbers: Numbers })[] {
   if (segments.isOrdered) return [{ ...range, segment: segments.present, numbers: allNumbers }];
   return segments.within(range).map((piece) => ({ ...piece, numbers: piece.segment }));
@@ -120,7 +118,7 @@ function changesOf(
   return (which === 'last' ? parts.reverse() : parts).flat();
 }
 
-/** What held right before a time, and since when, as far as is known; undefined: nothing is known. */
+/** Returns the value right before a time, and since when it held; undefined: unknown. */
 export function heldBefore(moment: Moment, series: Series, time: number): Held | undefined {
   const { segments } = moment;
   if (segments.isOrdered) return heldIn(moment, series, segments.present, time);
@@ -128,7 +126,7 @@ export function heldBefore(moment: Moment, series: Series, time: number): Held |
   return piece && heldIn(moment, series, piece.segment, piece.to);
 }
 
-/** What held in a segment right before a time: where nothing changed in it, what held at the end of the segment before. */
+/** Returns the value in a segment right before a time. If nothing changed in it, the value is that at the end of the previous segment. */
 export function heldIn(moment: Moment, series: Series, segment: Segment, time: number): Held | undefined {
   const { segments, gaps, deadline } = moment;
   if (segments.isOrdered) {
@@ -150,7 +148,7 @@ export function heldIn(moment: Moment, series: Series, segment: Segment, time: n
   return undefined;
 }
 
-/** Minutes and hours of a time that came twice have what was in both: there changes alone tell. */
+/** Minutes and hours of a time that occurred twice mix both runs, so only single changes count there. */
 function lastIn(moment: Moment, series: Series, segment: Segment, until: number): Held | undefined {
   const parts = moment.segments.partsOf(segment, { from: Number.NEGATIVE_INFINITY, to: until });
   for (const part of parts.toReversed()) {
@@ -169,14 +167,14 @@ function lastWithin(moment: Moment, series: Series, { from, to }: Interval, numb
   const thisHour = Math.max(from, floorTo(hourMs, to));
   if (span === undefined && from === Number.NEGATIVE_INFINITY && isSpanned(database, series))
     return lastChange(moment, series, { from: thisHour, to }, numbers);
-  // What came after the last span is not put together yet.
+  // Changes after the last span are not aggregated yet.
   const since = span === undefined ? from : Math.max(span[0], Math.min(mark.hours, thisHour));
   const change = lastChange(moment, series, { from: since, to }, numbers);
   if (change !== undefined || span === undefined) return change;
   return heldAtEnd(moment, series, span, span === hour ? hourMs : minuteMs, numbers);
 }
 
-/** Where changes are no longer kept, it held at the end of the span for sure. */
+/** Returns the value at the end of a span: its last change, or `last` once its changes are deleted. */
 function heldAtEnd(moment: Moment, series: Series, span: Span, lengthMs: number, numbers: Numbers): Held | undefined {
   const [start, , , , last] = span;
   const change = lastChange(moment, series, { from: start, to: start + lengthMs }, numbers);
@@ -189,7 +187,7 @@ function lastChange(moment: Moment, series: Series, range: Interval, numbers: Nu
   return row && { time: row[0], value: row[1] };
 }
 
-/** Whether minutes or hours are kept of a parameter. */
+/** Returns whether a parameter has minutes or hours. */
 function isSpanned(database: PastDatabase, series: Series): boolean {
   const always = [0, Number.MAX_SAFE_INTEGER] as const;
   return (
@@ -198,23 +196,19 @@ function isSpanned(database: PastDatabase, series: Series): boolean {
   );
 }
 
-// What is asked of a history, and what comes of it.
-
-/** Both ends are part of it. */
+/** The range of a history query, with both ends included. */
 export interface HistoryRange extends Interval {
-  /** How many points are wanted at most, beside the one that held at the start. */
+  /** The most points of the answer, besides the value at the start. */
   readonly points: number;
 }
 
-/** A history but for what is the same of all: whose it is, from when to when, and the gaps. */
+/** The points of a history, without its address, range and gaps. */
 export type Course = Omit<History, 'address' | 'type' | 'from' | 'to' | 'gaps'>;
 
-// What whoever asks may see.
-
-/** Tells whether a recorded address may be seen. */
+/** Returns whether the reader may see a recorded address. */
 export type Sees = (address: string) => boolean;
 
-/** Without a sight all may be seen. */
+/** Creates the test for the reader's rights. Without a sight the reader may see everything. */
 export function createSight(sight: Sight | undefined): Sees {
   if (sight === undefined) return () => true;
   const [read, deny] = [sight.read, sight.deny].map((globs) => globs.map(globToRegExp)) as [RegExp[], RegExp[]];
@@ -229,8 +223,7 @@ export function createSight(sight: Sight | undefined): Sees {
   };
 }
 
-// A question may take only so long: others wait for their answers.
-
+/** The time limit of a query: other queries wait for the thread. */
 export class Deadline {
   readonly #endMs: number;
 
@@ -246,9 +239,9 @@ export class Deadline {
     return this.#endMs - performance.now();
   }
 
-  /** Errors: `unavailable` when it is over. */
+  /** Errors: `unavailable` when the time is up. */
   check(): void {
     if (this.isOver)
-      throw new HubError('unavailable', 'that takes too long: ask for a shorter time, or for fewer points');
+      throw new HubError('unavailable', 'the query takes too long: request a shorter time range or fewer points');
   }
 }

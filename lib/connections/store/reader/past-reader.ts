@@ -1,5 +1,5 @@
-// Reads the past in a thread of its own. It is handed some questions at once, so that it need not wait for the next one. The thread is
-// there from the first question on, until nobody has asked for a minute.
+// Runs history and audit queries in a separate thread. The thread receives several queries at once, so it never waits for the next one.
+// It starts with the first query and ends after a minute without one.
 import { Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import { HubError, messageOf } from '../../../model/error.ts';
 import { within } from '../../../model/time/deadline.ts';
@@ -8,22 +8,22 @@ import type { PastArchive, PastQuestion, ReadyAnswer } from '../../persistence.t
 import { StoreThread } from '../store-thread.ts';
 import { type HandedQuestion, handListOver, type ReadAnswer, type ReadRequest } from './reader-messages.ts';
 
-/** So many questions wait at most. */
+/** The most waiting queries. */
 export const maxQuestions = 4096;
 /**
- * The thread is handed half of those that wait at once, but no more than so many: while the first half is on its way to who asked, it
- * reads the second. What it has not come to soon waits for its turn again.
+ * The thread receives half of the waiting queries at once, up to this many: it reads the second half while the answers of the first half
+ * are sent. Queries that it has not reached soon wait for their turn again.
  */
-const maxHanded = 64;
-/** No list follows so many parameters in one hand-over: what is handed over and not come to is handed over again. */
-const maxHandedParameters = 1000;
-/** After so long without a question the thread ends. */
+const maxBatch = 64;
+/** No list query follows this many parameters in one batch: queries that the thread does not reach are packed and sent again. */
+const maxBatchParameters = 1000;
+/** The thread ends after this time without a query. */
 const idleMs = 60_000;
-/** A thread that has not answered after so long hangs in the disk, and is given up. It ends what takes long by itself, earlier. */
+/** A thread without an answer after this time hangs on the disk and is abandoned. The thread itself stops slow queries earlier. */
 const hungMs = 15_000;
-/** Nothing ends a thread that hangs. While so many do, there is no other one: each would hang as well. */
+/** Nothing can end a hanging thread. While this many hang, no other one starts: it would hang too. */
 const maxHanging = 2;
-/** What happens is written after so long in any case. Where that matters it is waited for, but not for long. */
+/** Changes are on the disk after this time in any case. A query that needs the newest ones waits for `flushMs` at most. */
 const writtenWithinMs = 1000;
 const flushMs = 100;
 
@@ -33,12 +33,12 @@ interface PastReaderOptions {
   readonly scheduler: SchedulerLike;
 }
 
-/** A database that others write. */
+/** A database that another part of the store writes. */
 export interface ReadFile {
   readonly path: string;
-  /** Resolves once everything that has happened is written. */
+  /** Resolves once all changes so far are written. */
   flush(): Promise<void>;
-  /** Hears that the database is damaged. */
+  /** Is called when the database is damaged. */
   onDamage(reason: string): void;
 }
 
@@ -50,7 +50,7 @@ interface Question extends Waiting {
 
 type Thread = StoreThread<readonly ReadRequest[], readonly ReadAnswer[]>;
 
-/** The part of a store that reads; `offer` makes it known, and returns what ends that; `finish` takes over the end of the thread. Cold; never errs. */
+/** The part of a store that reads. `offer` publishes the reader and returns how to withdraw it; `finish` awaits its end. Cold; never errs. */
 export function readPast(
   options: PastReaderOptions & { offer(past: PastArchive): () => void; finish(work: Promise<unknown>): void },
 ): Observable<ConnectionEvent> {
@@ -69,7 +69,7 @@ export class PastReader implements PastArchive {
   readonly #options: PastReaderOptions;
   readonly #queue = new QuestionQueue<Question>();
   #thread: Thread | undefined;
-  /** How many threads were given up and have not ended. */
+  /** The number of abandoned threads that have not ended. */
   #hanging = 0;
   #idle: Subscription | undefined;
   #isBusy = false;
@@ -79,32 +79,32 @@ export class PastReader implements PastArchive {
     this.#options = options;
   }
 
-  /** How many questions wait. */
+  /** The number of waiting queries. */
   get waiting(): number {
     return this.#queue.size;
   }
 
-  /** Whether the thread is there. */
+  /** Whether the thread runs. */
   get isAwake(): boolean {
     return this.#thread !== undefined;
   }
 
   ask(question: PastQuestion, asker: string, isWanted: () => boolean): Promise<ReadyAnswer> {
-    if (this.#isEnded) return Promise.reject(unavailable('the store is ending'));
+    if (this.#isEnded) return Promise.reject(unavailable('the store is shutting down'));
     if (this.#queue.size >= maxQuestions)
-      return Promise.reject(unavailable(`expected at most ${maxQuestions} questions at once, all are there`));
+      return Promise.reject(unavailable(`expected at most ${maxQuestions} waiting queries: try again later`));
     const { promise, resolve, reject } = Promise.withResolvers<ReadyAnswer>();
-    const drop = () => reject(unavailable('nobody wants to know any more'));
+    const drop = () => reject(unavailable('nobody waits for the answer any more'));
     this.#queue.add({ question, asker, weight: weightOf(question), isWanted, drop, resolve, reject });
     if (!this.#isBusy) void this.#work();
     return promise;
   }
 
-  /** Ends the thread; what waits is refused. Resolves when it has ended. */
+  /** Ends the thread and refuses waiting queries. Resolves when the thread has ended. */
   async end(): Promise<void> {
     this.#isEnded = true;
     for (let next = this.#queue.take(); next !== undefined; next = this.#queue.take())
-      next.reject(unavailable('the store is ending'));
+      next.reject(unavailable('the store is shutting down'));
     await this.#giveUp();
   }
 
@@ -117,15 +117,15 @@ export class PastReader implements PastArchive {
   }
 
   #takeHalf(): Question[] {
-    return this.#queue.takeSome(Math.min(maxHanded, Math.ceil(this.#queue.size / 2)), maxHandedParameters);
+    return this.#queue.takeSome(Math.min(maxBatch, Math.ceil(this.#queue.size / 2)), maxBatchParameters);
   }
 
   async #answer(some: readonly Question[]): Promise<void> {
     const questions = some.map(({ question }) => question);
-    const fine = new Set(questions.filter(isFine).map((question) => this.#fileOf(question)));
-    await Promise.all([...fine].map((file) => within(file.flush(), flushMs)));
+    const recent = new Set(questions.filter(needsRecent).map((question) => this.#fileOf(question)));
+    await Promise.all([...recent].map((file) => within(file.flush(), flushMs)));
     if (this.#isEnded) {
-      for (const { reject } of some) reject(unavailable('the store is ending'));
+      for (const { reject } of some) reject(unavailable('the store is shutting down'));
       return;
     }
     const answers = await this.#read(
@@ -147,12 +147,12 @@ export class PastReader implements PastArchive {
     }
   }
 
-  /** When the thread fails, that is the answer to the first question; the others may have better luck with the next thread. */
+  /** When the thread fails, the first query gets the error. The others are sent to the next thread. */
   async #read(requests: readonly ReadRequest[]): Promise<readonly ReadAnswer[]> {
     if (this.#thread === undefined && this.#hanging >= maxHanging)
-      return [{ failure: 'the disk does not answer, and the threads that wait for it do not end' }];
+      return [{ failure: 'the disk does not answer, and the threads that wait for it are still blocked' }];
     try {
-      this.#thread ??= new StoreThread('reader-thread', 'reads the past');
+      this.#thread ??= new StoreThread('reader-thread', 'reads history and audit');
       const answers = await within(this.#thread.ask(requests), hungMs, this.#options.scheduler);
       if (answers !== undefined) return answers;
       void this.#giveUp();
@@ -185,8 +185,8 @@ function handOver(question: PastQuestion): HandedQuestion {
   return question.ask === 'history' && question.list !== undefined ? handListOver(question) : question;
 }
 
-/** Whether it makes a difference what has happened in the last second. */
-function isFine(question: PastQuestion): boolean {
+/** Returns whether changes of the last second matter to the answer. */
+function needsRecent(question: PastQuestion): boolean {
   return question.ask !== 'history' || (question.to - question.from) / question.points < writtenWithinMs;
 }
 
@@ -194,15 +194,15 @@ function unavailable(message: string): HubError {
   return new HubError('unavailable', message);
 }
 
-// Questions that wait for the thread that reads. Askers take turns, so that nobody waits for all that somebody else has asked.
+// Queries that wait for the reader thread. Askers take turns, so one with many queries does not delay the others.
 
 interface Waiting {
   readonly asker: string;
-  /** What it costs to hand it over, in parameters. */
+  /** The cost of sending it to the thread, in parameters. */
   readonly weight: number;
-  /** Whether somebody still wants the answer. */
+  /** Whether the asker still waits for the answer. */
   isWanted(): boolean;
-  /** Nobody did any more when its turn came. */
+  /** Is called instead of a turn when the answer is no longer wanted. */
   drop(): void;
 }
 
@@ -221,7 +221,7 @@ export class QuestionQueue<Item extends Waiting> {
     this.#size++;
   }
 
-  /** Puts those back, of those that were taken last, that have not had their turn after all: they are the next ones. */
+  /** Puts back items of the last batch that had no turn. They come next. */
   putBack(items: readonly Item[]): void {
     const later = new Map(this.#byAsker);
     this.#byAsker.clear();
@@ -233,7 +233,7 @@ export class QuestionQueue<Item extends Waiting> {
     this.#size += items.length;
   }
 
-  /** Takes the next ones that are still wanted, so many at most; the last one may go beyond the weight. */
+  /** Takes up to `most` items that are still wanted. The last one may exceed `mostWeight`. */
   takeSome(most: number, mostWeight = Number.POSITIVE_INFINITY): Item[] {
     const items: Item[] = [];
     for (let weight = 0; items.length < most && weight < mostWeight; ) {
@@ -245,7 +245,7 @@ export class QuestionQueue<Item extends Waiting> {
     return items;
   }
 
-  /** Takes the next one that is still wanted; undefined: there is none. */
+  /** Takes the next item that is still wanted; undefined: there is none. */
   take(): Item | undefined {
     for (const [asker, waiting] of this.#byAsker) {
       this.#byAsker.delete(asker);

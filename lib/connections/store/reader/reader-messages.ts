@@ -1,6 +1,5 @@
-// What the hub's thread asks of the thread that reads, and what it is answered: some questions at once, and the answers to as many
-// of them, from the first on, as are ready soon. A list of 10,000 parameters is handed over as one text: to copy so many objects takes
-// the hub's thread 5 ms.
+// Messages between the hub's thread and the reader thread: a batch of queries, and the answers to as many of them, in order, as are ready
+// soon. A list of 10,000 parameters is sent as one text: copying so many objects would block the hub's thread for 5 ms.
 import type { ErrorCode } from '../../../model/error.ts';
 import type { ValueType } from '../../../model/value.ts';
 import type { AskedParameter, HistoryQuestion, PastQuestion } from '../../persistence.ts';
@@ -11,7 +10,7 @@ export interface ReadRequest {
   readonly question: HandedQuestion;
 }
 
-/** A question whose parameters are the text, if it is for a list. */
+/** A query. A list query has its parameters as one text. */
 export type HandedQuestion = PastQuestion | HandedList;
 export type HandedList = Omit<HistoryQuestion, 'parameters'> & { readonly text: string };
 
@@ -34,6 +33,6 @@ export function takeListOver({ text, ...question }: HandedList): HistoryQuestion
 export type ReadAnswer =
   | { readonly body: Uint8Array<ArrayBuffer>; readonly tag: string }
   | { readonly code: ErrorCode; readonly message: string }
-  /** The database is damaged: who writes it should know. */
+  /** The database is damaged; the hub notifies the part that writes it. */
   | { readonly damage: string }
   | { readonly failure: string };

@@ -1,5 +1,5 @@
-// A second thread that reads, as far as it gets, pieces of a list that is long. It is there from the first long list on, as long as the
-// first thread is. What it does not hand over, whatever the reason, the first thread reads itself.
+// A second reader thread that takes over pieces of long lists. It starts with the first long list and lives as long as the first thread.
+// The first thread reads all pieces that the second one does not deliver, for whatever reason.
 import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads';
 import type { HistoryQuestion } from '../../persistence.ts';
 import { startThread } from '../store-thread.ts';
@@ -8,25 +8,25 @@ import type { Mark } from './past-database.ts';
 import type { Moment } from './past-moment.ts';
 import { type HandedList, handListOver } from './reader-messages.ts';
 
-/** A list of fewer parameters is read by the first thread alone. */
+/** The first thread reads lists of fewer parameters alone. */
 const longList = 100;
-/** The first thread waits for a piece no longer than it takes to read it. */
+/** How long the first thread waits for a piece: no longer than reading it would take. */
 const patienceMs = 50;
 
 export class SecondReader {
   #worker: Worker | undefined;
   #port: MessagePort | undefined;
   #number = 0;
-  #handed = 0;
-  /** Of the question before: until the second thread is done with it, it is asked nothing else. */
-  #desk: SharedState | undefined;
+  #delivered = 0;
+  /** The state of the previous query: the second thread gets no other query before it ends that one. */
+  #shared: SharedState | undefined;
 
-  /** How many pieces the second thread has handed over. */
-  get handed(): number {
-    return this.#handed;
+  /** The number of pieces that the second thread has delivered. */
+  get delivered(): number {
+    return this.#delivered;
   }
 
-  /** Reads the pieces of a list, up to one that is cut; `now` is that of the moment. Errors: those of reading a piece. */
+  /** Reads the pieces of a list, up to an incomplete one; `now` is the time of the moment. Errors: those of reading a piece. */
   read(path: string, now: number, moment: Moment, question: HistoryQuestion): Piece[] {
     const count = piecesOf(question);
     const shared = createSharedState();
@@ -59,19 +59,19 @@ export class SecondReader {
     return pieces as Piece[];
   }
 
-  /** Ends the thread, if it is there. */
+  /** Ends the second thread, if it runs. */
   end(): void {
     void this.#worker?.terminate();
     this.#forget();
   }
 
   get #isFree(): boolean {
-    return this.#desk === undefined || hasEnded(this.#desk);
+    return this.#shared === undefined || hasEnded(this.#shared);
   }
 
   #ask(request: ShareRequest): void {
     this.#port ??= this.#start();
-    this.#desk = request.shared;
+    this.#shared = request.shared;
     this.#port.postMessage(request);
   }
 
@@ -81,81 +81,81 @@ export class SecondReader {
     worker.once('exit', () => {
       if (worker === this.#worker) this.#forget();
     });
-    worker.on('error', () => {}); // the first thread reads alone, and a long list brings another one
+    worker.on('error', () => {}); // the first thread reads alone, and the next long list starts another thread
     this.#worker = worker;
     return port1;
   }
 
   #forget(): void {
     this.#port?.close();
-    [this.#worker, this.#port, this.#desk] = [undefined, undefined, undefined];
+    [this.#worker, this.#port, this.#shared] = [undefined, undefined, undefined];
   }
 
-  /** Takes what is handed over, and waits for what the second thread has taken. */
+  /** Takes delivered pieces, and waits for those that the second thread still reads. */
   #collect(shared: SharedState, pieces: (Piece | undefined)[]): void {
     for (;;) {
-      const [handed, isOver] = [countHanded(shared), hasEnded(shared)];
+      const [delivered, isOver] = [countDelivered(shared), hasEnded(shared)];
       for (let got = receiveMessageOnPort(this.#port!); got !== undefined; got = receiveMessageOnPort(this.#port!)) {
         const { number, place, text } = got.message as SharedPiece;
-        if (number !== this.#number) continue; // it came too late
+        if (number !== this.#number) continue; // a late piece of an earlier query
         pieces[place] = { text, isCut: false };
-        this.#handed++;
+        this.#delivered++;
       }
       const isWhole = isOver || !pieces.includes(undefined);
-      if (isWhole || !awaitHanded(shared, handed, patienceMs)) return;
+      if (isWhole || !awaitDelivered(shared, delivered, patienceMs)) return;
     }
   }
 }
 
-// How two threads share the pieces of a list: each takes the next one that nobody has taken, and the second hands over what it has read.
+// Two threads share the pieces of a list: each takes the next free piece, and the second thread delivers those that it has read.
 
-/** What the second thread is asked to help with. */
+/** The request to the second thread. */
 export interface ShareRequest {
   readonly number: number;
   /** The path of the database. */
   readonly path: string;
   readonly question: HandedList;
-  /** When it is asked; together with the mark that is the moment which the whole answer is of. */
+  /** The time of the query. With the mark it defines the moment of the whole answer. */
   readonly now: number;
   readonly mark: Mark;
-  /** How long the question may still take. */
+  /** The time that is left for the query. */
   readonly leftMs: number;
   readonly shared: SharedState;
 }
 
-/** A piece that the second thread has read. */
+/** A piece from the second thread. */
 export interface SharedPiece {
   readonly number: number;
   readonly place: number;
   readonly text: string;
 }
 
-/** Where pieces are taken, in memory that both threads see. */
+/** The next free piece, the count of delivered pieces and the end flag, in memory that both threads share. */
 type SharedState = Int32Array<SharedArrayBuffer>;
 
-const [nextPlace, handed, ended] = [0, 1, 2];
+const [nextPlace, delivered, ended] = [0, 1, 2];
 
 function createSharedState(): SharedState {
   return new Int32Array(new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT));
 }
 
-/** The place of the next piece; it may be behind the last one. */
+/** Takes the next piece and returns its place, which may be past the last one. */
 export function takePlace(shared: SharedState): number {
   return Atomics.add(shared, nextPlace, 1);
 }
 
-/** Nobody is to take any more of so many pieces. */
+/** Lets neither thread take another piece. */
 function closeSharedState(shared: SharedState, pieces: number): void {
   Atomics.store(shared, nextPlace, pieces);
 }
 
-/** The second thread says that it has handed over a piece. */
+/** Signals from the second thread that a piece was delivered. */
 export function answerHanded(shared: SharedState): void {
-  Atomics.add(shared, handed, 1);
-  Atomics.notify(shared, handed);
+  Atomics.add(shared, delivered, 1);
+  Atomics.notify(shared, delivered);
 }
 
-/** The second thread says that it hands over no more. */
+/** Signals from the second thread that no more pieces follow. */
 export function reportEnded(shared: SharedState): void {
   Atomics.store(shared, ended, 1);
   answerHanded(shared);
@@ -165,11 +165,11 @@ function hasEnded(shared: SharedState): boolean {
   return Atomics.load(shared, ended) === 1;
 }
 
-function countHanded(shared: SharedState): number {
-  return Atomics.load(shared, handed);
+function countDelivered(shared: SharedState): number {
+  return Atomics.load(shared, delivered);
 }
 
-/** Waits until more is handed over than was counted. Returns false when it took too long. */
-function awaitHanded(shared: SharedState, counted: number, mostMs: number): boolean {
-  return Atomics.wait(shared, handed, counted, mostMs) !== 'timed-out';
+/** Waits until more than `counted` pieces are delivered. Returns false after `mostMs`. */
+function awaitDelivered(shared: SharedState, counted: number, mostMs: number): boolean {
+  return Atomics.wait(shared, delivered, counted, mostMs) !== 'timed-out';
 }

@@ -1,4 +1,4 @@
-// The part of a store that keeps snapshots: for each selection the parameters `save`, `recall`, `forget` and `matches`.
+// The part of a store that keeps snapshots. Each selection has the parameters `save`, `recall`, `forget` and `matches`.
 
 import { Observable, Subscription } from 'rxjs';
 import { unknownName } from '../../../json5/nearest-name.ts';
@@ -31,11 +31,11 @@ export interface KeepSnapshotsOptions {
   readonly context: Context;
   readonly hub: HubPort;
   readonly shelf: SnapshotShelf;
-  /** Takes over what can be asked for; returns what ends that. */
+  /** Publishes the snapshots; returns a function that withdraws them. */
   offer(archive: SnapshotArchive): () => void;
 }
 
-/** Serves the parameters of snapshots until it is unsubscribed. Cold, never errs. */
+/** Serves the parameters of snapshots until it is unsubscribed. Cold; never errs. */
 export function keepSnapshots({ selections, context, hub, shelf, offer }: KeepSnapshotsOptions): Part {
   return new Observable((subscriber) => {
     const store: Origin = { kind: 'connection', name: context.id };
@@ -85,11 +85,11 @@ class ServedSelection {
   readonly selection: LiveSelection;
   readonly #context: Context;
   readonly #settle: () => void;
-  /** What was asked for in this turn, which bounds it; of equal neighbours the first. */
+  /** The requests of this turn, without repetitions. The turn bounds their number. */
   #acts: Act[] = [];
-  /** How often something was asked for. */
+  /** The number of requests so far. */
   #asked = 0;
-  /** As `matches` was told last. */
+  /** The last reported value of `matches`. */
   #reported = false;
 
   constructor(selection: LiveSelection, context: Context, emit: (event: ConnectionEvent) => void) {
@@ -127,8 +127,8 @@ class ServedSelection {
   }
 
   /**
-   * Acts once the turn has settled: one look at all parameters is then enough, however often a turn asks for it. It is on behalf of the
-   * last one that asked.
+   * Acts once the turn has settled, so all requests of a turn share one pass over the parameters. The last request in the turn counts as
+   * the cause.
    */
   #actSoon(act: Act): void {
     const before = this.#acts.at(-1);
@@ -144,7 +144,7 @@ class ServedSelection {
     settle();
   }
 
-  /** Sets `matches` once the turn has settled, so that a recall is told as one step. */
+  /** Sets `matches` once the turn has settled, so that a recall changes it in one step. */
   notify(): void {
     if (this.selection.matches !== this.#reported) this.#settle();
   }

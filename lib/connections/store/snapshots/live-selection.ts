@@ -1,5 +1,5 @@
-// A selection of parameters with its snapshots: it saves, recalls, forgets and compares them, and knows whether the present values
-// are those of the one that was last saved or recalled.
+// A selection of parameters with its snapshots. It saves, recalls, forgets and compares them, and knows whether the current values match
+// the snapshot that was last saved or recalled.
 import { unknownName } from '../../../json5/nearest-name.ts';
 import { groupDigits } from '../../../model/digits.ts';
 import { describe, HubError, messageOf } from '../../../model/error.ts';
@@ -19,20 +19,20 @@ import {
   type SnapshotShelf,
 } from './shelf.ts';
 
-/** How many parameters a warning names. */
+/** The most parameters that a warning names. */
 const namedParameters = 5;
 
 interface LiveSelectionOptions {
   readonly name: string;
   readonly selection: Selection;
-  /** The store, which writes what is recalled. */
+  /** The store, as the origin of recalled values. */
   readonly store: Origin;
   readonly hub: Parameters;
   readonly shelf: SnapshotShelf;
   readonly log: Log;
 }
 
-/** What somebody has written to `save`, `recall` or `forget`. */
+/** A write to `save`, `recall` or `forget`. */
 export interface Act {
   readonly kind: 'save' | 'recall' | 'forget';
   readonly snapshot: string;
@@ -45,7 +45,7 @@ export class LiveSelection {
   readonly #options: LiveSelectionOptions;
   readonly #listed: ListedParameters;
   readonly #present: Present;
-  /** From the snapshot that was last saved or recalled; undefined: there is none. */
+  /** The difference from the snapshot that was last saved or recalled; undefined: there is none. */
   #difference: Difference | undefined;
 
   constructor(options: LiveSelectionOptions) {
@@ -56,27 +56,26 @@ export class LiveSelection {
     this.#compareWithLast();
   }
 
-  /** Whether a recall of the snapshot that was last saved or recalled would write nothing. */
+  /** Whether recalling the snapshot that was last saved or recalled would write nothing. */
   get matches(): boolean {
     return this.#difference?.count === 0;
   }
 
-  /** Takes over a change; to be told every change. */
+  /** Takes a change into account. The caller passes every change. */
   take(change: Change): void {
     this.#difference?.take(change);
   }
 
-  /** Notes that a reload has added or taken out parameters; `renew` is called soon after. */
+  /** Notes that a reload has added or removed parameters. The caller calls `renew` soon after. */
   noteReload(): void {
     this.#listed.renew();
   }
 
-  /** Compares anew. */
   renew(): void {
     this.#compareWithLast();
   }
 
-  /** The name to save under. Errors: `not-convertible`, `conflict` when there is no room. */
+  /** Checks the name for a save. Errors: `not-convertible`, `conflict` when there is no room. */
   nameToSave(input: unknown): string {
     this.#expectReady('save');
     const name = readName(this.#where('save'), input);
@@ -88,7 +87,7 @@ export class LiveSelection {
     return name;
   }
 
-  /** The name of a snapshot that there is. Errors: `not-found` with the nearest name. */
+  /** Checks the name of an existing snapshot. Errors: `not-found` with the nearest name. */
   knownName(parameterId: 'recall' | 'forget', input: unknown): string {
     this.#expectReady(parameterId);
     const name = String(convert('S', input));
@@ -98,8 +97,8 @@ export class LiveSelection {
   }
 
   /**
-   * Does what was asked for in one turn, in this order, within that turn; of several recalls the last one alone. What cannot be done any
-   * more is logged: the room was taken within the same turn.
+   * Performs the requests of one turn, in order and within that turn. Of several recalls only the last one counts. A request that is no
+   * longer possible is logged, such as a save after others in the turn took the room.
    */
   act(acts: readonly Act[]): void {
     const lastRecall = acts.findLastIndex(({ kind }) => kind === 'recall');
@@ -122,7 +121,7 @@ export class LiveSelection {
     return { name: this.name, saved: saved.reverse(), matches: this.matches ? shelf.last(this.name) : undefined };
   }
 
-  /** A snapshot beside what is now. Errors: `not-found` with the nearest name. */
+  /** Compares a snapshot with the current values. Errors: `not-found` with the nearest name. */
   compare(name: string): Snapshot {
     const { shelf, hub } = this.#options;
     const snapshot = shelf.find(this.name, name);
@@ -130,7 +129,7 @@ export class LiveSelection {
     return compare(snapshot, this.#listed.all, hub);
   }
 
-  /** Keeps the present values. Errors: `conflict` when there is no room. */
+  /** Saves the current values. Errors: `conflict` when there is no room. */
   #save(name: string): void {
     const { shelf, log } = this.#options;
     this.#expectPlace(name);
@@ -138,14 +137,14 @@ export class LiveSelection {
     this.#expectRoom(snapshot);
     shelf.save(snapshot);
     this.#difference = this.#present.difference();
-    log.info({ snapshot: name }, `${this.#what(name)} was saved: ${count(snapshot.parameters)} parameters`);
+    log.info({ snapshot: name }, `${this.#what(name)} saved: ${count(snapshot.parameters)} parameters`);
   }
 
-  /** Writes what differs, in listed order. */
+  /** Writes the values that differ, in listed order. */
   #recall(name: string): void {
     const { shelf, hub, store, log } = this.#options;
     const snapshot = shelf.find(this.name, name);
-    if (snapshot === undefined) return; // it was forgotten in the same turn
+    if (snapshot === undefined) return; // an earlier request of the turn has forgotten it
     const { expected, leftOut: unknown } = recollect(snapshot, this.#listed.all, hub);
     shelf.setLast(this.name, name);
     this.#difference = new Difference(expected);
@@ -156,17 +155,17 @@ export class LiveSelection {
         try {
           hub.writeTo(parameter, value, store);
         } catch (error) {
-          leftOut.push(messageOf(error)); // such as that there is no room for its text; the others are recalled
+          leftOut.push(messageOf(error)); // for example, there is no room for its text; the others are still recalled
         }
-    log.info({ snapshot: name }, `${this.#what(name)} was recalled: ${count(differing)} parameters differed`);
-    if (leftOut.length > 0) log.warn({ snapshot: name }, `${this.#what(name)} was recalled without ${listOf(leftOut)}`);
+    log.info({ snapshot: name }, `${this.#what(name)} recalled: ${count(differing)} parameters differed`);
+    if (leftOut.length > 0) log.warn({ snapshot: name }, `${this.#what(name)} recalled without ${listOf(leftOut)}`);
   }
 
   #forget(name: string): void {
     const { shelf, log } = this.#options;
     if (shelf.last(this.name) === name) this.#difference = undefined;
     shelf.forget(this.name, name);
-    log.info({ snapshot: name }, `${this.#what(name)} was forgotten`);
+    log.info({ snapshot: name }, `${this.#what(name)} forgotten`);
   }
 
   #compareWithLast(): void {
@@ -179,7 +178,7 @@ export class LiveSelection {
     return snapshot.bytes <= maxSnapshotBytes && this.#allBytes(snapshot) <= this.#options.shelf.maxBytes;
   }
 
-  /** Errors: `conflict`. */
+  /** Checks the number of snapshots. Errors: `conflict`. */
   #expectPlace(name: string): void {
     const { shelf } = this.#options;
     const isNew = shelf.find(this.name, name) === undefined;
@@ -187,7 +186,7 @@ export class LiveSelection {
       throw this.#noRoom(`at most ${maxSnapshots} snapshots`, `${maxSnapshots + 1}: forget one`);
   }
 
-  /** Errors: `conflict`. */
+  /** Checks the size of the snapshot and of all snapshots. Errors: `conflict`. */
   #expectRoom(snapshot: Sized): void {
     if (this.#hasRoom(snapshot)) return;
     const { bytes } = snapshot;
@@ -198,16 +197,16 @@ export class LiveSelection {
     throw this.#noRoom(`at most ${count(maxBytes)} bytes of all snapshots`, `${all}: forget some`);
   }
 
-  /** How large all snapshots are with this one in the place of that of its name. */
+  /** Returns the size of all snapshots after this one replaces the one of its name. */
   #allBytes({ bytes, name }: Sized): number {
     const { shelf } = this.#options;
     return shelf.bytes - (shelf.find(this.name, name)?.bytes ?? 0) + bytes;
   }
 
-  /** Errors: `conflict` in the moments in which the store has not asked its disk yet. */
+  /** Errors: `conflict` until the store has read its snapshots from the disk. */
   #expectReady(parameterId: string): void {
     if (!this.#options.shelf.isReady)
-      throw new HubError('conflict', `${this.#where(parameterId)}: expected a store that runs, it is just starting`);
+      throw new HubError('conflict', `${this.#where(parameterId)}: expected a running store, the store is starting`);
   }
 
   #noRoom(expected: string, got: string): HubError {
@@ -216,7 +215,7 @@ export class LiveSelection {
 
   #unknown(name: string): string {
     const known = this.#options.shelf.of(this.name).map((snapshot) => snapshot.name);
-    if (known.length === 0) return `unknown snapshot ${describe(name)}, nothing was saved yet`;
+    if (known.length === 0) return `unknown snapshot ${describe(name)}, no snapshot was saved yet`;
     return unknownName('snapshot', name.slice(0, maxNameLength), known);
   }
 
@@ -233,7 +232,7 @@ export class LiveSelection {
 function readName(where: string, input: unknown): string {
   const name = String(convert('S', input));
   if (/^[\p{L}\p{N}][^\p{C}/]*$/u.test(name) && !name.endsWith(' ') && [...name].length <= maxNameLength) return name;
-  const expected = `a name of 1 to ${maxNameLength} characters, the first a letter or a digit, none of them / or a control character`;
+  const expected = `a name of 1 to ${maxNameLength} characters that begins with a letter or a digit, without / and control characters`;
   throw new HubError('not-convertible', `${where}: expected ${expected}, got ${describe(input)}`);
 }
 
@@ -246,8 +245,8 @@ function count(number: number): string {
   return groupDigits(number);
 }
 
-// The parameters of a selection in listed order: that of the globs, and below one glob that of the declarations. In this order they are
-// recalled, so that a router switches before a fader opens.
+// The parameters of a selection in listed order: by glob, and within a glob by declaration. A recall writes them in this order, so that a
+// router switches before a fader opens.
 
 class ListedParameters {
   readonly #hub: Parameters;
@@ -255,7 +254,7 @@ class ListedParameters {
   readonly #places: number;
   #known: ReadonlySet<Parameter> | undefined;
 
-  /** `store` is the Connection ID of the store, whose own parameters are never among them. */
+  /** `store` is the Connection ID of the store. Its own parameters are never selected. */
   constructor(hub: Parameters, selection: Selection, store: string) {
     const globs = selection.include.map(globToRegExp);
     const isSelected = createSelection(selection);
@@ -274,13 +273,13 @@ class ListedParameters {
     };
   }
 
-  /** Those that there are now. */
+  /** The current parameters of the selection. */
   get all(): ReadonlySet<Parameter> {
     this.#known ??= this.#find();
     return this.#known;
   }
 
-  /** Notes that a reload has added or taken out parameters. */
+  /** Notes that a reload has added or removed parameters. */
   renew(): void {
     this.#known = undefined;
   }
@@ -292,13 +291,13 @@ class ListedParameters {
   }
 }
 
-// How many parameters differ from a snapshot: counted once, and kept by each change at the cost of a look into a map.
+// The number of parameters that differ from a snapshot. It is counted once; each change then costs one look-up in a map.
 
 class Difference {
   readonly #expected: ReadonlyMap<Parameter, Value>;
   #count = 0;
 
-  /** `expected` has what each parameter becomes when the snapshot is recalled. */
+  /** `expected` has the value of each parameter after a recall. */
   constructor(expected: ReadonlyMap<Parameter, Value>) {
     this.#expected = expected;
     for (const [parameter, value] of expected) if (parameter.value !== value) this.#count++;
@@ -308,7 +307,7 @@ class Difference {
     return this.#count;
   }
 
-  /** Takes over a change; to be told every change since it was created. */
+  /** Takes a change into account. The caller passes every change since the creation. */
   take({ parameter, value, previous }: Change): void {
     const expected = this.#expected.get(parameter);
     if (expected === undefined) return;
@@ -317,10 +316,9 @@ class Difference {
   }
 }
 
-// The present values of a selection, as a snapshot would keep them. They are looked at once for all that is saved between two changes,
-// however often that is.
+// The current values of a selection in the form of a snapshot. All saves between two changes share one pass over the values.
 
-/** What a snapshot of them has. */
+/** The contents of a snapshot. */
 interface Packed {
   readonly contents: string;
   readonly parameters: number;
@@ -330,12 +328,12 @@ interface Packed {
 class Present {
   readonly #hub: { readonly revision: number };
   readonly #listed: { readonly all: ReadonlySet<Parameter> };
-  /** What all below was found for. */
+  /** The revision for which the fields below are valid. */
   #revision = -1;
   #parameters: ReadonlySet<Parameter> | undefined;
   #mostBytes: number | undefined;
   #bytes: number | undefined;
-  /** One snapshot at most, as large as that may be; `release` lets go of it. */
+  /** At most one snapshot of up to `maxSnapshotBytes`, until `release`. */
   #packed: Packed | undefined;
   #difference: Difference | undefined;
 
@@ -344,14 +342,14 @@ class Present {
     this.#listed = listed;
   }
 
-  /** How large a snapshot is at most. This takes a tenth of the time of `bytes`. */
+  /** An upper bound of the size of a snapshot, in a tenth of the time of `bytes`. */
   get mostBytes(): number {
     this.#look();
     this.#mostBytes ??= mostBytes(this.#parameters!);
     return this.#mostBytes;
   }
 
-  /** How large a snapshot is. */
+  /** The size of a snapshot. */
   get bytes(): number {
     this.#look();
     this.#bytes ??= this.pack().bytes;
@@ -367,14 +365,14 @@ class Present {
     return this.#packed;
   }
 
-  /** How many parameters differ from these values, now and later; to be told every change while it is used. */
+  /** Returns the difference from these values. The caller passes every change to it. */
   difference(): Difference {
     this.#look();
     this.#difference ??= new Difference(knownValues(this.#parameters!));
     return this.#difference;
   }
 
-  /** Lets go of what is large. */
+  /** Releases the large fields. */
   release(): void {
     this.#packed = undefined;
     this.#difference = undefined;
@@ -392,21 +390,21 @@ class Present {
   }
 }
 
-/** The present values, but for those that are unknown. */
+/** Returns the current values, without unknown ones. */
 function knownValues(parameters: Iterable<Parameter>): ReadonlyMap<Parameter, Value> {
   const values = new Map<Parameter, Value>();
   for (const parameter of parameters) if (parameter.value !== undefined) values.set(parameter, parameter.value);
   return values;
 }
 
-// What a snapshot means for the parameters that there are now: what a recall writes, what it leaves out, and what differs.
+// Matches a snapshot with the current parameters: the values that a recall writes, those that it leaves out, and the differences.
 
 type Find = Parameters;
 
 interface Recollection {
-  /** What each parameter becomes, in listed order. */
+  /** The value of each parameter after a recall, in listed order. */
   readonly expected: ReadonlyMap<Parameter, Value>;
-  /** Addresses, each with the reason why nothing is written there. */
+  /** Addresses that a recall does not write, each with the reason. */
   readonly leftOut: readonly string[];
 }
 
@@ -433,7 +431,7 @@ function recollect({ contents, parameters }: Kept, listed: Iterable<Parameter>, 
   return { expected, leftOut };
 }
 
-/** Puts every value that was saved beside the present one. */
+/** Pairs every saved value with the current one. */
 function compare(snapshot: Kept, listed: Iterable<Parameter>, hub: Find): Snapshot {
   const { selection, name, time, contents } = snapshot;
   const saved = new Map(readContents(contents).map((one) => [one[0], one]));
@@ -448,9 +446,9 @@ function compare(snapshot: Kept, listed: Iterable<Parameter>, hub: Find): Snapsh
   return { selection, name, time, values };
 }
 
-// A snapshot as it is kept: a text of JSON, from which it is read whenever it is recalled or compared.
+// A snapshot is stored as JSON text and parsed at each recall or comparison.
 
-/** What one unit of a text takes in JSON at most, one of an address, a number, and what stands around each value: `["","S",""],`. */
+/** The most bytes in JSON for a code unit of a text, a code unit of an address, a number, and the punctuation of a value: `["","S",""],`. */
 const escapedBytes = 6;
 const addressBytes = 3;
 const numberBytes = 32;
@@ -458,7 +456,7 @@ const signsBytes = 16;
 
 type SavedValue = readonly [address: string, type: ValueType, value: Value];
 
-/** The present values as a snapshot: `[["desk/lamp","B",true]]`; unknown ones are left out. */
+/** Writes the current values as a snapshot: `[["desk/lamp","B",true]]`. Unknown ones are left out. */
 function writeContents(parameters: Iterable<Parameter>): { contents: string; parameters: number } {
   const values = [...parameters]
     .filter(({ value }) => value !== undefined)
@@ -466,7 +464,7 @@ function writeContents(parameters: Iterable<Parameter>): { contents: string; par
   return { contents: JSON.stringify(values), parameters: values.length };
 }
 
-/** How many bytes the present values take as a snapshot at most: it costs a tenth of writing them. */
+/** Returns an upper bound of the bytes of a snapshot, at a tenth of the cost of writing it. */
 function mostBytes(parameters: Iterable<Parameter>): number {
   let bytes = 2;
   for (const { address, value } of parameters)
@@ -477,7 +475,7 @@ function mostBytes(parameters: Iterable<Parameter>): number {
   return bytes;
 }
 
-/** What can be read of it: somebody may have edited it to what `writeContents` does not write. */
+/** Returns the readable values: somebody may have edited the text. */
 function readContents(contents: string): SavedValue[] {
   try {
     const values: unknown = JSON.parse(contents);
@@ -493,7 +491,7 @@ function isSaved(saved: unknown): saved is SavedValue {
   return typeof address === 'string' && valueTypes.includes(type) && isValueOf(type, value);
 }
 
-/** What a parameter becomes when a saved value is written to it. Errors: as those of a write. */
+/** Returns the value of a parameter after a write of a saved value. Errors: those of the write. */
 function expectedValue({ type, accept }: Parameter, value: Value): Value {
   return accept === undefined ? convert(type, value) : accept(value);
 }

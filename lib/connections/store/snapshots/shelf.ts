@@ -1,19 +1,19 @@
-// All snapshots of a store, by selection and name, and what of them is yet to be written to the disk.
+// All snapshots of a store, by selection and name, and the ones that are not on the disk yet.
 import type { Opened, SnapshotBatch, SnapshotRow } from '../thread/values/values-messages.ts';
 
-/** A snapshot; how it is read says `live-selection.ts`. */
+/** A snapshot; `live-selection.ts` reads its contents. */
 export type Kept = SnapshotRow;
 
-/** How much one transaction writes, about; at least one snapshot. */
+/** The approximate size of one transaction, which writes at least one snapshot. */
 const batchBytes = 4 * 1024 * 1024;
 
 export class SnapshotShelf {
-  /** How large all of them together may be, in bytes. */
+  /** The maximum size of all snapshots together, in bytes. */
   readonly maxBytes: number;
   readonly #selections = new Map<string, Map<string, Kept>>();
   /** The snapshot that was last saved or recalled, by selection. */
   readonly #last = new Map<string, string>();
-  /** What the disk has otherwise: `selection/name`, and selections whose last one is another. */
+  /** Differences from the disk: snapshots by `selection/name`, and selections with another last snapshot. */
   readonly #changed = new Map<string, readonly [selection: string, name: string]>();
   readonly #changedLast = new Set<string>();
   #bytes = 0;
@@ -30,17 +30,17 @@ export class SnapshotShelf {
     return this.#bytes;
   }
 
-  /** Whether the disk was asked what it has. */
+  /** Whether the snapshots on the disk were read, or could not be. */
   get isReady(): boolean {
     return this.#isReady;
   }
 
-  /** Calls back once it is known what the disk has. */
+  /** Is called once the snapshots on the disk are known. */
   set onAdopted(call: () => void) {
     this.#onAdopted = call;
   }
 
-  /** Takes over what the disk has, once it can be read. What was changed meanwhile stays as it is. */
+  /** Takes over the snapshots on the disk, once it can be read. Snapshots that changed in the meantime stay. */
   adopt({ held, reason }: Pick<Opened, 'held' | 'reason'>): void {
     this.#isReady = true;
     if (this.#isAdopted || (held === undefined && reason !== undefined)) return;
@@ -56,7 +56,7 @@ export class SnapshotShelf {
     return this.#selections.get(selection)?.get(name);
   }
 
-  /** Those of a selection, in the order in which they were saved. */
+  /** Returns the snapshots of a selection, in the order in which they were saved. */
   of(selection: string): readonly Kept[] {
     return [...(this.#selections.get(selection)?.values() ?? [])];
   }
@@ -85,12 +85,12 @@ export class SnapshotShelf {
     this.#changedLast.add(selection);
   }
 
-  /** The disk has nothing of it, or something else: all of it is to be written. */
+  /** Marks all snapshots for writing: the contents of the disk are unknown. */
   renew(): void {
     this.#isAnew ||= this.#isAdopted;
   }
 
-  /** What is to be written next, undefined: nothing. It stays so until `written` says that it has been. */
+  /** Returns the next batch to write; undefined: none. A batch stays pending until `written`. */
   take(): SnapshotBatch | undefined {
     if (this.#isAnew) {
       const saved = [...this.#selections.values()].flatMap((selection) => [...selection.values()]);
@@ -131,17 +131,16 @@ function keyOf(selection: string, name: string): string {
   return `${selection}/${name}`;
 }
 
-// What snapshots may cost.
+// Limits of snapshots.
 
-/** How many selections a store has. */
+/** Per store. */
 export const maxSelections = 64;
-/** How many snapshots a selection has. */
+/** Per selection. */
 export const maxSnapshots = 100;
-/** How many parameters a snapshot has. */
+/** Per snapshot. */
 export const maxParameters = 20_000;
-/** How large a snapshot is, in bytes. */
 export const maxSnapshotBytes = 4 * 1024 * 1024;
-/** How large all snapshots of a store together are, in bytes; and at most a quarter of the database. */
+/** All snapshots of a store together, which also take at most a quarter of the database. */
 export const maxBytesOfAll = 64 * 1024 * 1024;
-/** How long a name is, in characters. */
+/** In characters. */
 export const maxNameLength = 64;

@@ -1,5 +1,5 @@
-// Gathers what has changed since a revision: the hub keeps parameters in the order of their changes, so no change is listened to
-// and nothing waits in a queue. Long values come after short ones, a few at a time: whoever writes many of them holds up nobody else.
+// Collects the values that changed since a revision. The hub keeps parameters in the order of their changes, so this needs no listener
+// and no queue. Long values follow short ones, a few at a time: a writer of many long values does not delay others.
 
 import type { Parameter } from '../../../model/parameter.ts';
 import { writerOf } from '../../../model/writer.ts';
@@ -7,14 +7,14 @@ import type { Parameters } from '../../hub-port.ts';
 import type { ValueRow } from '../thread/values/values-messages.ts';
 import type { CausesWriter } from './kept-causes.ts';
 
-/** How much one transaction writes at most; what is left over comes with the next. */
+/** Bounds of one transaction. The next one writes the rest. */
 const maxBatchValues = 10_000;
 const maxBatchCharacters = 4 * 1024 * 1024;
-/** A longer text waits, and so much of those that wait one transaction writes at most. */
+/** Longer texts wait. One transaction writes up to `maxLongCharacters` of them. */
 const longCharacters = 4096;
 const maxLongCharacters = 512 * 1024;
 
-/** Long values that are to be written. Whoever wrote them takes turns: many of one writer hold up none of another. */
+/** Long values that are not on the disk yet. Their writers take turns: many values of one writer do not delay those of another. */
 export class LongValues {
   readonly #byWriter = new Map<string, Set<Parameter>>();
   readonly #writers = new Map<Parameter, string>();
@@ -46,7 +46,7 @@ export class LongValues {
     this.#byWriter.clear();
   }
 
-  /** One of each writer, then another one of each, and so on. */
+  /** Yields one value of each writer, then a second one of each, and so on. */
   *inTurns(): Iterable<Parameter> {
     let turns = [...this.#byWriter.values()].map((values) => values.keys());
     while (turns.length > 0) {
@@ -61,15 +61,15 @@ export interface Gathered {
   readonly values: readonly ValueRow[];
   /** The parameters of the values. */
   readonly parameters: readonly Parameter[];
-  /** All changes up to this revision are in it, or wait among the long ones. */
+  /** All changes up to this revision are in the batch or wait as long values. */
   readonly revision: number;
-  /** Whether there is more. */
+  /** Whether more values are waiting. */
   readonly isFull: boolean;
 }
 
 /**
- * Gathers the newest value of each parameter that changed after the revision with its causes, oldest change first. Long ones wait in `long`
- * until they are written: the caller deletes them then.
+ * Collects the newest value, with its causes, of each parameter that changed after the revision, oldest change first. Long values wait in
+ * `long` until they are written; the caller then deletes them.
  */
 export function gather(
   hub: Parameters,
@@ -127,12 +127,12 @@ class Batch {
   }
 }
 
-/** The value of a parameter that has one, as it is kept. */
+/** Returns the value of a parameter as a row. The parameter has a value. */
 export function rowOf({ address, type, value, lastChange }: Parameter, writer: CausesWriter): ValueRow {
   return [address, type, value!, Math.trunc(lastChange!.time), writer.write(lastChange!)];
 }
 
-/** A default is not kept: when its author changes it, the new one holds. */
+/** Returns whether the value is a default. Defaults are not kept, so an edited default takes effect. */
 export function isDefault({ address, lastChange }: Parameter): boolean {
   const { kind, name, reportedBy } = lastChange!.origin;
   return kind === 'connection' && reportedBy === undefined && address.startsWith(`${name}/`);

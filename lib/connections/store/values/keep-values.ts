@@ -1,5 +1,5 @@
-// Keeps the values on the disk those of the hub: 100 ms after a change what has changed is written in one transaction. What
-// cannot be written stays in the hub, which knows the newest anyhow, and is written once that is possible again.
+// Writes the hub's values to the disk: 100 ms after a change, one transaction writes all changed values. If the disk fails, the hub still
+// has the newest values and writes them once the disk works again.
 import { groupDigits } from '../../../model/digits.ts';
 import type { Parameter } from '../../../model/parameter.ts';
 import { within } from '../../../model/time/deadline.ts';
@@ -30,23 +30,23 @@ import { type Gathered, gather, isDefault, LongValues, rowOf } from './gather.ts
 import { CausesWriter, readCauses } from './kept-causes.ts';
 import { ValueShares } from './shares.ts';
 
-/** How many values are counted at once. */
+/** The number of values that are counted in one go. */
 const countedAtOnce = 1000;
-/** How much is written with a batch of what had no room before. */
+/** The most bytes in a batch for values that previously had no room. */
 const fittingBytes = 512 * 1024;
 
 interface ValuesOptions extends KeeperOptions {
   readonly writer: ValuesWriter;
   /** The snapshots, which are written with the values. */
   readonly snapshots: SnapshotShelf;
-  /** What the first opening comes to, where the hub has restored its values from it. */
+  /** The first opening, if the hub restored its values from it. */
   readonly opened: Promise<Opened> | undefined;
   readonly isSelected: (address: string) => boolean;
   readonly request: Omit<OpenRequest, 'ask'>;
   readonly log: Log;
-  /** Is handed what the database held, whenever it is opened while the hub runs. */
+  /** Is called with the contents of the database each time it is opened while the hub runs. */
   giveBack(held: Opened['held']): void;
-  /** Hears whether the database is open: then the folder belongs to this hub. */
+  /** Is called when the database is opened or closed. While it is open, the folder belongs to this hub. */
   reportOpen(isOpen: boolean): void;
 }
 
@@ -59,19 +59,19 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
   readonly #causes = new CausesWriter();
   readonly #wanted = new WeakMap<Parameter, boolean>();
   #opened: Promise<Opened> | undefined;
-  /** All changes up to this revision are on the disk, or wait among the long ones. */
+  /** All changes up to this revision are on the disk or wait as long values. */
   #written: number;
   /** Long values that are not on the disk yet. */
   readonly #long = new LongValues();
-  /** Who takes how much; undefined: there is room for all. */
+  /** The shares of the writers; undefined: there is room for all values. */
   #shares: ValueShares | undefined;
-  /** Values that are kept no longer, and are still on the disk. */
+  /** Values that are no longer kept, but still on the disk. */
   #forgotten: Parameter[] = [];
-  /** Whether what belongs to no parameter any more has been forgotten, since something was written or a parameter was removed. */
+  /** Whether values without a parameter were deleted since the last write or removal of a parameter. */
   #hasMadeRoom = false;
-  /** How often a value was refused until nobody was counted any more. */
+  /** The refusals of earlier counts of shares. */
   #refusals = 0;
-  /** Who was named in the log. */
+  /** The writers that the log has named. */
   readonly #reportedRefused = new Set<string>();
 
   constructor(options: ValuesOptions, report: (event: ConnectionEvent) => void) {
@@ -115,11 +115,11 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     if (restored === undefined && !this.isEnding) giveBack(opened.held);
     snapshots.adopt(opened);
     this.noteOpened(opened);
-    this.isOpen &&= !this.isEnding; // what another hub frees meanwhile is not ours
+    this.isOpen &&= !this.isEnding; // a folder that another hub has released in the meantime is not ours
     reportOpen(this.isOpen);
   }
 
-  /** Everything is to be written: what the disk has of it is not known. */
+  /** Marks everything for writing: the contents of the disk are unknown. */
   #renew(): void {
     this.#written = 0;
     this.#hasMadeRoom = false;
@@ -150,7 +150,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     return gathered.isFull ? 'more' : isEmpty ? 'nothing' : 'all';
   }
 
-  /** What is to be written of a batch, and which values are kept no longer, as somebody has used up its share of the room. */
+  /** Returns the rows of a batch that fit, and the values that are no longer kept since their writers exceed their shares. */
   #within({ values, parameters }: Gathered): { values: readonly ValueRow[]; forgotten: readonly Parameter[] } {
     const forgotten = new Set(this.#forgotten.splice(0));
     const shares = this.#shares;
@@ -186,7 +186,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     return false;
   }
 
-  /** Has those give way who take most. Returns whether anything has changed by that. */
+  /** Makes room by dropping values of the largest writers. Returns whether that changed anything. */
   async #giveWay(): Promise<boolean> {
     if (this.#shares === undefined && (await this.#count())) return true;
     const gone = this.#shares!.shrink();
@@ -196,8 +196,8 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
   }
 
   /**
-   * From now on it is counted who takes how much. What changes meanwhile is counted when it is written. Returns whether somebody has to give
-   * way by that.
+   * Starts to count the shares of the writers. Values that change during the count are counted when they are written. Returns whether a
+   * writer exceeds its share.
    */
   async #count(): Promise<boolean> {
     const { hub, request, scheduler } = this.#options;
@@ -219,21 +219,21 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     this.#reportedRefused.clear();
   }
 
-  /** Names in the log and in the audit whose values are not kept, once until all are. */
+  /** Names each writer whose values are not kept in the log and in the audit, once until all values are kept again. */
   #reportRefused(): void {
     const { log, hub } = this.#options;
     for (const [writer, values] of this.#shares?.refused() ?? []) {
       if (this.#reportedRefused.has(writer)) continue;
       this.#reportedRefused.add(writer);
-      const text = `values of ${writer} are not kept, as it takes most of the room that maxSize leaves to values`;
+      const text = `values of ${writer} are not kept: it takes most of the room that maxSize leaves for values`;
       log.warn({ writer, values }, text, `not kept ${writer}`);
       const after = `${groupDigits(values)} values are not kept`;
-      const cause = 'it takes most of the room that maxSize leaves to values';
+      const cause = 'it takes most of the room that maxSize leaves for values';
       hub.persistence.note({ kind: 'lost', user: writer, address: '', after, cause });
     }
   }
 
-  /** Where there is no room, what belongs to no parameter any more is forgotten first. */
+  /** Writes a batch. If there is no room, deletes the values of removed parameters and tries again. */
   async #attempt(batch: Batch): Promise<Written> {
     const { writer, hub } = this.#options;
     const written = await writer.write(batch);
@@ -253,20 +253,20 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
   }
 }
 
-// What connections have under way, as it is to be written: as JSON, and only where it is another than on the disk.
+// Memories of connections as JSON, such as running timers. Only those that differ from the disk are written.
 
 type Rows = Batch['memories'];
 
 class Memories {
   readonly #persistence: PersistencePort;
-  /** What is on the disk, by connection and name. */
+  /** The memories on the disk, by connection and name. */
   readonly #texts = new Map<string, string>();
 
   constructor(persistence: PersistencePort) {
     this.#persistence = persistence;
   }
 
-  /** What is to be written; until it has been, `renew` makes it so again. */
+  /** Takes the memories to write. After a failed write, `renew` makes them pending again. */
   take(): Rows {
     const rows: [connection: string, name: string, memory: string | undefined][] = [];
     for (const { connection, name, memory } of this.#persistence.takeMemories()) {
@@ -282,7 +282,7 @@ class Memories {
       else this.#texts.set(keyOf(connection, name), text);
   }
 
-  /** Nothing is known to be on the disk. */
+  /** Forgets what is on the disk, so all memories are written again. */
   renew(): void {
     this.#texts.clear();
     this.#persistence.renewMemories();
@@ -293,24 +293,24 @@ function keyOf(connection: string, name: string): string {
   return `${connection}/${name}`;
 }
 
-// The thread that writes values, seen from the hub's.
+// The hub's side of the thread that writes values.
 
 export class ValuesWriter {
   readonly #thread = new StoreThread<Request, Answer>('values-thread', 'writes values');
 
-  /** Opens the database, whatever has become of it. Errors: when the thread has ended. */
+  /** Opens the database in any condition. Errors: when the thread has ended. */
   async open(request: Omit<OpenRequest, 'ask'>): Promise<Opened> {
     return ((await this.#thread.ask({ ask: 'open', ...request })) as { opened: Opened }).opened;
   }
 
-  /** Writes a batch; when it resolves as written, it is on the disk. Errors: when the thread has ended. */
+  /** Writes a batch. Resolves as `written` once it is on the disk. Errors: when the thread has ended. */
   async write(batch: Batch): Promise<Written> {
     const values = packRows(batch.values);
     const question: Request = { ask: 'write', batch: { ...batch, values } };
     return ((await this.#thread.ask(question, buffersOf(values))) as { written: Written }).written;
   }
 
-  /** Forgets the values of all other addresses. Errors: when the thread has ended. */
+  /** Deletes the values of all other addresses. Errors: when the thread has ended. */
   async makeRoom(addresses: readonly string[]): Promise<Written> {
     return ((await this.#thread.ask({ ask: 'make room', addresses })) as { written: Written }).written;
   }
@@ -323,7 +323,7 @@ export class ValuesWriter {
 
 // The values as a part of the store.
 
-/** How long the start of the hub waits for the disk. */
+/** The hub waits this long for the disk when it starts. */
 const restoreDeadlineMs = 30_000;
 
 type Context = Pick<
@@ -332,7 +332,7 @@ type Context = Pick<
 >;
 type OpenContext = Pick<Context, 'settings' | 'resolvePath'>;
 
-/** A database that was opened for the start of the hub, until the connection runs. */
+/** A database that was opened for the start of the hub, before the connection runs. */
 export interface OpenedValues {
   readonly writer: ValuesWriter;
   readonly opened: Promise<Opened>;
@@ -340,7 +340,7 @@ export interface OpenedValues {
   readonly result: Opened | undefined;
 }
 
-/** Opens the database for a start of the hub, and waits for what it holds. */
+/** Opens the database for a start of the hub, and waits for its contents. */
 export async function openValues(context: OpenContext): Promise<OpenedValues> {
   const writer = new ValuesWriter();
   const opening = writer.open(requestOf(context, true));
@@ -349,7 +349,7 @@ export async function openValues(context: OpenContext): Promise<OpenedValues> {
     restoreDeadlineMs,
   );
   const opened = result === undefined ? opening.then(tooLate) : opening;
-  opened.catch(() => {}); // the connection tells it when it runs
+  opened.catch(() => {}); // the connection reports it once it runs
   return { writer, opened, result };
 }
 
@@ -358,7 +358,7 @@ function tooLate(opened: Opened): Opened {
   return { ...opened, losses: [...opened.losses, loss] };
 }
 
-/** Keeps values. `tellOpen` hears whether the database is open. */
+/** Creates the part that keeps values. It calls `reportOpen` when the database is opened or closed. */
 export function valuesOf(
   context: Context,
   hub: HubPort,
@@ -400,7 +400,7 @@ function requestOf({ settings, resolvePath }: OpenContext, isRead: boolean) {
   return { folder: resolvePath(settings.folder), maxBytes: roomOf(settings.maxSize).valuesBytes, isRead };
 }
 
-/** The values as the hub takes them back. Their causes are read when somebody asks why they are so. */
+/** Returns the values for the hub to restore. Their causes are parsed only for `explain`. */
 export function keptOf(rows: readonly ValueRow[], isSelected: (address: string) => boolean): KeptValue[] {
   return rows
     .filter(([address]) => isSelected(address))
@@ -410,16 +410,16 @@ export function keptOf(rows: readonly ValueRow[], isSelected: (address: string) 
 }
 
 /**
- * Gives back what another hub of a pair has kept in the same folder, once the folder is that of this hub: to be called with what the
- * database held whenever it was opened. The first time the hub may wait for it.
+ * Restores the values that the other hub of a pair has kept in the same folder, once this hub owns the folder. Call it with the contents
+ * of the database each time it is opened. The hub may wait for the first call.
  */
 function createGiveBack(id: string, persistence: PersistencePort, log: Log, isSelected: (address: string) => boolean) {
   let isFirst = true;
   return (held: Opened['held']) => {
     const values = keptOf(held?.values ?? [], isSelected);
     const isTaken = persistence.giveBack({ values, memories: held?.memories ?? [] }, id);
-    if (isTaken) log.info({ values: values.length }, `gives back ${values.length} values`);
-    else if (isFirst) log.warn({}, 'gives nothing back: connections have not waited any longer');
+    if (isTaken) log.info({ values: values.length }, `restored ${values.length} values`);
+    else if (isFirst) log.warn({}, 'no values restored: the connections started without waiting any longer');
     isFirst = false;
   };
 }

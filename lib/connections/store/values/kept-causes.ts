@@ -1,5 +1,5 @@
-// The change that set a value and what had led to it, as text beside the value: JSON that people can query. So `explain` goes on
-// where the hub that ended has stopped.
+// The change that set a value and its causes, stored with the value as JSON that people can query. After a restart, `explain` still shows
+// them.
 
 import { z } from 'zod';
 import { type Change, type Origin, originKinds, type Parameter } from '../../../model/parameter.ts';
@@ -7,12 +7,12 @@ import { cutText } from '../../../model/printable.ts';
 import { isTime } from '../../../model/time/iso-time.ts';
 import { type Value, type ValueType, valueTypes } from '../../../model/value.ts';
 
-/** How many changes are kept with a value, the newest ones. */
+/** The most changes kept with a value: the newest ones. */
 export const maxKeptCauses = 16;
-/** Texts that changes have set are cut at this length; the value itself is whole, beside them. */
+/** Texts in changes are cut at this length. The value itself is stored in full. */
 export const maxCauseText = 200;
 
-/** A value as it is kept: what its first link leaves out. */
+/** A stored value: the fields that its first link leaves out. */
 export interface KeptLeaf {
   readonly address: string;
   readonly type: ValueType;
@@ -20,21 +20,22 @@ export interface KeptLeaf {
   readonly time: number;
 }
 
-/** The first link has no address, type, value and time: they are those of the value. Only the last one may have forgotten some. */
+/** The first link has no address, type, value and time: they are those of the value. Only the last one may have `forgotten`. */
 interface Link extends Origin, Partial<KeptLeaf> {
   readonly previous?: Value;
-  /** In the run of then; left out: an equal value was written again. */
+  /** The revision in the hub's run at that time; left out: an equal value was written again. */
   readonly revision?: number;
+  /** The number of earlier causes that are not kept. */
   readonly forgotten?: number;
 }
 
 /** Writes changes as text: `[{"kind":"rule","name":"lamp off","file":"demo.json5","revision":7},{"address":"clock/timer/2/trigger",…}]`. */
 export class CausesWriter {
   readonly #origins = new WeakMap<Origin, string>();
-  /** Changes that come one after another often have the same cause. */
+  /** Consecutive changes often have the same cause. */
   #last: { readonly cause: Change; readonly text: string } | undefined;
 
-  /** Of a change that has restored a value, what has set it before; empty: that is not known. */
+  /** Returns the causes as text. For a restored value it returns those of the change before the restart; empty: unknown. */
   write(change: Change): string {
     if (change.origin.kind === 'restored') return change.cause === undefined ? '' : this.write(change.cause);
     return `[{${this.#end(change, 1)}${this.#causes(change.cause)}]`;
@@ -57,7 +58,7 @@ export class CausesWriter {
     return text;
   }
 
-  /** The part that all links have; `count` is how many there are up to this one. */
+  /** Writes the part that all links have; `count` is the number of links up to this one. */
   #end(link: Change, count: number): string {
     const { origin, previous, revision, cause, depth } = link;
     const before = previous === undefined ? '' : `,"previous":${json(previous)}`;
@@ -94,7 +95,7 @@ const endSchema = z.object({
 const leaf = { address: text, type: z.enum(valueTypes), value: anyValue, time: z.int().refine(isTime) };
 const linksSchema = z.tuple([endSchema], endSchema.extend(leaf));
 
-/** Reads what `CausesWriter` has written; undefined: nothing is known, or somebody has edited it to what it cannot be. */
+/** Reads the text of a `CausesWriter`; undefined: nothing is known, or somebody has made the text invalid. */
 export function readCauses(leaf: KeptLeaf, text: string): Change | undefined {
   if (text === '') return undefined;
   const links = readLinks(text);

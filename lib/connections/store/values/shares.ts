@@ -1,24 +1,24 @@
-// Who takes how much of the room for values. While there is enough nobody counts. Once it is used up, whoever takes most gives way: a
-// writer of long texts loses some of its own, and nobody who takes less loses any.
+// Counts how much of the room for values each writer takes. The count starts once the room is used up. Then the largest writer loses some
+// of its values, and smaller writers lose none.
 
 import { groupDigits } from '../../../model/digits.ts';
 import type { Parameter } from '../../../model/parameter.ts';
 import { writerOf } from '../../../model/writer.ts';
 import type { ValueRow } from '../thread/values/values-messages.ts';
 
-/** Whoever gives way does so until values take this share of what they may: then there is room for the next ones. */
+/** The largest writer loses values until all values take this share of the budget, which leaves room for the next ones. */
 const lessShare = 0.95;
-/** When the database was full all the same, values may take less, down to this share of it: snapshots and memories have the rest. */
+/** If the database is still full, the budget shrinks, down to this share of the database: snapshots and memories take the rest. */
 const leastShare = 0.2;
-/** As long as values take less than this share nobody has to be counted. */
+/** The count ends when values take less than this share of the budget. */
 const plentyShare = 0.8;
 
-/** How many writers are shown. */
+/** The most writers that the text names. */
 const shownWriters = 3;
-/** How many values of a writer that have no room are looked at, whether they have now. */
+/** The most refused values of a writer that `fitting` examines. */
 const lookedAt = 100;
 
-/** What a row takes beside its texts; a long one takes whole pages. */
+/** The size of a row besides its texts. A row above `longBytes` takes whole pages. */
 const rowBytes = 48;
 const pageBytes = 4096;
 const longBytes = 1000;
@@ -28,26 +28,26 @@ export class ValueShares {
   #budget: number;
   readonly #kept = new Holdings();
   readonly #refused = new Holdings();
-  /** How often a value was refused. */
+  /** The number of refusals so far. */
   refusals = 0;
 
-  /** `maxBytes` is how large the database may become. */
+  /** `maxBytes` is the maximum size of the database. */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
     this.#budget = maxBytes;
   }
 
-  /** Whose values are not kept, and how many. */
+  /** The writers whose values are not kept, with the number of these values. */
   *refused(): Iterable<readonly [writer: string, values: number]> {
     for (const [writer, { values }] of this.#refused.byWriter) yield [writer, values.size];
   }
 
-  /** Whether all values are kept, and there is room for more. */
+  /** Whether all values are kept and there is room for more. */
   get isPlenty(): boolean {
     return this.#refused.bytes === 0 && this.#kept.bytes < this.#budget * plentyShare;
   }
 
-  /** The sentence for operators; undefined: all values are kept. */
+  /** The message for operators; undefined: all values are kept. */
   get text(): string | undefined {
     const all = [...this.#refused.byWriter].sort(([, one], [, other]) => other.bytes - one.bytes);
     if (all.length === 0) return undefined;
@@ -55,14 +55,14 @@ export class ValueShares {
       .slice(0, shownWriters)
       .map(([writer, { values, bytes }]) => `${groupDigits(values.size)} of ${writer} (${Math.ceil(bytes / 1e6)} MB)`);
     const more = all.length > shownWriters ? ` and of ${all.length - shownWriters} more` : '';
-    return `values are not kept, as who wrote them takes most of the room: ${reported.join(', ')}${more}`;
+    return `values are not kept, because their writers take most of the room: ${reported.join(', ')}${more}`;
   }
 
   isRefused(parameter: Parameter): boolean {
     return this.#refused.writerOf(parameter) !== undefined;
   }
 
-  /** The parameter is no more: there may be room again. */
+  /** Removes a parameter. There may be room again. */
   forget(parameter: Parameter): void {
     this.#refused.delete(parameter);
     this.#kept.delete(parameter);
@@ -70,8 +70,7 @@ export class ValueShares {
   }
 
   /**
-   * Counts a value that is to be written. Returns the parameters whose values are not kept from now on: this one, or some of who takes most
-   * of the room.
+   * Counts a value before it is written. Returns the parameters whose values are no longer kept: this one, or some of the largest writer.
    */
   put(parameter: Parameter, row: ValueRow): readonly Parameter[] {
     const writer = writerOf(parameter.lastChange!);
@@ -89,7 +88,7 @@ export class ValueShares {
     return gone;
   }
 
-  /** Some values that are not kept, and for which there is room again: so many bytes at most, or one. */
+  /** Returns refused values that fit again, of at most `maxBytes` together. */
   fitting(maxBytes: number): readonly Parameter[] {
     const fitting: Parameter[] = [];
     let free = Math.min(maxBytes, this.#budget * lessShare - this.#kept.bytes);
@@ -105,7 +104,7 @@ export class ValueShares {
     return fitting;
   }
 
-  /** The database was full: values take less from now on. Returns the parameters whose values are not kept any more. */
+  /** Reduces the budget after the database was full. Returns the parameters whose values are no longer kept. */
   shrink(): readonly Parameter[] {
     const gone: Parameter[] = [];
     this.#budget = Math.max(Math.min(this.#budget, this.#kept.bytes) * lessShare, this.#maxBytes * leastShare);
@@ -113,7 +112,7 @@ export class ValueShares {
     return gone;
   }
 
-  /** Refuses the largest values of who takes most, until there is some room, or somebody else takes more. */
+  /** Refuses the largest values of the largest writer until there is some room, or until another writer is larger. */
   #takeFromLargest(gone: Parameter[]): void {
     const [writer, holding] = this.#kept.largest();
     let second = 0;
@@ -132,7 +131,7 @@ export class ValueShares {
   }
 }
 
-/** Values by who wrote them, with how much each takes. */
+/** Values by writer, with their sizes. */
 class Holdings {
   readonly byWriter = new Map<string, { bytes: number; readonly values: Map<Parameter, number> }>();
   readonly #writers = new Map<Parameter, string>();
@@ -151,7 +150,7 @@ class Holdings {
     this.#writers.set(parameter, writer);
   }
 
-  /** Returns how much it took; 0: it was not there. */
+  /** Returns the size of the deleted value; 0: there was none. */
   delete(parameter: Parameter): number {
     const writer = this.#writers.get(parameter);
     if (writer === undefined) return 0;
@@ -165,7 +164,7 @@ class Holdings {
     return bytes;
   }
 
-  /** Who takes most; there is somebody. */
+  /** Returns the largest writer. There is at least one. */
   largest() {
     let largest = this.byWriter.entries().next().value!;
     for (const one of this.byWriter) if (one[1].bytes > largest[1].bytes) largest = one;
@@ -173,7 +172,7 @@ class Holdings {
   }
 }
 
-/** What a row takes in the database, about. */
+/** Returns the approximate size of a row in the database. */
 function bytesOf([address, , value, , causes]: ValueRow): number {
   const text = typeof value === 'string' ? Buffer.byteLength(value) : 8;
   const bytes = Buffer.byteLength(address) + text + causes.length + rowBytes;

@@ -171,7 +171,7 @@ test('an answer is asked for again by its ETag, and HEAD tells how long it is', 
 test('questions that make no sense are refused with a sentence', async (t) => {
   const { refused } = await start(t, 'refused');
   const nearest =
-    'unknown parameter "refused/levle", did you mean "refused/level"?: neither the hub nor its history knows it';
+    'unknown parameter "refused/levle", did you mean "refused/level"?: neither the hub nor its history has it';
   t.deepEqual(await refused('/hub/history/refused/levle'), [404, 'unknown-parameter', nearest, undefined]);
   t.deepEqual(await refused('/hub/events/refused/levle'), [404, 'unknown-parameter', nearest, undefined]);
   for (const [query, sentence] of [

@@ -79,7 +79,7 @@ test('askers take turns, and what nobody wants any more is refused', async (t) =
   const wanted = [asked('ann 1'), asked('ann 2'), asked('ann 3'), asked('bob 1'), asked('bob 2')];
   const unwanted = t.throwsAsync(
     asked('ann 4', () => false),
-    { message: 'nobody wants to know any more' },
+    { message: 'nobody waits for the answer any more' },
   );
   wanted.push(asked('ann 5'));
   await Promise.all(wanted);
@@ -106,10 +106,10 @@ test('only so many questions wait, and what waits at the end is refused', async 
   const { ask, reader } = await prepare(t);
   const waiting = Array.from({ length: maxQuestions + 1 }, () => ask().catch(({ code }) => code));
   t.is(reader.waiting, maxQuestions, 'the first of them is under way');
-  await t.throwsAsync(ask(), { message: 'expected at most 4096 questions at once, all are there' });
+  await t.throwsAsync(ask(), { message: 'expected at most 4096 waiting queries: try again later' });
   reader.end();
   t.deepEqual([...new Set(await Promise.all(waiting))], ['unavailable']);
-  await t.throwsAsync(ask(), { message: 'the store is ending' });
+  await t.throwsAsync(ask(), { message: 'the store is shutting down' });
 });
 
 test('to hand over lists of 10,000 parameters costs the thread of the hub little, however many of them wait', async (t) => {

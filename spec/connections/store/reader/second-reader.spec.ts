@@ -53,10 +53,10 @@ async function prepare(t: ExecutionContext) {
     });
   /** Asks until the second thread has helped; each answer is as expected. */
   const expectHelp = (expected: string, more?: Partial<HistoryQuestion>) => {
-    const before = second.handed;
+    const before = second.delivered;
     return eventually(() => {
       t.true(answer(more) === expected);
-      return second.handed > before;
+      return second.delivered > before;
     }, 'the second thread has helped');
   };
   return { folder, write, second, answer, expectHelp };
@@ -79,12 +79,12 @@ test('what the second thread cannot read, or finds otherwise, the first reads it
   const { folder, write, second, answer, expectHelp } = await prepare(t);
   const alone = answer({}, false);
   await expectHelp(alone);
-  const { handed } = second;
+  const { delivered } = second;
   const damaged = join(folder, 'damaged.db');
   writeFileSync(damaged, 'this is no database, whatever its name says');
   for (const path of [damaged, join(folder, 'none.db'), write('newer.db', end + 60_000)])
     for (let asked = 0; asked < 3; asked++) t.true(answer({}, true, path) === alone);
-  t.is(second.handed, handed);
+  t.is(second.delivered, delivered);
   await expectHelp(alone);
 });
 

@@ -162,7 +162,7 @@ const refused: readonly (readonly [
 test('what cannot be saved or recalled is refused, with a sentence', async (t) => {
   const { hub, at, set, list } = await startDesk('refused');
   const none = t.throws(() => hub.write(at.recall, 'evening', writer), { instanceOf: HubError });
-  t.regex(none!.message, /unknown snapshot "evening" \(string\), nothing was saved yet$/);
+  t.regex(none!.message, /unknown snapshot "evening" \(string\), no snapshot was saved yet$/);
   hub.write(at.save, 'evening', writer);
   for (const [title, act, name, code, message] of refused)
     t.throws(() => hub.write(at[act], name, writer), { instanceOf: HubError, code, message }, title);
@@ -253,7 +253,7 @@ test('what is no more, or converts no longer, is left out of a recall with a war
   t.deepEqual([find('far'), find('fader'), matches()], [true, 0, true]);
   t.is(
     hub.lines.filter(({ level }) => level === 'warn').at(-1)!.message,
-    'snapshot "evening" of changed was recalled without changed/title (expected a number, got "word" (string)), changed/router (there is no such parameter)',
+    'snapshot "evening" of changed recalled without changed/title (expected a number, got "word" (string)), changed/router (there is no such parameter)',
   );
 });
 

@@ -1,5 +1,5 @@
-// Puts what a number was together to buckets of equal length: the least, the greatest, the mean weighed by time, and how many changes
-// there were. It is told single changes, and minutes and hours that are put together already, in the order of time.
+// Aggregates the values of a number into buckets of equal length: minimum, maximum, time-weighted mean and number of changes. The input
+// is single changes, minutes and hours, in the order of time.
 import type { HistoryGap } from '../../../../wire/http/past-shapes.ts';
 import { hourMs, minuteMs } from '../../history/history-tables.ts';
 import type { Interval } from '../../history/segments.ts';
@@ -24,14 +24,14 @@ export class Buckets implements Sink {
   readonly #min: Float64Array;
   readonly #max: Float64Array;
   readonly #count: Uint32Array;
-  /** What holds; undefined: it is unknown. */
+  /** The current value; undefined: unknown. */
   #value: number | undefined;
-  /** Up to then everything is counted. */
+  /** Everything before this time is counted. */
   #at: number;
-  /** The first gap that is not over. */
+  /** The index of the first gap that is not over. */
   #gap = 0;
 
-  /** From `start`, a multiple of the step, to `end`; `gaps` are those of this time, `value` is what holds at the start. */
+  /** `start` is a multiple of the step; `gaps` are those between `start` and `end`; `value` is the value at the start. */
   constructor(start: number, end: number, stepMs: number, gaps: readonly HistoryGap[], value: number | undefined) {
     const length = Math.max(0, Math.ceil((end - start) / stepMs));
     this.#start = start;
@@ -76,7 +76,7 @@ export class Buckets implements Sink {
     return this.#value !== undefined && (gap === undefined || gap.from >= to);
   }
 
-  /** Nothing changes until a time. */
+  /** Counts the current value up to a time. */
   holdUntil(time: number): void {
     while (this.#at < time) {
       const gap = this.#gaps[this.#gap];
@@ -91,7 +91,7 @@ export class Buckets implements Sink {
     }
   }
 
-  /** From the first bucket on of which something is known. */
+  /** Returns the buckets, from the first one with a known value. */
   columns(): BucketColumns {
     const columns: BucketColumns = { times: [], min: [], mean: [], max: [], counts: [] };
     const first = this.#min.findIndex((min) => min !== Infinity);
@@ -121,7 +121,7 @@ export class Buckets implements Sink {
     }
   }
 
-  /** Goes on to a time, and returns how much of that is outside of gaps. */
+  /** Advances to a time, and returns how much of that time is outside of gaps. */
   #skipTo(time: number): number {
     let knownMs = 0;
     while (this.#at < time) {
@@ -146,18 +146,18 @@ export class Buckets implements Sink {
   }
 }
 
-/** A mean has more digits than anybody wants: six after the point are enough, unless the number is small. */
+/** Rounds a mean to six decimals, unless the number is below 1 or very large. */
 function rounded(mean: number): number {
   const size = Math.abs(mean);
   return size >= 1 && size < 1e9 ? (Math.sign(mean) * Math.round(size * 1e6)) / 1e6 : mean;
 }
 
-// What buckets are made of: hours and minutes that are put together already, as far as they are there and still kept, and changes.
+// Buckets are made of stored hours and minutes where these exist, and of changes elsewhere.
 
-/** More changes are not put together for one answer: longer buckets are made of minutes or hours, where these are kept. */
+/** With more changes than this, an answer uses longer buckets of minutes or hours, where these are kept. */
 const maxChanges = 200_000;
 
-/** The tables by the length of their spans; changes have none. */
+/** The tables, by the length of their spans. */
 const tables = [
   { name: 'change', unitMs: 1 },
   { name: 'minute', unitMs: minuteMs },
@@ -166,17 +166,17 @@ const tables = [
 
 type TableName = (typeof tables)[number]['name'];
 
-/** Takes changes and spans in the order of time. */
+/** Receives changes and spans in the order of time. */
 export interface Sink {
   change(time: number, value: number): void;
-  /** Says what holds from a time on, without a change; undefined: nobody knows. */
+  /** Sets the value from a time on, without a change; undefined: unknown. */
   state(time: number, value: number | undefined): void;
   span(span: Span, lengthMs: number): void;
-  /** Whether it was known all the time what is put together in a span. */
+  /** Returns whether the value is known during a whole span. */
   isKnownThrough(from: number, to: number): boolean;
 }
 
-/** The tables that have all of a range; what is newer than the marks is in a shorter one for sure. */
+/** Returns the tables that are complete for a range. Data past a table's mark is always in a table of shorter spans. */
 export function completeTables({ database, mark }: Moment, series: Series, { from, to }: Interval): Set<TableName> {
   const start = floorTo(hourMs, from);
   const firsts = new Map<TableName, number | undefined>([
@@ -193,13 +193,13 @@ export function completeTables({ database, mark }: Moment, series: Series, { fro
   return new Set(tables.map(({ name }) => name).filter(isComplete));
 }
 
-/** How many changes there were at least, as far as that is known without looking at each. */
+/** Returns a lower bound of the number of changes, from the hours alone. */
 export function countAtLeast({ database }: Moment, series: Series, { from, to }: Interval): number {
   const start = Math.ceil(from / hourMs) * hourMs;
   return countOf(database.spans('hour', series, start, floorTo(hourMs, to)));
 }
 
-/** How long buckets are. It takes longer ones where only these can be made, or where there are too many changes. */
+/** Returns the length of buckets. They are longer where only longer spans are kept, or where there are too many changes. */
 export function chooseStep(
   moment: Moment,
   series: Series,
@@ -215,7 +215,7 @@ export function chooseStep(
   return countOf(spans) > maxChanges ? next.unitMs : step;
 }
 
-/** Tells a sink everything from `from` until before `to`, from the longest spans that fit into a step. */
+/** Sends a sink everything from `from`, up to but not including `to`, from the longest spans that fit into a step. */
 export function emitHistory(
   moment: Moment,
   series: Series,
@@ -238,7 +238,7 @@ export function emitHistory(
   if (at < to) emitChanges(moment, series, at, to, sink);
 }
 
-/** A span does not say in which part of it something was known: then what it was made of is told, if that is still kept. */
+/** Sends a span. If the value was unknown in a part of it, sends the minutes or changes of the span instead, if they are kept. */
 function emitSpan(moment: Moment, series: Series, span: Span, unitMs: number, sink: Sink): void {
   const [start, , , , , count] = span;
   if (sink.isKnownThrough(start, start + unitMs)) sink.span(span, unitMs);
@@ -266,7 +266,7 @@ function emitChanges(moment: Moment, series: Series, from: number, to: number, s
   }
 }
 
-/** Where a time came twice, what came later holds. */
+/** Where a time occurred twice, the later run counts. */
 function emitPieces(moment: Moment, series: Series, range: Interval, sink: Sink): void {
   const starts = startsIn(moment, series, range);
   const emitHistory = ([time, value]: StateRow) => sink.state(time, value as number | undefined);

@@ -1,5 +1,5 @@
-// When nothing was recorded. After the hub was down nothing is known until something is recorded; after any other gap that holds
-// which was recorded before, unless there is something newer.
+// Gaps: times without a recording. After the hub was down, a value is unknown until the next recorded change. After any other gap the
+// value from before holds, unless a newer one was recorded.
 import { describeJump } from '../../../../model/time/wall-clock.ts';
 import type { HistoryGap } from '../../../../wire/http/past-shapes.ts';
 import { downReason } from '../../history/history-tables.ts';
@@ -10,10 +10,10 @@ export type RecordedGap = HistoryGap & { readonly row: number };
 
 export class Gaps {
   readonly #list: readonly HistoryGap[];
-  /** The times when the hub was down, each with the place of the segment that it is in. */
+  /** The times when the hub was down, each with the index of its segment. */
   readonly #downs: readonly (Interval & { readonly index: number | undefined })[];
 
-  /** Oldest first. Those of the clock are added: where it was set back, and the times that never were as it was set ahead. */
+  /** `list` is oldest first. The constructor adds gaps of the clock: where it was set back, and times that it skipped. */
   constructor(list: readonly RecordedGap[], segments: Segments) {
     this.#downs = list.filter(isDown).map(({ from, to, row }) => ({ from, to, index: segments.indexOfGap(row) }));
     this.#list =
@@ -22,18 +22,18 @@ export class Gaps {
         : [...list.flatMap((gap) => leftOf(gap, segments)), ...setBacks(segments), ...neverIn(segments)].sort(byTime);
   }
 
-  /** Those that overlap a range. */
+  /** Returns the gaps that overlap a range. */
   within(from: number, to: number): HistoryGap[] {
     return this.#list.filter((gap) => gap.to > from && gap.from < to);
   }
 
-  /** A time is moved out of the gap that it is in: to its end, or where that comes after `until`, to its beginning. */
+  /** Moves a time out of its gap: to the end of the gap or, if that is after `until`, to its start. */
   outOf(time: number, until: number): number {
     const gap = this.#list.find(({ from, to }) => from <= time && time < to);
     return gap === undefined ? time : gap.to <= until ? gap.to : gap.from;
   }
 
-  /** Whether the hub was down after a time, and before another one; both are of the segment, where one is given. */
+  /** Returns whether the hub was down between two times, of the given segment if there is one. */
   wasDown(since: number, until: number, segment?: Pick<Segment, 'index'>): boolean {
     const isMeant = (index: number | undefined) => segment === undefined || segment.index === index;
     return this.#downs.some(({ from, to, index }) => from >= since && to > since && from < until && isMeant(index));
@@ -48,21 +48,21 @@ function byTime(one: HistoryGap, other: HistoryGap): number {
   return one.from - other.from || one.to - other.to;
 }
 
-/** What is left of a gap where the clock was set back later: of that time something was recorded. */
+/** Returns the rest of a gap after the clock was set back into it: part of that time was recorded later. */
 function leftOf({ row, ...gap }: RecordedGap, segments: Segments): HistoryGap[] {
   return segments
     .leftOf(gap, row)
     .map(({ from, to }, index) => ({ ...gap, from, to, lost: index === 0 ? gap.lost : 0 }));
 }
 
-/** A clock that was set back left nothing out, yet whoever looks at that time is told. */
+/** Returns a gap of length 0 for each time that the clock was set back. Nothing is missing, but readers should see it. */
 function setBacks(segments: Segments): HistoryGap[] {
   return segments.jumps
     .filter(({ before, after }, index) => after < before && segments.holdsAt(after, index + 1))
     .map((jump) => ({ from: jump.after, to: jump.after, lost: 0, reason: describeJump(jump) }));
 }
 
-/** Between what was recorded and what was recorded after it. Where something older follows, time has not come to it yet. */
+/** Returns the times that the clock skipped. A piece that was recorded earlier is no skip: the clock has not reached it again. */
 function neverIn(segments: Segments): HistoryGap[] {
   const pieces = segments.within({ from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY });
   return pieces.slice(1).flatMap(({ from, segment }, index) => {
@@ -72,20 +72,20 @@ function neverIn(segments: Segments): HistoryGap[] {
   });
 }
 
-/** The jump that has left out a time. */
+/** Returns the reason of a skipped time: the jump over it. */
 function reasonOf(time: number, { jumps }: Segments): string {
   const jump = jumps.findLast(({ before, after }) => before < after && before <= time && time < after);
   return jump === undefined ? 'the clock was set' : describeJump(jump);
 }
 
-// How long buckets are: as people count time, so that a bucket is made of whole minutes or whole hours.
+// Lengths of buckets are units of everyday time, so that a bucket consists of whole minutes or whole hours.
 
 const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** Each of them has whole ones of a unit: a minute has whole seconds of them, an hour whole minutes, a day whole hours. */
+/** Each step divides the next unit: a number of seconds divides a minute, of minutes an hour, of hours a day. */
 const steps = [
   ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
   ...[1, 2, 5, 10, 15, 30].map((n) => n * second),
@@ -94,7 +94,7 @@ const steps = [
   ...[1, 2, 7, 14, 28].map((n) => n * day),
 ];
 
-/** The shortest step that is at least so long. */
+/** Returns the shortest step of at least this length. */
 export function stepOf(leastMs: number): number {
   const step = steps.find((one) => one >= leastMs);
   if (step !== undefined) return step;
@@ -103,7 +103,7 @@ export function stepOf(leastMs: number): number {
   return longest;
 }
 
-/** The beginning of the step that a time is in. */
+/** Returns the start of the step that contains a time. */
 export function floorTo(step: number, time: number): number {
   return Math.floor(time / step) * step;
 }

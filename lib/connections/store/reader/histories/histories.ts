@@ -1,4 +1,4 @@
-// Answers a question for the history of one parameter or of several.
+// Answers a query for the history of one or several parameters.
 import { unknownName } from '../../../../json5/nearest-name.ts';
 import { HubError } from '../../../../model/error.ts';
 import type { Value } from '../../../../model/value.ts';
@@ -10,8 +10,8 @@ import { createSight, type Moment, type Sees } from '../past-moment.ts';
 import { historyOf } from './history-of.ts';
 
 /**
- * The text of the answer; `read` reads the pieces of a list. Errors: those of SQLite, `unknown-parameter` with the nearest address,
- * `unavailable` when it takes too long.
+ * Returns the text of the answer; `read` reads the pieces of a list. Errors: those of SQLite, `unknown-parameter` with the nearest
+ * address, `unavailable` when the query takes too long.
  */
 export function answerHistories(moment: Moment, question: HistoryQuestion, read: ReadPieces = readPieces): string {
   const { parameters, list, format } = question;
@@ -22,27 +22,27 @@ export function answerHistories(moment: Moment, question: HistoryQuestion, read:
   return format === 'csv' ? csvHead + csvLinesOf([history]) : `${JSON.stringify(history)}\n`;
 }
 
-/** Names the nearest address that may be seen. */
+/** Creates the error for an unknown address, with the nearest address that the reader may see. */
 export function unknownParameter(database: PastDatabase, address: string, sees: Sees): HubError {
   const known = [...database.addresses()].filter(sees);
   return new HubError(
     'unknown-parameter',
-    `${unknownName('parameter', address, known)}: neither the hub nor its history knows it`,
+    `${unknownName('parameter', address, known)}: neither the hub nor its history has it`,
   );
 }
 
-// A list of histories in pieces, each with those of some parameters, as they are sent: threads can share the work.
+// A list of histories is made in pieces, each with the text for a few parameters, so that two threads can share the work.
 
-/** A piece has so many parameters; the last one may have fewer. */
+/** The number of parameters of a piece; the last one may have fewer. */
 const pieceParameters = 8;
 
 export interface Piece {
   readonly text: string;
-  /** There was no time for all of it, nor for what comes after it. */
+  /** The time ran out in this piece. No other piece follows. */
   readonly isCut: boolean;
 }
 
-/** Reads the pieces of a list, up to one that is cut. Errors: those of SQLite, `unavailable`. */
+/** Reads the pieces of a list, up to an incomplete one. Errors: those of SQLite, `unavailable`. */
 type ReadPieces = (moment: Moment, question: HistoryQuestion) => readonly Piece[];
 
 const readPieces: ReadPieces = (moment, question) => {
@@ -56,7 +56,7 @@ export function piecesOf({ parameters }: HistoryQuestion): number {
   return Math.ceil(parameters.length / pieceParameters);
 }
 
-/** Reads a piece by its place; `isFirst`: it has a history in any case. Errors: those of SQLite, `unavailable`. */
+/** Reads a piece by its place. With `isFirst` it has a history even past the deadline. Errors: those of SQLite, `unavailable`. */
 export function readPiece(moment: Moment, question: HistoryQuestion, place: number, isFirst: boolean): Piece {
   const { parameters, format } = question;
   const histories = [];
@@ -71,7 +71,7 @@ export function readPiece(moment: Moment, question: HistoryQuestion, place: numb
   return { text, isCut };
 }
 
-/** The answer that the pieces of a list make together. */
+/** Joins the pieces of a list to the answer. */
 function joinPieces(pieces: readonly Piece[], format: HistoryQuestion['format'], hasMore: boolean): string {
   const texts = pieces.map(({ text }) => text).filter((text) => text !== '');
   if (format === 'csv') return csvHead + texts.join('');
@@ -79,15 +79,14 @@ function joinPieces(pieces: readonly Piece[], format: HistoryQuestion['format'],
   return `{"histories":[${texts.join(',')}]${more}}\n`;
 }
 
-// Histories as CSV (RFC 4180), for spreadsheets: one line for each point, the same columns whatever is asked for.
+// CSV for spreadsheets (RFC 4180): one line for each point, and the same columns for every query.
 
 const columns = ['address', 'time', 'value', 'min', 'mean', 'max', 'count'];
 const lineEnd = '\r\n';
 
-/** The first line. */
 const csvHead = columns.join(',') + lineEnd;
 
-/** Columns that a point does not have are empty, and so is a value that is unknown. */
+/** Returns a line for each point. Columns that a point lacks, and unknown values, are empty. */
 function csvLinesOf(histories: readonly History[]): string {
   const lines: string[] = [];
   for (const history of histories) {
@@ -103,7 +102,7 @@ function csvLinesOf(histories: readonly History[]): string {
 }
 
 /**
- * A text that a spreadsheet would take for a formula begins with an apostrophe: `=1+1` becomes `'=1+1`. Numbers stay as they are.
+ * Quotes a value for CSV. A text that a spreadsheet would evaluate as a formula gets an apostrophe: `=1+1` becomes `'=1+1`. Numbers stay.
  */
 function field(value: Value | null): string {
   if (value === null) return '';

@@ -1,4 +1,4 @@
-// The history of one parameter, whatever its type is.
+// The history of one parameter of any type.
 import type { Value, ValueType } from '../../../../model/value.ts';
 import type { History, HistoryGap } from '../../../../wire/http/past-shapes.ts';
 import type { AskedParameter } from '../../../persistence.ts';
@@ -26,7 +26,7 @@ const courses: Readonly<Record<ValueType, CourseOf>> = {
   T: fireCourse,
 };
 
-/** What there is of a parameter that has no records. */
+/** The answers for a parameter without records. */
 const empty: Readonly<Record<ValueType, Course>> = {
   B: { kind: 'intervals', times: [], values: [] },
   I: { kind: 'raw', times: [], values: [] },
@@ -35,7 +35,7 @@ const empty: Readonly<Record<ValueType, Course>> = {
   T: { kind: 'fires', times: [] },
 };
 
-/** undefined: nobody knows it, or whoever asks may not see it. Errors: those of SQLite, `unavailable` when it takes too long. */
+/** Returns the history; undefined: the parameter is unknown or hidden. Errors: those of SQLite, `unavailable` when it takes too long. */
 export function historyOf(moment: Moment, parameter: AskedParameter, range: HistoryRange): History | undefined {
   const { address } = parameter;
   if (parameter.isHidden) return undefined;
@@ -47,7 +47,7 @@ export function historyOf(moment: Moment, parameter: AskedParameter, range: Hist
   return { address, type, from, to, ...course, gaps: moment.gaps.within(from, to) };
 }
 
-// The history of a number or a boolean: as it was where that is few enough points, else in buckets.
+// The history of a number or a boolean: each value if there are few enough points, else buckets.
 
 function numberCourse(moment: Moment, series: Series, range: HistoryRange): Course {
   const complete = completeTables(moment, series, range);
@@ -65,7 +65,7 @@ function numberCourse(moment: Moment, series: Series, range: HistoryRange): Cour
   return { kind: 'buckets', stepMs, ...buckets.columns() };
 }
 
-// The history of a trigger: when it fired, or how often in each bucket.
+// The history of a trigger: the times at which it fired, or the count in each bucket.
 
 function fireCourse(moment: Moment, series: Series, range: HistoryRange): Course {
   const complete = completeTables(moment, series, range);
@@ -82,7 +82,7 @@ function fireCourse(moment: Moment, series: Series, range: HistoryRange): Course
   return { kind: 'fires', stepMs, ...counts.columns() };
 }
 
-/** Buckets without a fire are left out. */
+/** Counts fires. Buckets without one are left out. */
 class Counts implements Sink {
   readonly #start: number;
   readonly #stepMs: number;
@@ -117,9 +117,9 @@ class Counts implements Sink {
   }
 }
 
-// The history as it was: each value, and from when on it held.
+// The exact history: each value, and the time since when it held.
 
-/** Numbers and booleans; undefined: there are too many of them. */
+/** Returns each value of a number or a boolean; undefined: there are too many. */
 function stateCourse(moment: Moment, series: Series, range: HistoryRange): Course | undefined {
   const { from, to, points } = range;
   const rows = statesIn(moment, series, { from, to: to + 1 }, 'first', points + 1);
@@ -128,7 +128,7 @@ function stateCourse(moment: Moment, series: Series, range: HistoryRange): Cours
   return { kind: series.type === 'B' ? 'intervals' : 'raw', ...states };
 }
 
-/** The newest texts. */
+/** Returns the newest texts. */
 function textCourse(moment: Moment, series: Series, range: HistoryRange): Course {
   const { from, to, points } = range;
   const rows = statesIn(moment, series, { from, to: to + 1 }, 'last', points + 1);
@@ -140,7 +140,7 @@ function textCourse(moment: Moment, series: Series, range: HistoryRange): Course
   return { kind: 'texts', ...states, ...(hasMore && { more: true }) };
 }
 
-/** What held when, with null from the beginning of each gap to the end of it, or until something is known again. */
+/** Returns the values by time, with null from the start of each gap to its end, or until a value is known again. */
 function statesOf(
   held: Held | undefined,
   rows: readonly StateRow[],
@@ -155,7 +155,7 @@ function statesOf(
     times.push(time);
     values.push(value === null ? null : toValue(type, value));
   };
-  if (held !== undefined && held.time !== rows[0]?.[0]) put(held.time, held.value); // it may have ended with a span, where a change comes
+  if (held !== undefined && held.time !== rows[0]?.[0]) put(held.time, held.value); // the end of a span may coincide with a change
   let next = 0;
   const putBefore = (end: number) => {
     const before = next;
