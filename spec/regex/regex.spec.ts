@@ -71,7 +71,7 @@ const refused: [pattern: string, why: RegExp][] = [
   ['\\X', /invalid escape sequence/],
   ['\\G', /invalid escape sequence/],
   ['\\e', /invalid escape sequence/],
-  ['\\8', /no back-references/],
+  ['\\8', /back-references are not supported/],
   ['[\\h]', /\\h/],
   ['a**', /nested repetition/],
   ['a++', /nested repetition/],
@@ -82,7 +82,7 @@ const refused: [pattern: string, why: RegExp][] = [
   ['[z-a]', /range/],
   ['[[:foo:]]', /\[:foo:\]/],
   ['(?x)a', /./],
-  ['(?#a)', /no comments/],
+  ['(?#a)', /comments are not supported/],
   ['*', /missing argument/],
 ];
 for (const [reader, read] of Object.entries(readers))
@@ -95,5 +95,9 @@ test('look-around and back-references are for webSocketFilters alone, which oper
     for (const [reader, read] of Object.entries(readers))
       if (reader === 'webSocketFilters') t.true(read(pattern)('ab'), pattern);
       else
-        t.throws(() => read(pattern)('ab'), { message: /there (?:is no look-around|are no back-references)/ }, pattern);
+        t.throws(
+          () => read(pattern)('ab'),
+          { message: /(?:look-around is|back-references are) not supported/ },
+          pattern,
+        );
 });
