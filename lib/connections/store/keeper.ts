@@ -1,5 +1,5 @@
-// A keeper writes what a part of the store keeps, by a thread of its own: it opens a database and writes a batch after the other, tells
-// what is wrong, and writes the rest at the end. Values, history and audit each say what to open and what to write.
+// A keeper writes the data of one part of the store in a separate thread. It opens a database, writes one batch after the other, reports
+// faults, and writes the rest at the end. Values, history and audit each define what to open and what to write.
 import { merge, Observable, type SchedulerLike, Subscription } from 'rxjs';
 import { take } from 'rxjs/operators';
 import { Backoff } from '../../model/time/backoff.ts';
@@ -11,16 +11,15 @@ import type { Archive, WritingStatus } from '../persistence.ts';
 import type { HourlyCopy } from './hourly-copy.ts';
 import type { LeftOut, OpenedStored, Written } from './thread/values/values-messages.ts';
 
-/** How long somebody waits at most until what has changed is written. */
+/** The longest wait for changes to be written. */
 const flushDeadlineMs = 2000;
 /**
- * How long a database that is written stays open for those who read it. The last one to close it empties its log, and who only reads
- * cannot.
+ * How long a written database stays open for its readers. The last one to close it empties its log, which a reader cannot do.
  */
 const readersDeadlineMs = 500;
-/** The pauses before a database is tried again that cannot be opened or written. */
+/** The pauses before the next try after a database could not be opened or written. */
 const againTimes = { firstMs: 500, longestMs: 5000 };
-/** So many sentences about what was lost are shown at most, the newest. */
+/** The most losses shown: the newest ones. */
 const shownLosses = 5;
 
 export interface KeeperOptions {
@@ -30,11 +29,11 @@ export interface KeeperOptions {
   readonly writer: { end(): Promise<void> };
   /** Undefined: no copy is made. */
   readonly copy?: HourlyCopy;
-  /** Resolves when nobody reads the database any more; asked at the end. */
+  /** Resolves when the readers of the database have ended; called at the end. */
   readersEnded?(): Promise<unknown>;
 }
 
-/** What writing came to: there is more to write at once, or was nothing to write, or neither. */
+/** The result of a write: more is waiting, everything was written, or there was nothing to write. */
 export type Wrote = 'more' | 'all' | 'nothing';
 
 export abstract class Keeper {
@@ -42,11 +41,11 @@ export abstract class Keeper {
   protected readonly rate = new RowRate();
   protected readonly pause: Pause;
   protected readonly disk: SlowDisk;
-  /** What the keeper hears of the hub, until it ends. */
+  /** The subscriptions to the hub, until the keeper ends. */
   protected readonly listening = new Subscription();
   protected isOpen = false;
   protected isEnding = false;
-  /** Why nothing is written at the moment. */
+  /** The reason why nothing is written at the moment. */
   protected trouble: string | undefined;
   /** The time of the oldest row. */
   protected oldest: number | undefined;
@@ -54,11 +53,11 @@ export abstract class Keeper {
   readonly #options: KeeperOptions;
   readonly #state: StateReporter;
   readonly #backoff = new Backoff(againTimes);
-  /** What was lost; shown until the connection is started anew. */
+  /** Losses, shown until the connection is restarted. */
   #losses: readonly string[] = [];
-  /** Who waits until what has come up to now is written. */
+  /** Callers that wait until all changes so far are written. */
   #flushing: (() => void)[] = [];
-  /** When nothing waited last, on the clock of the connection. */
+  /** When everything was last written, on the clock of the connection. */
   #caughtUpAt: number;
 
   /** `what` names the rows: `entries`. */
@@ -72,17 +71,17 @@ export abstract class Keeper {
     this.#caughtUpAt = options.scheduler.now();
   }
 
-  /** What the keeper can be asked for. */
+  /** The interface of the keeper for the rest of the hub. */
   abstract readonly archive: Archive;
-  /** How often is written. */
+  /** The interval of writes. */
   protected abstract readonly tickMs: number;
-  /** How many rows were lost. */
+  /** The number of lost rows. */
   protected abstract readonly lost: number;
-  /** Whether something waits to be written. */
+  /** Whether anything waits to be written. */
   protected abstract readonly isBehind: boolean;
-  /** Sentences about what goes wrong beside the writing. */
+  /** A sentence for each fault besides the writing. */
   protected abstract reasons(): readonly (string | undefined)[];
-  /** Has the database opened. */
+  /** Opens the database. */
   protected abstract open(): Promise<void>;
   /** Writes a batch. */
   protected abstract write(isLast: boolean): Promise<Wrote>;
@@ -101,7 +100,7 @@ export abstract class Keeper {
     await within(promise, flushDeadlineMs, this.#options.scheduler);
   }
 
-  /** Writes until it is ended. Rejects when the thread has ended. */
+  /** Writes until `end` is called. Rejects when the thread has ended. */
   async keep(): Promise<void> {
     const { scheduler, copy, hub } = this.#options;
     const happens$ = merge(hub.changes$, hub.persistence.auditEvents$);
@@ -120,7 +119,7 @@ export abstract class Keeper {
     }
   }
 
-  /** Writes what has come up to now, and ends the thread. */
+  /** Writes everything that waits, and ends the thread. */
   async end(kept: Promise<unknown>): Promise<void> {
     this.listening.unsubscribe();
     this.isEnding = true;
@@ -136,7 +135,7 @@ export abstract class Keeper {
     }
   }
 
-  /** Takes over what opening the database came to. */
+  /** Takes over the result of opening the database. */
   protected noteOpened({ losses, reason, copyAgeMs }: Omit<OpenedStored<unknown>, 'held'>): void {
     this.noteLosses(losses);
     this.noteTrouble(reason);
@@ -154,7 +153,7 @@ export abstract class Keeper {
     if (trouble === undefined) this.#backoff.reset();
   }
 
-  /** Waits until a batch is on the disk, or cannot be. */
+  /** Waits until a batch is on the disk or has failed. */
   protected async commit(writing: Promise<Written>): Promise<Written> {
     const written = await this.disk.watch(writing);
     if (written.state === 'written') {
@@ -167,7 +166,7 @@ export abstract class Keeper {
     return written;
   }
 
-  /** Has the database opened again. */
+  /** Lets the database be opened again. */
   protected openAnew(_isDamaged: boolean): void {
     this.isOpen = false;
   }
@@ -204,8 +203,8 @@ export abstract class Keeper {
 }
 
 /**
- * Keeps until it is unsubscribed; emits the state whenever it changes. Cold; errs when the thread has ended. `finish` takes over the last
- * write.
+ * Runs a keeper until it is unsubscribed. Emits the state whenever it changes. Cold; errs when the thread has ended. `finish` waits for the
+ * last write.
  */
 export function runKeeper(
   create: (report: (event: ConnectionEvent) => void) => Keeper,
@@ -223,11 +222,11 @@ export function runKeeper(
   });
 }
 
-// A disk that takes long: while a commit does, and for a while after it, its lag is told.
+// A slow disk: the state shows the lag during a slow commit and for a while after it.
 
-/** A commit that takes longer is told: what was to be kept may be older than half a second when it is safe. */
+/** Slower commits are reported: changes may then be unsafe for more than half a second. */
 const slowMs = 300;
-/** So long after the last slow commit the disk counts as well again. */
+/** The disk counts as recovered this long after the last slow commit. */
 const recoveredMs = 2000;
 const reportEveryMs = 1000;
 
@@ -236,19 +235,19 @@ class SlowDisk {
   readonly #report: () => void;
   #last: { readonly ms: number; readonly at: number } | undefined;
 
-  /** `tell` is called whenever there is something new to tell. */
+  /** `report` is called whenever the lag changes. */
   constructor(scheduler: SchedulerLike, report: () => void) {
     this.#scheduler = scheduler;
     this.#report = report;
   }
 
-  /** Says with which lag `what` is written, that of the last slow commit; undefined: the disk is well. */
+  /** Describes the lag of the last slow commit; undefined: the disk is not slow. */
   describeLag(what: string): string | undefined {
     if (this.#last !== undefined && this.#scheduler.now() - this.#last.at > recoveredMs) this.#last = undefined;
     return this.#last && `${what} are written with a lag of ${this.#last.ms} ms: the disk is slow`;
   }
 
-  /** Waits for a commit, and watches how long it takes. Errors: those of the commit. */
+  /** Waits for a commit and measures its time. Errors: those of the commit. */
   async watch<Result>(commit: Promise<Result>): Promise<Result> {
     const startedAt = this.#scheduler.now();
     const note = () => {
@@ -269,7 +268,7 @@ class SlowDisk {
   }
 }
 
-// The state of a part of the store, or of all of them, which is told when it is another one.
+// The state of a part of the store, or of all parts, which is reported when it changes.
 
 export class StateReporter {
   readonly #report: (event: ConnectionEvent) => void;
@@ -279,7 +278,7 @@ export class StateReporter {
     this.#report = report;
   }
 
-  /** Takes over all that is wrong: a sentence each, undefined: this is not. */
+  /** Sets the faults, a sentence each; undefined: this fault does not exist. */
   set(...reasons: readonly (string | undefined)[]): void {
     const reason = reasons.filter((text) => text !== undefined).join('; ');
     if (reason === this.#reported) return;
@@ -288,14 +287,13 @@ export class StateReporter {
   }
 }
 
-// How long a store sleeps in which nothing has to be written: until something happens, so that a hub in which nothing does sleeps too.
+// A store with nothing to write sleeps until something happens, so an idle hub stays idle.
 
-/** How long who waits for something to happen waits at most: what nobody tells is found then. */
+/** The longest sleep: it then finds changes that come without an event. */
 const idleMs = 200;
 
 /**
- * For `Pause.until`: resolves some time after something has happened. It hears of that alone, so what happens often costs
- * nothing.
+ * For `Pause.until`: resolves `delayMs` after the next event. It takes one event only, so frequent events cost nothing.
  */
 function afterNext(happens$: Observable<unknown>, delayMs: number, scheduler: SchedulerLike) {
   return (resolve: () => void): Subscription => {
@@ -311,13 +309,13 @@ function afterNext(happens$: Observable<unknown>, delayMs: number, scheduler: Sc
   };
 }
 
-// What a database could not take, as the connection says it: once, for the first row; how many there were since is counted.
+// The rows that a database refused. The message names the first one; the others are counted.
 
 class LeftOutCount {
   readonly #what: string;
-  /** How many rows were left out. */
+  /** The number of rows left out. */
   count = 0;
-  /** The sentence for operators; undefined: all rows could be written. */
+  /** The message for operators; undefined: no row was left out. */
   text: string | undefined;
 
   /** `what` names the rows: `entries`. */
@@ -328,16 +326,16 @@ class LeftOutCount {
   add(leftOut: LeftOut | undefined): void {
     if (leftOut === undefined) return;
     this.count += leftOut.count;
-    this.text ??= `${this.#what} that the database cannot take are left out, the first one was ${leftOut.first}`;
+    this.text ??= `${this.#what} that the database refuses are left out, the first one was ${leftOut.first}`;
   }
 }
 
-// How many rows a second are written, over the last ten seconds.
+// The number of rows written per second, averaged over the last ten seconds.
 
 const spanSeconds = 10;
 
 class RowRate {
-  /** By second, modulo the span. */
+  /** The counts by second, modulo the span. */
   readonly #rows = new Array<number>(spanSeconds).fill(0);
   #second = 0;
 
@@ -351,7 +349,7 @@ class RowRate {
     return this.#rows.reduce((sum, rows) => sum + rows, 0) / spanSeconds;
   }
 
-  /** Forgets the seconds that have passed since, up to the whole span. */
+  /** Clears the seconds that have passed since the last call, up to the whole span. */
   #moveTo(nowMs: number): number {
     const second = Math.floor(nowMs / 1000);
     for (let passed = Math.max(this.#second, second - spanSeconds) + 1; passed <= second; passed++)

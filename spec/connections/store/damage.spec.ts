@@ -75,7 +75,7 @@ test('a folder in the place of a log or of its index is set aside, and the value
   const hub = await installation.start();
   t.is(hub.find('desk/p0')!.value, 7);
   for (const name of inTheWay) {
-    const reported = new RegExp(`${name} is no file, set aside as \\S+-(wal|shm)`);
+    const reported = new RegExp(`${name} is not a file, set aside as \\S+-(wal|shm)`);
     await eventually(() => reported.test(statusOf(hub, 'store').reason), `${name} is told`);
   }
   hub.write('desk/p0', 8, writer);
@@ -118,7 +118,7 @@ const damagesOfRunning: Readonly<Record<string, (path: string) => Promise<unknow
   'all of it is noise': (path) => Promise.all([path, `${path}-wal`].map(overwrite)),
 };
 
-test('a folder that cannot be used for a while costs nothing, nor does a database that is damaged while the hub runs: the hub writes it anew', async (t) => {
+test('a folder that cannot be used for a while costs nothing, nor does a database that is damaged while the hub runs: the hub writes all values again', async (t) => {
   const installation = await install(t, { desk });
   const folder = join(installation.folder, 'data');
   await writeFile(folder, 'a file');

@@ -52,7 +52,6 @@ test('a log that was cut after a kill is told, one that is whole is not', async 
   }
   const cut = await startAsKilled();
   t.is(cut.find('desk/a')!.value, 2);
-  const reported =
-    /^\S+values\.db-wal is not whole: what was written last is lost; audit: \S+audit\.db-wal is not whole/;
+  const reported = /^\S+values\.db-wal is incomplete: the last writes are lost; audit: \S+audit\.db-wal is incomplete/;
   await eventually(() => reported.test(statusOf(cut, 'store').reason));
 });

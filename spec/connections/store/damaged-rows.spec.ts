@@ -37,7 +37,7 @@ test('a row with another value than was written gives way to the default, once',
   t.is(state, 'degraded');
   t.regex(
     reason,
-    /values\.db has 3 damaged rows, what they held is lost: desk\/a, clock\/timer\/1 \(under way\), all \(last snapshot\)$/,
+    /values\.db has 3 damaged rows, their contents are lost: desk\/a, clock\/timer\/1 \(under way\), all \(last snapshot\)$/,
   );
   await hub.stop();
   t.deepEqual((await findKept(installation)).losses, []);
@@ -52,7 +52,7 @@ test('a bit that turns in the file gives no other value', async (t) => {
   await writeFile(installation.values, file);
   const { values, losses } = await findKept(installation);
   t.deepEqual(values, {});
-  t.regex(losses.join(), /has a damaged row, what it held is lost: desk\/c$/);
+  t.regex(losses.join(), /has a damaged row, its contents are lost: desk\/c$/);
 });
 
 test('a number that has become too large for a program is a damaged row', async (t) => {
@@ -61,7 +61,7 @@ test('a number that has become too large for a program is a damaged row', async 
   change(installation.values, `UPDATE parameter SET value = ${2n ** 60n} WHERE address = 'desk/a'`);
   const { values, losses } = await findKept(installation);
   t.deepEqual(values, { 'desk/b': 7 });
-  t.regex(losses.join(), /has a damaged row, what it held is lost: desk\/a$/);
+  t.regex(losses.join(), /has a damaged row, its contents are lost: desk\/a$/);
 });
 
 test('a database of the first version is taken over', async (t) => {

@@ -1,4 +1,4 @@
-// The database of the audit and the log, `audit.db`. The oldest rows go when they are too old, or when it is too large.
+// The database of the audit and the log, `audit.db`. It deletes the oldest rows when they are too old or when it is too large.
 import { dirname } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { type LogEntry, type LogLevel, logLevels } from '../../../model/reports/log-entry.ts';
@@ -32,14 +32,14 @@ import type { AuditBatch, AuditRow, HeldAudit, OpenAudit, Run } from './audit-me
 import { keptLogEntries, logBytes, readLogEntries, tables } from './audit-tables.ts';
 import { EntryAges } from './find-entries.ts';
 
-/** How often rows that are too old are looked for, and how many go in one transaction. */
+/** How often it deletes rows that are too old, and the most rows in one transaction. */
 const pruneEveryMs = 60_000;
 const prunedRows = 10_000;
-/** At which share of its size the database forgets its oldest rows, and which share of all rows these are at most. */
+/** At this share of its maximum size the database deletes its oldest rows, up to `forgottenShare` of all rows. */
 const fullShare = 0.9;
 const forgottenShare = 0.1;
 
-/** What a row takes beside its texts, with its place in the index; and what pages take that a batch writes in part. */
+/** The size of a row besides its texts, with its index entry; and the size of pages that a batch writes only in part. */
 const rowBytes = 64;
 const spareBytes = 64 * 1024;
 
@@ -62,7 +62,7 @@ const numbers: readonly NumberColumns[] = [
 ];
 
 export class AuditDatabase {
-  /** What was dropped as it was opened, and why, a sentence each. */
+  /** A sentence for each loss when it was opened, with the reason. */
   readonly losses: readonly string[];
   readonly #folder: string;
   readonly #files: WrittenFiles;
@@ -75,7 +75,7 @@ export class AuditDatabase {
   #prunedAt = Number.NEGATIVE_INFINITY;
   readonly leftOut = new LeftOutRows();
 
-  /** Opens a database that is there. Errors: those of SQLite; nothing is open then. */
+  /** Opens an existing database. Errors: those of SQLite. After an error nothing stays open. */
   constructor(path: string, maxBytes: number, keepMs: number, now = readClocks()) {
     this.#folder = dirname(path);
     this.#database = openDatabase(path, maxBytes, logBytes, 1);
@@ -98,7 +98,7 @@ export class AuditDatabase {
     }
   }
 
-  /** Reads what the hub wants to know; it stays as it is. Errors: those of SQLite, `DamagedError`. */
+  /** Reads the data for the hub without changing the database. Errors: those of SQLite, `DamagedError`. */
   static read(path: string, { isRead, isSuspect }: Pick<OpenAudit, 'isRead' | 'isSuspect'>): HeldAudit {
     const database = readDatabase(path);
     try {
@@ -119,8 +119,8 @@ export class AuditDatabase {
   }
 
   /**
-   * Writes a batch as a whole or not at all, but for rows that cannot be; once it returns, it is on the disk. Errors: those of SQLite,
-   * `DamagedError`.
+   * Writes a batch in one transaction, without rows that the database refuses. Once it returns, the batch is on the disk. Errors: those of
+   * SQLite, `DamagedError`.
    */
   write(batch: AuditBatch, now = readClocks()): void {
     this.#files.expectWhole();
@@ -143,7 +143,7 @@ export class AuditDatabase {
     return row?.time;
   }
 
-  /** What its log had is left to the values. Errors: those of SQLite. */
+  /** Empties the log and leaves its space to the values. Errors: those of SQLite. */
   emptyLog(): void {
     emptyLog(this.#database, true);
   }
@@ -179,7 +179,7 @@ export class AuditDatabase {
     this.#putEntry.run(BigInt(n), BigInt(Math.trunc(time)), kind, user, address, type, old, now, BigInt(count), cause);
   }
 
-  /** Forgets some of the rows that are too old or too many. */
+  /** Deletes some of the rows that are too old or too many. */
   #prune(): void {
     if (this.#isLarge()) this.#forgetOldest();
     const now = this.#ages.ran;
@@ -220,10 +220,10 @@ export class AuditDatabase {
   }
 }
 
-/** A number, or a boolean, takes so many bytes at most. */
+/** The most bytes of a number or a boolean. */
 const numberBytes = 9;
 
-/** How much the log before the database takes for a batch, about. */
+/** Returns the approximate size of a batch in the write-ahead log. */
 function bytesOf({ rows, log }: AuditBatch): number {
   const lengthOf = (value: unknown) => (typeof value === 'string' ? value.length : numberBytes);
   let bytes = spareBytes;
@@ -267,7 +267,7 @@ function endOf({ seen, isClean, count }: Run) {
   return { endedAt: seen, isClean, count };
 }
 
-/** Integers and booleans as integers: SQLite would take each number of JavaScript for a float. */
+/** Stores integers and booleans as integers: SQLite would store each JavaScript number as a float. */
 function stored(type: ValueType | '', value: Value | undefined): string | Uint8Array | number | bigint | null {
   if (value === undefined) return null;
   if (typeof value === 'string') return storedText(value);

@@ -1,4 +1,4 @@
-// What the hub's thread asks of the thread that writes the audit and the log, and what it is answered: one question at a time.
+// Messages between the hub's thread and the thread that writes the audit and the log: one request at a time.
 import type { AuditKind } from '../../../model/reports/audit-entry.ts';
 import type { LogEntry } from '../../../model/reports/log-entry.ts';
 import type { Value, ValueType } from '../../../model/value.ts';
@@ -6,15 +6,15 @@ import type { KeptLog } from '../../persistence.ts';
 import type { PackedRows } from '../packed-rows.ts';
 import type { OpenedStored, Written } from '../thread/values/values-messages.ts';
 
-/** An entry as it is written. Whoever makes it may count further changes in it, and have it written again. */
+/** An entry of the audit. The queue may count further changes in it and write it again. */
 export interface AuditRow {
-  /** 0 until it is handed over for the first time. */
+  /** 0 before it is sent to the thread for the first time. */
   n: number;
   readonly time: number;
   readonly kind: AuditKind;
   readonly user: string;
   readonly address: string;
-  /** Empty but for parameters. */
+  /** The type of a parameter; empty for other entries. */
   readonly type: ValueType | '';
   readonly before: Value | undefined;
   after: Value | undefined;
@@ -25,33 +25,33 @@ export interface AuditRow {
 export interface OpenAudit {
   readonly ask: 'open';
   readonly folder: string;
-  /** How large the database may become, in bytes. */
+  /** The maximum size of the database. */
   readonly maxBytes: number;
-  /** Older entries are forgotten; Infinity: none are. */
+  /** The thread deletes older entries; Infinity: none. */
   readonly keepMs: number;
   /** Whether the log of earlier runs is wanted. */
   readonly isRead: boolean;
-  /** Whether the whole file is to be read for damage: somebody has found some. */
+  /** Whether to check the whole file: a reader has found damage. */
   readonly isSuspect: boolean;
 }
 
-/** To be written in one transaction. */
+/** The entries of one transaction. */
 export interface AuditBatch {
   readonly rows: readonly AuditRow[];
   readonly log: readonly LogEntry[];
   readonly run: Run;
 }
 
-/** A batch on its way; its rows have the cells of `cellsOf`. */
+/** A batch in transit. Its rows are packed cells of `cellsOf`. */
 export type PackedAuditBatch = Omit<AuditBatch, 'rows'> & { readonly rows: PackedRows };
 
-/** What is known of the run of the hub. */
+/** The last known run of the hub. */
 export interface Run {
-  /** When it was last known to run, in milliseconds since 1970. */
+  /** When the hub was last known to run, in milliseconds since 1970. */
   readonly seen: number;
-  /** Whether it has ended cleanly then. */
+  /** Whether it then ended cleanly. */
   readonly isClean: boolean;
-  /** The name of the count of the log. */
+  /** Identifies the numbering of the log. */
   readonly count: string;
 }
 
@@ -63,12 +63,12 @@ export type AuditRequest =
 export type OpenedAudit = OpenedStored<HeldAudit>;
 
 export interface HeldAudit {
-  /** The greatest number of an entry, and of one of the log; 0: there is none. */
+  /** The greatest number of an audit entry, and of a log entry; 0: there is none. */
   readonly lastEntry: number;
   readonly lastLog: number;
-  /** Undefined: no hub has written it yet. */
+  /** Undefined: no hub has written a run yet. */
   readonly run: Run | undefined;
-  /** The newest entries of the log; undefined: they were not asked for, or there are none. */
+  /** The newest entries of the log; undefined: they were not requested, or there are none. */
   readonly log: KeptLog | undefined;
 }
 

@@ -1,45 +1,45 @@
-// Entries on their way to the disk. Up to a rate each is one by itself. Above it, and while many wait, those of one user, one
-// address and one second are counted in one, with the value before the first and the one after the last. What other hubs report has a
-// part of its own, so that none of them takes the room of what happens here: above its rate it is counted by hub and address, and what
-// is too much even for that is counted by hub alone.
+// The queue of audit entries for the disk. Up to a rate, each change has its own entry. Above it, and while many entries wait, changes of
+// one user, one address and one second share an entry, with the value before the first and the value after the last. Reports of other hubs
+// have their own rates, so they cannot displace local entries: above these, changes are counted by hub and address, and above a second
+// bound by hub alone.
 
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import type { AuditRow } from './audit-messages.ts';
 import { cut, rowOf, rowOfLost, rowOfReported, rowOfReportedLost } from './audit-tables.ts';
 
-/** So many entries a second are each one by themselves. */
+/** The rate up to which each local change has its own entry. */
 export const exactRowsPerSecond = 5000;
-/** Of what other hubs have written here, and of what they report of their own parameters, so many a second are. */
+/** The same rate for writes of other hubs here, and for changes that they report of their own parameters. */
 export const exactWritesPerSecond = 2000;
 export const exactReportsPerSecond = 500;
-/** So many entries of one second count what other hubs report of their own parameters, beside those that count by hub alone. */
+/** The most entries per second that count reported changes by hub and address, besides those that count by hub alone. */
 export const countedReportsPerSecond = 1000;
-/** So many hubs of a second are told apart there. */
+/** The most hubs that are counted separately in a second. */
 const maxHubs = 300;
-/** So many wait at most; what comes then and cannot be counted in one that waits is lost, and counted. */
+/** The most waiting entries. Further changes that no waiting entry can count are lost, and their number is kept. */
 export const maxWaitingRows = 50_000;
-/** How many are written in one transaction. */
+/** The most entries of one transaction. */
 export const maxBatchRows = 5000;
 
-/** An entry that counts further changes; `at`: as which it was put into the queue last. */
+/** An entry that counts further changes; `at`: its last position in the queue. */
 interface Counting {
   readonly row: AuditRow;
   at: number;
 }
 
-/** Entries by user, or the hub that reports, and by address, or what else they count. */
+/** Entries by user or reporting hub, and by address or another key. */
 type Counted = Map<Origin | string, Map<Parameter | string, Counting>>;
 
 export class AuditQueue {
   #waiting: AuditRow[] = [];
-  /** How many were taken: what waits begins at this place. */
+  /** The number of entries taken so far, which is the position of the first waiting one. */
   #taken = 0;
   #lastNumber = 0;
   #second = 0;
   #inSecond = 0;
   /** Entries of this second that count further changes, by user and address. */
   readonly #counting: Counted = new Map();
-  /** Those of what other hubs report, by hub: its second goes by the clock of this hub. */
+  /** Entries for reports of other hubs, by hub. Their second is that of this hub's clock. */
   readonly #reported: Counted = new Map();
   #reportedSecond = 0;
   #writesInSecond = 0;
@@ -48,10 +48,10 @@ export class AuditQueue {
   readonly #now: () => number;
   #lost = 0;
   #lostSince = 0;
-  /** How many entries were lost since the start. */
+  /** The number of entries lost since the start. */
   lost = 0;
 
-  /** `now` tells the time of day, in milliseconds since 1970. */
+  /** `now` returns the time of day in milliseconds since 1970. */
   constructor(now: () => number = Date.now) {
     this.#now = now;
   }
@@ -60,7 +60,7 @@ export class AuditQueue {
     return this.#waiting.length;
   }
 
-  /** Entries get greater numbers than this one. */
+  /** Numbers new entries from above this one. */
   startAfter(n: number): void {
     this.#lastNumber = Math.max(this.#lastNumber, n);
   }
@@ -74,7 +74,7 @@ export class AuditQueue {
     }
   }
 
-  /** Adds an entry before all that wait. */
+  /** Adds an entry before all waiting ones. */
   addFirst(row: AuditRow): void {
     this.#waiting.unshift(row);
     this.#taken--;
@@ -125,7 +125,7 @@ export class AuditQueue {
     }
   }
 
-  /** Takes the oldest entries. What they count further is put into the queue again. */
+  /** Takes the oldest entries. An entry that counts further changes is queued again. */
   take(): AuditRow[] {
     if (this.#lost > 0 && this.#waiting.length < maxWaitingRows / 2) this.#reportLost();
     const taken = this.#waiting.splice(0, maxBatchRows);

@@ -1,4 +1,4 @@
-// The tables of audit.db: who did what, and the log. People read them with any tool.
+// The tables of audit.db: the audit and the log. People can read them with any tool.
 import type { Change, Origin } from '../../../model/parameter.ts';
 import { beginningOf } from '../../../model/printable.ts';
 import { describeEnd } from '../../../model/reports/log-entry.ts';
@@ -11,11 +11,11 @@ import type { AuditRow, HeldAudit } from './audit-messages.ts';
 
 /**
  * `entry`: `time` is in milliseconds since 1970; `type` is that of a parameter; `before` and `after` are numbers, texts, or 0 and 1.
- * There is no index by address: it would cost five times as much as the rows, and a million of them are read through in 50 ms.
- * `run`: one row. When the hub was last known to run, whether it has ended cleanly since, and the name of the count of `log`.
- * `age`: one row. What the clock shows by which the age of entries is judged, as `KeptAge` says; `pauses` is JSON. `disordered`: up to
- * which number entries may stand in another order than their times.
- * `age_mark`: all entries up to `n` were there when that clock showed `ran`.
+ * There is no index by address: it would cost five times as much as the rows, and a scan of a million rows takes 50 ms.
+ * `run`: one row. When the hub was last known to run, whether it has ended cleanly since, and the identity of the numbering of `log`.
+ * `age`: one row. The clock that determines the age of entries, see `KeptAge`; `pauses` is JSON. `disordered`: entries up to this number
+ * may be out of the order of their times.
+ * `age_mark`: all entries up to `n` existed when that clock showed `ran`.
  */
 export const tables = `
   CREATE TABLE IF NOT EXISTS entry (
@@ -35,20 +35,20 @@ export const tables = `
   ) STRICT;
   CREATE TABLE IF NOT EXISTS age_mark (ran INTEGER PRIMARY KEY, n INTEGER NOT NULL) STRICT;`;
 
-/** The log before the database is emptied when it is so large, and stays so. */
+/** The write-ahead log is emptied at this size and keeps it. */
 export const logBytes = 512 * 1024;
-/** Texts of entries are cut at so many UTF-16 code units. */
+/** Texts of entries are cut at this many UTF-16 code units. */
 const maxTextUnits = 500;
-/** How many entries of the log are kept. */
+/** The newest log entries that are kept. */
 export const keptLogEntries = 10_000;
-/** How many of them the hub is given at its start: so many it shows. */
+/** The newest log entries that the hub loads at its start, which is as many as it shows. */
 export const readLogEntries = 2000;
 
-// What the entries of the audit say.
+// Creates entries of the audit.
 
 const nothing = { address: '', type: '', before: undefined, after: undefined } as const;
 
-/** A change of a value, or a fire of a trigger. */
+/** Creates the entry of a change or of a fired trigger. */
 export function rowOf({ parameter: { address, type }, time, origin, previous, value }: Change): AuditRow {
   const user = cut(userOf(origin));
   const cause = describeTrace(origin);
@@ -68,14 +68,14 @@ export function rowOf({ parameter: { address, type }, time, origin, previous, va
   };
 }
 
-/** Clients and connections by their names; of another hub also rules, which it says are what wrote here. */
+/** Returns the name of a client or a connection. For another hub it may also be a rule, which that hub reports as the writer. */
 function userOf(origin: Origin): string {
   const { kind, name, reportedBy } = origin;
   if (reportedBy === undefined || kind === 'client' || kind === 'connection') return writerName(origin);
   return writerName({ ...origin, name: `${kind} ${name}` });
 }
 
-/** Something that was done with the hub itself. */
+/** Creates the entry of an audit event of the hub itself. */
 export function rowOfEvent(
   { kind, user, address, before, after, cause, count = 1 }: AuditEvent,
   time: number,
@@ -94,7 +94,7 @@ export function rowOfEvent(
   };
 }
 
-/** A start of the hub, and how it had ended before. */
+/** Creates the entry of a start of the hub, with the end of the previous run. */
 export function rowOfStart(
   hub: Pick<HubPort, 'version' | 'startedAt'>,
   held: HeldAudit | undefined,
@@ -102,25 +102,25 @@ export function rowOfStart(
 ): AuditRow {
   const { run } = held ?? {};
   const before = run && describeEnd(run.seen, run.isClean);
-  const cause = before ?? (isLost ? 'what was before is lost' : 'for the first time');
+  const cause = before ?? (isLost ? 'earlier entries are lost' : 'first start');
   const { version, startedAt: time } = hub;
   return { ...nothing, n: 0, time, kind: 'start', user: 'hub', after: version, count: 1, cause };
 }
 
-/** So many entries were lost. */
+/** Creates the entry for lost entries. */
 export function rowOfLost(time: number, count: number): AuditRow {
-  const cause = 'more came than could be written';
+  const cause = 'more entries than could be written';
   return { ...nothing, n: 0, time, kind: 'lost', user: 'hub', count, cause };
 }
 
-/** The first of many changes of a parameter within a second that a hub reports; empty: one of many hubs. */
+/** Creates the entry for changes of a parameter within a second that a hub reports; an empty `hub` stands for further hubs. */
 export function rowOfReported(change: Change, hub: string): AuditRow {
   return { ...rowOf(change), user: reporterOf(hub), cause: 'of one or more users, counted together' };
 }
 
-/** Too much came from a hub within a second to be noted one by one. */
+/** Creates the entry for changes of a hub within a second that are too many to be recorded separately. */
 export function rowOfReportedLost(time: number, hub: string): AuditRow {
-  const cause = 'more came from there within a second than is kept';
+  const cause = 'more changes from there within a second than are kept';
   return { ...nothing, n: 0, time, kind: 'lost', user: reporterOf(hub), count: 1, cause };
 }
 
@@ -128,7 +128,7 @@ function reporterOf(hub: string): string {
   return hub === '' ? 'further hubs' : `hub ${hub}`;
 }
 
-/** An entry as cells, to be handed to another thread. */
+/** Returns an entry as cells for another thread. */
 export function cellsOf({
   n,
   time,
@@ -149,7 +149,7 @@ export function rowOfCells(cells: readonly Cell[]): AuditRow {
   return { n, time, kind, user, address, type, before, after, count, cause } as AuditRow;
 }
 
-/** Cuts texts that are too long. */
+/** Cuts long texts. */
 export function cut<Kind extends Value | undefined>(value: Kind): Kind {
   if (typeof value !== 'string' || value.length <= maxTextUnits) return value;
   return `${beginningOf(value, maxTextUnits)}…` as Kind;

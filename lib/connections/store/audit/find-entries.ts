@@ -9,10 +9,10 @@ import { isWithin, readStored } from '../thread/database/read-rows.ts';
 import { inTransaction } from '../thread/database/store-database.ts';
 import type { AuditRow } from './audit-messages.ts';
 
-/** After so many rows it is looked whether the search takes too long. */
+/** The search checks its time limit after this many rows. */
 const checkEvery = 1000;
 
-/** What somebody has edited to what no entry has does not keep others from being read. */
+/** Skips rows that somebody has edited to invalid values, so the others stay readable. */
 const isRow = isWithin('count', '+n'); // as an expression, so that times are looked up by their index
 const kinds = auditKinds.map((one) => `'${one}'`).join(', ');
 const inRange = (column: string) =>
@@ -24,13 +24,13 @@ interface Row extends Readonly<Omit<AuditRow, 'before' | 'after'>> {
   readonly after: string | Uint8Array | number | null;
 }
 
-/** What was found, and whether there is more. */
+/** A page of entries, and whether more follow. */
 interface FoundEntries {
   readonly entries: readonly AuditEntry[];
   readonly hasMore: boolean;
 }
 
-/** Reads at most a page; `check` is called again and again and throws when it takes too long. Errors: those of SQLite. */
+/** Reads at most one page; `check` is called repeatedly and throws when the search takes too long. Errors: those of SQLite. */
 export function findEntries(database: DatabaseSync, question: AuditQuestion, check: () => void): FoundEntries {
   const { address, limit } = question;
   const bounds = boundsOf(database, question);
@@ -52,7 +52,7 @@ export function findEntries(database: DatabaseSync, question: AuditQuestion, che
   return { entries, hasMore: false };
 }
 
-/** Between which numbers the entries of the time are; undefined: there are none. */
+/** Returns the range of numbers of the entries in the time range; undefined: there are none. */
 function boundsOf(database: DatabaseSync, { from, to, before }: AuditQuestion): [number, number] | undefined {
   const number = (sql: string, ...times: number[]) =>
     (database.prepare(sql).get(...times) as { n: number | null } | undefined)?.n ?? undefined;
@@ -70,7 +70,7 @@ function boundsOf(database: DatabaseSync, { from, to, before }: AuditQuestion): 
   return [first, before === undefined ? last : Math.min(last, before - 1)];
 }
 
-/** Up to which number entries may stand in another order than their times: the clock was set back, or another hub has told them. */
+/** Returns the number up to which entries may be out of the order of their times: the clock was set back, or another hub reported them. */
 function disorderedOf(database: DatabaseSync): number {
   const isNoted = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'age'").get() !== undefined;
   if (!isNoted) return Number.POSITIVE_INFINITY;
@@ -99,22 +99,22 @@ function conditionsOf({ from, to, address, user, kind, text }: AuditQuestion): [
   return [where, values];
 }
 
-/** A glob of SQLite that matches all that ours does, and more: to it a slash is any character. */
+/** Returns an SQLite glob that matches at least what ours does. In SQLite's globs a slash is an ordinary character. */
 function wider(glob: string): string {
   return glob.replace(/[[?]/g, '[$&]').replace(/\*\*\/|\*+/g, '*');
 }
 
-/** A boolean is searched as people see it. */
+/** Returns an SQL expression for the shown form of a value: booleans are searched as true and false. */
 function shown(column: string): string {
   return `CASE WHEN type <> 'B' THEN ${column} WHEN ${column} = 1 THEN 'true' WHEN ${column} = 0 THEN 'false' END`;
 }
 
-/** LIKE knows upper and lower case of ASCII alone: what is not ASCII is any text to it. */
+/** Returns a LIKE pattern. LIKE ignores case for ASCII only, so other characters become wildcards. */
 function containing(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&').replace(/[^ -~]+/g, '%')}%`;
 }
 
-/** What LIKE finds may be more than what is meant: this tells which. */
+/** Creates the exact filter, since LIKE may match too much. */
 function searchOf({ user = '', text = '' }: AuditQuestion): (entry: AuditEntry) => boolean {
   const has = (value: Value | undefined, part: string) =>
     String(value ?? '')
@@ -150,14 +150,14 @@ function typed(type: ValueType | '', stored: string | Uint8Array | number | null
   return type === 'B' ? stored === 1 : readStored(stored);
 }
 
-// How old entries are: from time to time it is noted which there were by then, on the clock by which a store judges ages. What time
-// an entry bears says nothing, as somebody may have set the clock.
+// The age of entries: marks record from time to time the newest entry, on the clock that determines ages. The times of entries are no
+// measure, since the wall clock may have been set.
 
-/** Entries go this share of `keep` later at most, yet it is noted no oftener than each minute. */
+/** Entries are deleted at most this share of `keep` too late. Marks are at least a minute apart. */
 const markShare = 1 / 100;
 const leastMarkMs = 60_000;
 const longestMarkMs = 3_600_000;
-/** Entries of one second may stand in another order than their times. */
+/** Entries within a second may be out of the order of their times. */
 const slackMs = 1000;
 
 export class EntryAges {
@@ -183,12 +183,12 @@ export class EntryAges {
     this.#lastTime = this.#last().time;
   }
 
-  /** Milliseconds that the hub has run by the last entries. */
+  /** The milliseconds that the hub had run at the last entries. */
   get ran(): number {
     return this.#clock.kept.ran;
   }
 
-  /** Notes entries that are written in this transaction, in their order. */
+  /** Notes the entries of this transaction, in their order. */
   note(rows: readonly AuditRow[], now: ClockReading): void {
     for (const { n, time } of rows) {
       if (time < this.#lastTime - slackMs) this.#disordered = n;
@@ -202,7 +202,7 @@ export class EntryAges {
     this.#lastMark = ran;
   }
 
-  /** The number up to which entries are too old; 0: none is. Within a transaction. */
+  /** Returns the number up to which entries are too old; 0: none. Call it within a transaction. */
   takeTooOld(): number {
     if (!Number.isFinite(this.#keepMs)) return 0;
     const mark = this.#read<{ ran: number; n: number }>(
@@ -214,7 +214,7 @@ export class EntryAges {
     return mark.n;
   }
 
-  /** Takes over entries of which no age was noted yet: up to when the hub was last seen their times are all that tells it. */
+  /** Takes over entries without marks. Their ages follow from their times, up to when the hub last ran. */
   #begin({ wall }: ClockReading): KeptAge {
     const { seen = wall } = this.#read<{ seen: number }>('SELECT seen FROM run') ?? {};
     const marks = new Map<number, number>();

@@ -1,5 +1,5 @@
-// Keeps on the disk who did what, and the log: 100 ms after something has happened what has come since is written in one
-// transaction. While it cannot be written it waits, up to a bound.
+// Writes the audit and the log to the disk: 100 ms after an event, one transaction writes all new entries. If the disk fails, entries wait,
+// up to a bound.
 import { randomUUID } from 'node:crypto';
 import type { Subscription } from 'rxjs';
 import type { Parameter } from '../../../model/parameter.ts';
@@ -28,12 +28,12 @@ import type {
 import { AuditQueue } from './audit-queue.ts';
 import { cellsOf, rowOfEvent, rowOfStart } from './audit-tables.ts';
 
-/** How often it is written that the hub still runs, when nothing else is. */
+/** How often the database notes that the hub still runs, if nothing else is written. */
 const seenEveryMs = 60_000;
 
 interface AuditOptions extends KeeperOptions {
   readonly writer: AuditWriter;
-  /** What the first opening comes to, where it is that of a start of the hub. */
+  /** The first opening, if it belongs to a start of the hub. */
   readonly opened: Promise<OpenedAudit> | undefined;
   readonly isSelected: (address: string) => boolean;
   readonly request: Omit<OpenAudit, 'ask'>;
@@ -46,15 +46,15 @@ class AuditKeeper extends Keeper implements RecordedArchive {
   readonly #queue = new AuditQueue();
   readonly #place = new LogPlace();
   #opened: Promise<OpenedAudit> | undefined;
-  /** Entries that were taken from the queue and are not on the disk. */
+  /** Entries that were taken from the queue but are not on the disk yet. */
   #pending: readonly AuditRow[] = [];
   /** When the last batch was written, on the clock of the connection. */
   #seenAt = Number.NEGATIVE_INFINITY;
-  /** Whether the hub has just started, and not only this connection. */
+  /** Whether the hub has just started, not only this connection. */
   #isStart: boolean;
-  /** Whether somebody has found damage in the database. */
+  /** Whether a reader has found damage in the database. */
   #isSuspect = false;
-  /** Whether the hub ends, and not only this connection. */
+  /** Whether the hub ends, not only this connection. */
   #isHubEnding = false;
 
   constructor(options: AuditOptions, report: (event: ConnectionEvent) => void) {
@@ -66,7 +66,7 @@ class AuditKeeper extends Keeper implements RecordedArchive {
       this.#isHubEnding = true;
     };
     this.listening.add(listen(options.hub, options.isSelected, this.#queue, onHubEnd));
-    this.reportState(); // to open a large file takes longer than the hub is to wait
+    this.reportState(); // opening a large file takes longer than the hub should wait
   }
 
   protected get lost(): number {
@@ -84,7 +84,7 @@ class AuditKeeper extends Keeper implements RecordedArchive {
 
   protected reasons() {
     const { lost } = this.#queue;
-    return [lost > 0 ? `${lost} entries were lost: more came than could be written` : undefined];
+    return [lost > 0 ? `${lost} entries were lost: there were more than could be written` : undefined];
   }
 
   protected async open(): Promise<void> {
@@ -128,9 +128,7 @@ class AuditKeeper extends Keeper implements RecordedArchive {
   }
 }
 
-// Hears what the audit is about: changes that come from outside, and what is done with the hub itself.
-
-/** Puts all of it into the queue until it is unsubscribed; `onHubEnd` is called when the hub begins to end. */
+/** Queues changes from outside and audit events until it is unsubscribed; `onHubEnd` is called when the hub begins to shut down. */
 function listen(
   { changes$, persistence }: Pick<HubPort, 'changes$' | 'persistence'>,
   isSelected: (address: string) => boolean,
@@ -158,18 +156,18 @@ function listen(
   return listening;
 }
 
-// How far the log is on the disk. Its numbers there are those of the hub, unless the hub counts otherwise than the database: a
-// store that is added while the hub runs on finds the log of an earlier run.
+// The progress of the log on the disk. The database uses the hub's numbers, unless their numberings differ: a store that is added to a
+// running hub finds the log of an earlier run.
 
 class LogPlace {
-  /** The hub's number of the newest entry that is on the disk. */
+  /** The hub's number of the newest entry on the disk. */
   #written = 0;
-  /** What is added to a number of the hub. */
+  /** The difference between a number in the database and the hub's number. */
   #offset = 0;
-  /** The name of the count in the database. */
+  /** The identity of the numbering in the database. */
   #count = '';
 
-  /** The number after which the hub is to be asked for entries. */
+  /** The number after which entries are not on the disk yet. */
   get after(): number {
     return this.#written;
   }
@@ -178,7 +176,7 @@ class LogPlace {
     return this.#count;
   }
 
-  /** Finds the place in a database that was opened; `hubCount` is the name of the count of the hub. */
+  /** Finds the position in an opened database; `hubCount` is the identity of the hub's numbering. */
   find(held: HeldAudit | undefined, hubCount: string): void {
     const { lastLog = 0, run } = held ?? {};
     if (lastLog === 0 || run?.count === hubCount) {
@@ -191,7 +189,7 @@ class LogPlace {
     this.#written = Math.max(0, lastLog - this.#offset);
   }
 
-  /** The entries as they are to be written. */
+  /** Returns the entries with the numbers of the database. */
   place({ entries }: LogPage): readonly LogEntry[] {
     return this.#offset === 0 ? entries : entries.map((entry) => ({ ...entry, n: entry.n + this.#offset }));
   }
@@ -203,18 +201,18 @@ class LogPlace {
 
 // The audit as a part of the store.
 
-/** How long those who read the log wait for that of earlier runs. */
+/** The longest wait of a log reader for the log of earlier runs. */
 const logDeadlineMs = 5000;
 
 type Context = Pick<ConnectionContext<StoreSettings>, 'settings' | 'resolvePath' | 'scheduler' | 'finish'>;
 type OpenContext = Pick<Context, 'settings' | 'resolvePath'>;
 
-/** A database that was opened for the start of the hub, until the connection runs. */
+/** A database that was opened for the start of the hub, before the connection runs. */
 export interface OpenedLog {
   readonly writer: AuditWriter;
-  /** Resolves after `log` has. */
+  /** Resolves after `log`. */
   readonly opened: Promise<OpenedAudit>;
-  /** The log of earlier runs; undefined: there is none, or it cannot be read in time. */
+  /** The log of earlier runs; undefined: there is none, or it could not be read in time. */
   readonly log: Promise<KeptLog | undefined>;
 }
 
@@ -227,11 +225,11 @@ export function openAudit(context: OpenContext): OpenedLog {
     logDeadlineMs,
   ).then((opened) => opened?.held?.log);
   const opened = log.then(() => opening);
-  opened.catch(() => {}); // the connection tells it when it runs
+  opened.catch(() => {}); // the connection reports it once it runs
   return { writer, opened, log };
 }
 
-/** Notes who did what, and keeps the log. */
+/** Creates the part that keeps the audit and the log. */
 export function auditOf(
   context: Context,
   hub: HubPort,
@@ -260,19 +258,19 @@ function requestOf({ settings, resolvePath }: OpenContext, isRead: boolean) {
   return { folder: resolvePath(folder), maxBytes, keepMs: audit.keep, isRead, isSuspect: false };
 }
 
-// The thread that writes the audit and the log, seen from the hub's.
+// The hub's side of the thread that writes the audit and the log.
 
 type WrittenAnswer = Extract<AuditAnswer, { readonly written: unknown }>;
 
 export class AuditWriter {
   readonly #thread = new StoreThread<AuditRequest, AuditAnswer>('audit-thread', 'writes the audit');
 
-  /** Opens the database, whatever has become of it. Errors: when the thread has ended. */
+  /** Opens the database in any condition. Errors: when the thread has ended. */
   async open(request: Omit<OpenAudit, 'ask'>): Promise<OpenedAudit> {
     return ((await this.#thread.ask({ ask: 'open', ...request })) as { opened: OpenedAudit }).opened;
   }
 
-  /** Writes a batch; when it resolves as written, it is on the disk. Errors: when the thread has ended. */
+  /** Writes a batch. Resolves as `written` once it is on the disk. Errors: when the thread has ended. */
   async write(batch: AuditBatch): Promise<WrittenAnswer> {
     const rows = packRows(batch.rows.map(cellsOf));
     return (await this.#thread.ask({ ask: 'write', batch: { ...batch, rows } }, buffersOf(rows))) as WrittenAnswer;

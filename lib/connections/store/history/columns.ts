@@ -1,20 +1,20 @@
-// Changes on their way to the disk, column by column: numbers in one buffer that goes from thread to thread without being copied,
-// and back to be used again.
+// Changes in transit to the disk, by column: numbers in one buffer that is transferred between threads without a copy, and returned for
+// reuse.
 import type { ClockJump } from '../../../model/time/wall-clock.ts';
 
-/** How many changes one buffer holds, and how many UTF-16 code units of texts go with it. */
+/** The most changes in a buffer, and the most UTF-16 code units of texts with it. */
 export const columnRows = 8000;
 const columnUnits = 1_000_000;
-/** How many buffers there are at most: those that are filled, that wait, and that the thread has. */
+/** The most buffers: the one in use, waiting ones, and those of the thread. */
 const maxColumns = 25;
-/** So many changes wait for the disk at most; what comes then is lost. */
+/** The most changes that wait for the disk. Further changes are lost. */
 export const maxWaitingChanges = columnRows * maxColumns;
 
 const floats = 5;
 const integers = 4;
 const bufferBytes = columnRows * (floats * Float64Array.BYTES_PER_ELEMENT + integers * Uint32Array.BYTES_PER_ELEMENT);
 
-/** What was not recorded before the first of the changes. */
+/** A time before the first of the changes in which changes were lost. */
 export interface Gap {
   readonly start: number;
   readonly end: number;
@@ -22,7 +22,7 @@ export interface Gap {
   readonly reason: string;
 }
 
-/** Columns as threads hand them to each other. */
+/** Columns as a message between threads. */
 export interface HandedColumns {
   readonly buffer: ArrayBuffer;
   readonly length: number;
@@ -31,8 +31,8 @@ export interface HandedColumns {
 }
 
 /**
- * Parameters and writers are numbers that the thread was told, 0: none. The value of a boolean is 0 or 1, of a trigger 1, of a text
- * its place in `texts`.
+ * Parameters and writers are numbers that the thread has received, 0: none. The value of a boolean is 0 or 1, of a trigger 1, of a text
+ * its index in `texts`.
  */
 export class Columns {
   readonly buffer: ArrayBuffer;
@@ -84,7 +84,7 @@ export class Columns {
     return this.length === columnRows || this.#units >= columnUnits;
   }
 
-  /** Returns the place of the text. */
+  /** Returns the index of the text. */
   addText(text: string): number {
     this.#units += text.length;
     return this.texts.push(text) - 1;
@@ -96,37 +96,37 @@ export class Columns {
   }
 }
 
-// Changes that wait for the disk, in columns, up to a bound. What comes while there is no room is lost, and becomes a gap.
+// The queue of changes for the disk, in columns, up to a bound. Changes without room are lost and become a gap.
 
-/** Since when changes are lost, and which revision was the last that is not. */
+/** The start of the loss, and the last revision before it. */
 interface Losing {
   start: number;
   readonly revision: number;
   lost: number;
-  /** The times before the clock jumped meanwhile. */
+  /** The parts of the loss before jumps of the clock. */
   readonly earlier: Pick<Gap, 'start' | 'end' | 'lost'>[];
 }
 
-/** A clock that jumps again and again while changes are lost has the times before it told as one from here on. */
+/** The most parts of a loss. After that many jumps of the clock, the rest is one part. */
 const mostEarlier = 100;
 
 export class ColumnQueue {
-  /** How many changes were lost. */
+  /** The number of lost changes. */
   lost = 0;
   readonly #onHalfFull: () => void;
   #columns = new Columns();
   readonly #full: Columns[] = [];
   readonly #spare: ArrayBuffer[] = [];
-  /** How many columns the thread has. */
+  /** The number of columns that the thread has. */
   #handed = 0;
   #losing: Losing | undefined;
 
-  /** `onHalfFull` is called when it is time to hand over. */
+  /** `onHalfFull` is called when it is time to send the changes. */
   constructor(onHalfFull: () => void) {
     this.#onHalfFull = onHalfFull;
   }
 
-  /** Whether nothing waits here, and nothing was lost that is not told yet. */
+  /** Whether no change waits, and no loss is unreported. */
   get isEmpty(): boolean {
     return this.#full.length === 0 && this.#columns.length === 0 && this.#losing === undefined;
   }
@@ -139,7 +139,7 @@ export class ColumnQueue {
     return this.#full.length >= maxColumns / 2;
   }
 
-  /** The columns that a change is to be written to; undefined: there is no room, it is lost. */
+  /** Returns the columns for a change; undefined: there is no room and the change is lost. */
   roomFor(time: number, revision: number): Columns | undefined {
     if (this.#losing === undefined && (!this.#columns.isFull || this.#makeRoom())) return this.#columns;
     this.lost++;
@@ -148,7 +148,7 @@ export class ColumnQueue {
     return undefined;
   }
 
-  /** Goes on after changes were lost, if there is room again: returns the last revision that was not. */
+  /** Resumes after a loss if there is room again, and returns the last revision before the loss. */
   goOn(now: number, reason: string): number | undefined {
     const losing = this.#losing;
     if (losing === undefined || this.#handed + this.#full.length > maxColumns / 2) return undefined;
@@ -160,7 +160,7 @@ export class ColumnQueue {
     return revision;
   }
 
-  /** The clock has jumped: a gap that is open ends, and goes on at the new time. */
+  /** Handles a jump of the clock: an open gap ends and continues at the new time. */
   jump({ before, after }: ClockJump): void {
     const losing = this.#losing;
     if (losing === undefined || losing.earlier.length === mostEarlier) return;
@@ -169,7 +169,7 @@ export class ColumnQueue {
     losing.lost = 0;
   }
 
-  /** Takes everything that waits, oldest first. The buffers come back later. */
+  /** Takes everything that waits, oldest first. `giveBack` returns the buffers later. */
   take(): readonly Columns[] {
     const isUsed = this.#columns.length + this.#columns.gaps.length > 0;
     if (isUsed) this.#begin();
@@ -178,7 +178,7 @@ export class ColumnQueue {
     return columns;
   }
 
-  /** Takes buffers back. */
+  /** Takes buffers back for reuse. */
   giveBack(buffers: readonly ArrayBuffer[]): void {
     this.#handed -= buffers.length;
     this.#spare.push(...buffers);

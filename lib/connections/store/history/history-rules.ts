@@ -1,8 +1,8 @@
-// The entries of a history, as its thread reads them, too.
+// The entries of the setting `history`, in the form that the history thread also uses.
 import { dayMs } from '../../../model/time/iso-time.ts';
 import { createSelection, type Selection } from '../selection.ts';
 
-/** One entry: what it selects, and how that is recorded. `everyMs` 0: each change; times for which it is kept may be Infinity. */
+/** One entry: its selection, and how to record it. `everyMs` 0: each change; the retention times may be Infinity. */
 export interface HistoryRule extends Selection {
   readonly everyMs: number;
   readonly deadband: number;
@@ -11,10 +11,10 @@ export interface HistoryRule extends Selection {
   readonly hoursMs: number;
 }
 
-/** For how long what no entry selects any more is kept: as when nothing is said. */
+/** The retention times of parameters that no entry selects any more: the defaults of an entry. */
 export const defaultTimes = { rawMs: 10 * dayMs, minutesMs: 365 * dayMs, hoursMs: Number.POSITIVE_INFINITY };
 
-/** Creates what finds the entry that holds for an address, by its place in the list; undefined: it is not recorded. */
+/** Creates a function that returns the index of the entry for an address; undefined: the address is not recorded. */
 export function createRuleFinder(rules: readonly HistoryRule[]): (address: string) => number | undefined {
   const selections = rules.map(createSelection);
   return (address) => {

@@ -1,16 +1,16 @@
-// The tables of the history, `history.db`, as people and readers find them. Times are in milliseconds since 1970.
+// The tables of the history, `history.db`, for people and readers. Times are in milliseconds since 1970.
 
-/** How long the spans are that changes are put together to. */
+/** The lengths of the spans into which changes are aggregated. */
 export const minuteMs = 60_000;
 export const hourMs = 3_600_000;
 
-/** Texts are cut at so many UTF-16 code units: the history tells what happened, it is no archive of documents. */
+/** Texts are cut at this many UTF-16 code units: the history is not an archive of documents. */
 export const maxTextUnits = 1024;
 
-/** The reason of a gap behind which a value is not known until something is recorded of it. */
+/** The reason of a gap after which a value is unknown until it is recorded again. */
 export const downReason = 'the hub was down';
 
-/** Tables that an earlier version did not have: a database gets them when it is opened to write. */
+/** Tables that an earlier version lacks. They are created when a database is opened for writing. */
 export const laterTables = `
 CREATE TABLE IF NOT EXISTS jump (
   n INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, before INTEGER NOT NULL, after INTEGER NOT NULL, gap INTEGER NOT NULL,
@@ -25,23 +25,23 @@ CREATE TABLE IF NOT EXISTS age (
 CREATE TABLE IF NOT EXISTS hour_age (hour INTEGER PRIMARY KEY, ran INTEGER NOT NULL) STRICT;`;
 
 /**
- * - `change`: one row for each recorded change, sorted by hour first, so that what comes and what goes stays in few places. The
- *   value is a number, a text, 0 or 1; 1 for a fire of a trigger. `source` wrote the first change of the chain of causes: it is who
- *   did it. The cause is the key of another row, where that one is recorded.
- * - `minute`, `hour`: for numbers and booleans the least, the greatest, the time-weighted mean over the part of the span in which
- *   the value was known, and the value at its end; for texts and triggers only the count of changes. A span without a change has
- *   no row: the value held. The row of a span is written when the span is over.
- * - `gap`: nothing was recorded from `start` to `end`: the hub was down, the disk was full, too many changes came. What changed in it
- *   and is known afterwards has a row in `change`.
+ * - `change`: one row for each recorded change. The key starts with the hour, so that inserts and deletes touch few pages. The value is
+ *   a number, a text, 0 or 1; 1 for a fired trigger. `source` is the writer of the first change in the chain of causes. The cause is the
+ *   key of another row, if that row was recorded.
+ * - `minute`, `hour`: for numbers and booleans the minimum, the maximum, the time-weighted mean over the part of the span in which the
+ *   value was known, and the value at its end; for texts and triggers only the count of changes. A span without a change has no row: the
+ *   value held. The row of a span is written when the span is over.
+ * - `gap`: nothing was recorded from `start` to `end`: the hub was down, the disk was full, or there were too many changes. A value that
+ *   changed during the gap and is known afterwards has a row in `change`.
  * - `mark`: one row. Everything before `seen` is recorded; all spans that began before `minutes` and `hours` have their rows.
  * - `jump`: the clock went from `before` to `after`: it was set, or the machine slept. Changes with a `revision` of at least `sequence`
- *   came after it, and the gaps up to the row `gap` before it. Where it was set back a time comes twice: what came later holds. From
- *   then on starts of the hub are there as well, with `start` 1.
- * - `run`: one row. The run of the hub that was recorded last, what is added to its revisions, so that they grow over restarts, and
- *   the greatest one.
- * - `age`, `hour_age`: the clock by which ages are judged, as `KeptAge` says, and what it showed when an hour was last written to.
- * - `event`: all of it by name, for people.
- * - `sqlite_stat1`, a table of SQLite, says how large tables become: so it finds the rows of one address hour by hour.
+ *   are later than the jump, and the gaps up to the row `gap` are earlier. After the clock was set back, a time occurs twice and the later
+ *   recording counts. From then on, starts of the hub have rows too, with `start` 1.
+ * - `run`: one row. The last recorded run of the hub, the base that is added to its revisions, so that they grow over restarts, and the
+ *   greatest one.
+ * - `age`, `hour_age`: the clock that determines ages, see `KeptAge`, and its reading when an hour was last written.
+ * - `event`: a view of all changes by name, for people.
+ * - `sqlite_stat1`, a table of SQLite, has expected table sizes, so that SQLite looks up the rows of an address hour by hour.
  */
 export const historyTables = `
 CREATE TABLE parameter (

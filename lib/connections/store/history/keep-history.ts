@@ -1,5 +1,5 @@
-// Records what changes: every second what has come together is handed to a thread that writes it. As long as it cannot be written
-// changes wait, up to a bound; what comes then is lost, and the history says from when to when.
+// Records changes: every second the hub sends the collected changes to a thread, which writes them. If the disk fails, changes wait, up
+// to a bound. Further changes are lost, and the history records the gap.
 import { wallClock } from '../../../model/time/wall-clock.ts';
 import type { ConnectionContext, ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
@@ -11,16 +11,16 @@ import { StoreThread } from '../store-thread.ts';
 import type { Changes, HistoryAnswer, HistoryRequest, OpenHistory } from './history-messages.ts';
 import { Recorder } from './recorder.ts';
 
-/** How often changes are handed over. */
+/** The interval at which changes are sent to the thread. */
 const handOverMs = 1000;
-/** How long pauses are while it is found out what has changed meanwhile. */
+/** The pause between steps of a catch-up. */
 const catchUpMs = 20;
 const tooFast = 'changes came faster than they could be written';
 
 interface HistoryOptions extends KeeperOptions {
   readonly writer: HistoryWriter;
   readonly request: Pick<OpenHistory, 'folder' | 'room' | 'rules'>;
-  /** Tells the store's own parameters. */
+  /** Returns whether a parameter belongs to the store itself. */
   isOwn(address: string): boolean;
 }
 
@@ -30,7 +30,7 @@ class HistoryKeeper extends Keeper implements RecordedArchive {
   readonly #recorder: Recorder;
   /** Whether the thread has changes that are not written. */
   #isUnderWay = false;
-  /** Why changes were lost. */
+  /** The reason of lost changes. */
   #lossReason = tooFast;
   #isFirst = true;
 
@@ -39,7 +39,7 @@ class HistoryKeeper extends Keeper implements RecordedArchive {
     this.#options = options;
     this.#recorder = new Recorder(options.hub, options.request.rules, options.isOwn, () => this.pause.wake());
     this.listening.add(() => this.#recorder.end());
-    this.reportState(); // to open a large file takes longer than the hub is to wait
+    this.reportState(); // opening a large file takes longer than the hub should wait
   }
 
   protected get tickMs(): number {
@@ -58,7 +58,7 @@ class HistoryKeeper extends Keeper implements RecordedArchive {
   async check(): Promise<void> {
     await this.#options.writer.check().then(
       (answer) => this.#take(answer),
-      () => {}, // the thread has ended: that is told elsewhere
+      () => {}, // the thread has ended, which `keep` reports
     );
   }
 
@@ -73,16 +73,16 @@ class HistoryKeeper extends Keeper implements RecordedArchive {
     const answer = await writer.open({ ...request, epoch, startedAt, now, isFirst });
     this.#take(answer);
     if (!this.isOpen) return;
-    if (!isFirst && answer.seen === undefined) this.#recorder.startCatchUp(); // it is a new file
+    if (!isFirst && answer.seen === undefined) this.#recorder.startCatchUp(); // the file is new
     this.#isFirst = false;
   }
 
-  /** Hands everything over that waits, and waits until it is written or cannot be. */
+  /** Sends all waiting changes to the thread, and waits until they are written or fail. */
   protected async write(): Promise<Wrote> {
     const { writer } = this.#options;
     if (this.trouble !== undefined) this.#take(await writer.goOn());
     if (this.trouble !== undefined) return 'all';
-    const now = wallClock.now(); // a jump that was not noticed yet is told before
+    const now = wallClock.now(); // this call first reports a jump of the clock that nobody has noticed yet
     this.#recorder.goOn(now, this.#lossReason);
     this.#lossReason = tooFast;
     this.#recorder.catchUp();
@@ -105,13 +105,13 @@ class HistoryKeeper extends Keeper implements RecordedArchive {
   }
 }
 
-// The thread that writes the history, seen from the hub's.
+// The hub's side of the thread that writes the history.
 
-/** Errors of all of it: when the thread has ended. */
+/** Errors of every method: when the thread has ended. */
 export class HistoryWriter {
   readonly #thread = new StoreThread<HistoryRequest, HistoryAnswer>('history-thread', 'writes the history');
 
-  /** Opens the database, whatever has become of it. */
+  /** Opens the database in any condition. */
   open(request: Omit<OpenHistory, 'ask'>): Promise<HistoryAnswer> {
     return this.#thread.ask({ ask: 'open', ...request });
   }
@@ -120,12 +120,12 @@ export class HistoryWriter {
     return this.#thread.ask({ ask: 'write', changes }, transfer);
   }
 
-  /** Tries again to write what could not be written. */
+  /** Tries again to write the pending changes. */
   goOn(): Promise<HistoryAnswer> {
     return this.#thread.ask({ ask: 'go on' });
   }
 
-  /** Reads all of the file for damage. */
+  /** Checks the whole file for damage. */
   check(): Promise<HistoryAnswer> {
     return this.#thread.ask({ ask: 'check' });
   }
@@ -138,7 +138,7 @@ export class HistoryWriter {
 
 // The history as a part of the store.
 
-/** Records everything that changes, but for the store's own parameters. */
+/** Creates the part that records all changes, except those of the store's own parameters. */
 export function historyOf(
   { id, settings, resolvePath, scheduler, finish }: ConnectionContext<StoreSettings>,
   hub: HubPort,

@@ -1,4 +1,4 @@
-// Puts every change that is to be recorded into columns, on the hub's own thread: as little as possible is done for each.
+// Puts every recorded change into columns. This runs on the hub's thread, so it does as little as possible for each change.
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import { beginningOf } from '../../../model/printable.ts';
 import { type ClockJump, wallClock } from '../../../model/time/wall-clock.ts';
@@ -9,23 +9,23 @@ import type { Changes, JumpRow, ParameterRow, WriterRow } from './history-messag
 import { createRuleFinder, type HistoryRule } from './history-rules.ts';
 import { maxTextUnits } from './history-tables.ts';
 
-/** So many jumps of the clock are told at most between two times that changes are handed over: the newest. */
+/** The most jumps of the clock in one message to the thread: the newest ones. */
 const mostJumps = 100;
 
-/** What is known of a parameter. */
+/** The recording state of a parameter. */
 interface Entry {
   /** Its number in the columns, 0: it has none yet. */
   number: number;
   readonly parameter: Parameter;
-  /** The place of its rule, -1: it is not recorded. */
+  /** The index of its rule, -1: it is not recorded. */
   readonly rule: number;
   readonly everyMs: number;
   readonly deadband: number;
-  /** The number that was recorded last. */
+  /** The last recorded number. */
   last: number;
-  /** When another hub has told the last change, by its clock. */
+  /** The recorded time of the last change from another hub. */
   reportedAt: number;
-  /** The last change of an interval that is not over, and the time at which it is to be recorded. */
+  /** The last change of the current interval, and its time. */
   pending: Change | undefined;
   pendingAt: number;
 }
@@ -41,14 +41,14 @@ export class Recorder {
   readonly #pending = new Set<Entry>();
   readonly #numbering = new Numbering();
   readonly #queue: ColumnQueue;
-  /** What changed while nobody recorded. */
+  /** Records changes that were missed. */
   #catchUp: CatchUp | undefined;
   #jumps: JumpRow[] = [];
   readonly #subscription;
 
   /**
-   * Records what is known, and everything from now on. `isOwn` tells the store's own parameters. `onHalfFull` is called when it is time to
-   * hand over.
+   * Records all current values, and all changes from now on. `isOwn` returns whether a parameter belongs to the store. `onHalfFull` is
+   * called when it is time to send the changes.
    */
   constructor(
     hub: Port,
@@ -74,13 +74,13 @@ export class Recorder {
     return this.#queue;
   }
 
-  /** Whether it is still finding out what has changed meanwhile. */
+  /** Whether a catch-up is in progress. */
   get isCatchingUp(): boolean {
     return this.#catchUp !== undefined;
   }
 
   /**
-   * Records what is known: the last change of each parameter that has changed after the revision. What was restored counts as
+   * Starts a catch-up, which records the last change of each parameter that changed after the revision. A restored value counts as
    * changed at the start of the hub.
    */
   startCatchUp(revision = 0): void {
@@ -88,7 +88,7 @@ export class Recorder {
     this.catchUp();
   }
 
-  /** Goes one step on with it. */
+  /** Runs one step of the catch-up. */
   catchUp(): void {
     const catchUp = this.#catchUp;
     for (let looked = 0; catchUp !== undefined && looked < catchUpStep; looked++) {
@@ -108,13 +108,13 @@ export class Recorder {
     }
   }
 
-  /** Goes on after changes were lost, if there is room again. */
+  /** Resumes after a loss of changes, if there is room again. */
   goOn(now: number, reason: string): void {
     const revision = this.#queue.goOn(now, reason);
     if (revision !== undefined) this.startCatchUp(Math.min(this.#catchUp?.place ?? revision, revision));
   }
 
-  /** Takes everything that waits. Its buffers come back later. */
+  /** Takes everything that waits. The thread returns the buffers later. */
   take(now: number): { readonly changes: Changes; readonly transfer: ArrayBuffer[] } {
     this.#recordPending(now);
     const columns = this.#queue.take();
@@ -141,7 +141,7 @@ export class Recorder {
     else this.#thin(entry, change, time);
   }
 
-  /** What the clock of another hub has shown counts where it can be: nothing goes back, or is still to come. */
+  /** Returns the time to record. The clock of another hub counts only if the time neither goes back nor lies in the future. */
   #timeOf({ time, parameter, origin }: Change, entry: Entry, now: number): number {
     if (origin.kind === 'restored') return now;
     if (parameter.remote === undefined) return time;
@@ -149,7 +149,7 @@ export class Recorder {
     return entry.reportedAt;
   }
 
-  /** What is recorded from now on has another time. What waits for the end of its interval is of the time before. */
+  /** Handles a jump of the clock. Changes that wait for the end of an interval belong to the time before it. */
   #jump(jump: ClockJump): void {
     this.#recordPending(Number.POSITIVE_INFINITY);
     this.#queue.jump(jump);
@@ -157,7 +157,7 @@ export class Recorder {
     this.#jumps.push({ ...jump, revision: this.#hub.revision });
   }
 
-  /** Keeps the last change of each interval: it is recorded once the interval is over. */
+  /** Keeps the last change of each interval, and records it once the interval is over. */
   #thin(entry: Entry, change: Change, time: number): void {
     const { pending, everyMs } = entry;
     if (pending === undefined) this.#pending.add(entry);
@@ -177,7 +177,7 @@ export class Recorder {
     }
   }
 
-  /** Whether there was room. */
+  /** Records a change. Returns whether there was room. */
   #add(entry: Entry, change: Change, time: number): boolean {
     const columns = this.#queue.roomFor(time, change.revision);
     if (columns === undefined) return false;
@@ -221,7 +221,7 @@ export class Recorder {
     return entry;
   }
 
-  /** 0: it is no parameter of the hub any more. */
+  /** Returns the number of a cause; 0: the hub no longer has the parameter. */
   #numberOfCause(parameter: Parameter): number {
     const known = this.#entries.get(parameter);
     if (known === undefined && this.#hub.find(parameter.address) !== parameter) return 0;
@@ -240,25 +240,25 @@ export class Recorder {
   }
 }
 
-// Goes through the parameters that changed while nobody recorded, in the order of their revisions.
+// Iterates over the parameters whose changes were missed, in the order of their revisions.
 
-/** How many parameters are looked at in one step. */
+/** The most parameters in one step. */
 const catchUpStep = 5000;
 
 class CatchUp {
   readonly #changed: Iterator<Parameter>;
   readonly #until: number;
-  /** The revision that it has come to. */
+  /** The last visited revision. */
   place: number;
 
-  /** From a revision on, up to the present one: what changes later is recorded anyway. */
+  /** Covers changes after `revision`, up to now. Later changes are recorded anyway. */
   constructor(hub: Parameters, revision: number) {
     this.#changed = hub.changedSince(revision)[Symbol.iterator]();
     this.#until = hub.revision;
     this.place = revision;
   }
 
-  /** The last change of the next parameter; undefined: that was all. */
+  /** Returns the last change of the next parameter; undefined: there are no more. */
   next(): Change | undefined {
     const parameter: Parameter | undefined = this.#changed.next().value;
     const change = parameter?.lastChange;
@@ -266,45 +266,45 @@ class CatchUp {
   }
 }
 
-// The numbers that stand for parameters and writers in columns, and what the thread has yet to be told of them.
+// The numbers for parameters and writers in columns, and the new ones that the thread does not know yet.
 
-/** A chain of causes is longer than this only when something is wrong with it; the graph keeps fewer. */
+/** Only a broken chain of causes is longer; the graph keeps shorter ones. */
 const longestChain = 256;
 
 class Numbering {
   #parameterRows: ParameterRow[] = [];
   #writerRows: WriterRow[] = [];
   readonly #writers = new Map<Origin, number>();
-  /** Numbers of parameters that are no more: they may be used again once the thread has what was recorded of them. */
+  /** Numbers of removed parameters. They are free again once their changes are sent to the thread. */
   #retired: number[] = [];
   readonly #free: number[] = [];
   #numbers = 0;
 
-  /** Gives a parameter a number; `rule` is the place of its rule, -1: it is not recorded. */
+  /** Gives a parameter a number; `rule` is the index of its rule, -1: it is not recorded. */
   name({ address, type }: Parameter, rule: number): number {
     const number = this.#free.pop() ?? ++this.#numbers;
     this.#parameterRows.push([number, address, type, rule]);
     return number;
   }
 
-  /** The parameter of this number is no more. */
+  /** Retires the number of a removed parameter. */
   retire(number: number): void {
     this.#retired.push(number);
   }
 
-  /** The number of a writer, until names are taken. */
+  /** Returns the number of a writer, which is valid until `take`. */
   numberOf(origin: Origin): number {
     return this.#writers.get(origin) ?? this.#nameWriter(origin);
   }
 
-  /** The number of who wrote the first change of a chain. */
+  /** Returns the number of the writer of the first change in a chain. */
   numberOfSource(change: Change): number {
     let first = change;
     for (let link = 0; first.cause !== undefined && link < longestChain; link++) first = first.cause;
     return this.numberOf(first.origin);
   }
 
-  /** What the thread has to be told, together with everything that was recorded up to now. */
+  /** Takes the new names, to send with all changes so far. */
   take(): Pick<Changes, 'parameters' | 'writers'> {
     const names = { parameters: this.#parameterRows, writers: this.#writerRows };
     this.#parameterRows = [];

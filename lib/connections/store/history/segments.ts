@@ -1,25 +1,25 @@
-// Time as it was recorded: the clock may have jumped, and then a time comes twice, or never. Between two jumps, a segment, time and the
-// order of what was recorded are one. Where segments have a time in common, the newest says what was then.
+// Recorded time: after a jump of the clock, a time occurs twice or never. A segment lies between two jumps; within it, times grow in the
+// order of recording. If segments overlap in time, the newest one counts.
 
-/** Before the first change of this number the clock has jumped. */
+/** A jump of the clock before the change with the number `sequence`. */
 export interface RecordedJump {
   readonly sequence: number;
-  /** What it would have shown then, and what it showed, in milliseconds since 1970. */
+  /** The expected and the actual reading of the clock, in milliseconds since 1970. */
   readonly before: number;
   readonly after: number;
-  /** The gaps up to this row had been written by then. */
+  /** The gaps up to this row were written before the jump. */
   readonly gap: number;
-  /** 1: it is a start of the hub, with the gap of the next row. */
+  /** 1: a start of the hub, with the gap of the next row. */
   readonly start: 0 | 1;
 }
 
 export interface Segment {
-  /** Its place in the order in which segments were recorded. */
+  /** Its index in the order of recording. */
   readonly index: number;
-  /** The time from `from` until before `to`. */
+  /** The time from `from`, up to but not including `to`. */
   readonly from: number;
   readonly to: number;
-  /** The numbers of its changes: from `first` until before `last`. */
+  /** The numbers of its changes: from `first`, up to but not including `last`. */
   readonly first: number;
   readonly last: number;
 }
@@ -29,7 +29,7 @@ export interface Interval {
   readonly to: number;
 }
 
-/** A part of a segment that says what was then. */
+/** A part of a segment that counts for its time. */
 export interface Piece extends Interval {
   readonly segment: Segment;
 }
@@ -37,10 +37,10 @@ export interface Piece extends Interval {
 export class Segments {
   readonly #jumps: readonly RecordedJump[];
   readonly #all: readonly Segment[];
-  /** Whether no time comes twice: then the order of times is that in which changes were recorded. */
+  /** Whether no time occurs twice, so that times grow in the order of recording. */
   readonly isOrdered: boolean;
 
-  /** Jumps in the order in which they were; `end`: up to when all is recorded. */
+  /** `jumps` are in their order; `end`: the time up to which everything is recorded. */
   constructor(jumps: readonly RecordedJump[], end = Number.POSITIVE_INFINITY) {
     this.#jumps = jumps;
     this.isOrdered = jumps.every(({ before, after }) => after >= before);
@@ -57,27 +57,27 @@ export class Segments {
     return this.#jumps;
   }
 
-  /** The newest. */
+  /** The newest segment. */
   get present(): Segment {
     return this.#all.at(-1)!;
   }
 
-  /** Whether several segments have to do with a time. */
+  /** Returns whether several segments overlap a range. */
   areSeveralIn({ from, to }: Interval): boolean {
     return this.#all.length > 1 && this.#all.filter((one) => one.from < to && from < one.to).length > 1;
   }
 
-  /** The segment that a change was recorded in. */
+  /** Returns the segment of a change. */
   of(sequence: number): Segment {
     return this.#all.findLast(({ first }) => first <= sequence)!;
   }
 
-  /** The one that was recorded before it; undefined: it is the first. */
+  /** Returns the segment recorded before this one; undefined: it is the first. */
   before({ index }: Segment): Segment | undefined {
     return this.#all[index - 1];
   }
 
-  /** Who says what was in a range, in the order of time. Of a time that never was nobody does. */
+  /** Returns the pieces that count for a range, in the order of time. Skipped times have no piece. */
   within(range: Interval): readonly Piece[] {
     let open: readonly Interval[] = [range];
     const pieces: Piece[] = [];
@@ -92,7 +92,7 @@ export class Segments {
     return pieces.sort((one, other) => one.from - other.from);
   }
 
-  /** The parts of a segment, in the order of time, of which `isShared` ones have a time in common with another segment. */
+  /** Returns the parts of a segment, in the order of time. Parts with `isShared` overlap another segment. */
   partsOf(segment: Segment, range: Interval): readonly (Interval & { readonly isShared: boolean })[] {
     const own = [{ from: Math.max(range.from, segment.from), to: Math.min(range.to, segment.to) }];
     const others = this.#all.filter(({ index }) => index !== segment.index);
@@ -103,20 +103,20 @@ export class Segments {
       .sort((one, other) => one.from - other.from);
   }
 
-  /** Whether a segment begins with a start of the hub. */
+  /** Returns whether a segment begins with a start of the hub. */
   isStart({ index }: Segment): boolean {
     return this.#jumps[index - 1]?.start === 1;
   }
 
-  /** The place of the segment that a gap is in, by the number of its row; undefined: it is between two of them. */
+  /** Returns the index of the segment of a gap, by the number of its row; undefined: it is between two segments. */
   indexOfGap(row: number): number | undefined {
     const isBetween = this.#jumps.some(({ gap, start }) => start === 1 && gap === row - 1);
     return isBetween ? undefined : this.#jumps.filter(({ gap }) => gap < row).length;
   }
 
   /**
-   * What is left of a gap whose row has this number: where it is in a segment, those that came later say what was then, and where it is
-   * between two of them all others. Where the clock was set back before a start of the hub it is a moment.
+   * Returns the rest of a gap, by the number of its row. Later segments replace parts of a gap within a segment, and all segments replace
+   * parts of a gap between two. If the clock was set back before a start of the hub, the gap has no length.
    */
   leftOf(gap: Interval, row: number): readonly Interval[] {
     const own = this.indexOfGap(row);
@@ -124,12 +124,12 @@ export class Segments {
     return this.#all.filter(({ index }) => index > (own ?? -1)).reduce<readonly Interval[]>(without, [gap]);
   }
 
-  /** Whether no segment that came after one of this place says what was at a time. */
+  /** Returns whether no segment after the given index covers a time. */
   holdsAt(time: number, place: number): boolean {
     return !this.#all.some(({ index, from, to }) => index > place && from <= time && time < to);
   }
 
-  /** The place of the segment that begins with the start of the hub whose gap has this row. */
+  /** Returns the index of the segment that begins with the start of the hub whose gap has this row. */
   #startAfter(row: number): number {
     return this.#jumps.findLastIndex(({ gap, start }) => start === 1 && gap === row - 1) + 1;
   }

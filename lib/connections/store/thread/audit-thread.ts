@@ -1,4 +1,4 @@
-// The thread that writes the audit and the log: a batch after the other. It waits for the disk, so that the hub need not.
+// The thread that writes the audit and the log, one batch after the other. It waits for the disk, so the hub does not.
 
 import { parentPort } from 'node:worker_threads';
 import { type AuditDatabase, openAudit } from '../audit/audit-database.ts';

@@ -1,4 +1,4 @@
-// The thread that makes a backup: it copies what belongs to it, and then gives it away piece by piece.
+// The thread that makes a backup: it copies the files, and then returns them piece by piece.
 
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
@@ -43,12 +43,12 @@ function next(): BackupAnswer {
   return { piece: done ? undefined : new Uint8Array(value) };
 }
 
-// Gathers what a backup has: a copy of each database as of one moment, which keeps nobody from writing, and copies of the files, so that
-// all of it stays as it is until it is sent.
+// Collects the contents of a backup: a copy of each database at one moment, which does not block writers, and copies of the other files,
+// so that nothing changes before it is sent.
 
-/** The values last: so the history has nothing that is later than they are. */
+/** The values come last, so the history has nothing newer than the values. */
 const databases = ['audit', 'history', 'values'];
-/** How large files beside the databases are together, in bytes. */
+/** The maximum size of all files besides the databases. */
 const maxFileBytes = 256 * 1024 * 1024;
 
 interface StagedBackup {
@@ -57,7 +57,7 @@ interface StagedBackup {
   readonly absolute: readonly string[];
 }
 
-/** Errors: a sentence that says what cannot be copied, and why. */
+/** Copies everything into the work folder. Errors: a sentence that says which file cannot be copied, and why. */
 function stageBackup(request: BackupRequest): StagedBackup {
   const { work, folder, startedIn, paths, named } = request;
   makeFolder(work);
@@ -90,7 +90,7 @@ function bytesOf(paths: readonly string[]): number {
   return paths.reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0);
 }
 
-/** The files that there are, with those that flows in TypeScript import. Errors: when they are too many or too large. */
+/** Returns the existing files, with those that flows in TypeScript import. Errors: too many or too large files. */
 function filesOfInstallation(named: readonly NamedFile[]): string[] {
   const found = new Set<string>();
   const waiting = named.flatMap(({ path }) => filesAt(path));
@@ -100,13 +100,13 @@ function filesOfInstallation(named: readonly NamedFile[]): string[] {
     found.add(path);
     bytes += statSync(path).size;
     if (bytes > maxFileBytes || found.size > maxFiles)
-      throw new Error(`expected at most ${maxFiles} files of ${maxFileBytes} bytes beside the databases, got more`);
+      throw new Error(`expected at most ${maxFiles} files of ${maxFileBytes} bytes besides the databases, got more`);
     if (/\.[mc]?[tj]s$/.test(path)) waiting.push(...importsOf(path));
   }
   return [...found].sort();
 }
 
-/** A file, or the files right in a folder. */
+/** Returns a file, or the files directly in a folder. */
 function filesAt(path: string): string[] {
   if (isFile(path)) return [path];
   if (!exists(path)) return [];
@@ -114,14 +114,14 @@ function filesAt(path: string): string[] {
   return entries.filter((entry) => entry.isFile() && !entry.name.startsWith('.')).map(({ name }) => join(path, name));
 }
 
-/** The files that a program imports by a relative path. */
+/** Returns the files that a program imports by a relative path. */
 function importsOf(path: string): string[] {
   const text = readRegularFileSync(path, maxFileBytes).toString();
   const imports = text.matchAll(/\b(?:from|import)\s*\(?\s*['"](\.[^'"\n]+)['"]/g);
   return [...imports].map(([, file]) => resolve(dirname(path), file!)).filter(isFile);
 }
 
-/** The lowest folder that all folders are, or are below. */
+/** Returns the deepest folder that contains all folders. */
 function commonFolder([first = '', ...others]: readonly string[]): string {
   return others.reduce((common, folder) => {
     let one = common;

@@ -1,5 +1,5 @@
-// The thread that copies a database while it is written: it reads one moment of it, and whoever writes does not wait. The copy is in
-// its place once it is whole and has been checked.
+// The thread that copies a database while another thread writes it. It reads one moment and does not block the writer. The copy is moved
+// into place once it is complete and checked.
 
 import { renameSync, rmSync, statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -16,7 +16,7 @@ parentPort!.postMessage(makeCopy());
 function makeCopy(): Copied {
   try {
     rmSync(part, { force: true });
-    expectRoom(folder, 'history', statSync(path).size); // a copy matters no more than the history
+    expectRoom(folder, 'history', statSync(path).size); // a copy leaves as much room as the history does
     copyDatabase(path, part);
     checkCopy();
     sync(part);

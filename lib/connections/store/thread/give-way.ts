@@ -1,19 +1,19 @@
-// Threads of the store give way to the hub's own, where the two need the same core: on a machine of two cores a change would
-// else wait for up to 5 ms while something is written. On Linux a thread has a policy and a priority of its own; elsewhere, and
-// where it may not change them, it only rests.
+// Threads of the store yield to the hub's thread when both need the same core. Otherwise, on a machine with two cores, a change would wait
+// for up to 5 ms during a write. On Linux a thread sets its scheduling policy and priority; elsewhere, or without permission, it only
+// rests.
 
 import { spawn } from 'node:child_process';
 import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
-/** After so much work a thread rests for so long. */
+/** A thread rests for `restMs` after `workMs` of work. */
 const workMs = 0.25;
 const restMs = 0.05;
-/** To look at the clock takes a tenth of a row: it is looked at for one call of so many. */
+/** Reading the clock costs a tenth of a row, so only every fourth call reads it. */
 const lookEvery = 4;
-/** A thread that was not heard of for so long has waited for work, and only begins. */
+/** After a pause of this length the thread has waited for work and has only begun. */
 const pauseMs = 20;
-/** Of -20 (first) to 19 (last). */
+/** From -20 (first) to 19 (last). */
 const niceness = 10;
 
 const nothing = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
@@ -21,8 +21,8 @@ let restedAt = 0;
 let calls = 0;
 
 /**
- * Called for each row by a thread that writes many: it rests for a moment now and then. The scheduler of Linux lets a thread that has
- * begun go on for up to 4 ms, whatever its priority, before another gets the core.
+ * Rests for a moment now and then. A thread calls it for each row that it writes. The Linux scheduler lets a running thread continue for up
+ * to 4 ms, whatever its priority, before another thread gets the core.
  */
 export function giveWay(): void {
   if (++calls % lookEvery !== 0) return;
@@ -32,26 +32,26 @@ export function giveWay(): void {
   restedAt = performance.now();
 }
 
-/** The thread that calls it interrupts no other when it wakes up. Its share of the time stays as large: somebody waits for it. */
+/** Keeps the calling thread from interrupting others when it wakes up. Its share of time stays the same, since somebody waits for it. */
 export function neverInterrupt(): void {
   const thread = threadNumber();
   if (thread === undefined) return;
   const chrt = spawn('chrt', ['--batch', '--pid', '0', thread], { stdio: 'ignore' }); // Node.js has no call for it; part of util-linux
-  chrt.on('error', () => {}); // it is not installed
+  chrt.on('error', () => {}); // chrt is not installed
   chrt.unref();
 }
 
-/** The thread that calls it interrupts no other, and gets a small share of the time: nobody waits for it. */
+/** Keeps the calling thread from interrupting others, and gives it a small share of time, since nobody waits for it. */
 export function yieldToHub(): void {
   const thread = threadNumber();
   if (thread === undefined) return;
   neverInterrupt();
   try {
     setPriority(Number(thread), niceness);
-  } catch {} // it is not allowed
+  } catch {} // not permitted
 }
 
-/** As the kernel counts threads; undefined: there is no /proc. */
+/** Returns the kernel's ID of the calling thread; undefined: there is no /proc. */
 function threadNumber(): string | undefined {
   try {
     return readlinkSync('/proc/thread-self').split('/').at(-1);

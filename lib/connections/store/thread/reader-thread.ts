@@ -1,5 +1,5 @@
-// The thread that reads the past: a question after the other, while others write. It makes the answers as they are sent, so that the
-// hub's thread need not.
+// The thread that runs history and audit queries, one after the other, while other threads write. It also encodes the answers, so the hub's
+// thread does not.
 
 import { hash } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
@@ -15,9 +15,9 @@ import { SecondReader } from '../reader/second-reader.ts';
 import { troubleOf } from './database/store-database.ts';
 import { yieldToHub } from './give-way.ts';
 
-/** How long one question may take. */
+/** The time limit of one query. */
 const longestMs = 5000;
-/** After so long answers are handed over, and the questions that are left have to be asked again. */
+/** The thread sends its answers after this time. The hub sends the remaining queries again. */
 const turnMs = 20;
 
 const port = parentPort!;
@@ -33,7 +33,7 @@ port.on('message', (requests: readonly ReadRequest[]) => {
   for (const request of requests) {
     const answer = answerTo(request);
     answers.push(answer);
-    if (!('body' in answer)) break; // what is wrong is told before more is tried
+    if (!('body' in answer)) break; // report an error before the next query
     bodies.push(answer.body.buffer);
     if (performance.now() >= endMs) break;
   }

@@ -1,4 +1,4 @@
-// The second thread that reads: it helps with what the first is asked. What is wrong it tells nobody, as the first one reads it, too.
+// The second reader thread, which helps the first one with long lists. It reports no errors: the first thread meets them too.
 
 import { type MessagePort, workerData } from 'node:worker_threads';
 import { Opened } from '../reader/audit-file.ts';
@@ -29,7 +29,7 @@ function help({ number, path, question: handed, now, mark, leftMs, shared }: Sha
   const database = history.at(path);
   database.read(() => {
     const moment = momentOf(database, now, deadline);
-    if (!isSame(moment.mark, mark)) return; // meanwhile something was written
+    if (!isSame(moment.mark, mark)) return; // the database has changed in the meantime
     const count = piecesOf(question);
     for (let place = takePlace(shared); place < count; place = takePlace(shared)) {
       const { text, isCut } = readPiece(moment, question, place, false);

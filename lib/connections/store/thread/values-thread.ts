@@ -1,5 +1,4 @@
-// The thread that writes values: it opens the database, and writes a batch after the other. It waits for the disk, so that the
-// hub need not.
+// The thread that writes values: it opens the database and writes one batch after the other. It waits for the disk, so the hub does not.
 
 import { parentPort } from 'node:worker_threads';
 import { unpackRows } from '../packed-rows.ts';

@@ -105,7 +105,7 @@ test('the command prints a line for each, oldest first', async (t) => {
   };
   const lines = await print({});
   const expected = [
-    'hub {2}started patchbay \\S+: for the first time',
+    'hub {2}started patchbay \\S+: first start',
     'api 127\\.0\\.0\\.1 {2}desk/lamp = true \\(was false\\)',
     'other {2}desk/bell fired',
     'spec {2}desk/text = "good morning"',

@@ -80,5 +80,5 @@ test('what waits is bounded: what is lost is counted, and said', (t) => {
   t.is(queue.lost, 5);
   t.is(queue.take().length, maxBatchRows);
   const rest = takeAll(queue);
-  t.like(rest.at(-1), { kind: 'lost', user: 'hub', time: 1e6, count: 5, cause: 'more came than could be written' });
+  t.like(rest.at(-1), { kind: 'lost', user: 'hub', time: 1e6, count: 5, cause: 'more entries than could be written' });
 });

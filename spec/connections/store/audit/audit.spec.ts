@@ -35,7 +35,7 @@ test('what clients write is noted once each, and what rules, timers and defaults
   const lines = readAudit(installation);
   const cut = `${'x'.repeat(500)}…`;
   t.deepEqual(lines.map(reported), [
-    ['start', 'hub', '', null, hub.version, 'for the first time'],
+    ['start', 'hub', '', null, hub.version, 'first start'],
     ['change', 'spec', 'desk/lamp', 0, 1, ''],
     ['fire', 'spec', 'desk/bell', null, null, ''],
     ['change', 'spec', 'desk/level', null, 0.5, ''],

@@ -1,4 +1,4 @@
-// Changes that were handed over, until they are written: in the order of the table, so that each page of it is written once.
+// A batch of changes on the history thread. It writes them in the order of the table, so that each page is written once.
 
 import { isTime } from '../../../../model/time/iso-time.ts';
 import type { ValueType } from '../../../../model/value.ts';
@@ -9,16 +9,16 @@ import type { Changes, JumpRow, WriterRow } from '../history-messages.ts';
 import { hourMs } from '../history-tables.ts';
 import type { HistoryDatabase } from './history-database.ts';
 
-/** What stands behind a number in columns. */
+/** The parameter of a number in columns. */
 export interface KnownParameter {
   readonly address: string;
   readonly type: ValueType;
   readonly rule: number;
-  /** Its key in the database, 0: it is not known yet. */
+  /** Its key in the database, 0: not known yet. */
   id: number;
 }
 
-/** Keys of parameters stay below. */
+/** Keys of parameters are smaller than this. */
 const mostParameters = 2 ** 30;
 
 export class Batch {
@@ -27,10 +27,10 @@ export class Batch {
   readonly jumps: readonly JumpRow[];
   readonly #writers: readonly WriterRow[];
   readonly #parameters: readonly (KnownParameter | undefined)[];
-  /** Whether each change of a rule is kept. */
+  /** Returns whether the single changes of a rule are kept. */
   readonly #isKept: (rule: number) => boolean;
   #writerIds: number[] = [];
-  /** The rows in the order of the table; a row is the place of its columns times `columnRows`, plus its own. */
+  /** The rows in the order of the table. A row is the index of its columns times `columnRows`, plus its index within them. */
   #order: Uint32Array | undefined;
   #written = 0;
 
@@ -48,7 +48,7 @@ export class Batch {
     this.#isKept = isKept;
   }
 
-  /** How many rows are written. */
+  /** The number of rows written. */
   get written(): number {
     return this.#written;
   }
@@ -57,7 +57,7 @@ export class Batch {
     return this.#written === this.#order?.length;
   }
 
-  /** The greatest revision of its changes; 0: it has none. */
+  /** The greatest revision of its changes; 0: it has no changes. */
   get lastRevision(): number {
     return this.columns.reduce(
       (last, { revision, length }) => Math.max(last, ...(length > 0 ? [revision[length - 1]!] : [])),
@@ -65,7 +65,7 @@ export class Batch {
     );
   }
 
-  /** A transaction was rolled back: so many rows are written, and what it has named is not. */
+  /** Resets to `written` rows after a rollback. The names of the transaction are lost too. */
   goBack(written: number): void {
     this.#order = undefined;
     this.#written = written;
@@ -73,8 +73,8 @@ export class Batch {
   }
 
   /**
-   * Writes the next rows within a transaction: so many, of so many parameters at most, as each of them is on pages of its own. `base` is
-   * added to revisions.
+   * Writes the next rows within a transaction: at most `rows`, of at most `parameters`, since each parameter takes separate pages. `base`
+   * is added to revisions.
    */
   writeSome(database: HistoryDatabase, rows: number, parameters: number, base: number): void {
     this.#order ??= this.#prepare(database);
@@ -96,7 +96,7 @@ export class Batch {
     }
   }
 
-  /** Tells the changes of some columns in the order in which they came; the value of texts and triggers is NaN. */
+  /** Calls `add` with the changes of columns in their original order. The value of texts and triggers is NaN. */
   forEachRow(
     { parameter, time, value, revision, length }: Columns,
     add: (rule: number, id: number, time: number, value: number, revision: number) => void,
@@ -111,7 +111,7 @@ export class Batch {
     }
   }
 
-  /** Gives all parameters and writers their keys, and sorts. */
+  /** Finds the keys of all parameters and writers, and sorts the rows. */
   #prepare(database: HistoryDatabase): Uint32Array {
     this.#writerIds = [0, ...this.#writers.map(([kind, name, file]) => database.writerId(kind, name, file))];
     const places = new Map<number, number[]>();
@@ -134,7 +134,7 @@ export class Batch {
     return Uint32Array.from(keys.flatMap((key) => places.get(key)!));
   }
 
-  /** undefined: nobody has named it. */
+  /** Returns a parameter with its key; undefined: the number is unknown. */
   #named(number: number, database: HistoryDatabase): KnownParameter | undefined {
     const known = this.#parameters[number];
     if (known?.id === 0) known.id = database.parameterId(known.address, known.type);

@@ -1,22 +1,22 @@
-// Deletes old rows in small transactions, one for each step of a generator, so that what comes new never waits for long.
+// Deletes old rows in small transactions, one for each step of a generator, so that new changes never wait for long.
 
 import { isWithin } from '../../thread/database/read-rows.ts';
 import type { Interval } from '../segments.ts';
 import type { HistoryDatabase, SpanTable } from './history-database.ts';
 
-/** How many rows one step deletes at most, about. */
+/** The approximate maximum of rows that one step deletes. */
 const stepRows = 5000;
-/** How many parameters one step looks at at most. */
+/** The most parameters that one step visits. */
 const mostStepParameters = 500;
 
 type Steps = Generator<void, void, void>;
 
-/** Which rows of a parameter go: those of these times. */
+/** Returns the times whose rows of a parameter are deleted. */
 export type Cut = (parameter: number) => readonly Interval[];
 
 export const always: Interval = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
 
-/** The hours of which there are changes, oldest first; it may be deleted meanwhile. */
+/** Yields the hours that have changes, oldest first. Rows may be deleted between steps. */
 export function* hoursOf({ database }: HistoryDatabase): Generator<number, void, void> {
   const next = database.prepare('SELECT min(hour) AS hour FROM change WHERE hour > ?');
   let hour: number | null = Number.MIN_SAFE_INTEGER;
@@ -27,7 +27,7 @@ export function* hoursOf({ database }: HistoryDatabase): Generator<number, void,
   }
 }
 
-/** Deletes changes of one hour. */
+/** Deletes changes of one hour in steps. */
 export function* dropChanges(database: HistoryDatabase, hour: number, cut: Cut): Steps {
   const next = database.database.prepare(
     `SELECT min(parameter) AS parameter FROM change WHERE hour = ? AND parameter > ? AND ${isWithin('count', 'parameter')}`,
@@ -38,7 +38,7 @@ export function* dropChanges(database: HistoryDatabase, hour: number, cut: Cut):
   });
 }
 
-/** Deletes rows of spans. */
+/** Deletes rows of spans in steps. */
 export function* dropSpans(database: HistoryDatabase, table: SpanTable, cut: Cut): Steps {
   const next = database.database.prepare('SELECT min(id) AS parameter FROM parameter WHERE id > ?');
   yield* dropEach(database, `${table} WHERE parameter = ?`, [], cut, (last) => {

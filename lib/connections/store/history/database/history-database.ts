@@ -1,4 +1,4 @@
-// The database of the history, `history.db`, as the thread writes it.
+// The database of the history, `history.db`, for writing.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { readClocks } from '../../../../model/time/age-clock.ts';
@@ -19,7 +19,7 @@ import type { RecordedJump } from '../segments.ts';
 import { HourAges } from './hour-ages.ts';
 import type { SpanPart, SpanRow } from './spans.ts';
 
-/** Up to where everything is written; see `mark` of the tables. */
+/** The progress of the recording; see the table `mark`. */
 export interface Mark {
   readonly seen: number;
   readonly minutes: number;
@@ -28,27 +28,27 @@ export interface Mark {
 
 export type SpanTable = 'minute' | 'hour';
 
-/** The run of the hub that was recorded last, what is added to its revisions, and the greatest number that a change has. */
+/** The last recorded run of the hub, the base of its revisions, and the greatest number of a change. */
 export interface RecordedRun {
   readonly epoch: string;
   readonly base: number;
   readonly last: number;
 }
 
-/** Greater than all revisions that an earlier version has written, of which nobody knows which came first. */
+/** Greater than all revisions of an earlier version, whose order is unknown. */
 const baseOfEarlier = 1e12;
-/** So many jumps of the clock are kept, the newest. */
+/** The most jumps of the clock that are kept: the newest ones. */
 const keptJumps = 1000;
 
-/** How many names of writers are known by heart. */
+/** The most writers in the cache. */
 const knownWriters = 10_000;
 
-/** Where somebody has dropped the mark, it is the last hour that has changes. */
+/** Restores a deleted mark from the last hour with changes. */
 const markAnew = `INSERT INTO mark (rowid, seen, minutes, hours)
   SELECT 1, (hour + 1) * ${hourMs}, hour * ${hourMs}, hour * ${hourMs} FROM (SELECT max(hour) AS hour FROM change)
   WHERE hour IS NOT NULL AND NOT EXISTS (SELECT 1 FROM mark)`;
 
-/** Changes are looked through by their hours alone, as there are very many. */
+/** Of changes, only the hours are checked, since there are very many. */
 const numbers: readonly NumberColumns[] = [
   ['parameter', 'count', 'id'],
   ['writer', 'count', 'id'],
@@ -68,7 +68,7 @@ const numbers: readonly NumberColumns[] = [
 
 export class HistoryDatabase {
   readonly database: DatabaseSync;
-  /** What was dropped as it was opened, and why, a sentence each. */
+  /** A sentence for each loss when it was opened, with the reason. */
   readonly losses: readonly string[];
   readonly #files: WrittenFiles;
   readonly #mostPages: number;
@@ -79,13 +79,13 @@ export class HistoryDatabase {
   readonly ages: HourAges;
   readonly #parameterIds = new Map<string, number>();
   readonly #writerIds = new Map<string, number>();
-  /** The keys that rows were given, of parameters since it was opened, of writers while somebody watches. */
+  /** The keys of new rows: of parameters since the opening, of writers during `watchNames`. */
   readonly #givenParameters = new Set<number>();
   #givenWriters: Set<number> | undefined;
-  /** Rows that cannot be written. */
+  /** Rows that the database refuses. */
   readonly leftOut = new LeftOutRows();
 
-  /** Opens a database, which is created when there is none. Errors: those of SQLite and the file system, `DamagedError`; nothing is open then. */
+  /** Opens an existing database. Errors: those of SQLite and the file system, `DamagedError`. After an error nothing stays open. */
   constructor(path: string, { databaseBytes, logBytes }: HistoryRoom, now = readClocks()) {
     this.database = openDatabase(path, databaseBytes, logBytes);
     try {
@@ -115,7 +115,7 @@ export class HistoryDatabase {
     createDatabase(path, historyTables);
   }
 
-  /** Looks whether a file is ours, and whole as far as is soon seen. Errors: those of SQLite and of the file system, `DamagedError`. */
+  /** Checks that a file is ours; with `isChecked`, a small one for damage. Errors: those of SQLite and the file system, `DamagedError`. */
   static recognise(path: string, isChecked: boolean): void {
     const database = readDatabase(path);
     try {
@@ -125,12 +125,12 @@ export class HistoryDatabase {
     }
   }
 
-  /** How many pages one transaction writes at most, so that the log stays within its bound. */
+  /** The most pages of one transaction, so that the log stays within its bound. */
   get transactionPages(): number {
     return Math.floor(this.#logPages / 4);
   }
 
-  /** How many pages there is room for. */
+  /** The number of free pages. */
   get freePages(): number {
     return this.#mostPages - this.#pragma('page_count') + this.#pragma('freelist_count');
   }
@@ -139,7 +139,7 @@ export class HistoryDatabase {
     return this.#mostPages;
   }
 
-  /** Writes as a whole or not at all; once it returns, it is on the disk. Errors: those of SQLite, `DamagedError`. */
+  /** Runs `work` in a transaction. Once it returns, the changes are on the disk. Errors: those of SQLite, `DamagedError`. */
   write(work: () => void): void {
     this.#files.expectWhole();
     try {
@@ -153,7 +153,7 @@ export class HistoryDatabase {
     }
   }
 
-  /** What was recorded last; a database of an earlier version does not say of which run that is. */
+  /** Returns the last recorded run. In a database of an earlier version, its identity is unknown. */
   run(): RecordedRun {
     const known = this.database.prepare('SELECT epoch, base, last FROM run').get() as RecordedRun | undefined;
     const last = this.mark() === undefined ? 0 : baseOfEarlier;
@@ -164,7 +164,7 @@ export class HistoryDatabase {
     this.database.prepare('INSERT OR REPLACE INTO run VALUES (1, ?, ?, ?)').run(epoch, BigInt(base), BigInt(last));
   }
 
-  /** In the order in which they were. */
+  /** Returns the jumps of the clock in their order. */
   jumps(): RecordedJump[] {
     return this.database
       .prepare('SELECT sequence, before, after, gap, start FROM jump ORDER BY n')
@@ -193,7 +193,7 @@ export class HistoryDatabase {
     this.database.prepare('INSERT INTO gap VALUES (?, ?, ?, ?)').run(start, end, lost, reason);
   }
 
-  /** The columns of `change`. */
+  /** Adds a row of `change`. */
   addChange(
     hour: number,
     parameter: number,
@@ -230,21 +230,21 @@ export class HistoryDatabase {
     }
   }
 
-  /** Adds a part of a span to the row that there may be of another part, or of the same time before the clock was set back. */
+  /** Adds a part of a span to its row, if it has one: of an earlier part, or of the same time before the clock was set back. */
   addToSpan(table: SpanTable, { parameter, time, min, mean, max, last, count }: SpanRow, part: SpanPart): void {
     this.ages.wrote(Math.floor(time / hourMs));
     const figures = [min, mean, max, last].map((figure) => figure ?? null);
     this.#addToSpan[table].run(parameter, time, ...figures, count, part.knownMs, part.isWhole ? 1 : 0);
   }
 
-  /** Within a transaction. */
+  /** Returns the key of a parameter; call it within a transaction. */
   parameterId(address: string, type: string): number {
     const id = this.#idOf(this.#parameterIds, 'parameter', { address, type });
     this.#givenParameters.add(id);
     return id;
   }
 
-  /** Within a transaction. */
+  /** Returns the key of a writer; call it within a transaction. */
   writerId(kind: string, name: string, file: string): number {
     if (this.#writerIds.size > knownWriters) this.#writerIds.clear();
     const id = this.#idOf(this.#writerIds, 'writer', { kind, name, file });
@@ -252,7 +252,7 @@ export class HistoryDatabase {
     return id;
   }
 
-  /** Watches which keys rows are given from now on, until `watchNothing`. */
+  /** Collects the keys of new rows from now on, until `watchNothing`. */
   watchNames(): Record<'parameter' | 'writer', ReadonlySet<number>> {
     this.#writerIds.clear();
     this.#givenWriters = new Set();
@@ -263,13 +263,13 @@ export class HistoryDatabase {
     this.#givenWriters = undefined;
   }
 
-  /** A transaction that had named something was rolled back. */
+  /** Clears the caches after a rollback. */
   forgetIds(): void {
     this.#parameterIds.clear();
     this.#writerIds.clear();
   }
 
-  /** Takes what is written out of the log. Returns whether it could: a reader may hold on to it. Errors: those of SQLite. */
+  /** Empties the log. Returns false while a reader still uses it. Errors: those of SQLite. */
   emptyLog(isGivenBack = false): boolean {
     return emptyLog(this.database, isGivenBack);
   }
@@ -305,7 +305,7 @@ export class HistoryDatabase {
   }
 }
 
-/** The mean weighs both parts by how long they are; of what the value was in the end a part tells only when it reaches to it. */
+/** Merges a part into a row. The mean weighs both by their length. The last value comes from a part that reaches the end of the span. */
 function addToSpan(table: SpanTable, lengthMs: number): string {
   const both = (combine: string, column: string) =>
     `${combine}(coalesce(${column}, excluded.${column}), coalesce(excluded.${column}, ${column}))`;

@@ -1,23 +1,23 @@
-// How old the rows of each hour are: when something was last written to it, on the clock by which a store judges ages. What time rows
-// bear says nothing of it, as somebody may have set the clock.
+// The age of the rows of each hour: when the hour was last written, on the clock that determines ages. The times of rows are no measure,
+// since the wall clock may have been set.
 
 import type { DatabaseSync } from 'node:sqlite';
 import { AgeClock, type Ages, beginAge, type ClockReading, readPauses } from '../../../../model/time/age-clock.ts';
 import { hourMs } from '../history-tables.ts';
 import type { Interval } from '../segments.ts';
 
-/** How often it is noted again, while an hour is written to. */
+/** The interval of notes while an hour is written. */
 const noteEveryMs = 60_000;
 
 export class HourAges {
   readonly #database: DatabaseSync;
   readonly #clock: AgeClock;
-  /** When each hour was noted last, in this run. */
+  /** When each hour was last noted in this run. */
   readonly #noted = new Map<number, number>();
-  /** Hours that rows were written to since they were noted. */
+  /** Hours with rows written since their last note. */
   readonly #written = new Set<number>();
 
-  /** Goes on from what the database says. `seen`: up to when an earlier version had recorded, 0: nothing was. Errors: those of SQLite. */
+  /** Continues from the database. `seen`: the end of the recording of an earlier version, 0: there is none. Errors: those of SQLite. */
   constructor(database: DatabaseSync, seen: number, now: ClockReading) {
     this.#database = database;
     const row = database.prepare('SELECT ran, wall, pauses FROM age').get() as
@@ -27,7 +27,7 @@ export class HourAges {
     this.#clock = new AgeClock(row === undefined ? beginAge(begin) : { ...row, pauses: readPauses(row.pauses) }, now);
   }
 
-  /** Milliseconds that the hub has run. */
+  /** The milliseconds that the hub has run. */
   get ran(): number {
     return this.#clock.kept.ran;
   }
@@ -36,12 +36,12 @@ export class HourAges {
     this.#clock.read(now);
   }
 
-  /** A row of this hour is written. */
+  /** Notes that a row of this hour is written. */
   wrote(hour: number): void {
     this.#written.add(hour);
   }
 
-  /** Notes all that was written in this transaction, and what the clock shows. */
+  /** Stores the hours written in this transaction, and the reading of the clock. */
   note(): void {
     const { ran, wall, pauses } = this.#clock.kept;
     this.#database
@@ -55,13 +55,13 @@ export class HourAges {
     this.#written.clear();
   }
 
-  /** A transaction was rolled back. */
+  /** Clears the notes after a rollback. */
   forget(): void {
     this.#written.clear();
     this.#noted.clear();
   }
 
-  /** The ages of all hours as they are now. */
+  /** Returns the current ages of all hours. */
   all(): AgesOfHours {
     const rows = this.#database.prepare('SELECT hour, ran FROM hour_age ORDER BY hour').all() as {
       hour: number;
@@ -72,13 +72,13 @@ export class HourAges {
   }
 }
 
-/** When rows of each hour were last written, as the clock showed it. Of an hour of an earlier version that is its end. */
+/** When each hour was last written, on that clock. For an hour of an earlier version, it is the end of the hour. */
 export class AgesOfHours {
   readonly ages: Ages;
   readonly #noted: readonly (readonly [hour: number, ran: number])[];
   readonly #byHour: ReadonlyMap<number, number>;
 
-  /** In the order of hours. */
+  /** `noted` is in the order of hours. */
   constructor(noted: readonly (readonly [hour: number, ran: number])[], ages: Ages) {
     this.#noted = noted;
     this.#byHour = new Map(noted);
@@ -89,7 +89,7 @@ export class AgesOfHours {
     return this.#byHour.get(hour) ?? (hour + 1) * hourMs;
   }
 
-  /** When the oldest rows from an hour on were written. */
+  /** Returns when the oldest rows since an hour were written. */
   oldestFrom(first: number): number {
     return this.#noted.reduce(
       (least, [hour, ran]) => (hour < first ? least : Math.min(least, ran)),
@@ -97,7 +97,7 @@ export class AgesOfHours {
     );
   }
 
-  /** The times, in the order of time, of all hours that were last written when the clock showed so much, or less. */
+  /** Returns the intervals, in the order of time, of all hours that were last written at `ran` or earlier. */
   upTo(ran: number): readonly Interval[] {
     const intervals: { from: number; to: number }[] = [];
     const add = (from: number, to: number) => {
@@ -106,7 +106,7 @@ export class AgesOfHours {
       if (last?.to === from) last.to = to;
       else intervals.push({ from, to });
     };
-    const end = Math.floor(ran / hourMs); // hours before it that are not noted were over then
+    const end = Math.floor(ran / hourMs); // earlier hours without a note were over by then
     let next = Number.NEGATIVE_INFINITY;
     for (const [hour, notedAt] of this.#noted) {
       add(next, Math.min(hour, end));

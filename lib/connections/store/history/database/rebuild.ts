@@ -1,12 +1,12 @@
-// What the thread had in its memory when it ended, minutes and hours that were not over, is put together again: minutes from the
-// changes, hours from the minutes that are written and from the changes after them.
+// Rebuilds the unfinished minutes and hours that the thread had in memory when it ended: minutes from the changes, hours from the written
+// minutes and the changes after them.
 import { isWithin } from '../../thread/database/read-rows.ts';
 import { createRuleFinder, type HistoryRule } from '../history-rules.ts';
 import { hourMs, minuteMs } from '../history-tables.ts';
 import type { HistoryDatabase, Mark, SpanTable } from './history-database.ts';
 import { type SpanPart, type SpanRow, Spans } from './spans.ts';
 
-/** `spansOf` gives the spans of a parameter, by its key. Changes before `first` were counted before the clock has jumped. */
+/** `spansOf` returns the spans of a parameter by its key. Changes before `first` were counted before the clock jumped. */
 export function rebuildSpans(
   { database }: HistoryDatabase,
   { minutes, hours }: Mark,
@@ -43,15 +43,15 @@ export function rebuildSpans(
   }
 }
 
-// The minutes and hours of all parameters of one rule that are not over, and what was lost of them when the hub ended.
+// The unfinished minutes and hours of all parameters of one rule.
 
-/** A row that is to be written. */
+/** A row that waits to be written. */
 export type WaitingSpan = readonly [table: SpanTable, row: SpanRow, part: SpanPart];
 
 export class RuleSpans {
   readonly minutes: Spans | undefined;
   readonly hours: Spans | undefined;
-  /** The last value of an interval comes once that is over. */
+  /** Changes may come this late: the last value of an interval comes after its end. */
   readonly #lateMs: number;
 
   constructor(
@@ -68,24 +68,24 @@ export class RuleSpans {
     this.hours?.add(parameter, time, value);
   }
 
-  /** Whether something is known of the parameter. */
+  /** Returns whether the parameter has an open span. */
   has(parameter: number): boolean {
     return (this.minutes?.has(parameter) ?? false) || (this.hours?.has(parameter) ?? false);
   }
 
-  /** Says what a parameter is, which it became before. */
+  /** Sets the current value of a parameter without counting a change. */
   begin(parameter: number, time: number, value: number): void {
     this.minutes?.begin(parameter, time, value);
     this.hours?.begin(parameter, time, value);
   }
 
-  /** Ends what is over when no older changes come, but for late ones. */
+  /** Ends spans before a time. No older changes follow, except late ones. */
   endBefore(until: number): void {
     this.minutes?.endBefore(until - this.#lateMs);
     this.hours?.endBefore(until - this.#lateMs);
   }
 
-  /** Where the minutes and hours begin that are not over. */
+  /** Returns the starts of the unfinished minute and hour. */
   openSince(until: number): { readonly minutes: number; readonly hours: number } {
     const time = until - this.#lateMs;
     return { minutes: Math.floor(time / minuteMs) * minuteMs, hours: Math.floor(time / hourMs) * hourMs };
@@ -102,9 +102,7 @@ export class RuleSpans {
   }
 }
 
-// The rule of each parameter that the database knows, by its key.
-
-/** Reads what the database knows now: the place of the rule in the list; undefined: no rule selects the parameter any more. */
+/** Reads all parameters of the database. The function returns the index of a parameter's rule; undefined: no rule selects it any more. */
 export function readRules(
   { database }: HistoryDatabase,
   rules: readonly HistoryRule[],

@@ -1,4 +1,4 @@
-// The room that a transaction needs is there before it begins: in the database, in the log before it, and on the disk.
+// Makes room before a transaction begins: in the database, in its log, and on the disk.
 import { statfsSync, statSync } from 'node:fs';
 import { dayMs } from '../../../../model/time/iso-time.ts';
 import { isWithin } from '../../thread/database/read-rows.ts';
@@ -10,12 +10,12 @@ import { always, dropChanges, dropSpans, hoursOf } from './drop.ts';
 import type { HistoryDatabase, SpanTable } from './history-database.ts';
 import type { AgesOfHours } from './hour-ages.ts';
 
-/** How often the oldest quarter of what there is is deleted for one transaction: then a thousandth of it is left. */
+/** How often the oldest quarter of the data may be deleted for one transaction: a thousandth is then left. */
 const makingRounds = 24;
-/** How many pages a transaction may need beside its own. */
+/** The pages that a transaction may need besides its own. */
 const sparePages = 16;
 
-/** A history takes no more than a quarter of a disk. */
+/** Returns the bounds on a disk: a history takes at most a quarter of it. */
 export function roomOnDisk(folder: string, { databaseBytes, logBytes }: HistoryRoom): HistoryRoom {
   const { blocks, bsize } = statfsSync(folder);
   const share = Math.min(1, (blocks * bsize) / 4 / (databaseBytes + logBytes));
@@ -35,14 +35,12 @@ export class Room {
     this.#logBytes = logBytes;
   }
 
-  /** Makes room for a transaction. Errors: where there is none, with the code ENOSPC; those of SQLite. */
+  /** Makes room for a transaction. Errors: code ENOSPC if there is none; those of SQLite. */
   prepare(): void {
     this.#expectDisk();
     const log = statSync(`${this.#path}-wal`, { throwIfNoEntry: false });
     if (log !== undefined && log.size > this.#logBytes && !this.#database.emptyLog())
-      throw new NoRoomError(
-        'another program reads history.db and does not come to an end, so its log cannot be emptied',
-      );
+      throw new NoRoomError('another program keeps reading history.db, so its log cannot be emptied: end that program');
     const pages = this.#database.transactionPages + sparePages;
     for (let round = 0; round < makingRounds; round++) {
       if (this.#database.freePages >= pages) return;
@@ -51,7 +49,7 @@ export class Room {
     throw new NoRoomError('the room that maxSize leaves for the history is used up');
   }
 
-  /** On a disk that is nearly full the room of the log is given back first. */
+  /** Frees the space of the log first if the disk is nearly full. */
   #expectDisk(): void {
     try {
       expectRoom(this.#folder, 'history');
@@ -63,17 +61,17 @@ export class Room {
   }
 }
 
-// When the room is used up, what was written longest ago goes: changes first, hour by hour, then minutes, at last a quarter of what
-// there is.
+// When the room is used up, the rows written longest ago are deleted: first changes, hour by hour, then minutes, and finally a quarter of
+// the remaining data.
 
-/** Minutes go before the changes of the present hour, but for those of one day. */
+/** Minutes are deleted before the changes of the current hour, except for the last day. */
 const keptMinutesMs = dayMs;
-/** Which parts of the time since the oldest span go, until there is room. */
+/** The shares of the time since the oldest span that are deleted, until there is room. */
 const shares = [1 / 4, 1 / 2, 3 / 4, 15 / 16];
 
 type Steps = Generator<void, void, void>;
 
-/** Deletes in steps; whoever needs room stops as soon as there is enough. */
+/** Deletes in steps. The caller stops as soon as there is enough room. */
 function* makeRoom(database: HistoryDatabase): Steps {
   const ages = database.ages.all();
   const { ran } = database.ages;
@@ -97,7 +95,7 @@ function* dropOldSpans(database: HistoryDatabase, table: SpanTable, ages: AgesOf
   }
 }
 
-/** The first quarter of the time of the changes of an hour; undefined: it has none. */
+/** Returns the first quarter of the time between the changes of an hour; undefined: it has none. */
 function quarterOf({ database }: HistoryDatabase, hour: number): Interval | undefined {
   const time = (which: 'min' | 'max') => {
     const ofEach = `(SELECT ${which}(time) FROM change WHERE hour = ? AND parameter = id AND ${isWithin('time', 'time')})`;
@@ -109,7 +107,7 @@ function quarterOf({ database }: HistoryDatabase, hour: number): Interval | unde
   return { from: oldest, to: oldest + Math.max(1, (newest - oldest) / 4) };
 }
 
-/** When the oldest rows were written; Infinity: there are none. */
+/** Returns when the oldest rows were written; Infinity: there are none. */
 function oldestSpan({ database }: HistoryDatabase, table: SpanTable, ages: AgesOfHours): number {
   const { time } = database
     .prepare(

@@ -1,7 +1,7 @@
-// Puts the changes of each parameter together, minute by minute or hour by hour: a value counts for as long as it held. A span
-// without a change needs no row, since the value held.
+// Aggregates the changes of each parameter by minute or by hour, with each value weighted by how long it held. A span without a change
+// needs no row, since the value held.
 
-/** A row of `minute` or `hour`; the figures of texts and triggers are undefined. */
+/** A row of `minute` or `hour`. The figures of texts and triggers are undefined. */
 export interface SpanRow {
   readonly parameter: number;
   readonly time: number;
@@ -12,23 +12,22 @@ export interface SpanRow {
   readonly count: number;
 }
 
-/** How much of its span a row tells: for how long the value was known, and whether up to its end. */
+/** The part of its span that a row covers: how long the value was known, and whether the row reaches the end of the span. */
 export interface SpanPart {
   readonly knownMs: number;
   readonly isWhole: boolean;
 }
 
-/** What is known of a parameter in the span that is not over. `value` is NaN while it is unknown. */
+/** The state of a parameter in the current span. `value` is NaN while it is unknown. */
 interface OpenSpan {
   readonly parameter: number;
-  /** When the span began. */
   start: number;
   value: number;
-  /** Up to when the value is counted. */
+  /** The value is counted up to this time. */
   counted: number;
   min: number;
   max: number;
-  /** The sum of all values, each times the milliseconds for which it held, and how many those are. */
+  /** The sum of all values, each multiplied by the milliseconds that it held, and the sum of these milliseconds. */
   area: number;
   knownMs: number;
   count: number;
@@ -38,28 +37,28 @@ export class Spans {
   readonly #lengthMs: number;
   readonly #over: (row: SpanRow, part: SpanPart) => void;
   readonly #open = new Map<number, OpenSpan>();
-  /** Those with a change in a span that is not over. */
+  /** The open spans with a change. */
   #changed: OpenSpan[] = [];
 
-  /** `over` hears of each span that is over, and had a change. */
+  /** `over` is called with each finished span that had a change. */
   constructor(lengthMs: number, over: (row: SpanRow, part: SpanPart) => void) {
     this.#lengthMs = lengthMs;
     this.#over = over;
   }
 
-  /** Whether something is known of the parameter. */
+  /** Returns whether the parameter has an open span. */
   has(parameter: number): boolean {
     return this.#open.has(parameter);
   }
 
-  /** Says what a parameter was at a time, when nothing is known of it. */
+  /** Sets the value of a parameter at a time, without counting a change. */
   begin(parameter: number, time: number, value: number): void {
     const span = this.#spanOf(parameter, time);
     span.counted = Math.max(span.counted, time);
     span.value = value;
   }
 
-  /** Counts a change; NaN: the value is no number. One that is late counts for the span that is open. */
+  /** Counts a change; NaN: the value is not a number. A late change counts for the open span. */
   add(parameter: number, time: number, value: number): void {
     const span = this.#spanOf(parameter, time);
     this.#count(span, time);
@@ -69,7 +68,7 @@ export class Spans {
     if (span.count++ === 0) this.#changed.push(span);
   }
 
-  /** Counts a row of shorter spans as so many changes. Its mean counts for all of it, though it may have been known for a part only. */
+  /** Adds a row of a shorter span. Its mean counts for the whole row, even if the value was known for only a part of it. */
   addRow({ parameter, time, min, mean, max, last, count }: SpanRow, rowMs: number): void {
     const span = this.#spanOf(parameter, time);
     this.#count(span, time);
@@ -84,7 +83,7 @@ export class Spans {
     span.max = Math.max(span.max, max);
   }
 
-  /** Ends all spans that are over at that time. */
+  /** Ends all spans that are over at a time. */
   endBefore(time: number): void {
     const changed = this.#changed;
     this.#changed = [];
@@ -93,7 +92,7 @@ export class Spans {
       else if (span.count > 0) this.#changed.push(span);
   }
 
-  /** The clock has jumped: what holds goes on at the new time, and what was counted up to then is told. */
+  /** Handles a jump of the clock: reports what was counted so far, and continues with the current values at the new time. */
   jump(before: number, after: number): void {
     for (const span of this.#open.values()) {
       const end = span.start + this.#lengthMs;
@@ -104,9 +103,9 @@ export class Spans {
     this.#changed = [];
   }
 
-  /** Nothing counts from `start` to `end`; what a parameter was before holds afterwards, unless all is forgotten. */
+  /** Leaves out the time from `start` to `end`. The earlier values hold afterwards, unless `isForgotten`. */
   interrupt(start: number, end: number, isForgotten: boolean): void {
-    if (isForgotten) this.endBefore(start); // what was over by then is known to its end
+    if (isForgotten) this.endBefore(start); // values are known up to the end of spans that were over by then
     for (const span of this.#open.values()) {
       this.#count(span, Math.min(start, span.start + this.#lengthMs));
       if (isForgotten) span.value = Number.NaN;
@@ -127,7 +126,7 @@ export class Spans {
     return span;
   }
 
-  /** Ends a span, and begins the one of a later time. */
+  /** Ends a span, and begins one at a later time. */
   #end(span: OpenSpan, time: number): void {
     const end = span.start + this.#lengthMs;
     this.#count(span, end);

@@ -1,4 +1,4 @@
-// Writes to a database that is open: changes, the minutes and hours that are over, how far it has come. And deletes what is too old.
+// Writes to an open database: changes, finished minutes and hours, and the progress. Also deletes data that is too old.
 import type { Ages } from '../../../../model/time/age-clock.ts';
 import { dayMs } from '../../../../model/time/iso-time.ts';
 import type { ClockJump } from '../../../../model/time/wall-clock.ts';
@@ -13,14 +13,14 @@ import type { HistoryDatabase, Mark, RecordedRun, SpanTable } from './history-da
 import { RuleSpans, readRules, rebuildSpans, type WaitingSpan } from './rebuild.ts';
 import type { Room } from './room.ts';
 
-/** How many changes one transaction writes at most; fewer after one for which there was no room, as long texts need more. */
+/** The most changes of one transaction; fewer after one that found no room, since long texts need more. */
 const transactionRows = 5000;
 const leastRows = 4;
-/** How many rows of minutes and hours one transaction writes. */
+/** The most rows of minutes and hours in one transaction. */
 const transactionSpans = 2000;
-/** How often it is written down that the hub is there, when nothing changes. */
+/** The interval at which the mark is renewed when nothing changes. */
 const seenEveryMs = 10_000;
-/** How long is deleted at most after each write. */
+/** The longest time for deletions after each write. */
 const deletingMs = 100;
 
 export class Writing {
@@ -28,20 +28,20 @@ export class Writing {
   readonly #rules: readonly HistoryRule[];
   readonly #room: Room;
   readonly #waiting: WaitingSpan[] = [];
-  /** Whether the run of the hub that was recorded last goes on. */
+  /** Whether the last recorded run of the hub is still the current one. */
   readonly #isSameRun: boolean;
   readonly #spans: readonly RuleSpans[];
   #mark: Mark;
   #run: RecordedRun;
   #segments: Segments;
   #rows = transactionRows;
-  /** Changes up to this number were counted before; when one of them is told again, it is what holds. */
+  /** Changes up to this number were counted before. When one of them comes again, it sets the value but does not count. */
   readonly #countedBefore: number;
   #deleting: Generator<void, void, void> | undefined;
-  /** The ages when it was last looked for what is too old. */
+  /** The ages at the last search for old data. */
   #deletedAt: Ages | undefined;
 
-  /** `epoch` names the run of the hub. */
+  /** `epoch` identifies the run of the hub. */
   constructor(database: HistoryDatabase, rules: readonly HistoryRule[], room: Room, epoch: string) {
     this.#database = database;
     this.#rules = rules;
@@ -55,14 +55,14 @@ export class Writing {
     this.#spans = rules.map((rule) => new RuleSpans(rule, this.#waiting));
   }
 
-  /** Takes over what an earlier run has left. */
+  /** Takes over the unfinished spans of an earlier run. */
   rebuild(): void {
     const ruleOf = readRules(this.#database, this.#rules);
     const { first } = this.#segments.present;
     rebuildSpans(this.#database, this.#mark, first, (parameter) => this.#spans[ruleOf(parameter) ?? -1]);
   }
 
-  /** Nothing was recorded since it was last seen, if it ever was. When the clock was set back meanwhile, nobody knows for how long. */
+  /** Adds the gap since the last recording, if there is one. If the clock was set back in the meantime, its length is unknown. */
   addGap(startedAt: number, now: number): void {
     const { seen } = this.#mark;
     if (seen === 0) return;
@@ -80,7 +80,7 @@ export class Writing {
     }
   }
 
-  /** Writes the changes; `wrote` hears of the rows of each transaction. Errors: those of SQLite; what is written then stays so. */
+  /** Writes the changes and calls `wrote` after each transaction. Errors: those of SQLite; finished transactions stay. */
   writeChanges(batch: Batch, wrote: (rows: number) => void): void {
     const { columns, until } = batch;
     const isIdle = columns.length === 0 && batch.jumps.length === 0;
@@ -109,7 +109,7 @@ export class Writing {
     }
   }
 
-  /** Counts changes that are written for their minutes and hours. */
+  /** Counts written changes in their minutes and hours. */
   count(batch: Batch): void {
     const jumps = [...batch.jumps];
     const jump = () => {
@@ -127,7 +127,7 @@ export class Writing {
     while (jumps.length > 0) jump();
   }
 
-  /** Writes what is over at that time. Errors: those of SQLite; what is not written waits. */
+  /** Writes the spans that are over at a time. Errors: those of SQLite; unwritten spans wait. */
   writeSpans(until: number): void {
     for (const spans of this.#spans) spans.endBefore(until);
     const open = this.#spans.map((spans) => spans.openSince(until));
@@ -137,7 +137,7 @@ export class Writing {
     this.#writeWaiting(transactionSpans, { ...this.#mark, minutes, hours });
   }
 
-  /** Deletes what is too old, once an hour, a little at a time. */
+  /** Deletes data that is too old, once an hour and in small steps. */
   delete(): void {
     if (this.#deleting === undefined) {
       const { ran } = this.#database.ages;
@@ -160,7 +160,7 @@ export class Writing {
     );
   }
 
-  /** Writes down that everything up to now is recorded. */
+  /** Writes the mark that everything up to now is recorded. */
   end(now: number): void {
     this.#write(() => this.#setMark({ ...this.#mark, seen: now }));
   }
@@ -176,12 +176,12 @@ export class Writing {
     this.#waiting.splice(0, rows.length);
   }
 
-  /** Whether a span may have a row already: its time came twice, or the clock jumped in the midst of it. */
+  /** Returns whether a span may already have a row: its time occurred twice, or the clock jumped within it. */
   #hasParts(table: SpanTable, from: number): boolean {
     return this.#segments.areSeveralIn({ from, to: from + (table === 'minute' ? minuteMs : hourMs) });
   }
 
-  /** The clock has jumped after a revision; undefined: after all that is recorded. */
+  /** Adds a jump of the clock after a revision; undefined: after everything recorded. */
   #addJump({ before, after }: ClockJump, revision: number | undefined, isStart = false): void {
     const sequence = revision === undefined ? this.#run.last + 1 : this.#run.base + revision + 1;
     this.#database.addJump({ sequence, before, after, start: isStart ? 1 : 0 });
@@ -208,20 +208,20 @@ export class Writing {
   }
 }
 
-// Parameters, writers and gaps are a few bytes each, but a hub that runs for years meets ever more of them. So those go, now and then,
-// that no row names any more, and the oldest gaps.
+// Parameters, writers and gaps take a few bytes each, but their number grows over years. So the store occasionally deletes parameters and
+// writers that no row refers to, and the oldest gaps.
 
-/** Where there are no more parameters and no more writers than so many, it is not worth to look for those that nobody names. */
+/** With no more parameters and no more writers than this, a search for unused ones is not worth its cost. */
 export const usualNames = 10_000;
-/** So many gaps are kept, the newest: more than a question looks at. */
+/** The newest gaps that are kept: more than a query reads. */
 export const keptGaps = 10_000;
-/** How many rows one step deletes, and of how many parameters it reads changes. */
+/** The most rows that one step deletes, and the most parameters whose changes it reads. */
 const stepRows = 500;
 const stepParameters = 50;
 
 type Steps = Generator<void, void, void>;
 
-/** Drops in steps, the names once a day. `isOpen` tells whether more is to be written of a parameter. */
+/** Deletes in steps, names once a day. `isOpen` returns whether a parameter still has an open span. */
 function* dropUnnamed(
   database: HistoryDatabase,
   before: number,
@@ -253,7 +253,7 @@ function* dropGaps(database: HistoryDatabase): Steps {
   yield;
 }
 
-/** Reads which names changes have, hour by hour and parameter by parameter. */
+/** Reads the names that changes refer to, hour by hour and parameter by parameter. */
 function* readNames(history: HistoryDatabase, named: Record<'parameter' | 'writer', Set<number>>): Steps {
   const { database } = history;
   const next = database.prepare(
@@ -300,14 +300,13 @@ function numberOf({ database }: HistoryDatabase, table: string): number {
   return (database.prepare(`SELECT count(*) AS count FROM ${table}`).get() as { count: number }).count;
 }
 
-// What is older than its rule says goes, hour by hour.
+// Deletes data past the retention time of its rule, hour by hour.
 
-/** So many hours are looked at in one step. */
+/** The number of hours that one step visits. */
 const stepHours = 1000;
 
 /**
- * Deletes in steps what is too old. What was too old at the time `before`, and is there no more, is not looked for again; undefined: nothing
- * was looked at yet.
+ * Deletes old data in steps. Data that was already too old at `before` is gone and not searched again; undefined: this is the first search.
  */
 function* keepWithinTimes(
   database: HistoryDatabase,

@@ -1,5 +1,5 @@
-// What the thread of the history does: it opens the database, whatever has become of it, and writes what it is handed. What it could
-// not write it keeps until it can.
+// The work of the history thread: it opens the database in any condition and writes the changes that it receives. Changes that it cannot
+// write wait until it can.
 
 import { makeFolder } from '../../../../files/make-folder.ts';
 import { messageOf } from '../../../../model/error.ts';
@@ -25,10 +25,10 @@ export class HistoryKeeping {
   #request: OpenHistory | undefined;
   #lock: FolderLock | undefined;
   #open: Open | undefined;
-  /** By their numbers in columns. */
+  /** The parameters by their numbers in columns. */
   readonly #parameters: (KnownParameter | undefined)[] = [];
   #batch: Batch | undefined;
-  /** What the clock showed with the last changes. */
+  /** The reading of the clock with the last changes. */
   #until = 0;
   #losses: string[] = [];
   #rows = 0;
@@ -147,7 +147,7 @@ export class HistoryKeeping {
       const aside = setAside(files);
       const now = new Date().toISOString();
       this.#losses.push(
-        `${files.path} is damaged (${reason}), set aside as ${aside}: what was recorded before ${now} is lost`,
+        `${files.path} is damaged (${reason}), set aside as ${aside}: everything recorded before ${now} is lost`,
       );
     } catch (error) {
       this.#losses.push(`${files.path} is damaged (${reason}), and cannot be set aside: ${messageOf(error)}`);
@@ -159,26 +159,26 @@ export class HistoryKeeping {
       const hour = this.#open && hoursOf(this.#open.database).next().value;
       return typeof hour === 'number' ? hour * hourMs : undefined;
     } catch {
-      return undefined; // the next write tells what is wrong
+      return undefined; // the next write reports the fault
     }
   }
 
   #close(): void {
     try {
       this.#open?.database.close();
-    } catch {} // what is damaged may not close
+    } catch {} // a damaged database may fail to close
     this.#open = undefined;
     this.#lock?.free();
     this.#lock = undefined;
   }
 }
 
-/** A clock that shows an earlier time than with the changes before was set back, even if nobody has noticed when. */
+/** Returns the jumps of the message. A clock that shows an earlier time than before was set back, even if no jump was noticed. */
 function jumpsOf({ until, jumps = [] }: Changes, before: number): readonly JumpRow[] {
   return jumps.length === 0 && until <= before - jumpMs ? [{ before, after: until, revision: undefined }] : jumps;
 }
 
-/** Whoever had the history before may still be writing it: what a log has is only known once nobody empties it. */
+/** Takes the lock of the history. Another hub may still write it, and the log is reliable only when nobody else empties it. */
 function takeLock(folder: string): FolderLock {
   try {
     return new FolderLock(folder, 'history');

@@ -1,19 +1,19 @@
-// The files of a store in its folder.
+// The files in the folder of a store.
 
 import { closeSync, copyFileSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PrivateFiles } from '../../../persistence.ts';
 
-/** Damaged files that are set aside: the newest so many stay. */
+/** The newest damaged files that stay after they were set aside. */
 const keptAside = 5;
 
-/** The folder, within that of the store, in which copies stand while a backup is made. */
+/** The subfolder for the copies of a backup in progress. */
 export const backupWork = 'backup.part';
 
-/** What belongs to a database: itself, the log before it, and the index of that. */
+/** The suffixes of the files of a database: the database, its write-ahead log, and the index of the log. */
 export const companions = ['', '-wal', '-shm'];
 
-/** Where a database is, and the copy of it that is made each hour. */
+/** The paths of a database and of its hourly copy. */
 export interface DatabaseFiles {
   readonly folder: string;
   /** `values`: the database is `values.db`. */
@@ -22,7 +22,7 @@ export interface DatabaseFiles {
   readonly copy: string;
 }
 
-/** All that a store may leave in its folder: databases, what belongs to them, copies, those set aside, locks, a backup that is made. */
+/** Returns all files that a store may have in its folder: databases with their logs, copies, damaged files, locks, a backup in progress. */
 export function privateFilesOf(folder: string): PrivateFiles[] {
   return [
     { path: folder, names: /^(values|history|audit|hub)\.|\.lock$/ },
@@ -34,7 +34,7 @@ export function filesOf(folder: string, name: string): DatabaseFiles {
   return { folder, name, path: join(folder, `${name}.db`), copy: join(folder, `${name}.copy.db`) };
 }
 
-/** Renames a damaged database with all that belongs to it, and gives its new name: `values.damaged-2026-11-22T03-41-33.db`. */
+/** Renames a damaged database with its log, and returns the new name: `values.damaged-2026-11-22T03-41-33.db`. */
 export function setAside({ folder, name, path }: DatabaseFiles, now = new Date()): string {
   const target = nameAside(folder, name, now);
   for (const companion of companions)
@@ -44,8 +44,8 @@ export function setAside({ folder, name, path }: DatabaseFiles, now = new Date()
 }
 
 /**
- * Renames what is in the place of the log before a database, or of its index, and is no file: SQLite could not open the database.
- * Gives a sentence for each.
+ * Renames an entry at the path of the log, or of its index, that is not a file: SQLite could not open the database.
+ * Returns a sentence for each.
  */
 export function clearLog({ folder, name, path }: DatabaseFiles, now = new Date()): string[] {
   const inTheWay = companions.filter(
@@ -55,25 +55,25 @@ export function clearLog({ folder, name, path }: DatabaseFiles, now = new Date()
   const target = nameAside(folder, name, now);
   for (const companion of inTheWay) renameSync(path + companion, join(folder, target + companion));
   removeOldest(folder, name, target);
-  return inTheWay.map((companion) => `${path}${companion} is no file, set aside as ${target}${companion}`);
+  return inTheWay.map((companion) => `${path}${companion} is not a file, set aside as ${target}${companion}`);
 }
 
-/** Puts the copy of the last hour where the database was. */
+/** Replaces the database by its hourly copy. */
 export function useCopy({ path, copy }: DatabaseFiles): void {
   const part = `${path}.part`;
-  rmSync(part, { force: true }); // what else has the name, such as a pipe, is not written to
+  rmSync(part, { force: true }); // never write to something else at this path, such as a pipe
   copyFileSync(copy, part);
   sync(part);
   for (const companion of companions) rmSync(path + companion, { force: true });
   renameSync(part, path);
 }
 
-/** When a file was last written, in milliseconds since 1970; undefined: there is none. */
+/** Returns when a file was last written, in milliseconds since 1970; undefined: there is none. */
 export function timeOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
 }
 
-/** Whether there is anything of this name. */
+/** Returns whether anything exists at a path. */
 export function exists(path: string): boolean {
   return timeOf(path) !== undefined;
 }
@@ -100,7 +100,7 @@ function nameAside(folder: string, name: string, now: Date): string {
   return target;
 }
 
-/** `newest` was set aside last, whatever the clock showed then. */
+/** Removes the oldest damaged files. `newest` is the one set aside last, whatever the clock showed. */
 function removeOldest(folder: string, name: string, newest: string): void {
   const files = readdirSync(folder).filter((file) => file.startsWith(`${name}.damaged-`));
   const times = new Map<string, number>();

@@ -1,5 +1,5 @@
-// Opens a database of a store, whatever has become of it: a damaged one is set aside and the copy of the last hour takes its place;
-// one that cannot be written is read all the same. It never throws.
+// Opens a database of a store in any condition. It sets a damaged one aside and uses the hourly copy instead. It still reads one that
+// cannot be written. It never throws.
 
 import { closeSync, copyFileSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,19 +12,19 @@ import type { OpenedStored } from '../values/values-messages.ts';
 import { clearLog, companions, type DatabaseFiles, exists, isFile, setAside, timeOf, useCopy } from './files.ts';
 import { troubleOf } from './store-database.ts';
 
-/** How one of the databases is opened. */
+/** The options for opening one of the databases. */
 interface Opening<Held, Database> extends Recovery<Held> {
-  /** The lock of it in its folder: `hub`. */
+  /** The name of its lock in the folder: `hub`. */
   readonly lock: string;
-  /** What another hub does that has the lock: `keeps its values in this folder`. */
+  /** What another hub with the lock does, for the error: `keeps its values in this folder`. */
   readonly others: string;
-  /** Whether what it holds is wanted also where it cannot be written. */
+  /** Whether its contents are wanted even if it cannot be written. */
   readonly isRead: boolean;
-  /** Opens the database in its place to write it. Errors: those of SQLite. */
+  /** Opens the database for writing. Errors: those of SQLite. */
   open(held: Held | undefined): Database;
 }
 
-/** What is open until it is closed; `opened` says what came of it. */
+/** A database that is open until it is closed; `opened` is the result of opening it. */
 export interface Stored<Held, Database> {
   readonly opened: OpenedStored<Held>;
   readonly database: Database | undefined;
@@ -60,7 +60,7 @@ export function openStored<Held, Database extends { close(): void; readonly loss
   }
 }
 
-/** Reads a database where we may write: one whose folder is read-only or full cannot be opened there. */
+/** Reads a database from a temporary copy: SQLite cannot open one in a folder that is read-only or full. */
 function readElsewhere<Held>(files: DatabaseFiles, losses: string[], recovery: Recovery<Held>): Held | undefined {
   const candidates = [files.path, files.copy].filter(isFile);
   for (const path of candidates)
@@ -84,16 +84,16 @@ function readIn<Held>(folder: string, path: string, losses: string[], recovery: 
   }
 }
 
-// A folder belongs to one hub at a time, each of its databases to one thread of it. The system frees it when that hub ends, however
-// it does.
+// A folder belongs to one hub at a time, and each of its databases to one thread of that hub. The system releases the lock when the hub
+// ends in any way.
 
-/** How long a hub that is just ending is waited for. */
+/** How long to wait for a hub that is shutting down. */
 const waitMs = 1000;
 
 export class FolderLock {
   readonly #database: DatabaseSync;
 
-  /** Takes `<name>.lock`. Errors: those of SQLite; busy: another hub has the folder. */
+  /** Takes `<name>.lock`. Errors: those of SQLite; busy: another hub uses the folder. */
   constructor(folder: string, name = 'hub') {
     const path = join(folder, `${name}.lock`);
     try {
@@ -121,24 +121,23 @@ function lock(path: string): DatabaseSync {
   }
 }
 
-// Leaves a database in its place that can be written, whatever has become of it: a damaged one is set aside, and the copy of the
-// last hour takes its place.
+// Recovers a database in any condition: sets a damaged one aside and puts the hourly copy, or a new database, in its place.
 
 interface Recovery<Held> {
   create(path: string): void;
-  /** Reads what the database holds. Errors: those of SQLite, `DamagedError`. */
+  /** Reads the contents of the database. Errors: those of SQLite, `DamagedError`. */
   read(path: string): Held;
-  /** Says what is lost of what was read. */
+  /** Describes the losses in the contents. */
   lossesOf?(held: Held): readonly string[];
-  /** What is said where the copy is used: `later changes are lost`; undefined: no more than where there is none. */
+  /** The loss when the copy is used: `later changes are lost`; undefined: the same as without a copy. */
   readonly lostSince: string | undefined;
-  /** What is said where there is none: `all values are lost`. */
+  /** The loss without a copy: `all values are lost`. */
   readonly lost: string;
 }
 
 /**
- * Returns what the database holds; undefined: it is new. Adds a sentence to `losses` for all that is lost. Errors: those of SQLite
- * and of the file system.
+ * Returns the contents of the database; undefined: it is new. Adds a sentence to `losses` for each loss. Errors: those of SQLite and of
+ * the file system.
  */
 function recover<Held>(files: DatabaseFiles, losses: string[], recovery: Recovery<Held>): Held | undefined {
   for (;;) {
@@ -156,7 +155,7 @@ function recover<Held>(files: DatabaseFiles, losses: string[], recovery: Recover
       if (troubleOf(error) !== 'damaged') throw error;
       const aside = setAside(files);
       const isCopy = losses.length > 0;
-      if (isCopy) rmSync(files.copy, { force: true }); // it has just been set aside
+      if (isCopy) rmSync(files.copy, { force: true }); // its contents were just set aside
       const next = isFile(files.copy) ? ofCopy(files, recovery) : recovery.lost;
       const what = isCopy ? 'its copy' : files.path;
       losses.push(`${what} is damaged (${messageOf(error)}), set aside as ${aside}: ${next}`);
@@ -165,8 +164,7 @@ function recover<Held>(files: DatabaseFiles, losses: string[], recovery: Recover
 }
 
 /**
- * Reads a database, and says what is lost of it. `name` is what it is called where it was copied to be read. Errors: those of SQLite,
- * `DamagedError`.
+ * Reads a database and adds its losses. `name` is the original path of a temporary copy. Errors: those of SQLite, `DamagedError`.
  */
 function readStored<Held>(path: string, losses: string[], recovery: Recovery<Held>, name = path): Held {
   const before = readLogIndex(path);
@@ -176,17 +174,17 @@ function readStored<Held>(path: string, losses: string[], recovery: Recovery<Hel
   return held;
 }
 
-/** Says that the log before a database was damaged. */
+/** Describes the loss by a damaged log. */
 export function lostLog(name: string): string {
-  return `${name}-wal is not whole: what was written last is lost`;
+  return `${name}-wal is incomplete: the last writes are lost`;
 }
 
-/** How old the copy of the last hour is, in milliseconds; 0 where the clock was set back since. undefined: there is none. */
+/** Returns the age of the hourly copy in milliseconds; 0 if the clock was set back since. undefined: there is none. */
 function ageOf(copy: string): number | undefined {
   return isFile(copy) ? Math.max(0, Date.now() - timeOf(copy)!) : undefined;
 }
 
-/** Says that the copy of the last hour is used, and what is lost. */
+/** Describes the loss when the hourly copy is used. */
 function copyText({ copy }: DatabaseFiles, lostSince: string): string {
   return `the copy of ${new Date(timeOf(copy)!).toISOString()} is used, ${lostSince}`;
 }
@@ -195,27 +193,27 @@ function ofCopy(files: DatabaseFiles, { lostSince, lost }: Recovery<unknown>): s
   return lostSince === undefined ? lost : copyText(files, lostSince);
 }
 
-// Finds out whether the log before a database (`values.db-wal`) has lost what was written: SQLite reads it up to the first damage and
-// says nothing. The index of the log (`-shm`), which a hub that was killed leaves behind, tells how much there was.
+// Detects whether the write-ahead log of a database (`values.db-wal`) has lost writes: SQLite reads it up to the first damage and reports
+// no error. The index of the log (`-shm`), which remains after a kill, shows how much there was.
 // https://sqlite.org/walformat.html#the_wal_index_file_format
 
-/** Two copies of the header, and how much of the log the database has. */
+/** Two copies of the header, and the number of pages that the database already has. */
 const headerBytes = 48;
 const readBytes = 2 * headerBytes + 4;
 const [frames, salt, saltEnd] = [16, 32, 40];
 const inDatabase = 2 * headerBytes;
 
-/** What the index of a log says. */
+/** The contents of the index of a log. */
 interface LogIndex {
-  /** How many pages the log has that are valid. */
+  /** The number of valid pages in the log. */
   readonly frames: number;
-  /** How many of them the database has too. */
+  /** The number of these pages that the database already has. */
   readonly inDatabase: number;
-  /** Names the log: when it begins anew it has another one. */
+  /** Identifies the log: it changes when the log restarts. */
   readonly salt: string;
 }
 
-/** Reads the index of the log of a database; undefined: there is none, or nobody has finished writing it. */
+/** Reads the index of the log of a database; undefined: there is none, or it was not written completely. */
 export function readLogIndex(path: string): LogIndex | undefined {
   const bytes = Buffer.alloc(readBytes);
   try {
@@ -237,7 +235,7 @@ export function readLogIndex(path: string): LogIndex | undefined {
   };
 }
 
-/** Whether a log that was read again has less than before of what the database has not. */
+/** Returns whether a log, read again, has lost pages that the database does not have. */
 export function hasLost(before: LogIndex | undefined, after: LogIndex | undefined): boolean {
   if (before === undefined || before.frames <= before.inDatabase) return false;
   if (after === undefined || after.frames === 0) return true;

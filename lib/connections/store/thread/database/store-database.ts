@@ -1,26 +1,26 @@
-// What the databases of a store have in common: how one is created, opened, recognised and written.
+// Creates, opens, identifies and writes the databases of a store.
 import { chmodSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fixedText } from '../../../../model/digits.ts';
 import { sync } from './files.ts';
 
-/** Names files of ours among all of SQLite: "Ptch". */
+/** Identifies our files among all SQLite files: "Ptch". */
 const applicationId = 0x50746368;
-/** How long a statement waits for who has the database for itself: who opens it to write, or another program that looks at it. */
+/** How long a statement waits for an exclusive lock of another thread or program. */
 const busyMs = 2000;
-/** How large the log before the database stays, in bytes, unless said. */
+/** The default size of the write-ahead log. */
 const keptLogBytes = 4 * 1024 * 1024;
-/** How large a database is at most that is looked through at a start, which takes a third of a second. */
+/** The largest database that is checked at a start, which takes a third of a second. */
 const smallBytes = 16 * 1024 * 1024;
 
-/** Creates a database with nothing in its tables: it is in its place once it is whole. Errors: those of SQLite and of the file system. */
+/** Creates a database with empty tables, and moves it into place once it is complete. Errors: those of SQLite and of the file system. */
 export function createDatabase(path: string, tables: string, version = 1): void {
   const part = `${path}.part`;
   rmSync(part, { force: true });
   const database = new DatabaseSync(part);
   try {
-    database.exec('PRAGMA synchronous = OFF'); // the whole file is forced to the disk below
+    database.exec('PRAGMA synchronous = OFF'); // `sync` below forces the whole file to the disk
     inTransaction(database, () => database.exec(tables));
     identify(database);
     database.exec(`PRAGMA user_version = ${version}`);
@@ -32,8 +32,8 @@ export function createDatabase(path: string, tables: string, version = 1): void 
 }
 
 /**
- * Opens a database that is there, to write it. The log before it stays as large as `logBytes`, on a small disk less, and is emptied
- * when it has `share` of that. Errors: those of SQLite, also when we may not write; nothing is open then.
+ * Opens an existing database for writing. Its log keeps a size of `logBytes`, less on a small disk, and is emptied at `share` of that.
+ * Errors: those of SQLite, also without write permission. After an error nothing stays open.
  */
 export function openDatabase(path: string, maxBytes: number, logBytes = keptLogBytes, share = 0.5): DatabaseSync {
   for (const companion of ['-wal', '-shm']) takeRights(path, companion);
@@ -54,8 +54,8 @@ export function openDatabase(path: string, maxBytes: number, logBytes = keptLogB
 }
 
 /**
- * Takes what is written out of the log before the database: its room is used again, and given back where it `isGivenBack`. It can only
- * be so while nobody reads what is older. Errors: those of SQLite; of a disk that is full it takes what there is room for.
+ * Moves the contents of the log into the database. The space of the log is reused, or freed with `isGivenBack`. Returns false while a
+ * reader still needs older contents. Errors: those of SQLite; on a full disk it moves as much as fits.
  */
 export function emptyLog(database: DatabaseSync, isGivenBack: boolean): boolean {
   const { busy } = database.prepare(`PRAGMA wal_checkpoint(${isGivenBack ? 'TRUNCATE' : 'RESTART'})`).get() as {
@@ -64,15 +64,15 @@ export function emptyLog(database: DatabaseSync, isGivenBack: boolean): boolean 
   return busy === 0;
 }
 
-/** Opens a database to read it: it stays as it is. Errors: those of SQLite, `DamagedError`; nothing is open then. */
+/** Opens a database read-only. Errors: those of SQLite, `DamagedError`. After an error nothing stays open. */
 export function readDatabase(path: string): DatabaseSync {
   const found = statSync(path);
-  if (!found.isFile()) throw new DamagedError('it is no file');
+  if (!found.isFile()) throw new DamagedError('it is not a file');
   if (found.size === 0) throw new DamagedError('it is empty');
   const database = new DatabaseSync(path, { readOnly: true, timeout: busyMs });
   try {
     const { application_id: id } = database.prepare('PRAGMA application_id').get() as { application_id: number };
-    if (id !== applicationId) throw new DamagedError('it is no database of a store');
+    if (id !== applicationId) throw new DamagedError('it is not a database of a store');
     return database;
   } catch (error) {
     database.close();
@@ -80,7 +80,7 @@ export function readDatabase(path: string): DatabaseSync {
   }
 }
 
-/** Copies one moment of a database. It reads as any other reader does: nobody who writes waits for it. Errors: those of SQLite. */
+/** Copies one moment of a database. Like any reader, it does not block writers. Errors: those of SQLite. */
 export function copyDatabase(path: string, place: string): void {
   const database = new DatabaseSync(path, { readOnly: true, timeout: busyMs });
   try {
@@ -90,14 +90,14 @@ export function copyDatabase(path: string, place: string): void {
   }
 }
 
-/** Which version of its tables a database has. */
+/** Returns the version of the tables of a database. */
 export function versionOf(database: DatabaseSync): number {
   return (database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version;
 }
 
 /**
- * Reads the whole of a database for damage, also for rows that are not in their order, which a `quick_check` passes over: what is
- * behind them is not found. Errors: those of SQLite, `DamagedError`.
+ * Checks a whole database for damage. Unlike `quick_check` it finds rows out of order, which hide the rows after them. Errors: those of
+ * SQLite, `DamagedError`.
  */
 export function checkDatabase(database: DatabaseSync): void {
   const results = database.prepare('PRAGMA integrity_check(1)').all() as { integrity_check: string }[];
@@ -105,12 +105,12 @@ export function checkDatabase(database: DatabaseSync): void {
   if (result !== 'ok') throw new DamagedError(result.split('\n')[0]!);
 }
 
-/** Looks through a database if that takes no longer than a start may. Errors: `DamagedError`. */
+/** Checks a database that is small enough to be checked at a start. Errors: `DamagedError`. */
 export function checkSmallDatabase(database: DatabaseSync, path: string): void {
   if (statSync(path).size <= smallBytes) checkDatabase(database);
 }
 
-/** Writes as a whole or not at all; once it returns, it is on the disk. Errors: those of SQLite and of `work`. */
+/** Runs `work` in a transaction. Once it returns, the changes are on the disk. Errors: those of SQLite and of `work`. */
 export function inTransaction(database: DatabaseSync, work: () => void): void {
   database.exec('BEGIN IMMEDIATE');
   try {
@@ -122,7 +122,7 @@ export function inTransaction(database: DatabaseSync, work: () => void): void {
   }
 }
 
-/** A database that is open, as long as its file is in its place. */
+/** The file of an open database. */
 export class OpenFile {
   readonly #path: string;
   readonly #inode: number;
@@ -132,19 +132,19 @@ export class OpenFile {
     this.#inode = statSync(path).ino;
   }
 
-  /** Whether nobody has moved or deleted the file. */
+  /** Whether the file was neither moved nor deleted. */
   get isInPlace(): boolean {
     return statSync(this.#path, { throwIfNoEntry: false })?.ino === this.#inode;
   }
 }
 
-/** SQLite gives what belongs to a database the rights of that time: where that was read-only, it would stay so. */
+/** Copies the file mode of a database to its log. SQLite sets it only on creation, so a log from a read-only time would stay read-only. */
 function takeRights(path: string, companion: string): void {
   const [own, found] = [path, path + companion].map((file) => statSync(file, { throwIfNoEntry: false })?.mode);
   if (own !== undefined && found !== undefined && found !== own) chmodSync(path + companion, own);
 }
 
-/** Tells at once whether we may write: a hub that was killed on a disk that is full leaves a log that is to be emptied first. */
+/** Checks at once that the database can be written. After a kill on a full disk, the log has to be emptied first. */
 function expectWritable(database: DatabaseSync): void {
   try {
     identify(database);
@@ -159,25 +159,24 @@ function identify(database: DatabaseSync): void {
   database.exec(`PRAGMA application_id = ${applicationId}`);
 }
 
-// Room that parts of a store leave to those that matter more: a backup gives way before the history, the history before the audit, and the
-// audit before values.
+// Each part of a store leaves room on the disk for more important parts. From least to most important: backup, history, audit, values.
 
-/** How much is left, in bytes; on a small disk less: a share of it. */
+/** The room that each part leaves; on a small disk, a share of the disk. */
 const reserves = {
   audit: { bytes: 8_000_000, share: 0.1 },
   history: { bytes: 64_000_000, share: 0.2 },
   backup: { bytes: 96_000_000, share: 0.3 },
 } as const;
 
-/** Which part of a small disk the log before a database takes at most. */
+/** The largest share of a small disk for the log of a database. */
 const logShare = 1 / 32;
 
-/** A disk has room, but not for this part of the store. Its code is that of a disk that is full. */
+/** The disk has room, but not for this part of the store. The code is that of a full disk. */
 export class NoRoomError extends Error {
   readonly code = 'ENOSPC';
 }
 
-/** Errors: `NoRoomError` when less is free than the part leaves once it has written so many bytes. */
+/** Checks that a part can write `plannedBytes` and still leave its reserve. Errors: `NoRoomError`. */
 export function expectRoom(folder: string, part: keyof typeof reserves, plannedBytes = 0): void {
   const { bsize, bavail, blocks } = statfsSync(folder);
   const { bytes, share } = reserves[part];
@@ -186,10 +185,10 @@ export function expectRoom(folder: string, part: keyof typeof reserves, plannedB
   if (free - plannedBytes >= reserve) return;
   if (free >= reserve)
     throw new NoRoomError(`expected ${megabytes(plannedBytes + reserve)} free on the disk, got ${megabytes(free)}`);
-  throw new NoRoomError(`the disk is nearly full: the last ${megabytes(reserve)} are left to what matters more`);
+  throw new NoRoomError(`the disk is nearly full: the last ${megabytes(reserve)} are reserved for more important data`);
 }
 
-/** How much is free on the disk of a folder; 0: it does not tell. */
+/** Returns the free bytes on the disk of a folder; 0: unknown. */
 export function freeBytesIn(folder: string): number {
   try {
     const { bsize, bavail } = statfsSync(folder);
@@ -199,7 +198,7 @@ export function freeBytesIn(folder: string): number {
   }
 }
 
-/** How large the log before a database may stay on the disk of a folder, of so many bytes where there is room. */
+/** Returns the size of a log on the disk of a folder: `bytes`, or less on a small disk. */
 function logBytesOn(folder: string, bytes: number): number {
   const { bsize, blocks } = statfsSync(folder);
   return Math.floor(Math.min(bytes, blocks * bsize * logShare));
@@ -209,13 +208,13 @@ function megabytes(bytes: number): string {
   return `${fixedText(bytes / 1e6, 2)} MB`;
 }
 
-// What it means that SQLite has refused something: https://sqlite.org/rescode.html
+// The meaning of SQLite's error codes: https://sqlite.org/rescode.html
 
-/** damaged: the file is broken; full: no room; busy: somebody else has it; unusable: the folder or the disk does not let us. */
+/** damaged: the file is broken; full: no room; busy: another thread or program has it; unusable: the folder or the disk refuses. */
 type Trouble = 'damaged' | 'full' | 'busy' | 'unusable';
 
 const troubles: Readonly<Record<number, Trouble>> = {
-  1: 'damaged', // SQLITE_ERROR: a table is missing, or is another than ours
+  1: 'damaged', // SQLITE_ERROR: a table is missing or differs from ours
   5: 'busy',
   6: 'busy',
   11: 'damaged', // SQLITE_CORRUPT
@@ -223,10 +222,10 @@ const troubles: Readonly<Record<number, Trouble>> = {
   26: 'damaged', // SQLITE_NOTADB
 };
 
-/** SQLITE_IOERR_SHORT_READ and SQLITE_IOERR_CORRUPTFS: the file ends where it must not. */
+/** SQLITE_IOERR_SHORT_READ and SQLITE_IOERR_CORRUPTFS: the file ends too early. */
 const damagedReads = [522, 8458];
 
-/** A database whose content is not what we have written. */
+/** The contents of a database are not those that a hub has written. */
 export class DamagedError extends Error {}
 
 export function troubleOf(error: unknown): Trouble {

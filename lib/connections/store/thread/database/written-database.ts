@@ -1,4 +1,4 @@
-// The database that a thread writes: it is open or not, and what goes wrong with a write says what is to be done next.
+// The database that a thread writes, open or not. The result of a failed write determines the next step.
 
 import { messageOf } from '../../../../model/error.ts';
 import type { OpenedStored, Written } from '../values/values-messages.ts';
@@ -7,9 +7,9 @@ import type { LeftOutRows } from './read-rows.ts';
 import { troubleOf } from './store-database.ts';
 
 interface Database {
-  /** Takes what is written out of the log before the database, so that there is room again. Errors: those of SQLite. */
+  /** Moves the contents of the log into the database to make room. Errors: those of SQLite. */
   emptyLog(): void;
-  /** Rows of what was written last that it cannot take. */
+  /** The refused rows of the last batch. */
   readonly leftOut: LeftOutRows;
   close(): void;
 }
@@ -21,14 +21,14 @@ export class WrittenDatabase<Held, Kind extends Database> {
     return this.#stored?.database;
   }
 
-  /** Opens a database in place of that which is open. */
+  /** Opens a database in place of the open one. */
   open(openStored: () => Stored<Held, Kind>): OpenedStored<Held> {
     this.close();
     this.#stored = openStored();
     return this.#stored.opened;
   }
 
-  /** Writes; where there is no room it does so once more when the log is emptied. What is damaged is closed. */
+  /** Writes. If there is no room, empties the log and tries once more. Closes a damaged database. */
   write(work: (database: Kind) => void): Written {
     try {
       this.#writeInRoom(work);
@@ -44,7 +44,7 @@ export class WrittenDatabase<Held, Kind extends Database> {
   close(): void {
     try {
       this.#stored?.close();
-    } catch {} // what is damaged may not close
+    } catch {} // a damaged database may fail to close
     this.#stored = undefined;
   }
 

@@ -1,5 +1,5 @@
-// The files of a database, as long as they are what its writer has left. SQLite keeps in mind what it needs: it goes on in files that
-// somebody has moved, deleted, cut or overwritten, and all that it writes there is lost at the next start.
+// Checks that the files of a database are still those that its writer left. SQLite caches its state and would continue to write to files
+// that somebody has moved, deleted, truncated or overwritten. All these writes would be lost at the next start.
 // https://sqlite.org/walformat.html#the_wal_file_format
 
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
@@ -7,13 +7,13 @@ import { readFlags } from '../../../../files/regular-file.ts';
 import { exists } from './files.ts';
 import { DamagedError, OpenFile } from './store-database.ts';
 
-/** A log before a database begins with it; the last bit tells the order of bytes. */
+/** The start of a write-ahead log. The last bit is the byte order. */
 const logMagic = 0x377f0682;
 
 export class WrittenFiles {
   readonly #path: string;
   readonly #file: OpenFile;
-  /** The log, once it is there. */
+  /** The log, once it exists. */
   #log: OpenFile | undefined;
   #bytes = 0;
 
@@ -22,20 +22,20 @@ export class WrittenFiles {
     this.#file = new OpenFile(path);
   }
 
-  /** Errors: `DamagedError` when somebody has moved, deleted or cut the database, or moved, deleted or overwritten its log. */
+  /** Errors: `DamagedError` if the database was moved, deleted or truncated, or its log was moved, deleted or overwritten. */
   expectWhole(): void {
-    if (!this.#file.isInPlace) throw new DamagedError('the file is no longer in its place');
+    if (!this.#file.isInPlace) throw new DamagedError('the file was moved or deleted');
     const { size } = statSync(this.#path);
-    if (size < this.#bytes) throw new DamagedError('it was cut off');
+    if (size < this.#bytes) throw new DamagedError('the file was truncated');
     this.#bytes = size;
     const log = `${this.#path}-wal`;
     if (this.#log === undefined && exists(log)) this.#log = new OpenFile(log);
-    if (this.#log?.isInPlace === false) throw new DamagedError('the log before it is no longer in its place');
-    if (this.#log !== undefined && !isLog(log)) throw new DamagedError('the log before it was overwritten');
+    if (this.#log?.isInPlace === false) throw new DamagedError('its log was moved or deleted');
+    if (this.#log !== undefined && !isLog(log)) throw new DamagedError('its log was overwritten');
   }
 }
 
-/** An empty one is a log too. The database itself is not opened: to close it again would end the locks of SQLite. */
+/** Returns whether a file is a log or empty. Never open the database file like this: closing it would release the locks of SQLite. */
 function isLog(path: string): boolean {
   const bytes = Buffer.alloc(4);
   const file = openSync(path, readFlags);

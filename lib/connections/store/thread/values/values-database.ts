@@ -1,4 +1,4 @@
-// The database of values, `values.db`: tables that people read with any tool, and one transaction per batch.
+// The database of values, `values.db`: tables that people can read with any tool, and one transaction for each batch.
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
@@ -24,7 +24,7 @@ import { WrittenFiles } from '../database/written-files.ts';
 import { giveWay } from '../give-way.ts';
 import type { Batch, Held, KeptSnapshots, OpenRequest, SnapshotBatch, ValueRow } from './values-messages.ts';
 
-// The tables of snapshots in the database of values, and a view that shows what is in them to people.
+// The tables of snapshots in the database of values, and a view of their values for people.
 
 const snapshotTables = `
   CREATE TABLE IF NOT EXISTS snapshot (
@@ -55,7 +55,7 @@ type StoredSnapshot = readonly [
   checksum: number,
 ];
 
-/** Reads all snapshots that are whole, oldest first, and names the others. Errors: those of SQLite. */
+/** Reads all undamaged snapshots, oldest first, and adds the names of the others to `damaged`. Errors: those of SQLite. */
 function readSnapshots(database: DatabaseSync, damaged: string[]): KeptSnapshots {
   if (!hasChecksums(database)) return { saved: [], last: [] }; // the first version had no snapshots
   const rows = readRows<StoredSnapshot>(
@@ -74,7 +74,7 @@ function readSnapshots(database: DatabaseSync, damaged: string[]): KeptSnapshots
   };
 }
 
-/** Reads which snapshot of each selection was last saved or recalled. */
+/** Reads the snapshot of each selection that was last saved or recalled. */
 function readLast(database: DatabaseSync, damaged: string[]): KeptSnapshots['last'] {
   const isChecked = isOfThisVersion(database);
   const rows = readRows(
@@ -87,7 +87,7 @@ function readLast(database: DatabaseSync, damaged: string[]): KeptSnapshots['las
   });
 }
 
-/** Writes a batch, within a transaction. Errors: those of SQLite. */
+/** Writes a batch within a transaction. Errors: those of SQLite. */
 function writeSnapshots(database: DatabaseSync, { isAnew, saved, forgotten, last }: SnapshotBatch): void {
   if (isAnew) database.exec('DELETE FROM snapshot; DELETE FROM last_snapshot');
   for (const { selection, name, time, parameters, contents } of saved)
@@ -117,7 +117,7 @@ const tables = `
     PRIMARY KEY (connection, name)
   ) STRICT, WITHOUT ROWID;${snapshotTables}`;
 
-/** What the log and the pages that are written in part take beside a batch. */
+/** The space that the log and partly written pages take besides a batch. */
 const spareBytes = 1_000_000;
 
 export class ValuesDatabase {
@@ -130,8 +130,8 @@ export class ValuesDatabase {
   isUsedUp = false;
 
   /**
-   * Opens a database that was checked. One of an earlier version becomes one of this, and damaged rows are dropped. Errors: those
-   * of SQLite; nothing is open then.
+   * Opens a checked database. It upgrades an earlier version and drops damaged rows. Errors: those of SQLite. After an error nothing stays
+   * open.
    */
   constructor(path: string, maxBytes: number, hasDamagedRows = false) {
     this.#folder = dirname(path);
@@ -152,7 +152,7 @@ export class ValuesDatabase {
   }
 
   /**
-   * Checks a database and reads it, values and what is under way where these are wanted; it stays as it is. Errors: those of SQLite,
+   * Checks and reads a database without changing it. It reads values and memories only with `isRead`. Errors: those of SQLite,
    * `DamagedError`.
    */
   static check(path: string, isRead: boolean): Held {
@@ -166,8 +166,8 @@ export class ValuesDatabase {
   }
 
   /**
-   * Writes a batch as a whole or not at all, but for rows that cannot be; once it returns, it is on the disk. Errors: those of SQLite,
-   * `DamagedError`.
+   * Writes a batch in one transaction, without rows that the database refuses. Once it returns, the batch is on the disk. Errors: those of
+   * SQLite, `DamagedError`.
    */
   write(batch: Batch): void {
     this.#files.expectWhole();
@@ -181,7 +181,7 @@ export class ValuesDatabase {
     }
   }
 
-  /** Forgets every value whose address is not one of these. Errors: as `write`. */
+  /** Deletes every value whose address is not in the list. Errors: those of `write`. */
   keepOnly(addresses: readonly string[]): void {
     const kept = new Set(addresses);
     const drop = this.#database.prepare('DELETE FROM parameter WHERE address = ?');
@@ -191,7 +191,7 @@ export class ValuesDatabase {
     });
   }
 
-  /** Its log keeps the room that it has: nobody else can take it. Errors: those of SQLite. */
+  /** Empties the log, which keeps its space on the disk. Errors: those of SQLite. */
   emptyLog(): void {
     emptyLog(this.#database, false);
   }
@@ -205,7 +205,7 @@ function bytesOf({ values }: Batch): number {
   return values.reduce((sum, [, , value]) => sum + (typeof value === 'string' ? value.length : 0), 0);
 }
 
-/** Reads the rows that are whole, and names the others. */
+/** Reads the undamaged rows, and names the others. */
 function read(database: DatabaseSync, isAll: boolean): Held {
   const damaged: string[] = [];
   return {
@@ -216,7 +216,7 @@ function read(database: DatabaseSync, isAll: boolean): Held {
   };
 }
 
-/** Writes all rows that are whole into tables of this version. */
+/** Writes all undamaged rows into tables of this version. */
 function writeAnew(database: DatabaseSync): void {
   const { values, memories, snapshots } = read(database, true);
   inTransaction(database, () => {
@@ -232,13 +232,13 @@ function writeAnew(database: DatabaseSync): void {
 
 // Opens the database of values.
 
-/** How many damaged rows are told by name, and how much of each name. */
+/** The most damaged rows that a message names, and the most characters of each name. */
 const shownNames = 5;
 const shownCharacters = 100;
 
 export type OpenValues = Stored<Held, ValuesDatabase>;
 
-/** While the hub runs nothing is lost: it knows all values itself. */
+/** Opens the database. While the hub runs, damage loses nothing: the hub has all values. */
 export function openValues({ folder, maxBytes, isRead }: OpenRequest): OpenValues {
   const files = filesOf(folder, 'values');
   return openStored<Held, ValuesDatabase>(files, {
@@ -248,30 +248,30 @@ export function openValues({ folder, maxBytes, isRead }: OpenRequest): OpenValue
     create: ValuesDatabase.create,
     read: (path) => ValuesDatabase.check(path, isRead),
     lostSince: isRead ? 'later changes are lost' : undefined,
-    lost: isRead ? 'all values are lost' : 'the hub writes it anew',
+    lost: isRead ? 'all values are lost' : 'the hub writes all values again',
     lossesOf: (held) => lossesOf(files.path, held),
     open(held) {
-      rmSync(join(folder, backupWork), { recursive: true, force: true }); // a hub was killed while it made a backup
+      rmSync(join(folder, backupWork), { recursive: true, force: true }); // a hub was killed during a backup
       return new ValuesDatabase(files.path, maxBytes, held !== undefined && held.damaged.length > 0);
     },
   });
 }
 
-/** `values.db has 2 damaged rows, what they held is lost: desk/lamp, desk/level` */
+/** `values.db has 2 damaged rows, their contents are lost: desk/lamp, desk/level` */
 function lossesOf(path: string, { damaged }: Held): string[] {
   if (damaged.length === 0) return [];
   const names = damaged.slice(0, shownNames).map((name) => name.slice(0, shownCharacters));
   const more = damaged.length > shownNames ? ` and ${damaged.length - shownNames} more` : '';
-  const rows = damaged.length === 1 ? 'a damaged row, what it held' : `${damaged.length} damaged rows, what they held`;
-  return [`${path} has ${rows} is lost: ${names.join(', ')}${more}`];
+  const rows = damaged.length === 1 ? 'a damaged row, its' : `${damaged.length} damaged rows, their`;
+  return [`${path} has ${rows} contents are lost: ${names.join(', ')}${more}`];
 }
 
-// Reads the rows of `values.db`, and leaves out those whose checksum says that they are not as they were written. Whoever edits a
-// database may also write a checksum that is right, and the first version had none: so what is read is looked at, too.
+// Reads the rows of `values.db`, and leaves out those with a wrong checksum. An editor of the database may write a correct checksum, and the
+// first version had none, so the values are checked too.
 
 /**
- * Reads what is whole, oldest first, and names what is not. A hub waits for it, and the thread has just begun: each row stays the
- * array that SQLite has made, and is ordered here, which takes less time. Errors: those of SQLite.
+ * Reads undamaged values, oldest first, and names the others. The hub waits for it, so it reuses the row arrays of SQLite and sorts them
+ * here, which takes less time. Errors: those of SQLite.
  */
 function readValues(database: DatabaseSync, damaged: string[]): ValueRow[] {
   const isChecked = hasChecksums(database);
@@ -288,7 +288,7 @@ function readValues(database: DatabaseSync, damaged: string[]): ValueRow[] {
   return values.sort((a, b) => a[3] - b[3]);
 }
 
-/** As they are stored. */
+/** The stored form of booleans. */
 const booleans = new Map<unknown, boolean>([
   [0, false],
   [1, true],
@@ -299,7 +299,7 @@ function isRow(row: readonly unknown[]): row is ValueRow {
   return valueTypes.includes(type as ValueType) && isValueOf(type as ValueType, value) && isTime(time);
 }
 
-/** As `readValues`, of what was under way. */
+/** Reads undamaged memories, and names the others. Errors: those of SQLite. */
 function readMemories(database: DatabaseSync, damaged: string[]): KeptMemory[] {
   const isChecked = hasChecksums(database);
   const rows = readRows(
@@ -312,7 +312,7 @@ function readMemories(database: DatabaseSync, damaged: string[]): KeptMemory[] {
   });
 }
 
-/** The first version may hold what is no JSON. */
+/** Parses a memory. The first version may have invalid JSON. */
 function readMemory(connection: string, name: string, text: string): KeptMemory[] {
   try {
     return [{ connection, name, memory: JSON.parse(text) }];
@@ -321,7 +321,7 @@ function readMemory(connection: string, name: string, text: string): KeptMemory[
   }
 }
 
-// Writes the rows of `values.db`, each with a checksum of its other columns.
+// Writes the rows of `values.db`. Each has a checksum of its other columns.
 
 const putValue = `INSERT INTO parameter VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
   type = excluded.type, value = excluded.value, time = excluded.time, causes = excluded.causes, checksum = excluded.checksum`;
@@ -338,7 +338,7 @@ class RowWriter {
   readonly #putMemory: StatementSync;
   readonly #dropMemory: StatementSync;
 
-  /** `leftOut` takes what cannot be written. Errors: those of SQLite. */
+  /** `leftOut` collects the refused rows. Errors: those of SQLite. */
   constructor(database: DatabaseSync, leftOut: LeftOutRows) {
     this.#database = database;
     this.#leftOut = leftOut;
@@ -348,7 +348,7 @@ class RowWriter {
     this.#dropMemory = database.prepare(dropMemory);
   }
 
-  /** To be called in a transaction. Errors: those of SQLite. */
+  /** Writes a batch; call it in a transaction. Errors: those of SQLite. */
   write({ values, memories, snapshots, forgotten = [] }: Batch): void {
     for (const address of forgotten) this.#dropValue.run(address);
     for (const row of values) {
@@ -357,7 +357,7 @@ class RowWriter {
         this.#put(row);
       } catch (error) {
         this.#leftOut.note(row[0], error);
-        this.#dropValue.run(row[0]); // the one before it is not what it was last
+        this.#dropValue.run(row[0]); // the previous value is out of date
       }
     }
     for (const [connection, name, memory] of memories)
@@ -377,29 +377,29 @@ class RowWriter {
   }
 }
 
-/** Integers and booleans as integers: SQLite would take each number for a float. */
+/** Stores integers and booleans as integers: SQLite would store each JavaScript number as a float. */
 function stored(type: ValueType, value: string | number): string | bigint | number | Uint8Array {
   if (typeof value === 'string') return storedText(value);
   return type === 'F' ? value : BigInt(value);
 }
 
-// What tells that a row is as it was written: the check of SQLite finds pages that are broken, but not a bit that has turned in a value.
+// Checksums detect damage within a row. SQLite's own check finds broken pages, but not a flipped bit in a value.
 
 /** The version of `values.db`. */
 const valuesVersion = 3;
-/** Since when each row has the checksum of its other columns, and a value the changes that led to it. */
+/** The first version with a checksum in each row, and with the causes of a value. */
 const checksumVersion = 2;
 
 function hasChecksums(database: DatabaseSync): boolean {
   return versionOf(database) >= checksumVersion;
 }
 
-/** Whether a database has the tables of this version. Before it, what was last saved or recalled had no checksum. */
+/** Returns whether a database has the tables of this version. In earlier ones, the last snapshot of a selection had no checksum. */
 function isOfThisVersion(database: DatabaseSync): boolean {
   return versionOf(database) >= valuesVersion;
 }
 
-/** The CRC-32 of the columns of a row, as text. */
+/** Returns the CRC-32 of the columns of a row, joined as text. */
 export function checksumOf(columns: readonly unknown[]): number {
   return crc32(columns.join('\0'));
 }

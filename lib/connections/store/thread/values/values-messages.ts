@@ -1,4 +1,4 @@
-// What the hub's thread asks of the thread that writes values, and what it is answered: one question at a time.
+// Messages between the hub's thread and the thread that writes values: one request at a time.
 import type { Value, ValueType } from '../../../../model/value.ts';
 import type { KeptMemory } from '../../../persistence.ts';
 import type { PackedRows } from '../../packed-rows.ts';
@@ -7,30 +7,30 @@ import type { PackedRows } from '../../packed-rows.ts';
 export interface OpenRequest {
   readonly ask: 'open';
   readonly folder: string;
-  /** How large the database may become, in bytes. */
+  /** The maximum size of the database. */
   readonly maxBytes: number;
-  /** Whether what the database holds is wanted. */
+  /** Whether the contents of the database are wanted. */
   readonly isRead: boolean;
 }
 
-/** A value, when it was set, in milliseconds since 1970, and the change that has set it, as `CausesWriter` writes it. */
+/** A value, the time of its change in milliseconds since 1970, and its causes in the format of `CausesWriter`. */
 export type ValueRow = readonly [address: string, type: ValueType, value: Value, time: number, causes: string];
 
-/** The newest state of some parameters, and of what is under way, to be written in one transaction. */
+/** The newest values of some parameters and the newest memories, written in one transaction. */
 export interface Batch {
   readonly values: readonly ValueRow[];
-  /** A memory as JSON; undefined: it is forgotten. */
+  /** Each memory as JSON; undefined: the memory is deleted. */
   readonly memories: readonly (readonly [connection: string, name: string, memory: string | undefined])[];
-  /** Undefined: nothing of them has changed. */
+  /** Undefined: no snapshot has changed. */
   readonly snapshots: SnapshotBatch | undefined;
-  /** The addresses of values that are kept no longer. */
+  /** The addresses of values that are no longer kept. */
   readonly forgotten?: readonly string[];
 }
 
-/** A batch on its way; its values are `ValueRow`s. */
+/** A batch in transit. Its values are packed `ValueRow`s. */
 export type PackedBatch = Omit<Batch, 'values'> & { readonly values: PackedRows };
 
-/** A snapshot. `contents` has its values as `snapshots/live-selection.ts` writes them; `bytes` is how long that is. */
+/** A snapshot. `contents` has its values in the format of `snapshots/live-selection.ts`; `bytes` is its size. */
 export interface SnapshotRow {
   readonly selection: string;
   readonly name: string;
@@ -40,9 +40,9 @@ export interface SnapshotRow {
   readonly bytes: number;
 }
 
-/** What has changed of the snapshots. */
+/** Changes of the snapshots. */
 export interface SnapshotBatch {
-  /** Whether these are all: what else the disk has is forgotten. */
+  /** Whether these are all snapshots: all others on the disk are deleted. */
   readonly isAnew: boolean;
   readonly saved: readonly SnapshotRow[];
   readonly forgotten: readonly (readonly [selection: string, name: string])[];
@@ -56,46 +56,46 @@ export type KeptSnapshots = Pick<SnapshotBatch, 'saved' | 'last'>;
 export type Request =
   | OpenRequest
   | { readonly ask: 'write'; readonly batch: PackedBatch }
-  /** Forgets every value whose address is not one of these, since there is no room. */
+  /** Deletes every value whose address is not in the list, to make room. */
   | { readonly ask: 'make room'; readonly addresses: readonly string[] }
   | { readonly ask: 'close' };
 
-/** What a database held when it was opened. */
+/** The contents of a database when it was opened. */
 export interface Held {
   readonly values: readonly ValueRow[];
   readonly memories: readonly KeptMemory[];
   readonly snapshots: KeptSnapshots;
-  /** What was left out, by name: its row was not as it was written. */
+  /** The names of the damaged rows, which are left out. */
   readonly damaged: readonly string[];
 }
 
-/** What opening a database came to. */
+/** The result of opening a database. */
 export interface OpenedStored<Held> {
-  /** What was lost, and why, a sentence each; empty when all is well. */
+  /** A sentence for each loss, with its reason; empty if nothing was lost. */
   readonly losses: readonly string[];
-  /** What it held; undefined: it is new, or cannot be read. */
+  /** The contents; undefined: the database is new or unreadable. */
   readonly held: Held | undefined;
-  /** Why nothing can be written at the moment; undefined: the database is open. */
+  /** The reason why nothing can be written at the moment; undefined: the database is open. */
   readonly reason: string | undefined;
-  /** How old the copy of the last hour is, in milliseconds; undefined: there is none. */
+  /** The age of the hourly copy; undefined: there is none. */
   readonly copyAgeMs: number | undefined;
 }
 
 export type Opened = OpenedStored<Held>;
 
-/** Rows that the database cannot take, and why the first one. */
+/** The number of rows that the database refused, with the first one and its error. */
 export interface LeftOut {
   readonly count: number;
   readonly first: string;
 }
 
-/** What writing came to. `isUsedUp`: the room of the database is used up, and not that of the disk. After `damaged` and `closed` the database has to be opened again. */
+/** The result of a write. `isUsedUp`: the database is at its bound, not the disk. After `damaged` and `closed` it must be reopened. */
 export type Written =
   | { readonly state: 'written'; readonly leftOut?: LeftOut | undefined }
   | { readonly state: 'full'; readonly reason: string; readonly isUsedUp?: boolean }
   | { readonly state: 'damaged' | 'closed'; readonly reason: string };
 
-/** What copying came to. */
+/** The result of copying. */
 export type Copied = { readonly state: 'copied' } | { readonly state: 'failed' | 'damaged'; readonly reason: string };
 
 export type Answer = { readonly opened: Opened } | { readonly written: Written } | { readonly done: true };
