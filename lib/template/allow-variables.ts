@@ -14,7 +14,7 @@ interface Schema {
 
 const variable = { type: 'string', pattern: '\\$\\{' };
 const reference = {
-  description: 'A text from the environment, { env: "NAME" }, or from a file, { file: "path" }.',
+  description: 'A text from the environment, { env: "NAME" }, or from a file, { file: "path" }',
   type: 'object',
   properties: { env: { type: 'string' }, file: { type: 'string' } },
   minProperties: 1,

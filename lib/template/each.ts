@@ -73,5 +73,5 @@ export const eachSchema = record(
 )
   .meta({ minProperties: 1 })
   .describe(
-    'Repeats this item for each value: with { n: [1, 2] }, ${n} is 1, then 2. Several names give every combination.',
+    'Repeats this item for each value: with { n: [1, 2] }, ${n} is 1, then 2. Several names give every combination',
   );
