@@ -1,4 +1,4 @@
-// node install/build-deb.ts: builds a package for Debian 12 and 13 that brings its own Node.js, in /usr/lib/patchbay, and runs as a
+// node install/build-deb.ts: builds a package for Debian 12 and 13 that includes its own Node.js, in /usr/lib/patchbay, and runs as a
 // systemd service. It needs npm and dpkg-deb.
 
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -10,16 +10,16 @@ import { controlOf, debianVersionOf } from './debian/control.ts';
 import { unitOfPackage } from './debian/unit.ts';
 import { fetchNode, npmPack, npmSbom, run, unpack, withNode } from './packing.ts';
 
-/** The Node.js that the package brings: with its binaries of uWebSockets.js it runs on glibc 2.36 (Debian 12) as well. */
+/** The Node.js in the package. The binaries of uWebSockets.js for it also run on glibc 2.36 (Debian 12). */
 const nodeVersion = '22.23.3';
 const root = resolve(import.meta.dirname, '..');
-/** What `patchbay` is on the command line. */
+/** The command `patchbay`. */
 const command = '#!/bin/sh\nexec /usr/lib/patchbay/bin/node /usr/lib/patchbay/bin/patchbay "$@"\n';
 const usage = `node install/build-deb.ts [options]
 
-  --into <folder>   where the package is written (dist)
-  --version <text>  the version of the package (that of package.json)
-  --packed <file>   an archive of npm pack (one is packed)
+  --into <folder>   where to write the package (default: dist)
+  --version <text>  the version of the package (default: that of package.json)
+  --packed <file>   an archive made by npm pack (default: a new one)
   --help
 `;
 
@@ -42,7 +42,7 @@ else {
   }
 }
 
-/** Returns the path of the package. */
+/** Builds the package. Returns its path. */
 function build(work: string, into: string, version: string): string {
   const stage = join(work, 'stage');
   const home = join(stage, 'usr/lib/patchbay');
@@ -71,7 +71,7 @@ function build(work: string, into: string, version: string): string {
   return file;
 }
 
-/** Installs what the hub needs to run, in the versions of the lock file, for the Node.js that it brings. */
+/** Installs the hub's dependencies, in the versions of the lock file, for the Node.js in the package. */
 function installPackages(home: string): void {
   const { devDependencies: _, scripts: __, ...kept } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'));
   write(join(home, 'package.json'), `${JSON.stringify(kept, undefined, 2)}\n`);

@@ -1,5 +1,5 @@
-// `npm run build`: makes the JavaScript of the package of lib/, in dist/. All of it is joined into a few pieces in dist/code, which
-// dist/code-loader.cjs loads. Where a file is imported, or started as a thread, by its own name, a stub of that name loads its piece.
+// `npm run build`: makes the package's JavaScript from lib/, in dist/. All code is bundled into a few pieces in dist/code, which
+// dist/code-loader.cjs loads. A file that is imported, or started as a thread, by name gets a stub of that name, which loads its piece.
 
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix, relative, resolve } from 'node:path';
@@ -8,9 +8,9 @@ import { type OutputOptions, type Plugin, type RolldownOptions, rolldown } from 
 const root = resolve(import.meta.dirname, '..');
 const lib = join(root, 'lib');
 const dist = join(root, 'dist');
-/** Files of lib that are imported by name, or were started by it. */
+/** Files of lib that are imported, or started, by name. */
 const modules = ['main', 'patchbay', 'index', 'authoring', 'flow/rxjs', 'flow/rxjs-operators'];
-/** The command, and the threads and processes of the hub: CommonJS, for which Node.js needs less memory, and less time. */
+/** The command, and the threads and processes of the hub. They are CommonJS, which costs Node.js less memory and time. */
 const programs = [
   'patchbay',
   'flow/programs/trial-thread',
@@ -22,7 +22,7 @@ const programs = [
   ),
 ];
 const entries = [...new Set([...modules, ...programs])];
-/** Native code, and what only some need: they stay packages. */
+/** Native code and optional packages, which are not bundled. */
 const external = [/^uws-/, 'pino-pretty', '@nut-tree-fork/nut-js', 'uiohook-napi'];
 const rxjs = join(root, 'node_modules/rxjs/dist/esm');
 const shared = {
@@ -34,7 +34,7 @@ const shared = {
   external,
   resolve: { alias: { 'rxjs/operators': join(rxjs, 'operators/index.js'), rxjs: join(rxjs, 'index.js') } },
 } satisfies RolldownOptions;
-/** Names and lines stay, for stacks that people read. */
+/** Names and line breaks stay, for readable stacks. */
 const minify = {
   compress: true,
   mangle: false,
@@ -43,10 +43,10 @@ const minify = {
 
 const pieceOf = (entry: string) => entry.replaceAll('/', '-');
 
-/** The programs that such a file starts end as its own name does. */
+/** Matches files that start programs, whose names have the same extension as their own. */
 const startsPrograms = /\bnew Worker\(|\bfork\(/;
 
-/** Has a file find what stands beside it in `dist` where it stands in `lib`: its code is in `dist/code`. */
+/** Lets a file find its neighbours in `dist` as in `lib`, although its code is in `dist/code`. */
 const places: Plugin = {
   name: 'places',
   transform: {
@@ -66,7 +66,7 @@ const places: Plugin = {
   },
 };
 
-/** V8 keeps two bytes for each character of a text that has others than these. */
+/** Escapes other characters: V8 uses two bytes per character for a text that has any of them. */
 const asAscii = (code: string) =>
   code.replace(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
@@ -104,7 +104,7 @@ async function bundlePieces(): Promise<void> {
   }
 }
 
-/** Writes what stands in `dist` for a file of `lib`. */
+/** Writes the stubs in `dist` for a file of `lib`. */
 function writeStubs(entry: string, names: readonly string[]): void {
   const path = posix.relative(posix.dirname(entry), 'code-loader.cjs');
   const loader = `'${path.startsWith('.') ? path : `./${path}`}'`;

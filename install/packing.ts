@@ -1,4 +1,4 @@
-// What the packages of the hub are made with: npm, tar, and a Node.js of its own.
+// Helpers that build the packages of the hub: npm, tar, and a separate Node.js.
 
 import { execFileSync, type StdioOptions } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -6,20 +6,20 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } fro
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
-/** Runs a program to its end; returns what it printed. Errors: when it did not end well. */
+/** Runs a program to its end. Returns its output. Errors: when its exit status is not 0. */
 export function run(program: string, args: readonly string[], cwd?: string, env = process.env): string {
   const stdio: StdioOptions = ['ignore', 'pipe', 'inherit'];
   return execFileSync(program, args, { cwd, env, stdio, encoding: 'utf8', maxBuffer: 2 ** 26 });
 }
 
-/** Packs a folder, or a package of npm, into a folder; returns the archive. */
+/** Packs a folder, or a package of npm, into a folder. Returns the archive. */
 export function npmPack(what: string, into: string): string {
   mkdirSync(into, { recursive: true });
   run('npm', ['pack', '--silent', '--pack-destination', into, what], into);
   return join(into, readdirSync(into).find((name) => name.endsWith('.tgz'))!);
 }
 
-/** A component of a bill of materials; `bom-ref` names it within the bill. */
+/** A component of a bill of materials; `bom-ref` identifies it in the bill. */
 interface Component {
   readonly 'bom-ref': string;
   readonly name: string;
@@ -27,25 +27,25 @@ interface Component {
   readonly [key: string]: unknown;
 }
 
-/** A bill of materials, CycloneDX: what is read of it, and the rest as it is. */
+/** A bill of materials, CycloneDX: the parts that are read here, and all others unchanged. */
 export interface Bill {
   readonly metadata: { readonly component: Component; readonly [key: string]: unknown };
   readonly components: readonly Component[];
   readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
 }
 
-/** Returns what is installed in a folder as CycloneDX. Debian's npm is older than `npm sbom`: then a newer one is fetched. */
+/** Lists the packages installed in a folder, as CycloneDX. Fetches a newer npm if the installed one has no `npm sbom`, as in Debian. */
 export function npmSbom(folder: string): Bill {
-  const { npm_config_call: _, npm_config_package: __, ...env } = process.env; // they would bind the npx below as well
+  const { npm_config_call: _, npm_config_package: __, ...env } = process.env; // they would also affect the npx below
   const isOld = Number.parseInt(run('npm', ['--version'], folder), 10) < 10;
   const [npm, ...itself] = isOld ? (['npx', '-y', 'npm@11'] as const) : (['npm'] as const);
   const bill: Bill = JSON.parse(run(npm, [...itself, 'sbom', '--sbom-format', 'cyclonedx'], folder, env));
   const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  const component = { ...bill.metadata.component, type: 'application', name, version }; // npm names it after the folder
+  const component = { ...bill.metadata.component, type: 'application', name, version }; // npm uses the folder's name
   return { ...bill, metadata: { ...bill.metadata, component } };
 }
 
-/** The same bill of what is delivered with a Node.js, whose binary is at a path. */
+/** Adds Node.js, whose binary is at a path, to a bill of materials. */
 export function withNode(bill: Bill, version: string, binary: string): Bill {
   const node = {
     'bom-ref': `node@${version}`,
@@ -76,7 +76,7 @@ export function unpack(archive: string, folder: string): void {
   run('tar', ['-xzf', archive, '-C', folder, '--strip-components=1']);
 }
 
-/** Puts the binary and the license of a Node.js for Linux into a folder, as `node` and `LICENSE`. */
+/** Copies the binary and the license of Node.js for Linux into a folder, as `node` and `LICENSE`. */
 export function fetchNode(version: string, into: string): void {
   const work = mkdtempSync(join(tmpdir(), 'patchbay-node-'));
   try {
@@ -89,7 +89,7 @@ export function fetchNode(version: string, into: string): void {
   }
 }
 
-/** Does what `npm install -g` does with a Node.js of its own: both are below the folder then, in `bin`. */
+/** Does the same as `npm install -g`, with a separate Node.js: both are in `bin` below the folder. */
 export function installGlobally(archive: string, nodeVersion: string, folder: string): void {
   const bin = join(folder, 'bin');
   fetchNode(nodeVersion, bin);

@@ -1,11 +1,11 @@
-// npm run sbom: prints what the hub is made of when it is installed, as CycloneDX. `npm sbom --omit dev` leaves out what a tool for
-// developers needs as well, such as json5; so this asks for everything, and keeps what the hub's own dependencies lead to.
+// npm run sbom: prints the components of an installed hub, as CycloneDX. `npm sbom --omit dev` also leaves out packages that a
+// development tool needs too, such as json5; so this asks for everything, and keeps what the hub's own dependencies lead to.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Bill, npmSbom } from './packing.ts';
 
-/** The names of packages, each with the version that is asked for; `npm:<name>@<version>` is one under another name. */
+/** The names of packages, each with the requested version; `npm:<name>@<version>` is a package under another name. */
 type Wanted = Readonly<Record<string, string>>;
 
 const root = join(import.meta.dirname, '..');
@@ -14,7 +14,7 @@ const bill = npmSbom(root);
 const kept = keepWanted(bill, { ...dependencies, ...optionalDependencies });
 process.stdout.write(`${JSON.stringify(kept, undefined, 2)}\n`);
 
-/** What some of the dependencies of the root lead to, and the root. */
+/** Keeps the root, and everything that the given dependencies of the root lead to. */
 function keepWanted(bill: Bill, wanted: Wanted): Bill {
   const root = bill.metadata.component['bom-ref'];
   const names = new Set(Object.entries(wanted).map(([name, version]) => /^npm:(.+)@/.exec(version)?.[1] ?? name));
@@ -24,7 +24,7 @@ function keepWanted(bill: Bill, wanted: Wanted): Bill {
   );
   const found = new Set([root]);
   const byRef = new Map(edges);
-  for (const ref of found) for (const next of byRef.get(ref) ?? []) found.add(next); // the set grows while it is walked
+  for (const ref of found) for (const next of byRef.get(ref) ?? []) found.add(next); // the set grows during the loop
   return {
     ...bill,
     components: bill.components.filter((component) => found.has(component['bom-ref'])),

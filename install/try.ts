@@ -1,5 +1,5 @@
-// node install/try.ts: installs the Debian package in a minimal Debian 12 and 13, whose systemd is really booted, and does with it
-// what administrators do. It prints a table; exit status 1 when a step does not hold. It needs root, debootstrap, npm and the network.
+// node install/try.ts: installs the Debian package in a minimal Debian 12 and 13 with a running systemd, and does what administrators
+// do with it. It prints a table; the exit status is 1 if a step fails. It needs root, debootstrap, npm and the network.
 
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,9 +12,9 @@ import { otherNodeSteps, type Step, steps } from './try/steps.ts';
 
 const usage = `node install/try.ts [options]
 
-  --releases <list>  which Debians (12,13)
-  --bases <folder>   its folders 12 and 13, made by debootstrap --include=systemd, are copied; else they are made
-  --node <version>   the other Node.js with which the hub is tried on Debian 13 (24.21.0)
+  --releases <list>  the releases of Debian (default: 12,13)
+  --bases <folder>   copies its folders 12 and 13, made by debootstrap --include=systemd (default: makes them)
+  --node <version>   another Node.js to test the hub with on Debian 13 (default: 24.21.0)
   --help
 `;
 
@@ -44,7 +44,7 @@ else {
   }
 }
 
-/** Whether all of it holds. */
+/** Runs all steps. Returns whether all of them hold. */
 async function tryAll(work: string): Promise<boolean> {
   const archive = npmPack(root, join(work, 'hub'));
   const build = (version: string) => {
@@ -89,7 +89,7 @@ async function tryOn(release: string, folder: string, todo: readonly Step[]): Pr
   }
 }
 
-/** Errors: a release that is not known, or cannot be made. */
+/** Makes the root folder of a Debian. Errors: when the release is unknown or cannot be made. */
 function makeRoot(release: string, folder: string): void {
   const codename = codenames[release];
   if (codename === undefined)
@@ -97,5 +97,5 @@ function makeRoot(release: string, folder: string): void {
   mkdirSync(folder);
   if (values.bases !== undefined) run('cp', ['-a', `${join(resolve(values.bases), release)}/.`, folder]);
   else run('debootstrap', ['--variant=minbase', '--include=systemd', codename, folder]);
-  writeFileSync(join(folder, 'etc/dpkg/dpkg.cfg.d/try'), 'force-unsafe-io\n'); // it lasts as long as the trial
+  writeFileSync(join(folder, 'etc/dpkg/dpkg.cfg.d/try'), 'force-unsafe-io\n'); // the folder is temporary
 }

@@ -1,4 +1,4 @@
-// The files that belong to whoever runs the hub: dpkg never overwrites what they have changed.
+// The configuration files of the administrator: dpkg never overwrites changed ones.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -7,7 +7,7 @@ import { placed, replaceOnce } from '../../lib/command/init.ts';
 const examples = join(import.meta.dirname, '../../flows/init');
 const names = ['studio.json5', 'dashboards/studio.json5'];
 
-/** Where the first flow file says more may be read, and where that is in Debian. */
+/** The path of the documentation in the first flow file, and its path in Debian. */
 const moved = [
   'docs/rules.md of the package: in a clone, or below $(npm root -g)/patchbay-hub',
   '/usr/lib/patchbay/docs/rules.md. systemctl reload patchbay checks it as well',
@@ -15,7 +15,7 @@ const moved = [
 
 export const conffiles: readonly string[] = names.map((name) => `/etc/patchbay/flows/${name}`);
 
-/** Writes them below a folder. Errors: when the first flow file has another text by now. */
+/** Writes the files below a folder. Errors: when the text of the first flow file no longer matches. */
 export function writeConffiles(stage: string): void {
   for (const name of names) {
     let text = readFileSync(join(examples, name), 'utf8');

@@ -1,8 +1,8 @@
-// What Debian is told of the package.
+// The control file of the Debian package.
 
 export interface ControlFacts {
   readonly version: string;
-  /** How much room it takes when it is installed. */
+  /** The installed size. */
   readonly kibibytes: number;
   readonly nodeVersion: string;
 }
@@ -27,7 +27,7 @@ export function controlOf({ version, kibibytes, nodeVersion }: ControlFacts): st
     ' Patchbay wires buttons, lamps, faders and devices to each other, shows them on',
     ' dashboards, and says why each of them changed.',
     ' .',
-    ` It runs with a Node.js ${nodeVersion} of its own, as a systemd service in a sandbox.`,
+    ` It includes Node.js ${nodeVersion}, and runs as a sandboxed systemd service.`,
     '',
   ].join('\n');
 }

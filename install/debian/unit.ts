@@ -1,4 +1,4 @@
-// The unit of the Debian package: it runs the hub of the package, whatever stands in /usr/local/bin.
+// The unit of the Debian package. It runs the packaged hub, even if /usr/local/bin has another one.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

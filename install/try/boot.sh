@@ -1,9 +1,9 @@
 #!/bin/sh
-# boot.sh <folder>: boots the systemd of a Debian in a folder, beside that of this machine: with processes, mounts, cgroups and a
-# network of its own. It lasts until it is killed. It needs root, and no container program.
+# boot.sh <folder>: boots the systemd of a Debian in a folder, beside that of this machine, with separate processes, mounts, cgroups and
+# network. It runs until it is killed. It needs root, and no container program.
 set -e
 root=$(realpath "$1")
-groups=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts) # systemd keeps to the groups below the one that it begins in
+groups=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts) # systemd uses only groups below its own
 group=$groups/patchbay-try-$$
 mkdir "$group"
 echo $$ > "$group/cgroup.procs"

@@ -1,11 +1,11 @@
-// A Debian whose systemd runs beside that of this machine.
+// A Debian with its own systemd, beside that of this machine.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
-import { words } from './steps.ts';
+import { helpers } from './steps.ts';
 
 const bootMs = 60_000;
 const stepMs = 300_000;
@@ -15,7 +15,7 @@ export class Machine {
   readonly #boot: ChildProcess;
   #systemd = '';
 
-  /** Boots what is in a folder. Errors: when it does not come up. */
+  /** Boots the Debian in a folder. Errors: when it does not come up. */
   static async boot(folder: string): Promise<Machine> {
     const machine = new Machine(spawn(join(import.meta.dirname, 'boot.sh'), [folder], { stdio: 'ignore' }));
     for (const startMs = performance.now(); performance.now() - startMs < bootMs; await after(everyMs)) {
@@ -31,9 +31,9 @@ export class Machine {
     this.#boot = boot;
   }
 
-  /** Runs a script as root; `said` is its last line, or all that it said when it did not end well. */
+  /** Runs a script as root. `said` is its last line, or its whole output if it failed. */
   run(script: string): { isWell: boolean; said: string } {
-    const { isWell, said } = this.#enter(`${words}\n${script}`);
+    const { isWell, said } = this.#enter(`${helpers}\n${script}`);
     return { isWell, said: isWell ? lastExposure(said) : said };
   }
 
@@ -52,7 +52,7 @@ export class Machine {
 
 const path = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** What `systemd-analyze security` says in the end, if anybody has asked it. */
+/** The exposure level that `systemd-analyze security` printed, if the script ran it. */
 function lastExposure(said: string): string {
   return /exposure level.*: ([\d.]+)/.exec(said)?.[1] ?? '';
 }
@@ -61,6 +61,6 @@ function childrenOf(pid: number): string[] {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
   } catch {
-    return []; // it has ended
+    return []; // the process has ended
   }
 }

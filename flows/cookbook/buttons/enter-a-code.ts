@@ -1,6 +1,6 @@
-// Three keys open the door when they are pressed in the order of a code.
-// A pause of three seconds forgets what was pressed before.
-// This recipe is in TypeScript, which has all of RxJS: `merge`, `debounceTime` and `scan` make a stream, and a rule writes what it emits.
+// Three keys open the door when somebody presses them in the order of a code.
+// After a pause of three seconds, earlier presses no longer count.
+// This recipe is in TypeScript, with all of RxJS: `merge`, `debounceTime` and `scan` make a stream, and a rule writes what it emits.
 
 import { defineFlow } from 'patchbay-hub';
 import { filter, map, merge } from 'rxjs';
@@ -11,7 +11,7 @@ const variables = {
   key2: 'door/key/2', // key 2
   key3: 'door/key/3', // key 3
   open: 'door/open', // opens the door
-  code: '1321', // the code, of the digits 1 to 3
+  code: '1321', // the code, made of the digits 1 to 3
 };
 
 const keys: Readonly<Record<string, string>> = { 1: variables.key1, 2: variables.key2, 3: variables.key3 };
