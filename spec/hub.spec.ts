@@ -210,7 +210,7 @@ test('a connection that ends by itself has crashed; one that cannot start has fa
   ]);
   const hub = await startTestHub(t, { connections: { a: { type: 'ends' }, b: { type: 'cannot' } } }, { types });
   t.like(hub.connections(), [
-    { state: 'degraded', reason: 'the connection ended by itself' },
+    { state: 'degraded', reason: 'the connection ended unexpectedly' },
     { state: 'failed', reason: 'there is no such device' },
   ]);
 });

@@ -10,7 +10,7 @@ import { isEveryInterface } from './setting.ts';
 export interface Claim {
   /** What kind of thing it is; TCP port 9000 and UDP port 9000 are of two kinds. */
   readonly kind: string;
-  /** What the operator reads: `expected port 17011 for itself, "api" has it too`. */
+  /** What the operator reads: `expected exclusive use of port 17011, "api" uses it too`. */
   readonly name: string;
   /** Where it is claimed, such as the address of one interface; `*` is everywhere, and meets every scope. */
   readonly scope: string;

@@ -1,13 +1,13 @@
-// Flow files in TypeScript: connections as in JSON5, and rules whose source is a stream of RxJS over parameters of the hub.
-// A rule is data, and the hub runs it: authors never subscribe, and never see the hub.
+// Flow files in TypeScript: connections as in JSON5, and rules whose source is an RxJS stream over parameters of the hub.
+// A rule is data, and the hub runs it: authors never subscribe and never see the hub.
 
 import type { Observable } from 'rxjs';
 import type { Value } from '../model/value.ts';
 import type { FlowTest } from './check/tests/test-schema.ts';
 
 /**
- * The parameters of an installation, by address: `{ 'desk/lamp': { type: 'B'; access: 'read-write' } }`. It is empty here;
- * the declaration file that `patchbay types` writes fills it in. While it is empty any address is accepted.
+ * The parameters of an installation, by address: `{ 'desk/lamp': { type: 'B'; access: 'read-write' } }`. The declaration file
+ * that `patchbay types` writes fills it in. While it is empty, any address is accepted.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: filled in by declaration merging
 export interface Installation {}
@@ -40,30 +40,30 @@ type ValueAt<Address extends string> = Address extends Known
     : Value
   : Value;
 
-/** What a stream hears of: changes alone, or also writes that change nothing. */
-export interface Hearing {
+/** Whether a stream emits changes only, or also writes that change nothing. */
+export interface StreamOptions {
   readonly hear?: 'changes' | 'writes';
 }
 
-/** Streams of parameters. Each emits changes, and not the value that is there already; none completes and none fails. */
+/** Streams of parameters. Each emits changes, but not the current value; none completes or fails. */
 export interface On {
-  text(address: ReadableAddress<'S'>, options?: Hearing): Observable<string>;
-  flag(address: ReadableAddress<'B'>, options?: Hearing): Observable<boolean>;
-  integer(address: ReadableAddress<'I'>, options?: Hearing): Observable<number>;
-  float(address: ReadableAddress<'F'>, options?: Hearing): Observable<number>;
+  text(address: ReadableAddress<'S'>, options?: StreamOptions): Observable<string>;
+  flag(address: ReadableAddress<'B'>, options?: StreamOptions): Observable<boolean>;
+  integer(address: ReadableAddress<'I'>, options?: StreamOptions): Observable<number>;
+  float(address: ReadableAddress<'F'>, options?: StreamOptions): Observable<number>;
   /** Emits 1 each time the trigger fires. */
   trigger(address: ReadableAddress<'T'>): Observable<1>;
   /**
    * Emits one consistent set of values in each turn in which one of them changed, once all are known: `{a: 'desk/a'}` emits
-   * `{a: 0.5}`. The value of a trigger is whether it fired in the turn.
+   * `{a: 0.5}`. A trigger is a boolean: whether it fired in the turn.
    */
   all<const Names extends Readonly<Record<string, ReadableAddress>>>(
     names: Names,
-    options?: Hearing,
+    options?: StreamOptions,
   ): Observable<{ [Name in keyof Names]: ValueAt<Names[Name]> }>;
   /**
-   * The value at this moment, of which a change starts nothing; undefined: unknown. For use within a stream: an unknown address
-   * fails the stream when it is read.
+   * Returns the current value, or undefined if it is unknown; a change of it starts nothing. Call it within a stream. An unknown
+   * address fails the stream that reads it.
    */
   peek<const Address extends ReadableAddress<'S' | 'B' | 'I' | 'F'>>(address: Address): ValueAt<Address> | undefined;
 }
@@ -91,14 +91,14 @@ export interface DataRule {
   readonly shadow?: boolean;
 }
 
-/** Rules that are switched off together. */
+/** Rules that are enabled and disabled together. */
 export interface RuleFolder {
   readonly folder: string;
   readonly enabled?: boolean;
   readonly rules: readonly FlowRule[];
 }
 
-/** A rule: the hub writes what the stream emits to the address, or to each address of a list. Beside streams stand rules of data. */
+/** A rule: the hub writes what the stream emits to the address, or to each address of a list. Rules of data are allowed too. */
 export type FlowRule =
   | DataRule
   | RuleFolder
@@ -108,7 +108,7 @@ export type FlowRule =
   | RuleTo<'T', Value>
   | RuleTo<never, never>;
 
-/** A flow file. `Connection` is the type of the settings of a connection, which the hub checks once more when it loads. */
+/** A flow file. `Connection` is the type of a connection's settings, which the hub checks again when it loads the file. */
 export interface FlowDefinition<Connection> {
   /** Settings by Connection ID, as in JSON5. */
   readonly connections?: Readonly<Record<string, Connection>>;

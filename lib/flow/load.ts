@@ -1,4 +1,4 @@
-// Loads flow files, at the start and at each reload, and keeps what the last load said of each of them.
+// Loads flow files at the start and at each reload, and keeps the report of the last load.
 
 import type { AnyConnectionType } from '../connections/connection.ts';
 import { formatMistake, type Mistake, MistakeList } from '../json5/mistake.ts';
@@ -14,7 +14,7 @@ export class FlowLoader {
   readonly #check: FlowCheck;
   readonly #kept: KeptFiles = new Map();
   readonly #programs: FlowPrograms;
-  /** The files that flow files named at the last load that succeeded, and at the last one. */
+  /** The files named by flow files: at the last load that succeeded, and at the last load. */
   #runningFiles: readonly string[] = [];
   #namedFiles: readonly string[] = [];
   #links: string[] = [];
@@ -28,8 +28,8 @@ export class FlowLoader {
   }
 
   /**
-   * The files that are to be watched beside flow files: those that they name or import, and links that lead to flow files. A load that
-   * fails drops none.
+   * The files to watch in addition to flow files: those that they name or import, and links that lead to flow files. A failed
+   * load drops none.
    */
   get furtherFiles(): readonly string[] {
     return [...new Set([...this.#links, ...this.#runningFiles, ...this.#namedFiles, ...this.#programs.furtherFiles])];
@@ -40,18 +40,18 @@ export class FlowLoader {
     return this.#begunAt;
   }
 
-  /** What the last load said. */
+  /** The report of the last load. */
   get report(): LoadReport {
     return this.#report;
   }
 
-  /** Reads and checks the files, and those that connections read while they run, such as dashboards: a line per mistake, all of them. */
+  /** Reads and checks the flow files and the files that connections read while they run, such as dashboards. Returns a line per error. */
   async check(): Promise<{ readonly plan: Plan; readonly mistakes: readonly string[] }> {
     const { plan, mistakes } = await this.#read();
     return { plan, mistakes: [...mistakes.items.map(formatMistake), ...(plan.furtherMistakes?.() ?? [])] };
   }
 
-  /** Reads and checks the files. Errors: `bad-flow`, one line per mistake, all of them. */
+  /** Reads and checks the files. Errors: `bad-flow`, with a line for each error found. */
   async load(): Promise<Plan> {
     const { plan, mistakes } = await this.#read();
     this.#report = reportOf(plan, mistakes.items);
@@ -72,23 +72,23 @@ export class FlowLoader {
     return { plan: this.#check.check(files, mistakes), mistakes };
   }
 
-  /** Files have been saved again while they are loaded: a flow that takes long is not waited for. */
+  /** Stops waiting for a slow flow: its file was saved again during the load. */
   hurry(): void {
     this.#programs.hurry();
   }
 
-  /** Ends the threads in which flows are tried; to be called when nothing is loaded any more. */
+  /** Ends the threads that try flows. Call it when nothing will be loaded any more. */
   close(): void {
     this.#programs.close();
   }
 
-  /** Notes why files do not run although they have no mistake. */
+  /** Records why files without errors do not run. */
   refuse(reason: string): void {
     this.#report = { ...this.#report, isLoaded: false, reason };
   }
 }
 
-/** A report of every file that was found, and of every path that should be a file and is none. */
+/** Reports on every file found, and on every path that leads to no file. */
 export function reportOf(plan: Plan, mistakes: readonly Mistake[]): LoadReport {
   const files = new Map<string, FileReport & { mistakes: string[] }>();
   const fileOf = (path: string) => {
@@ -99,6 +99,6 @@ export function reportOf(plan: Plan, mistakes: readonly Mistake[]): LoadReport {
   for (const file of plan.files) files.set(file.path, { ...file, mistakes: [] });
   for (const mistake of mistakes) fileOf(mistake.file).mistakes.push(formatMistake(mistake));
   const isLoaded = mistakes.length === 0;
-  const reason = isLoaded ? '' : 'there are mistakes in the flow files';
+  const reason = isLoaded ? '' : 'the flow files have errors';
   return { time: Date.now(), isLoaded, reason, files: [...files.values()] };
 }

@@ -1,5 +1,5 @@
-// What flow files come to once they are checked: connections, rules and tests as they will run. The check makes a plan, a
-// hub runs it, and neither knows the other.
+// The plan: connections, rules and tests as they will run, made from checked flow files. The check makes a plan, a hub runs it,
+// and neither knows the other.
 
 import type { Observable, Subscription } from 'rxjs';
 import type { AnyConnectionType, InputTypes } from '../connections/connection.ts';
@@ -11,36 +11,36 @@ import type { PreparedStep } from './steps/step.ts';
 import type { TestPlan } from './test-plan.ts';
 
 export interface Plan {
-  /** What was asked to be loaded: flow files, and folders of them; left out: the files. */
+  /** The flow files and folders that were to be loaded; left out: `files`. */
   readonly paths?: readonly string[];
-  /** What may be wrong, and keeps nothing from running; a line each. Left out: nothing. */
+  /** Possible problems that stop nothing from running, a line each. Left out: none. */
   readonly warnings?: readonly string[];
-  /** What works and is probably not meant, a line each; it is looked for at each call. Left out: nothing. */
+  /** Settings that work but are probably a slip, a line each. Each call looks again. Left out: none. */
   hints?(): readonly string[];
-  /** What is wrong in files that connections read while they run, a line each; it is looked for at each call. Left out: nothing. */
+  /** Errors in files that connections read while they run, a line each. Each call looks again. Left out: none. */
   furtherMistakes?(): readonly string[];
-  /** The flow files, each with how much it declares. */
+  /** The flow files, each with the number of connections and rules it declares. */
   readonly files: readonly Omit<FileReport, 'mistakes'>[];
   readonly connections: readonly ConnectionPlan[];
   readonly rules: readonly RulePlan[];
-  /** Where a rule stands, as `demo.json5:7:20`; undefined: it is of another plan. It reads the texts of the files when it is asked first. */
+  /** Returns where a rule stands, `demo.json5:7:20`; undefined for a rule of another plan. The first call reads the texts of the files. */
   readonly placeOf?: (rule: Pick<RulePlan, 'body'>) => string | undefined;
   /**
-   * What is wrong with a connection as a line with its place, `demo.json5:7:20: connections.api.port: …`, where the reason begins with a
-   * setting; undefined: the connection is of no file. It reads the texts of the files when it is asked first. Left out: there are no files.
+   * Returns the reason of a faulty connection as a line with its place, `demo.json5:7:20: connections.api.port: …`, where the reason
+   * begins with a setting; undefined: the connection is in no file. The first call reads the texts of the files. Left out: no files.
    */
   readonly lineAbout?: (connectionId: string, reason: string) => string | undefined;
   readonly tests: readonly TestPlan[];
-  /** The full paths of the templates that flow files name. */
+  /** The full paths of the templates that flow files use. */
   readonly templates: readonly string[];
-  /** Files that are watched together with the flow files, such as those that settings name. */
+  /** Files to watch together with the flow files, such as those that settings name. */
   readonly furtherFiles: readonly string[];
 }
 
 /** The read-only boolean parameter that `statusParameter: true` adds to a connection. */
 export const statusParameterId = '_status/connected';
 
-/** The Connection ID of the hub itself, and its trigger that fires once all runs. */
+/** The Connection ID of the hub itself, and its trigger that fires once everything runs. */
 export const hubId = 'hub';
 export const startedId = 'started';
 export const hubParameters: readonly ParameterDeclaration[] = [{ id: startedId, type: 'T', access: 'read-only' }];
@@ -52,14 +52,14 @@ export interface ConnectionPlan extends ConnectionInputs {
   readonly file: string;
   readonly type: AnyConnectionType;
   readonly settings: unknown;
-  /** The texts among the settings that nobody may read. */
+  /** The texts in the settings that must not be shown. */
   readonly secrets: readonly string[];
   readonly enabled: boolean;
   readonly description: string;
   readonly parameters: readonly ParameterDeclaration[];
   /** The folder that relative paths of the settings start from. */
   readonly folder: string;
-  /** What the connection was made of, as text. A reload that leaves it as it is lets the connection run on. */
+  /** The source text of the connection. A reload keeps the connection running if this has not changed. */
   readonly key: string;
 }
 
@@ -69,8 +69,8 @@ export interface ConnectionInputs {
   readonly inputs: Readonly<Record<string, string>>;
   readonly inputTypes: InputTypes;
   /**
-   * The place of the connection among all that wait until a turn has settled: behind the connections that it listens to, and,
-   * since it is negative, before all rules.
+   * The position of the connection among everything that waits until a turn has settled: after the connections it listens to.
+   * It is negative, so connections come before all rules.
    */
   readonly settleOrder: number;
 }
@@ -79,23 +79,23 @@ export interface ConnectionInputs {
 export interface RulePlan {
   readonly name: string;
   readonly file: string;
-  /** Names the file, or the instance of a template, that it is of. */
+  /** Identifies the file, or the instance of a template, that declares it. */
   readonly fileKey: string;
-  /** The names of the folders that it is in, outermost first. */
+  /** The names of the enclosing folders, outermost first. */
   readonly folder: readonly string[];
-  /** false: the rule runs only once it is switched on. */
+  /** false: the rule runs only once it is enabled at run time. */
   readonly isEnabled: boolean;
-  /** true: what the rule would write is noted, and not written. */
+  /** true: the rule's writes are recorded instead of made. */
   readonly isShadow: boolean;
   readonly body: ExpressionBody | StreamBody;
   readonly to: readonly string[];
-  /** Every parameter that the rule reads or writes. A reload that replaces one of them starts the rule anew. */
+  /** Every parameter that the rule reads or writes. A reload that replaces one of them restarts the rule. */
   readonly addresses: readonly string[];
-  /** What the rule may read besides, as any rule of its flow file in TypeScript may: one list for all of them. */
+  /** Further parameters that the rule may read: all those of its flow file in TypeScript, in one shared list. */
   readonly sharedAddresses: readonly string[];
-  /** What the rule was made of, as text. A reload that leaves it as it is lets the rule run on. */
+  /** The source text of the rule. A reload keeps the rule running if this has not changed. */
   readonly key: string;
-  /** Its place among the rules that wait until a turn has settled: behind those whose results it reads. */
+  /** Its position among the rules that wait until a turn has settled: after those whose results it reads. */
   readonly settleOrder: number;
 }
 
@@ -105,17 +105,17 @@ export interface ExpressionBody {
   readonly when: RuleExpression | undefined;
   readonly map: RuleExpression | undefined;
   readonly pipe: readonly PreparedStep[];
-  /** The type of what comes out of the steps. T: it is still the fire of a trigger; undefined: not known before it comes. */
+  /** The type of what the steps emit. T: still the fire of a trigger; undefined: not known in advance. */
   readonly result: ValueType | undefined;
-  /** What each destination gets, in the order of `to`; undefined: all of them get what comes out of the steps. */
+  /** The expression of each destination, in the order of `to`; undefined: all destinations get what the steps emit. */
   readonly split: readonly RuleExpression[] | undefined;
-  /** Whether a write that changes nothing starts the rule too. */
+  /** Whether a write that changes nothing also starts the rule. */
   readonly listensToWrites: boolean;
   /** Whether the rule runs once when it starts. */
   readonly runsAtStart: boolean;
 }
 
-/** What starts a rule: a change of any of the addresses, or a turn in which one of the named ones changed. */
+/** What starts a rule: a change at any of the addresses, or a turn in which one of the named parameters changed. */
 export type Source =
   | { readonly any: readonly string[] }
   | { readonly named: Readonly<Record<string, string>>; readonly requiresAll: boolean };
@@ -125,18 +125,18 @@ export interface StreamBody {
   readonly stream: Observable<unknown>;
   /** The addresses that the stream leads back to. */
   readonly addresses: readonly string[];
-  /** Gives the stream the sources of its rule; to be called before the stream is subscribed to. */
+  /** Gives the stream the sources of its rule. Call it before subscribing to the stream. */
   connect(sources: Sources): void;
 }
 
-/** Is told what its rule hears. It must not throw. */
+/** Receives the values that start a rule. It must not throw. */
 export interface RuleListener {
   next(value: Value): void;
 }
 
 /** What a rule can subscribe to while it runs. */
 export interface Sources {
-  /** Tells each change of any of the addresses; `hearsWrites`: also writes that change nothing. */
+  /** Reports each change at any of the addresses; `listensToWrites`: also writes that change nothing. */
   any(addresses: readonly string[], listener: RuleListener, listensToWrites?: boolean): Subscription;
   /** Calls back once per turn in which one of the parameters changed, with one consistent set of their values. */
   named(
@@ -144,19 +144,19 @@ export interface Sources {
     next: (values: NamedValues, isComplete: boolean) => void,
     listensToWrites?: boolean,
   ): Subscription;
-  /** The value of a parameter at this moment; undefined: unknown. Errors: `unknown-parameter`, `bad-flow` for a trigger. */
+  /** Returns the current value of a parameter, or undefined if it is unknown. Errors: `unknown-parameter`, `bad-flow` for a trigger. */
   peek(address: string): Value | undefined;
 }
 
-/** The values of named sources. A name whose value is unknown is missing; a trigger is whether it fired in the turn. */
+/** The values of named sources. An unknown value is missing; a trigger is a boolean: whether it fired in the turn. */
 export type NamedValues = Record<string, Value>;
 
-/** Whether two connections have the same text, wherever their files are. */
+/** Whether two connections have the same text, whichever files they are in. */
 export function haveSameSettings({ key }: Pick<ConnectionPlan, 'key'>, other: Pick<ConnectionPlan, 'key'>): boolean {
   return key.split(' ', 1)[0] === other.key.split(' ', 1)[0];
 }
 
-/** Whether two rules have the same text, wherever they stand. Of a stream nothing but its name, file and destinations can be seen. */
+/** Whether two rules have the same text, wherever they stand. A stream is compared by name, file and destinations only. */
 export function haveSameText(one: RulePlan, other: RulePlan): boolean {
   if (one.key === other.key) return true;
   if ('stream' in one.body || 'stream' in other.body)
@@ -164,7 +164,7 @@ export function haveSameText(one: RulePlan, other: RulePlan): boolean {
   return ruleTextOf(one) === ruleTextOf(other);
 }
 
-/** What a flow file says of a rule: the key without the file. */
+/** The text of a rule: the key without the file. */
 function ruleTextOf({ key, file }: RulePlan): string {
   return key.slice(JSON.stringify([file]).length);
 }

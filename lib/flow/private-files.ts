@@ -1,11 +1,11 @@
-// The files of an installation that nobody is served, whatever folder is: what they say is for the hub alone.
+// The files of an installation that the hub never serves, whichever folder they are in.
 
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { PrivateFiles } from '../connections/persistence.ts';
 import type { Plan } from './plan.ts';
 
-/** Flow files as they are, were and will be: also one that has a mistake, and the copies that editors leave. */
+/** Names of flow files, past, present and future: also of files with errors, and of copies that editors leave. */
 const flowNames = /\.(?:json5|[mc]?ts)(?:$|[^a-z])/i;
 
 export function privateFilesOf({
@@ -26,7 +26,7 @@ export function privateFilesOf({
   ];
 }
 
-/** Those that stand in a folder and would be served from it, by their paths within; it looks at the disk. */
+/** Finds the private files on disk that a folder would serve. Returns their paths within the folder. */
 export function privateFilesIn(folder: string, files: readonly PrivateFiles[]): string[] {
   const root = realPathOf(folder);
   if (root === undefined) return [];
@@ -56,6 +56,6 @@ function namesIn(folder: string, names: RegExp): string[] {
   try {
     return readdirSync(folder).filter((name) => names.test(name));
   } catch {
-    return []; // there is none, or it may not be read
+    return []; // the folder is missing or unreadable
   }
 }

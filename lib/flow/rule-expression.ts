@@ -1,4 +1,4 @@
-// An expression of a rule between check and run: compiled, and not yet bound to what it looks up.
+// An expression of a rule between check and run: compiled, but not yet bound to what it looks up.
 
 import type { Expression, LookedUp } from '../expression/expression.ts';
 import type { Value, ValueType } from '../model/value.ts';
@@ -9,16 +9,16 @@ export { expressionSchema } from '../expression/regex-pattern.ts';
 export interface RuleExpression {
   readonly evaluate: Expression;
   readonly type: ValueType | undefined;
-  /** What it reads beside its own variables, looked up when it is evaluated. */
+  /** What it reads besides its own variables, looked up on evaluation. */
   readonly lookedUp: readonly LookedUp[];
   readonly readsNow: boolean;
   readonly readsPrevious: boolean;
-  /** The name that is all of the expression: it gives on what came. */
+  /** The name, if the expression is only a name: it passes on that value. */
   readonly passes: string | undefined;
 }
 
-/** An expression with what it looks up. */
+/** An expression bound to what it looks up. */
 export interface BoundExpression {
-  /** Evaluates over a scope. Undefined: something that it reads is unknown, or it has failed, which it has reported. */
+  /** Evaluates over a scope. Undefined: a value that it reads is unknown, or it failed and has reported so. */
   evaluate(scope: Record<string, Value | undefined>): Value | undefined;
 }

@@ -1,4 +1,4 @@
-// What flows in TypeScript get where they import `rxjs/operators`.
+// The module that flows in TypeScript get when they import `rxjs/operators`.
 
 export * from 'rxjs/operators';
 export {

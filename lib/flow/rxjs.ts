@@ -1,5 +1,5 @@
-// What flows in TypeScript get where they import `rxjs`. Operators that hold values back, or what is made of them, are others than those of
-// RxJS in one thing: what they emit later has the change as its cause that the value came with.
+// The module that flows in TypeScript get when they import `rxjs`. Operators that hold values back, or emit streams made from them,
+// differ from those of RxJS in one point: a value emitted later keeps the change that it came with as its cause.
 import * as rxjs from 'rxjs';
 import { longestDurationMs } from '../model/time/duration.ts';
 import {
@@ -19,36 +19,38 @@ interface Kept<T> {
 
 type Project = (value: unknown, index: number) => rxjs.ObservableInput<unknown>;
 
-/** Hands values on in a way of its own. It ends with who hears it, also in the middle of values that come all at once. */
-class Handing<T> extends rxjs.Subscriber<T> {
-  readonly #hand: (value: T) => void;
+/** Passes values on in its own way. It ends with its listener, even in the middle of values that come synchronously. */
+class Forwarding<T> extends rxjs.Subscriber<T> {
+  readonly #forward: (value: T) => void;
 
-  constructor(listener: rxjs.Subscriber<unknown>, hand: (value: T) => void) {
+  constructor(listener: rxjs.Subscriber<unknown>, forward: (value: T) => void) {
     super(listener);
-    this.#hand = hand;
+    this.#forward = forward;
   }
 
   protected override _next(value: T): void {
-    this.#hand(value);
+    this.#forward(value);
   }
 }
 
-/** Has an operator that passes values on, later, do so on behalf of the changes that they came with. */
-function passing(operator: rxjs.OperatorFunction<Kept<unknown>, Kept<unknown>>) {
+/** Wraps an operator that passes values on later, so that each value keeps the change that it came with as its cause. */
+function withCauses(operator: rxjs.OperatorFunction<Kept<unknown>, Kept<unknown>>) {
   return (source: rxjs.Observable<unknown>) =>
     new rxjs.Observable((subscriber) => {
-      const hand = ({ value, cause }: Kept<unknown>) => cause.run(() => subscriber.next(value));
-      return source.pipe(rxjs.map(keep), operator).subscribe(new Handing(subscriber, hand));
+      const forward = ({ value, cause }: Kept<unknown>) => cause.run(() => subscriber.next(value));
+      return source.pipe(rxjs.map(keep), operator).subscribe(new Forwarding(subscriber, forward));
     });
 }
 
-/** Has a selector, of which the values are kept, see them as they came. */
-function seeing<T>(select: (value: unknown) => T): (kept: Kept<unknown>) => T {
+/** Wraps a selector, so that it receives the plain values. */
+function ofValues<T>(select: (value: unknown) => T): (kept: Kept<unknown>) => T {
   return ({ value }) => select(value);
 }
 
-/** Has an operator run the stream that it makes of a value on behalf of the change that the value came with. */
-function making(operator: (project: Project, ...others: unknown[]) => rxjs.OperatorFunction<unknown, unknown>) {
+/** Wraps an operator that makes a stream of each value: the stream runs with the cause that the value came with. */
+function withInnerCauses(
+  operator: (project: Project, ...others: unknown[]) => rxjs.OperatorFunction<unknown, unknown>,
+) {
   return (project: Project, ...others: unknown[]) => {
     if (typeof others[0] === 'function') return operator(project, ...others); // an old form, with a selector of results
     const projectKept = (value: unknown, index: number) => inner(value as Kept<unknown>, index, project);
@@ -58,8 +60,8 @@ function making(operator: (project: Project, ...others: unknown[]) => rxjs.Opera
 
 function inner({ value, cause }: Kept<unknown>, index: number, project: Project): rxjs.Observable<unknown> {
   return new rxjs.Observable((subscriber) => {
-    const hand = (made: unknown) => cause.runUnlessKnown(() => subscriber.next(made));
-    cause.run(() => rxjs.from(project(value, index)).subscribe(new Handing(subscriber, hand)));
+    const forward = (made: unknown) => cause.runUnlessKnown(() => subscriber.next(made));
+    cause.run(() => rxjs.from(project(value, index)).subscribe(new Forwarding(subscriber, forward)));
   });
 }
 
@@ -68,31 +70,31 @@ function keep<T>(value: T): Kept<T> {
 }
 
 export const auditTime = ((durationMs: number, scheduler: rxjs.SchedulerLike = streamScheduler) =>
-  passing(rxjs.auditTime(durationMs, scheduler))) as typeof rxjs.auditTime;
+  withCauses(rxjs.auditTime(durationMs, scheduler))) as typeof rxjs.auditTime;
 export const sampleTime = ((periodMs: number, scheduler: rxjs.SchedulerLike = streamScheduler) =>
-  passing(rxjs.sampleTime(periodMs, scheduler))) as typeof rxjs.sampleTime;
+  withCauses(rxjs.sampleTime(periodMs, scheduler))) as typeof rxjs.sampleTime;
 export const throttleTime = ((
   durationMs: number,
   scheduler: rxjs.SchedulerLike = streamScheduler,
   config?: rxjs.ThrottleConfig,
-) => passing(rxjs.throttleTime(durationMs, scheduler, config))) as typeof rxjs.throttleTime;
+) => withCauses(rxjs.throttleTime(durationMs, scheduler, config))) as typeof rxjs.throttleTime;
 export const sample = ((notifier: rxjs.ObservableInput<unknown>) =>
-  passing(rxjs.sample(notifier))) as typeof rxjs.sample;
+  withCauses(rxjs.sample(notifier))) as typeof rxjs.sample;
 export const audit = ((select: Parameters<typeof rxjs.audit>[0]) =>
-  passing(rxjs.audit(seeing(select)))) as typeof rxjs.audit;
+  withCauses(rxjs.audit(ofValues(select)))) as typeof rxjs.audit;
 export const throttle = ((select: Parameters<typeof rxjs.throttle>[0], config?: rxjs.ThrottleConfig) =>
-  passing(rxjs.throttle(seeing(select), config))) as typeof rxjs.throttle;
-export const concatMap = making(rxjs.concatMap as never) as typeof rxjs.concatMap;
-export const mergeMap = making(rxjs.mergeMap as never) as typeof rxjs.mergeMap;
-export const switchMap = making(rxjs.switchMap as never) as typeof rxjs.switchMap;
-export const exhaustMap = making(rxjs.exhaustMap as never) as typeof rxjs.exhaustMap;
+  withCauses(rxjs.throttle(ofValues(select), config))) as typeof rxjs.throttle;
+export const concatMap = withInnerCauses(rxjs.concatMap as never) as typeof rxjs.concatMap;
+export const mergeMap = withInnerCauses(rxjs.mergeMap as never) as typeof rxjs.mergeMap;
+export const switchMap = withInnerCauses(rxjs.switchMap as never) as typeof rxjs.switchMap;
+export const exhaustMap = withInnerCauses(rxjs.exhaustMap as never) as typeof rxjs.exhaustMap;
 
-// What of RxJS takes time, with the scheduler of the hub in place of the one that looks at the clock of the machine: nothing that a flow
-// in TypeScript waits for depends on who sets the clock. A date is a time of day: how long it is until then is known when it begins.
+// The parts of RxJS that take time. They use the scheduler of the hub instead of the machine's clock, so setting that clock affects no
+// wait of a flow in TypeScript. A date is a time of day: the wait until then is computed when it begins.
 
 type Scheduler = rxjs.SchedulerLike;
 
-/** RxJS looks at the clock of the machine with these, too, and what waits is up to the machine: in a test nothing would come. */
+/** These schedulers of RxJS also read the machine's clock, and the machine runs their delays: in a test nothing would arrive. */
 function steady(scheduler: Scheduler): Scheduler {
   return {
     now: steadyTime.now,
@@ -227,7 +229,7 @@ function withScheduler(others: readonly unknown[]): readonly unknown[] {
   return isScheduler(others.at(-1)) ? others : [...others, streamScheduler];
 }
 
-/** RxJS waits for a delay in milliseconds by a scheduler of its own. */
+/** RxJS itself waits for a delay in milliseconds on its own scheduler. */
 function withTimer(given: number | { readonly delay?: unknown } | undefined): unknown {
   if (typeof given !== 'object' || typeof given.delay !== 'number') return given;
   const { delay } = given;

@@ -1,15 +1,15 @@
-// The streams of rules in TypeScript. They are made while their file is checked, and get the sources of their rule when it
+// The streams of rules in TypeScript. They are created while their file is checked, and get the sources of their rule when it
 // runs. Each stream knows its addresses from the start.
 
 import { Observable, type Subscriber, type Subscription } from 'rxjs';
 import { nearestName } from '../json5/nearest-name.ts';
 import { describe } from '../model/error.ts';
 import type { Value, ValueType } from '../model/value.ts';
-import type { Hearing, On } from './define-flow.ts';
+import type { On, StreamOptions } from './define-flow.ts';
 import type { NamedValues, Sources } from './plan.ts';
 import { runInFlow } from './programs/flow-code.ts';
 
-/** A parameter that a flow file has asked for. `type` is what its author says it is, undefined for any type. */
+/** A parameter that a flow file asked for. `type` is the type that its author expects, undefined for any type. */
 export interface AskedParameter {
   readonly address: string;
   readonly type: ValueType | undefined;
@@ -21,20 +21,20 @@ export interface AskedParameter {
 /** The streams of one flow file. */
 export class Streams {
   readonly on: On;
-  /** Every parameter that the file has asked for. */
+  /** Every parameter that the file asked for. */
   readonly asked: AskedParameter[] = [];
   readonly #flow: string;
   readonly #addressesOf = new WeakMap<Observable<unknown>, readonly string[]>();
   #addresses: readonly string[] = [];
   #sources: Sources | undefined;
 
-  /** `flow` is the name of the file: what its streams start, such as a timer, is known as its own. */
+  /** `flow` is the name of the file; whatever its streams start, such as a timer, is attributed to it. */
   constructor(flow: string) {
     this.#flow = flow;
     const one =
       <T extends Value>(type: ValueType) =>
-      (address: string, options?: Hearing): Observable<T> => {
-        const listensToWrites = readHearing(options);
+      (address: string, options?: StreamOptions): Observable<T> => {
+        const listensToWrites = listensTo(options);
         return this.#create([address], type, listensToWrites, (sources, emit) =>
           sources.any([address], { next: (value) => emit(value as T) }, listensToWrites),
         );
@@ -46,7 +46,7 @@ export class Streams {
       float: one('F'),
       trigger: one('T'),
       all: (names, options) => {
-        const listensToWrites = readHearing(options);
+        const listensToWrites = listensTo(options);
         return this.#create(Object.values(names), undefined, listensToWrites, (sources, emit) => {
           const next = (values: NamedValues, isComplete: boolean) => {
             if (isComplete) emit(values as never);
@@ -58,7 +58,7 @@ export class Streams {
     });
   }
 
-  /** The addresses that a stream leads back to. A stream that joins several of them leads back to all of its file. */
+  /** The addresses that a stream leads back to. A stream that joins several streams leads back to all addresses of its file. */
   addressesOf(stream: Observable<unknown>): readonly string[] {
     for (let at: Observable<unknown> | undefined = stream; at !== undefined; at = at.source) {
       const addresses = this.#addressesOf.get(at);
@@ -67,25 +67,25 @@ export class Streams {
     return this.addresses;
   }
 
-  /** The addresses of all that the file has asked for: one list, which all rules of the file share. */
+  /** All addresses that the file asked for: one list, shared by all rules of the file. */
   get addresses(): readonly string[] {
     if (this.#addresses.length !== this.asked.length) this.#addresses = this.asked.map(({ address }) => address);
     return this.#addresses;
   }
 
-  /** The same stream; what it starts once it is subscribed to is known as the flow's own. */
+  /** Returns the same stream; whatever it starts after the subscription is attributed to the flow. */
   own(stream: Observable<unknown>): Observable<unknown> {
     return new Observable((subscriber) => runInFlow(this.#flow, () => stream.subscribe(subscriber)));
   }
 
-  /** Gives the streams the sources of the rule that is subscribed to next. */
+  /** Gives the streams the sources of the rule that subscribes next. */
   connect(sources: Sources): void {
     this.#sources = sources;
   }
 
   #peek(address: string): Value | undefined {
     if (this.#sources !== undefined) return this.#sources.peek(address);
-    throw new Error(`nothing is known yet: call it within a stream, such as map(() => on.peek("${address}"))`);
+    throw new Error(`no value is known yet: call on.peek within a stream, such as map(() => on.peek("${address}"))`);
   }
 
   #create<T>(
@@ -95,7 +95,8 @@ export class Streams {
     subscribe: (sources: Sources, emit: (value: T) => void) => Subscription,
   ): Observable<T> {
     const stream = new Observable<T>((subscriber: Subscriber<T>) => {
-      if (this.#sources === undefined) throw new Error('a stream of a flow file is subscribed to by the hub only');
+      if (this.#sources === undefined)
+        throw new Error('only the hub subscribes to streams of a flow file: use the stream as `from` of a rule');
       return subscribe(this.#sources, (value) => runInFlow(this.#flow, () => subscriber.next(value)));
     });
     const { stack = '' } = new Error('asked');
@@ -105,14 +106,14 @@ export class Streams {
   }
 }
 
-/** Whether a stream also hears writes that change nothing. */
-function readHearing({ hear = 'changes' }: Hearing = {}): boolean {
+/** Whether a stream also emits writes that change nothing. */
+function listensTo({ hear = 'changes' }: StreamOptions = {}): boolean {
   if (hear !== 'changes' && hear !== 'writes')
     throw new Error(`hear: expected "changes" or "writes", got ${describe(hear)}`);
   return hear === 'writes';
 }
 
-/** The same object, which tells of a name that it does not have. */
+/** Returns the same object, which throws an error for a name that it does not have. */
 function onlyThese(on: On): On {
   return new Proxy(on, {
     get(target, name) {

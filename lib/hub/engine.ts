@@ -70,7 +70,7 @@ export class Engine {
     this.#log = log;
     this.#scheduler = scheduler;
     this.#isSafe = safe;
-    persistence.givenBack$.subscribe({ next: () => this.recallSwitches() });
+    persistence.restored$.subscribe({ next: () => this.recallSwitches() });
     graph.dropped$.subscribe({ next: (drop) => reports.dropped(drop) });
   }
 
@@ -235,7 +235,7 @@ class HubLeadership implements Leadership {
     this.hasBegun = true;
     graph.mayAct = term.mayAct;
     if (term.continues) persistence.forgetRecalled();
-    const restored = connections.holdNoLonger(term.continues ? restoreWaitMs.successor : restoreWaitMs.first);
+    const restored = connections.releaseAll(term.continues ? restoreWaitMs.successor : restoreWaitMs.first);
     if (restored === undefined) this.#beginRules(term);
     else void restored.then(() => this.#beginRules(term));
   }

@@ -121,8 +121,8 @@ const settings: [what: string, connections: object | string, expected: string[]]
       i: { type: 'rest-api', port: 0 },
     },
     [
-      'connections.b: expected port 18000 for itself, "a" has it too',
-      'connections.d: expected port 18001 for itself, "c" has it too',
+      'connections.b: expected exclusive use of port 18000, "a" uses it too',
+      'connections.d: expected exclusive use of port 18001, "c" uses it too',
     ],
   ],
   [
@@ -176,7 +176,7 @@ test('D-20: files that are not there, empty or no JSON5 are named, one line each
   t.is(status, 1);
   const lines = errors.trimEnd().split('\n');
   t.is(lines.length, 5);
-  t.is(lines[0], `${names[0]}: expected a file or folder, there is none of this name`);
+  t.is(lines[0], `${names[0]}: expected a file or folder, found none with this name`);
   t.regex(lines[1]!, /bad\.json5:1:16: expected \} to close \{, got the end of the file$/);
   t.regex(lines[2]!, /empty\.json5:1:1: expected \{ … \}, got an empty file$/);
   t.regex(lines[3]!, /list\.json5:1:1: expected an object such as .*, got \[\] \(array\)$/);
@@ -204,11 +204,11 @@ test('what works and is probably not meant is said by check alone, each in a lin
   const lines = errors.trimEnd().split('\n');
   for (const line of lines) t.regex(line, /^warning: \S+flow\.json5:\d+:\d+: /);
   const noneSuch = 'expected a glob of parameters that there are, got';
-  const forAll = `expected a file that only the hub can read (chmod o-r), everybody on this machine can read ${join(folder, 'open.txt')}`;
+  const forAll = `expected a file that only the hub can read (chmod o-r), but everybody on this machine can read ${join(folder, 'open.txt')}`;
   t.deepEqual(lines.map((line) => line.replace(/^.*?connections\.api\./, '')).sort(), [
     `anonymous.read[0]: ${noneSuch} "desk/c" (string), which matches none`,
     `tls.keyFile: ${forAll}`,
-    'users.ann.password: expected { env } or { file }, or of a user what "patchbay password" prints, got a password in plain text',
+    'users.ann.password: expected { env }, { file } or, for a user, what "patchbay password" prints, got a password in plain text',
     `users.ann.read[1]: ${noneSuch} "dekc/**" (string), which matches none`,
     `users.ann.write[1]: ${noneSuch} "*/z" (string), which matches none`,
     `users.idle.token.file: ${forAll}`,

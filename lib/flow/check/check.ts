@@ -1,5 +1,5 @@
-// Checks flow files as a whole, before anything runs: settings, addresses across files, rules, tests, and what two
-// connections both claim. Everything that is wrong goes to the list of mistakes; what is right becomes the plan of a hub.
+// Checks all flow files together before anything runs: settings, addresses across files, rules, tests, and claims of two
+// connections to the same thing. Errors go to the list of mistakes; everything else becomes the plan of a hub.
 
 import type { AnyConnectionType } from '../../connections/connection.ts';
 import type { MistakeList } from '../../json5/mistake.ts';
@@ -15,7 +15,7 @@ import { flowFileSchema, flowProgramSchema } from './schema.ts';
 import { type FindDeclaration, SourceLocation } from './source-location.ts';
 import { checkTests, type Testable } from './tests/tests.ts';
 
-/** Checks the files; the plan holds what is right, and is of use only while there are no mistakes. */
+/** Checks the files. The plan holds everything without errors; use it only if there are no mistakes. */
 export function checkFlowFiles(
   files: readonly FlowFile[],
   types: ReadonlyMap<string, AnyConnectionType>,
@@ -24,7 +24,7 @@ export function checkFlowFiles(
   return new FlowCheck(types).check(files, mistakes);
 }
 
-/** Checks flow files again and again. What has not changed since is not looked at again: it comes to the same plans. */
+/** Checks flow files repeatedly. Anything unchanged since the last check is not checked again and keeps its plans. */
 export class FlowCheck {
   readonly #types: ReadonlyMap<string, AnyConnectionType>;
   #connections: KnownConnections | undefined;
@@ -78,17 +78,17 @@ export class FlowCheck {
   }
 }
 
-/** The rules of an instance are in a folder of its name. */
+/** The rules of an instance are in a folder that has its name. */
 function foldersOf({ instance }: FlowFile, isShadow: boolean): Folders {
   return { names: instance === undefined ? [] : [instance], isEnabled: true, isShadow };
 }
 
-/** Whether a flow file is TypeScript's: its rules are a function. */
+/** Whether a flow file is TypeScript: its rules are a function. */
 function isProgram(data: unknown): boolean {
   return typeof data === 'object' && data !== null && 'rules' in data && typeof data.rules === 'function';
 }
 
-/** How much each file declares. */
+/** Counts what each file declares. */
 function reportFiles(
   files: readonly FlowFile[],
   connections: readonly ConnectionPlan[],

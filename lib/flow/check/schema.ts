@@ -18,10 +18,10 @@ import { testSchema } from './tests/test-schema.ts';
 
 const address = z.string({ error: 'an address <Connection ID>/<Parameter ID>' }).meta({ pattern: addressShape });
 const addresses = z.array(address).min(1, { error: 'at least one address' });
-/** Names that no source can have, for editors; the check knows more. */
+/** Names that no source can have, for editors; the check knows further ones. */
 const otherNames = ['value', 'previous', 'now', 'sum', 'param', 'true', 'false', 'null', 'in'];
 const variable = z.string().meta({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$', not: { enum: otherNames } });
-/** An object with one entry at least: sources by name, or what is written by address. */
+/** An object with at least one entry: sources by name, or expressions by address. */
 const byName = <Key extends z.core.$ZodRecordKey, Item extends z.ZodType>(key: Key, item: Item) =>
   record(key, item)
     .refine((entries) => Object.keys(entries).length > 0, { error: 'expected at least one address' })
@@ -31,36 +31,39 @@ const shadow = z.boolean().default(false);
 
 export const ruleSchema = z.strictObject(
   {
-    name: z.string().optional().describe('What the rule does, for log and console; left out: its addresses'),
+    name: z.string().optional().describe('What the rule does, shown in log and console. Default: its addresses'),
     enabled: z.boolean().default(true).describe('false: the rule is checked but does not run'),
     from: z
       .union([address, addresses, byName(variable, address)], {
         error: 'an address, a list of them, or an object of them by name',
       })
-      .describe('What starts the rule: a parameter, any of a list, or named ones: { a: "desk/a", b: "desk/b" }'),
-    require: z.enum(['all', 'any']).optional().describe('With names: run when all are known (default), or any'),
-    when: expression.optional().describe('Condition on `value`: the rule goes on only if it is true'),
-    map: expression.optional().describe('Expression on `value`: what is written; left out: the value itself'),
+      .describe('What starts the rule: a parameter, any of a list, or named parameters: { a: "desk/a", b: "desk/b" }'),
+    require: z
+      .enum(['all', 'any'])
+      .optional()
+      .describe('With named sources: run once all values are known (default), or any of them'),
+    when: expression.optional().describe('Condition on `value`: the rule continues only if it is true'),
+    map: expression
+      .optional()
+      .describe('Expression on `value` that computes what is written. Default: the value itself'),
     pipe: z
       .array(z.unknown(), { error: 'a list of steps' })
       .default([])
-      .describe('Steps, top to bottom, that what comes from `map` goes through'),
+      .describe('Steps that the result of `map` passes through, top to bottom'),
     to: z
       .union([address, addresses, byName(address, expression)], {
         error: "an address, a list of them, or { 'desk/a': 'value * 2', … }",
       })
-      .describe(
-        'The parameter, or parameters, that are written; with an expression for each: { "desk/a": "value * 2" }',
-      ),
+      .describe('The parameter or parameters to write, or an expression for each: { "desk/a": "value * 2" }'),
     atStart: z
       .boolean()
       .default(false)
-      .describe('true: the rule also runs once when it starts, with what is known then'),
+      .describe('true: the rule also runs once when it starts, with the values known then'),
     hear: z
       .enum(['changes', 'writes'])
       .default('changes')
-      .describe('writes: the rule also hears writes that change nothing'),
-    shadow: shadow.describe('true: what the rule would write is noted, and not written'),
+      .describe('writes: writes that change nothing also start the rule'),
+    shadow: shadow.describe('true: the rule writes nothing; the hub records what it would write'),
   },
   { error: "a rule such as { from: 'desk/a', to: 'desk/b' }" },
 );
@@ -83,12 +86,12 @@ export const flowFileSchema = z.strictObject(
       .default([])
       .describe('Tests in virtual time, for `patchbay test`'),
     shadow: shadow.describe('true: all rules of the file are shadow rules'),
-    instances: z.unknown().optional().describe('Instances of templates; they are flow files of their own'),
+    instances: z.unknown().optional().describe('Instances of templates. Each is a flow file'),
   },
   { error: 'an object such as { connections: { … }, rules: [ … ] }' },
 );
 
-/** A flow file in TypeScript: its rules are made by a function. */
+/** A flow file in TypeScript: a function makes its rules. */
 export const flowProgramSchema = flowFileSchema.extend({
   rules: z
     .custom<RulesFunction>((rules) => typeof rules === 'function', {
@@ -110,13 +113,13 @@ export const flowRuleSchema = z.strictObject({
 
 type RulesFunction = (on: On) => unknown;
 
-/** The whole settings schema of a connection type: its own, the common ones, and `type`. */
+/** The whole settings schema of a connection type: its settings, the common ones, and `type`. */
 export function connectionSchema(type: AnyConnectionType, more: z.ZodRawShape = {}): z.ZodObject {
   const schema = type.settingsSchema.extend({ type: z.literal(type.type), ...commonSettings, ...more });
   return schema.meta(type.settingsSchema.meta() ?? {});
 }
 
-/** The JSON Schema of flow files with these connection types, for editors that complete and check. */
+/** The JSON Schema of flow files with these connection types, for editors. */
 export function flowFileJsonSchema(types: ReadonlyMap<string, AnyConnectionType>): object {
   const step: z.ZodType = z.lazy(() =>
     z.union(
@@ -128,7 +131,7 @@ export function flowFileJsonSchema(types: ReadonlyMap<string, AnyConnectionType>
   const each = { each: eachSchema.optional() };
   const ruleWithSteps = ruleSchema.extend({ ...each, pipe: z.array(step).default([]) }).meta({
     if: { properties: { from: { type: 'object' } }, required: ['from'] },
-    // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
     then: { anyOf: [{ required: ['map'] }, { properties: { to: { type: 'object' } }, not: { required: ['pipe'] } }] },
     else: { not: { required: ['require'] } },
   });
@@ -152,7 +155,7 @@ export function flowFileJsonSchema(types: ReadonlyMap<string, AnyConnectionType>
     instances: z.union([instancesSchema, z.array(instancesSchema)]).optional(),
     variables: record(z.string(), z.unknown())
       .optional()
-      .describe('What ${…} stands for in the file; of a template: where an instance gives nothing else'),
+      .describe('Variables for ${…} in the file. In a template: the defaults, which an instance may override'),
   });
   return allowVariables(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }));
 }

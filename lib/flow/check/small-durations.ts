@@ -1,12 +1,12 @@
-// Asks whether a small number that stands for a duration is meant in seconds: without a unit it is milliseconds. With its unit
-// nothing is said of it.
+// Warns about a small number as a duration, which may be meant in seconds: without a unit it is milliseconds. A duration with a
+// unit gets no warning.
 
 import { isJsonObject } from '../../model/json-object.ts';
 import type { SourceLocation } from './source-location.ts';
 
-/** Numbers that people write for seconds, and minutes. */
+/** Up to this number, people may mean seconds or minutes. */
 const mostSeconds = 60;
-/** Steps that thin out what comes are often as short as that. */
+/** Steps that thin out values often last only a few milliseconds. */
 const mostThinning = 10;
 
 const steps: ReadonlyMap<string, number> = new Map([
@@ -25,7 +25,7 @@ export function warnOfSmallStep(location: SourceLocation, step: string, setting:
   else warnOf(location, setting, most);
 }
 
-/** Warns about the settings of a connection, as its file has them; `names` are those that are durations. */
+/** Warns about the settings of a connection as its file has them; `names` are the settings that are durations. */
 export function warnOfSmallSettings(location: SourceLocation, data: unknown, names: readonly string[]): void {
   if (typeof data !== 'object' || data === null) return;
   for (const [key, item] of Object.entries(data)) {

@@ -1,4 +1,4 @@
-// A spot in a flow file that is checked: mistakes are told with the place that they are at.
+// A location in a flow file under check. It gives each error its place.
 
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
@@ -27,7 +27,7 @@ export class SourceLocation {
     this.#place = place;
   }
 
-  /** How many mistakes there are by now, in all files. */
+  /** The number of errors so far, in all files. */
   get mistakeCount(): number {
     return this.#mistakes.count;
   }
@@ -36,22 +36,22 @@ export class SourceLocation {
     return this.#path;
   }
 
-  /** A spot within this one: `at('rules', 2)`. */
+  /** Returns a location within this one: `at('rules', 2)`. */
   at(...path: SettingPath): SourceLocation {
     return new SourceLocation(this.file, this.#mistakes, [...this.#path, ...path]);
   }
 
-  /** A spot within the text that stands here, such as an expression; undefined: the text as a whole. */
+  /** Returns a location within the text here, such as an expression; undefined: the whole text. */
   inText(offset: number | undefined): SourceLocation {
     return new SourceLocation(this.file, this.#mistakes, this.#path, offset);
   }
 
-  /** The same spot, at a place of its file that is known otherwise. */
+  /** Returns the same location with a known place in its file. */
   placed(place: Position | undefined): SourceLocation {
     return new SourceLocation(this.file, this.#mistakes, this.#path, this.#offset, place);
   }
 
-  /** The same spot, where a function of the file has made what stands here. */
+  /** Returns the same location for a value that a function of the file made. */
   made(value: unknown): SourceLocation {
     const { file } = this;
     const depth = this.#path.length;
@@ -60,7 +60,7 @@ export class SourceLocation {
     return new SourceLocation({ ...file, positionOf }, this.#mistakes, this.#path);
   }
 
-  /** The same spot. Mistakes at these paths below it show no value, and none shows a secret. */
+  /** Returns the same location. Errors at these paths below it show no value, and no error shows a secret. */
   hiding(paths: readonly SettingPath[], secrets: readonly string[]): SourceLocation {
     const hidden = paths.map((path) => [...this.#path, ...path]);
     const file: FlowFile = {
@@ -73,22 +73,22 @@ export class SourceLocation {
     return new SourceLocation(file, this.#mistakes, this.#path, this.#offset, this.#place);
   }
 
-  /** Adds a mistake. */
+  /** Adds an error. */
   add(message: string): void {
     this.#mistakes.add(this.file, this.#path, message, this.#position);
   }
 
-  /** Adds what may be wrong, and keeps nothing from running. */
+  /** Adds a warning, which stops nothing from running. */
   warn(message: string): void {
     this.#mistakes.warn(this.file, this.#path, message, () => this.#position);
   }
 
-  /** What is told about this spot, as one line with its place. */
+  /** Formats a message about this location as one line with its place. */
   line(message: string): string {
     return lineAt(this.file, this.#path, message, this.#position);
   }
 
-  /** What comes of work, or undefined after its error was added as a mistake. */
+  /** Returns the result of `work`, or undefined after adding its error. */
   attempt<T>(work: () => T): T | undefined {
     try {
       return work();
@@ -99,12 +99,12 @@ export class SourceLocation {
     }
   }
 
-  /** Checks data against a schema and adds each mistake; what it returns is told at `MistakeList.parse`. */
+  /** Checks data against a schema and adds each error. Returns the same as `MistakeList.parse`. */
   parse<Schema extends z.ZodType>(schema: Schema, data: unknown, isLenient = false): z.output<Schema> | undefined {
     return this.#mistakes.parse(schema, data, this.file, this.#path, isLenient);
   }
 
-  /** Finds `demo.json5:7:20` when it is asked, since that means to read the text again. */
+  /** Finds `demo.json5:7:20` on demand, since that reads the text again. */
   get place(): () => string {
     const { file } = this;
     return () => {
@@ -120,8 +120,8 @@ export class SourceLocation {
 }
 
 /**
- * Finds the declaration of an address that stands at a spot, or undefined after it has added the mistake. `hearsWrites`: also writes
- * that change nothing are to be heard there.
+ * Finds the declaration of an address at a location, or returns undefined after adding the error. `listensToWrites`: the location also
+ * listens to writes that change nothing.
  */
 export type FindDeclaration = (
   location: SourceLocation,
@@ -129,16 +129,16 @@ export type FindDeclaration = (
   listensToWrites?: boolean,
 ) => ParameterDeclaration | undefined;
 
-// Keys: what connections and rules were made of, as text. A reload compares them to find what has changed.
+// Keys: the source text of connections and rules. A reload compares them to find what changed.
 
-/** The content of a larger file is not read: its size and the time of its last change stand for it. */
+/** A larger file is not read: its size and modification time stand for its content. */
 const maxHashedBytes = 4 * 1024 * 1024;
-/** To hash the text of many at once costs a tenth; that of a million at once would be too long. */
+/** Hashing the text of many parameters at once costs a tenth; the text of a million would be too long. */
 const parametersPerUpdate = 1000;
 
 /**
- * The key of a connection: its text, a space, and what it is made of: that text, its folder, its parameters and the files that its
- * settings name. The text is its settings as the file has them, but for `description`.
+ * The key of a connection: the hash of its text, a space, and the hash of that text, its folder, its parameters and the files that its
+ * settings name. The text is its settings as the file has them, without `description`.
  */
 export function connectionKey(
   settings: unknown,
@@ -157,12 +157,12 @@ export function connectionKey(
   return `${text} ${hash.digest('base64')}`;
 }
 
-/** The key of a rule: its file and `item`, what the file says of it. A rule of a program has its version and place instead. */
+/** The key of a rule: its file and `item`, its text in the file. A rule of a program has its version and index instead. */
 export function ruleKey({ name }: { name: string }, item: unknown): string {
   return JSON.stringify([name, item]);
 }
 
-/** A mark that stands for the content of a file. A file that cannot be read has the code of its error as its mark. */
+/** A mark that stands for the content of a file. For an unreadable file it is the code of the error. */
 function contentMark(path: string): string {
   try {
     const found = statSync(path);

@@ -1,4 +1,4 @@
-// Finds flow files: those that are named, and those below folders that are named.
+// Finds flow files: those named by a path, and those in folders named by a path.
 
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,26 +6,26 @@ import { asFileError, nothing } from '../../files/regular-file.ts';
 import type { MistakeList } from '../../json5/mistake.ts';
 import { groupDigits } from '../../model/digits.ts';
 
-/** An installation has a few; whoever names the folder of everything is told so. */
+/** An installation has a few; naming a folder of everything is an error. */
 const maxFlowFiles = 10_000;
-/** What counts as a flow file in a folder. Any other file is read when it is named. */
+/** What counts as a flow file in a folder. Any other file is read only when it is named. */
 const flowFilePattern = /(?:\.json5|(?<!\.d|\.spec|\.test)\.ts)$/;
-/** Hidden files, files and folders that start with an underscore, packages, and folders of dashboards. */
+/** Hidden files, files and folders that begin with an underscore, packages, and folders of dashboards. */
 const skippedPattern = /(^|[\\/])([._]|(node_modules|dashboards)([\\/]|$))/;
 
-/** Whether nothing is read at a path within a folder, nor below it. */
+/** Whether nothing is read at a path within a folder, or below it. */
 export function isSkipped(path: string): boolean {
   return skippedPattern.test(path);
 }
 
-/** Whether a file in a folder is a flow file, by its name. */
+/** Whether the name of a file in a folder makes it a flow file. */
 export function isFlowFile(path: string): boolean {
   return flowFilePattern.test(path);
 }
 
 /**
- * Finds the flow files of the paths, each file once, in the order given; a folder stands for all flow files below it. The links to flow
- * files and folders that it comes by are added to `links`.
+ * Finds the flow files of the paths, each file once, in the order given; a folder stands for all flow files below it. Links to flow
+ * files and folders on the way are added to `links`.
  */
 export async function findFlowFiles(
   paths: readonly string[],
@@ -35,7 +35,7 @@ export async function findFlowFiles(
   const nameOfReal = new Map<string, string>();
   for (const path of paths)
     for (const name of await listFlowFiles(path, mistakes, links)) {
-      const real = await realpath(name).catch(() => name); // whoever reads it says what is wrong with it
+      const real = await realpath(name).catch(() => name); // reading it reports what is wrong
       if (!nameOfReal.has(real)) nameOfReal.set(real, name);
     }
   const names = [...nameOfReal.values()];
@@ -59,8 +59,8 @@ async function listFlowFiles(path: string, mistakes: MistakeList, links: string[
 }
 
 /**
- * Lists the flow files below a folder, also where links lead; each folder once. What is skipped is not even read: it may be large. A
- * folder that cannot be read is a mistake, and its neighbours are read.
+ * Lists the flow files below a folder, also behind links; each folder once. It does not even read what it skips, which may be large. A
+ * folder that cannot be read is an error, and its siblings are still read.
  */
 async function filesBelow(folder: string, mistakes: MistakeList, links: string[]): Promise<string[]> {
   const found: string[] = [];
@@ -70,7 +70,7 @@ async function filesBelow(folder: string, mistakes: MistakeList, links: string[]
     const here = join(folder, within);
     try {
       const real = await realpath(here);
-      if (known.has(real)) continue; // links may lead to it again and again
+      if (known.has(real)) continue; // links may lead to it repeatedly
       known.add(real);
       const entries = await readdir(here, { withFileTypes: true });
       for (const entry of entries.sort((one, other) => (one.name < other.name ? -1 : 1))) {
@@ -89,7 +89,7 @@ async function filesBelow(folder: string, mistakes: MistakeList, links: string[]
   return found;
 }
 
-/** Whether there is a folder at a path, or where its link leads. */
+/** Whether a path, or the target of its link, is a folder. */
 export async function isFolder(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isDirectory();
@@ -98,9 +98,9 @@ export async function isFolder(path: string): Promise<boolean> {
   }
 }
 
-/** Why a file or folder cannot be read, in a sentence. */
+/** Says why a file or folder cannot be read. */
 export function whyNotRead(error: unknown): string {
   const { message } = asFileError(error);
-  if (message === nothing) return 'expected a file or folder, there is none of this name';
+  if (message === nothing) return 'expected a file or folder, found none with this name';
   return `expected a file that can be read, got ${message}`;
 }

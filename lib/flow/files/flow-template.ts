@@ -1,4 +1,4 @@
-// Reads templates: flow files whose names begin with an underscore, with variables that instances give.
+// Reads templates: flow files with variables that instances set. Their names begin with an underscore.
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { decodeUtf8, EncodingError, FileError, readRegularFile } from '../../files/regular-file.ts';
 import type { CheckedFile, MistakeList, SettingPath } from '../../json5/mistake.ts';
@@ -13,19 +13,19 @@ import type { FlowFile } from './flow-file.ts';
 
 const sections = ['$schema', 'variables', 'connections', 'rules', 'tests'];
 
-/** A template as it was read; `data` is the flow file that it makes of each instance. */
+/** A template as it was read; `data` is the flow file that it becomes in each instance. */
 export interface Template extends FlowFile {
   readonly text: string;
-  /** What variables are that an instance does not give. */
+  /** The values of variables that an instance does not set. */
   readonly defaults: Readonly<Record<string, unknown>>;
 }
 
-/** Whether a file is a template, by its name. */
+/** Whether the name of a file makes it a template. */
 export function isTemplate(path: string): boolean {
   return /^_.*\.json5$/.test(basename(path));
 }
 
-/** Reads the template that a flow file names at a path; undefined after it has added what is wrong. */
+/** Reads the template that a flow file names at a path. Returns undefined after it has added the errors. */
 export async function readTemplate(
   file: FlowFile,
   path: SettingPath,
@@ -78,7 +78,7 @@ function parseTemplate(
   return { ...file, data: Object.fromEntries(known), text, defaults };
 }
 
-/** The `variables` of a file or a template; undefined after it has added what is wrong. */
+/** Reads the `variables` of a file or a template. Returns undefined after it has added the errors. */
 export function readVariables(
   file: CheckedFile,
   variables: unknown,

@@ -1,6 +1,6 @@
 // Instances: `instances: { template: './_studio.json5', each: { s1: { host: '…' }, s2: { … } } }` makes a flow file of each, from the
-// template and the variables of the instance. Paths in it start from the folder of the file that has the instances. A flow file with
-// `variables` of its own is expanded with these.
+// template and the variables of the instance. Its relative paths start from the folder of the file that has the instances. A flow file
+// with `variables` is expanded with them.
 
 import { basename, resolve } from 'node:path';
 import type { CheckedFile, MistakeList, SettingPath } from '../../json5/mistake.ts';
@@ -35,7 +35,7 @@ export async function expandFlowFile(file: FlowFile, text: string, mistakes: Mis
   return [{ ...whole, data, templates }, ...made];
 }
 
-/** Expands a file with the variables that it gives itself, and with its own name as `${instance}`. */
+/** Expands a file with its own variables, and with its name as `${instance}`. */
 function expandOwn(
   file: FlowFile,
   text: string,
@@ -45,7 +45,7 @@ function expandOwn(
   if (!isJsonObject(file.data) || !('variables' in file.data)) return expand(file, text, mistakes, { budget });
   const { variables, ...data } = file.data;
   const defaults = readVariables(file, variables, mistakes);
-  if (defaults === undefined) return { ...file, data: {} }; // each of its variables would be unknown
+  if (defaults === undefined) return { ...file, data: {} }; // otherwise every variable would be reported as unknown
   const used = new Set<string>();
   const own = new Map([['instance', basename(file.name, '.json5')]]);
   const expanded = expandWith({ ...file, data }, text, defaults, new Scope(own, used, undefined, ''), mistakes, {
@@ -58,10 +58,10 @@ function expandOwn(
 function reportUnused(file: CheckedFile, variables: Variables, used: ReadonlySet<string>, mistakes: MistakeList): void {
   for (const name of Object.keys(variables))
     if (!used.has(name) && name !== 'instance')
-      mistakes.add(file, ['variables', name], `unused variable "${name}": nothing has \${${name}}`);
+      mistakes.add(file, ['variables', name], `unused variable "${name}": nothing uses \${${name}}`);
 }
 
-/** Expands data with what a scope knows, and with the defaults for all else; these may have variables of the scope. */
+/** Expands data with the variables of a scope, and with the defaults for all others. Defaults may use variables of the scope. */
 function expandWith(
   file: CheckedFile & { readonly data: unknown },
   text: string,
@@ -82,7 +82,7 @@ class Maker {
   readonly #template: Template;
   readonly #budget: Budget;
   readonly #mistakes: MistakeList;
-  /** The variables that an instance has used. */
+  /** The variables used by an instance. */
   readonly #used = new Set<string>();
 
   /** `path` is where the file has its instances. */
@@ -122,7 +122,7 @@ class Maker {
     return { ...expanded, name, folder, version: ownVersion, instance };
   }
 
-  /** Tells each variable once that is unknown or not used; of a misspelt one only where it is given. */
+  /** Reports each unknown or unused variable once; a misspelt one only where its value is given. */
   #reportVariables(
     instance: string,
     unused: readonly string[],
@@ -139,7 +139,7 @@ class Maker {
         name === 'instance'
           ? 'expected another name: ${instance} is the name of the instance'
           : nearest === undefined
-            ? `unused variable "${name}": ${this.#template.name} has no \${${name}}`
+            ? `unused variable "${name}": ${this.#template.name} does not use \${${name}}`
             : `unknown variable "${name}", did you mean "${nearest}"?`;
       this.#mistakes.add(this.#file, at(name), message);
     }

@@ -1,4 +1,4 @@
-// Reads flow files: parses JSON5, has TypeScript imported. A file that cannot be read is a mistake, not a crash.
+// Reads flow files: parses JSON5 and imports TypeScript. An unreadable file is an error in the report, not a crash.
 import { dirname, resolve } from 'node:path';
 import { decodeUtf8, EncodingError, readRegularFile } from '../../files/regular-file.ts';
 import type { MistakeList } from '../../json5/mistake.ts';
@@ -15,14 +15,14 @@ import { expandFlowFile } from './instances.ts';
 
 const programPattern = /\.[mc]?[tj]s$/;
 
-/** What a flow file in JSON5 said when it was read last. */
+/** A flow file in JSON5 as it was read last. */
 interface KeptFile {
   readonly json: Json5Text;
   /** The file itself, and its instances by name. */
   readonly files: ReadonlyMap<string | undefined, FlowFile>;
 }
 
-/** By name. What has not changed since is the same object when a file is read again. */
+/** By name. A file that is read again keeps the objects of its unchanged parts. */
 export type KeptFiles = Map<string, KeptFile>;
 
 /** Reads all flow files of the paths, each file once, in the order given; a folder stands for all flow files below it. */
@@ -40,7 +40,7 @@ export async function readFlowFiles(
   return files;
 }
 
-/** The file, and an instance each of what it makes of templates; nothing after it has added why it cannot be read. */
+/** Returns the file and its instances; an empty list after it has added why the file cannot be read. */
 async function readFlowFile(
   name: string,
   programs: FlowPrograms,
@@ -81,7 +81,7 @@ async function parseFlowFile(
     const file: FlowFile = { ...named, data, positionOf };
     for (const { path, message, position } of duplicates) mistakes.add(file, path, message, position);
     if (isTemplate(named.name) && text.includes('${')) {
-      mistakes.add(file, [], 'expected a flow file, got a template: name a file that has instances of it');
+      mistakes.add(file, [], 'expected a flow file, got a template: load a file that has instances of it');
       return [];
     }
     const files = (await expandFlowFile(file, text, mistakes)).map((one) => withPartsOf(before, one));
@@ -94,7 +94,7 @@ async function parseFlowFile(
   }
 }
 
-/** The file, with what it says as it did before. */
+/** Returns the file with the objects of its unchanged parts. */
 function withPartsOf(before: KeptFile | undefined, file: FlowFile): FlowFile {
   const known = before?.files.get(file.instance);
   return known === undefined ? file : { ...file, data: withSameParts(known.data, file.data) };

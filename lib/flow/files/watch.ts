@@ -1,5 +1,5 @@
-// Watches flow files, and the files that they name. A single file is watched through its folder, since editors save by
-// renaming. A save makes a burst of events, which is told once. Where a name leads elsewhere, what is there now is watched.
+// Watches flow files and the files that they name. A single file is watched through its folder, since editors save by renaming. The
+// burst of events of one save is reported once. When a link or folder is replaced, the new target is watched.
 
 import { dirname, relative, resolve, sep } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
@@ -9,38 +9,38 @@ import { messageOf } from '../../model/error.ts';
 import { isFlowFile, isFolder, isSkipped } from './find.ts';
 import { FollowedPlaces } from './watched-places.ts';
 
-/** How long after the first event of a burst the files are read; the watcher itself merges events within 50 ms. */
+/** How long after the first event of a burst it is reported; the watcher itself merges events within 50 ms. */
 const settleMs = 60;
 
 export interface FlowWatcher {
   /**
-   * Emits when something was saved, added or deleted, or a name leads elsewhere, since it is watched: who subscribes later hears of the
-   * last save at once. Never errors; completes when closed.
+   * Emits when a file was saved, added or deleted, or a path leads elsewhere. A late subscriber gets the last event at once. Never
+   * errors; completes when closed.
    */
   readonly changes$: Observable<unknown>;
-  /** Sets the further files to watch, in place of those of the call before; they were read after a time. */
+  /** Replaces the further files to watch. They were read after `since`. */
   alsoWatch(files: readonly string[], since: number): void;
   close(): Promise<void>;
 }
 
-/** Watches flow files, and all flow files below folders; resolves once no save can be missed. */
+/** Watches flow files, and all flow files below folders. Resolves once no save can be missed. */
 export async function watchFlowFiles(paths: readonly string[], log: Log): Promise<FlowWatcher> {
   const events = new Subject<void>();
   const changes$ = new ReplaySubject<unknown>(1);
   events.pipe(auditTime(settleMs)).subscribe(changes$);
   const notify = () => events.next();
   let watcher = await watchPaths(paths, notify, log);
-  let turning: Promise<void> = Promise.resolve();
+  let rewatching: Promise<void> = Promise.resolve();
   let isClosed = false;
   /** Watches what is there now. */
-  const turn = async () => {
+  const rewatch = async () => {
     if (isClosed) return;
-    await watcher.close(); // first: the library gives what it watches at a path to all that watch the path
+    await watcher.close(); // first, because the library shares one watch per path
     watcher = await watchPaths(paths, notify, log);
     notify();
   };
   const moved = () => {
-    turning = turning.then(turn);
+    rewatching = rewatching.then(rewatch);
   };
   const places = new FollowedPlaces({ moved, saved: notify });
   await places.follow(paths);
@@ -51,13 +51,13 @@ export async function watchFlowFiles(paths: readonly string[], log: Log): Promis
       isClosed = true;
       events.complete();
       places.close();
-      await turning;
+      await rewatching;
       await watcher.close();
     },
   };
 }
 
-/** Watches flow files and folders of them as they are; resolves once no save can be missed. */
+/** Watches flow files and folders of them as they are now. Resolves once no save can be missed. */
 async function watchPaths(paths: readonly string[], notify: () => void, log: Log): Promise<FSWatcher> {
   const watched = await WatchedPaths.of(paths);
   const watcher = watch(watched.roots, {
@@ -65,22 +65,24 @@ async function watchPaths(paths: readonly string[], notify: () => void, log: Log
     atomic: false,
     ignored: (path, stats) => watched.isIgnored(path, stats?.isFile() === true),
   });
-  const hear = (path: string) => {
+  const notifyOf = (path: string) => {
     if (watched.isWanted(path)) notify();
   };
-  watcher.on('all', (_, path) => hear(path));
-  // A file deleted twice within 100 ms, and there again, gets no event but these, which say what a folder has heard.
+  watcher.on('all', (_, path) => notifyOf(path));
+  // A file that is deleted and restored twice within 100 ms gets no other event than these raw ones of its folder.
   watcher.on('raw', (_, name: string | null, details) => {
-    if (name !== null) hear(resolve((details as { watchedPath: string }).watchedPath, name));
+    if (name !== null) notifyOf(resolve((details as { watchedPath: string }).watchedPath, name));
   });
-  watcher.on('error', (error) => log.warn({}, `flow files are not watched as they should be: ${messageOf(error)}`));
+  watcher.on('error', (error) =>
+    log.warn({}, `watching flow files failed, a save may need a manual reload: ${messageOf(error)}`),
+  );
   await new Promise<void>((resolve) => watcher.once('ready', resolve));
   return watcher;
 }
 
-/** Which paths are watched: flow files, and those in folders. */
+/** The paths that are watched: flow files, and those in folders. */
 class WatchedPaths {
-  /** The folders that the watcher is given. */
+  /** The folders to pass to the watcher. */
   readonly roots: string[];
   readonly #folders: readonly string[];
   readonly #files: readonly string[];
@@ -107,7 +109,7 @@ class WatchedPaths {
     return isFile || !this.#isVisible(path);
   }
 
-  /** Whether a path is in one of the folders, and not in a part of it that is skipped. */
+  /** Whether a path is in one of the folders, and in no part of it that is skipped. */
   #isVisible(path: string): boolean {
     return this.#folders.some((folder) => path.startsWith(folder + sep) && !isSkipped(relative(folder, path)));
   }

@@ -1,15 +1,15 @@
-// Where paths lead, and the files there. A link on the way, or a folder, may be exchanged for another: by `ln -sfn releases/2 current`, by
-// a rename, by an orchestrator that renews a mounted volume. A watcher of files stays with those that it found: so each name on the way
-// is watched in its folder.
+// Where paths lead, and the files there. A link or folder on the way may be replaced: by `ln -sfn releases/2 current`, by a rename, by
+// an orchestrator that renews a mounted volume. A watcher of files stays with the files that it found, so each name on the way is
+// watched in its folder.
 import { type FSWatcher, type Stats, watch } from 'node:fs';
 import { lstat, readlink } from 'node:fs/promises';
 import { basename, dirname, join, parse, resolve, sep } from 'node:path';
 
-/** More links than this in a row lead in a circle, as Linux has it. */
+/** More links than this in a row are a loop, as in Linux. */
 const maxLinks = 40;
-/** So often it looks again because something has moved while it looked. */
+/** How often it looks again because something moved while it looked. */
 const maxRounds = 5;
-/** The times of files are so much older than the clock. */
+/** File times may lag behind the clock by this much. */
 const clockMs = 10;
 
 /** The names of a folder that are watched. */
@@ -19,7 +19,7 @@ interface WatchedFolder {
 }
 
 interface PlaceListener {
-  /** A path has come to lead elsewhere. */
+  /** A path leads elsewhere now. */
   moved(): void;
   /** A file that a path leads to was saved. */
   saved(): void;
@@ -29,12 +29,12 @@ export class FollowedPlaces {
   readonly #listener: PlaceListener;
   readonly #folders = new Map<string, WatchedFolder>();
   #paths: readonly string[] = [];
-  /** Where each path led when that was looked at last. */
+  /** Where each path led at the last look. */
   #places: ReadonlyMap<string, Place> = new Map();
-  /** The files where they lead. */
+  /** The files that the paths lead to. */
   #files: ReadonlySet<string | undefined> = new Set();
   #looking: Promise<void> = Promise.resolve();
-  /** Whether a look is to come that has not begun. */
+  /** Whether another look is scheduled and has not begun. */
   #isDue = false;
   #isClosed = false;
 
@@ -43,8 +43,8 @@ export class FollowedPlaces {
   }
 
   /**
-   * Follows these paths in place of those before; resolves once nothing can be missed. What has changed on the way of a new path since a
-   * time, when it was read, has moved.
+   * Replaces the paths to follow. Resolves once nothing can be missed. A new path counts as moved if something on its way has changed
+   * since `since`, when it was read.
    */
   async follow(paths: readonly string[], since = Number.POSITIVE_INFINITY): Promise<void> {
     const known = this.#places;
@@ -60,7 +60,7 @@ export class FollowedPlaces {
     this.#folders.clear();
   }
 
-  /** Looks where all paths lead now, one look after another. */
+  /** Finds where all paths lead now, one look after another. */
   #look(): Promise<void> {
     this.#isDue = true;
     this.#looking = this.#looking
@@ -73,11 +73,11 @@ export class FollowedPlaces {
         const hasMoved = ([path, { id }]: [string, Place]) => (before.get(path)?.id ?? id) !== id;
         if (!this.#isClosed && [...places].some(hasMoved)) this.#listener.moved();
       })
-      .catch(() => {}); // what cannot be looked at is not followed
+      .catch(() => {}); // a path that cannot be read is not followed
     return this.#looking;
   }
 
-  /** Watches the folder of each name on the way of each path, and then finds where they lead: what moves meanwhile is looked for again. */
+  /** Watches the folder of each name on the way of each path, then finds where the paths lead. If something moves meanwhile, it looks again. */
   async #watchAll(): Promise<Map<string, Place>> {
     const paths = this.#paths;
     let ways: readonly Way[] = [];
@@ -88,7 +88,7 @@ export class FollowedPlaces {
     return new Map(ways.map(({ place }, index) => [paths[index]!, place]));
   }
 
-  /** Whether some of the names were not watched before. */
+  /** Watches the names. Returns whether some of them were not watched before. */
   #watchNames(all: readonly string[]): boolean {
     const wanted = new Map<string, Set<string>>();
     for (const name of all) {
@@ -117,11 +117,11 @@ export class FollowedPlaces {
           this.#listen(join(folder, name ?? ''));
       });
       const watched: WatchedFolder = { watcher, names };
-      watcher.on('error', () => this.#folders.delete(folder)); // it has gone, which the folder above tells
+      watcher.on('error', () => this.#folders.delete(folder)); // it is gone, and the folder above reports that
       this.#folders.set(folder, watched);
       return true;
     } catch {
-      return false; // a folder that may not be read: nothing tells what moves in it
+      return false; // an unreadable folder: moves in it go unnoticed
     }
   }
 
@@ -134,15 +134,15 @@ export class FollowedPlaces {
 /** Where a path leads. */
 interface Place {
   readonly id: string;
-  /** The file there; undefined: it is a folder, or there is nothing. */
+  /** The file there; undefined: a folder or nothing. */
   readonly file: string | undefined;
-  /** When the file, or a link that it is behind, was written last. */
+  /** When the file, or a link on the way to it, was last written. */
   readonly changedAt: number;
 }
 
-/** How to come to the place of a path, step by step: what moves meanwhile is heard of, as each step is watched. */
+/** The way from a path to its place, step by step. Each step is watched, so moves during the walk are noticed. */
 interface Way {
-  /** Every name that decides where the path leads: its folders, links, and what they lead through. */
+  /** Every name that decides where the path leads: its folders, its links, and the names that those lead through. */
   readonly names: readonly string[];
   readonly place: Place;
 }
@@ -174,7 +174,7 @@ async function wayOf(path: string): Promise<Way> {
     return { names, place: { id: `${path} leads nowhere`, file: undefined, changedAt } };
   if (found.isDirectory())
     return { names, place: { id: `${at} ${found.dev} ${found.ino}`, file: undefined, changedAt } };
-  const { dev, ino } = links === 0 ? folder! : found; // a save often makes another file
+  const { dev, ino } = links === 0 ? folder! : found; // a save often replaces the file
   return { names, place: { id: `${at} ${dev} ${ino}`, file: at, changedAt: Math.max(changedAt, found.ctimeMs) } };
 }
 

@@ -1,12 +1,12 @@
-// Where the files of a flow wait at their top level. No stack of an error leads there, but every `await` makes a promise: so the stack
-// is kept of each promise that is made while they are loaded. The last at the top level of a file is where that file waits.
+// Finds where the files of a flow wait at their top level. No error stack leads there, but every `await` makes a promise: so the
+// stack of each promise made during the load is kept. A file waits at the last one from its top level.
 
 import { promiseHooks } from 'node:v8';
 import { type Frame, framesOf } from './stack.ts';
 
-/** So many promises are looked at: a flow that makes more of them is not to take longer for it. */
+/** How many promises are recorded. A flow that makes more must not load more slowly because of it. */
 const maxPromises = 10_000;
-/** So many stacks are kept, the newest. */
+/** How many stacks are kept: the latest. */
 const maxKept = 5000;
 /** The hook itself, what Node.js and V8 call in between, and the file. */
 const maxFrames = 8;
@@ -14,8 +14,8 @@ const maxFrames = 8;
 let wantsSites = false;
 let canSee = false;
 
-/** From now on the calls of a stack can be seen one by one. Nobody may have locked `Error` before. */
-function see(): void {
+/** Makes the calls of a stack available one by one from now on. Call it before `Error` is locked. */
+function exposeCallSites(): void {
   if (canSee) return;
   canSee = true;
   const { prepareStackTrace } = Error;
@@ -25,16 +25,16 @@ function see(): void {
 }
 
 export class Awaits {
-  /** V8 writes a stack out when it is asked for, which takes long, and keeps it until then, which does not. */
+  /** V8 formats a stack on first access, which is slow; storing the raw one is not. */
   readonly #stacks: { stack?: unknown }[] = [];
   #count = 0;
   #end: (() => void) | undefined;
 
   constructor() {
-    see();
+    exposeCallSites();
   }
 
-  /** Looks from now on. */
+  /** Records promises from now on. */
   begin(): void {
     this.#stacks.length = 0;
     this.#count = 0;
@@ -46,7 +46,7 @@ export class Awaits {
     this.#end = undefined;
   }
 
-  /** Where each file, by its full path, has made its last promise at its top level. */
+  /** Where each file, by its full path, made its last promise at its top level. */
   last(): ReadonlyMap<string, Frame> {
     const inOrder = [...this.#stacks.slice(this.#count % maxKept), ...this.#stacks.slice(0, this.#count % maxKept)];
     const frames = inOrder.flatMap((kept) => frameOf(sitesOf(kept)) ?? []);
@@ -76,14 +76,14 @@ function sitesOf(kept: { stack?: unknown }): readonly NodeJS.CallSite[] {
   }
 }
 
-/** The innermost call within a file, if that is its top level. */
+/** The innermost call within a file, if it is at the top level. */
 function frameOf(sites: readonly NodeJS.CallSite[]): Frame | undefined {
   const site = sites.find((one) => one.getFileName()?.startsWith('file:') && one.getFileName() !== import.meta.url);
   if (site === undefined || !isTopLevel(site)) return undefined;
   return framesOf(`${site.getFileName()}:${site.getLineNumber()}:${site.getColumnNumber()}`)[0];
 }
 
-/** The top level of a file is, to V8, a function without a name that begins where the file does. It makes a promise there for itself. */
+/** To V8, the top level of a file is a function without a name that begins where the file begins. V8 makes a promise of its own there. */
 function isTopLevel(site: NodeJS.CallSite): boolean {
   const isWhole = site.getEnclosingLineNumber() === 1 && site.getEnclosingColumnNumber() === 1;
   const isBegin = site.getLineNumber() === 1 && site.getColumnNumber() === 1;

@@ -1,22 +1,22 @@
-// What a flow in TypeScript is made of: its file and the files that it imports. They tell whose code a stack leads to.
+// The code of a flow in TypeScript: its file and the files that it imports. With it, a stack is traced to its flow.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { formatPlace, framesOf, stackOf, wordsOf } from './stack.ts';
+import { describeThrown, formatPlace, framesOf, stackOf } from './stack.ts';
 
-/** How long a flow file is at most, in bytes: it holds some 150,000 rules. */
+/** The maximum size of a flow file: it holds some 150,000 rules. */
 export const maxFlowBytes = 16 * 1024 * 1024;
 
-/** One file of a flow: its name as people know it, and a version that names its content. */
+/** One file of a flow: its name as shown to people, and a version that identifies its content. */
 export interface CodeFile {
   readonly name: string;
   readonly version: string;
 }
 
 /**
- * A flow in TypeScript. `name` is its file as given, `path` is its full path; `version` names the content of all its files, which
- * `files` has by full path.
+ * A flow in TypeScript. `name` is its file as given, `path` its full path. `version` identifies the content of all its files, which
+ * `files` holds by full path.
  */
 export interface FlowCode {
   readonly name: string;
@@ -25,17 +25,17 @@ export interface FlowCode {
   readonly files: ReadonlyMap<string, CodeFile>;
 }
 
-/** A fault of a flow outside of its rules: one sentence, with the place where it is known. */
+/** A fault of a flow outside its rules: one sentence, with its place if known. */
 export interface FlowFault {
   readonly flow: string;
   readonly message: string;
 }
 
-/** The name of the flow that something was started by: a timer, a promise, a socket that it has made. */
+/** The name of the flow that started the current work: a timer, a promise, a socket that it made. */
 export const inFlow = new AsyncLocalStorage<string>();
 
 const numbers = new Map<string, number>();
-/** The number of the flow that holds this thread at this moment, 0: none does. A thread that watches this one can read it. */
+/** The number of the flow that runs on this thread right now, 0 for none. A watching thread can read it. */
 export const holder = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 
 /** The number of a flow, by its name, from 1. */
@@ -45,7 +45,7 @@ export function numberOf(flow: string): number {
   return number;
 }
 
-/** Runs what a flow does, in its name: what it starts is known as its own. */
+/** Runs work on behalf of a flow: whatever the work starts is attributed to it. */
 export function runInFlow<Result>(flow: string, work: () => Result): Result {
   const before = holder[0]!;
   holder[0] = numbers.get(flow) ?? 0;
@@ -57,32 +57,32 @@ export function runInFlow<Result>(flow: string, work: () => Result): Result {
 }
 
 const hubFolder = resolve(import.meta.dirname, '../..');
-/** RxJS is nobody's code, also where `npm run build` has put it among that of the hub. */
+/** RxJS belongs to no one, even where `npm run build` has put it among the code of the hub. */
 const builtRxjs = join(hubFolder, 'code/rxjs.cjs');
 
-/** Names a content: the same content has the same version. */
+/** Identifies content: the same content has the same version. */
 export function versionOf(content: Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** Whether a file is the author's own, and neither of a package nor of the hub. */
+/** Whether a file is the author's code, and not part of a package or the hub. */
 export function isOwnCode(path: string): boolean {
   return !/[\\/]node_modules[\\/]/.test(path) && !path.startsWith(hubFolder + sep);
 }
 
-/** The name of a file as that of the flow is given: relative to the same folder. */
+/** Returns the name of a file in the same form as the flow's name: relative to the same folder. */
 export function shownName(file: string, flow: { readonly path: string; readonly name: string }): string {
   return join(dirname(flow.name), relative(dirname(flow.path), file));
 }
 
-/** The same for the author's own files alone, neither of a package nor of the hub. */
+/** Like `shownName`, but only for the author's code, not for files of a package or the hub. */
 export function ownName(file: string, flow: { readonly path: string; readonly name: string }): string | undefined {
   return isOwnCode(file) ? shownName(file, flow) : undefined;
 }
 
 /**
- * The flow that a stack leads to, and where. A stack that leads to no file of a flow belongs to the flow that has started the
- * work, unless it leads to code of the hub.
+ * Finds the flow that a stack leads to, and the place. A stack without files of a flow belongs to the flow that started the work,
+ * unless it leads to code of the hub.
  */
 export function flowOf(
   stack: string,
@@ -97,12 +97,12 @@ export function flowOf(
   return flow === undefined ? undefined : { flow, place: undefined };
 }
 
-/** The fault of a flow that an uncaught error is; undefined: it is the fault of no flow. */
+/** Returns the fault of a flow behind an uncaught error; undefined: no flow is at fault. */
 export function faultOf(error: unknown, flows: readonly FlowCode[]): FlowFault | undefined {
   const found = flowOf(stackOf(error), flows);
   if (found === undefined) return undefined;
   const { flow, place } = found;
-  return { flow, message: place === undefined ? wordsOf(error) : `${wordsOf(error)} (${place})` };
+  return { flow, message: place === undefined ? describeThrown(error) : `${describeThrown(error)} (${place})` };
 }
 
 function isHubCode(path: string): boolean {

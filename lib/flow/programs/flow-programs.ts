@@ -1,4 +1,4 @@
-// Flow files in TypeScript: each is tried in a thread of its own and then imported, again whenever its content has changed.
+// Flow files in TypeScript: each is tried in a separate thread and then imported, and again whenever its content changes.
 
 import { realpath } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
@@ -12,29 +12,29 @@ import { withinTicks } from '../../model/time/wall-clock.ts';
 import { type CodeFile, type FlowCode, inFlow, maxFlowBytes, shownName } from './flow-code.ts';
 import { filesOf, type Imports, importVersions, versionsOf } from './imports.ts';
 import { versionOfFile, whyLeftOut } from './left-out.ts';
-import { formatPlace, type Place, placeIn, stackOf, wordsOf } from './stack.ts';
+import { describeThrown, formatPlace, type Place, placeIn, stackOf } from './stack.ts';
 import { importDeadlineMs, TrialError, Trials } from './trial.ts';
 
 export interface ProgramOptions {
   /** Keeps a thread ready for the next trial, so that a save takes effect at once. */
   readonly keepsReady?: boolean;
-  /** Is given all flows in TypeScript before one of them is imported. */
+  /** Receives all flows in TypeScript before one of them is imported. */
   readonly protect?: (flows: readonly FlowCode[]) => void;
-  /** Whether flows that have stopped the hub before are left out, with a word to the operator. */
+  /** Whether to leave out flows that stopped the hub before; reports each of them to the operator. */
   readonly reportLeftOut?: (flow: string, reason: string) => void;
 }
 
-/** What this process has imported last of each content of a file. Node.js keeps it, so it need not be tried again. */
+/** The latest import of each content of a file in this process. Node.js keeps it, so it need not be tried again. */
 const imported = new Map<string, ImportedCode>();
-/** How many loads of a flow have failed, by its path: what Node.js has imported then, it would import again by the same URLs. */
+/** How many loads of a flow have failed, by its path. Under the same URLs Node.js would return what it imported then. */
 const failures = new Map<string, number>();
 
 interface ImportedCode extends FlowCode {
-  /** The version in which each of its files is imported, by full path. */
+  /** The version under which each of its files is imported, by full path. */
   readonly versions: ReadonlyMap<string, string>;
 }
 
-/** What a flow file exports, and a version that names the content of the file and of all that it imports. */
+/** The exports of a flow file, and a version that identifies the content of the file and all its imports. */
 export interface ReadProgram {
   readonly exported: object;
   readonly version: string;
@@ -43,7 +43,7 @@ export interface ReadProgram {
 export class FlowPrograms {
   readonly #options: ProgramOptions;
   readonly #flows = new Map<string, FlowCode>();
-  /** The files that each flow imports, as far as its last trial came. */
+  /** The files that each flow imports, as far as its last trial got. */
   readonly #importedBy = new Map<string, readonly string[]>();
   readonly #trials = new Trials();
 
@@ -51,14 +51,14 @@ export class FlowPrograms {
     this.#options = options;
   }
 
-  /** The files that flows import: a save of one of them is a save of the flow. */
+  /** The files that flows import: saving one of them counts as saving the flow. */
   get furtherFiles(): string[] {
     return [...new Set([...this.#importedBy.values()].flat())];
   }
 
-  /** Tries and imports a flow file that has this content; undefined after it has added the mistake. */
+  /** Tries and imports a flow file with this content. Returns undefined after adding the error. */
   async read(name: string, content: string, mistakes: MistakeList): Promise<ReadProgram | undefined> {
-    const path = await realpath(name).catch(() => resolve(name)); // as Node.js names what it has imported
+    const path = await realpath(name).catch(() => resolve(name)); // Node.js names modules by real path
     const key = `${path}?${content}`;
     let code = imported.get(key);
     try {
@@ -74,7 +74,7 @@ export class FlowPrograms {
       const isNew = imported.get(key) !== code;
       imported.set(key, code);
       const exported = await importFlow(code);
-      if (isNew && !isAsItWas(code)) throw new TrialError('cannot be loaded: it has been saved again meanwhile');
+      if (isNew && !isAsItWas(code)) throw new TrialError('cannot be loaded: it was saved again during the load');
       if (typeof exported === 'object' && exported !== null) return { exported, version };
       mistakes.addFile(name, `expected export default defineFlow({ … }), got ${describe(exported)}`, {
         line: 1,
@@ -89,12 +89,12 @@ export class FlowPrograms {
     return undefined;
   }
 
-  /** A newer save waits: a flow that takes long is not waited for. */
+  /** Stops waiting for a slow flow: a newer save is waiting. */
   hurry(): void {
     this.#trials.hurry();
   }
 
-  /** A load is over. */
+  /** Ends a load. */
   rest(): void {
     this.#trials.end();
     if (this.#options.keepsReady && this.#flows.size + this.#importedBy.size > 0) this.#trials.prepare();
@@ -104,7 +104,7 @@ export class FlowPrograms {
     this.#trials.close();
   }
 
-  /** Also from a flow that is left out, so that its next save has to wait for nothing. */
+  /** Protects the hub from a flow, also from one that is left out, so that its next save need not wait. */
   #protectFrom(code: FlowCode): void {
     if (this.#flows.get(code.path) === code) return;
     this.#flows.set(code.path, code);
@@ -116,7 +116,7 @@ export class FlowPrograms {
     this.#importedBy.set(path, files.length > 0 ? files : (this.#importedBy.get(path) ?? []));
   }
 
-  /** Whether a flow has stopped the hub before; then the operator is told. */
+  /** Whether a flow stopped the hub before. If so, it is reported to the operator. */
   #isLeftOut(code: FlowCode): boolean {
     const { reportLeftOut } = this.#options;
     const reason = reportLeftOut && whyLeftOut(code);
@@ -126,7 +126,7 @@ export class FlowPrograms {
   }
 }
 
-/** What a flow file exports. Errors: `TrialError` when the import does not settle, and whatever the flow throws. */
+/** Imports a flow file. Errors: `TrialError` when the import does not settle, and whatever the flow throws. */
 async function importFlow({ path, name, versions }: ImportedCode): Promise<unknown> {
   importVersions(versions);
   const href = `${pathToFileURL(path)}?${versions.get(path)}`;
@@ -136,7 +136,7 @@ async function importFlow({ path, name, versions }: ImportedCode): Promise<unkno
   return module.default;
 }
 
-/** Where a secret may stand, Node.js would quote it: `hunter2 is not defined`. */
+/** Adds the error of a flow. Hides the message where it would quote a secret, such as Node.js's `hunter2 is not defined`. */
 function addMistake(mistakes: MistakeList, name: string, path: string, error: TrialError): void {
   const { place } = error;
   const isSecret =
@@ -147,9 +147,9 @@ function addMistake(mistakes: MistakeList, name: string, path: string, error: Tr
   else mistakes.addFile(name, place === undefined ? message : `${message} (${formatPlace(place)})`);
 }
 
-const inSecret = 'there is an error here; what it says is not shown, since a secret may stand here';
+const inSecret = 'there is an error here; its message is hidden, since this place may hold a secret';
 
-/** Whether a message has words of the lines at a place, where a secret may stand. */
+/** Whether a message quotes words of the lines at a place that may hold a secret. */
 function quotesSecret(message: string, path: string, { line, column }: Place): boolean {
   try {
     const text = readRegularFileSync(path, maxFlowBytes).toString();
@@ -160,14 +160,14 @@ function quotesSecret(message: string, path: string, { line, column }: Place): b
     const words = message.match(/[^\s'"`,]{3,}/g) ?? [];
     return words.some((word) => lines.includes(word)) && isSecretLine(text, offsetAt(text, { line, column }));
   } catch {
-    return false; // it has gone
+    return false; // the file is gone
   }
 }
 
 function asTrialError(error: unknown, code: FlowCode | undefined): TrialError {
   if (error instanceof TrialError) return error;
   const place = placeIn(stackOf(error), (file) => code?.files.get(file)?.name);
-  return new TrialError(`cannot be loaded: ${wordsOf(error)}`, place);
+  return new TrialError(`cannot be loaded: ${describeThrown(error)}`, place);
 }
 
 function codeOf(name: string, path: string, imports: Imports): ImportedCode {
@@ -182,7 +182,7 @@ function codeOf(name: string, path: string, imports: Imports): ImportedCode {
 
 const failuresOf = (path: string) => failures.get(path) ?? 0;
 
-/** Whether no file of a flow was saved with another content. */
+/** Whether all files of a flow still have the same content. */
 function isAsItWas({ files }: FlowCode): boolean {
   return [...files].every(([path, { version }]) => versionOfFile(path) === version);
 }

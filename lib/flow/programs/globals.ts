@@ -1,7 +1,7 @@
-// What all code of a thread shares, and what a flow must leave as it is.
+// The globals that all code of a thread shares, and that a flow must not change.
 import { syncBuiltinESMExports } from 'node:module';
 
-/** Every function of the language and of Node.js that all code shares, by name: `JSON.parse`, `Map.prototype.get`. */
+/** Returns every shared function of the language and of Node.js, by name: `JSON.parse`, `Map.prototype.get`. */
 export function readGlobals(): ReadonlyMap<string, unknown> {
   const found = new Map<string, unknown>();
   visitGlobals((owner, prefix) => {
@@ -11,8 +11,8 @@ export function readGlobals(): ReadonlyMap<string, unknown> {
 }
 
 /**
- * Makes an assignment to `JSON.parse`, `Date.now` and the like an error at that place. The methods of prototypes, such as
- * `Map.prototype.get`, stay as they are: V8 makes slower code where these are locked.
+ * Makes an assignment to `JSON.parse`, `Date.now` and the like an error at its place. The methods of prototypes, such as
+ * `Map.prototype.get`, stay writable: V8 makes slower code where these are locked.
  */
 export function lockGlobals(): void {
   visitGlobals((owner, prefix) => {
@@ -41,14 +41,14 @@ function functionsOf(owner: object): [key: string | symbol, descriptor: Property
   });
 }
 
-// The ways to end a process are shut to flows: a flow that takes one gets an error, which is a fault of that flow.
+// Prevents flows from ending the process: the attempt throws an error, which is a fault of that flow.
 
-/** How many calls of a stack are looked through for a flow. */
+/** How many calls of a stack are searched for a flow. */
 const lookedThrough = 100;
 
 type Exits = Pick<NodeJS.Process, 'exit' | 'abort' | 'kill' | 'pid'> & { reallyExit: (code?: number) => never };
 
-/** Refuses to end the process where `isFlow` says that a stack is a flow's. Returns a way out that is never refused. */
+/** Refuses to end the process if `isFlow` finds a flow in the stack. Returns an exit that is never refused. */
 export function guardExits(host: NodeJS.Process, isFlow: (stack: string) => boolean): Pick<Exits, 'exit'> {
   const exits = host as NodeJS.Process & Exits;
   const exit = exits.exit.bind(host);
@@ -76,7 +76,7 @@ export function guardExits(host: NodeJS.Process, isFlow: (stack: string) => bool
   return { exit };
 }
 
-/** An error whose stack begins with the caller of a function. */
+/** Creates an error whose stack begins at the caller of a function. */
 function errorAbove(called: object, message: string): Error {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = lookedThrough;

@@ -1,5 +1,5 @@
-// The author's own files that a flow in TypeScript imports. Node.js imports a file once by its URL: so the URL of each of them
-// names the content of the file and of all that it imports, and a save of any of them is imported anew.
+// The author's files that a flow in TypeScript imports. Node.js imports each URL once, so the URL of each file identifies the
+// content of the file and of all its imports: a save of any of them leads to a fresh import.
 
 import { readdirSync } from 'node:fs';
 import { findPackageJSON, isBuiltin, type LoadHookSync, type ResolveHookSync, registerHooks } from 'node:module';
@@ -10,12 +10,12 @@ import { nearestName } from '../../json5/nearest-name.ts';
 import { type Position, positionAt } from '../../json5/positions.ts';
 import { isOwnCode, maxFlowBytes, versionOf } from './flow-code.ts';
 import { versionOfFile } from './left-out.ts';
-import { wordsOf } from './stack.ts';
+import { describeThrown } from './stack.ts';
 
-/** Which files a file imports, by full paths. */
+/** The files that each file imports, by full path. */
 export type Imports = Readonly<Record<string, readonly string[]>>;
 
-/** A file and all that it imports, by full paths. */
+/** Returns a file and everything it imports, by full path. */
 export function filesOf(path: string, imports: Imports, found = new Set<string>()): ReadonlySet<string> {
   if (found.has(path)) return found;
   found.add(path);
@@ -23,7 +23,7 @@ export function filesOf(path: string, imports: Imports, found = new Set<string>(
   return found;
 }
 
-/** The version of each file of a flow: it names the content of the file and of all that it imports. */
+/** The version of each file of a flow. It identifies the content of the file and of all its imports. */
 export function versionsOf(path: string, imports: Imports): Map<string, string> {
   const files = [...filesOf(path, imports)];
   const contents = new Map(files.map((file) => [file, versionOfFile(file)]));
@@ -35,16 +35,16 @@ export function versionsOf(path: string, imports: Imports): Map<string, string> 
   );
 }
 
-/** What is told of the imports of the author's own files. */
+/** Receives the imports of the author's files. */
 interface ImportObserver {
-  /** One of them imports another, also where there is no file. */
+  /** A file imports another, even if that does not exist. */
   imports(from: string, to: string): void;
-  /** Something could not be imported. */
+  /** An import failed. */
   fails(error: unknown, from: string, specifier: string): void;
 }
 
 export function observeImports(observer: ImportObserver): void {
-  /** By what each URL was imported last. */
+  /** The last importer of each URL. */
   const importers = new Map<string, FailedImport>();
   registerHooks({
     resolve(specifier, context, nextResolve) {
@@ -78,7 +78,7 @@ export function observeImports(observer: ImportObserver): void {
   });
 }
 
-// Node.js would wait for a named pipe, and read a device for ever: so what it reads for a flow is looked at before.
+// Node.js would wait for a named pipe and read a device without end, so files that it reads for a flow are checked first.
 
 function loadFile(...[url, context, nextLoad]: Parameters<LoadHookSync>): ReturnType<LoadHookSync> {
   const path = ownPath(url);
@@ -86,14 +86,14 @@ function loadFile(...[url, context, nextLoad]: Parameters<LoadHookSync>): Return
   return nextLoad(url, context);
 }
 
-/** A module of the hub itself, by its path from here without ending. */
+/** Returns the URL of a module of the hub, by its path from here without extension. */
 function ownModule(path: string): string {
   return new URL(`${path}${extname(import.meta.filename)}`, import.meta.url).href;
 }
 
 /**
- * To resolve an import Node.js reads the nearest `package.json` above the file. What flows import of the hub is that of the hub which runs
- * them, wherever their folder is; RxJS is that of the hub where the folder has none.
+ * Resolves an import. Node.js reads the nearest `package.json` above the file for it. Flows import the hub that runs them, wherever their
+ * folder is, and the hub's RxJS if their folder has none.
  */
 function resolveOwn(...[specifier, context, nextResolve]: Parameters<ResolveHookSync>): ReturnType<ResolveHookSync> {
   const named = /^(?:file:|\.{0,2}\/)/.test(specifier) ? URL.parse(specifier, context.parentURL) : null;
@@ -107,11 +107,11 @@ function resolveOwn(...[specifier, context, nextResolve]: Parameters<ResolveHook
     return nextResolve(specifier, context);
   } catch (error) {
     if (!Object.hasOwn(rxjsOf, specifier)) throw error;
-    return nextResolve(rxjsOf[specifier]!, context); // the hub was installed elsewhere, and has one
+    return nextResolve(rxjsOf[specifier]!, context); // RxJS is installed with the hub, elsewhere
   }
 }
 
-/** Whether a file can be read. Errors: when something else is there. */
+/** Whether a file can be read. Errors: when the path leads to something other than a file. */
 function isThere(path: string): boolean {
   try {
     readRegularFileSync(path, maxFlowBytes);
@@ -119,22 +119,22 @@ function isThere(path: string): boolean {
   } catch (error) {
     const { code, message } = asFileError(error);
     const isNone = message === nothing || basename(path) === 'package.json';
-    if (isNone && (code === 'ENOENT' || code === 'ENOTDIR')) return false; // Node.js says it
+    if (isNone && (code === 'ENOENT' || code === 'ENOTDIR')) return false; // Node.js reports it
     throw new Error(`${path}: expected a file to import, got ${message}`);
   }
 }
 
 const present = new Map<string, string>();
 let isHooked = false;
-/** What flows get in place of RxJS: the same, with causes, and by the time of the hub. */
+/** The modules that replace RxJS for flows: RxJS with causes and the clock of the hub. */
 const rxjsOf: Readonly<Record<string, string>> = {
   rxjs: ownModule('../rxjs'),
   'rxjs/operators': ownModule('../rxjs-operators'),
 };
-/** Whether what was found as RxJS is of the version that the hub has, wherever it stands, by its URL. */
+/** Whether the RxJS found at a URL has the hub's version, wherever it is. */
 const isOurRxjs = new Map<string, boolean>();
 
-/** From now on these files import each other in these versions, and the RxJS of the hub. */
+/** From now on, these files import each other in these versions, and the RxJS of the hub. */
 export function importVersions(versions: ReadonlyMap<string, string>): void {
   for (const [path, version] of versions) present.set(path, version);
   if (isHooked) return;
@@ -152,7 +152,7 @@ export function importVersions(versions: ReadonlyMap<string, string>): void {
   });
 }
 
-/** Another major version is another RxJS: its author wants that one. */
+/** Whether the RxJS at a URL may be replaced: another major version is one that its author chose. */
 function isOurs(url: string): boolean {
   let isOne = isOurRxjs.get(url);
   if (isOne === undefined) {
@@ -162,7 +162,7 @@ function isOurs(url: string): boolean {
   return isOne;
 }
 
-/** The major version of the package that a file belongs to; undefined: it belongs to none. */
+/** The major version of the package that a file belongs to; undefined: no package. */
 function majorOf(url: string): string | undefined {
   const path = findPackageJSON(url);
   if (path === undefined) return undefined;
@@ -170,39 +170,39 @@ function majorOf(url: string): string | undefined {
   return version?.split('.', 1)[0];
 }
 
-/** The full path of one of the author's own files; undefined: the URL leads elsewhere. */
+/** The full path of one of the author's files; undefined: the URL leads elsewhere. */
 function ownPath(url = ''): string | undefined {
   if (!url.startsWith('file:')) return undefined;
   const path = fileURLToPath(url);
   return isOwnCode(path) ? path : undefined;
 }
 
-// Imports of a flow that failed: what is told of them, and where they stand. No stack leads to an import.
+// Failed imports of a flow: their messages and places. No stack leads to an import.
 
-/** What a file names that it imports. */
+/** An import in a file. */
 export interface FailedImport {
   /** The full path of the file. */
   readonly from: string;
   readonly specifier: string;
 }
 
-/** Why something cannot be imported, in one line. */
-export function wordsOfImport(error: unknown, specifier: string): string {
+/** Says in one line why an import failed. */
+export function describeFailedImport(error: unknown, specifier: string): string {
   const { code, url } = error as { code?: unknown; url?: unknown };
-  if (code !== 'ERR_MODULE_NOT_FOUND') return wordsOf(error).replace(/ imported from .*$/, '');
+  if (code !== 'ERR_MODULE_NOT_FOUND') return describeThrown(error).replace(/ imported from .*$/, '');
   if (typeof url !== 'string' || !url.startsWith('file:')) return `there is no package "${specifier}" here`;
   const nearest = nearestFile(specifier, url);
   return `there is no file "${specifier}"${nearest === undefined ? '' : `, did you mean "${nearest}"?`}`;
 }
 
-/** Where a text imports something, whichever way. */
+/** Finds where a text imports a specifier, in any form of import. */
 export function placeOfImport(text: string, specifier: string): Position | undefined {
   const escaped = specifier.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
   const found = new RegExp(`\\b(?:from|import)\\s*\\(?\\s*(?=(['"\`])${escaped}\\1)`).exec(text);
   return found === null ? undefined : positionAt(text, found.index + found[0].length);
 }
 
-/** The file in the same folder that has nearly that name. */
+/** Finds the file with the nearest name in the same folder. */
 function nearestFile(specifier: string, url: string): string | undefined {
   try {
     const path = fileURLToPath(url);
@@ -215,6 +215,6 @@ function nearestFile(specifier: string, url: string): string | undefined {
     const nearest = nearestName(stem, ending === '' ? files : files.map((file) => basename(file, ending)));
     return nearest === undefined ? undefined : `${specifier.slice(0, -name.length)}${nearest}${ending}`;
   } catch {
-    return undefined; // there is no such folder either
+    return undefined; // the folder does not exist either
   }
 }

@@ -1,5 +1,5 @@
-// Flows that have stopped the hub are left out. A note beside them names the content that did it, so that a changed file is
-// tried again. These notes are the only files that the hub writes beside flow files.
+// Flows that stopped the hub are left out. A note in their folder identifies the content that did so; a changed file is tried
+// again. These notes are the only files that the hub writes in folders of flow files.
 
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -8,7 +8,7 @@ import { readRegularFileSync } from '../../files/regular-file.ts';
 import { record } from '../../model/record-schema.ts';
 import { type FlowCode, maxFlowBytes, versionOf } from './flow-code.ts';
 
-/** The name of the notes of a folder; no flow file has it. */
+/** The name of the file of notes in a folder. No flow file can have it. */
 const noteName = '.patchbay-left-out.json';
 const maxNoteBytes = 1024 * 1024;
 
@@ -19,7 +19,7 @@ const notesSchema = record(
 
 type Notes = z.output<typeof notesSchema>;
 
-/** Notes that a flow is left out as long as it has this content. Errors: when the note cannot be written. */
+/** Notes that a flow is left out while it has this content. Errors: when the note cannot be written. */
 export function leaveOut({ path, files }: FlowCode, reason: string): void {
   const folder = dirname(path);
   const versions = [...files].map(([file, { version }]) => [relative(folder, file), version]);
@@ -27,7 +27,7 @@ export function leaveOut({ path, files }: FlowCode, reason: string): void {
   writeNotes(folder, { ...readNotes(folder), [basename(path)]: note });
 }
 
-/** Why a flow is left out; undefined: it is not. A note on a content that the flow no longer has is removed. */
+/** Says why a flow is left out; undefined: it is not. Removes a note about content that the flow no longer has. */
 export function whyLeftOut({ path }: Pick<FlowCode, 'path'>): string | undefined {
   const folder = dirname(path);
   const { [basename(path)]: note, ...others } = readNotes(folder);
@@ -40,7 +40,7 @@ export function whyLeftOut({ path }: Pick<FlowCode, 'path'>): string | undefined
   return undefined;
 }
 
-/** Names the content of a file; empty: the file cannot be read. */
+/** Identifies the content of a file; empty: the file cannot be read. */
 export function versionOfFile(path: string): string {
   try {
     return versionOf(readRegularFileSync(path, maxFlowBytes));
@@ -63,7 +63,7 @@ function writeNotes(folder: string, notes: Notes): void {
     rmSync(path, { force: true });
     return;
   }
-  rmSync(`${path}~`, { force: true }); // what else has the name, such as a pipe, is not written to
+  rmSync(`${path}~`, { force: true }); // never write to something else with this name, such as a pipe
   writeFileSync(`${path}~`, `${JSON.stringify(notes, undefined, 2)}\n`, { flag: 'wx' });
   renameSync(`${path}~`, path);
 }

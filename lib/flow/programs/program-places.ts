@@ -1,9 +1,9 @@
-// Where something stands in the text of a flow in TypeScript: a setting, a text, a throw. The text is not read as TypeScript, so
-// that a place is the likely one: that of the first, or of the item of a list that is asked for.
+// Finds places in the text of a flow in TypeScript: of a setting, a text, a throw. The text is not parsed as TypeScript, so a place is
+// a likely one: the first match, or the match of the list item in question.
 import type { SettingPath } from '../../json5/mistake.ts';
 import { type Position, positionAt } from '../../json5/positions.ts';
 
-/** Where a setting is, or the text that is its value, or with an offset that character of it; undefined: nowhere. */
+/** Where a setting is, or its value if that is a text, or with an offset a character of the value; undefined: not found. */
 export function placeOfSetting(
   text: string,
   path: SettingPath,
@@ -32,7 +32,7 @@ export function placeOfSetting(
   return place === undefined ? undefined : positionAt(text, place);
 }
 
-/** Where a text throws something that is no error, and so has no stack. */
+/** Where a text throws a value that is not an Error, and so has no stack. */
 export function placeOfThrow(text: string, thrown: string): Position | undefined {
   const written = thrown === 'null' || thrown === 'undefined' ? `\\b${thrown}\\b` : literalOf(thrown).source;
   const [first] = findAll(text, new RegExp(`\\bthrow\\s+(?:${written})`, 'g'));
@@ -47,7 +47,7 @@ function keyOf(name: string): RegExp {
   return new RegExp(`(?<![\\w$.])['"]?${escaped(name)}['"]?(?=\\s*[:(,}])`, 'g');
 }
 
-/** A name with the text that it is set to. */
+/** Matches a name with the text that it is set to. */
 function settingOf(name: string, value: string): RegExp {
   return new RegExp(`(?<![\\w$.])['"]?${escaped(name)}['"]?\\s*:\\s*${literalOf(value).source}`, 'g');
 }

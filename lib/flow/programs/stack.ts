@@ -1,9 +1,9 @@
-// Stacks of errors: where they lead, and what was thrown.
+// Stacks of errors: the places they lead to, and descriptions of thrown values.
 
 import { Session } from 'node:inspector';
 import { fileURLToPath } from 'node:url';
 
-/** A place in a file as people know it. */
+/** A place in a file, as shown to people. */
 export interface Place {
   readonly name: string;
   readonly line: number;
@@ -15,10 +15,10 @@ export interface Frame extends Omit<Place, 'name'> {
   readonly path: string;
 }
 
-/** `at call (file:///a/b.ts?version:12:5)`, and what stands above a mistake in the syntax: `/a/b.ts:12`. */
+/** `at call (file:///a/b.ts?version:12:5)`, and the line above a syntax error: `/a/b.ts:12`. */
 const framePattern = /(file:\/\/[^\s?)]+?|^(?:[A-Za-z]:)?[\\/].*?)(?:\?[^\s:)]*)?:(\d+)(?::(\d+))?(?=[\s)]|$)/gm;
 
-/** Where a stack first is in a file that `nameOf` has a name for. */
+/** The first place of a stack in a file that `nameOf` knows. */
 export function placeIn(stack: string, nameOf: (path: string) => string | undefined): Place | undefined {
   for (const { path, line, column } of framesOf(stack)) {
     const name = nameOf(path);
@@ -32,7 +32,7 @@ export function formatPlace({ name, line, column }: Place): string {
   return `${name}:${line}:${column}`;
 }
 
-/** The stack of whatever was thrown, empty where it has none. */
+/** The stack of a thrown value; empty if it has none. */
 export function stackOf(error: unknown): string {
   try {
     const stack = (error as Partial<Error> | null | undefined)?.stack;
@@ -42,21 +42,21 @@ export function stackOf(error: unknown): string {
   }
 }
 
-/** Whatever was thrown, in one line. */
-export function wordsOf(error: unknown): string {
+/** Describes a thrown value in one line. */
+export function describeThrown(error: unknown): string {
   try {
-    if (!(error instanceof Error)) return `${String(error)} was thrown, which is no error`;
+    if (!(error instanceof Error)) return `${String(error)} was thrown, which is not an Error`;
     const rejected = /The promise rejected with the reason "(.*)"\.$/s.exec(error.message);
-    if (rejected !== null) return `a promise was rejected with ${rejected[1]}, which is no error`;
+    if (rejected !== null) return `a promise was rejected with ${rejected[1]}, which is not an Error`;
     const { message, name, cause } = error;
-    const words = String(message || name).split('\n', 1)[0]!;
-    return cause instanceof Error ? `${words}: ${wordsOf(cause)}` : words;
+    const text = String(message || name).split('\n', 1)[0]!;
+    return cause instanceof Error ? `${text}: ${describeThrown(cause)}` : text;
   } catch {
     return 'something was thrown that cannot be shown';
   }
 }
 
-/** The places of a stack, innermost first; what is in no file is left out. */
+/** The places of a stack, innermost first, without calls that are in no file. */
 export function framesOf(stack: string): Frame[] {
   return [...stack.matchAll(framePattern)].flatMap(([, at = '', line, column = '1']) => {
     try {
@@ -68,18 +68,18 @@ export function framesOf(stack: string): Frame[] {
   });
 }
 
-// Finds where another thread is at this moment. It asks the inspector of V8, which interrupts even a loop without end.
+// Finds where another thread is right now. It asks the inspector of V8, which interrupts even an endless loop.
 
-/** How long a thread that is busy may take to say where it is. */
+/** How long a busy thread may take to report where it is. */
 const deadlineMs = 5000;
 
-/** A line to the inspector of the other thread. */
-interface Line {
+/** A connection to the inspector of the other thread. */
+interface InspectorConnection {
   send(method: string): void;
   close(): void;
 }
 
-interface Said {
+interface InspectorMessage {
   readonly method?: string;
   readonly params?: unknown;
 }
@@ -93,7 +93,7 @@ interface Paused {
   readonly callFrames: readonly { location: { scriptId: string; lineNumber: number; columnNumber?: number } }[];
 }
 
-/** Where the main thread is: a line per call, innermost first, `file:///…:12:5`; undefined: it runs no code. For threads. */
+/** Where the main thread is: a line per call, innermost first, `file:///…:12:5`; undefined: it runs no code. Call it from another thread. */
 export function stackOfMainThread(): Promise<string | undefined> {
   return pause((notify) => {
     const session = new Session();
@@ -104,8 +104,8 @@ export function stackOfMainThread(): Promise<string | undefined> {
 }
 
 /**
- * Where a thread is that this thread has started, as `stackOfMainThread`. Who is to end the thread, or the process, aborts this first:
- * a thread that is interrupted when nobody is there any more waits for ever, and the process for it.
+ * Where a thread started by this thread is, in the form of `stackOfMainThread`. Before you end that thread or the process, abort
+ * `signal`: a thread that is interrupted after its observer is gone waits for ever, and the process waits for it.
  */
 export function stackOfThread(threadId: number, signal?: AbortSignal): Promise<string | undefined> {
   return pause((notify) => {
@@ -125,7 +125,7 @@ export function stackOfThread(threadId: number, signal?: AbortSignal): Promise<s
       for (const message of waiting.splice(0)) session.post('NodeWorker.sendMessageToWorker', { sessionId, message });
     });
     session.on('NodeWorker.receivedMessageFromWorker', ({ params }) => {
-      if (params.sessionId === sessionId) notify(JSON.parse(params.message) as Said);
+      if (params.sessionId === sessionId) notify(JSON.parse(params.message) as InspectorMessage);
     });
     session.post('NodeWorker.enable', { waitForDebuggerOnStart: false });
     return { send, close: () => session.disconnect() };
@@ -133,23 +133,23 @@ export function stackOfThread(threadId: number, signal?: AbortSignal): Promise<s
 }
 
 async function pause(
-  connect: (notify: (said: Said) => void) => Line,
+  connect: (notify: (message: InspectorMessage) => void) => InspectorConnection,
   signal?: AbortSignal,
 ): Promise<string | undefined> {
   const urls = new Map<string, string>();
   const paused = Promise.withResolvers<string | undefined>();
-  const line = connect(({ method, params }) => {
+  const inspector = connect(({ method, params }) => {
     if (method === 'Debugger.scriptParsed') urls.set((params as Script).scriptId, (params as Script).url);
     if (method === 'Debugger.paused') paused.resolve(formatFrames(params as Paused, urls));
   });
   const late = setTimeout(() => paused.resolve(undefined), deadlineMs);
   signal?.addEventListener('abort', () => paused.resolve(undefined));
-  line.send('Debugger.enable');
-  line.send('Debugger.pause');
+  inspector.send('Debugger.enable');
+  inspector.send('Debugger.pause');
   const stack = await paused.promise;
   clearTimeout(late);
-  line.send('Debugger.disable');
-  line.close();
+  inspector.send('Debugger.disable');
+  inspector.close();
   return stack;
 }
 

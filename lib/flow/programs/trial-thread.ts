@@ -1,5 +1,5 @@
-// The thread in which a flow in TypeScript is tried before the hub imports it. Whatever the flow does, it does to this thread
-// alone. What flows import is loaded before the first flow is tried.
+// The thread that tries a flow in TypeScript before the hub imports it. Whatever the flow does, it does to this thread
+// only. Modules that flows import are loaded before the first trial.
 
 import { registerHooks } from 'node:module';
 import { extname } from 'node:path';
@@ -10,15 +10,15 @@ import { Streams } from '../streams.ts';
 import { Awaits } from './awaits.ts';
 import { isOwnCode } from './flow-code.ts';
 import { guardExits, lockGlobals, readGlobals } from './globals.ts';
-import { type FailedImport, filesOf, type Imports, observeImports, wordsOfImport } from './imports.ts';
-import { type Frame, stackOf, wordsOf } from './stack.ts';
+import { describeFailedImport, type FailedImport, filesOf, type Imports, observeImports } from './imports.ts';
+import { describeThrown, type Frame, stackOf } from './stack.ts';
 
 const [hub, authoring] = ['index', 'authoring'].map(
   (module) => new URL(`../../${module}${extname(import.meta.filename)}`, import.meta.url).href,
 ) as [string, string];
 let isWhole = false;
 
-/** From now on flows import the small part of the hub, which is loaded. */
+/** From now on, flows import only the loaded small part of the hub, which has what flows usually import. */
 export async function useLeanHub(): Promise<void> {
   await import(authoring);
   registerHooks({
@@ -27,63 +27,64 @@ export async function useLeanHub(): Promise<void> {
       const { url } = resolved;
       if (!isWhole) return url === hub ? { ...resolved, url: authoring } : resolved;
       const isFlow = url.startsWith('file:') && isOwnCode(fileURLToPath(url));
-      return isFlow ? { ...resolved, url: `${url}?whole` } : resolved; // Node.js keeps what it has read by the other name
+      return isFlow ? { ...resolved, url: `${url}?whole` } : resolved; // Node.js caches by URL
     },
   });
 }
 
-/** Whether a flow cannot be imported because it wants more of the hub, or what nobody has. */
+/** Whether an import failed because the flow needs more of the hub, or an export that does not exist. */
 export function wantsMore(error: unknown): boolean {
   return !isWhole && error instanceof SyntaxError && error.message.includes('does not provide an export named');
 }
 
-/** From now on flows import the whole hub. */
+/** From now on, flows import the whole hub. */
 export async function useWholeHub(): Promise<void> {
   isWhole = true;
   await import(hub);
 }
 
-/** A flow to be tried, by the URL of its file, or `asksWhere` the one that is being tried waits. */
+/** A flow to try, by the URL of its file; or `asksWhere`: report where the flow on trial waits. */
 export type TrialRequest = { readonly href: string } | { readonly asksWhere: true };
 
-/** What the thread answers: how a flow did, or whether it is ready for one. */
+/** An answer of the thread: how a flow did, or whether the thread is ready. */
 export type TrialAnswer =
-  /** false: the flow wants more of the hub. It is to be tried again when the thread is ready, which has loaded all of it then. */
+  /** false: the flow needs more of the hub, which is loaded now. Try it again once the thread reports that it is ready. */
   | { readonly isReady: boolean }
-  /** What its files import, and its connections, as data. */
+  /** The imports of the flow's files, and its connections as data. */
   | { readonly imports: Imports; readonly connections: unknown }
-  /** Of a flow that failed, what its files import as far as they were read. */
+  /** A flow that failed, with the imports of those files that were read. */
   | {
       readonly imports: Imports;
       readonly message: string;
       readonly stack: string;
-      /** What could not be imported. */
+      /** The import that failed, if any. */
       readonly failedImport: FailedImport | undefined;
     }
-  /** Where the flow waits; undefined: nobody knows. */
+  /** Where the flow waits; undefined: not known. */
   | { readonly waitsAt: Frame | undefined };
 
-/** How long the thread waits for faults of a flow that come right after it was loaded. */
+/** How long the thread waits for faults right after a flow was loaded. */
 const lingerMs = 20;
-/** How long an import of what was imported before takes at most. */
+/** The maximum time that an import of something already imported takes. */
 const settlingMs = 20;
 
 const port = parentPort!;
 const answer = (answer: TrialAnswer) => port.postMessage(answer);
 const fail = (error: unknown) => {
   const failedImport = failedImports.get(error);
-  const words = failedImport === undefined ? wordsOf(error) : wordsOfImport(error, failedImport.specifier);
-  answer({ imports: imports(), message: `${fault}: ${words}`, stack: stackOf(error), failedImport });
+  const reason =
+    failedImport === undefined ? describeThrown(error) : describeFailedImport(error, failedImport.specifier);
+  answer({ imports: imports(), message: `${fault}: ${reason}`, stack: stackOf(error), failedImport });
 };
-/** What an error at this moment means. */
+/** The message prefix of an error at this moment. */
 let fault = 'cannot be loaded';
 
 const importsOf = new Map<string, Set<string>>();
 const failedImports = new Map<unknown, FailedImport>();
 const awaits = new Awaits();
-/** The flow that is being tried. */
+/** The flow on trial. */
 let tried = '';
-/** What is global, by name, before the first flow is tried. */
+/** The globals, by name, before the first trial. */
 let globals: ReturnType<typeof readGlobals>;
 void start();
 
@@ -123,20 +124,20 @@ async function tryFlow(href: string): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, lingerMs));
   const now = readGlobals();
   const changed = [...globals].find(([name, value]) => now.get(name) !== value);
-  if (changed !== undefined) throw new Error(`changes ${changed[0]}, which the hub needs as it is`);
+  if (changed !== undefined) throw new Error(`changes ${changed[0]}, which the hub needs unchanged`);
   answer({ imports: imports(), connections: asData(flow?.connections) });
 }
 
-/** Where the file waits that all others wait for. */
+/** Finds where the file waits that all other files wait for. */
 async function findWaiting(): Promise<Frame | undefined> {
   awaits.end();
-  const files = [...filesOf(fileURLToPath(tried), imports())].reverse(); // what a file imports comes before it
+  const files = [...filesOf(fileURLToPath(tried), imports())].reverse(); // imported files first
   const haveEnded = await Promise.all(files.map(hasEnded));
   const last = awaits.last();
   return files.filter((_, index) => !haveEnded[index]).flatMap((path) => last.get(path) ?? [])[0];
 }
 
-/** Whether a file that was imported before has come to its end; an import of it waits as long as the first. */
+/** Whether a file that was imported before has finished. Another import of it waits as long as the first. */
 function hasEnded(path: string): Promise<boolean> {
   const settled = import(pathToFileURL(path).href).then(
     () => true,
@@ -151,7 +152,7 @@ async function loadHub(): Promise<void> {
   answer({ isReady: true });
 }
 
-/** Of all flows that were tried here. */
+/** The imports of all flows tried on this thread. */
 function imports(): Imports {
   return Object.fromEntries([...importsOf].map(([from, to]) => [from, [...to]]));
 }

@@ -1,5 +1,5 @@
-// Tries a flow in TypeScript in a thread of its own, before the hub imports it. There an import that never settles, a loop
-// without end, an attempt to end the process and a fault at import do no harm.
+// Tries a flow in TypeScript in a separate thread before the hub imports it. There, an import that never settles, an endless
+// loop, an attempt to end the process and a fault at import do no harm.
 import { extname } from 'node:path';
 import { cpuUsage } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
@@ -14,36 +14,36 @@ import { placeOfThrow } from './program-places.ts';
 import { type Frame, type Place, placeIn, stackOfThread } from './stack.ts';
 import type { TrialAnswer, TrialRequest } from './trial-thread.ts';
 
-/** How long the import of a flow, and its `rules(on)`, may take. */
+/** How long the import of a flow, with its `rules(on)`, may take. */
 export const importDeadlineMs = 2000;
-/** On a machine so busy that the process has not worked for that long, it may take so long. */
+/** The limit on a machine so busy that this process has not used that much CPU time. */
 const starvedDeadlineMs = 10_000;
-/** The same while a newer save waits. */
+/** The limit while a newer save is waiting. */
 const hurriedDeadlineMs = 300;
-/** A thread waits that is busy for less than this share of its time. */
+/** A thread counts as waiting if it is busy for less than this share of the time. */
 const waitingShare = 0.5;
-/** What a thread may take: its objects, and the data of its buffers. */
+/** The memory limit of a thread: its objects, and the data of its buffers. */
 const memoryMb = 512;
-/** That is looked at so often. */
+/** How often the memory is checked. */
 const lookMs = 50;
 /**
- * Here V8 ends a thread by itself, but ends the whole process when the thread asks for much at once, as for an array that grows: it
- * is so far away that the thread has been looked at before.
+ * The limit at which V8 itself ends a thread. If the thread requests a lot at once, as for a growing array, V8 ends the whole process
+ * instead: so this limit is far above the one that is checked first.
  */
 const heapMb = 4 * memoryMb;
 
 const program = new URL(`./trial-thread${extname(import.meta.filename)}`, import.meta.url);
 
-/** How people call a file of the flow, by its full path; undefined: it is none of the author's own. */
+/** Returns the shown name of a file of the flow, by its full path; undefined: not one of the author's files. */
 type NameOf = (path: string) => string | undefined;
 
-/** What a trial has found: what the files of the flow import, and its connections, as data. */
+/** The result of a trial: the imports of the flow's files, and its connections as data. */
 interface Tried {
   readonly imports: Imports;
   readonly connections: unknown;
 }
 
-/** Why a flow is not taken, in a sentence; `place` is where in its file, `imports` what its files import, as far as known. */
+/** Why a flow is rejected, in a sentence; `place` is where in its file, `imports` the imports of its files, as far as known. */
 export class TrialError extends Error {
   readonly place: Place | undefined;
   readonly imports: Imports;
@@ -55,10 +55,10 @@ export class TrialError extends Error {
   }
 }
 
-/** Where something is thrown that is no error: it has no stack. */
+/** Where a value is thrown that is not an Error, and so has no stack. */
 function placeOfThrown(message: string, path: string, name: string): Place | undefined {
   const [, thrown] =
-    /^(?:cannot be loaded|rules: failed|failed as soon as it was loaded): (.*) was thrown, which is no error$/s.exec(
+    /^(?:cannot be loaded|rules: failed|failed as soon as it was loaded): (.*) was thrown, which is not an Error$/s.exec(
       message,
     ) ?? [];
   const place = thrown === undefined ? undefined : placeOfThrow(textIfAny(path), thrown);
@@ -71,7 +71,7 @@ function placeOfFailedImport({ from, specifier }: FailedImport, nameOf: NameOf):
   return place && name !== undefined ? { ...place, name } : undefined;
 }
 
-/** The place of what V8 tells of an `await`, which is that of what is awaited. */
+/** The place of an `await`. V8 reports the place of the awaited expression. */
 function placeOfAwait({ path, line, column }: Frame, nameOf: NameOf): Place | undefined {
   const name = nameOf(path);
   const before =
@@ -82,7 +82,7 @@ function placeOfAwait({ path, line, column }: Frame, nameOf: NameOf): Place | un
   return name === undefined ? undefined : { name, line, column: found === null ? column : found.index + 1 };
 }
 
-/** The text of a file that was imported a moment ago; empty: it can no longer be read. */
+/** The text of a file that was just imported; empty: it can no longer be read. */
 function textIfAny(path: string): string {
   try {
     return readRegularFileSync(path, maxFlowBytes).toString();
@@ -91,7 +91,7 @@ function textIfAny(path: string): string {
   }
 }
 
-/** A thread that tries the flows of one load, one after another. After a fault it cannot be used any more. */
+/** A thread that tries the flows of one load, one after another. It is unusable after a fault. */
 export class Trial {
   readonly #worker = new Worker(program, {
     stdout: true,
@@ -102,18 +102,18 @@ export class Trial {
   readonly #ending = new AbortController();
   #isHurried = false;
   #isAsked = false;
-  /** It has taken more memory than it may. */
+  /** Whether it has taken more memory than allowed. */
   #isGreedy = false;
   #watching: Promise<void> | undefined;
 
   constructor() {
     this.#ready = this.#answer();
-    this.#ready.catch(() => {}); // `run` waits for it, and errs
-    this.#worker.on('error', () => {}); // who waits for an answer is told; a flow may fail also after that
+    this.#ready.catch(() => {}); // `run` awaits it and reports the error
+    this.#worker.on('error', () => {}); // `#answer` reports it; a flow may also fail later
     this.#worker.unref();
   }
 
-  /** Tries a flow, its file by its full path and its name. Errors: `TrialError`; the thread has ended then. */
+  /** Tries a flow, given the full path and the name of its file. Errors: `TrialError`; the thread has ended then. */
   async run(path: string, name: string): Promise<Tried> {
     const nameOf = (file: string) => ownName(file, { path, name });
     this.#worker.ref();
@@ -143,7 +143,7 @@ export class Trial {
     }
   }
 
-  /** What the thread answers to a flow. Errors: `TrialError` when it does not answer in time. */
+  /** Has the thread try a flow, and returns its answer. Errors: `TrialError` when it does not answer in time. */
   async #ask(path: string, nameOf: NameOf): Promise<TrialAnswer> {
     const answer = this.#answer();
     const before = this.#worker.performance.eventLoopUtilization();
@@ -160,13 +160,13 @@ export class Trial {
     try {
       const tried = await withinTicks(answer, isLate);
       if (tried !== undefined) return tried;
-      throw await this.#lateness(nameOf, waits());
+      throw await this.#explainTimeout(nameOf, waits());
     } finally {
       this.#isAsked = false;
     }
   }
 
-  /** Until the thread ends: once it has taken too much, whoever waits for its answer is told, or it is ended if nobody does. */
+  /** Watches the thread until it ends. Once it takes too much memory, the pending request fails, or the thread ends if there is none. */
   async #watchMemory(): Promise<void> {
     while (!this.#isGreedy) {
       await setTimeout(lookMs, undefined, { ref: false });
@@ -177,7 +177,7 @@ export class Trial {
     if (!this.#isAsked) this.end();
   }
 
-  /** A newer save waits: the flow has less time, which only a faulty one needs. */
+  /** Shortens the time limit, which only a faulty flow reaches: a newer save is waiting. */
   hurry(): void {
     this.#isHurried = true;
   }
@@ -187,9 +187,10 @@ export class Trial {
     void this.#worker.terminate();
   }
 
-  async #lateness(nameOf: NameOf, waits: boolean): Promise<TrialError> {
-    if (this.#isHurried) return new TrialError('cannot be loaded: was not read in time, and a newer save waits');
-    const inTime = `cannot be loaded: expected a file that is read within ${importDeadlineMs / 1000} s`;
+  async #explainTimeout(nameOf: NameOf, waits: boolean): Promise<TrialError> {
+    if (this.#isHurried)
+      return new TrialError('cannot be loaded: it was not read in time, and a newer save is waiting');
+    const inTime = `cannot be loaded: expected a file that loads within ${importDeadlineMs / 1000} s`;
     if (waits && !this.#isGreedy) {
       const waitsAt = await this.#askWhere();
       const place = waitsAt && placeOfAwait(waitsAt, nameOf);
@@ -198,11 +199,11 @@ export class Trial {
     const stack = await stackOfThread(this.#worker.threadId, this.#ending.signal).catch(() => '');
     const fault = this.#isGreedy
       ? `cannot be loaded: expected a file that takes at most ${memoryMb} MB of memory, it takes more`
-      : `${inTime}, it still runs, as in a loop without end`;
+      : `${inTime}, it still runs, as in an endless loop`;
     return new TrialError(fault, placeIn(stack ?? '', nameOf));
   }
 
-  /** Where the flow waits; undefined: the thread does not say. */
+  /** Where the flow waits; undefined: the thread does not answer. */
   async #askWhere(): Promise<Frame | undefined> {
     const answer = this.#answer().catch(() => undefined);
     this.#worker.postMessage({ asksWhere: true } satisfies TrialRequest);
@@ -210,11 +211,11 @@ export class Trial {
     return answered && 'waitsAt' in answered ? answered.waitsAt : undefined;
   }
 
-  /** The next answer of the thread. Errors: when the thread ends instead. */
+  /** Waits for the next answer of the thread. Errors: when the thread ends instead. */
   #answer(): Promise<TrialAnswer> {
     const { promise, resolve, reject } = Promise.withResolvers<TrialAnswer>();
     const fail = (error: unknown) => reject(new TrialError(`cannot be loaded: ${messageOf(error)}`));
-    const exit = () => fail('it has ended the thread in which it was tried');
+    const exit = () => fail('it ended the thread that tried it');
     this.#worker.once('message', resolve).once('error', fail).once('exit', exit);
     return promise.finally(() => {
       this.#worker.off('message', resolve).off('error', fail).off('exit', exit);
@@ -232,19 +233,19 @@ async function takenBy(thread: Worker): Promise<number | undefined> {
   }
 }
 
-/** How long this process has worked, all threads together. */
+/** The CPU time of this process, all threads together. */
 function workedMs(since: NodeJS.CpuUsage): number {
   const { user, system } = cpuUsage(since);
   return (user + system) / 1000;
 }
 
-// The threads in which flows are tried: one for the load that is under way, and one that is ready for the next.
+// The threads that try flows: one for the load in progress, and one ready for the next.
 
 export class Trials {
   #present: Trial | undefined;
   #spare: Trial | undefined;
 
-  /** Tries a flow, its file by its full path and its name. Errors: `TrialError`. */
+  /** Tries a flow, given the full path and the name of its file. Errors: `TrialError`. */
   async run(path: string, name: string): Promise<Tried> {
     this.#present ??= this.#takeSpare() ?? new Trial();
     try {
@@ -255,19 +256,19 @@ export class Trials {
     }
   }
 
-  /** A newer save waits: a flow that takes long is not waited for. */
+  /** Stops waiting for a slow flow: a newer save is waiting. */
   hurry(): void {
     if (this.#present === undefined) return;
     this.#present.hurry();
     this.prepare();
   }
 
-  /** Makes a thread ready for the next load. */
+  /** Prepares a thread for the next load. */
   prepare(): void {
     this.#spare ??= new Trial();
   }
 
-  /** The load is over: what was tried must not be there for the next load. */
+  /** Ends the load and its thread: flows tried in it must not affect the next load. */
   end(): void {
     this.#present?.end();
     this.#present = undefined;

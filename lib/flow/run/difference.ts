@@ -1,10 +1,10 @@
-// What a reload has swapped, by name.
+// The differences that a reload made, by name.
 
 import type { Difference } from '../../model/reports/reload-report.ts';
 
 export type { Difference } from '../../model/reports/reload-report.ts';
 
-/** Compares the names that have left with those that have come: a name in both has changed. */
+/** Compares the names that left with those that came: a name in both has changed. */
 export function differenceOf(left: Iterable<string>, come: Iterable<string>): Difference {
   const before = new Set(left);
   const after = new Set(come);

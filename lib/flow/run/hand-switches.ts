@@ -1,30 +1,30 @@
-// What operators have switched otherwise than flow files say: rules that are off or on, connections that are stopped or started. It lasts
-// until the hub ends, or until the text is another. Whatever comes back by itself is named in the log and in the audit.
+// Switches by operators that override the flow files: rules switched off or on, connections stopped or started. A switch lasts until
+// the hub ends or the text changes. Whatever returns to its flow file is named in the log and in the audit.
 
 import type { Log } from '../../connections/connection.ts';
 import type { Origin } from '../../model/parameter.ts';
 import type { HubPersistence } from './connections/hub-persistence.ts';
 
-/** How somebody has switched a rule or a connection. */
+/** How an operator switched a rule or a connection. */
 export interface HandSwitch {
   readonly isOn: boolean;
   readonly by: Origin;
 }
 
-/** What was switched. */
+/** A rule or connection that can be switched. */
 export interface Switchable {
   readonly kind: 'rule' | 'connection';
   readonly name: string;
   readonly file: string;
 }
 
-/** What a store has kept of it. */
+/** A switch as a store keeps it. */
 interface Kept extends Switchable {
   readonly isOn: boolean;
   readonly by: string;
 }
 
-const startedAnew = 'the hub has started anew';
+const hubRestarted = 'the hub was restarted';
 
 export class HandSwitches {
   readonly #log: Log;
@@ -36,7 +36,7 @@ export class HandSwitches {
     this.#persistence = persistence;
   }
 
-  /** Takes note of a switch; undefined: it is as its flow file says. */
+  /** Records a switch; undefined: the flow file applies. */
   note(what: Switchable, by: HandSwitch | undefined): void {
     const { kind, name, file } = what;
     const id = idOf(what);
@@ -47,15 +47,15 @@ export class HandSwitches {
     this.#persistence.remember(id, () => kept);
   }
 
-  /** What was switched goes by its flow file again: that is told, unless it stays as it is. `why`: its text has changed. */
+  /** Ends a switch: the flow file applies again. Reports that if it changes something. `why`: its text has changed. */
   release(what: Switchable, { isOn, by }: HandSwitch, isOnAgain: boolean, why: string): void {
     this.note(what, undefined);
     if (isOn !== isOnAgain) this.#report({ ...what, isOn, by: by.name }, why);
   }
 
   /**
-   * Tells what an earlier run of the hub had switched and is not any more. `isOn` tells how something is; undefined: there is none of
-   * the name. To be called whenever a store has given back what it keeps.
+   * Reports the switches of an earlier run of the hub that no longer apply. `isOn` returns the state of a rule or connection; undefined:
+   * none has the name. Call it whenever a store has restored its values.
    */
   recall(isOn: (what: Switchable) => boolean | undefined): void {
     for (const kept of this.#persistence.takeRemembered().values()) {
@@ -63,27 +63,27 @@ export class HandSwitches {
       if (this.#present.has(idOf(kept))) continue;
       this.#persistence.remember(idOf(kept), () => undefined);
       const now = isOn(kept);
-      if (now !== undefined && now !== kept.isOn) this.#report(kept, startedAnew);
+      if (now !== undefined && now !== kept.isOn) this.#report(kept, hubRestarted);
     }
   }
 
-  /** The hub ends: says what will be as flow files say when it starts again. */
+  /** Logs, when the hub ends, which switches end with it. */
   end(): void {
     for (const kept of this.#present.values())
-      this.#log.info({}, `${wordsOf(kept)}: this ends with the hub, at the next start it is as its flow file says`);
+      this.#log.info({}, `${describeKept(kept)}: this ends with the hub; after a restart its flow file applies again`);
   }
 
   #report(kept: Kept, why: string): void {
     const { kind, name, file, isOn } = kept;
     const again = kind === 'rule' ? `is ${isOn ? 'off' : 'on'} again` : isOn ? 'is disabled again' : 'runs again';
-    this.#log.warn({ [kind]: name, file }, `${wordsOf(kept)} and ${again}: ${why}`);
+    this.#log.warn({ [kind]: name, file }, `${describeKept(kept)} and ${again}: ${why}`);
     const after = kind === 'rule' ? (isOn ? 'off' : 'on') : isOn ? 'stop' : 'start';
-    this.#persistence.note({ kind, user: 'hub', address: name, after, cause: `${wordsOf(kept)}; ${why}` });
+    this.#persistence.note({ kind, user: 'hub', address: name, after, cause: `${describeKept(kept)}; ${why}` });
   }
 }
 
 /** `rule "lamp" (a.json5) was switched off by api 10.0.0.7` */
-function wordsOf({ kind, name, file, isOn, by }: Kept): string {
+function describeKept({ kind, name, file, isOn, by }: Kept): string {
   const done = kind === 'rule' ? `switched ${isOn ? 'on' : 'off'}` : isOn ? 'started' : 'stopped';
   return `${kind} "${name}" (${file}) was ${done} by ${by}`;
 }

@@ -9,12 +9,12 @@ import { conditional, define, expression, type NamedStep, ofNumbers, scalar, typ
 import { OneValue } from './held-values.ts';
 import type { Operator, StepRuntime } from './step.ts';
 
-// Steps that make a value of each value at once. Such a step is one object that stands between two others: an operator of rxjs is a
-// dozen of objects and functions, and among thousands of rules each of them is one more place in memory to wait for.
+// Steps that turn each value into another one at once. Such a step is one object between two others: an operator of rxjs is a
+// dozen objects and functions, and with thousands of rules each of them is one more cache miss.
 
-/** A step that runs. It ends with who hears it. */
+/** A running step. It ends with its listener. */
 abstract class EachValue extends Subscriber<Value> {
-  /** What comes out for a value; undefined: nothing. */
+  /** Returns the result for a value; undefined: nothing is emitted. */
   protected abstract compute(value: Value): Value | undefined;
 
   protected override _next(value: Value): void {
@@ -29,12 +29,12 @@ abstract class EachValue extends Subscriber<Value> {
   }
 }
 
-/** The operator of a step, of which each rule that starts creates one. */
+/** Returns an operator that creates the step each time a rule starts. */
 function each(create: (listener: Subscriber<Value>) => EachValue): Operator {
   return (source) => new Observable<Value>((listener) => source.subscribe(create(listener)));
 }
 
-/** Emits what is computed for each value, and nothing where that is unknown. */
+/** Returns an operator that emits the result for each value, and nothing where the result is undefined. */
 function computeEach(compute: (value: Value) => Value | undefined): Operator {
   return each((listener) => new Computing(listener, compute));
 }
@@ -52,7 +52,7 @@ class Computing extends EachValue {
   }
 }
 
-const sumIsTooLong = `a sum is a text of at most ${groupDigits(maxTextLength)} characters, a longer one was dropped`;
+const sumIsTooLong = `a sum is at most ${groupDigits(maxTextLength)} characters long; a longer one was dropped`;
 
 export const computingSteps: readonly NamedStep[] = [
   conditional('filter', 'lets a value through when the condition is true', (condition) =>
@@ -83,7 +83,7 @@ export const computingSteps: readonly NamedStep[] = [
   ),
 ];
 
-/** The names of expressions and of what they look up: one scope for all steps, since none needs it beyond its evaluation. */
+/** The names that expressions read: one scope for all steps, since no step needs it after its evaluation. */
 const scope: Record<string, Value | undefined> = {
   value: undefined,
   previous: undefined,
@@ -143,7 +143,7 @@ class Pairing extends EachValue {
   }
 }
 
-/** Where the expression has no result, or one that no parameter takes, the sum is emitted as it is. */
+/** Emits the unchanged sum where the expression has no result, or one that is too long. */
 class Summing extends EachValue {
   readonly #expression: BoundExpression;
   readonly #runtime: StepRuntime;
@@ -174,7 +174,7 @@ class Summing extends EachValue {
   }
 }
 
-// Steps that make another value of each value, without an expression.
+// Steps that turn each value into another one without an expression.
 
 const range = z.tuple([z.number(), z.number()], { error: 'a pair of numbers such as [0, 100]' });
 
@@ -191,7 +191,7 @@ export const mappingSteps: readonly NamedStep[] = [
   ),
   ofNumbers(
     'clamp',
-    'keeps numbers within bounds: [0, 100]',
+    'limits numbers to a range: [0, 100]',
     range.refine(([low, high]) => low <= high, {
       error: ({ input }) => `expected the lower bound first: ${JSON.stringify((input as number[]).toReversed())}`,
     }),
@@ -199,7 +199,7 @@ export const mappingSteps: readonly NamedStep[] = [
   ),
   define(
     'lookup',
-    'replaces values by those of a table: { table: { "1": "on" }, otherwise: "off" }; without otherwise others are dropped',
+    'replaces values from a table: { table: { "1": "on" }, otherwise: "off" }; without otherwise, values that the table lacks are dropped',
     z.strictObject(
       { table: record(z.string(), scalar), otherwise: scalar.optional() },
       { error: '{ table: { "1": "on" }, otherwise: "off" }' },

@@ -1,4 +1,4 @@
-// How steps are defined: the settings and the shapes that many of them share.
+// Helpers that define steps, and the settings that many steps share.
 
 import { z } from 'zod';
 import { HubError, messageOf } from '../../model/error.ts';
@@ -22,17 +22,17 @@ export const durationMs = z
     }
   });
 
-/** A duration of at least so many milliseconds. */
+/** A duration of at least this many milliseconds. */
 export const atLeast = (leastMs: number) =>
   durationMs.refine((ms) => ms >= leastMs, {
     error: ({ input }) => `expected at least ${leastMs} ms, got ${input}`,
   });
 
-/** The patterns of settings here are for the JSON Schema alone: the check tells more. */
+/** The patterns of settings here serve the JSON Schema only; the check says more. */
 export const expression = z.string({ error: 'an expression in text' }).meta(expressionSchema);
 export const scalar = z.union([z.string(), z.number(), z.boolean()], { error: 'a text, number or boolean' });
 
-/** Steps within a step; the check looks at each of them. */
+/** Steps within a step; the check checks each of them. */
 export const stepList = z
   .array(z.unknown(), { error: 'a list of steps' })
   .min(1, { error: 'a list of steps such as [{ delay: "1s" }]' });
@@ -47,7 +47,7 @@ export function define<Schema extends z.ZodType>(
   return [name, { summary, setting, prepare: prepare as StepType['prepare'] }];
 }
 
-/** Defines a step that needs its setting alone. `result` is the type of what comes out; left out: that of what comes in. */
+/** Defines a step that needs only its setting. `result` is the type of its output; left out: the type of its input. */
 export function plain<Schema extends z.ZodType>(
   name: string,
   summary: string,
@@ -58,7 +58,7 @@ export function plain<Schema extends z.ZodType>(
   return define(name, summary, setting, (value, { type }) => ({ type: result ?? type, create: () => create(value) }));
 }
 
-/** Defines a step that needs numbers, and gives numbers. */
+/** Defines a step that takes and emits numbers. */
 export function ofNumbers<Schema extends z.ZodType>(
   name: string,
   summary: string,
@@ -67,7 +67,7 @@ export function ofNumbers<Schema extends z.ZodType>(
 ): NamedStep {
   return define(name, summary, setting, (value, { type }) => {
     if (type === 'S')
-      throw new HubError('bad-flow', 'expected numbers, got a text: put { map: "double(value)" } before it');
+      throw new HubError('bad-flow', 'expected numbers, got text: put { map: "double(value)" } before it');
     return { type: 'F', create: (runtime) => create(value, runtime) };
   });
 }
@@ -84,7 +84,7 @@ export function conditional(
   });
 }
 
-/** The type of a value that an author writes; a number may be a float. */
+/** The type of a value in a flow file; a number may be a float. */
 export function typeOfScalar(value: Value): ValueType {
   if (typeof value === 'string') return 'S';
   return typeof value === 'boolean' ? 'B' : 'F';

@@ -1,4 +1,4 @@
-// Steps that go on between values: they pass on more values than come in, on a grid of their own.
+// Steps that keep emitting between values, on a time grid of their own.
 import { concat, NEVER, Observable, of, type SchedulerLike, Subscription, switchMap } from 'rxjs';
 import { z } from 'zod';
 import { groupDigits } from '../../model/digits.ts';
@@ -7,7 +7,7 @@ import { atLeast, define, type NamedStep, ofNumbers, stepList } from './define-s
 import { holdingOne } from './held-values.ts';
 import type { Operator } from './step.ts';
 
-/** The shortest time between two values of a grid, and how many of them one time may have. */
+/** The shortest interval of a grid, and the greatest number of intervals in one period. */
 const shortestMs = 10;
 const mostInGrid = 1000;
 
@@ -17,19 +17,19 @@ const rampForm = '"2s" or { over: "2s", every: "50ms" }';
 export const gradualSteps: readonly NamedStep[] = [
   ofNumbers(
     'average',
-    'gives the mean over a time, in which a value counts as long as it lasts: "10s", told ten times in it, or { over: "10s", every: "1s" }',
+    'computes the mean over a period, weighted by how long each value lasted: "10s", emitted ten times per period, or { over: "10s", every: "1s" }',
     overEvery(averageForm, (over) => Math.max(shortestMs, over / 10)),
     (setting, { scheduler }) => averageOf(setting, scheduler),
   ),
   ofNumbers(
     'ramp',
-    'goes to each value in even steps: "2s", every 50 ms, or { over: "2s", every: "50ms" }; it is there at the first step at or after that time',
+    'moves to each value in even steps: "2s", a step every 50 ms, or { over: "2s", every: "50ms" }; it arrives at the first step at or after that time',
     overEvery(rampForm, (over) => Math.max(50, over / mostInGrid)),
     (setting, { scheduler }) => rampOf(setting, scheduler),
   ),
   define(
     'repeat',
-    'passes a value on, and again at every interval of this length, until another one comes',
+    'passes on a value, and again at every interval of this length, until another value arrives',
     atLeast(shortestMs),
     (ms, { type }) => ({
       type,
@@ -44,7 +44,7 @@ export const gradualSteps: readonly NamedStep[] = [
   ),
   define(
     'switchMap',
-    'has a list of steps begin anew with each value; what they still hold of those before is dropped',
+    'restarts a list of steps with each value; values that the steps still hold are dropped',
     stepList,
     (items, { type, prepare }) => {
       const steps = prepare(items);
@@ -52,7 +52,7 @@ export const gradualSteps: readonly NamedStep[] = [
         type: steps.length === 0 ? type : steps.at(-1)!.type,
         create: (runtime) =>
           switchMap((value) => {
-            const alone$ = concat(of(value), NEVER); // a stream that ends would let debounceTime pass on at once
+            const alone$ = concat(of(value), NEVER); // debounceTime passes on at once when its source completes
             return steps.reduce((stream$, step) => stream$.pipe(step.create(runtime)), alone$);
           }),
       };
@@ -65,7 +65,7 @@ interface OverEvery {
   readonly every: number;
 }
 
-/** A duration, or one with the time between two values, in place of the usual one. */
+/** A setting that is a duration, or a duration with the interval to use in place of the default. */
 function overEvery(form: string, usual: (over: number) => number) {
   return z
     .union(
@@ -79,11 +79,11 @@ function overEvery(form: string, usual: (over: number) => number) {
       return { over, every: every ?? Math.min(over, usual(over)) };
     })
     .refine(({ over, every }) => every <= over && over <= every * mostInGrid, {
-      error: `expected over at least every, and at most ${groupDigits(mostInGrid)} times as long`,
+      error: `expected over to be at least as long as every, and at most ${groupDigits(mostInGrid)} times as long`,
     });
 }
 
-/** Does work on a grid of time, late work not being made up for, until it returns false. */
+/** Runs work on a time grid until it returns false. It does not make up for missed ticks. */
 function onGrid(everyMs: number, scheduler: SchedulerLike, work: (elapsedMs: number) => boolean): Subscription {
   const startMs = scheduler.now();
   const running = new Subscription();
@@ -112,7 +112,7 @@ function repeated(value: Value, everyMs: number, scheduler: SchedulerLike): Obse
   });
 }
 
-/** Goes from where it is. The first value is taken at once. */
+/** Moves on from the present number. Emits the first value at once. */
 function rampOf({ over, every }: OverEvery, scheduler: SchedulerLike): Operator {
   let present: number | undefined;
   const rampTo = (target: number) =>
@@ -133,7 +133,7 @@ function rampOf({ over, every }: OverEvery, scheduler: SchedulerLike): Operator 
   return switchMap((value) => rampTo(Number(value)));
 }
 
-/** Tells the first value at once, then the mean on the grid, until that is the value and stays so. */
+/** Emits the first value at once, then the mean on the grid until it equals the value for good. */
 function averageOf({ over, every }: OverEvery, scheduler: SchedulerLike): Operator {
   return (source) =>
     new Observable((subscriber) => {
@@ -166,12 +166,12 @@ function averageOf({ over, every }: OverEvery, scheduler: SchedulerLike): Operat
     });
 }
 
-// The mean of a number over the last parts of time, in which it counts as long as it lasts. Of each part it holds one sum, however
+// The mean of a number over the last parts of a period, weighted by how long the number lasted. It holds one sum per part, however
 // often the number changes.
 
 interface MeanOverTime {
   put(number: number, nowMs: number): void;
-  /** Ends the present part, and tells the mean of the last ones; settled: the number has been the same in all of them. */
+  /** Ends the current part and returns the mean of the last parts; settled: the number was the same in all of them. */
   take(nowMs: number): { readonly number: number; readonly isSettled: boolean };
 }
 
@@ -187,7 +187,7 @@ function createMean(most: number, partMs: number): MeanOverTime {
   let sinceMs = 0;
   let area = 0;
   let ms = 0;
-  /** How many parts have ended since the number has changed. */
+  /** How many parts have ended since the number changed. */
   let quiet = Infinity;
   const pass = (nowMs: number) => {
     area += (present ?? 0) * (nowMs - sinceMs);

@@ -1,28 +1,28 @@
-// What steps hold is counted in bytes: a step has a bound of its own, and all of them together have that of the hub.
+// Counts in bytes what steps hold: each step has its own limit, and all of them share the limit of the hub.
 
 import { Observable, Subject, Subscription } from 'rxjs';
 import { type Account, textBytes } from '../../model/held-bytes.ts';
 import type { Value, ValueType } from '../../model/value.ts';
 import type { Operator, StepRuntime } from './step.ts';
 
-/** How much one step holds at most. */
+/** How much one step may hold. */
 export const maxStepBytes = 16 * 1024 * 1024;
-/** What a step says when the hub has it let go of all. */
-export const letGoMessage = 'the hub holds too much, so what the step held was dropped';
-/** A shorter text costs next to nothing where a step holds one value. */
+/** The message of a step that the hub has made drop everything. */
+export const letGoMessage = 'the hub holds too much data, so the values that the step held were dropped';
+/** A shorter text costs next to nothing in a step that holds one value. */
 const longText = 1024;
 
-/** What a value takes, beside what holds it. */
+/** The size of a value, without what holds it. */
 export function valueBytes(value: Value): number {
   return typeof value === 'string' ? textBytes(value) : 8;
 }
 
-/** The account of a step that remembers one value: only a long text counts. */
+/** The account of a step that remembers one value. Only a long text counts. */
 export class OneValue {
   readonly #account: Account;
   #isCounted = false;
 
-  /** `forget` forgets the value. */
+  /** `forget` drops the value. */
   constructor({ open, overflow }: Pick<StepRuntime, 'open' | 'overflow'>, forget: () => void) {
     this.#account = open(() => {
       this.note(undefined);
@@ -31,7 +31,7 @@ export class OneValue {
     });
   }
 
-  /** The step remembers this value, in place of the one before; undefined: none. */
+  /** Records the value that the step remembers now, in place of the previous one; undefined: none. */
   note(value: Value | undefined): void {
     const isLong = typeof value === 'string' && value.length > longText;
     if (!isLong && !this.#isCounted) return;
@@ -41,8 +41,8 @@ export class OneValue {
 }
 
 /**
- * Counts the newest value as held by an operator that lets one wait, as long as texts may come; `keeps`: it holds the value also after it has
- * passed it on. When the hub holds too much, the operator starts anew, and forgets it.
+ * Counts the latest value as held by an operator that delays one value, if it may be a text. `keeps`: the operator still holds the value
+ * after passing it on. When the hub holds too much, the operator restarts and forgets the value.
  */
 export function holdingOne(
   type: ValueType | undefined,

@@ -12,38 +12,38 @@ export type Operator = OperatorFunction<Value, Value>;
 export interface StepType {
   readonly summary: string;
   readonly setting: z.ZodType;
-  /** Prepares a step from a setting that the schema has let through. Errors: `bad-flow`. */
+  /** Prepares a step from a setting that matches the schema. Errors: `bad-flow`. */
   prepare(setting: unknown, context: StepContext): PreparedStep;
 }
 
-/** What a step knows while it is prepared. */
+/** The context in which a step is prepared. */
 export interface StepContext {
-  /** The type of what comes in, undefined when it is not known. */
+  /** The type of the input; undefined: not known. */
   readonly type: ValueType | undefined;
-  /** Compiles an expression over `value` and further names; `expects` 'B' for conditions. Errors: `bad-flow`. */
+  /** Compiles an expression over `value` and further names; `expects` is 'B' for conditions. Errors: `bad-flow`. */
   compile(text: string, more?: Readonly<Record<string, ValueType | undefined>>, expects?: 'B'): RuleExpression;
-  /** Prepares steps within the step; those with mistakes are missing, and are told. */
+  /** Prepares steps within the step. Steps with errors are reported and left out. */
   prepare(items: readonly unknown[]): readonly PreparedStep[];
 }
 
-/** A step ready to run, and the type of what comes out of it. */
+/** A step ready to run, and the type of its output. */
 export interface PreparedStep {
   readonly type: ValueType | undefined;
-  /** The expressions that it evaluates the moment that a value comes, set by the check; undefined: it takes time. */
+  /** The expressions that it evaluates as soon as a value arrives, set by the check; undefined: it takes time. */
   readonly reads?: readonly RuleExpression[] | undefined;
   create(runtime: StepRuntime): Operator;
 }
 
-/** What a step is given when its rule starts. */
+/** What a step gets when its rule starts. */
 export interface StepRuntime {
   readonly scheduler: SchedulerLike;
-  /** The same clock for steps that hold each value by itself: what comes out later has the cause of what went in. */
+  /** The same clock for steps that hold each value separately: a delayed value keeps the cause that it came with. */
   readonly causalScheduler: SchedulerLike;
   bind(expression: RuleExpression): BoundExpression;
-  /** Reports that a value was dropped, because the step holds as many as it may. */
+  /** Reports that a value was dropped because the step is full. */
   overflow(message: string): void;
-  /** What the changes take that have led to the value which is being passed on: who holds the value for later holds them as well. */
+  /** The size of the changes that led to the current value: a step that holds the value holds them as well. */
   causeBytes(): number;
-  /** Opens an account of what the step holds; `letGo` drops all of it, since the hub holds too much. */
+  /** Opens an account of what the step holds; `letGo` drops everything when the hub holds too much. */
   open(letGo: () => void): Account;
 }

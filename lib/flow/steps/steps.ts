@@ -1,4 +1,4 @@
-// The steps of `pipe`: operators of RxJS under their own names, and a few of the trade.
+// The steps of `pipe`: operators of RxJS under their own names, and a few steps for automation.
 
 import { computingSteps, mappingSteps } from './computing-steps.ts';
 import { gradualSteps } from './gradual-steps.ts';

@@ -1,4 +1,4 @@
-// Steps that let values wait. A step that holds each value by itself holds a bounded number of them, and of bytes.
+// Steps that delay values. A step that holds each value separately holds a limited number of them, and of bytes.
 import {
   auditTime,
   debounceTime,
@@ -21,18 +21,18 @@ import { atLeast, conditional, define, durationMs, type NamedStep, ofNumbers, pl
 import { holdingOne, letGoMessage, maxStepBytes, valueBytes } from './held-values.ts';
 import type { Operator, StepRuntime } from './step.ts';
 
-/** A delay holds at most this many values. What comes while it is full is dropped, and the rule is shown as limited. */
+/** How many values a delay holds. It drops values that arrive while it is full, and the rule is shown as limited. */
 const maxDelayed = 10_000;
-/** What a value takes that waits, beside the value. */
+/** The size of what holds a waiting value. */
 const delayedBytes = 512;
-const delayIsFull = `a delay holds ${groupDigits(maxDelayed)} values at most, the next was dropped`;
-const delayIsHeavy = `a delay holds ${maxStepBytes / 1024 / 1024} MB at most, the next was dropped`;
+const delayIsFull = `a delay holds ${groupDigits(maxDelayed)} values at most; the next one was dropped`;
+const delayIsHeavy = `a delay holds ${maxStepBytes / 1024 / 1024} MB at most; the next one was dropped`;
 
 export const timingSteps: readonly NamedStep[] = [
-  newest('debounceTime', 'passes the newest value on when none has come for this long', debounceTime),
+  newest('debounceTime', 'passes on the latest value once no other has arrived for this long', debounceTime),
   define(
     'throttleTime',
-    'passes a value on, then none for this long; with { duration: 100, trailing: true } the newest of these in the end',
+    'passes on a value, then none for this long; with { duration: 100, trailing: true }, also the latest of those at the end',
     z.union([durationMs, z.strictObject({ duration: durationMs, trailing: z.boolean().default(false) })], {
       error: 'milliseconds, a duration such as "1m30s", or { duration: 100, trailing: true }',
     }),
@@ -47,15 +47,15 @@ export const timingSteps: readonly NamedStep[] = [
       };
     },
   ),
-  newest('auditTime', 'passes the newest value on, this long after the first', auditTime),
-  newest('sampleTime', 'passes the newest value on at every interval of this length', sampleTime, atLeast(1)),
-  define('delay', 'passes each value on this much later', durationMs, (ms, { type }) => ({
+  newest('auditTime', 'passes on the latest value, this long after the first', auditTime),
+  newest('sampleTime', 'passes on the latest value at every interval of this length', sampleTime, atLeast(1)),
+  define('delay', 'passes on each value after this time', durationMs, (ms, { type }) => ({
     type,
     create: (runtime) => boundedDelay(ms, runtime),
   })),
 ];
 
-/** Defines a step in which the newest value waits for a time. */
+/** Defines a step that delays the latest value. */
 function newest(
   name: string,
   summary: string,
@@ -118,18 +118,18 @@ function boundedDelay(ms: number, { causalScheduler, overflow, open, causeBytes 
     });
 }
 
-// Steps that pass some values on and drop others, as they come.
+// Steps that pass on some values and drop others, without delay.
 
 const count = z.int({ error: 'integer from 0' }).min(0, { error: 'integer from 0' });
 const yes = z.literal(true, { error: 'true' });
 
 export const passingSteps: readonly NamedStep[] = [
-  plain('distinctUntilChanged', 'drops a value that is equal to the one before', yes, () => distinctUntilChanged()),
-  plain('startWith', 'begins with this value when the rule starts', scalar, (value) => startWith(value)),
-  plain('skip', 'drops the first values', count, (number) => skip(number)),
-  plain('take', 'passes the first values on, then none', count, (number) => take(number)),
+  plain('distinctUntilChanged', 'drops a value that equals the previous one', yes, () => distinctUntilChanged()),
+  plain('startWith', 'emits this value first when the rule starts', scalar, (value) => startWith(value)),
+  plain('skip', 'drops this many values at the start', count, (number) => skip(number)),
+  plain('take', 'passes on this many values, then none', count, (number) => take(number)),
   conditional('skipWhile', 'drops values until the condition is false', (condition) => skipWhile(condition)),
-  conditional('takeWhile', 'passes values on until the condition is false', (condition) => takeWhile(condition)),
+  conditional('takeWhile', 'passes on values until the condition is false', (condition) => takeWhile(condition)),
   ofNumbers(
     'deadband',
     'drops values that differ from the last one passed on by less than this',

@@ -1,4 +1,4 @@
-// Steps that compute from several values: those of a time, or the last ones.
+// Steps that compute from several values: those of a period, or the latest ones.
 import { defer, finalize, map, Observable, type SchedulerLike, Subscription, scan } from 'rxjs';
 import { z } from 'zod';
 import { groupDigits } from '../../model/digits.ts';
@@ -8,8 +8,8 @@ import { atLeast, define, type NamedStep, ofNumbers } from './define-step.ts';
 import { letGoMessage } from './held-values.ts';
 import type { Operator, StepRuntime } from './step.ts';
 
-// The numbers of a window that moves on, with their least, greatest, mean and count. To add one costs the same however many
-// there are.
+// The numbers of a sliding window, with their least, greatest, mean and count. Adding a number costs the same whatever the
+// size of the window.
 
 interface Item {
   readonly number: number;
@@ -21,9 +21,9 @@ class SlidingWindow {
   /** Items before this index have left. */
   #first = 0;
   #sum = 0;
-  /** How many have left since the sum was computed anew, which rounding makes necessary. */
+  /** How many items have left since the sum was last recomputed, which rounding makes necessary. */
   #leftSinceSum = 0;
-  /** Items that may become the least or the greatest: each is less, or greater, than all before it that are left. */
+  /** Items that may become the least or the greatest: each is less, or greater, than all remaining items before it. */
   #least: Item[] = [];
   #greatest: Item[] = [];
 
@@ -57,7 +57,7 @@ class SlidingWindow {
     this.#greatest.push(item);
   }
 
-  /** Lets the oldest leave. */
+  /** Removes the oldest item. */
   drop(): void {
     const item = this.#items[this.#first++]!;
     if (this.#least[0] === item) this.#least.shift();
@@ -81,10 +81,11 @@ class SlidingWindow {
   }
 }
 
-/** A window holds at most this many values. Past it the oldest leaves too early, and the rule is shown as limited. */
+/** How many values a window holds. Beyond that, the oldest leaves too early and the rule is shown as limited. */
 const maxInWindow = 10_000;
-const isFull = (step: string) => `a ${step} holds ${groupDigits(maxInWindow)} values at most, the oldest was dropped`;
-/** What a value of a window takes, and how many are counted at a time. */
+const isFull = (step: string) =>
+  `a ${step} holds ${groupDigits(maxInWindow)} values at most; the oldest one was dropped`;
+/** The size of a value in a window, and how many values are counted at a time. */
 const itemBytes = 64;
 const countedTogether = 64;
 const windowForm = "{ of: 'max', over: '10s' } or { of: 'mean', count: 5 }";
@@ -99,7 +100,7 @@ const results = {
 export const windowSteps: readonly NamedStep[] = [
   ofNumbers(
     'window',
-    'gives the min, max or mean of the values that came in a time, or of the last ones: { of: "max", over: "10s" }, { of: "mean", count: 5 }',
+    'computes the min, max or mean of the values of a period, or of the last values: { of: "max", over: "10s" }, { of: "mean", count: 5 }',
     z
       .strictObject(
         {
@@ -122,7 +123,7 @@ export const windowSteps: readonly NamedStep[] = [
   ),
   define(
     'count',
-    'counts the values; with a duration such as "10s" those that came in this time',
+    'counts values; with a duration such as "10s", those of this period',
     z.union([z.literal(true), atLeast(1)], { error: 'true or a duration such as "10s"' }),
     (over) => ({
       type: 'I',
@@ -134,7 +135,7 @@ export const windowSteps: readonly NamedStep[] = [
   ),
   ofNumbers(
     'rate',
-    'computes how much the value changes in this time, from it and the one before',
+    'computes the change of the value per this time, from it and the previous value',
     atLeast(1),
     (perMs, { scheduler }) => rateOf(perMs, scheduler),
   ),
@@ -155,7 +156,7 @@ function lastOnes(count: number, result: (window: SlidingWindow) => number, runt
     });
 }
 
-/** A window whose bytes count, in steps. */
+/** A window that counts its bytes, a batch of values at a time. */
 class HeldWindow extends SlidingWindow {
   readonly #account: Account;
 
@@ -178,7 +179,7 @@ class HeldWindow extends SlidingWindow {
   }
 }
 
-/** Tells the result for each value, and again when values grow too old, of which `least` stay. */
+/** Emits the result for each value, and again when values grow too old; `least` of them stay. */
 function windowOf(
   step: string,
   overMs: number,
@@ -230,7 +231,7 @@ function windowOf(
     });
 }
 
-/** Says nothing for the first value, and compares values of the same moment with the last one of an earlier moment. */
+/** Emits nothing for the first value. Compares values of the same moment with the last value of an earlier moment. */
 function rateOf(perMs: number, scheduler: SchedulerLike): Operator {
   return (source) =>
     new Observable((subscriber) => {

@@ -61,7 +61,8 @@ test('D-34: what a hub is not heard of is stale: told at once, to whom comes the
   const waits = () => [...east.rules(), ...west.rules()].some(({ state }) => state === 'waiting');
   await eventually(() => !waits(), 'both rules run');
   east.write('tally/b', 1, writer);
-  const loop = /^rule loop: "(west|east) counts", "(west|east) counts" wrote past 64 hops in one turn, the write to /;
+  const loop =
+    /^rule loop: "(west|east) counts", "(west|east) counts" made more than 64 hops in one turn; the write to /;
   await eventually(() => [...east.lines, ...west.lines].some(({ message }) => loop.test(message)), 'a loop that ends');
 
   const early = await openV1(t, port);
@@ -155,6 +156,7 @@ test("hear: 'writes' is refused for a parameter of another hub", async (t) => {
   const rack = { type: 'dummy', parameters: ['light,B'] };
   const flow = { connections: { house: { type: 'nats', domain: 'house', hub: 'east' }, rack }, rules: [heard] };
   await t.throwsAsync(startTestHub(t, flow), {
-    message: /rules\[0\]\.from: hear: expected "changes" for "desk\/lamp": its hub tells no writes that change nothing/,
+    message:
+      /rules\[0\]\.from: hear: expected "changes" for "desk\/lamp": its hub does not send writes that change nothing/,
   });
 });

@@ -70,7 +70,7 @@ test('a hub shows what another one owns, and has it written there', async (t) =>
   });
   await eventually(() => east.rules()[0]?.reason === 'no hub has desk/mic at the moment', 'the rule waits');
   t.is(east.rules()[0]?.state, 'waiting');
-  await east.logged(/there is no connection "desk" here, it is taken for one of another hub/);
+  await east.logged(/no connection "desk" here, so it is assumed to belong to another hub/);
   const west = await startTestHub(t, {
     connections: {
       house: house(nats.urls, 'west'),

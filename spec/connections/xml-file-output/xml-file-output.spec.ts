@@ -203,7 +203,7 @@ test('mistakes at load', async (t) => {
     'connections.none: expected exactly one of template and templateFile',
     'connections.empty.filename: expected the path of a file, got "" (string)',
     'connections.empty.template: expected an XML document with placeholders $Name, got 3 (number)',
-    `connections.second: expected file ${join(folder, 'out.xml')} for itself, "first" has it too`,
+    `connections.second: expected exclusive use of file ${join(folder, 'out.xml')}, "first" uses it too`,
     'rules[0].to: unknown parameter "second/Tilte", did you mean "second/Title"?',
   ])
     t.true(text.includes(mistake), `${mistake}\n\nin\n${text}`);

@@ -92,12 +92,12 @@ const mistakes: [title: string, flow: unknown, ...expected: RegExp[]][] = [
   [
     'two connections on one port',
     { connections: { a: { type: 'rest-api', port: 1 }, b: { type: 'rest-api', port: 1 } } },
-    /connections\.b: expected port 1 for itself, "a" has it too/,
+    /connections\.b: expected exclusive use of port 1, "a" uses it too/,
   ],
   [
     'all interfaces and one on one port',
     { connections: { a: { type: 'rest-api', port: 1, bindIp: '127.0.0.1' }, b: { type: 'rest-api', port: 1 } } },
-    /connections\.b: expected port 1 for itself/,
+    /connections\.b: expected exclusive use of port 1/,
   ],
   [
     'a connection twice in a file',
@@ -217,7 +217,7 @@ test('names a missing file, an empty folder and what is wrong in another file, a
   const error = await t.throwsAsync(
     loadFlows([join(folder, 'none.json5'), join(folder, 'empty'), join(folder, 'a.json5')]),
   );
-  t.regex(error!.message, /none\.json5: expected a file or folder, there is none of this name/);
+  t.regex(error!.message, /none\.json5: expected a file or folder, found none with this name/);
   t.regex(error!.message, /empty: expected a folder with flow files/);
   t.regex(error!.message, /a\.json5:1:1: expected \] to close \[, got the end of the file/);
 });
@@ -227,7 +227,7 @@ test('names a connection that two files declare', async (t) => {
   const error = await t.throwsAsync(loadFlows([folder]));
   t.regex(
     error!.message,
-    /b\.json5:\d+:\d+: connections\.desk: expected each Connection ID once, "desk" is also in .*a\.json5/,
+    /b\.json5:\d+:\d+: connections\.desk: expected a unique Connection ID, "desk" is also in .*a\.json5/,
   );
 });
 

@@ -32,7 +32,7 @@ const limits: readonly (readonly [sentence: string, flow: () => object])[] = [
     }),
   ],
   [
-    'rules[0].pipe[0].average: expected over at least every, and at most 1,000 times as long',
+    'rules[0].pipe[0].average: expected over to be at least as long as every, and at most 1,000 times as long',
     () => ({ ...connection(desk), rules: [{ ...rule, pipe: [{ average: { over: '1h', every: '1s' } }] }] }),
   ],
   [

@@ -28,7 +28,7 @@ const reported: [title: string, text: string, ...parts: string[]][] = [
     'two rules copy two parameters to one',
     rules(copy('desk/a'), `¦${copy('desk/b')}`),
     'rule "desk/b → desk/lamp": it copies desk/b to desk/lamp, as rule "desk/a → desk/lamp" (',
-    "the one that changed last counts: expected one rule, such as from: { a: 'desk/a', b: 'desk/b' }, map: 'a || b'",
+    "the last change wins: expected one rule, such as from: { a: 'desk/a', b: 'desk/b' }, map: 'a || b'",
   ],
   [
     'two that copy numbers',
@@ -38,7 +38,7 @@ const reported: [title: string, text: string, ...parts: string[]][] = [
   [
     'two that copy texts',
     rules(copy('desk/text', 'desk/note'), "¦{ from: 'desk/x', to: 'desk/note' },"),
-    "from: ['desk/text', 'desk/x'] if the last one is meant to count",
+    "from: ['desk/text', 'desk/x'] if the last change is meant to win",
   ],
   [
     'two in different folders, one of them with more destinations',
@@ -76,7 +76,7 @@ const reported: [title: string, text: string, ...parts: string[]][] = [
   [
     'a rule looks at what is computed from its source',
     rules("¦{ from: 'desk/a', map: \"value && param('core/on')\", to: 'desk/lamp' }"),
-    "core/on is computed from desk/a in the same turn, after this rule has run: param('core/on') is what it was in the turn before",
+    "core/on is computed from desk/a in the same turn, after this rule has run, so param('core/on') still has the value of the previous turn",
     behind("{ a: 'desk/a', b: 'core/on' }"),
   ],
   [

@@ -124,7 +124,7 @@ test('a template that is not there is told where it is named, and no unknown add
   const { message } = (await t.throwsAsync(loadFlows([folder])))!;
   t.regex(
     message,
-    /^\S+studios\.json5:3:5: instances\.template: \S+_studio\.json5: expected a file or folder, there is none of this name$/,
+    /^\S+studios\.json5:3:5: instances\.template: \S+_studio\.json5: expected a file or folder, found none with this name$/,
   );
 });
 
@@ -133,7 +133,7 @@ test('a template that is named as a flow file is told once', async (t) => {
   const { message } = (await t.throwsAsync(loadFlows([join(folder, '_studio.json5')])))!;
   t.regex(
     message,
-    /^\S+_studio\.json5:1:1: expected a flow file, got a template: name a file that has instances of it$/,
+    /^\S+_studio\.json5:1:1: expected a flow file, got a template: load a file that has instances of it$/,
   );
 });
 
@@ -201,12 +201,12 @@ for (const [title, text, reported] of [
   [
     'one that is not used',
     "{ variables: { a: 'desk/a', ¦b: 1 }, rules: [{ from: '${a}', to: 'desk/b' }] }",
-    'variables.b: unused variable "b": nothing has ${b}',
+    'variables.b: unused variable "b": nothing uses ${b}',
   ],
   [
     'one that is not used, in a file without any',
     '{ variables: { ¦b: 1 } }',
-    'variables.b: unused variable "b": nothing has ${b}',
+    'variables.b: unused variable "b": nothing uses ${b}',
   ],
   [
     'one that is misspelt',

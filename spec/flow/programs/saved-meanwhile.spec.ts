@@ -44,7 +44,7 @@ test('it has another text already: that is not taken for the first one, then or 
   const { path, first, read } = await readWhileSaved(t, flow(2));
   t.deepEqual(first, {
     exported: undefined,
-    mistakes: ['cannot be loaded: it has been saved again meanwhile'],
+    mistakes: ['cannot be loaded: it was saved again during the load'],
   });
   t.like((await read()).exported, { scene: 2 });
   writeFileSync(path, flow(1));

@@ -214,10 +214,8 @@ test('what an earlier run of the hub had switched is named when it is as its fil
   );
   await installation.closed();
   const second = await installation.start();
-  await second.logged(/^rule "copy" .* was switched off by api 10\.0\.0\.7 and is on again: the hub has started anew$/);
-  await second.logged(
-    /^connection "clock" .* was stopped by api 10\.0\.0\.7 and runs again: the hub has started anew$/,
-  );
+  await second.logged(/^rule "copy" .* was switched off by api 10\.0\.0\.7 and is on again: the hub was restarted$/);
+  await second.logged(/^connection "clock" .* was stopped by api 10\.0\.0\.7 and runs again: the hub was restarted$/);
   t.false(second.lines.some(({ message }) => message.includes('"other"')));
   await noted(
     installation,

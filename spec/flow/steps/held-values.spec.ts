@@ -24,7 +24,7 @@ test('a delay holds 16 MB at most, drops what comes beyond, and passes the rest 
     out,
     Array.from({ length: most }, (_, index): Timed => [index + 10_000, text(index)]),
   );
-  t.deepEqual(new Set(limits), new Set(['a delay holds 16 MB at most, the next was dropped']));
+  t.deepEqual(new Set(limits), new Set(['a delay holds 16 MB at most; the next one was dropped']));
   t.is(limits.length, 200 - most);
   t.is(ledger.totalBytes, 0);
 });
@@ -33,7 +33,7 @@ test('numbers are bounded by their count, as ever', (t) => {
   const numbers = Array.from({ length: 10_010 }, (_, index): Timed => [0, index]);
   const { out, limits } = runStep('delay', 1000, numbers, 2000);
   t.is(out.length, 10_000);
-  t.deepEqual(new Set(limits), new Set(['a delay holds 10,000 values at most, the next was dropped']));
+  t.deepEqual(new Set(limits), new Set(['a delay holds 10,000 values at most; the next one was dropped']));
 });
 
 test('a delay passes each value on after its time, then completes, and drops all when it ends', (t) => {
@@ -92,7 +92,7 @@ function startTwo(names: readonly (readonly [name: string, setting: unknown])[],
   return { clock, ledger, running };
 }
 
-const letGo = 'the hub holds too much, so what the step held was dropped';
+const letGo = 'the hub holds too much data, so the values that the step held were dropped';
 
 test('when steps hold too much together, the one that holds most drops all, and both go on', (t) => {
   const { clock, ledger, running } = startTwo(

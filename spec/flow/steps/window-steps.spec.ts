@@ -98,6 +98,6 @@ for (const [name, setting] of [
   test(`${name}: more than 10,000 values of a time are too many; the oldest leaves, and that is told`, (t) => {
     const steps = Array.from({ length: 10_002 }, (_, index): Timed => [index, -index]);
     const { out, limits } = runStep(name, setting, steps, 20_000);
-    t.deepEqual(limits, Array(2).fill(`a ${name} holds 10,000 values at most, the oldest was dropped`));
+    t.deepEqual(limits, Array(2).fill(`a ${name} holds 10,000 values at most; the oldest one was dropped`));
     t.deepEqual(out.at(-1), [10_001, name === 'count' ? 10_000 : -2]);
   });

@@ -23,7 +23,7 @@ export const mistakes = [
     [
       'an input of a Virtual Core that is an expression',
       "x: { type: 'virtual-core', inputs: { ¦a: '!desk/mic' }, outputs: { on: { type: 'B', expression: 'a' } } },",
-      'inputs have addresses alone, and the expression of an output computes with their names',
+      'inputs are addresses only; the expression of an output computes with their names',
     ],
     ['timers without a list', "x: { type: 'timer', ¦timers: 1000 },", 'expected list, got 1000 (number)'],
     ['an unknown type', "x: { ¦type: 'tmier' },", 'unknown connection type "tmier", did you mean "timer"?'],
@@ -33,7 +33,7 @@ export const mistakes = [
     [
       'a connection that is called hub',
       "¦hub: { type: 'dummy' },",
-      'connections.hub: expected another Connection ID: "hub" is the hub itself, with its trigger hub/started',
+      'connections.hub: expected a different Connection ID: "hub" is reserved for the hub itself, with its trigger hub/started',
     ],
     [
       'a parameter that is called as statusParameter would have it',
@@ -75,7 +75,7 @@ export const mistakes = [
     [
       'two connections on one port',
       "x: { type: 'rest-api', port: 8090 },\n    ¦y: { type: 'rest-api', port: 8090 },",
-      'expected port 8090 for itself, "x" has it too',
+      'expected exclusive use of port 8090, "x" uses it too',
       'cannot',
     ],
     ['a timer in text', "x: { type: 'timer', timers: [¦'5 s'] },", ['timers[0]: expected', '(ms)']],

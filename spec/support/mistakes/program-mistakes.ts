@@ -64,7 +64,7 @@ export const programMistakes: readonly Made[] = [
     flow("return [{ from: on.flag('desk/mic').pipe(map(() => ¦lamp)), to: 'desk/lamp' }];")
       .replace('¦lamp', 'lamp')
       .replace('return', "const lamp = on.¦peek('desk/lamp'); return"),
-    'nothing is known yet: call it within a stream, such as map(() => on.peek("desk/lamp"))',
+    'no value is known yet: call on.peek within a stream, such as map(() => on.peek("desk/lamp"))',
   ),
   row(
     'hear with another word',
@@ -99,8 +99,8 @@ export const programMistakes: readonly Made[] = [
     'expected rules without async: (on) => [ … ]',
   ),
   row('throw new Error', flow("throw ¦new Error('wrong');"), 'failed: wrong'),
-  row('throw null', flow('¦throw null;'), 'null was thrown, which is no error'),
-  row('throw of a text', flow("¦throw 'wrong';"), 'wrong was thrown, which is no error'),
+  row('throw null', flow('¦throw null;'), 'null was thrown, which is not an Error'),
+  row('throw of a text', flow("¦throw 'wrong';"), 'wrong was thrown, which is not an Error'),
   row(
     'an error at import',
     flow('return [];', "const settings: { a: string } = JSON.¦parse('{');"),
@@ -129,7 +129,7 @@ export const programMistakes: readonly Made[] = [
   row(
     'an await that never settles',
     flow('return [];', 'const lamp = await Promise.resolve(1);\n¦await new Promise(() => {});'),
-    'expected a file that is read within 2 s, it still waits for an await at its top level',
+    'expected a file that loads within 2 s, it still waits for an await at its top level',
   ),
   row('a mistake in the syntax', flow('return [').replace('\n  },', '\n¦  },'), 'cannot be loaded: '),
   row(

@@ -80,7 +80,7 @@ export const ruleMistakes = [
     [
       'an expression of names as the source',
       "{ ¦from: 'a || b', to: 'desk/lamp' }",
-      "got the expression \"a || b\": from says what starts the rule, and map has the expression: from: { a: 'desk/a', b: 'desk/b' }, map: 'a || b'",
+      "got the expression \"a || b\": put what starts the rule in from, and the expression in map: from: { a: 'desk/a', b: 'desk/b' }, map: 'a || b'",
     ],
     [
       'an expression of addresses as the source',
@@ -97,19 +97,19 @@ export const ruleMistakes = [
     [
       'several addresses in one text as the source',
       "{ ¦from: 'desk/mic, desk/lamp', to: 'desk/lamp' }",
-      "expected one address, got 2 of them in one text: write a list, ['desk/mic', 'desk/lamp']",
+      "expected one address, got 2 in one text: write a list, ['desk/mic', 'desk/lamp']",
       'cannot',
     ],
     [
       'several addresses in one text as the destination',
       "{ from: 'desk/mic', ¦to: 'desk/mic desk/lamp' }",
-      "expected one address, got 2 of them in one text: write a list, ['desk/mic', 'desk/lamp']",
+      "expected one address, got 2 in one text: write a list, ['desk/mic', 'desk/lamp']",
       'cannot',
     ],
     [
       'a pattern as the source',
       "{ ¦from: 'desk/*', to: 'desk/lamp' }",
-      'expected an address <Connection ID>/<Parameter ID>, got the pattern "desk/*": each address has to be named',
+      'expected an address <Connection ID>/<Parameter ID>, got the pattern "desk/*": name each address',
       'cannot',
     ],
     [
@@ -144,12 +144,12 @@ export const ruleMistakes = [
     [
       'a step beside map',
       "{ from: 'desk/level', map: 'value * 2', ¦delay: '1s', to: 'desk/out' }",
-      ['"delay" is a step: expected it in pipe, which comes after map', "pipe: [{ delay: '1s' }]"],
+      ['"delay" is a step: put it in pipe, which comes after map', "pipe: [{ delay: '1s' }]"],
     ],
     [
       'a step beside from',
       "{ from: 'desk/level', ¦debounceTime: 50, to: 'desk/out' }",
-      '"debounceTime" is a step: expected it in pipe: pipe: [{ debounceTime: 50 }]',
+      '"debounceTime" is a step: put it in pipe: pipe: [{ debounceTime: 50 }]',
     ],
     [
       'a step by the name of another language',
@@ -219,7 +219,7 @@ export const ruleMistakes = [
     [
       'require without names',
       "{ from: 'desk/mic', ¦require: 'any', to: 'desk/lamp' }",
-      'expected only where from names its sources',
+      'expected only with named sources',
     ],
     [
       'require with another word',
@@ -267,7 +267,7 @@ export const ruleMistakes = [
     [
       'scale of a text',
       "{ from: 'desk/text', pipe: [{ ¦scale: { from: [0, 1], to: [0, 9] } }], to: 'desk/out' }",
-      'expected numbers, got a text: put { map: "double(value)" } before it',
+      'expected numbers, got text: put { map: "double(value)" } before it',
       'cannot',
     ],
     [

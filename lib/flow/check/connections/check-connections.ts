@@ -1,4 +1,4 @@
-// Checks the connections of all flow files: IDs, types, settings, claims, and then what they listen to.
+// Checks the connections of all flow files: IDs, types, settings and claims, then their inputs.
 import { dirname, isAbsolute, join } from 'node:path';
 import { type Claim, claimsClash } from '../../../connections/claim.ts';
 import type { AnyConnectionType, DeclaredAddresses } from '../../../connections/connection.ts';
@@ -51,19 +51,19 @@ export class ConnectionCheck {
     this.#known = known;
   }
 
-  /** Adds a connection, from the spot where its settings stand. */
+  /** Adds a connection from the location of its settings. */
   add(location: SourceLocation, id: string, data: unknown): void {
     const idMistake = connectionIdMistake(id);
     if (idMistake) location.add(idMistake);
     if (id === hubId) {
       location.add(
-        `expected another Connection ID: "${hubId}" is the hub itself, with its trigger ${hubId}/${startedId}`,
+        `expected a different Connection ID: "${hubId}" is reserved for the hub itself, with its trigger ${hubId}/${startedId}`,
       );
       return;
     }
     const first = this.#declarations.expect(id, location.file.name);
     if (first !== undefined) {
-      location.add(`expected each Connection ID once, "${id}" is also in ${first}`);
+      location.add(`expected a unique Connection ID, "${id}" is also in ${first}`);
       return;
     }
     const known = findKnown(this.#known, id, data, location.file);
@@ -83,7 +83,9 @@ export class ConnectionCheck {
     const parameters = type.parameters(settings, resolver(folder));
     const hasStatus = settings.statusParameter as boolean;
     if (hasStatus && parameters.some((parameter) => parameter.id === statusParameterId)) {
-      location.at('statusParameter').add(`expected a connection without a parameter ${statusParameterId} of its own`);
+      location
+        .at('statusParameter')
+        .add(`expected a connection without a parameter ${statusParameterId}, which statusParameter adds`);
       return;
     }
     const found = {
@@ -108,7 +110,7 @@ export class ConnectionCheck {
     if (found.type.durations) warnOfSmallSettings(found.location, found.data, found.type.durations);
   }
 
-  /** Checks what the connections listen to, now that all of them are known. */
+  /** Checks the inputs of the connections, once all connections are known. */
   finish(): ConnectionPlan[] {
     const checked = checkInputs(this.#found, (location, address) => this.find(location, address));
     return this.#found.map(({ location, data, secretFiles, ...plan }) => {
@@ -120,13 +122,13 @@ export class ConnectionCheck {
     });
   }
 
-  /** What works in the settings and is probably not meant, a line each. */
+  /** Settings that work but are probably a slip, a line each. */
   hints(privateFiles: readonly PrivateFiles[]): string[] {
     const declared: DeclaredAddresses = (connectionId) => this.#declarations.addresses(connectionId);
     return this.#found.flatMap((found) => hintsOf(found, declared, privateFiles));
   }
 
-  /** What is wrong in files that they read while they run, a line each. Paths are shown as those of flow files are. */
+  /** Errors in files that connections read while they run, a line each. Paths appear in the form of the flow file's path. */
   furtherMistakes(): string[] {
     return this.#found.flatMap(({ location, type, settings }) => {
       const { file } = location;
@@ -140,7 +142,7 @@ export class ConnectionCheck {
     });
   }
 
-  /** What is wrong with a connection that is declared, with the place of the setting that the reason begins with. */
+  /** Returns the reason of a faulty connection as a line with the place of the setting that the reason begins with. */
   lineAbout(id: string, reason: string): string | undefined {
     const found = this.#found.find((one) => one.id === id);
     if (found === undefined) return undefined;
@@ -150,12 +152,12 @@ export class ConnectionCheck {
     return found.location.at(...path).line(message);
   }
 
-  /** Whether they declare the same parameters as those of the earlier check. */
+  /** Whether the connections declare the same parameters as in the earlier check. */
   get declaresTheSame(): boolean {
     return declareTheSame(this.#known, this.#found);
   }
 
-  /** What another check may know of this one, once it has finished. */
+  /** The connections that a later check may reuse. Call it after `finish`. */
   get known(): KnownConnections {
     const known = Array.from(this.#declarations.all, (declared): [string, KnownConnection] => {
       const { id, data, location } = declared.connection;
@@ -164,27 +166,27 @@ export class ConnectionCheck {
     return new Map(known);
   }
 
-  /** Whether anything has asked for a parameter of the hub itself. */
+  /** Whether any lookup named a parameter of the hub itself. */
   get isHubNamed(): boolean {
     return this.#declarations.isHubNamed;
   }
 
-  /** Finds the declaration of an address; undefined after it has added what is wrong with the address. */
+  /** Finds the declaration of an address. Returns undefined after adding the errors of the address. */
   find(...wanted: Parameters<FindDeclaration>): ParameterDeclaration | undefined {
     return this.#declarations.find(...wanted);
   }
 
-  /** The type of the parameter of an address; undefined: nobody knows. */
+  /** The type of the parameter of an address; undefined: not known. */
   typeOf(address: string): ValueType | undefined {
     return this.#declarations.typeOf(address);
   }
 
-  /** Whether a connection that is not declared is taken for one of another hub. */
+  /** Whether an undeclared connection is assumed to belong to another hub. */
   isRemote(connectionId: string): boolean {
     return this.#declarations.isRemote(connectionId);
   }
 
-  /** Addresses of other hubs may be named where a connection joins hubs. */
+  /** Allows addresses of other hubs where a connection joins hubs. */
   #addRemotes({ location, type, settings, folder }: FoundConnection): void {
     const remotes = type.remotes?.(settings, resolver(folder));
     if (remotes === undefined) return;
@@ -211,7 +213,7 @@ export class ConnectionCheck {
   }
 }
 
-// Checks that no two connections that are enabled claim the same port, file or device.
+// Checks that no two enabled connections claim the same port, file or device.
 
 class ClaimCheck {
   readonly #taken: { readonly claim: Claim; readonly id: string }[] = [];
@@ -219,19 +221,19 @@ class ClaimCheck {
   add({ location, id, type, settings, folder }: FoundConnection): void {
     for (const claim of type.claims?.(settings, resolver(folder)) ?? []) {
       const other = this.#taken.find((taken) => claimsClash(claim, taken.claim));
-      if (other) location.add(`expected ${claim.name} for itself, "${other.id}" has it too`);
+      if (other) location.add(`expected exclusive use of ${claim.name}, "${other.id}" uses it too`);
       this.#taken.push({ claim, id });
     }
   }
 }
 
-// What connections listen to: checks the addresses of their inputs across files, has each type check its settings against
-// the types of its inputs, finds cycles across connections, and orders those that listen to one another.
+// Checks the inputs of connections: their addresses across files, settings that depend on the types of the inputs, and cycles across
+// connections. It then orders the connections that listen to one another.
 
 /** The addresses of the inputs of each connection, by Connection ID and name. */
 type Inputs = ReadonlyMap<string, Readonly<Record<string, string>>>;
 
-/** Checks the inputs of all connections; the result is by Connection ID. */
+/** Checks the inputs of all connections. The result is by Connection ID. */
 function checkInputs(
   connections: readonly FoundConnection[],
   find: FindDeclaration,
@@ -252,7 +254,7 @@ function checkInputs(
   );
 }
 
-/** The types of the inputs of one connection, by name; an input whose address is a mistake has none. */
+/** The types of the inputs of one connection, by name; an input with a wrong address has none. */
 function checkInputsOf(
   { location, type, settings }: FoundConnection,
   inputs: Readonly<Record<string, string>>,
@@ -271,7 +273,7 @@ function checkInputsOf(
   return types;
 }
 
-/** Adds a mistake for each cycle that leads through inputs; a cycle within one connection is found by its type. */
+/** Adds an error for each cycle that leads through inputs. The type of a connection finds cycles within it. */
 function addCycles(connections: readonly FoundConnection[], inputsOf: Inputs): void {
   const followsOf = new Map(connections.map(({ id, type, settings }) => [id, type.follows?.(settings)]));
   const addresses = new Set([...inputsOf.values()].flatMap((inputs) => Object.values(inputs)));
@@ -289,12 +291,12 @@ function addCycles(connections: readonly FoundConnection[], inputsOf: Inputs): v
   }
 }
 
-/** Where the address of an input stands. */
+/** The location of the address of an input. */
 function locationOf(location: SourceLocation, type: AnyConnectionType, name: string): SourceLocation {
   return location.at(...(type.inputPath?.(name) ?? ['inputs', name]));
 }
 
-/** The parts of an address that may be a mistake. */
+/** The parts of an address that may be wrong. */
 function split(address: string): { id: string; parameterId: string } {
   const slash = address.indexOf('/');
   return { id: address.slice(0, Math.max(0, slash)), parameterId: address.slice(slash + 1) };

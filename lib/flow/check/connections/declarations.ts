@@ -15,7 +15,7 @@ import type { FlowFile } from '../../files/flow-file.ts';
 import { type ConnectionInputs, type ConnectionPlan, hubId, hubParameters } from '../../plan.ts';
 import type { SourceLocation } from '../source-location.ts';
 
-/** A connection and its parameters by their IDs, which takes memory only once something asks for one of them. */
+/** A connection and its parameters by ID. The map by ID is made when a parameter is first looked up. */
 export class Declared {
   readonly connection: FoundConnection;
   #byId: Map<string, ParameterDeclaration> | undefined;
@@ -24,14 +24,14 @@ export class Declared {
     this.connection = connection;
   }
 
-  /** The same, at the spot where another reading found it. */
+  /** Returns the same at the location where another reading found it. */
   at(location: SourceLocation): Declared {
     const moved = new Declared({ ...this.connection, location });
     moved.#byId = this.#byId;
     return moved;
   }
 
-  /** Finds a parameter, also one that its connection presumes, since the file that would tell it is broken. */
+  /** Finds a parameter. While the file that lists the parameters is broken, the connection may presume one. */
   find(parameterId: string): ParameterDeclaration | undefined {
     const { type, settings, folder, parameters } = this.connection;
     this.#byId ??= new Map(parameters.map((declaration) => [declaration.id, declaration]));
@@ -51,16 +51,16 @@ export class Declared {
 }
 
 export class Declarations {
-  /** The file of each Connection ID, of connections with mistakes too. */
+  /** The file of each Connection ID, also of connections with errors. */
   readonly #fileOfId = new Map<string, string>();
-  /** By Connection ID; connections with mistakes are missing. */
+  /** By Connection ID, without connections that have errors. */
   readonly #declared = new Map<string, Declared>();
 
   /** The Connection IDs and addresses of other hubs; undefined: there are no other hubs. */
   #remotes: { readonly ids: Set<string>; readonly known: Map<string, ParameterDeclaration> } | undefined;
-  /** Whether any Connection ID may be one of another hub. */
+  /** Whether any Connection ID may belong to another hub. */
   #isOpen = false;
-  /** Of which it was said that they are taken for those of other hubs. */
+  /** Connection IDs that a warning has assumed to belong to other hubs. */
   readonly #warned = new Set<string>();
 
   addRemotes({ parameters }: Remotes): void {
@@ -73,7 +73,7 @@ export class Declarations {
     }
   }
 
-  /** Notes that a file has a connection; returns the file that has one of this ID already. */
+  /** Notes that a file has a connection. Returns the file that already has one with this ID. */
   expect(connectionId: string, file: string): string | undefined {
     const first = this.#fileOfId.get(connectionId);
     if (first === undefined) this.#fileOfId.set(connectionId, file);
@@ -84,12 +84,12 @@ export class Declarations {
     this.#declared.set(declared.connection.id, declared);
   }
 
-  /** The connections without mistakes, in the order in which they were added. */
+  /** The connections without errors, in the order in which they were added. */
   get all(): Iterable<Declared> {
     return this.#declared.values();
   }
 
-  /** Those of a connection, or of all; undefined: they are not all known. */
+  /** The addresses of one connection, or of all; undefined: not all are known. */
   addresses(connectionId?: string): Iterable<string> | undefined {
     const isElsewhere = connectionId === undefined ? this.#isOpen : this.#isOpen && this.isRemote(connectionId);
     return isElsewhere ? undefined : this.#addresses(connectionId);
@@ -102,22 +102,22 @@ export class Declarations {
     yield* this.#remotes?.known.keys() ?? [];
   }
 
-  /** Whether anything has asked for a parameter of the hub itself. */
+  /** Whether any lookup named a parameter of the hub itself. */
   isHubNamed = false;
 
-  /** Whether a connection that is not declared here is taken for one of another hub. */
+  /** Whether a connection that is not declared here is assumed to belong to another hub. */
   isRemote(connectionId: string): boolean {
     if (this.#remotes === undefined || connectionId === hubId || this.#fileOfId.has(connectionId)) return false;
     return this.#isOpen || this.#remotes.ids.has(connectionId);
   }
 
-  /** The type of the parameter of an address; undefined: nobody knows. */
+  /** The type of the parameter of an address; undefined: not known. */
   typeOf(address: string): ValueType | undefined {
     const id = connectionIdOf(address);
     return (this.#declared.get(id)?.find(address.slice(id.length + 1)) ?? this.#remotes?.known.get(address))?.type;
   }
 
-  /** Finds a declaration. Undefined: a mistake was added, or the connection has mistakes of its own. */
+  /** Finds a declaration. Undefined: an error was added, or the connection itself has errors. */
   find(location: SourceLocation, address: string, listensToWrites = false): ParameterDeclaration | undefined {
     const parts = this.#parse(location, address);
     if (parts === undefined) return undefined;
@@ -126,7 +126,7 @@ export class Declarations {
     if (!this.#fileOfId.has(connectionId)) {
       if (this.isRemote(connectionId)) {
         if (listensToWrites)
-          location.add(`hear: expected "changes" for "${address}": its hub tells no writes that change nothing`);
+          location.add(`hear: expected "changes" for "${address}": its hub does not send writes that change nothing`);
         return this.#findRemote(location, address, connectionId);
       }
       const known = [...this.#fileOfId.keys(), ...(this.#remotes?.ids ?? [])];
@@ -150,7 +150,7 @@ export class Declarations {
     }
   }
 
-  /** The known address that a text without a Connection ID, or with another separator, is meant to be. */
+  /** Finds the known address that a text without a Connection ID, or with another separator, stands for. */
   #hintFor(text: string): string {
     const words = text.trim().split(/[.:\\\s/]+/);
     const tail = words.at(-1)!;
@@ -160,7 +160,7 @@ export class Declarations {
     return found.length === 1 ? `, did you mean "${found[0]}"?` : '';
   }
 
-  /** Says what is wrong with an address: that it is an expression, or the message. */
+  /** Adds the error of an address: that it is an expression, or the message. */
   #refuse(location: SourceLocation, address: string, message: string): void {
     const isKnown = (one: string) => this.typeOf(one) !== undefined;
     location.add(explainExpression(address, location.path, isKnown) ?? message);
@@ -176,7 +176,7 @@ export class Declarations {
     } else if (!this.#warned.has(connectionId)) {
       this.#warned.add(connectionId);
       location.warn(
-        `there is no connection "${connectionId}" here, it is taken for one of another hub (address "${address}")`,
+        `no connection "${connectionId}" here, so it is assumed to belong to another hub (address "${address}")`,
       );
     }
     return known.get(address);
@@ -191,12 +191,12 @@ export class Declarations {
   }
 }
 
-// Connections that were checked before. One whose settings have not changed, and that names no file, declares the same parameters.
+// Connections of an earlier check. A connection with unchanged settings that names no file declares the same parameters.
 
 export interface KnownConnection {
   readonly declared: Declared;
   readonly file: string;
-  /** Its settings as the file has them, as the same object. */
+  /** Its settings as the file has them: the same object. */
   readonly data: unknown;
   readonly key: string;
 }
@@ -204,7 +204,7 @@ export interface KnownConnection {
 /** By Connection ID, in the order of the files. */
 export type KnownConnections = ReadonlyMap<string, KnownConnection>;
 
-/** A connection that was checked before with these settings; undefined: it has to be checked, since it or a file has changed. */
+/** Finds a connection that was checked with these settings; undefined: it must be checked, since it or a file has changed. */
 export function findKnown(
   known: KnownConnections | undefined,
   id: string,
@@ -220,8 +220,8 @@ export function findKnown(
 }
 
 /**
- * Whether connections declare the same parameters as others, so that whatever names them is as right as before. Where other hubs
- * declare some, nobody knows.
+ * Whether connections declare the same parameters as others, so that references to them stay valid. False where other hubs declare
+ * some, since those are not known.
  */
 export function declareTheSame(known: KnownConnections | undefined, found: readonly FoundConnection[]): boolean {
   if (known === undefined || known.size !== found.length) return false;
@@ -244,7 +244,7 @@ function areSame(some: FoundConnection['parameters'], others: FoundConnection['p
   );
 }
 
-// A connection whose settings are right, before the check of what it listens to.
+// A connection with valid settings, before its inputs are checked.
 
 export type FoundConnection = Omit<ConnectionPlan, keyof ConnectionInputs | 'key' | 'file'> & {
   /** Where it stands. */
@@ -255,9 +255,9 @@ export type FoundConnection = Omit<ConnectionPlan, keyof ConnectionInputs | 'key
   readonly parameters: ParameterDeclaration[];
 };
 
-/** A file that has a text of the settings. */
+/** A file that holds a text of the settings. */
 export interface SecretFile {
-  /** Where in the settings it is named. */
+  /** Where the settings name it. */
   readonly path: SettingPath;
   /** Its full path. */
   readonly file: string;
@@ -268,8 +268,8 @@ export function resolver(folder: string): ResolvePath {
   return (path) => resolve(folder, path);
 }
 
-// The parameters of the hub itself. They are there once a flow file names one of them: then the plan has a connection `hub`, which
-// no file may declare.
+// The parameters of the hub itself. They exist once a flow file names one of them: the plan then has a connection `hub`, which no file
+// may declare.
 
 const hubType = defineConnectionType({
   type: 'hub',
@@ -279,7 +279,7 @@ const hubType = defineConnectionType({
   run: () => of<ConnectionEvent>({ state: 'running' }).pipe(concatWith(NEVER)),
 });
 
-/** The hub as a connection. It listens to nothing. */
+/** The hub as a connection. It has no inputs. */
 export const hubConnection: ConnectionPlan = {
   id: hubId,
   file: '',
@@ -296,9 +296,9 @@ export const hubConnection: ConnectionPlan = {
   settleOrder: -1,
 };
 
-// Tells what to write where somebody has put an expression in the place of an address.
+// Explains what to write in place of an expression where an address is expected.
 
-/** What addresses seldom have, and expressions mostly. */
+/** Signs that are rare in addresses and common in expressions. */
 const operator = /\|\||&&|[=!<>]=|[<>]|^\s*!|\s[-+*/%]\s|\bparam\s*\(|^\s*\(|\?.*:|\s(?:and|or)\s|=/;
 /** An address within an expression. */
 const address = /[a-z0-9-]+(?:\/[^\s/|&=!<>+*%?:,()'"]+)+/g;
@@ -306,24 +306,24 @@ const name = /[A-Za-z_]\w*/g;
 const otherWords: ReadonlySet<string> = new Set(['true', 'false', 'null', 'in', 'and', 'or', 'not', 'value']);
 const letters = [...'abcdefgh'];
 
-/** Says what to write; undefined: the text looks like a misspelt address. `isKnown`: whether there is a parameter of an address. */
+/** Says what to write; undefined: the text looks like a misspelt address. `isKnown`: whether an address has a parameter. */
 function explainExpression(text: string, path: SettingPath, isKnown: (address: string) => boolean): string | undefined {
   const several = text.split(/\s*[,;]\s*|\s+/).filter((part) => part !== '');
   if (several.length > 1 && several.every(isKnown))
-    return `expected one address, got ${several.length} of them in one text: write a list, ['${several.join("', '")}']`;
+    return `expected one address, got ${several.length} in one text: write a list, ['${several.join("', '")}']`;
   if (text.includes('*') && !/[\s&|<>=!()]/.test(text))
-    return `expected an address <Connection ID>/<Parameter ID>, got the pattern "${text}": each address has to be named, as in a list or by each`;
+    return `expected an address <Connection ID>/<Parameter ID>, got the pattern "${text}": name each address, in a list or with each`;
   if (!operator.test(text)) return undefined;
   const expected = `expected an address <Connection ID>/<Parameter ID>, got the expression ${describe(text).replace(/ \(string\)$/, '')}`;
   const at = (setting: string) => path.at(-1) === setting || path.at(-2) === setting;
   if (at('from'))
-    return `${expected}: from says what starts the rule, and map has the expression: ${asRule(text, isKnown)}`;
+    return `${expected}: put what starts the rule in from, and the expression in map: ${asRule(text, isKnown)}`;
   if (at('to'))
-    return `${expected}: to says what is written; an expression stands in map, or behind the address: to: { 'desk/a': 'value * 2' }`;
+    return `${expected}: to names what is written; put the expression in map, or after the address: to: { 'desk/a': 'value * 2' }`;
   if (at('inputs'))
-    return `${expected}: inputs have addresses alone, and the expression of an output computes with their names`;
+    return `${expected}: inputs are addresses only; the expression of an output computes with their names`;
   if (path.at(-1) === 'when')
-    return `${expected}: when names a parameter that is true or false. Have a virtual-core compute it, outputs: { low: { type: 'B', expression: '…' } }, and name that: when: 'core/low'`;
+    return `${expected}: when names a parameter that is true or false. Let a virtual-core compute it, outputs: { low: { type: 'B', expression: '…' } }, and name its output: when: 'core/low'`;
   return expected;
 }
 
@@ -346,7 +346,7 @@ function asRule(text: string, isKnown: (address: string) => boolean): string {
   return `from: { ${names.map((word) => `${word}: 'desk/${word}'`).join(', ')} }, map: ${quote(words.length === 0 ? '…' : bare)}`;
 }
 
-/** With the signs of expressions where there are words of other languages. */
+/** Replaces words of other languages by the operators of expressions. */
 function inSigns(text: string): string {
   const signs: Readonly<Record<string, string>> = { and: ' && ', or: ' || ' };
   return text

@@ -1,5 +1,5 @@
-// Texts of settings that the flow file does not have: `{ env: 'NAME' }` is in the environment, `{ file: 'path' }` in a file. They are
-// secrets: no mistake shows them.
+// Texts of settings that are not in the flow file: `{ env: 'NAME' }` is in the environment, `{ file: 'path' }` in a file. They are
+// secrets: no error shows them.
 
 import { statSync } from 'node:fs';
 import { env, platform } from 'node:process';
@@ -23,17 +23,17 @@ interface Reference {
   readonly name: string;
 }
 
-/** Settings with the texts in place. */
+/** Settings with the secret texts in place. */
 interface ReadSettings {
-  /** Where they stand; mistakes there do not show the texts. */
+  /** Where they stand; errors there do not show the texts. */
   readonly location: SourceLocation;
   readonly data: unknown;
   readonly secrets: readonly string[];
-  /** The files that were read, or should have been. */
+  /** The files that were, or should have been, read. */
   readonly secretFiles: readonly SecretFile[];
 }
 
-/** Reads the texts of settings; a text that cannot be read is a mistake. What `shown` has is shown to everybody, and has none. */
+/** Reads the texts of settings. An unreadable text is an error. Settings in `shown` are public and have no secrets. */
 export function readSecrets(
   location: SourceLocation,
   data: unknown,
@@ -73,12 +73,12 @@ function* referencesIn(data: unknown, path: SettingPath): Generator<Reference> {
   else for (const [key, item] of Object.entries(data)) if (hasParts(item)) yield* referencesIn(item, [...path, key]);
 }
 
-/** Whether there may be a reference within; most settings are texts, of which a list may have thousands. */
+/** Whether there may be a reference within. Most settings are texts, and a list may have thousands. */
 function hasParts(data: unknown): boolean {
   return typeof data === 'object' && data !== null;
 }
 
-/** Whether an issue of the schema is that there is no text at a path. */
+/** Whether an issue of the schema says that there is no text at a path. */
 function wantsText(issue: z.core.$ZodIssue, path: SettingPath): boolean {
   const isAbove = issue.path.every((part, index) => part === path[index]);
   if (issue.code === 'invalid_union') return isAbove && issue.path.length > 0;
@@ -87,7 +87,7 @@ function wantsText(issue: z.core.$ZodIssue, path: SettingPath): boolean {
 
 const notShown = '(not shown: it may be the secret itself)';
 
-/** Undefined after it has added the mistake. */
+/** Reads a text. Returns undefined after adding the error. */
 function readText(
   location: SourceLocation,
   { kind, name }: Reference,
@@ -99,18 +99,20 @@ function readText(
     const hint = nearest === undefined ? '' : `, did you mean "${nearest}"?`;
     const isName = nearest !== undefined || /^[A-Z_][A-Z\d_]*$/.test(name);
     const message = isName
-      ? `expected "${name}" in the environment of the hub, it is not set${hint}`
-      : `expected the name of a variable in the environment of the hub, no variable has this name ${notShown}`;
+      ? `expected "${name}" in the environment of the hub, but it is not set${hint}`
+      : `expected the name of a variable in the environment of the hub, but no variable has this name ${notShown}`;
     location.at('env').add(message);
   }
   if (text !== '') return text;
   location
     .at(kind)
-    .add(kind === 'env' ? `expected a text in "${name}", it is empty` : 'expected a file with a text, it is empty');
+    .add(
+      kind === 'env' ? `expected a text in "${name}", but it is empty` : 'expected a file with a text, but it is empty',
+    );
   return undefined;
 }
 
-/** Of the environment itself, which knows `constructor` as every object does. */
+/** Reads own properties only: `env`, like every object, also has `constructor`. */
 function textOfEnvironment(name: string): string | undefined {
   return Object.hasOwn(env, name) ? env[name] : undefined;
 }
@@ -122,13 +124,13 @@ function readTextFile(location: SourceLocation, name: string, path: string): str
     const { message } = asFileError(error);
     if (message !== nothing)
       location.add(`expected a file with a text of at most ${maxFileBytes / 1024} kB in "${name}", got ${message}`);
-    else if (isPath(name)) location.add(`expected a file "${name}", there is none`);
-    else location.add(`expected the path of a file, no file has this name ${notShown}`);
+    else if (isPath(name)) location.add(`expected a file "${name}", but there is none`);
+    else location.add(`expected the path of a file, but no file has this name ${notShown}`);
   }
   return undefined;
 }
 
-/** Whether a text may be the path of a file; else it may be the secret that should be in the file. */
+/** Whether a text may be the path of a file. If not, it may be the secret that should be in the file. */
 function isPath(text: string): boolean {
   return /^[^\r\n]*[./\\][^\r\n]*$/.test(text) && shownPath(text) === text;
 }
@@ -140,13 +142,13 @@ function replaceAt(data: unknown, [part, ...rest]: SettingPath, value: unknown):
   return { ...object, [part]: replaceAt(object[part as string], rest, value) };
 }
 
-// What works in the settings of connections and is probably not meant. It keeps nothing from running, and only `patchbay check` looks for it.
+// Hints: settings of connections that work but are probably a slip. They stop nothing from running, and only `patchbay check` looks for them.
 
 const othersRead = 0o004;
-/** So many files are named. */
+/** How many files a hint names. */
 const shownFiles = 5;
 
-/** The hints about a connection, a line each; all connections are known by now. */
+/** The hints about a connection, a line each. All connections are known by now. */
 export function hintsOf(
   connection: FoundConnection,
   declared: DeclaredAddresses,
@@ -170,7 +172,7 @@ export function hintsOf(
 }
 
 const plainPassword =
-  'expected { env } or { file }, or of a user what "patchbay password" prints, got a password in plain text';
+  'expected { env }, { file } or, for a user, what "patchbay password" prints, got a password in plain text';
 
 function hintOfServed({ setting: path, path: folder }: ServedFolder, privateFiles: readonly PrivateFiles[]) {
   const found = privateFilesIn(folder, privateFiles);
@@ -181,10 +183,10 @@ function hintOfServed({ setting: path, path: folder }: ServedFolder, privateFile
 }
 
 function fileForAll(file: string): string {
-  return `expected a file that only the hub can read (chmod o-r), everybody on this machine can read ${file}`;
+  return `expected a file that only the hub can read (chmod o-r), but everybody on this machine can read ${file}`;
 }
 
-/** Whether everybody on this machine may read a file; where its mode does not tell, nobody knows. */
+/** Whether everybody on this machine may read a file; false where file modes do not say. */
 function isForAll(file: string): boolean {
   const found = statSync(file, { throwIfNoEntry: false });
   return platform !== 'win32' && found?.isFile() === true && (found.mode & othersRead) !== 0;

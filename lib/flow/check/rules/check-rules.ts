@@ -8,7 +8,7 @@ import type { On } from '../../define-flow.ts';
 import { keyOfFile } from '../../files/flow-file.ts';
 import { type ConnectionPlan, hubId, type Plan, type RulePlan } from '../../plan.ts';
 import { inFlow } from '../../programs/flow-code.ts';
-import { placeIn, stackOf, wordsOf } from '../../programs/stack.ts';
+import { describeThrown, placeIn, stackOf } from '../../programs/stack.ts';
 import { Streams } from '../../streams.ts';
 import { flowRuleSchema, folderSchema } from '../schema.ts';
 import { type FindDeclaration, ruleKey, type SourceLocation } from '../source-location.ts';
@@ -29,7 +29,7 @@ export class RuleCheck {
     this.#known = known;
   }
 
-  /** What another check may know of this one. */
+  /** The rules that a later check may reuse. */
   get known(): KnownRules {
     return this.#known;
   }
@@ -40,8 +40,8 @@ export class RuleCheck {
   }
 
   /**
-   * Adds rules and folders top to bottom, depth first; what is switched off is checked all the same. `streams` are those of a flow
-   * file in TypeScript, whose rules need not be data.
+   * Adds rules and folders top to bottom, depth first. Disabled rules are checked too. `streams` are those of a flow file in TypeScript,
+   * whose rules need not be data.
    */
   addAll(location: SourceLocation, items: readonly unknown[], within: Folders, streams?: Streams): void {
     this.#lists.push({ location, items, isMade: streams !== undefined });
@@ -69,12 +69,12 @@ export class RuleCheck {
     if (made !== undefined) this.addAll(location.made(made.items), made.items, within, made.streams);
   }
 
-  /** All rules, top to bottom, each with its place in the order of settling. */
+  /** All rules, top to bottom, each with its position in the settle order. */
   finish(connections: readonly ConnectionPlan[]): RulePlan[] {
     return this.#known.settle(this.#rules, connections);
   }
 
-  /** Tells where those rules stand that `finish` has returned, as long as there was no mistake. */
+  /** Returns a function that finds where the rules returned by `finish` stand. It is valid only if there was no error. */
   placesOf(rules: readonly RulePlan[]): Plan['placeOf'] & {} {
     return createPlaceOf(this.#lists, rules, (item) =>
       isFolder(item) ? (item as { rules: unknown[] }).rules : undefined,
@@ -97,19 +97,19 @@ export class RuleCheck {
   }
 }
 
-/** Whether an item of a list of rules is a folder, also one whose name is missing. */
+/** Whether an item of a list of rules is a folder, also one without its name. */
 function isFolder(item: unknown): item is object {
   return isJsonObject(item) && ('folder' in item || ('rules' in item && !('from' in item)));
 }
 
-// Where rules stand in their files. That is found when somebody asks, since it means to read the texts again, and it is of the texts as
-// they are now: what was written above a rule moves it, and does not make it another one.
+// Where rules stand in their files. Places are found on demand, since that reads the texts again, and refer to the texts as they are
+// now: a text added above a rule moves the rule without changing it.
 
 /** A list of rules and folders, and where it stands. */
 interface RuleList {
   readonly location: SourceLocation;
   readonly items: readonly unknown[];
-  /** A function of a flow file in TypeScript has made it. */
+  /** Whether a function of a flow file in TypeScript made it. */
   readonly isMade: boolean;
 }
 
@@ -142,24 +142,24 @@ function createPlaceOf(
   };
 }
 
-/** By what a rule is found in the text of a flow file in TypeScript. */
+/** The setting by which a rule is found in the text of a flow file in TypeScript. */
 function keyOf(item: unknown): string {
   return (item as { name?: unknown }).name === undefined ? 'from' : 'name';
 }
 
-// Checks the rules of a flow file in TypeScript: the streams that it asks for, and what each rule writes to.
+// Checks the rules of a flow file in TypeScript: the streams that it asks for, and the destinations of each rule.
 
 const methodOf = { S: 'text', B: 'flag', I: 'integer', F: 'float', T: 'trigger' } as const;
 const aTypeOf = { S: 'a text', B: 'a flag', I: 'an integer', F: 'a float', T: 'a trigger' } as const;
 const ruleList = z.array(z.unknown(), { error: 'a list of rules' });
 
-/** The rules that a flow file in TypeScript has made, and the streams that they lead back to. */
+/** The rules that a flow file in TypeScript made, and the streams that they lead back to. */
 interface ProgramRules {
   readonly items: readonly unknown[];
   readonly streams: Streams;
 }
 
-/** Has a flow file make its rules, of which none is checked yet. `spot` is where the function is that makes them. */
+/** Calls the function at `location` that makes the rules of a flow file. The rules are not checked yet. */
 function makeProgramRules(
   location: SourceLocation,
   createRules: (on: On) => unknown,
@@ -172,7 +172,7 @@ function makeProgramRules(
   try {
     items = inFlow.run(location.file.name, () => createRules(streams.on));
   } catch (error) {
-    location.placed(placeOf(stackOf(error))).add(`failed: ${wordsOf(error)}`);
+    location.placed(placeOf(stackOf(error))).add(`failed: ${describeThrown(error)}`);
     return undefined;
   }
   for (const { address, type, stack, listensToWrites } of streams.asked) {
@@ -184,20 +184,20 @@ function makeProgramRules(
       );
   }
   if (items instanceof Promise) {
-    items.catch(() => {}); // it is told here that nobody waits for it
+    items.catch(() => {}); // the error below says that nothing awaits it
     location.add('expected rules without async: (on) => [ … ]');
     return undefined;
   }
   return { items: location.parse(ruleList, items) ?? [], streams };
 }
 
-/** Whether a rule of such a file is data, as in JSON5, rather than a stream. */
+/** Whether a rule of such a file is data, as in JSON5, and not a stream. */
 function isData(item: unknown): boolean {
   if (!isJsonObject(item) || isObservable(item.from)) return false;
   return typeof item.from === 'string' || Array.isArray(item.from) || isJsonObject(item.from);
 }
 
-/** Checks a rule of a stream; a list of one, and none where its shape is wrong. */
+/** Checks a rule with a stream. Returns a list of one, or an empty list if its shape is wrong. */
 function checkStreamRule(
   location: SourceLocation,
   index: number,

@@ -1,4 +1,4 @@
-// Checks a rule in JSON5: addresses, expressions and steps, each against the types of what it reads.
+// Checks a rule in JSON5: addresses, expressions and steps, each against the types of its inputs.
 
 import { isLanguageName } from '../../../expression/expression.ts';
 import type { ParameterDeclaration } from '../../../model/parameter.ts';
@@ -14,7 +14,7 @@ import { checkPipe, compileRuleExpression, type ExpressionTypes } from './pipe.t
 
 const none: readonly string[] = [];
 
-/** The rule as a list of one; none where its shape is wrong. */
+/** Returns the rule as a list of one, or an empty list if its shape is wrong. */
 export function checkExpressionRule(
   location: SourceLocation,
   item: unknown,
@@ -76,7 +76,7 @@ export function checkExpressionRule(
   return [checked];
 }
 
-/** The expressions of the destinations; one with a mistake is missing. */
+/** The expressions of the destinations, without those that have errors. */
 function checkSplit(
   location: SourceLocation,
   to: Readonly<Record<string, string>>,
@@ -100,7 +100,7 @@ function checkExpression(
 
 type Variables = Readonly<Record<string, ValueType | undefined>>;
 
-/** What starts a rule, and the names that its expressions know, with their types. */
+/** What starts a rule, and the names that its expressions may use, with their types. */
 interface CheckedSource {
   readonly from: Source;
   readonly variables: Variables;
@@ -119,14 +119,14 @@ function checkSource(
   const fromLocation = location.at('from');
   if (typeof from !== 'string' && !Array.isArray(from))
     return { from: { named: from, requiresAll: require !== 'any' }, variables: checkNames(fromLocation, from, find) };
-  if (require !== undefined) location.at('require').add('expected only where from names its sources: { a: …, b: … }');
+  if (require !== undefined) location.at('require').add('expected only with named sources, from: { a: …, b: … }');
   const { addresses, declarations } = checkAddresses(fromLocation, from, find);
   const types = new Set(declarations.map((declaration) => declaration?.type));
   const type = types.size === 1 ? declarations[0]?.type : undefined;
   return { from: { any: addresses }, variables: { value: type, previous: type } };
 }
 
-/** Checks `to`; returns the addresses. Of an object they are its keys. */
+/** Checks `to`. Returns the addresses: those of an object are its keys. */
 export function checkDestinations(
   location: SourceLocation,
   to: string | string[] | Readonly<Record<string, string>>,
@@ -143,7 +143,7 @@ export function checkDestinations(
   return addresses;
 }
 
-/** The types of named sources; a trigger is whether it fired. */
+/** The types of named sources; a trigger is a boolean: whether it fired. */
 function checkNames(
   location: SourceLocation,
   named: Readonly<Record<string, string>>,

@@ -1,15 +1,15 @@
-// Rules that were checked before, by what the file says of them. A rule that has not changed, in the same file and folder and over the
-// same declarations, comes to the same plan; and while no rule reads or writes anything else, their order stays.
+// Rules of an earlier check, by their text in the file. An unchanged rule in the same file and folder, over the same declarations, has the
+// same plan; and as long as no rule reads or writes anything else, the order of the rules stays.
 
 import { connectionIdOf } from '../../../model/address.ts';
 import { sortByDependency } from '../../../model/dependency-order.ts';
 import { type FlowFile, keyOfFile } from '../../files/flow-file.ts';
 import { type ConnectionPlan, type RulePlan, sourcesOf } from '../../plan.ts';
 
-/** A rule that was checked, before the order of settling is known. */
+/** A checked rule, before the settle order is known. */
 export type CheckedRule = Omit<RulePlan, 'settleOrder'>;
 
-/** The folders that a rule is in, and what they and its file say of all of their rules. */
+/** The folders around a rule, and the settings that they and its file apply to all their rules. */
 export interface Folders {
   readonly names: readonly string[];
   readonly isEnabled: boolean;
@@ -22,9 +22,9 @@ interface KnownRule {
 }
 
 export class KnownRules {
-  /** By the item of the file. What is in no list of a file any more is forgotten with it. */
+  /** By the item of the file. An item that is in no list any more is garbage collected. */
   readonly #byItem = new WeakMap<object, KnownRule>();
-  /** All rules of the last check, without and with their places in the order. */
+  /** All rules of the last check, without and with their positions in the order. */
   #checked: readonly CheckedRule[] = [];
   #plans: readonly RulePlan[] = [];
   #inputs = '';
@@ -33,14 +33,14 @@ export class KnownRules {
     this.#byItem.set(item as object, { within, rule });
   }
 
-  /** The rule that an item came to, unless it stands elsewhere now. */
+  /** Finds the rule made from an item, unless the item has moved elsewhere. */
   find(item: unknown, file: FlowFile, within: Folders): CheckedRule | undefined {
     const known = typeof item === 'object' && item !== null ? this.#byItem.get(item) : undefined;
     if (known === undefined || known.rule.fileKey !== keyOfFile(file)) return undefined;
     return isSameFolder(known.within, within) ? known.rule : undefined;
   }
 
-  /** Gives all rules their places. */
+  /** Gives all rules their positions. */
   settle(rules: readonly CheckedRule[], connections: readonly ConnectionPlan[]): RulePlan[] {
     const inputs = JSON.stringify(connections.map(({ id, inputs: listened }) => [id, listened]));
     const isSameOrder =
@@ -67,7 +67,7 @@ function isSameFolder(one: Folders, other: Folders): boolean {
   return saysTheSame && isSameList(one.names, other.names);
 }
 
-/** Whether a rule reads and writes what another one does, so that it can take its place. */
+/** Whether a rule reads and writes the same as another, so that it can take its position. */
 function hasSameOrder(rule: CheckedRule, other: CheckedRule): boolean {
   if (rule === other) return true;
   const writesTheSame = rule.isEnabled === other.isEnabled && rule.isShadow === other.isShadow;
@@ -78,16 +78,16 @@ function isSameList(one: readonly string[], other: readonly string[]): boolean {
   return one === other || (one.length === other.length && one.every((item, index) => item === other[index]));
 }
 
-// The order in which rules run that wait until a turn has settled: each behind those whose results it reads, also where a
-// connection stands between them.
+// The order of the rules that wait until a turn has settled: each comes after those whose results it reads, also through a
+// connection between them.
 
-/** So many addresses are looked through before a rule is sorted: mostly nothing writes to any of them. */
+/** How many addresses are looked up before a rule is sorted: usually nothing writes to any of them. */
 const fewAddresses = 10;
 const nothing: readonly never[] = [];
 
 type SortedRule = Pick<RulePlan, 'to' | 'isEnabled' | 'isShadow' | 'body'>;
 
-/** The place of each rule, by its index, and of each connection with inputs that stands between them, by its ID. */
+/** The position of each rule, by its index, and of each connection with inputs between them, by its ID. */
 export function settleOrderOf(
   rules: readonly SortedRule[],
   connections: readonly ConnectionPlan[],
@@ -106,7 +106,7 @@ export function settleOrderOf(
     const connection = listening.size === 0 ? '' : connectionIdOf(address);
     return listening.has(connection) ? connection : undefined;
   };
-  /** How far lists of addresses have been gone through; rules of a flow file in TypeScript may share one. */
+  /** How far each list of addresses has been read; the rules of a flow file in TypeScript share one. */
   const readings = new Map<readonly string[], { at: number }>();
   const readingOf = (addresses: readonly string[]) => {
     const reading = readings.get(addresses) ?? { at: 0 };
@@ -114,8 +114,9 @@ export function settleOrderOf(
     return reading;
   };
   /**
-   * What a rule, by its index, or a connection, by its ID, comes after. All readers of an address share its writers: one that was
-   * met is being sorted or has been, and is not needed again. So many readers of many writers cost no more than few of few.
+   * Yields the rules, by index, and connections, by ID, that must come before a rule or connection. All readers of an address share its
+   * writers: a writer that was met once is sorted already and not needed again. So many readers of many writers cost no more than few
+   * of few.
    */
   function* dependencies(node: number | string): Generator<number | string, void, void> {
     const addresses = typeof node === 'string' ? listening.get(node)! : sourcesOf(rules[node]!);
@@ -142,12 +143,12 @@ export function settleOrderOf(
   return new Map(order.map((node, place) => [node, place]));
 }
 
-/** The rules that write to each address, by their index. Those that are off, and shadow rules, write nothing that another one would wait for. */
+/** The rules that write to each address, by index. Other rules do not wait for disabled rules and shadow rules, which write nothing. */
 function writersOf(rules: readonly SortedRule[]): ReadonlyMap<string, readonly number[]> {
   const writers = new Map<string, number[]>();
   rules.forEach(({ to, isEnabled, isShadow }, index) => {
     if (!isEnabled || isShadow) return;
-    const alone = [index]; // for all addresses that no other rule writes to
+    const alone = [index]; // shared by all addresses that only this rule writes to
     for (const address of to) {
       const known = writers.get(address);
       if (known === undefined) writers.set(address, alone);

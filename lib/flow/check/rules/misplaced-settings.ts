@@ -1,10 +1,10 @@
-// Tells where settings of a rule belong that other languages have, or that are steps: nothing more is said of them then.
+// Explains where misplaced settings of a rule belong: names from other languages, and steps. They get no further error.
 
 import { isJsonObject } from '../../../model/json-object.ts';
 import { stepTypes } from '../../steps/steps.ts';
 import type { SourceLocation } from '../source-location.ts';
 
-/** What others call the settings of a rule. */
+/** Other names for the settings of a rule. */
 const settingNames: ReadonlyMap<string, string> = new Map([
   ['if', 'when'],
   ['condition', 'when'],
@@ -21,7 +21,7 @@ const settingNames: ReadonlyMap<string, string> = new Map([
   ['hears', 'hear'],
 ]);
 
-/** What others call a step. */
+/** Other names for steps. */
 const otherSteps: ReadonlyMap<string, string> = new Map([
   ['when', 'filter'],
   ['if', 'filter'],
@@ -35,12 +35,12 @@ const otherSteps: ReadonlyMap<string, string> = new Map([
   ['sleep', 'delay'],
 ]);
 
-/** The step that another name means; undefined: nobody knows. */
+/** Returns the step that another name stands for; undefined: none. */
 export function stepMeantBy(name: string): string | undefined {
   return otherSteps.get(name);
 }
 
-/** Reports what is misplaced in a rule, or in one of a stream; returns the rule without it. */
+/** Reports misplaced settings of a rule, or of a rule with a stream. Returns the rule without them. */
 export function withoutMisplaced(
   location: SourceLocation,
   item: unknown,
@@ -66,14 +66,14 @@ function messageOf(key: string, item: Readonly<Record<string, unknown>>): string
     const meant = settingNames.get(key);
     return meant && `unknown setting "${key}", did you mean "${meant}"?`;
   }
-  const behind = item.map === undefined ? '' : ', which comes after map';
-  return `"${key}" is a step: expected it in pipe${behind}: pipe: [${written(step, item[key])}]`;
+  const afterMap = item.map === undefined ? '' : ', which comes after map';
+  return `"${key}" is a step: put it in pipe${afterMap}: pipe: [${written(step, item[key])}]`;
 }
 
 function messageInStream(key: string, settings: object): string | undefined {
   const step = stepTypes.has(key) ? key : otherSteps.get(key);
   if (step !== undefined)
-    return `"${key}" is no setting of a rule with a stream: expected an operator of the stream, from: ….pipe(${step}(…))`;
+    return `"${key}" is not a setting of a rule with a stream: use an operator of the stream, from: ….pipe(${step}(…))`;
   const meant = settingNames.get(key);
   return meant && Object.hasOwn(settings, meant) ? `unknown setting "${key}", did you mean "${meant}"?` : undefined;
 }

@@ -1,4 +1,4 @@
-// Checks the steps of `pipe`: each against the type of what the step before gives out.
+// Checks the steps of `pipe`: each against the output type of the previous step.
 
 import { type CompiledExpression, compileExpression, type TypeOf } from '../../../expression/expression.ts';
 import { nearestName, unknownName } from '../../../json5/nearest-name.ts';
@@ -14,7 +14,7 @@ import { stepMeantBy } from './misplaced-settings.ts';
 
 type TypesAt = (location: SourceLocation) => ExpressionTypes;
 
-/** `type` is that of what goes in, undefined where it is not known. */
+/** `type` is the type of the input; undefined: not known. */
 export function checkPipe(
   location: SourceLocation,
   items: readonly unknown[],
@@ -81,14 +81,14 @@ function checkStep(
   return prepared && { ...prepared, reads: timeless.has(name) ? reads : undefined };
 }
 
-/** Steps that pass on what comes at that moment, or drop it. */
+/** Steps that pass on a value at once, or drop it. */
 const timeless: ReadonlySet<string> = new Set(
   'filter map pairwise scan distinctUntilChanged startWith skip take skipWhile takeWhile deadband scale clamp lookup'.split(
     ' ',
   ),
 );
 
-/** Settings, of which each step can have one: what is written as a text alone is shown with it. */
+/** Settings of which at least one suits each step: a step written as a plain text is shown with one. */
 const examples = [
   true,
   50,
@@ -113,16 +113,16 @@ function hintOf(item: unknown): string {
 }
 
 // Compiles the expressions of rules. They read `value`, or the names of `from`, and also `previous`, `now` (ms since 1970)
-// and `param('desk/level')`: the value of another parameter at that moment, a change of which does not start the rule.
+// and `param('desk/level')`: the current value of another parameter, whose changes do not start the rule.
 
-/** Knows the types that one expression of a rule may read. */
+/** The types that one expression of a rule may read. */
 export interface ExpressionTypes {
   readonly variables: Readonly<Record<string, ValueType | undefined>>;
-  /** The type of another parameter; undefined after it has added the mistake. */
+  /** The type of another parameter; undefined after adding the error. */
   readonly typeOf: TypeOf;
 }
 
-/** The same expression is one object for all rules that have it: among thousands it stays in the caches of the processor. */
+/** Rules with the same expression share one object, so that with thousands of rules it stays in the processor's caches. */
 const known = new WeakMap<CompiledExpression, RuleExpression>();
 
 /** Compiles an expression of a rule. Errors: as `compileExpression`. */

@@ -1,21 +1,21 @@
-// What works in rules and is probably not meant: two rules that copy different parameters to the same one, and a rule that looks at what
-// is computed from its own source later in the same turn.
+// Warns about rules that work but are probably a slip: two rules that copy different parameters to the same one, and a rule that reads a
+// value which is computed from its own source later in the same turn.
 
 import { connectionIdOf } from '../../../model/address.ts';
 import type { ValueType } from '../../../model/value.ts';
 import { type ConnectionPlan, type ExpressionBody, type Plan, type RulePlan, sourcesOf } from '../../plan.ts';
 import type { RuleExpression } from '../../rule-expression.ts';
 
-/** So many are told; more are counted. */
+/** How many warnings are listed; the others are counted. */
 const maxReported = 20;
-/** So many parameters are gone back through for one that is looked at. */
+/** How many parameters a search for the origins of one may visit. */
 const maxVisited = 1000;
 
 export interface WarningContext {
   readonly rules: readonly RulePlan[];
   readonly connections: readonly ConnectionPlan[];
   readonly placeOf: Plan['placeOf'] & {};
-  /** undefined: nobody knows. */
+  /** undefined: not known. */
   typeOf(address: string): ValueType | undefined;
 }
 
@@ -30,12 +30,12 @@ interface DataRule extends RulePlan {
   readonly body: ExpressionBody;
 }
 
-/** Whether a rule runs that is data: what a stream does nobody can see. */
+/** Whether a rule runs and is data: the check cannot see into a stream. */
 function isRunning(rule: RulePlan): rule is DataRule {
   return rule.isEnabled && !rule.isShadow && !('stream' in rule.body);
 }
 
-/** The places of two rules are asked for once there is a warning: to find them means to read the files again. */
+/** Looks up the places of two rules only for a warning, since that reads the files again. */
 function* clashesOf({ rules, placeOf, typeOf }: WarningContext): Generator<string> {
   const copies = new Map<string, DataRule[]>();
   for (const rule of rules) {
@@ -52,15 +52,15 @@ function* clashesOf({ rules, placeOf, typeOf }: WarningContext): Generator<strin
       const sources = sourcesOf(rule).filter((source) => !seen.has(source));
       for (const source of sources) seen.add(source);
       if (sources.length === 0 || isOfTriggers([...seen, address], typeOf)) continue;
-      const copied = `it copies ${sources.join(', ')} to ${address}, as rule "${first!.name}" (${placeOf(first!)}) copies`;
+      const copied = `it copies ${sources.join(', ')} to ${address}, and rule "${first!.name}" (${placeOf(first!)}) copies`;
       const both = [sourcesOf(first!)[0]!, sources[0]!] as const;
       const one = joined(both, typeOf(address));
-      yield `${placeOf(rule)}: rule "${rule.name}": ${copied} ${sourcesOf(first!).join(', ')}, so the one that changed last counts: expected one rule, ${one}`;
+      yield `${placeOf(rule)}: rule "${rule.name}": ${copied} ${sourcesOf(first!).join(', ')}, so the last change wins: expected one rule, ${one}`;
     }
   }
 }
 
-/** What gets the value of the source as it is, also where the rule says so: `map: 'value'`. */
+/** The destinations that get the unchanged value of the source, also with an explicit `map: 'value'`. */
 function copiedTo({ to, body: { from, when, map, pipe, split } }: DataRule): readonly string[] {
   const name = 'any' in from ? 'value' : Object.keys(from.named)[0]!;
   const isCopied = (one: RuleExpression | undefined) => one === undefined || one.passes === name;
@@ -69,7 +69,7 @@ function copiedTo({ to, body: { from, when, map, pipe, split } }: DataRule): rea
   return map === undefined ? to.filter((_, index) => isCopied(split[index])) : [];
 }
 
-/** A fire is no state: two triggers may well do the same. */
+/** Whether a trigger is involved, or an unknown type. A fire is no state: two triggers may do the same thing. */
 function isOfTriggers(addresses: readonly string[], typeOf: WarningContext['typeOf']): boolean {
   return addresses.some((address) => {
     const type = typeOf(address);
@@ -78,7 +78,7 @@ function isOfTriggers(addresses: readonly string[], typeOf: WarningContext['type
 }
 
 function joined([a, b]: readonly [string, string], type: ValueType | undefined): string {
-  const last = `from: ['${a}', '${b}'] if the last one is meant to count`;
+  const last = `from: ['${a}', '${b}'] if the last change is meant to win`;
   if (type === 'S') return last;
   const map = type === 'B' ? 'a || b' : 'max(a, b)';
   return `such as from: { a: '${a}', b: '${b}' }, map: '${map}'; or ${last}`;
@@ -96,11 +96,11 @@ function* staleReadsOf(context: WarningContext): Generator<string> {
       const source = rule.to.includes(address) ? undefined : origins.sharedSource(address, rule);
       if (source === undefined) continue;
       const names = `{ a: '${sourcesOf(rule)[0]!}', b: '${address}' }`;
-      yield `${placeOf(rule)}: rule "${rule.name}": ${address} is computed from ${source} in the same turn, after this rule has run: param('${address}') is what it was in the turn before; expected both in from, as in from: ${names}`;
+      yield `${placeOf(rule)}: rule "${rule.name}": ${address} is computed from ${source} in the same turn, after this rule has run, so param('${address}') still has the value of the previous turn: expected both in from, such as from: ${names}`;
     }
 }
 
-/** What the rule looks at the moment that its source changes; what stands behind a step that takes time may wait. */
+/** The addresses that the rule reads at the moment its source changes. Anything after a step that takes time is left out. */
 function looksAt({ when, map, split = [], pipe }: ExpressionBody): string[] {
   const steps = pipe.slice(0, pipe.findIndex(({ reads }) => reads === undefined) >>> 0);
   const expressions = [
@@ -114,7 +114,7 @@ function looksAt({ when, map, split = [], pipe }: ExpressionBody): string[] {
   );
 }
 
-/** What parameters come from within a turn. */
+/** Finds what parameters are computed from within a turn. */
 class Origins {
   readonly #writers = new Map<string, DataRule[]>();
   readonly #connections: ReadonlyMap<string, ConnectionPlan>;
@@ -134,8 +134,8 @@ class Origins {
   }
 
   /**
-   * What both the sources of a rule and an address come from, where the address is only computed once the writes of the turn are done;
-   * undefined: nothing. What another rule writes at once may well be looked at before, such as a count that it sets to 0.
+   * Finds an address that both the sources of a rule and `address` come from, where `address` is computed only after the turn's writes;
+   * undefined: none. A value that another rule writes at once may be read before it on purpose, such as a count that it sets to 0.
    */
   sharedSource(address: string, rule: DataRule): string | undefined {
     const early = this.#back(sourcesOf(rule), (_, isSettled) => !isSettled, rule);
@@ -144,7 +144,7 @@ class Origins {
     return undefined;
   }
 
-  /** What some addresses come from, each with whether that is by way of what waits until the writes of a turn are done. */
+  /** What addresses come from, each with whether the way leads through something that waits until the turn's writes are done. */
   #back(
     starts: readonly string[],
     isMeant: (address: string, isSettled: boolean) => boolean,

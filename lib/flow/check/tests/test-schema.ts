@@ -13,13 +13,15 @@ const duration = z.union([z.number().meta({ minimum: 0 }), z.string().meta({ pat
 
 export const testStepSchema = z
   .strictObject({
-    at: duration.optional().describe('Time since the start of the test; left out: that of the step before, at first 0'),
+    at: duration
+      .optional()
+      .describe('Time since the start of the test. Default: the time of the previous step; 0 for the first step'),
     set: values('an object of values by address').optional().describe('Values by address, set one after the other'),
-    expect: values('an object of values by address').optional().describe('Values by address; null: unknown'),
-    during: duration.optional().describe('For how long, from this step on, `never` holds; the end is not included'),
+    expect: values('an object of values by address').optional().describe('Expected values by address; null: unknown'),
+    during: duration.optional().describe('How long `never` applies, from this step on, excluding the end'),
     never: values('an object of values by address')
       .optional()
-      .describe('What no parameter may be at any time of `during`'),
+      .describe('Values by address that must not occur at any time within `during`'),
   })
   .meta({ dependentRequired: { during: ['never'], never: ['during'] } });
 
@@ -30,16 +32,18 @@ const start = readBy(z.string({ error: startExpected }).meta({ pattern: startPat
 );
 
 export const testSchema = z.strictObject({
-  name: z.string({ error: 'what the test shows, in text' }).min(1, { error: 'what the test shows, in text' }),
-  start: start.optional().describe('Time of day at the start; left out: 2024-01-01T00:00Z, a Monday'),
+  name: z
+    .string({ error: 'a text that says what the test shows' })
+    .min(1, { error: 'a text that says what the test shows' }),
+  start: start.optional().describe('Time of day at the start. Default: 2024-01-01T00:00Z, a Monday'),
   given: values('an object of values by address')
     .default({})
-    .describe('Values before anything runs; they fire no rule'),
+    .describe('Values set before anything runs. They start no rule'),
   steps: z.array(testStepSchema, { error: 'a list of steps' }).min(1, { error: 'at least one step' }),
 });
 
-/** A test as an author writes it: `{ name: '…', given: { 'desk/level': 0 }, steps: [ … ] }`. */
+/** A test in a flow file: `{ name: '…', given: { 'desk/level': 0 }, steps: [ … ] }`. */
 export type FlowTest = z.input<typeof testSchema>;
 
-/** One step as an author writes it: `{ at: '3s', expect: { 'desk/lamp': false } }`. */
+/** One step of a test in a flow file: `{ at: '3s', expect: { 'desk/lamp': false } }`. */
 export type FlowTestStep = z.input<typeof testStepSchema>;

@@ -1,5 +1,5 @@
 // Checks the tests of flow files: shape, times, addresses, and that values convert to the types of their parameters.
-// What is right becomes plans; a test that could not fail is a mistake.
+// Valid tests become plans; a test that cannot fail is an error.
 import { z } from 'zod';
 import { unreadable } from '../../../json5/mistake.ts';
 import { parseAddress } from '../../../model/address.ts';
@@ -31,7 +31,7 @@ export function checkTests(location: SourceLocation, tests: readonly unknown[], 
     const stepsLocation = testLocation.at('steps');
     const steps = check.steps(stepsLocation, test.steps, 0, isWhole);
     if (isWhole && test.steps.every(({ expect, never }) => isEmpty(expect) && isEmpty(never)))
-      stepsLocation.add('expected at least one `expect` or `never`, got none: it cannot fail');
+      stepsLocation.add('expected at least one `expect` or `never`, got none: the test cannot fail');
     return [
       {
         name: test.name,
@@ -46,7 +46,7 @@ export function checkTests(location: SourceLocation, tests: readonly unknown[], 
   });
 }
 
-/** Checks steps that do not stand in a file, the first of them at `fromMs` or later. */
+/** Checks steps that are in no file, the first of them at `fromMs` or later. */
 export function checkSteps(
   location: SourceLocation,
   steps: readonly FlowTestStep[],
@@ -58,7 +58,7 @@ export function checkSteps(
   return new StepCheck(hub).steps(stepsLocation, parsed, fromMs);
 }
 
-/** Checks given values that do not stand in a file. */
+/** Checks given values that are in no file. */
 export function checkGiven(
   location: SourceLocation,
   given: Readonly<Record<string, unknown>>,
@@ -75,13 +75,13 @@ function isEmpty(values: object = {}): boolean {
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** What of a hub tests can reach. */
+/** The parts of a hub that tests can reach. */
 export interface Testable {
-  /** Finds the parameter of an address that stands at a spot, or undefined after it has added the mistake. */
+  /** Finds the parameter of an address at a location, or returns undefined after adding the error. */
   find(location: SourceLocation, address: string): TestedParameter | undefined;
   /** Whether the test stands for the outside world of a connection. */
   isExternal(connectionId: string): boolean;
-  /** Whether a connection is taken for one of another hub. */
+  /** Whether a connection is assumed to belong to another hub. */
   isRemote(connectionId: string): boolean;
 }
 
@@ -101,7 +101,7 @@ class StepCheck {
     });
   }
 
-  /** `isWhole`: no setting was left out because it is unknown. */
+  /** `isWhole`: no setting was dropped as unknown. */
   steps(
     location: SourceLocation,
     steps: readonly z.output<typeof testStepSchema>[],
@@ -122,9 +122,9 @@ class StepCheck {
     if (atMs !== undefined && atMs < leastMs)
       location
         .at('at')
-        .add(`expected a time of at least ${leastMs} ms, when the step before it is, got ${describe(at)}`);
+        .add(`expected a time of at least ${leastMs} ms, the time of the previous step, got ${describe(at)}`);
     if (isWhole && (during === undefined) !== (never === undefined))
-      location.add('expected `during` and `never` together, got one of them');
+      location.add('expected `during` and `never` together, got only one of them');
     if (isWhole && set === undefined && expect === undefined && never === undefined)
       location.add('expected `set`, `expect` or `never` in a step, got none of them');
     return {
@@ -136,7 +136,7 @@ class StepCheck {
     };
   }
 
-  /** Makes an item of each value whose address is known; an error is a mistake at that value. */
+  /** Makes an item of each value whose address is known; an error of `make` is added at that value. */
   #each<Item>(
     location: SourceLocation,
     values: Values | undefined,
@@ -160,7 +160,9 @@ class StepCheck {
 
   #assignment(address: string, input: unknown, parameter: TestedParameter): Assignment {
     if (parameter.access === 'read-only' && !this.#hub.isExternal(parseAddress(address).connectionId))
-      throw new Error(`expected a parameter that a test can set, "${address}" is read-only and set by its connection`);
+      throw new Error(
+        `expected a parameter that a test can set, "${address}" is read-only: only its connection sets it`,
+      );
     return { address, value: readTested(parameter, input) };
   }
 }
@@ -169,26 +171,26 @@ function readDuration(location: SourceLocation, input: unknown): number | undefi
   return input === undefined ? undefined : location.attempt(() => readDurationMs(input));
 }
 
-// What tests of flow files expect of a parameter: read from what an author writes, for the type of the parameter.
+// What the tests of flow files expect of a parameter, read according to the type of the parameter.
 
-/** Numbers that differ by no more than this part of them are equal, so that 0.1 + 0.2 is 0.3. */
+/** Numbers that differ by no more than this fraction of them are equal, so that 0.1 + 0.2 is 0.3. */
 const tolerance = 1e-9;
 
-/** Converts what a test sets to the type of its parameter. Errors: `not-convertible`, `out-of-range`. */
+/** Converts a value of a test to the type of its parameter. Errors: `not-convertible`, `out-of-range`. */
 function readTested({ type, accept }: TestedParameter, input: unknown): Value {
   return accept === undefined ? convert(type, input) : accept(input);
 }
 
-/** Reads what is expected: a value, or null for unknown. A trigger expects true, false, or how often it has fired. */
+/** Reads an expected value, or null for unknown. For a trigger it is true, false, or how often it fired. */
 function expectation(address: string, input: unknown, parameter: TestedParameter, place: () => string): Expectation {
   const isTrigger = parameter.type === 'T';
   return { address, isTrigger, place, ...(isTrigger ? expectedFiring(input) : expectedValue(input, parameter)) };
 }
 
-/** Reads what may never be, as `expectation`. A trigger may only be forbidden to fire. */
+/** Reads a forbidden value, like `expectation`. A trigger can only be forbidden to fire. */
 function rejection(address: string, input: unknown, parameter: TestedParameter, place: () => string): Expectation {
   if (parameter.type === 'T' && input !== true)
-    throw new Error(`expected true, which is that the trigger has fired, got ${describe(input)}`);
+    throw new Error(`expected true, meaning that the trigger fired, got ${describe(input)}`);
   return expectation(address, input, parameter, place);
 }
 
@@ -198,7 +200,7 @@ function expectedFiring(input: unknown): Expected {
   if (typeof input === 'boolean')
     return { text: input ? 'fired' : 'not fired', isMetBy: (count) => (count !== 0) === input };
   if (typeof input !== 'number' || !Number.isSafeInteger(input) || input < 0)
-    throw new Error(`expected true, false or how often the trigger has fired, got ${describe(input)}`);
+    throw new Error(`expected true, false or how often the trigger fired, got ${describe(input)}`);
   return { text: timesFired(input), isMetBy: (count) => count === input };
 }
 

@@ -1,4 +1,4 @@
-// What outlives the hub: which values a store may keep, and what connections have under way. Without a store nothing is noted.
+// The state that outlives the hub: values that a store may keep, and unfinished work of connections. Without a store nothing is recorded.
 import { isAbsolute, resolve } from 'node:path';
 import { type Observable, Subject } from 'rxjs';
 import type {
@@ -22,7 +22,7 @@ import { privateFilesOf } from '../../private-files.ts';
 
 const nothing: ReadonlyMap<string, Value> = new Map();
 
-/** The time of day counts whole milliseconds, so that it differs a little from one moment to the next. */
+/** The time of day counts whole milliseconds, so it varies a little from one moment to the next. */
 const clockToleranceMs = 20;
 
 type Read = () => unknown;
@@ -34,37 +34,37 @@ export class HubPersistence implements PersistencePort {
   #connections: ReadonlySet<string> = new Set();
   /** Connections whose values may be kept. */
   #kept: ReadonlySet<string> = new Set();
-  /** Connections that tell what happens outside. */
+  /** Connections that report external events. */
   #outside: ReadonlySet<string> = new Set();
   readonly #auditEvents = new Subject<AuditEvent>();
   readonly auditEvents$: Observable<AuditEvent> = this.#auditEvents.asObservable();
-  readonly #givenBack = new Subject<void>();
-  /** A store has given back what another hub had open before. Hot, replays nothing, synchronous, never completes, never errors. */
-  readonly givenBack$: Observable<void> = this.#givenBack.asObservable();
+  readonly #restored = new Subject<void>();
+  /** Emits when a store has restored its values. Hot, replays nothing, synchronous, never completes, never errors. */
+  readonly restored$: Observable<void> = this.#restored.asObservable();
   #hasStore = false;
   #installation = installationOf({ connections: [], files: [], templates: [], furtherFiles: [] });
-  /** By parts of the store, the newest last. */
+  /** By parts of the store, the latest last. */
   readonly #offered = new Set<Archive>();
   #archive: Archive | undefined;
   #lastOffset = Number.NaN;
-  /** Ends the wait for what a store gives back; undefined: nobody waits. */
-  #given: (() => void) | undefined;
-  /** What connections had under way when the hub ended, until they start. */
+  /** Ends the wait for the store's values; undefined: nobody waits. */
+  #endWait: (() => void) | undefined;
+  /** Unfinished work of connections from the last run of the hub, until they start. */
   readonly #recalled = new Map<string, ReadonlyMap<string, unknown>>();
-  /** What is under way, by connection and name. */
+  /** Unfinished work, by connection and name. */
   readonly #known = new Map<string, Map<string, Read>>();
   readonly #changed = new Map<string, Set<string>>();
-  /** What connections have left to their next lives, by Connection ID. */
+  /** What connections have left for their next runs, by Connection ID. */
   readonly #left = new Map<string, { readonly type: string; readonly what: unknown }>();
 
-  /** `clock` tells the time of connections in milliseconds, and `timeOfDay` milliseconds since 1970. */
+  /** `clock` returns the time of connections in milliseconds, `timeOfDay` milliseconds since 1970. */
   constructor(graph: Graph, clock: () => number, timeOfDay: () => number = Date.now) {
     this.#graph = graph;
     this.#clock = clock;
     this.#timeOfDay = timeOfDay;
   }
 
-  /** Takes over which connections and files there are. */
+  /** Takes over the connections and files of a plan. */
   plan(plan: Pick<Plan, 'connections' | 'files' | 'templates' | 'paths' | 'furtherFiles'>): void {
     const { connections } = plan;
     this.#installation = installationOf(plan);
@@ -75,19 +75,19 @@ export class HubPersistence implements PersistencePort {
     this.#left.clear();
   }
 
-  /** Keeps what a connection leaves to its next life, until the next reload is over. */
+  /** Keeps what a connection leaves for its next run, until the next reload is over. */
   leave({ id, type: { type } }: ConnectionPlan, what: unknown): void {
     this.#left.set(id, { type, what });
   }
 
-  /** What a connection of the same ID and type has left; undefined: nothing. */
+  /** Returns what a connection with the same ID and type has left; undefined: nothing. */
   takeLeft({ id, type: { type } }: ConnectionPlan): unknown {
     const left = this.#left.get(id);
     this.#left.delete(id);
     return left?.type === type ? left.what : undefined;
   }
 
-  /** Takes over what was under way when the hub ended; that of connections which are no more is forgotten. */
+  /** Takes over the unfinished work of the last run. Drops that of connections that no longer exist. */
   recall(memories: readonly KeptMemory[]): void {
     for (const { connection, name, memory } of memories) {
       if (connection !== hubId && !this.#connections.has(connection)) {
@@ -100,21 +100,21 @@ export class HubPersistence implements PersistencePort {
     }
   }
 
-  /** What was under way when the hub ended is over: another hub has gone on with it. */
+  /** Forgets the unfinished work of the last run: another hub has continued it. */
   forgetRecalled(): void {
     this.#recalled.clear();
   }
 
-  /** Resolves when a store has given back what it keeps, or has taken too long. */
-  async expectGift(patienceMs: number): Promise<void> {
+  /** Resolves when a store has restored its values, or has taken longer than `patienceMs`. */
+  async expectRestore(patienceMs: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#given = resolve;
+    this.#endWait = resolve;
     await within(promise, patienceMs);
-    if (this.#given === resolve) this.#given = undefined;
+    if (this.#endWait === resolve) this.#endWait = undefined;
   }
 
   giveBack({ values, memories }: Pick<Kept, 'values' | 'memories'>, store: string): boolean {
-    if (this.#given === undefined) {
+    if (this.#endWait === undefined) {
       for (const { connection, name } of memories)
         if (!this.#known.get(connection)?.has(name)) this.#change(connection, name, () => undefined);
       return false;
@@ -124,9 +124,9 @@ export class HubPersistence implements PersistencePort {
       for (const value of values) this.#giveBack(value, origin);
     });
     this.recall(memories);
-    this.#givenBack.next();
-    this.#given();
-    this.#given = undefined;
+    this.#restored.next();
+    this.#endWait();
+    this.#endWait = undefined;
     return true;
   }
 
@@ -158,7 +158,7 @@ export class HubPersistence implements PersistencePort {
   }
 
   isFromOutside({ depth, origin: { kind, name, reportedBy }, previous, parameter: { type, remote } }: Change): boolean {
-    if (reportedBy !== undefined && remote === undefined) return true; // another hub had it written, whoever it says did so, and why
+    if (reportedBy !== undefined && remote === undefined) return true; // another hub requested the write, whatever its origin and cause
     if (depth > 0) return false;
     if (reportedBy !== undefined) return kind === 'client';
     return (
@@ -167,12 +167,12 @@ export class HubPersistence implements PersistencePort {
     );
   }
 
-  /** Tells the store what is done with the hub itself. */
+  /** Reports an audit event about the hub itself to the store. */
   note(auditEvent: AuditEvent): void {
     this.#auditEvents.next(auditEvent);
   }
 
-  /** The values that a connection is given when it starts. */
+  /** The values that a connection gets when it starts. */
   valuesOf({ id, type, parameters }: ConnectionPlan): ReadonlyMap<string, Value> {
     if (!this.#hasStore || !type.isKept) return nothing;
     const values = new Map<string, Value>();
@@ -183,7 +183,7 @@ export class HubPersistence implements PersistencePort {
     return values;
   }
 
-  /** The memory of a connection that starts. Only the first life after the start of the hub recalls something. */
+  /** The memory of a connection that starts. Only its first run after the start of the hub recalls anything. */
   memoryOf(connection: string): Memory | undefined {
     if (!this.#hasStore) return undefined;
     const recalled = this.#recalled.get(connection);
@@ -198,12 +198,12 @@ export class HubPersistence implements PersistencePort {
     };
   }
 
-  /** Remembers something of the hub itself, by name; undefined forgets it. */
+  /** Remembers something about the hub itself, by name; undefined forgets it. */
   remember(name: string, read: Read): void {
     if (this.#hasStore) this.#change(hubId, name, read);
   }
 
-  /** What an earlier run of the hub has remembered of itself; it is told once. */
+  /** Returns what an earlier run of the hub remembered about itself, once. */
   takeRemembered(): ReadonlyMap<string, unknown> {
     const recalled = this.#recalled.get(hubId);
     this.#recalled.delete(hubId);
@@ -230,7 +230,7 @@ export class HubPersistence implements PersistencePort {
       for (const [name, read] of known) this.#change(connection, name, read);
   }
 
-  /** From the clock of connections to the time of day; it stays the same unless somebody sets the clock of the machine. */
+  /** The difference between the time of day and the clock of connections. It changes only if someone sets the machine's clock. */
   #offset(): number {
     const offset = this.#timeOfDay() - this.#clock();
     if (!(Math.abs(offset - this.#lastOffset) < clockToleranceMs)) this.#lastOffset = offset;
@@ -257,14 +257,14 @@ export class HubPersistence implements PersistencePort {
   }
 }
 
-/** Whether nobody has given a parameter a value but this hub its default. */
+/** Whether a parameter has had no value other than its default from this hub. */
 function isUnchanged({ address, lastChange }: Parameter): boolean {
   if (lastChange === undefined) return true;
   const { kind, name, hub } = lastChange.origin;
   return kind === 'connection' && hub === undefined && address.startsWith(`${name}/`);
 }
 
-// What a hub is made of, as files: its flow files, and what connections name.
+// The files of a hub: its flow files, and files that connections name.
 
 type Parts = Pick<Plan, 'files' | 'connections' | 'templates' | 'paths' | 'furtherFiles'>;
 

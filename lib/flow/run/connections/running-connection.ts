@@ -1,4 +1,4 @@
-// A connection that runs, or that is stopped until somebody starts it.
+// A connection that runs, or that is stopped until an operator starts it.
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Claim, claimsClash } from '../../../connections/claim.ts';
@@ -15,43 +15,43 @@ import type { HandSwitch } from '../hand-switches.ts';
 import type { Supervisor } from './supervisor.ts';
 
 export interface RunningConnection {
-  /** Its `enabled` is false while the connection is stopped by hand, and true when it was started by hand. */
+  /** Its `enabled` is false after an operator stopped the connection, and true after an operator started it. */
   readonly plan: ConnectionPlan;
-  /** As its settings say. */
+  /** Whether its settings enable it. */
   readonly enabled: boolean;
-  /** How it was switched by hand; undefined: it is as its settings say. */
+  /** How an operator switched it; undefined: its settings apply. */
   readonly switched?: HandSwitch | undefined;
   /** How many parameters it has. */
   readonly parameters: number;
   readonly supervisor: Supervisor;
-  /** Why it is not started; undefined: nothing holds it back. */
+  /** Why it is not started; undefined: it is not held. */
   readonly hold: Hold | undefined;
 }
 
-/** A connection that is to be started. */
+/** A connection to start. */
 export type ComingConnection = Omit<RunningConnection, 'supervisor' | 'hold'>;
 
-/** What is kept of a plan while it runs; a gateway keeps all, since a reload that is refused declares it again. */
+/** Makes a connection to start from a plan. A gateway keeps the whole plan, since a refused reload declares it again. */
 export function toRun(plan: ConnectionPlan): ComingConnection {
   const kept = isGateway(plan) ? plan : withoutDeclarations(plan);
   return { plan: kept, enabled: plan.enabled, parameters: plan.parameters.length };
 }
 
-/** A plan that takes the place of a connection: what was switched by hand stays so as long as its settings are the same. */
+/** Makes the successor of a connection from a plan. An operator's switch stays while the settings are the same. */
 export function toRunAfter(before: RunningConnection | undefined, plan: ConnectionPlan): ComingConnection {
-  if (before?.plan === plan) return before; // what was to take its place could not start
+  if (before?.plan === plan) return before; // its successor could not start
   const next = toRun(plan);
   if (before?.switched === undefined || !haveSameSettings(before.plan, plan)) return next;
   const { switched } = before;
   return { ...next, plan: { ...next.plan, enabled: switched.isOn }, switched };
 }
 
-/** Why a connection does not run that somebody has stopped. */
+/** The reason of a connection that an operator has stopped. */
 export function whyStopped({ by }: HandSwitch): string {
   return `stopped by ${by.name}`;
 }
 
-/** The plan without what only declares parameters: they are in the graph, and need not be kept a second time. */
+/** Returns the plan without the settings that only declare parameters: the graph has them already. */
 export function withoutDeclarations(plan: ConnectionPlan): ConnectionPlan {
   const { declaring = [] } = plan.type;
   if (declaring.length === 0) return plan;
@@ -63,7 +63,7 @@ export function statusOf({ plan, enabled, parameters, supervisor }: RunningConne
   return { ...supervisor.status, enabled, parameters, file: plan.file };
 }
 
-/** Knows where settings stand. */
+/** Finds the places of settings. */
 export type Placing = Pick<Plan, 'lineAbout'>;
 
 /** Errors: `cannot-start`, with a line for each connection that has failed. */
@@ -81,7 +81,7 @@ export function isGateway({ type }: ConnectionPlan): boolean {
   return type.isGateway === true;
 }
 
-/** What a connection claims and another one has already; undefined: nothing. */
+/** Returns a claim of a connection that clashes with one of another; undefined: none. */
 export function clashOf(plan: ConnectionPlan, other: ConnectionPlan): Claim | undefined {
   const taken = claimsOf(other);
   return claimsOf(plan).find((claim) => taken.some((one) => claimsClash(claim, one)));
@@ -91,16 +91,16 @@ function claimsOf({ type, settings, folder }: ConnectionPlan): readonly Claim[] 
   return type.claims?.(settings, (path) => resolve(folder, path)) ?? [];
 }
 
-// Why a connection does not run, though its settings have it run.
+// Why a connection does not run although its settings enable it.
 
 interface Hold {
   readonly state: 'failed' | 'disabled';
   readonly reason: string;
 }
 
-/** What is held back: all connections for one reason, and single ones, each for its own. Gateways are not, unless they follow the work. */
+/** Holds connections: all for one reason, or single ones, each for its own. Gateways are exempt, unless they flush last. */
 export class Holds {
-  /** Why none runs; undefined: they run. */
+  /** Why no connection runs; undefined: they run. */
   all: string | undefined = undefined;
   some: HeldBack = new Map();
 
@@ -116,18 +116,18 @@ export function isSame(one: Hold | undefined, other: Hold | undefined): boolean 
   return one?.state === other?.state && one?.reason === other?.reason;
 }
 
-/** Whether a connection belongs to the work of a hub, which another hub may do: all do, but for gateways that always run. */
+/** Whether a connection belongs to the work of a hub, which another hub may take over: all do, except gateways that always run. */
 export function isWork({ type, settings }: ConnectionPlan): boolean {
   return !type.isGateway || goesFirst({ type, settings });
 }
 
-/** Whether others wait until it has given back what it keeps. */
+/** Whether other connections wait until this one has restored its values. */
 export function goesFirst({ type, settings }: Pick<ConnectionPlan, 'type' | 'settings'>): boolean {
   return type.isGateway === true && type.flushesLast?.(settings) === true;
 }
 
-// What a reload swaps: compared before anything is stopped. Gateways are swapped first, since one that cannot start refuses
-// the whole reload.
+// The connections that a reload swaps, compared before anything stops. Gateways are swapped first, since one that cannot start makes
+// the whole reload fail.
 
 /** Connections that stop, and plans that start. */
 export interface Exchange {
@@ -136,18 +136,18 @@ export interface Exchange {
 }
 
 export interface ConnectionChange {
-  /** All connections as they shall be, in the order of the flow files. */
+  /** All connections after the reload, in the order of the flow files. */
   readonly plans: readonly ConnectionPlan[];
   readonly gateways: Exchange;
   readonly others: Exchange;
-  /** What running connections take over without being stopped. */
+  /** Plans that running connections take over without a restart. */
   readonly takenOver: readonly ConnectionPlan[];
-  /** The addresses of parameters that are replaced or taken out. */
+  /** The addresses of parameters that are replaced or removed. */
   readonly gone: ReadonlySet<string>;
   readonly difference: Difference;
 }
 
-/** Compares plans with what runs. A connection that listens to a parameter that is replaced changes with it. */
+/** Compares plans with the running connections. A connection that listens to a replaced parameter is swapped too. */
 export function diffConnections(
   running: ReadonlyMap<string, RunningConnection>,
   plans: readonly ConnectionPlan[],
@@ -183,7 +183,7 @@ function isOther(before: ConnectionPlan, after: ConnectionPlan): boolean {
   return before.key !== after.key || before.description !== after.description;
 }
 
-/** What a connection that runs can go to by itself where another plan is wanted: that one, or one between the two; undefined: nothing. */
+/** The plan that a running connection can take over without a restart: `after`, or one between the two; undefined: none. */
 export function takeableOf(running: RunningConnection | undefined, after: ConnectionPlan): ConnectionPlan | undefined {
   const before = running?.plan;
   if (before === undefined || before.key === after.key || before.type !== after.type) return undefined;
@@ -195,8 +195,8 @@ export function takeableOf(running: RunningConnection | undefined, after: Connec
   return { ...before, settings, secrets, key: `${after.key} in part` };
 }
 
-// The parameters of all connections, as the graph has them. A parameter that a changed connection keeps, by its ID, value
-// type and access, stays the same parameter: with its value, its rules and its clients.
+// The parameters of all connections in the graph. A parameter that a changed connection keeps, with its ID, value type and access,
+// stays the same parameter: with its value, its rules and its clients.
 
 export class DeclaredParameters {
   readonly #graph: Graph;
@@ -206,7 +206,7 @@ export class DeclaredParameters {
     this.#graph = graph;
   }
 
-  /** The origin of a connection, the same for all its lives. */
+  /** The origin of a connection, the same for all its runs. */
   ownerOf(id: string): Origin {
     const owner = this.#owners.get(id) ?? { kind: 'connection', name: id };
     this.#owners.set(id, owner);
@@ -217,7 +217,7 @@ export class DeclaredParameters {
     this.#graph.declare(this.ownerOf(plan.id), plan.parameters);
   }
 
-  /** The parameters of a connection that do not stay when it becomes another, or nothing. */
+  /** The parameters of a connection that do not stay when another plan, or none, takes its place. */
   leaving(before: ConnectionPlan, after: ConnectionPlan | undefined): ParameterNode[] {
     const declarations = before.type === after?.type ? after.parameters : [];
     const declared = new Map(
@@ -230,13 +230,13 @@ export class DeclaredParameters {
     });
   }
 
-  /** Takes out the parameters of a connection that do not stay. */
+  /** Removes the parameters of a connection that do not stay. */
   removeLeaving(before: ConnectionPlan, after: ConnectionPlan | undefined): void {
     this.#graph.remove(this.leaving(before, after));
   }
 }
 
-/** A first default value needs a new parameter, since no rule may observe it. */
+/** Whether a parameter stays. A first default value needs a new parameter, since no rule may observe it. */
 function stays(node: ParameterNode, { type, access, defaultValue }: ParameterDeclaration): boolean {
   const isSetByDefault = node.value === undefined && defaultValue !== undefined;
   return node.type === type && node.access === access && !isSetByDefault;

@@ -1,4 +1,4 @@
-// The connections that run. A swap stops and starts only those that a reload has changed.
+// The running connections. A reload stops and starts only those that it changes.
 import { resolve } from 'node:path';
 import { Subscription } from 'rxjs';
 import type { Log } from '../../../connections/connection.ts';
@@ -42,21 +42,21 @@ interface ConnectionRuntime extends Pick<SupervisorOptions, 'graph' | 'hub' | 's
   readonly logOf: (connectionId: string) => Log;
 }
 
-/** How long a connection waits at most until the one before it has finished what it claims too, such as a file. */
+/** How long a connection waits for its predecessor to finish with something that both claim, such as a file. */
 const longestWaitMs = 1800;
 
 export class RunningConnections {
   readonly #runtime: ConnectionRuntime;
   readonly #parameters: DeclaredParameters;
   readonly #stopping = new Set<Promise<void>>();
-  /** Of those that stop, the ones that belong to the work of the hub. */
+  /** Those stopping connections that belong to the work of the hub. */
   readonly #leaving = new Set<Promise<void>>();
   readonly #holds = new Holds();
   /** By Connection ID, in the order of the flow files. */
   #running: ReadonlyMap<string, RunningConnection> = new Map();
 
-  /** Resolves when a store that goes first has given back what it keeps; undefined: nobody has to wait. */
-  #given: Promise<unknown> | undefined;
+  /** Resolves when a store that goes first has restored its values; undefined: nobody has to wait. */
+  #restored: Promise<unknown> | undefined;
 
   readonly #missing: MissingInputs;
 
@@ -70,18 +70,18 @@ export class RunningConnections {
     return [...this.#running.values()].map(statusOf);
   }
 
-  /** Whether the parameters of a connection concern this hub alone: those of gateways and of the hub itself. */
+  /** Whether the parameters of a connection concern this hub only: those of gateways and of the hub itself. */
   isLocal(id: string): boolean {
     const found = this.#running.get(id);
     return found === undefined || id === hubId || isGateway(found.plan);
   }
 
-  /** Whether there is a connection of this ID; the hub itself is one. */
+  /** Whether a connection with this ID exists, including the hub itself. */
   has(id: string): boolean {
     return id === hubId || this.#running.has(id);
   }
 
-  /** Whether a connection reaches out of the process; one that there is not does not. */
+  /** Whether a connection reaches outside the process; false for an unknown one. */
   isExternal(id: string): boolean {
     return this.#running.get(id)?.plan.type.isExternal ?? false;
   }
@@ -93,7 +93,7 @@ export class RunningConnections {
 
   /**
    * Starts, stops or restarts a connection, until a reload changes its settings. Errors: `not-found` with the nearest name, `conflict`
-   * when that makes no sense.
+   * when its state does not allow it.
    */
   control(id: string, action: ConnectionAction, by: Origin): ConnectionStatus {
     const connection = this.#running.get(id);
@@ -103,10 +103,7 @@ export class RunningConnections {
     const isStopped = state === 'disabled';
     const { hold } = connection;
     if (hold !== undefined && action !== 'stop')
-      throw new HubError(
-        'conflict',
-        `${action}: expected a connection that is not held back, "${id}" is: ${hold.reason}`,
-      );
+      throw new HubError('conflict', `${action}: expected a connection that may run, "${id}" is held: ${hold.reason}`);
     if (isStopped !== (action === 'start'))
       throw new HubError(
         'conflict',
@@ -117,7 +114,7 @@ export class RunningConnections {
       action === 'restart' ? connection.switched : isOn === connection.enabled ? undefined : { isOn, by };
     const changed = { ...connection, plan: { ...connection.plan, enabled: isOn }, switched, hold: undefined };
     if (isStopped) this.#assertFree(changed.plan);
-    // a store hears of its own start after it, and of its own end before
+    // A store receives the event of its own start after it, and that of its own end before.
     const auditEvent = {
       kind: 'connection',
       user: by.name,
@@ -141,53 +138,53 @@ export class RunningConnections {
     for (const plan of plans) this.#parameters.declare(plan);
   }
 
-  /** Holds all connections that are no gateways back, for a reason. */
+  /** Holds all connections except gateways, for a reason. */
   holdAll(reason: string): void {
     this.#holds.all = reason;
-    this.#given = undefined;
+    this.#restored = undefined;
     this.#follow();
     for (const { plan, hold } of this.#running.values())
-      if (hold !== undefined) this.#runtime.persistence.takeLeft(plan); // another hub goes on with it
+      if (hold !== undefined) this.#runtime.persistence.takeLeft(plan); // another hub continues its work
   }
 
   /**
-   * Starts what `holdAll` has held back. What it returns resolves when a store that goes first has given back what it keeps, or has
-   * taken longer than `patienceMs`; undefined: there is none.
+   * Starts the connections that `holdAll` holds. The returned promise resolves when a store that goes first has restored its values, or
+   * has taken longer than `patienceMs`; undefined: there is no such store.
    */
-  holdNoLonger(patienceMs: number): Promise<unknown> | undefined {
+  releaseAll(patienceMs: number): Promise<unknown> | undefined {
     this.#holds.all = undefined;
     const waits = [...this.#running.values()].some(({ plan, hold }) => hold !== undefined && goesFirst(plan));
-    this.#given = waits ? this.#runtime.persistence.expectGift(patienceMs) : undefined;
+    this.#restored = waits ? this.#runtime.persistence.expectRestore(patienceMs) : undefined;
     this.#follow();
-    return this.#given;
+    return this.#restored;
   }
 
-  /** Holds single connections back, and starts those that nothing holds back any more. */
+  /** Holds single connections, and starts those that are no longer held. */
   holdSome(some: HeldBack): void {
     this.#holds.some = some;
     this.#follow();
   }
 
-  /** Resolves when connections that stop have finished what they had begun, but for gateways that always run, or after a while. */
+  /** Resolves when the stopping connections have finished their work, except gateways that always run, or after a while. */
   async whenQuiet(): Promise<void> {
-    await undefined; // a gateway that asks while all are told to stop may be the first of them
+    await undefined; // while all are stopped, a gateway that asks may be the first
     await within(Promise.all(this.#leaving), longestWaitMs);
   }
 
-  /** Starts and stops what is held back otherwise than before. */
+  /** Starts and stops connections whose hold has changed. */
   #follow(): void {
     const changed = [...this.#running.values()].filter(({ plan, hold }) => !isSame(hold, this.#holds.of(plan)));
     this.#start(changed, this.#stopAll(changed));
   }
 
-  /** Compares plans with what runs. */
+  /** Compares plans with the running connections. */
   diff(plans: readonly ConnectionPlan[]): ConnectionChange {
     return diffConnections(this.#running, plans, this.#parameters);
   }
 
   /**
-   * Starts the first gateways. Errors: `cannot-start` when one cannot; then the others run until `stop`, so that a store hears before that
-   * the hub ends.
+   * Starts the first gateways. Errors: `cannot-start` when one cannot start. The others then run until `stop`, so that a store gets the
+   * events before the hub ends.
    */
   startGateways({ gateways }: ConnectionChange, plan: Placing): void {
     expectStarted(
@@ -196,7 +193,7 @@ export class RunningConnections {
     );
   }
 
-  /** Swaps gateways. Errors: `cannot-start` when one cannot start; then those before it run again. */
+  /** Swaps gateways. Errors: `cannot-start` when one cannot start; the previous ones then run again. */
   swapGateways({ gateways }: ConnectionChange, plan: Placing): void {
     const started = this.#exchange(gateways);
     const statuses = started.map(({ supervisor }) => supervisor.status);
@@ -208,7 +205,7 @@ export class RunningConnections {
     }
   }
 
-  /** Swaps all other connections; to be called after `swapGateways`. */
+  /** Swaps all other connections. Call it after `swapGateways`. */
   swapOthers({ plans, gateways, others, takenOver, difference }: ConnectionChange): Difference {
     this.#exchange(others);
     this.#releaseChanged(gateways);
@@ -223,7 +220,7 @@ export class RunningConnections {
     return difference;
   }
 
-  /** Has those that run take over what they can without being stopped, and nothing else; returns what their plans are by that. */
+  /** Has running connections take over what they can without a restart, and nothing else. Returns the resulting plans. */
   takeOver(plans: readonly ConnectionPlan[]): readonly ConnectionPlan[] {
     const taken = plans
       .map((plan) => takeableOf(this.#running.get(plan.id), plan))
@@ -233,14 +230,14 @@ export class RunningConnections {
     return taken;
   }
 
-  /** A connection that runs, by another plan. */
+  /** Returns a running connection with another plan. */
   #runningBy(plan: ConnectionPlan): RunningConnection {
     const { supervisor, hold, switched, plan: before } = this.#running.get(plan.id)!;
     const next = toRun(plan);
     return { ...next, supervisor, hold, switched, plan: { ...next.plan, enabled: before.enabled } };
   }
 
-  /** Plans as they would be after a reload: `enabled` of those that were switched by hand is as they are. */
+  /** Returns plans as they would be after a reload, with `enabled` as operators have switched it. */
   asSwitched(plans: readonly ConnectionPlan[]): readonly ConnectionPlan[] {
     return plans.map((plan) => {
       const { enabled } = toRunAfter(this.#running.get(plan.id), plan).plan;
@@ -248,12 +245,12 @@ export class RunningConnections {
     });
   }
 
-  /** Whether a connection is started; undefined: there is none of the name. */
+  /** Whether a connection is started; undefined: none has this name. */
   isOn({ name }: Pick<Switchable, 'name'>): boolean | undefined {
     return this.#running.get(name)?.plan.enabled;
   }
 
-  /** Tells which connections are as their settings say again, since these have changed. */
+  /** Reports connections that follow their settings again, because these have changed. */
   #releaseChanged({ leaving, coming }: Exchange): void {
     const { switches } = this.#runtime;
     const after = new Map(coming.map((plan) => [plan.id, plan]));
@@ -264,14 +261,14 @@ export class RunningConnections {
     }
   }
 
-  /** Stops all; resolves when they have finished what they had begun. */
+  /** Stops all connections. Resolves when they have finished their work. */
   async stop(): Promise<void> {
     this.#missing.stop();
     for (const connection of this.#running.values()) this.#stop(connection);
     await Promise.all(this.#stopping);
   }
 
-  /** Stops connections, makes their parameters those of the plans, and starts the plans in one turn, in the place of those `before`. */
+  /** Stops connections, declares the parameters of the plans, and starts the plans in one turn, as successors of `before`. */
   #exchange({ leaving, coming }: Exchange, before = leaving): RunningConnection[] {
     const ready = this.#stopAll(leaving);
     const after = new Map(coming.map((plan) => [plan.id, plan]));
@@ -286,7 +283,7 @@ export class RunningConnections {
     );
   }
 
-  /** Starts connections whose parameters are declared, in one turn; those that claim something once `ready` resolves. */
+  /** Starts connections whose parameters are declared, in one turn; those with claims once `ready` resolves. */
   #start(coming: readonly ComingConnection[], ready: Promise<unknown> | undefined): RunningConnection[] {
     const started = coming.map((connection) => ({
       ...connection,
@@ -307,22 +304,22 @@ export class RunningConnections {
     return started;
   }
 
-  /** What a connection has to wait for before it starts. */
+  /** What a connection must wait for before it starts. */
   #readyFor(plan: ConnectionPlan, freed: Promise<unknown> | undefined): Promise<unknown> | undefined {
     if (goesFirst(plan)) return this.#leaving.size === 0 ? undefined : this.whenQuiet();
     if (isGateway(plan)) return undefined;
     const ready = plan.type.claims === undefined ? undefined : freed;
-    return this.#given === undefined ? ready : Promise.all([this.#given, ready]);
+    return this.#restored === undefined ? ready : Promise.all([this.#restored, ready]);
   }
 
-  /** Connections that listen to what another hub has withdrawn wait, and those that waited start once it is there. */
+  /** Stops connections that listen to withdrawn parameters of another hub, and starts waiting ones whose inputs are back. */
   #waitOrStart(): void {
     const isTouched = this.#missing.takeTouched();
     const touched = [...this.#running.values()].filter(({ plan }) => isTouched(plan));
     if (touched.length > 0) this.#start(touched, this.#stopAll(touched));
   }
 
-  /** Stops connections; what it returns resolves when all have finished what they had begun, or after a while. */
+  /** Stops connections. The returned promise resolves when all have finished their work, or after a while. */
   #stopAll(leaving: readonly RunningConnection[]): Promise<unknown> | undefined {
     const ends = leaving.flatMap((connection) => {
       const end = this.#stop(connection);
@@ -340,12 +337,12 @@ export class RunningConnections {
     return end;
   }
 
-  /** Errors: `conflict` when a connection that is not disabled has what this one claims. */
+  /** Errors: `conflict` when a connection that is not disabled claims the same thing. */
   #assertFree(plan: ConnectionPlan): void {
     for (const { plan: other, supervisor } of this.#running.values()) {
       const clash = supervisor.status.state === 'disabled' ? undefined : clashOf(plan, other);
       if (clash !== undefined)
-        throw new HubError('conflict', `start: expected ${clash.name} for itself, "${other.id}" has it too`);
+        throw new HubError('conflict', `start: expected exclusive use of ${clash.name}, "${other.id}" uses it too`);
     }
   }
 
@@ -368,13 +365,13 @@ function switchableOf({ id, file }: ConnectionPlan): Switchable {
   return { kind: 'connection', name: id, file };
 }
 
-// Connections that listen to a parameter of another hub wait while there is none: the other hub may withdraw it, and have it again.
+// Connections that listen to a parameter of another hub wait while it is missing: the other hub may withdraw it and offer it again.
 
 class MissingInputs {
   readonly #graph: Graph;
-  /** The IDs of connections that wait. */
+  /** The IDs of waiting connections. */
   readonly #waiting = new Set<string>();
-  /** The addresses of parameters that were withdrawn since somebody looked. */
+  /** The addresses of parameters withdrawn since the last look. */
   readonly #withdrawn = new Set<string>();
   readonly #following = new Subscription();
 
@@ -391,7 +388,7 @@ class MissingInputs {
     this.#following.add(graph.mirrored$.subscribe({ next: look, error: () => {} }));
   }
 
-  /** What a connection that is about to start has to wait for; undefined: all of its inputs are there, or it is switched off. */
+  /** The input that a connection must wait for before it starts; undefined: all inputs are there, or it is disabled. */
   waitedForBy(plan: ConnectionPlan): string | undefined {
     const missing = plan.enabled ? this.#missing(plan) : undefined;
     if (missing === undefined) this.#waiting.delete(plan.id);
@@ -399,7 +396,7 @@ class MissingInputs {
     return missing;
   }
 
-  /** Tells whether a connection listens to what was withdrawn, or has waited for what is there now; it forgets what was withdrawn. */
+  /** Returns a check whether a connection listens to a withdrawn parameter, or waited for one that is there now. Clears the record of withdrawn ones. */
   takeTouched(): (plan: ConnectionPlan) => boolean {
     const withdrawn = new Set(this.#withdrawn);
     this.#withdrawn.clear();

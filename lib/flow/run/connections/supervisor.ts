@@ -1,5 +1,5 @@
-// Keeps one connection running: starts it, carries what it sets into the graph, shows its state, and starts it again with
-// backoff when it crashes. Its neighbours never notice.
+// Keeps one connection running: starts it, passes what it sets to the graph, shows its state, and restarts it with backoff
+// after a crash. Its neighbours never notice.
 import {
   BehaviorSubject,
   concat,
@@ -36,7 +36,7 @@ export interface SupervisorOptions {
   readonly plan: ConnectionPlan;
   readonly owner: Origin;
   readonly graph: Graph;
-  /** What a gateway sees; undefined: there are none. */
+  /** The hub as gateways see it; undefined: there are no gateways. */
   readonly hub: HubPort | undefined;
   readonly scheduler: SchedulerLike;
   readonly persistence: HubPersistence;
@@ -52,7 +52,7 @@ export class Supervisor {
   readonly #parameters: OwnParameters;
   readonly #status: LiveStatus;
   readonly #held: HeldWrites;
-  /** What has begun and must end before the hub does, such as a file being written. */
+  /** Work that has begun and must end before the hub does, such as a file being written. */
   readonly #unfinished = new Set<Promise<unknown>>();
   readonly #backoff = new Backoff(restartTimes);
   readonly #settlePlace: SettlePlace;
@@ -72,7 +72,7 @@ export class Supervisor {
     this.#settlePlace = { order: plan.settleOrder };
   }
 
-  /** Replays the present status, completes when the connection is stopped, never errors. */
+  /** Replays the current status, completes when the connection is stopped, never errors. */
   get status$(): Observable<SupervisedStatus> {
     return this.#status.status$;
   }
@@ -81,17 +81,17 @@ export class Supervisor {
     return this.#status.present;
   }
 
-  /** Whether the connection has begun something that it has not finished yet. */
+  /** Whether the connection has unfinished work. */
   get isBusy(): boolean {
     return this.#unfinished.size > 0;
   }
 
-  /** Shows why the connection is not started, though its settings have it run. */
+  /** Shows why the connection is not started although its settings enable it. */
   hold({ state, reason }: Pick<SupervisedStatus, 'state' | 'reason'>): void {
     this.#status.enter(state, reason);
   }
 
-  /** Starts the connection, or when `ready` resolves; what is written to it until then is held. */
+  /** Starts the connection, or does so when `ready` resolves; writes to it are held until then. */
   start(ready?: Promise<unknown>): void {
     if (!this.#plan.enabled) {
       this.#status.showConnected(false);
@@ -107,28 +107,28 @@ export class Supervisor {
     );
   }
 
-  /** Has the connection go on with another plan. */
+  /** Has the connection continue with another plan. */
   takeOver(plan: ConnectionPlan): void {
     this.#plan = plan;
     this.#settings.next(plan.settings);
   }
 
-  /** Shows what the connection is for in other words. */
+  /** Changes the description that the status shows. */
   describe(description: string): void {
     this.#status.describe(description);
   }
 
-  /** Places its work that waits for consistent values anew among that of others. */
+  /** Changes the position of its work among everything that waits for a turn to settle. */
   settleAt(order: number): void {
     this.#settlePlace.order = order;
   }
 
-  /** Stops the connection; resolves when it has finished what it had begun. With a reason it is shown as disabled. Never rejects. */
+  /** Stops the connection. Resolves when it has finished its work. With a reason, the status becomes disabled. Never rejects. */
   async stop(reason?: string): Promise<void> {
     try {
       this.#subscription.unsubscribe();
     } catch (error) {
-      this.#log.warn({}, `stopped with a fault: ${messageOf(error)}`);
+      this.#log.warn({}, `stopping failed: ${messageOf(error)}`);
     }
     this.#held.forget();
     if (reason !== undefined) this.#status.enter('disabled', reason);
@@ -136,7 +136,7 @@ export class Supervisor {
     await Promise.all(this.#unfinished);
   }
 
-  /** The events of the connection, which is started again whenever it crashes. */
+  /** The events of the connection, which is restarted after each crash. */
   #run(): Observable<ConnectionEvent> {
     const { hub, scheduler } = this.#options;
     const { type } = this.#plan;
@@ -147,7 +147,7 @@ export class Supervisor {
     }).pipe(endIsCrash(), retry({ delay: (error) => this.#backOff(error) }));
   }
 
-  /** The same once a promise resolves; until then what is written to the connection is held. */
+  /** Like `#run`, once a promise resolves; writes to the connection are held until then. */
   #runWhen(ready: Promise<unknown>): Observable<ConnectionEvent> {
     const holding = this.#held.hold();
     return from(ready).pipe(
@@ -165,7 +165,7 @@ export class Supervisor {
     } else this.#status.enter(event.state, event.state === 'degraded' ? event.reason : '');
   }
 
-  /** Whether it is not past the time at which it has to have ended. */
+  /** Whether the connection may still act: its hub's term has not run out. */
   #mayAct(): boolean {
     const { graph, plan } = this.#options;
     return graph.mayAct === undefined || plan.type.isGateway === true || graph.mayAct();
@@ -212,7 +212,9 @@ export class Supervisor {
   }
 
   #finish(work: Promise<unknown>): void {
-    const ended = work.catch((error) => this.#log.warn({}, `stopped unfinished: ${messageOf(error)}`));
+    const ended = work.catch((error) =>
+      this.#log.warn({}, `stopped before its work was finished: ${messageOf(error)}`),
+    );
     this.#unfinished.add(ended);
     ended.finally(() => this.#unfinished.delete(ended));
   }
@@ -224,24 +226,24 @@ export class Supervisor {
   }
 }
 
-/** A connection runs until it is stopped; one that completes has crashed. */
+/** Turns completion into a crash: a connection runs until it is stopped. */
 function endIsCrash<T>(): (source: Observable<T>) => Observable<T> {
   return (source) =>
     concat(
       source,
-      throwError(() => new Error('the connection ended by itself')),
+      throwError(() => new Error('the connection ended unexpectedly')),
     );
 }
 
-// How a connection is doing: shown, logged when it becomes another, and written to its status parameter.
+// The status of a connection: shown, logged when it changes, and written to its status parameter.
 
-/** How a connection is doing, as far as its supervisor knows. */
+/** The status of a connection, as far as its supervisor knows. */
 type SupervisedStatus = Omit<ConnectionStatus, 'enabled' | 'parameters' | 'file'>;
 
-/** How often the log has a reason anew of which only the counts are others. */
+/** How often the log repeats a reason in which only counts have changed. */
 const countsEveryMs = 60_000;
 
-/** A reason without what it counts: `of 12 files 3 are not kept (1 MB)`. Addresses, versions and places are no counts. */
+/** Removes the counts from a reason: `of 12 files 3 are not kept (1 MB)`. Addresses, versions and places are no counts. */
 function withoutCounts(reason: string): string {
   return reason.replaceAll(/(?<![\w.:/-])\d{1,3}(,?\d{3})*(\.\d+)?(?![\w.:/-])/g, '');
 }
@@ -273,7 +275,7 @@ class LiveStatus {
     });
   }
 
-  /** Replays the present status, completes when the connection is stopped, never errors. */
+  /** Replays the current status, completes when the connection is stopped, never errors. */
   get status$(): Observable<SupervisedStatus> {
     return this.#status$.asObservable();
   }
@@ -282,8 +284,8 @@ class LiveStatus {
     return { ...this.#status$.value, since: this.#since() };
   }
 
-  describe(words: string): void {
-    const description = withoutSecrets(words, this.#secretsOf());
+  describe(text: string): void {
+    const description = withoutSecrets(text, this.#secretsOf());
     if (description !== this.present.description) this.#status$.next({ ...this.present, description });
   }
 
@@ -303,7 +305,7 @@ class LiveStatus {
     this.showConnected(state === 'running');
   }
 
-  /** Writes the status parameter, where the connection has one. */
+  /** Writes the status parameter, if the connection has one. */
   showConnected(isConnected: boolean): void {
     this.#parameters.setIfThere(statusParameterId, isConnected);
   }
@@ -313,13 +315,13 @@ class LiveStatus {
   }
 }
 
-// The parameters of one connection, as the connection finds and sets them while it runs.
+// The parameters of one connection, which finds and sets them while it runs.
 
 class OwnParameters {
   readonly #graph: Graph;
   readonly #owner: Origin;
   readonly #log: Log;
-  /** Those that were found, by Parameter ID. */
+  /** Parameters found so far, by Parameter ID. */
   readonly #found = new Map<string, ParameterNode>();
 
   constructor(graph: Graph, owner: Origin, log: Log) {
@@ -336,7 +338,7 @@ class OwnParameters {
     return node;
   }
 
-  /** The inbox of a parameter, which takes what `accept` returns while the inbox is subscribed to; undefined: as declared. */
+  /** Returns an inbox. While it is subscribed to, the parameter takes what `accept` returns; undefined: as declared. */
   accepting(parameterId: string, accept: ParameterDeclaration['accept'], inbox: Observable<Value>): Observable<Value> {
     const node = this.find(parameterId);
     if (accept === undefined || node === undefined || node.type === 'T') return inbox;
@@ -352,7 +354,7 @@ class OwnParameters {
     });
   }
 
-  /** Sets a parameter, which may have been found before, caused by a change. A value that cannot be set is logged. */
+  /** Sets a parameter, found earlier or by ID, as the effect of a change. A value that cannot be set is logged. */
   set(parameterId: string, own: Parameter | undefined, value: unknown, cause: Change | undefined): void {
     try {
       const node = (own as ParameterNode | undefined) ?? this.find(parameterId);
@@ -363,24 +365,24 @@ class OwnParameters {
     }
   }
 
-  /** Sets a parameter where the connection has it, and no other hub runs it in place of this one. */
+  /** Sets a parameter if the connection has it and no other hub runs it in place of this one. */
   setIfThere(parameterId: string, value: unknown): void {
     const node = this.find(parameterId);
     if (node !== undefined && node.remote === undefined) this.#graph.writeTo(node, value, this.#owner);
   }
 }
 
-// Writes to a connection that has to wait before it can start: they are held, and come first in its inboxes.
+// Writes to a connection that waits before it starts. They are held, and come first in its inboxes.
 
-/** How many writes to one parameter are held; the newest stay. */
+/** How many writes to one parameter are held; the latest stay. */
 const maxHeldWrites = 1024;
-/** How much the writes to a connection take together; beyond, the oldest to the same parameter go, or else the write is dropped. */
+/** The size limit of all writes held for a connection. Beyond it, the oldest writes to the same parameter are dropped, or else the new one. */
 const maxHeldBytes = 16 * 1024 * 1024;
-/** What a write takes beside its text. */
+/** The size of a write without its text. */
 const writeBytes = 16;
-const heldTooMany = `more than ${groupDigits(maxHeldWrites)} writes wait for the connection to start, the oldest was dropped`;
-const heldTooMuch = `more than ${maxHeldBytes / 1024 / 1024} MB of writes wait for the connection to start, one was dropped`;
-const heldInAll = 'the hub holds too much, so the writes that waited for the connection to start were dropped';
+const heldTooMany = `more than ${groupDigits(maxHeldWrites)} writes wait for the connection to start; the oldest one was dropped`;
+const heldTooMuch = `more than ${maxHeldBytes / 1024 / 1024} MB of writes wait for the connection to start; one was dropped`;
+const heldInAll = 'the hub holds too much data, so the writes waiting for the connection to start were dropped';
 
 export class HeldWrites {
   readonly #graph: Graph;
@@ -397,7 +399,7 @@ export class HeldWrites {
     this.#account = held.open({ kind: 'writes', owner: `connection "${owner.name}"`, letGo: () => this.#letGo() });
   }
 
-  /** Holds what others write to the parameters of the connection, until it is unsubscribed. */
+  /** Holds writes of others to the parameters of the connection, until it is unsubscribed. */
   hold(): Subscription {
     const holding = new Subscription();
     for (const node of this.#graph.parameters()) {
@@ -413,7 +415,7 @@ export class HeldWrites {
     return holding;
   }
 
-  /** What others write to a parameter, beginning with what was held of it. */
+  /** The writes of others to a parameter, beginning with the held ones. */
   inbox(parameterId: string): Observable<Value> {
     const inbox = this.#graph.inbox(formatAddress(this.#owner.name, parameterId));
     const values = this.#queues.get(parameterId);
@@ -423,7 +425,7 @@ export class HeldWrites {
     return concat(values, inbox);
   }
 
-  /** Forgets all: the connection has ended. */
+  /** Drops everything: the connection has ended. */
   forget(): void {
     this.#queues.clear();
     this.#account.set(0);
@@ -463,7 +465,7 @@ function bytesOf(value: Value): number {
 
 // The log of a connection whose settings have secrets: no entry shows them.
 
-/** `secretsOf` tells the secrets at the moment of an entry. */
+/** `secretsOf` returns the secrets at the time of an entry. */
 export function secretLog(log: Log, secretsOf: () => readonly string[]): Log {
   const hide = (text: string) => withoutSecrets(text, secretsOf());
   const hideIn = (data: object) =>

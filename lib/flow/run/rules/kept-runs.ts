@@ -1,26 +1,26 @@
-// The last runs of a rule as its trace keeps them: a ring of numbers, so that a run costs a few stores in one place, and no memory.
-// What few runs have, such as texts, mistakes and durations, lies beside it.
+// The last runs of a rule, kept for its trace: a ring of numbers, so that a run costs a few stores in one place and no allocation.
+// Parts that few runs have, such as texts, errors and durations, are kept beside it.
 
 import type { Change } from '../../../model/parameter.ts';
 import { cutText } from '../../../model/printable.ts';
 import type { RuleOutcome, RuleRun } from '../../../model/reports/rule-status.ts';
 import { toText, type Value } from '../../../model/value.ts';
 
-/** Longer texts are kept in part. */
+/** Longer texts are cut. */
 export const keptLength = 200;
 
-/** Where the numbers of a run are. */
+/** The positions of a run's numbers. */
 const revisionAt = 0;
 const timeAt = 1;
 const valueAt = 2;
 const resultAt = 3;
-/** The outcome and the kinds of both values in one number, since each number more is more memory to wait for. */
+/** The outcome and the kinds of both values in one number, since each further number is more memory to wait for. */
 const kindsAt = 4;
 
 const outcomes: readonly RuleOutcome[] = ['held', 'wrote', 'stopped', 'waited', 'failed'];
 const [held, wrote, stopped, waited, failed] = [0, 1, 2, 3, 4];
 
-/** The kinds of values: a number, a boolean as a number, or a text, which is among the details. */
+/** The kinds of values: a number, a boolean as a number, or a text, which is in the details. */
 const numberKind = 0;
 const booleanKind = 1;
 const textKind = 2;
@@ -31,36 +31,36 @@ const valueShift = 3;
 const resultShift = 5;
 const kindBits = 0b11;
 
-/** What few runs have. */
+/** The parts that few runs have. */
 interface Details {
   value?: Value;
   result?: Value;
-  /** What each destination got, where they get values of their own; undefined at the place of one that got nothing. */
+  /** The values of the destinations, if each has its own; undefined for one that got nothing. */
   results?: readonly (Value | undefined)[];
   error?: string;
   refused?: readonly string[];
   durationUs?: number;
 }
 
-/** A run is added, and then told more of until the next one is. Before the first, nothing is kept. */
+/** A run is added, and completed until the next is added. Calls before the first run do nothing. */
 export abstract class KeptRuns {
   #numbers = nowhere.numbers;
-  /** Where the first run begins, and the newest. */
+  /** Where the first and the latest run begin. */
   #first = nowhere.first;
   #at = nowhere.first;
   #count = 0;
-  /** The address that started the first run, and those of the others once they differ. */
+  /** The address that started the first run, and those of all runs once they differ. */
   #source: string | undefined;
   #sources: (string | undefined)[] | undefined;
-  /** By where the run begins. */
+  /** By the position where the run begins. */
   #details: Map<number, Details> | undefined;
 
-  /** The revision that started the newest run; 0: none did, or there is no run. */
+  /** The revision that started the latest run; 0: none did, or there is no run. */
   protected get revision(): number {
     return this.#count === 0 ? 0 : this.#numbers[this.#at + revisionAt]!;
   }
 
-  /** Adds a run, from the 51st on in the place of the oldest. */
+  /** Adds a run; from the 51st on, it replaces the oldest. */
   protected add(cause: Change | undefined, now: () => number): void {
     if (this.#count === 0) this.#begin();
     const place = this.#count % keptRuns;
@@ -80,19 +80,19 @@ export abstract class KeptRuns {
     this.#count++;
   }
 
-  /** The rule has ended: nobody reads its runs any more. */
+  /** Frees the memory after the rule has ended. */
   protected giveBack(): void {
     if (this.#numbers === nowhere.numbers) return;
     giveBackPlace({ numbers: this.#numbers, first: this.#first });
     this.#numbers = nowhere.numbers;
   }
 
-  /** The condition of the newest run was false. */
+  /** Records that the condition of the latest run was false. */
   protected addStop(): void {
     if (this.#newest?.error === undefined) this.#setOutcome(stopped);
   }
 
-  /** The newest run has given a value to the destinations. */
+  /** Records the value that the latest run wrote to the destinations. */
   protected addResult(value: Value): void {
     const numbers = this.#numbers;
     const kind = this.#kindOf(value, 'result');
@@ -101,13 +101,13 @@ export abstract class KeptRuns {
     numbers[this.#at + kindsAt] = wrote | valueKind | (kind << resultShift);
   }
 
-  /** The newest run has given each destination a value of its own. */
+  /** Records the values that the latest run wrote, one per destination. */
   protected addResults(values: readonly (Value | undefined)[]): void {
     this.#setOutcome(wrote);
     this.#detailsOfNewest().results = values.map((value) => value && cut(value));
   }
 
-  /** The newest run failed, or one destination refused the value. */
+  /** Records that the latest run failed, or that one destination refused the value. */
   protected addFailure(message: string, destination: string | undefined): void {
     if (this.#count === 0) return;
     this.limit(message);
@@ -120,19 +120,19 @@ export abstract class KeptRuns {
     if (this.#count > 0) this.#detailsOfNewest().durationUs = durationUs;
   }
 
-  /** The run has no result, as something that it reads is unknown. */
+  /** Records that the run has no result because a value that it reads is unknown. */
   wait(message: string): void {
     if (this.#count === 0 || this.#outcomeAt(this.#at) !== held) return;
     this.#setOutcome(waited);
     this.limit(message);
   }
 
-  /** A value of the run was dropped by a limit of a step; what was said of the run before stays. */
+  /** Records that a step dropped a value of the run. An earlier message of the run stays. */
   limit(message: string): void {
     if (this.#count > 0) this.#detailsOfNewest().error ??= cutText(message, keptLength);
   }
 
-  /** The runs for people, newest first; `to` are the destinations of their rule. */
+  /** The runs for people, latest first; `to` are the destinations of the rule. */
   protected describe(to: readonly string[]): RuleRun[] {
     const length = Math.min(this.#count, keptRuns);
     return Array.from({ length }, (_, before) => this.#describe((this.#count - 1 - before) % keptRuns, to));
@@ -164,7 +164,7 @@ export abstract class KeptRuns {
     };
   }
 
-  /** A rule that never runs needs no place. */
+  /** Takes memory at the first run: a rule that never runs needs none. */
   #begin(): void {
     const { numbers, first } = takePlace();
     this.#numbers = numbers;
@@ -180,7 +180,7 @@ export abstract class KeptRuns {
     this.#numbers[at] = (this.#numbers[at]! & ~outcomeBits) | outcome;
   }
 
-  /** The kind of a value; a text is kept among the details. */
+  /** The kind of a value. A text is kept in the details. */
   #kindOf(value: Value, part: 'value' | 'result'): number {
     if (typeof value === 'number') return numberKind;
     if (typeof value === 'boolean') return booleanKind;
@@ -218,39 +218,39 @@ function textOf(results: readonly (Value | undefined)[]): string {
   return results.flatMap((value) => (value === undefined ? [] : [toText(value)])).join(', ');
 }
 
-/** The value itself, or the beginning of a long text. */
+/** The value, or the beginning of a long text. */
 export function cut(value: Value): Value {
   return typeof value === 'string' ? cutText(value, keptLength) : value;
 }
 
-// Where the runs of rules are kept as numbers. Rules that run one after another, such as thousands on one source, have their runs
-// side by side: a processor has to wait for memory when each of them lies somewhere else.
+// The memory for the runs of rules. Rules that run one after another, such as thousands on one source, have their runs side by side: a
+// processor waits for memory if each is somewhere else.
 
-/** How many runs of each rule are kept. */
+/** How many runs are kept per rule. */
 export const keptRuns = 50;
 /** How many numbers a run has. */
 const runWidth = 5;
 
-/** How many rules share a block. It has memory for all of their runs, which the system gives once they run. */
+/** How many rules share a block. The system provides the block's memory as the rules run. */
 const rulesPerBlock = 64;
-/** How far two runs of a rule are from one another. */
+/** The distance between two runs of a rule. */
 const runDistance = rulesPerBlock * runWidth;
 
-/** The numbers of a rule: those of its first run begin at `first`, those of each further run `runDistance` behind. */
+/** The numbers of a rule: those of its first run begin at `first`, each further run `runDistance` later. */
 interface RunPlace {
   readonly numbers: Float64Array;
   readonly first: number;
 }
 
-/** Takes what a rule says that has ended, which nobody reads. */
+/** Takes the runs of rules that have ended, which nobody reads. */
 const nowhere: RunPlace = { numbers: createBlock(), first: 0 };
 
-/** Of rules that have ended: never more than there were rules at the same time. */
+/** The places of ended rules: never more than the greatest number of rules at one time. */
 const free: RunPlace[] = [];
 let block = nowhere.numbers;
 let taken = rulesPerBlock;
 
-/** A place for the runs of a rule, of any hub of the process; thousands of tests share what the first of them has made. */
+/** Takes a place for the runs of a rule, of any hub of the process; thousands of tests reuse those of the first. */
 function takePlace(): RunPlace {
   const known = free.pop();
   if (known !== undefined) return known;

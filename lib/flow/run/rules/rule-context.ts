@@ -1,4 +1,4 @@
-// What a rule has to work with while it runs.
+// What a rule needs while it runs.
 
 import type { SchedulerLike } from 'rxjs';
 import type { Graph } from '../../../graph/graph.ts';
@@ -8,26 +8,26 @@ import type { RuleReports } from './rule-reports.ts';
 import type { RuleSources } from './rule-sources.ts';
 import type { RuleTrace, Traces } from './trace.ts';
 
-/** What all rules of a hub share. */
+/** Shared by all rules of a hub. */
 export interface RuleRuntime {
   readonly graph: Graph;
-  /** The clock of time-based steps and of restarts. */
+  /** The clock of steps that take time, and of restarts. */
   readonly scheduler: SchedulerLike;
   readonly traces: Traces;
   readonly reports: RuleReports;
 }
 
-/** Where the values of a rule go, and its faults. */
+/** Receives the values and faults of a rule. */
 export interface RuleOutput {
-  /** Writes a value to each destination; one that refuses it is a fault of the rule. */
+  /** Writes a value to each destination. A refusal is a fault of the rule. */
   write(value: unknown): void;
   /** Writes one value to each destination, in the order of `to`; undefined: nothing. */
   writeEach(values: readonly (Value | undefined)[]): void;
-  /** Reports a fault. With a destination it is the one that refused a value. */
+  /** Reports a fault. `destination` is the one that refused a value, if any. */
   fail(error: unknown, destination?: string): void;
 }
 
-/** What the body of one rule has. */
+/** What the body of one rule gets. */
 export interface RuleContext {
   readonly plan: RulePlan;
   readonly runtime: RuleRuntime;

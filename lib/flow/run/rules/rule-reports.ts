@@ -1,6 +1,6 @@
-// What rules report of themselves: it goes to the log, and to the state that clients see. A rule that fails or loops is shown as failing
-// or limited for some seconds after the last time, and a rule that loops until a write has got through to where one was dropped. No
-// rule is switched off for that.
+// Reports of rules to the log, and to the state that clients see. A rule that fails or loops is shown as failing or limited for some
+// seconds after the last time; a looping rule until a later write reaches the parameter where one was dropped. No rule is switched off
+// for it.
 
 import type { Log } from '../../../connections/connection.ts';
 import { type DroppedWrite, maxHops, maxWritesPerTurn } from '../../../graph/turn.ts';
@@ -8,34 +8,34 @@ import { groupDigits } from '../../../model/digits.ts';
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import type { RuleState, RuleStatus } from '../../../model/reports/rule-status.ts';
 
-/** Other hubs may name any rule as one of this hub that loops: of so many at most it is shown. */
+/** Other hubs may report any rule name as a looping rule of this hub: this many are shown. */
 const maxReported = 1000;
-/** How long a rule is shown as limited or failing after the last time that it was. */
+/** How long a rule is shown as limited or failing after the last time. */
 const shownMs = 5000;
 
 const mostWrites = groupDigits(maxWritesPerTurn);
 
-/** What names a rule: rules of one name in one file share a state. */
+/** Identifies a rule: rules with the same name in one file share a state. */
 export interface RuleName {
   readonly name: string;
   readonly file?: string | undefined;
 }
 
-/** Why a rule is not well. */
-interface Trouble {
+/** Why a rule does not run normally. */
+interface Problem {
   readonly reason: string;
   readonly until: number;
-  /** Whether it still goes on after that time. */
+  /** Whether it continues after that time. */
   readonly lasts: () => boolean;
 }
 
-/** What is known of the rules of one name in one file. */
+/** The record of the rules with one name in one file. */
 interface RuleRecord {
   faults: number;
   dropped: number;
-  failing: Trouble | undefined;
-  limited: Trouble | undefined;
-  waiting: Trouble | undefined;
+  failing: Problem | undefined;
+  limited: Problem | undefined;
+  waiting: Problem | undefined;
 }
 
 export interface RuleReportsOptions {
@@ -51,9 +51,9 @@ export class RuleReports {
   readonly #now: () => number;
   readonly #ownHub: () => string | undefined;
   readonly #records = new Map<string, RuleRecord>();
-  /** How often any rule failed, and how often a limit dropped something of one. */
+  /** How often any rule failed, and how often a limit dropped something of a rule. */
   readonly totals = { faults: 0, dropped: 0 };
-  /** The last dropped write: a turn may drop a hundred thousand of one rule, and their sentence is made once. */
+  /** The last dropped write: a turn may drop a hundred thousand of one rule, whose message is formatted once. */
   #last: { readonly drop: DroppedWrite; readonly change: Change | undefined; report(): void } | undefined;
 
   constructor({ log, now, ownHub }: RuleReportsOptions) {
@@ -62,14 +62,14 @@ export class RuleReports {
     this.#ownHub = ownHub;
   }
 
-  /** A rule failed on one value, or as a whole; it goes on with the next, or starts again. */
+  /** Reports that a rule failed on one value, or as a whole; it continues with the next value, or restarts. */
   failed(rule: RuleName, message: string): void {
     const { data, text } = named(rule);
     this.showFailed(rule, message);
     this.#log.warn(data, `${text} failed: ${message}`, `rule ${rule.file} ${rule.name}`);
   }
 
-  /** Shows a rule as failing whose fault is in the log already. */
+  /** Shows a rule as failing whose fault is already in the log. */
   showFailed(rule: RuleName, reason: string): void {
     const record = this.#recordOf(rule);
     record.faults++;
@@ -77,14 +77,14 @@ export class RuleReports {
     record.failing = { reason, until: this.#now() + shownMs, lasts: () => false };
   }
 
-  /** A step of a rule has dropped a value because it holds as many as it may. */
+  /** Reports that a step of a rule dropped a value because it is full. */
   limited(rule: RuleName, message: string): void {
     const { data, text } = named(rule);
     this.showLimited(rule, message, () => false);
     this.#log.warn(data, `${text} is limited: ${message}`);
   }
 
-  /** Shows a rule as limited whose writes a limit has dropped; `isStuck` returns whether none has got through since. */
+  /** Shows a rule as limited because a limit dropped its write; `isStuck` returns whether none has got through since. */
   showLimited(rule: RuleName, reason: string, isStuck: () => boolean): void {
     const record = this.#recordOf(rule);
     record.dropped++;
@@ -92,14 +92,14 @@ export class RuleReports {
     record.limited = { reason, until: this.#now() + shownMs, lasts: isStuck };
   }
 
-  /** A rule waits for something that is unknown; `isUnknown` returns whether it still is. */
+  /** Reports that a rule waits for an unknown value; `isUnknown` returns whether it still is. */
   waiting(rule: RuleName, message: string, isUnknown: () => boolean): void {
     const { data, text } = named(rule);
     this.#recordOf(rule).waiting = { reason: message, until: 0, lasts: isUnknown };
     this.#log.info(data, `${text} ${message}`);
   }
 
-  /** A limit of a turn has dropped a write: rules of this hub that led to it are shown as limited. */
+  /** Reports a write dropped by a limit of a turn. Rules of this hub that led to it are shown as limited. */
   dropped(drop: DroppedWrite): void {
     const change = drop.write.parameter.lastChange;
     if (this.#last === undefined || this.#last.change !== change || !areAlike(this.#last.drop, drop))
@@ -107,25 +107,25 @@ export class RuleReports {
     this.#last.report();
   }
 
-  /** The rule starts, perhaps with another body: what was wrong before is over. */
+  /** Notes that the rule starts, perhaps with another body: its problems are over. */
   started(rule: RuleName): void {
-    const record = this.#records.size === 0 ? undefined : this.#records.get(keyOf(rule)); // when all start there is none
+    const record = this.#records.size === 0 ? undefined : this.#records.get(keyOf(rule)); // none exists when all rules start
     if (record) record.failing = record.limited = record.waiting = undefined;
   }
 
-  /** The present state of a rule that runs. */
+  /** The current state of a running rule. */
   stateOf(rule: RuleName): Pick<RuleStatus, 'state' | 'reason' | 'faults' | 'dropped'> {
     const { faults = 0, dropped = 0, failing, limited, waiting } = this.#records.get(keyOf(rule)) ?? {};
-    const troubles: [RuleState, Trouble | undefined][] = [
+    const problems: [RuleState, Problem | undefined][] = [
       ['failing', failing],
       ['limited', limited],
       ['waiting', waiting],
     ];
-    const [state, trouble] = troubles.find(([, one]) => this.#isPresent(one)) ?? ['running' as const];
-    return { state, reason: trouble?.reason ?? '', faults, dropped };
+    const [state, problem] = problems.find(([, one]) => this.#isPresent(one)) ?? ['running' as const];
+    return { state, reason: problem?.reason ?? '', faults, dropped };
   }
 
-  /** Returns what reports a dropped write, as often as it is called. */
+  /** Returns a function that reports a dropped write each time it is called. */
   #reportOf({ limit, write, chain }: DroppedWrite): () => void {
     const { parameter } = write;
     const { address, lastChange } = parameter;
@@ -133,13 +133,13 @@ export class RuleReports {
     const isStuck = () => parameter.lastChange === lastChange || isLate(parameter);
     const isLoop = limit === 'hops';
     const origins = isLoop ? rulesOf(chain, ownHub) : [write.origin];
-    const reason = isLoop ? 'it loops' : `it wrote past ${mostWrites} writes in one turn`;
+    const reason = isLoop ? 'it loops' : `it made more than ${mostWrites} writes in one turn`;
     const limited = origins.filter((one) => isRule(one) && (one.hub === undefined || one.hub === ownHub));
     const rules = [...new Set(origins.map(({ name }) => name))];
     const names = rules.map((name) => `"${name}"`).join(', ');
     const sentence = isLoop
-      ? `rule loop: ${names} wrote past ${maxHops} hops in one turn`
-      : `${origins[0]!.kind} ${names} wrote past ${mostWrites} writes in one turn`;
+      ? `rule loop: ${names} made more than ${maxHops} hops in one turn`
+      : `${origins[0]!.kind} ${names} made more than ${mostWrites} writes in one turn`;
     const consequence = `a write to ${address} was dropped`;
     return () => {
       for (const origin of limited)
@@ -153,8 +153,8 @@ export class RuleReports {
     };
   }
 
-  #isPresent(trouble: Trouble | undefined): boolean {
-    return trouble !== undefined && (this.#now() < trouble.until || trouble.lasts());
+  #isPresent(problem: Problem | undefined): boolean {
+    return problem !== undefined && (this.#now() < problem.until || problem.lasts());
   }
 
   #recordOf(rule: RuleName): RuleRecord {
@@ -175,13 +175,13 @@ function named({ name, file }: RuleName): { readonly data: object; readonly text
   return { data: { rule: name, file }, text: `rule "${name}" (${file})` };
 }
 
-/** Whether the same rule has written the same parameter too often, which needs no chain to tell. */
+/** Whether the same rule wrote the same parameter too often, so that the chain need not be compared. */
 function areAlike(one: DroppedWrite, other: DroppedWrite): boolean {
   const isOfOne = one.write.origin === other.write.origin && one.write.parameter === other.write.parameter;
   return isOfOne && one.limit === 'writes' && other.limit === 'writes';
 }
 
-/** Each rule once: what other hubs have told of it, each time anew, is the same rule. */
+/** Returns each rule once, also if other hubs have reported it several times. */
 function rulesOf(chain: readonly Change[], ownHub: string | undefined): Origin[] {
   const rules = new Map<string, Origin>();
   for (const { origin } of chain) {
@@ -191,7 +191,7 @@ function rulesOf(chain: readonly Change[], ownHub: string | undefined): Origin[]
   return [...rules.values()];
 }
 
-/** The last writes of a loop over two hubs are heard of when their owner tells them. */
+/** Whether the last writes of a loop over two hubs may still arrive from the owner. */
 function isLate({ remote, lastChange }: Parameter): boolean {
   return remote !== undefined && (lastChange?.hop ?? 0) > maxHops / 2;
 }

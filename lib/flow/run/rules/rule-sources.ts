@@ -1,6 +1,6 @@
-// What a rule observes: changes of parameters, not the values that they have when it starts.
-// Rules that observe the same parameter run in the order in which they subscribed. When a reload puts a rule between others,
-// the others subscribe again; no change is missed, and the rules keep all that they hold.
+// Lets a rule observe changes of parameters, but not the values that they have when it starts.
+// Rules on the same parameter run in the order of their subscriptions. When a reload puts a rule between others,
+// the others subscribe again; no change is missed, and the rules keep everything they hold.
 import { type Observable, Subscription, type Unsubscribable } from 'rxjs';
 import type { Listener } from '../../../graph/emitter.ts';
 import type { Graph } from '../../../graph/graph.ts';
@@ -14,10 +14,10 @@ import type { NamedValues, RuleListener, Sources } from '../../plan.ts';
 /** The sources of one rule. */
 export class RuleSources implements Sources {
   readonly #graph: Graph;
-  #heard: readonly ListenedSource[] = [];
+  #listened: readonly ListenedSource[] = [];
   #place: SettlePlace;
 
-  /** `settleOrder` is the place of the rule among those that wait until a turn has settled. */
+  /** `settleOrder` is the position of the rule among those that wait until a turn has settled. */
   constructor(graph: Graph, settleOrder: number) {
     this.#graph = graph;
     this.#place = { order: settleOrder };
@@ -52,7 +52,7 @@ export class RuleSources implements Sources {
     return subscription;
   }
 
-  /** Tells each change of any of the sources; a trigger notes that it has fired. */
+  /** Reports each change of any of the sources; a trigger notes that it has fired. */
   each(
     nodes: readonly ParameterNode[],
     fired: Fired,
@@ -75,40 +75,40 @@ export class RuleSources implements Sources {
     throw new HubError('unknown-parameter', unknownName('parameter', address, known));
   }
 
-  /** Has work run once in this turn after its writes have settled, in the place of the rule. */
+  /** Runs work once in this turn after its writes have settled, at the position of the rule. */
   atSettle(settle: () => void): void {
     this.#graph.atSettle(new SettleCall(this.#place, settle));
   }
 
-  /** Has a task be at the place of the rule, which it knows itself from now on. */
+  /** Gives a task the position of the rule, and keeps the task as that position. */
   place(task: SettleTask & SettlePlace): void {
     task.order = this.#place.order;
     this.#place = task;
   }
 
   /**
-   * Places the rule behind all that have subscribed by now, and anew among those that wait until a turn has settled. To be
-   * called between turns, when there is no change to miss.
+   * Moves the rule behind all rules that have subscribed so far, and to a new position among those that wait until a turn has settled.
+   * Call it between turns, when there is no change to miss.
    */
   moveLast(settleOrder: number): void {
     this.#place.order = settleOrder;
-    for (const source of this.#heard) source.moveLast();
+    for (const source of this.#listened) source.moveLast();
   }
 
   #listen(node: ParameterNode, listener: RuleListener, listensToWrites: boolean): Unsubscribable {
     const repeats$ = listensToWrites ? this.#graph.repeats(node) : undefined;
     const source = new ListenedSource(node, listener, repeats$, this);
-    this.#heard = this.#heard.concat(source); // a list that grows by itself has room for sixteen more
+    this.#listened = this.#listened.concat(source); // push would reserve room for sixteen more
     return source;
   }
 
-  /** The rule no longer hears a source. */
+  /** Forgets a source that the rule no longer listens to. */
   forget(source: ListenedSource): void {
-    this.#heard = this.#heard.filter((one) => one !== source);
+    this.#listened = this.#listened.filter((one) => one !== source);
   }
 }
 
-/** A source that a rule hears, from its present place among all that hear it. */
+/** A source that a rule listens to, at its position among all listeners. */
 class ListenedSource implements Unsubscribable {
   readonly #node: ParameterNode;
   readonly #ruleListener: RuleListener;
@@ -167,19 +167,19 @@ class ChangeListener implements Listener<Value | undefined> {
   }
 }
 
-// Named sources, which are read all at once when the writes of a turn have settled, so that no rule ever sees half of a turn.
+// Named sources. They are read all at once when the writes of a turn have settled, so that no rule sees half of a turn.
 
 /** Values by name; undefined: unknown. */
 export type Scope = Record<string, Value | undefined>;
 
-/** Which of the triggers among some sources have fired since they were read, by their places; undefined: none of them is a trigger. */
+/** Which triggers among the sources have fired since they were last read, by position; undefined: none of them is a trigger. */
 export type Fired = boolean[] | undefined;
 
 export function createFired(nodes: readonly ParameterNode[]): Fired {
   return nodes.some(({ type }) => type === 'T') ? nodes.map(() => false) : undefined;
 }
 
-/** Reads the value of each source, of a trigger whether it has fired since the last call, and whether all are known. */
+/** Reads the value of each source; for a trigger, whether it has fired since the last call. Returns whether all are known. */
 export function readNamed(
   names: readonly string[],
   nodes: readonly ParameterNode[],

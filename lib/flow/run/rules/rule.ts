@@ -1,4 +1,4 @@
-// Runs one rule: what its body makes of its sources is written to each destination.
+// Runs one rule: the results of its body are written to each destination.
 
 import { resolve } from 'node:path';
 import type { Subscription } from 'rxjs';
@@ -9,7 +9,7 @@ import type { Origin, Parameter, RemoteWrite } from '../../../model/parameter.ts
 import type { Value, ValueType } from '../../../model/value.ts';
 import type { RulePlan } from '../../plan.ts';
 import { ownName } from '../../programs/flow-code.ts';
-import { formatPlace, placeIn, stackOf, wordsOf } from '../../programs/stack.ts';
+import { describeThrown, formatPlace, placeIn, stackOf } from '../../programs/stack.ts';
 import { type RunningBody, runExpressions } from './expressions/run-expressions.ts';
 import type { RuleContext, RuleOutput, RuleRuntime } from './rule-context.ts';
 import type { RuleReports } from './rule-reports.ts';
@@ -17,11 +17,11 @@ import { RuleSources } from './rule-sources.ts';
 import { runStream } from './streams/run-stream.ts';
 import type { RuleTrace } from './trace.ts';
 
-/** A rule that was started. */
+/** A running rule. */
 export class StartedRule {
   readonly #sources: RuleSources;
   readonly #subscription: Subscription;
-  /** Runs it once with what is known, in its place of this turn; undefined: it does not run when it starts. */
+  /** Runs the rule once with the known values, at its position in this turn; undefined: it does not run when it starts. */
   readonly begin: (() => void) | undefined;
 
   constructor(sources: RuleSources, { subscription, begin }: RunningBody) {
@@ -30,7 +30,7 @@ export class StartedRule {
     this.begin = begin;
   }
 
-  /** Places it behind all rules that run by now, and anew among those that wait until a turn has settled. */
+  /** Moves the rule behind all running rules, and to a new position among those that wait until a turn has settled. */
   moveLast(settleOrder: number): void {
     this.#sources.moveLast(settleOrder);
   }
@@ -40,7 +40,7 @@ export class StartedRule {
   }
 }
 
-/** Starts a rule. It observes changes; the values that its sources have already it sees when `begin` is called. */
+/** Starts a rule. It observes changes; it sees the values that its sources have already when `begin` is called. */
 export function startRule(plan: RulePlan, runtime: RuleRuntime): StartedRule {
   const { graph, traces } = runtime;
   const sources = new RuleSources(graph, plan.settleOrder);
@@ -54,7 +54,7 @@ export function startRule(plan: RulePlan, runtime: RuleRuntime): StartedRule {
   return new StartedRule(sources, running);
 }
 
-/** The source of a rule that does nothing but copy. */
+/** The source of a rule that only copies; undefined: it does more. */
 function copiedBy({ body }: RulePlan, graph: Graph): Parameter | undefined {
   if ('stream' in body || 'named' in body.from || body.from.any.length > 1) return undefined;
   const { when, map, pipe, split, listensToWrites, runsAtStart } = body;
@@ -63,7 +63,7 @@ function copiedBy({ body }: RulePlan, graph: Graph): Parameter | undefined {
   return isCopy ? graph.get(body.from.any[0]!) : undefined;
 }
 
-// Where the values of a rule go, and its faults.
+// Receives the values and faults of a rule.
 
 class GraphOutput implements RuleOutput {
   readonly #plan: RulePlan;
@@ -71,12 +71,12 @@ class GraphOutput implements RuleOutput {
   readonly #trace: RuleTrace;
   readonly #origin: Origin;
   readonly #destinations: readonly ParameterNode[];
-  /** The type of what each destination gets, or of what all of them get. */
+  /** The type of each destination's value, or of the value of all destinations. */
   readonly #types: readonly (ValueType | undefined)[];
-  /** The destination, where there is one: a list of one would be one more place in memory to look at. */
+  /** The destination, if there is only one: a list of one would be one more cache miss. */
   readonly #only: ParameterNode | undefined;
   readonly #reports: RuleReports;
-  /** What is to be written to parameters of other hubs. */
+  /** Writes to make to parameters of other hubs. */
   #remotes: RemoteWrite[] | undefined = undefined;
 
   constructor(plan: RulePlan, { graph, reports }: Pick<RuleRuntime, 'graph' | 'reports'>, trace: RuleTrace) {
@@ -126,7 +126,7 @@ class GraphOutput implements RuleOutput {
     if (this.#remotes !== undefined) this.#sendRemotes(this.#remotes);
   }
 
-  /** What other hubs own is written there, as one turn for each of them; what becomes of it is heard later. */
+  /** Sends the writes to their owning hubs, one turn for each. The results arrive later. */
   #sendRemotes(writes: readonly RemoteWrite[]): void {
     this.#remotes = undefined;
     for (const [remote, ofOne] of Map.groupBy(writes, ({ parameter }) => parameter.remote!))
@@ -137,15 +137,15 @@ class GraphOutput implements RuleOutput {
       });
   }
 
-  /** Whether the hub finds that its rules may not go on; this one has ended then. */
+  /** Whether the hub's rules may no longer act, in which case this one has ended. */
   #hasEnded(): boolean {
     const { mayAct } = this.#graph;
     return mayAct !== undefined && !mayAct();
   }
 
   /**
-   * What a destination is written that reads writes in its own way, or that another hub owns: a fire is told as `true`, since it is 1
-   * only where a number is expected (D-07). Where the type says nothing, as in a list of sources or in a stream, the 1 of a trigger is its fire.
+   * The input for a destination that reads writes in its own way, or that another hub owns: a fire becomes `true`, since it is 1 only
+   * where a number is expected (D-07). Where the type is not known, as with a list of sources or a stream, the 1 of a trigger is its fire.
    */
   #inputFor(destination: ParameterNode, value: unknown, place: number): unknown {
     if (value !== 1 || destination.type === 'S') return value;
@@ -169,18 +169,18 @@ class GraphOutput implements RuleOutput {
   }
 }
 
-/** The types of what the destinations of a rule get: one each, or one for all of them. */
+/** The types of the values that the destinations get: one each, or one for all of them. */
 function typesOf({ body }: RulePlan): readonly (ValueType | undefined)[] {
   if ('stream' in body) return [undefined];
   return body.split?.map(({ type }) => type) ?? [body.result];
 }
 
-/** Past the limit of hops a write is told as dropped, on both hubs. */
+/** Whether an error says that a write went past the limit of hops; both hubs report such a write as dropped. */
 function isLoop(error: Error): boolean {
-  return error instanceof HubError && error.code === 'conflict' && error.message.includes(' hops, ');
+  return error instanceof HubError && error.code === 'conflict' && / expected at most \d+ hops\b/.test(error.message);
 }
 
-/** What a destination has refused; some messages begin with its address. */
+/** The message of a refusal with its destination, which some messages begin with already. */
 function refusalOf(message: string, destination: string): string {
   return message.startsWith(`${destination}: `) ? message : `${destination}: ${message}`;
 }
@@ -189,9 +189,9 @@ function lineOf(error: unknown): string {
   return messageOf(error).split('\n', 1)[0]!;
 }
 
-/** What a stream failed with, and where in the author's own files. */
+/** Describes the fault of a stream, with its place in the author's files. */
 function faultText(error: unknown, { file }: RulePlan): string {
   const flow = { path: resolve(file), name: file };
   const place = placeIn(stackOf(error), (path) => ownName(path, flow));
-  return place === undefined ? wordsOf(error) : `${wordsOf(error)} (${formatPlace(place)})`;
+  return place === undefined ? describeThrown(error) : `${describeThrown(error)} (${formatPlace(place)})`;
 }

@@ -1,6 +1,6 @@
-// The rules that run, and those that are switched off. A swap stops and starts only those that a reload has changed. All
-// others keep their subscriptions and what they hold, and rules that share a source go on in the order of the flow files.
-// What was switched by hand stays so until its text is another.
+// The rules, running or disabled. A reload stops and starts only the rules that it changes. All others keep their subscriptions and
+// what they hold, and rules that share a source still run in the order of the flow files. A rule that an operator switched stays so
+// until its text changes.
 import { Subscription } from 'rxjs';
 import { unknownName } from '../../../json5/nearest-name.ts';
 import { HubError } from '../../../model/error.ts';
@@ -12,51 +12,51 @@ import type { HandSwitch, HandSwitches, Switchable } from '../hand-switches.ts';
 import { type StartedRule, startRule } from './rule.ts';
 import type { RuleRuntime } from './rule-context.ts';
 
-/** After rules that write so many parameters the next ones begin in another turn. It may hold far more writes: others follow. */
+/** After rules with this many writes, the next rules begin in another turn. A turn may hold far more writes: others follow. */
 const begunWritesPerTurn = 10_000;
 
-/** A rule from its first plan on; a reload that leaves its text as it is gives it another plan. */
+/** A rule from its first plan on. A reload that does not change its text gives it another plan. */
 interface RunningRule {
   plan: RulePlan;
-  /** undefined: it is switched off, or waits. */
+  /** undefined: it is disabled, or waits. */
   started: StartedRule | undefined;
-  /** An address of another hub that is not there, for which the rule waits. */
+  /** A missing address of another hub for which the rule waits. */
   waitsFor: string | undefined;
-  /** How it was switched by hand; undefined: it is as its flow file says. */
+  /** How an operator switched it; undefined: its flow file applies. */
   switched: HandSwitch | undefined;
 }
 
-/** A rule as it shall be. */
+/** A rule after a change. */
 interface ComingRule extends Readonly<Pick<RunningRule, 'plan' | 'switched'>> {
-  /** The rule that it goes on from. */
+  /** The rule that it continues. */
   readonly before: RunningRule | undefined;
 }
 
-/** What a plan changes, compared before anything is stopped. */
+/** The effect of a plan, computed before anything stops. */
 export interface RuleChange {
   /** Top to bottom. */
   readonly coming: readonly ComingRule[];
-  /** Those that run and do not run on. */
+  /** Running rules that do not continue. */
   readonly leaving: readonly RunningRule[];
   readonly switches: KeptSwitches;
   readonly placeOf: Plan['placeOf'];
 }
 
-/** Rules that were switched and are not followed, such as one that was moved to another file. */
+/** What becomes of switched rules that no rule of the plan continues, such as one moved to another file. */
 interface KeptSwitches {
-  /** Among the rules of the plan, by their text. */
+  /** Switches of rules in the plan with the same text. */
   readonly switched: ReadonlyMap<RulePlan, HandSwitch>;
-  /** Those of which the text is another, with the rule of their name. */
+  /** Rules whose text has changed, with the rule that has their name. */
   readonly released: readonly (readonly [before: SwitchedRule, after: RulePlan])[];
-  /** Those of which there is none. */
+  /** Rules that are missing from the plan. */
   readonly absent: readonly SwitchedRule[];
-  /** All that were looked for. */
+  /** All rules that were looked for. */
   readonly others: readonly SwitchedRule[];
 }
 
 type SwitchedRule = Readonly<Pick<RunningRule, 'plan' | 'switched'>>;
 
-/** How many switched rules are remembered that no flow file has at the moment, such as one that is moved from file to file. */
+/** How many switched rules are remembered that no flow file has right now, such as one being moved from file to file. */
 const maxAbsent = 1000;
 
 export class RunningRules {
@@ -65,13 +65,13 @@ export class RunningRules {
   /** Top to bottom. */
   #rules: readonly RunningRule[] = [];
   #placeOf: Plan['placeOf'];
-  /** Why none of them runs; undefined: they run. */
+  /** Why no rule runs; undefined: they run. */
   #held: string | undefined = undefined;
-  /** Parameters that other hubs have withdrawn since the rules were compared with what is there. */
+  /** Parameters that other hubs have withdrawn since the last comparison with the graph. */
   readonly #withdrawn = new Set<string>();
-  /** What is missing of lists that many rules share, found out once each time that rules start. */
+  /** The missing address of each list that many rules share, found once each time rules start. */
   readonly #missingOfShared = new Map<readonly string[], string | undefined>();
-  /** Rules that were switched, and that no flow file has at the moment. */
+  /** Switched rules that no flow file has right now. */
   #absent: readonly SwitchedRule[] = [];
   readonly #following = new Subscription();
 
@@ -86,22 +86,22 @@ export class RunningRules {
     this.#following.add(mirrored$.subscribe({ next: () => this.#waitOrStart(), error: () => {} }));
   }
 
-  /** How many rules run, or will once what they wait for is there. */
+  /** How many rules run, or will run once the parameters they wait for are there. */
   get enabledCount(): number {
     return this.#rules.reduce((count, rule) => (isEnabled(rule) ? count + 1 : count), 0);
   }
 
-  /** How each rule is doing, top to bottom. */
+  /** The status of each rule, top to bottom. */
   statuses(): RuleStatus[] {
     return [...this.eachStatus()];
   }
 
-  /** The same one by one, as they are asked for. */
+  /** The same, one at a time on demand. */
   *eachStatus(): Generator<RuleStatus, void, void> {
     for (const rule of this.#rules) yield this.#statusOf(rule);
   }
 
-  /** The last runs of the rules of a name. Errors: `not-found`, with the nearest name. */
+  /** The last runs of the rules with a name. Errors: `not-found`, with the nearest name. */
   runsOf(name: string): RuleRuns[] {
     const stopped = this.#named(name).filter(({ started }) => started === undefined);
     const running = stopped.length < this.#named(name).length ? this.#runtime.traces.runsOf(name) : [];
@@ -111,7 +111,7 @@ export class RunningRules {
     ];
   }
 
-  /** Compares a plan with what runs; `gone` has the addresses of parameters that it replaces or takes out. */
+  /** Compares a plan with the rules. `gone` has the addresses of parameters that it replaces or removes. */
   diff({ rules, placeOf }: Pick<Plan, 'rules' | 'placeOf'>, gone: ReadonlySet<string>): RuleChange {
     const followed = followRules(this.#rules, rules, new Set([...gone, ...this.#withdrawn]));
     const switches = this.#keepSwitched(rules, followed);
@@ -128,7 +128,7 @@ export class RunningRules {
     for (const rule of leaving) stopRule(rule);
   }
 
-  /** Starts the rules that come; to be called after `stopLeaving`. */
+  /** Starts the rules of a change. Call it after `stopLeaving`. */
   start({ coming, leaving, switches, placeOf }: RuleChange): Difference {
     const { switched, released, absent, others } = switches;
     for (const { plan: rule } of others) this.#switches.note(switchableOf(rule), undefined);
@@ -140,7 +140,7 @@ export class RunningRules {
     return this.#start(coming, leaving, true);
   }
 
-  /** Rules of a plan as they would be after a reload: `isEnabled` of those that were switched by hand is as they are. */
+  /** Returns rules of a plan as they would be after a reload, with `isEnabled` as operators have switched it. */
   asSwitched(rules: readonly RulePlan[]): readonly RulePlan[] {
     if (this.#absent.length === 0 && this.#rules.every(({ switched }) => switched === undefined)) return rules;
     const live = rules.filter(({ isShadow }) => !isShadow);
@@ -182,8 +182,8 @@ export class RunningRules {
   }
 
   /**
-   * Switches a rule on or off, until it is switched again or its text is another. Errors: `not-found` with the nearest name,
-   * `conflict` when there are several of the name.
+   * Switches a rule on or off, until it is switched again or its text changes. Errors: `not-found` with the nearest name, `conflict`
+   * when several rules have the name.
    */
   switch(name: string, file: string | undefined, isEnabled: boolean, by: Origin): RuleStatus {
     const found = this.#find(name, file);
@@ -198,14 +198,14 @@ export class RunningRules {
     return this.#statusOf(found);
   }
 
-  /** Whether a rule shall run; undefined: there is none of the name. One of the file comes before one of another. */
+  /** Whether a rule should run; undefined: none has the name. A rule of the file is preferred to one of another. */
   isOn({ name, file }: Pick<Switchable, 'name' | 'file'>): boolean | undefined {
     const named = this.#rules.filter(({ plan }) => plan.name === name);
     const found = named.find(({ plan }) => plan.file === file) ?? named[0];
     return found && isWanted(found);
   }
 
-  /** Has no rule run, for a reason, or all that shall run; `begins`: those that run at the start do so now. */
+  /** Holds all rules for a reason, or releases them; `begins`: rules that run at the start do so now. */
   hold(reason: string | undefined, begins: boolean): void {
     this.#held = reason;
     this.#swap(
@@ -214,7 +214,7 @@ export class RunningRules {
     );
   }
 
-  /** Rules whose parameters another hub has withdrawn wait, and those that waited start once all are there. */
+  /** Stops rules whose parameters another hub has withdrawn, and starts waiting rules whose parameters are all there. */
   #waitOrStart(): void {
     const isGone = goneWith(new Set(this.#withdrawn));
     this.#withdrawn.clear();
@@ -231,7 +231,7 @@ export class RunningRules {
     this.#swap(coming);
   }
 
-  /** An address of the rule that is not there; undefined: all are. */
+  /** A missing address of the rule; undefined: none. */
   #missing({ addresses, sharedAddresses }: RulePlan): string | undefined {
     const isMissing = (address: string) => this.#runtime.graph.find(address) === undefined;
     if (!this.#missingOfShared.has(sharedAddresses))
@@ -254,7 +254,7 @@ export class RunningRules {
       name,
       file,
       get place() {
-        return placeOf?.(plan) ?? file; // found when somebody asks
+        return placeOf?.(plan) ?? file; // found on demand
       },
       folder,
       enabled: isEnabled({ started, waitsFor }),
@@ -266,7 +266,7 @@ export class RunningRules {
     };
   }
 
-  /** The one rule of a name, and of a file if it is given. */
+  /** The only rule with a name, in a file if one is given. */
   #find(name: string, file: string | undefined): RunningRule {
     const named = this.#named(name);
     const found = file === undefined ? named : named.filter(({ plan }) => plan.file === file);
@@ -276,20 +276,20 @@ export class RunningRules {
       throw new HubError('not-found', unknownName(`file of rule "${name}"`, file!, files));
     }
     if (found.length > 1) {
-      const expected = file === undefined ? 'the file as well' : 'a name that only one of them has';
+      const expected = file === undefined ? 'the file as well' : 'a unique name';
       throw new HubError('conflict', `rule: expected ${expected}, there are ${found.length} rules "${name}"`);
     }
     return rule;
   }
 
-  /** The rules of a name. Errors: `not-found`, with the nearest name. */
+  /** The rules with a name. Errors: `not-found`, with the nearest name. */
   #named(name: string): RunningRule[] {
     const found = this.#rules.filter(({ plan }) => plan.name === name);
     if (found.length > 0) return found;
     throw new HubError('not-found', unknownName('rule', name, [...new Set(this.#rules.map(({ plan }) => plan.name))]));
   }
 
-  /** Stops what does not run on, and starts the rest. */
+  /** Stops the rules that do not continue, and starts the others. */
   #swap(coming: readonly ComingRule[], begins = true): void {
     const leaving = this.#leaving(coming);
     for (const rule of leaving) stopRule(rule);
@@ -322,7 +322,7 @@ export class RunningRules {
 
   /**
    * Starts rules in one turn: all of them listen before the first write is delivered. Then those with `atStart` run, in several turns
-   * where there are more of them than one turn may hold.
+   * if one turn cannot hold them all.
    */
   #startInTurns(start: () => readonly RunningRule[]): void {
     const { graph } = this.#runtime;
@@ -347,7 +347,7 @@ export class RunningRules {
     return this.#held === undefined && isWanted(rule);
   }
 
-  /** The same rule where it runs on, else one that is started or switched off. */
+  /** Returns the same rule if it continues, otherwise one that is started, waiting or disabled. */
   #run(coming: ComingRule): RunningRule {
     const { plan, switched, before } = coming;
     const rule = before ?? { plan, switched, started: undefined, waitsFor: undefined };
@@ -372,7 +372,7 @@ function isEnabled({ started, waitsFor }: Pick<RunningRule, 'started' | 'waitsFo
   return started !== undefined || waitsFor !== undefined;
 }
 
-/** Whether a rule shall run: as it was switched, else as its flow file says. */
+/** Whether a rule should run: as an operator switched it, otherwise as its flow file says. */
 function isWanted({ plan, switched }: Pick<RunningRule, 'plan' | 'switched'>): boolean {
   return switched?.isOn ?? plan.isEnabled;
 }
@@ -381,7 +381,7 @@ function switchableOf({ name, file }: RulePlan): Switchable {
   return { kind: 'rule', name, file };
 }
 
-// Which rules go on when a plan takes the place of another.
+// Which rules continue when one plan replaces another.
 
 interface Followed {
   readonly plan: RulePlan;
@@ -389,8 +389,8 @@ interface Followed {
 }
 
 /**
- * The rules that plans go on from: one that is made of the same and has lost none of its parameters. Where the plans at the start
- * and at the end are the same, these are not compared with others.
+ * Finds the rule that each plan continues: one with the same text that has lost none of its parameters. Plans that are the same at the
+ * start and at the end are not compared with others.
  */
 function followRules<Rule extends Followed>(
   rules: readonly Rule[],
@@ -414,7 +414,7 @@ function followRules<Rule extends Followed>(
   ];
 }
 
-/** Tells whether one of a list of addresses is gone; of a list that many rules share it has found out once. */
+/** Returns a check whether any address of a list is gone. A list that many rules share is checked once. */
 function goneWith(gone: ReadonlySet<string>): (addresses: readonly string[]) => boolean {
   if (gone.size === 0) return () => false;
   const known = new Map<readonly string[], boolean>();

@@ -1,6 +1,6 @@
-// What rules did last: a ring of runs per rule. A rule that only copies cannot afford the few stores of a run, and no rule can
-// afford to read the clock: the runs of such rules, and durations, are recorded only while somebody asks for them. The last
-// run of a rule that copies is known anyway, from the last change of its source.
+// The last runs of rules: a ring of runs per rule. A rule that only copies cannot afford the few stores of a run, and no rule can
+// afford to read the clock: the runs of such rules, and all durations, are recorded only after somebody asks for them. The last
+// run of a rule that only copies is known anyway, from the last change of its source.
 
 import type { Unsubscribable } from 'rxjs';
 import type { Graph } from '../../../graph/graph.ts';
@@ -11,24 +11,24 @@ import type { RuleRuns } from '../../../model/reports/rule-status.ts';
 import type { Value } from '../../../model/value.ts';
 import { KeptRuns } from './kept-runs.ts';
 
-/** How long after it was asked for a rule is watched closely. */
+/** How long a rule is recorded closely after its trace was read. */
 const watchedMs = 300_000;
 
-/** The rule that a trace is of. */
+/** The rule that a trace belongs to. */
 export interface TracedRule {
   readonly name: string;
   readonly file: string;
   readonly to: readonly string[];
 }
 
-/** The traces of all rules that run. */
+/** The traces of all running rules. */
 export interface Traces {
   /**
-   * Opens the trace of a rule; unsubscribe from it when the rule ends. `copies` is the source of a rule that only copies what changes
-   * there; undefined for any other rule.
+   * Opens the trace of a rule; unsubscribe from it when the rule ends. `copies` is the source of a rule that only copies its changes;
+   * undefined for any other rule.
    */
   open(rule: TracedRule, copies: Parameter | undefined): RuleTrace;
-  /** The last runs of the rules of this name. Errors: `not-found`, with the nearest name. */
+  /** The last runs of the rules with this name. Errors: `not-found`, with the nearest name. */
   runsOf(name: string): RuleRuns[];
 }
 
@@ -55,18 +55,18 @@ interface TraceParts {
   readonly rule: TracedRule;
   readonly copies: Parameter | undefined;
   readonly graph: Graph;
-  /** All that are open. */
+  /** All open traces. */
   readonly traces: Set<RuleTrace>;
 }
 
 /**
- * One rule's last runs; it keeps them itself, since another object would be one more place in memory to wait for. A run: `begin`,
- * then at most one of `stop` and `result`, `fail` where it fails, `end`.
+ * The last runs of one rule, which it stores itself, since another object would be one more cache miss. A run: `begin`, then at most
+ * one of `stop` and `result`, `fail` if it fails, `end`.
  */
 export class RuleTrace extends KeptRuns implements Unsubscribable {
   readonly rule: TracedRule;
   readonly copies: Parameter | undefined;
-  /** Ask before `begin`, `result` and `end`: a call that does nothing would still cost too much in a rule that only copies. */
+  /** Check this before `begin`, `result` and `end`: a call that does nothing still costs too much in a rule that only copies. */
   isRecorded: boolean;
   readonly #graph: Graph;
   readonly #traces: Set<RuleTrace>;
@@ -91,31 +91,31 @@ export class RuleTrace extends KeptRuns implements Unsubscribable {
     this.giveBack();
   }
 
-  /** Begins a run, started by the change that is being told. */
+  /** Begins a run, started by the change that is being delivered. */
   begin(): void {
     this.#isOpen = true;
     this.add(this.#graph.cause, this.#graph.now);
     if (this.#isWatched) this.#beganAt = performance.now();
   }
 
-  /** The condition was false. */
+  /** Records that the condition was false. */
   stop(): void {
     if (this.isRecorded) this.addStop();
   }
 
-  /** A value goes to the destinations; outside of a run, as after a `delay`, it is a run of its own. */
+  /** Records a value for the destinations. Outside a run, as after a `delay`, it counts as a separate run. */
   result(value: unknown): void {
     if (!this.#isOpen) this.add(this.#graph.cause, this.#graph.now);
     this.addResult(isValue(value) ? value : describe(value));
   }
 
-  /** As `result`, with a value for each destination; undefined for one that gets nothing. */
+  /** Like `result`, with a value for each destination; undefined for one that gets nothing. */
   results(values: readonly (Value | undefined)[]): void {
     if (!this.#isOpen) this.add(this.#graph.cause, this.#graph.now);
     this.addResults(values);
   }
 
-  /** The run failed, or one destination refused the value. */
+  /** Records that the run failed, or that one destination refused the value. */
   fail(message: string, destination?: string): void {
     if (!this.isRecorded) this.#addCopied();
     this.addFailure(message, destination);
@@ -131,7 +131,7 @@ export class RuleTrace extends KeptRuns implements Unsubscribable {
     this.isRecorded = this.copies === undefined;
   }
 
-  /** Copies the runs, newest first, and has the next ones watched. */
+  /** Copies the runs, latest first, and records the next ones closely. */
   read(): RuleRuns {
     if (!this.isRecorded) this.#addCopied();
     this.isRecorded = true;
@@ -141,7 +141,7 @@ export class RuleTrace extends KeptRuns implements Unsubscribable {
     return { rule: name, file, isAlwaysRecorded: this.copies === undefined, runs: this.describe(to) };
   }
 
-  /** Adds the last run of a rule that copies, unless it has been added, or came before the rule. */
+  /** Adds the last run of a rule that only copies, unless it was added already or came before the rule. */
   #addCopied(): void {
     const change = this.copies?.lastChange;
     if (change === undefined || change.revision <= this.#openedAt || change.revision === this.revision) return;

@@ -140,7 +140,7 @@ test('the files tell what the last load said of them, and that of a reload that 
   await writeFile(join(hub.folder, 'worse.json5'), '{ rules: [ }');
   await t.throwsAsync(hub.reload(), { code: 'bad-flow' });
   const second = await get(t, hub, 'files');
-  t.like(second, { loaded: false, reason: 'there are mistakes in the flow files' });
+  t.like(second, { loaded: false, reason: 'the flow files have errors' });
   t.true(second.time >= first.time);
   const [good, wrong, worse] = second.files;
   t.deepEqual(good, { path, connections: 3, rules: 2, mistakes: [] });

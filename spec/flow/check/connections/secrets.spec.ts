@@ -59,13 +59,13 @@ test('a password from a file and a name from the environment; a save of the file
 const mistakes: readonly (readonly [settings: object, reported: string])[] = [
   [
     { password: { env: 'PATCHBAY_SPEC_NAEM' } },
-    'connections.api.password.env: expected "PATCHBAY_SPEC_NAEM" in the environment of the hub, it is not set, did you mean "PATCHBAY_SPEC_NAME"?',
+    'connections.api.password.env: expected "PATCHBAY_SPEC_NAEM" in the environment of the hub, but it is not set, did you mean "PATCHBAY_SPEC_NAME"?',
   ],
   [
     { password: { env: 'PATCHBAY_SPEC_EMPTY' } },
-    'connections.api.password.env: expected a text in "PATCHBAY_SPEC_EMPTY", it is empty',
+    'connections.api.password.env: expected a text in "PATCHBAY_SPEC_EMPTY", but it is empty',
   ],
-  [{ token: { file: 'none.txt' } }, 'connections.api.token.file: expected a file "none.txt", there is none'],
+  [{ token: { file: 'none.txt' } }, 'connections.api.token.file: expected a file "none.txt", but there is none'],
   [
     { token: { file: '.' } },
     'connections.api.token.file: expected a file with a text of at most 64 kB in ".", got a folder',

@@ -13,7 +13,10 @@ const expect = { 'desk/lamp': true };
 
 const rows: Record<string, [test: unknown, mistakes: RegExp[]]> = {
   'no object': ['x', [/tests\[0\]: expected object { … }, got "x" \(string\)$/]],
-  'no name': [{ steps: [{ expect }] }, [/tests\[0\]\.name: expected what the test shows, in text, got nothing$/]],
+  'no name': [
+    { steps: [{ expect }] },
+    [/tests\[0\]\.name: expected a text that says what the test shows, got nothing$/],
+  ],
   'no steps': [{ name: 'a', steps: [] }, [/tests\[0\]\.steps: expected at least one step, got \[\] \(array\)$/]],
   'an unknown key': [
     { name: 'a', steps: [{ expcet: {}, expect }] },
@@ -40,13 +43,13 @@ const rows: Record<string, [test: unknown, mistakes: RegExp[]]> = {
       /given\["desk\/level"\]: expected a number, got "loud" \(string\)$/,
       /given\["desk\/bell"\]: expected a parameter with a state, "desk\/bell" is a trigger$/,
       /set\["clock\/timer\/1\/start"\]: expected a duration of 0\.\.2147483647 ms, got -1 \(number\)$/,
-      /expect\["desk\/bell"\]: expected true, false or how often the trigger has fired, got 1\.5 \(number\)$/,
-      /never\["desk\/bell"\]: expected true, which is that the trigger has fired, got false \(boolean\)$/,
+      /expect\["desk\/bell"\]: expected true, false or how often the trigger fired, got 1\.5 \(number\)$/,
+      /never\["desk\/bell"\]: expected true, meaning that the trigger fired, got false \(boolean\)$/,
     ],
   ],
   'a set of what a running connection sets': [
     { name: 'a', steps: [{ set: { 'clock/timer/1/trigger': true }, expect }] },
-    [/expected a parameter that a test can set, "clock\/timer\/1\/trigger" is read-only and set by its connection$/],
+    [/expected a parameter that a test can set, "clock\/timer\/1\/trigger" is read-only: only its connection sets it$/],
   ],
   'a start without a zone': [
     { name: 'a', start: '2026-03-28T22:00', steps: [{ expect }] },
@@ -68,7 +71,7 @@ const rows: Record<string, [test: unknown, mistakes: RegExp[]]> = {
       ],
     },
     [
-      /steps\[1\]\.at: expected a time of at least 5000 ms, when the step before it is, got "4s" \(string\)$/,
+      /steps\[1\]\.at: expected a time of at least 5000 ms, the time of the previous step, got "4s" \(string\)$/,
       /steps\[2\]\.at: expected milliseconds or a duration such as '1m30s', got "noon" \(string\)$/,
     ],
   ],
@@ -79,13 +82,13 @@ const rows: Record<string, [test: unknown, mistakes: RegExp[]]> = {
   'half a never': [
     { name: 'a', steps: [{ during: '1s', expect }, { never: { 'desk/lamp': true } }] },
     [
-      /steps\[0\]: expected `during` and `never` together, got one of them$/,
-      /steps\[1\]: expected `during` and `never` together, got one of them$/,
+      /steps\[0\]: expected `during` and `never` together, got only one of them$/,
+      /steps\[1\]: expected `during` and `never` together, got only one of them$/,
     ],
   ],
   'a test that cannot fail': [
     { name: 'a', steps: [{ set: { 'desk/lamp': true } }, { at: '1s' }] },
-    [/steps\[1\]: expected `set`, `expect` or `never` in a step, got none of them$/, /it cannot fail$/],
+    [/steps\[1\]: expected `set`, `expect` or `never` in a step, got none of them$/, /the test cannot fail$/],
   ],
 };
 

@@ -69,7 +69,7 @@ test('a connection whose end fails is stopped all the same, and its fault is log
   const types = new Map([...connectionTypes, ['faulty', faulty]]);
   const hub = await startTestHub(t, { connections: { desk: { type: 'faulty' } } }, { types });
   t.like(hub.control('desk', 'stop', ann), { state: 'disabled' });
-  await hub.logged(/^stopped with a fault: .*its socket is gone/s);
+  await hub.logged(/^stopping failed: .*its socket is gone/s);
   await hub.stop();
 });
 
@@ -120,7 +120,7 @@ test('what makes no sense is refused, and changes nothing', async (t) => {
     message: 'stop: expected a connection that is not disabled, "other" is disabled',
   });
   t.like(refuse('other', 'restart'), { code: 'conflict' });
-  t.regex(refuse('other', 'start').message, /^start: expected file .*out\.xml for itself, "one" has it too$/);
+  t.regex(refuse('other', 'start').message, /^start: expected exclusive use of file .*out\.xml, "one" uses it too$/);
   t.is(statusOf(hub, 'clock').state, 'running');
   t.is(statusOf(hub, 'other').state, 'disabled');
   hub.control('one', 'stop', ann);

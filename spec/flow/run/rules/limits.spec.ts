@@ -24,14 +24,17 @@ test('hops and writes of a turn are different limits, and are called so', async 
     ],
   });
   hub.write('desk/d', 1, writer);
-  t.is(await hub.logged(/past/), 'rule loop: "loop" wrote past 64 hops in one turn, the write to desk/d was dropped');
+  t.is(
+    await hub.logged(/more than/),
+    'rule loop: "loop" made more than 64 hops in one turn; the write to desk/d was dropped',
+  );
   t.like(hub.rules()[0], { state: 'limited', reason: 'it loops: a write to desk/d was dropped', dropped: 1 });
   hub.turn(() => {
     for (let count = 0; count <= maxWritesPerTurn; count++) hub.write('desk/level', count, writer);
   });
   t.is(
     await hub.logged(/131,072/),
-    'client "spec" wrote past 131,072 writes in one turn, the write to desk/level was dropped',
+    'client "spec" made more than 131,072 writes in one turn; the write to desk/level was dropped',
   );
 });
 
@@ -46,16 +49,16 @@ test('rules that multiply run into the number of writes of a turn, and are calle
   hub.write('desk/a', 1, writer);
   t.regex(
     await hub.logged(/131,072/),
-    /^rule "[ab] [ab] \d+" wrote past 131,072 writes in one turn, the write to desk/,
+    /^rule "[ab] [ab] \d+" made more than 131,072 writes in one turn; the write to desk/,
   );
   const limited = hub.rules().filter(({ state }) => state === 'limited');
-  t.true(limited.some(({ reason }) => reason.startsWith('it wrote past 131,072 writes in one turn: ')));
+  t.true(limited.some(({ reason }) => reason.startsWith('it made more than 131,072 writes in one turn: ')));
 });
 
 for (const [step, reason, outcome] of [
-  [{ delay: '1h' }, 'a delay holds 10,000 values at most, the next was dropped', 'held'],
-  [{ window: { of: 'max', over: '1h' } }, 'a window holds 10,000 values at most, the oldest was dropped', 'wrote'],
-  [{ count: '1h' }, 'a count holds 10,000 values at most, the oldest was dropped', 'wrote'],
+  [{ delay: '1h' }, 'a delay holds 10,000 values at most; the next one was dropped', 'held'],
+  [{ window: { of: 'max', over: '1h' } }, 'a window holds 10,000 values at most; the oldest one was dropped', 'wrote'],
+  [{ count: '1h' }, 'a count holds 10,000 values at most; the oldest one was dropped', 'wrote'],
 ] as const)
   test(`${Object.keys(step)} that is full says so, and counts what it drops`, async (t) => {
     const hub = await startTestHub(t, {

@@ -68,7 +68,7 @@ test('hear: writes: a loop of equal writes ends after 64 hops, and is told', asy
     { name: 'back', from: 'desk/other', hear: 'writes', to: 'desk/slot' },
   ]);
   set('slot', 1);
-  t.true(hub.lines.some(({ message }) => message.startsWith('rule loop: "there", "back" wrote past 64 hops')));
+  t.true(hub.lines.some(({ message }) => message.startsWith('rule loop: "there", "back" made more than 64 hops')));
   t.deepEqual(
     hub.rules().map(({ state }) => state),
     ['limited', 'limited'],

@@ -1,5 +1,5 @@
-// One run of a rule in JSON5 after the other. What a run needs stands in few objects, each of one kind: among thousands of rules each
-// object more is one more place in memory to wait for.
+// Runs a rule in JSON5. What a run needs is in few objects, each of one kind: with thousands of rules, each further object is one
+// more cache miss.
 import { Observable, Subscriber, type Subscription } from 'rxjs';
 import { createCausalScheduler } from '../../../../graph/causal-scheduler.ts';
 import type { Graph } from '../../../../graph/graph.ts';
@@ -23,9 +23,9 @@ export class RuleRunner {
   readonly #trace: RuleTrace;
   readonly #when: BoundExpression | undefined;
   readonly #map: BoundExpression | undefined;
-  /** Takes what comes out of `map`. */
+  /** Receives the result of `map`. */
   readonly #next: ValueWriter;
-  /** Where nothing stands between the sources and the expressions of the destinations: they know the names of the sources. */
+  /** Set if nothing is between the sources and the expressions of the destinations: these then read the names of the sources. */
   readonly #splitAtOnce: ((scope: Record<string, Value | undefined>) => void) | undefined;
 
   constructor({ body, context, lookup, subscription }: RunnerParts) {
@@ -40,7 +40,7 @@ export class RuleRunner {
     this.#next = hasSteps ? new Pipe(body.pipe, last, context, lookup, subscription) : last;
   }
 
-  /** Runs the rule on the names that its expressions know, and on the value that a rule without `map` writes. */
+  /** Runs the rule. `scope` has the names of its expressions; `value` is what a rule without `map` writes. */
   run(scope: Record<string, Value | undefined>, value: Value | undefined): void {
     this.#trace.begin();
     this.#compute(scope, value);
@@ -57,7 +57,7 @@ export class RuleRunner {
   }
 }
 
-/** Computes what each destination gets, all of it before anything is written. */
+/** Computes the values of all destinations before any of them is written. */
 function createSplit(
   expressions: NonNullable<ExpressionBody['split']>,
   { output }: RuleContext,
@@ -74,16 +74,16 @@ function createSplit(
 
 export class ExpressionLookup implements ExpressionRuntime {
   readonly #context: RuleContext;
-  /** The addresses that were reported as unknown, each of them once. */
+  /** The addresses already reported as unknown. */
   #reported: Set<string> | undefined;
-  /** The addresses by name while not all of them are known. */
+  /** The addresses by name, while not all of them have values. */
   #incomplete: Readonly<Record<string, string>> | undefined;
 
   constructor(context: RuleContext) {
     this.#context = context;
   }
 
-  /** Runs while not all names have a value: an expression that needs the others has no result, which is no fault. */
+  /** Runs while some names have no value. An expression that needs them has no result, which is no fault. */
   whileIncomplete(named: Readonly<Record<string, string>>, run: () => void): void {
     this.#incomplete = named;
     run();
@@ -116,20 +116,20 @@ export class ExpressionLookup implements ExpressionRuntime {
   }
 }
 
-// Binds the expressions of a rule to what they look up while it runs.
+// Binds the expressions of a rule to what they look up at run time.
 
-/** What expressions look up, and whom they tell why they have no result. */
+/** What expressions look up, and where they report why they have no result. */
 interface ExpressionRuntime {
   now(): number;
   parameterOf(address: string): Parameter;
   reportFault(error: unknown): void;
-  /** The expression has no result as long as this parameter is unknown. */
+  /** Reports that the expression has no result while this parameter is unknown. */
   reportUnknown(address: string): void;
 }
 
 const none: readonly Parameter[] = [];
 
-/** Binds an expression; it writes what it looks up into the scope that it is given. */
+/** Binds an expression, which writes what it looks up into the scope that it gets. */
 function bindExpression(expression: RuleExpression, runtime: ExpressionRuntime): BoundExpression {
   const { lookedUp } = expression;
   const parameters = lookedUp.length === 0 ? none : lookedUp.map(({ address }) => runtime.parameterOf(address));
@@ -140,7 +140,7 @@ class Bound implements BoundExpression {
   readonly #expression: RuleExpression;
   readonly #evaluate: RuleExpression['evaluate'];
   readonly #readsNow: boolean;
-  /** In the order of what is looked up. */
+  /** In the order of `lookedUp`. */
   readonly #parameters: readonly Parameter[];
   readonly #runtime: ExpressionRuntime;
 
@@ -169,7 +169,7 @@ class Bound implements BoundExpression {
     for (let index = 0; index < lookedUp.length; index++) {
       const { value } = this.#parameters[index]!;
       const { name, asks } = lookedUp[index]!;
-      scope[name] = asks === 'known' ? value !== undefined : value; // unknown: the evaluation shows whether it is needed
+      scope[name] = asks === 'known' ? value !== undefined : value; // if unknown, the evaluation shows whether it is needed
     }
   }
 
@@ -183,15 +183,15 @@ class Bound implements BoundExpression {
   }
 }
 
-// The steps of a rule, from what goes in to what is written: at once, or later on behalf of the change that went in last. It is both
-// ends in one, so that a run finds what it needs in one place.
+// The steps of a rule, from input to output: at once, or later on behalf of the last input's change. One object is both ends, so
+// that a run finds everything in one place.
 
-/** Where values go. */
+/** A receiver of values. */
 interface ValueWriter {
   write(value: Value): void;
 }
 
-/** Takes values in, of which `to` gets what comes out; the steps end with the subscription. */
+/** Passes values through the steps to `to`. The steps end with the subscription. */
 class Pipe extends Subscriber<Value> implements ValueWriter {
   readonly #graph: Graph;
   readonly #to: ValueWriter;
@@ -219,7 +219,7 @@ class Pipe extends Subscriber<Value> implements ValueWriter {
     steps.reduce((stream, step) => stream.pipe(step.create(runtime)), input$).subscribe(this);
   }
 
-  /** Takes a value in. */
+  /** Passes a value to the first step. */
   write(value: Value): void {
     this.#lastIn = this.#graph.cause;
     this.#first?.next(value);
@@ -236,7 +236,7 @@ class Pipe extends Subscriber<Value> implements ValueWriter {
   }
 }
 
-/** What the texts of a change take, and of those that led to it. */
+/** The size of the texts of a change and of its causes. */
 function textBytesOf(change: Change | undefined): number {
   let bytes = 0;
   for (let link = change; link !== undefined; link = link.cause)

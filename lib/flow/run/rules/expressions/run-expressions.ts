@@ -1,5 +1,5 @@
-// The body of a rule in JSON5: what its source says goes through `when`, then `map`, then the steps of `pipe`, and then through the
-// expressions of its destinations, where they have some.
+// The body of a rule in JSON5: values of its source pass through `when`, `map`, the steps of `pipe`, and the expressions of its
+// destinations, if there are any.
 import { Subscription } from 'rxjs';
 import type { Graph } from '../../../../graph/graph.ts';
 import type { ParameterNode } from '../../../../graph/parameter-node.ts';
@@ -12,10 +12,10 @@ import type { RuleContext, RuleOutput } from '../rule-context.ts';
 import { createFired, type Fired, readNamed, type Scope } from '../rule-sources.ts';
 import { ExpressionLookup, RuleRunner, type RunnerParts } from './rule-runner.ts';
 
-/** The body of a rule that runs. */
+/** The body of a running rule. */
 export interface RunningBody {
   readonly subscription: Subscription;
-  /** Runs the rule with what is known, in its place of this turn; undefined: it does not run when it starts. */
+  /** Runs the rule with the known values, at its position in this turn; undefined: it does not run when it starts. */
   readonly begin?: (() => void) | undefined;
 }
 
@@ -28,11 +28,11 @@ export function runExpressions(body: ExpressionBody, context: RuleContext): Runn
   const lookup = new ExpressionLookup(context);
   const { from, runsAtStart } = body;
   const parts = { body, context, lookup, subscription };
-  const begin = 'any' in from ? hearAny(from, parts) : hearNamed(from, parts);
+  const begin = 'any' in from ? listenToAny(from, parts) : listenToNamed(from, parts);
   return { subscription, begin: runsAtStart ? begin : undefined };
 }
 
-/** A rule that only copies is traced when somebody has asked for it. */
+/** A rule that only copies. It is traced only after somebody has asked for its trace. */
 class Copier implements RuleListener {
   readonly #trace: RuleContext['trace'];
   readonly #output: RuleOutput;
@@ -53,12 +53,12 @@ class Copier implements RuleListener {
   }
 }
 
-// What runs a rule in JSON5: a change of any of its sources, or a turn in which named ones changed. Both return what runs it when
-// it starts, in its place of the turn and with what is known then, unless a change has run it before.
+// What starts a rule in JSON5: a change of any of its sources, or a turn in which named ones changed. Both functions return the run at
+// the start of the rule: at its position in the turn, with the values known then, unless a change has run the rule before.
 
-function hearAny({ any }: Extract<Source, { any: unknown }>, parts: RunnerParts): () => void {
+function listenToAny({ any }: Extract<Source, { any: unknown }>, parts: RunnerParts): () => void {
   const { context, subscription, body } = parts;
-  const listener = new AnyHearer(
+  const listener = new AnyListener(
     any.map((address) => context.runtime.graph.get(address)),
     parts,
   );
@@ -67,13 +67,13 @@ function hearAny({ any }: Extract<Source, { any: unknown }>, parts: RunnerParts)
 }
 
 /**
- * The names of `value` and `previous`, and of what expressions look up: one scope for all rules, since none needs it beyond its
- * run, and what all of them share stays in the caches of the processor.
+ * The names `value` and `previous`, and what expressions look up: one scope for all rules, since none needs it after its run, and a
+ * shared one stays in the processor's caches.
  */
 const scope: Scope = { value: undefined, previous: undefined, now: undefined };
 
-/** Runs a rule with each value, and knows the one before, `previous`, from the start where there is one. */
-class AnyHearer extends RuleRunner implements RuleListener {
+/** Runs a rule with each value. `previous` is known from the start if a single source has a value then. */
+class AnyListener extends RuleRunner implements RuleListener {
   readonly #nodes: readonly ParameterNode[];
   readonly #parts: RunnerParts;
   #last: Value | undefined;
@@ -91,7 +91,7 @@ class AnyHearer extends RuleRunner implements RuleListener {
     this.#run(value, this.#last);
   }
 
-  /** Runs the rule with the value that was set last, unless it has run. */
+  /** Runs the rule with the latest value, unless it has run. */
   begin(): void {
     if (this.#hasRun || this.#parts.subscription.closed) return;
     const value = newestOf(this.#nodes);
@@ -107,17 +107,17 @@ class AnyHearer extends RuleRunner implements RuleListener {
   }
 }
 
-function hearNamed(from: Extract<Source, { named: unknown }>, parts: RunnerParts): () => void {
+function listenToNamed(from: Extract<Source, { named: unknown }>, parts: RunnerParts): () => void {
   const { context, subscription, body } = parts;
-  const listener = new NamedHearer(from, parts);
+  const listener = new NamedListener(from, parts);
   context.sources.place(listener);
   context.sources.each(listener.nodes, listener.fired, listener, body.listensToWrites, subscription);
   subscription.add(() => listener.end());
   return () => listener.begin();
 }
 
-/** Runs a rule once per turn, when all names are known, or as many as its expressions need. It is what waits in the turn itself. */
-class NamedHearer extends RuleRunner implements RuleListener, SettleTask {
+/** Runs a rule once per turn, when all names are known, or as many as its expressions need. It is its own task in the settle queue. */
+class NamedListener extends RuleRunner implements RuleListener, SettleTask {
   order = 0;
   isWaiting = false;
   number = 0;
@@ -173,7 +173,7 @@ class NamedHearer extends RuleRunner implements RuleListener, SettleTask {
   }
 }
 
-/** What rules with the same names share: the names in their order, and a scope of them, as that of `value`. */
+/** Shared by rules with the same names: the names in order, and a scope of them, like that of `value`. */
 interface Names {
   readonly names: readonly string[];
   readonly scope: Scope;
@@ -184,17 +184,17 @@ const allNames = new KeptResults<Names>(1000);
 function namesOf(names: readonly string[]): Names {
   const key = JSON.stringify(names);
   const scope = Object.fromEntries(names.map((name) => [name, undefined]));
-  return allNames.get(key) ?? allNames.keep(key, { names, scope: Object.setPrototypeOf(scope, null) }); // no name is that of a method
+  return allNames.get(key) ?? allNames.keep(key, { names, scope: Object.setPrototypeOf(scope, null) }); // so that no name is that of a method
 }
 
-/** The rule waits for a source that is unknown. */
+/** Traces that the rule waits for an unknown source. */
 function waitFor(address: string, { context: { trace }, lookup }: RunnerParts): void {
   trace.begin();
   lookup.reportUnknown(address);
   trace.end();
 }
 
-/** The value that was set last; of triggers alone, 1, as if one had fired; undefined: all are unknown. */
+/** The latest value; 1 if all nodes are triggers, as if one had fired; undefined: all are unknown. */
 function newestOf(nodes: readonly ParameterNode[]): Value | undefined {
   const states = nodes.filter(({ type }) => type !== 'T');
   if (states.length === 0) return 1;

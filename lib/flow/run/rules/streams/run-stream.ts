@@ -1,4 +1,4 @@
-// The body of a rule in TypeScript: a stream. When it fails, it is subscribed to again, with backoff.
+// The body of a rule in TypeScript: a stream. When it fails, the hub subscribes to it again, with backoff.
 
 import { resolve } from 'node:path';
 import { defer, retry, Subscription, timer } from 'rxjs';
@@ -29,22 +29,22 @@ export function runStream(body: StreamBody, context: RuleContext): Subscription 
     stream$.pipe(retry({ delay })).subscribe({
       next(value) {
         backoff.reset();
-        causes.comeOut(() => output.write(value));
+        causes.runOutside(() => output.write(value));
       },
       error: (error) => output.fail(error),
     });
-  causes.goIn(() => subscription.add(run()));
+  causes.runInside(() => subscription.add(run()));
   return subscription;
 }
 
-// What the stream of a rule in TypeScript observes. All of it ends with the rule, also what the stream has subscribed to meanwhile
-// and never lets go of; and of that there may be so much.
+// What the stream of a rule in TypeScript observes. All subscriptions end with the rule, including those that the stream made later and
+// never ended; their number is limited.
 
-/** How often the streams of a rule may be subscribed to at the same time. */
+/** How many subscriptions the streams of a rule may have at the same time. */
 export const maxSubscriptions = 1000;
-const tooMany = `its streams are subscribed to ${groupDigits(maxSubscriptions)} times at most, the next was not`;
+const tooMany = `its streams may have ${groupDigits(maxSubscriptions)} subscriptions at most; the next one was refused`;
 
-/** The sources of a rule for its stream; all that is subscribed to ends with the subscription. */
+/** The sources of a rule for its stream. All their subscriptions end with `subscription`. */
 function streamSources(
   body: StreamBody,
   { plan, runtime, sources, trace }: RuleContext,
@@ -72,23 +72,25 @@ function streamSources(
   };
   const own: Sources = {
     any: (addresses, listener, listensToWrites) =>
-      bounded(() => sources.any(addresses, { next: (value) => goIn(() => listener.next(value)) }, listensToWrites)),
+      bounded(() =>
+        sources.any(addresses, { next: (value) => runInside(() => listener.next(value)) }, listensToWrites),
+      ),
     named(named, next, listensToWrites) {
-      const goOn: typeof next = (values, isComplete) => goIn(() => next(values, isComplete));
-      return bounded(() => sources.named(named, goOn, listensToWrites));
+      const pass: typeof next = (values, isComplete) => runInside(() => next(values, isComplete));
+      return bounded(() => sources.named(named, pass, listensToWrites));
     },
     peek: (address) => sources.peek(address),
   };
-  /** What the stream subscribes to meanwhile belongs to this rule, and not to another of the same file. */
-  const goIn = (work: () => void) =>
-    causes.goIn(() => {
+  /** Later subscriptions of the stream belong to this rule, and not to another rule of the file. */
+  const runInside = (work: () => void) =>
+    causes.runInside(() => {
       body.connect(own);
       work();
     });
   return own;
 }
 
-/** Where in the author's own files the present call comes from. */
+/** The place in the author's files that the current call comes from. */
 function placeOfCaller(file: string): string | undefined {
   const flow = { path: resolve(file), name: file };
   const place = placeIn(new Error('asked').stack ?? '', (path) => ownName(path, flow));

@@ -1,5 +1,6 @@
-// Causes of what a stream in TypeScript emits later. Operators of RxJS that take time schedule their work while a change is told;
-// that work runs on behalf of the change. What comes later in another way, such as from a promise, has the change that went in last.
+// The causes of values that a stream in TypeScript emits later. Operators of RxJS that take time schedule their work while a change is
+// delivered; the work then runs on behalf of that change. Values that come later in another way, such as from a promise, have the last
+// change that entered the stream as their cause.
 
 import {
   asyncScheduler,
@@ -11,20 +12,20 @@ import {
 import type { Graph } from '../../../../graph/graph.ts';
 import type { Change } from '../../../../model/parameter.ts';
 
-/** The change that scheduled work, or that renewed it: `debounceTime` keeps its timer and looks at the clock again. */
+/** The change that scheduled work, or renewed it: `debounceTime` keeps its timer and looks at the clock again. */
 interface Held {
   cause: Change | undefined;
 }
 
-/** The change that is told at some moment, for what is done on its behalf later. */
+/** The change delivered at some moment, for work on its behalf later. */
 export interface KeptCause {
   /** Runs work on its behalf. */
   run(work: () => void): void;
-  /** The same, unless the work has a cause of its own by now. */
+  /** The same, unless the work already has a cause. */
   runUnlessKnown(work: () => void): void;
 }
 
-/** The rule whose stream runs at this moment. */
+/** The rule whose stream is running right now. */
 let present: StreamCauses | undefined;
 
 /** The causes of one rule. */
@@ -43,21 +44,21 @@ export class StreamCauses {
     return this.#graph.now();
   }
 
-  /** Runs what a change, or the start of the rule, does to the stream. */
-  goIn(work: () => void): void {
+  /** Runs work of the stream, started by a change or by the start of the rule. */
+  runInside(work: () => void): void {
     this.#lastIn = this.#graph.cause;
     as(this, work);
   }
 
-  /** Runs what the stream does to others. Without a cause of its own it is on behalf of the change that went in last. */
-  comeOut(work: () => void): void {
+  /** Runs the effect of the stream on others. Work without a cause gets the last change that entered the stream. */
+  runOutside(work: () => void): void {
     as(undefined, () => {
       if (this.#graph.cause === undefined) this.#graph.onBehalfOf(this.#lastIn, work);
       else work();
     });
   }
 
-  /** Has work run later on behalf of what is told now. */
+  /** Runs work later on behalf of the change delivered now. */
   schedule<State>(
     work: (this: SchedulerAction<State>, state?: State) => void,
     delayMs?: number,
@@ -68,7 +69,7 @@ export class StreamCauses {
     this.#newest = held;
     return this.scheduler.schedule<State>(
       function (state) {
-        causes.#goOn(held, () => work.call(this, state as State));
+        causes.#runFor(held, () => work.call(this, state as State));
       },
       delayMs,
       state,
@@ -82,17 +83,17 @@ export class StreamCauses {
   keep(): KeptCause {
     const held: Held = { cause: this.#graph.cause };
     return {
-      run: (work) => this.#goOn(held, work),
-      runUnlessKnown: (work) => (this.#graph.cause === undefined ? this.#goOn(held, work) : work()),
+      run: (work) => this.#runFor(held, work),
+      runUnlessKnown: (work) => (this.#graph.cause === undefined ? this.#runFor(held, work) : work()),
     };
   }
 
-  #goOn({ cause }: Held, work: () => void): void {
+  #runFor({ cause }: Held, work: () => void): void {
     this.#graph.onBehalfOf(cause, () => as(this, work));
   }
 }
 
-/** Keeps the cause of this moment; outside of the streams of rules there is none. */
+/** Keeps the current cause; outside the streams of rules there is none. */
 export function keepCause(): KeptCause {
   return present?.keep() ?? withoutCause;
 }
@@ -109,15 +110,15 @@ function as(causes: StreamCauses | undefined, work: () => void): void {
   }
 }
 
-/** Where no rule runs: before, or in what comes back to a flow later, such as a promise. */
+/** The scheduler while no rule runs: before, or in work that returns to a flow later, such as a promise. */
 const outside: SchedulerLike = {
   now: () => performance.now(),
   schedule: asyncScheduler.schedule.bind(asyncScheduler) as typeof asyncScheduler.schedule,
 };
 
 /**
- * The scheduler of the streams of rules, which operators have by default: it keeps causes, and its time is that of the hub, which no
- * setting of the clock moves.
+ * The default scheduler of operators in the streams of rules. It keeps causes and uses the hub's time, which no setting of the clock
+ * moves.
  */
 export const streamScheduler: SchedulerLike = {
   now() {
@@ -129,12 +130,12 @@ export const streamScheduler: SchedulerLike = {
   },
 };
 
-/** The time of that scheduler, for those who schedule nothing by it. */
+/** The time of that scheduler, for operators that do not schedule. */
 export const steadyTime: TimestampProvider = {
   now: () => (present?.scheduler ?? outside).now(),
 };
 
-/** The time of day, as changes have it; it jumps when somebody sets the clock of the machine. */
+/** The time of day, as changes have it. It jumps when someone sets the machine's clock. */
 export const timeOfDay: TimestampProvider = {
   now: () => present?.timeOfDay() ?? Date.now(),
 };
