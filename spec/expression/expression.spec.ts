@@ -193,7 +193,7 @@ test('the local time of a zone changes with its clocks, also by half an hour', (
 const found = (expression: string, types: Record<string, ValueType> = { 'a/b': 'F', 'a/go': 'T' }) =>
   compileExpression(expression, variables, undefined, (address) => types[address]);
 
-test('param and known are names that the runtime fills in, each once', (t) => {
+test('the runtime fills in the names of param and known, each once', (t) => {
   const { lookedUp, type } = found("param('a/b', 0) + param('a/b') + (known('a/b') ? 1 : 0)");
   t.deepEqual(
     lookedUp.map(({ address, asks }) => [address, asks]),
@@ -219,12 +219,12 @@ for (const [expression, known, expected] of [
     t.is(evaluate({ ...scope, ...Object.fromEntries(names) }), expected);
   });
 
-test('an evaluation that misses a value tells its name', (t) => {
+test('an evaluation with a missing value names it', (t) => {
   const { evaluate, lookedUp } = found("flag && param('a/b') > 1");
   t.is(missingName(t.throws(() => evaluate(scope))), lookedUp[0]!.name);
 });
 
-test('the same expression is compiled once, unless it is over other variables, or looks something up', (t) => {
+test('an expression is compiled once, unless its variables differ or it looks something up', (t) => {
   const { evaluate } = compileExpression('value * 2 + 1', { value: 'F' });
   t.is(compileExpression('value * 2 + 1', { value: 'F' }).evaluate, evaluate);
   t.not(compileExpression('value * 2 + 1', { value: undefined }).evaluate, evaluate);
@@ -234,7 +234,7 @@ test('the same expression is compiled once, unless it is over other variables, o
   t.is(found("param('a/b')", { 'a/b': 'F' }).type, 'F');
 });
 
-test('expressions of one text with other addresses each look up their own, whichever of them are the same', (t) => {
+test('expressions that differ only in addresses look up their own addresses, even if some are the same', (t) => {
   const ids = ['a', 'b', 'c'];
   const given: Record<string, number> = { a: 5, c: 7 }; // b is unknown
   for (const one of ids)
@@ -252,14 +252,14 @@ test('expressions of one text with other addresses each look up their own, which
       }
 });
 
-test('a trigger has no value that param could read', (t) => {
+test('param refuses a trigger, which has no value', (t) => {
   t.like(
     t.throws(() => found("1 + param('a/go')"), { message: /"a\/go" is a trigger/ }),
     { offset: 11 },
   );
 });
 
-test('the pattern of the JSON Schema lets every expression pass that is right', (t) => {
+test('the pattern of the JSON Schema accepts every valid expression', (t) => {
   const isMarked = ({ pattern, not }: { pattern?: string; not?: { pattern: string } }, expression: string) =>
     (pattern !== undefined && !new RegExp(pattern, 'u').test(expression)) ||
     (not !== undefined && new RegExp(not.pattern, 'u').test(expression));
@@ -272,12 +272,12 @@ test('the pattern of the JSON Schema lets every expression pass that is right', 
   );
 });
 
-test('a condition is a boolean', (t) => {
+test('a condition must be a boolean', (t) => {
   t.true(compileExpression('value > 1', variables, 'B').evaluate(scope));
   t.throws(() => compileExpression('value', variables, 'B'), { message: /expected true\/false/ });
 });
 
-test('what fails on a value of unknown type is told in words', (t) => {
+test('a failure on a value of unknown type is explained in words', (t) => {
   const failure = (expression: string, x: Value) => {
     const { evaluate } = compileExpression(expression, { x: undefined });
     return (explainFailure(t.throws(() => evaluate({ x }))) as Error).message;
@@ -291,13 +291,13 @@ test('what fails on a value of unknown type is told in words', (t) => {
   t.is(failure("{'a': 1}[x]", 'b'), 'expected a key of the map, got "b"');
 });
 
-test('a name of unknown type is checked when it runs', (t) => {
+test('a name of unknown type is checked at run time', (t) => {
   const { evaluate: double } = compileExpression('x * 2', { x: undefined });
   t.is(double({ x: 4 }), 8);
   t.throws(() => double({ x: 'a' }));
 });
 
-test('a result has to fit the type that is expected', (t) => {
+test('a result must fit the expected type', (t) => {
   for (const [expression, type, message] of [
     ['value', 'B', /^expected true\/false as the result, got a number/],
     ['value', 'T', /^expected true\/false as the result, got a number/],
@@ -323,31 +323,35 @@ for (const [expression, message] of [
   ['shiftRight(1, -1)', /^shiftRight: expected a place from 0 to 31, got -1/],
   ['bit(5, 32)', /^bit: expected a place from 0 to 31, got 32/],
 ] as const)
-  test(`${expression} is an error, as it would be wrong`, (t) => {
+  test(`${expression} is an error, since its result would be wrong`, (t) => {
     t.throws(() => compileExpression(expression, {}).evaluate({}), { message });
   });
 
 const reads = test.macro((t, text: string, names: string[]) => t.deepEqual(freeNames(text), names));
 
-test('names: each once, in order', reads, 'b + a > b ? min(a, c) : -a', ['b', 'a', 'c']);
-test('names: not in texts, nor names of functions', reads, '"a b" + size(c)', ['c']);
-test('names: not the item of a list, but what it is held against', reads, '[a, 2.0].exists(x, x > level)', [
+test('names: each is listed once, in order', reads, 'b + a > b ? min(a, c) : -a', ['b', 'a', 'c']);
+test('names: parts of texts and names of functions are not listed', reads, '"a b" + size(c)', ['c']);
+test('names: the item of a list is not listed, its counterpart is', reads, '[a, 2.0].exists(x, x > level)', [
   'a',
   'level',
 ]);
-test('names: not what is bound, but outside of it', reads, 'cel.bind(x, y * 2, x + x) + x', ['cel', 'y', 'x']);
-test('names: methods are no names', reads, 'text.substring(0, 2)', ['text']);
+test('names: a bound name is listed only outside its binding', reads, 'cel.bind(x, y * 2, x + x) + x', [
+  'cel',
+  'y',
+  'x',
+]);
+test('names: methods are not listed', reads, 'text.substring(0, 2)', ['text']);
 
-test('names of the language', (t) => {
+test('names of the language are known', (t) => {
   t.true(isLanguageName('double'));
   t.false(isLanguageName('mic1'));
 });
 
-test('bad syntax is a mistake', (t) => {
+test('bad syntax is an error', (t) => {
   t.throws(() => freeNames('a +'), { code: 'bad-flow', message: /expected a value after \+/ });
 });
 
-test('a pattern and a text of clients take no time that matters, and what would is an error', async (t) => {
+test('patterns and texts of clients are evaluated quickly; slow ones are errors', async (t) => {
   const { evaluate } = compileExpression('matches(text, pattern)', { text: 'S', pattern: 'S' });
   const slow = 'a'.repeat(65_536);
   const work = () => {
@@ -372,7 +376,7 @@ test('a pattern and a text of clients take no time that matters, and what would 
   });
 });
 
-test('a list of too many parts is an error: lists within lists would take seconds', (t) => {
+test('a list with too many parts is an error: nested lists would take seconds', (t) => {
   const parts = "split(text, ',').all(one, split(text, ',').exists(other, one == other))";
   const { evaluate } = compileExpression(parts, { text: 'S' });
   t.true(evaluate({ text: 'a,b,c' }));
@@ -393,7 +397,7 @@ const { tree: trees } = fc.letrec<{ tree: Tree }>((tie) => ({
 const textOf = (tree: Tree): string =>
   typeof tree === 'object' ? `(${textOf(tree[1])} ${tree[0]} ${textOf(tree[2])})` : String(tree);
 
-test('arithmetic and comparisons of numbers are those of JavaScript, whatever is nested in whatever', (t) => {
+test('arithmetic and comparisons of numbers are those of JavaScript, however they are nested', (t) => {
   const operator = { '+': 0, '-': 1, '*': 2, '/': 3, '%': 4 } as Record<string, number>;
   const numbers = fc.oneof(fc.double(), fc.integer(), fc.constantFrom(0, -0, 1e308, -1e308));
   const compute = (tree: Tree, scope: Record<string, number>): number => {
@@ -426,7 +430,7 @@ test('arithmetic and comparisons of numbers are those of JavaScript, whatever is
 });
 
 for (const expression of ['a + 1', 'a * b - 1', '-a', 'a > 1 && b == 1', '!(a == b)', '1 - a'])
-  test(`${expression} fails as it ever did where a name has no value, or one of another type`, (t) => {
+  test(`${expression} fails as before if a name has no value, or one of another type`, (t) => {
     const { evaluate } = compileExpression(expression, { a: 'F', b: 'F' });
     t.is(missingName(failureOf(() => evaluate({ b: 1 } as never))), 'a');
     t.regex(String(failureOf(() => evaluate({ a: 'x', b: 1 }))), /not of type 'double'/);

@@ -1,5 +1,5 @@
-// Names that every object of JavaScript knows are names like any other: of connections, parameters, users, outputs, alarms, entries,
-// variables, instances, and of what a table is asked for.
+// Names that every object of JavaScript has are ordinary names: of connections, parameters, users, outputs, alarms, entries,
+// variables, instances, and keys of tables.
 
 import { env } from 'node:process';
 import test from 'ava';
@@ -46,7 +46,7 @@ const files = {
   '_each.json5': `{ rules: [{ name: '\${mine}', from: 'constructor/\${mine}', map: "'\${instance} ${variables.map((name) => `\${${name}}`).join(' ')}'", to: 'made/\${mine}' }] }`,
 };
 
-test('names that every object knows are names like any other', async (t) => {
+test('names that every object has are ordinary names', async (t) => {
   const hub = await startHubFrom(t, files);
   for (const [index, name] of names.entries()) {
     hub.write(`constructor/${name}`, name, writer);
@@ -65,7 +65,7 @@ test('names that every object knows are names like any other', async (t) => {
   }
 });
 
-test('users have such names, and nobody comes in as one that there is not', async (t) => {
+test('users may have such names, and nobody signs in as one that does not exist', async (t) => {
   const hub = await startHubFrom(t, files);
   for (const [index, name] of users.entries()) {
     const { status, text: body } = await fetchAs(hub.port, '/hub/me', `token-${index}`);
@@ -80,7 +80,7 @@ async function fetchAs(port: number, path: string, token: string) {
   return { status: response.status, text: await response.text() };
 }
 
-test('a secret of the environment that is not set is told, whatever it is called', async (t) => {
+test('a missing secret of the environment is reported, whatever its name', async (t) => {
   for (const name of ['constructor', 'toString', '__proto__']) {
     t.false(Object.hasOwn(env, name));
     const flow = { connections: { api: { ...api, token: { env: name } } } };

@@ -31,7 +31,7 @@ async function createProgram(t: ExecutionContext, text: string, files: object = 
   return folder;
 }
 
-test('streams of RxJS run as rules; one whose stream fails is logged with name and file and started again; its neighbours never notice', async (t) => {
+test('RxJS streams run as rules; a rule whose stream fails is logged with name and file and restarted; its neighbours never notice', async (t) => {
   const scheduler = new VirtualTimeScheduler();
   const log = createLogRecorder();
   const text = program(`
@@ -81,7 +81,7 @@ const mistakes: [title: string, text: string, expected: RegExp][] = [
   ['no default export', 'export const x = 1;', /:1:1: expected export default defineFlow\(\{ … \}\), got nothing/],
 ]; // biome-ignore format: rows
 
-test('each mistake is told at its place, as are all others', async (t) => {
+test('each error is reported at its place, together with all others', async (t) => {
   const files = mistakes.map(([, text], index) => [`flows/${index}.ts`, text]);
   const folder = await createProgram(t, '', {
     'flows/desk.json5': { connections: { desk, clock } },

@@ -1,5 +1,5 @@
-// Rules of flow files in TypeScript beside those of one stream: rules that are data, in folders, looks without listening, writes
-// that change nothing.
+// Further rules of flow files in TypeScript: rules that are data, in folders, reads without listening, and writes that change
+// nothing.
 
 import { join, resolve } from 'node:path';
 import test from 'ava';
@@ -27,7 +27,7 @@ const data = `
   { name: 'off', enabled: false, from: 'desk/a', to: 'desk/c' }
 `;
 
-test('data stands beside streams; a stream looks without listening, and hears writes that change nothing', async (t) => {
+test('rules of data work beside streams; a stream reads without listening, and listens to writes that change nothing', async (t) => {
   const { hub, write, takeChanges, reload, value } = await startReloading(t, {
     'flow.ts': program(looks, data),
     'package.json': { type: 'module' },

@@ -1,4 +1,4 @@
-// What flows get as RxJS: it has all that RxJS has, and nothing in it waits for the clock of the machine, which somebody may set.
+// The RxJS that flows get: it has all of RxJS, and nothing in it waits for the machine's clock, which somebody may set.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
@@ -91,7 +91,7 @@ for (const by of [-hour, -24 * hour, 24 * hour, 7300 * 24 * hour])
     });
 
 for (const by of [-hour, 7300 * 24 * hour])
-  test.serial(`what is replayed, and intervals, when the clock is set by ${by / hour} h`, async (t) => {
+  test.serial(`replayed values and intervals are right when the clock is set by ${by / hour} h`, async (t) => {
     wrongMs = 0;
     const replay = new rxjs.ReplaySubject<number>(10, 200);
     const source = new rxjs.Subject<number>();
@@ -129,7 +129,7 @@ for (const by of [-hour, 7300 * 24 * hour])
     );
   });
 
-test.serial('a date is a time of day: how long it is until then is known when it begins', async (t) => {
+test.serial('a date is a time of day: the wait until then is computed when it begins', async (t) => {
   wrongMs = 0;
   const startedMs = performance.now();
   const at = (ms: number) => new Date(Date.now() + ms);
@@ -148,7 +148,7 @@ test.serial('a date is a time of day: how long it is until then is known when it
   t.true(Math.abs(timestamp - Date.now()) < 1000, 'a time stamp is what people see');
 });
 
-test('it has all that RxJS has', (t) => {
+test('it exports all that RxJS exports', (t) => {
   t.deepEqual(
     Object.keys(rxjs).sort(),
     Object.keys(plain)

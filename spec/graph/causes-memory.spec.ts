@@ -1,4 +1,4 @@
-// A loop through time that runs for ever needs no more memory than one that has just begun.
+// An endless loop through time needs no more memory than one that has just begun.
 
 import test from 'ava';
 import { VirtualTimeScheduler } from 'rxjs';
@@ -10,7 +10,7 @@ import '../support/own-process.ts';
 const changesPerRound = 40_000;
 const toleranceBytes = 2_000_000;
 
-test('a timer that starts itself again by a rule: memory is flat, and its cause is still known', async (t) => {
+test('a timer that a rule restarts needs constant memory, and its cause stays known', async (t) => {
   const scheduler = new VirtualTimeScheduler(undefined, 0);
   const hub = await startTestHub(
     t,

@@ -1,4 +1,4 @@
-// Causes across time: what is set later knows what led to it, and a loop through time does not keep its whole past.
+// Causes across time: a later write has what led to it as its cause, and a loop through time does not keep its whole past.
 
 import test from 'ava';
 import { type Observable, VirtualTimeScheduler } from 'rxjs';
@@ -34,7 +34,7 @@ function chainOf(change: Change): Change[] {
   return chain;
 }
 
-test('what is set after a delay has the change as its cause that was told when it was scheduled', (t) => {
+test('a write after a delay has the change that was delivered when it was scheduled as its cause', (t) => {
   const { graph, scheduler, wireLater, last } = createGraph('a', 'b');
   wireLater('a', 'b', 300);
   graph.write('desk/a', 1, client);
@@ -49,7 +49,7 @@ test('what is set after a delay has the change as its cause that was told when i
   t.like(last('b'), { value: 2, previous: 1, cause: last('a') });
 });
 
-test('what is scheduled outside of any change has no cause, and what is written after such work has none', (t) => {
+test('work scheduled outside any change has no cause, and writes after such work have none', (t) => {
   const { graph, scheduler, wireLater, last } = createGraph('a', 'b', 'c');
   wireLater('a', 'b', 10);
   createCausalScheduler(graph, scheduler).schedule(() => graph.write('desk/a', 1, client), 5);
@@ -72,7 +72,7 @@ test('work that throws leaves no cause behind', (t) => {
   t.is(last('b').cause, undefined);
 });
 
-test('work at settle has the cause for which it was asked, also when that is of an earlier turn', (t) => {
+test('work at settle has the cause with which it was requested, even one of an earlier turn', (t) => {
   const { graph, last } = createGraph('a', 'b');
   graph.write('desk/a', 1, client);
   graph.onBehalfOf(last('a'), () =>
@@ -81,7 +81,7 @@ test('work at settle has the cause for which it was asked, also when that is of 
   t.like(last('b'), { cause: last('a'), hop: 0, depth: 1 });
 });
 
-test('a destination that gets an equal value again: what follows is caused by that write, with its time', (t) => {
+test('an equal write to a destination is the cause of what follows, with its time', (t) => {
   const { graph, scheduler, last } = createGraph('start', 'end');
   const causal = createCausalScheduler(graph, scheduler);
   graph
@@ -95,7 +95,7 @@ test('a destination that gets an equal value again: what follows is caused by th
   t.like(last('start'), { time: 0, previous: undefined, revision: 1 });
 });
 
-test('a chain through time is cut at its far end, and tells how much is forgotten', (t) => {
+test('a chain through time is cut at its far end, and says how much is missing', (t) => {
   const { graph, scheduler, wireLater, last } = createGraph('a', 'b', 'c');
   wireLater('a', 'b', 10);
   wireLater('b', 'a', 10, (value) => value + 1);
@@ -118,7 +118,7 @@ test('a chain through time is cut at its far end, and tells how much is forgotte
   );
 });
 
-test('hops are counted within a turn: a loop through time goes on, one within a turn is named from its own start', (t) => {
+test('hops are counted within a turn: a loop through time continues, one within a turn is named from its own start', (t) => {
   const { graph, scheduler, wireLater, last } = createGraph('a', 'b', 'x', 'y');
   const dropped: DroppedWrite[] = [];
   graph.dropped$.subscribe((drop) => dropped.push(drop));

@@ -1,4 +1,4 @@
-// A parameter with state does for rxjs what a BehaviorSubject does, a trigger what a Subject does, with nobody, one and many listening.
+// A parameter with state behaves like a BehaviorSubject of rxjs, a trigger like a Subject, with no, one and many listeners.
 
 import test from 'ava';
 import fc from 'fast-check';
@@ -35,7 +35,7 @@ function record(stream$: Observable<unknown>, next: (value: number) => void, ste
 
 const owner: Origin = { kind: 'connection', name: 'desk' };
 
-test('a parameter with state emits and replays as a BehaviorSubject does', (t) => {
+test('a parameter with state emits and replays like a BehaviorSubject', (t) => {
   fc.assert(
     fc.property(events, (steps) => {
       const graph = new Graph();
@@ -52,7 +52,7 @@ test('a parameter with state emits and replays as a BehaviorSubject does', (t) =
   );
 });
 
-test('a trigger emits as a Subject does', (t) => {
+test('a trigger emits like a Subject', (t) => {
   fc.assert(
     fc.property(events, (steps) => {
       const [emitter, subject] = [new Emitter<number>(), new Subject<number>()];
@@ -64,7 +64,7 @@ test('a trigger emits as a Subject does', (t) => {
   );
 });
 
-test('who comes while a value is emitted does not get it, and who leaves gets it no more', (t) => {
+test('a listener added during an emission does not get the value, and one that is removed does not get it any more', (t) => {
   for (const others of [0, 1, 30]) {
     const emitter = new Emitter<number>();
     const heard: string[] = [];
@@ -81,7 +81,7 @@ test('who comes while a value is emitted does not get it, and who leaves gets it
   }
 });
 
-test('50,000 listeners leave in no time, in any order, and those that stay are called in their order', (t) => {
+test('50,000 listeners are removed quickly, in any order, and the remaining ones are called in order', (t) => {
   const emitter = new Emitter<number>();
   let heard: number[] = [];
   const subscriptions = Array.from({ length: 50_000 }, (_, index) => emitter.subscribe(() => heard.push(index)));

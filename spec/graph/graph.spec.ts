@@ -1,4 +1,4 @@
-// The keyed graph (D-17): one way in, first in first out, store before tell, revisions, turns.
+// The keyed graph (D-17): one way in, first in first out, store before delivery, revisions, turns.
 
 import test from 'ava';
 import fc from 'fast-check';
@@ -35,7 +35,7 @@ function wire(graph: Graph, from: string, to: string, map = (value: number) => v
   });
 }
 
-test('S-04: a state is unknown until the first write, then holds what was written', (t) => {
+test('S-04: a state is unknown until the first write, then holds the written value', (t) => {
   const graph = createGraph(['a']);
   t.is(graph.find('desk/a')?.value, undefined);
   t.is(graph.write('desk/a', '7', client), 7);
@@ -51,14 +51,14 @@ test('D-03: a trigger has no state and fires each time', (t) => {
   t.deepEqual(changes, ['go=1', 'go=1']);
 });
 
-test('a default value is set, converted, when the parameter is declared', (t) => {
+test('a default value is converted and set when the parameter is declared', (t) => {
   const graph = new Graph();
   graph.declare(owner, [{ id: 'a', type: 'F', access: 'read-write', defaultValue: '0.5' }]);
   t.is(graph.find('desk/a')?.value, 0.5);
   t.is(graph.revision, 1);
 });
 
-test('all parameters of a connection are there before the first default value is told', (t) => {
+test('all parameters of a connection exist before the first default value is delivered', (t) => {
   const graph = new Graph();
   const reported: string[] = [];
   graph.declared$.subscribe(({ address }) => reported.push(`${address} is there`));
@@ -71,7 +71,7 @@ test('all parameters of a connection are there before the first default value is
   t.deepEqual(reported, ['desk/a is there', 'desk/b is there', 'desk/c is there', 'desk/a: 1', 'desk/c: 3']);
 });
 
-test('a parameter that is declared again stays as it is', (t) => {
+test('a parameter that is declared again stays the same', (t) => {
   const graph = createGraph(['a']);
   const node = graph.find('desk/a');
   graph.write('desk/a', 5, client);
@@ -98,7 +98,7 @@ test('S-05: an unknown address, a read-only parameter and a bad value are refuse
   t.deepEqual(changes, []);
 });
 
-test('its own connection sets a read-only parameter', (t) => {
+test('a read-only parameter is set by its own connection', (t) => {
   const graph = createGraph(['a', 'I', 'read-only']);
   graph.write('desk/a', 1, owner);
   t.is(graph.find('desk/a')?.value, 1);
@@ -124,7 +124,7 @@ test('D-18: a destination receives every write of others, equal or not, and not 
   t.deepEqual(changes, ['a=1', 'a=2', 'a=3']);
 });
 
-test('every listener hears changes in the order in which they were written, not depth first', (t) => {
+test('every listener gets changes in the order of their writes, not depth first', (t) => {
   const graph = createGraph(['a']);
   const late: unknown[] = [];
   graph.find('desk/a')!.subscribe((value) => {
@@ -135,7 +135,7 @@ test('every listener hears changes in the order in which they were written, not 
   t.deepEqual(late, [undefined, 1, 2, 3]);
 });
 
-test('a parameter stores before it tells', (t) => {
+test('a parameter stores a value before it notifies', (t) => {
   const graph = createGraph(['a']);
   const node = graph.find('desk/a')!;
   const seen: unknown[] = [];
@@ -188,7 +188,7 @@ test('rules that multiply are stopped by the number of writes in a turn', (t) =>
   t.is(graph.find('desk/d')?.value, 1);
 });
 
-test('several writes are one turn: what they cause comes after all of them', (t) => {
+test('several writes are one turn: their effects come after all of them', (t) => {
   const graph = createGraph(['a'], ['b'], ['c']);
   wire(graph, 'a', 'c');
   const changes = record(graph);
@@ -221,7 +221,7 @@ test('work at settle runs once per turn, after all writes, lower orders first, a
   t.is(graph.find('desk/sum')?.lastChange?.cause, graph.find('desk/a')?.lastChange);
 });
 
-test('a turn whose work throws still delivers what was written', (t) => {
+test('a turn whose work throws still delivers its writes', (t) => {
   const graph = createGraph(['a'], ['b']);
   t.throws(() =>
     graph.turn(() => {
@@ -234,7 +234,7 @@ test('a turn whose work throws still delivers what was written', (t) => {
   t.is(graph.find('desk/b')?.value, 2);
 });
 
-test('what throws while it is told or settles ends nothing else: the turn ends, and the first error is that of its writer', (t) => {
+test('a listener or settling work that throws ends nothing else: the turn ends, and the writer gets the first error', (t) => {
   const graph = createGraph(['a'], ['b'], ['c'], ['d']);
   const fail = (what: string) => () => {
     throw new Error(what);

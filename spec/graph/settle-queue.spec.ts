@@ -1,4 +1,4 @@
-// Work that waits comes out by its order and, where orders are equal, by its age, whatever is added meanwhile.
+// Waiting work is returned by its order and, if orders are equal, by its age, whatever is added in the meantime.
 
 import test from 'ava';
 import fc from 'fast-check';
@@ -13,7 +13,7 @@ interface Waiting {
 const steps = fc.array(fc.option(fc.nat({ max: 9 }), { nil: undefined }), { maxLength: 100 });
 const orders = fc.array(fc.integer({ min: -2, max: 3 }), { minLength: 10, maxLength: 10 });
 
-test('it gives out what a list that is searched each time would', (t) => {
+test('it returns the same as a list that is searched each time', (t) => {
   fc.assert(
     fc.property(orders, steps, (places, adds) => {
       const queue = new SettleQueue();

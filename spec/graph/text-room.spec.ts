@@ -1,4 +1,4 @@
-// Long texts have a room as values: what is held of them stays within it, each writer leaves as much for others, and nothing short is refused.
+// Long texts as values have limited room: held texts stay within it, each writer leaves as much for others, and no short text is refused.
 
 import test from 'ava';
 import fc from 'fast-check';
@@ -34,7 +34,7 @@ function taken(graph: Graph, text: string, by: Origin, from: number, to: number)
   return count;
 }
 
-test('long texts may have an eighth of the heap together, and 128 Mi characters at least', (t) => {
+test('long texts together may take an eighth of the heap, and at least 128 Mi characters', (t) => {
   t.is(mostTextCharacters(4096 * mebibyte), 512 * mebibyte);
   t.is(mostTextCharacters(512 * mebibyte), 128 * mebibyte);
 });
@@ -51,14 +51,14 @@ test('D-44: a writer may take half of the room, and another one half of the rest
   t.is(graph.find('desk/99')!.value, undefined);
 });
 
-test('short texts are never refused, nor is a text in the place of one that is as long', (t) => {
+test('short texts are never refused, nor is a text that replaces one of the same length', (t) => {
   const graph = startGraph(10_000, 100);
   t.is(taken(graph, long(2500), ann, 0, 100), 2);
   for (const end of ['z', 'x', 'y']) graph.write('desk/0', long(2499) + end, ann);
   t.is(taken(graph, long(1024), ann, 2, 100), 98);
 });
 
-test('the text before counts as well, until it is forgotten with the next change', (t) => {
+test('the previous text counts as well, until the next change forgets it', (t) => {
   const graph = startGraph(1_000_000);
   graph.write('desk/0', long(2000), ann);
   t.is(graph.texts.characters, 4000, 'there is room for another one as long');
@@ -68,7 +68,7 @@ test('the text before counts as well, until it is forgotten with the next change
   t.is(graph.texts.characters, 0);
 });
 
-test('a turn takes no more than there is room for, whatever a rule makes of one text', (t) => {
+test('a turn takes no more than the available room, whatever a rule makes of one text', (t) => {
   const graph = startGraph(100_000, 1000);
   const rule: Origin = { kind: 'rule', name: 'copies' };
   let copies = 0;
@@ -82,7 +82,7 @@ test('a turn takes no more than there is room for, whatever a rule makes of one 
   t.is(taken(graph, long(2000), ben, 999, 1000), 1);
 });
 
-test('D-44: defaults, what was kept and what another hub has are not refused', (t) => {
+test('D-44: defaults, restored values and values of another hub are not refused', (t) => {
   const graph = startGraph(10_000);
   const declarations = Array.from({ length: 20 }, (_, index) => {
     return { id: `default/${index}`, type: 'S', access: 'read-write', defaultValue: long(2000) } as const;
@@ -95,7 +95,7 @@ test('D-44: defaults, what was kept and what another hub has are not refused', (
   t.is(taken(graph, long(2000), ann, 0, 1), 1);
 });
 
-test('whatever is written, what is counted is what is held, and within the room', (t) => {
+test('whatever is written, the count equals what is held, and is within the room', (t) => {
   const write = fc.record({
     parameter: fc.nat(9),
     length: fc.nat(3000),

@@ -1,9 +1,9 @@
-// Of many turns a few are timed, so that to time them costs nothing.
+// A few of many turns are timed, so that timing costs nothing.
 
 import test from 'ava';
 import { Graph } from '../../lib/graph/graph.ts';
 
-test('of 64 turns one is timed, and of a millisecond at most one', (t) => {
+test('one of 64 turns is timed, and at most one per millisecond', (t) => {
   let now = 1;
   const graph = new Graph(() => now);
   const timed = () => graph.turnDurations.counts.reduce((sum, count) => sum + count, 0);

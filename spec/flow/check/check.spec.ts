@@ -1,4 +1,4 @@
-// What `patchbay check` finds: every mistake, all at once, each with file, path, what was expected and what came.
+// `patchbay check` finds every error, all at once, each with file, path, what was expected and what it got.
 
 import { join } from 'node:path';
 import test from 'ava';
@@ -13,7 +13,7 @@ const rule = (change: object) => ({ connections, rules: [{ from: 'desk/mic', to:
 
 const mistakes: [title: string, flow: unknown, ...expected: RegExp[]][] = [
   [
-    'text that is no JSON5',
+    'text that is not JSON5',
     '{ connections: ',
     /flow\.json5:1:15: expected a value after connections:, got the end of the file/,
   ],
@@ -30,12 +30,12 @@ const mistakes: [title: string, flow: unknown, ...expected: RegExp[]][] = [
     /connections\.x\.type: unknown connection type "tmier", did you mean "timer"\?/,
   ],
   [
-    'a type that is no text',
+    'a type that is not a text',
     { connections: { x: { type: 3 } } },
     /connections\.x\.type: expected one of .*, got 3 \(number\)/,
   ],
   [
-    'a connection that is no object',
+    'a connection that is not an object',
     { connections: { x: 3 } },
     /connections\.x: expected the settings of a connection, got 3 \(number\)/,
   ],
@@ -60,7 +60,7 @@ const mistakes: [title: string, flow: unknown, ...expected: RegExp[]][] = [
     /connections\.x\.pulses: expected at most 16 pulses/,
   ],
   [
-    'a duration that is none',
+    'an invalid duration',
     { connections: { x: { type: 'timer', timers: ['1 s'] } } },
     /connections\.x\.timers\[0\]: expected integer 0\.\.2147483647 \(ms\) or a duration such as "1m30s", got "1 s" \(string\)/,
   ],
@@ -75,7 +75,7 @@ const mistakes: [title: string, flow: unknown, ...expected: RegExp[]][] = [
     /connections\.x\.port: expected integer 0\.\.65535, got 70000 \(number\)/,
   ],
   [
-    'an address that is none',
+    'an invalid address',
     { connections: { x: { type: 'rest-api', bindIp: 'here' } } },
     /connections\.x\.bindIp: expected an IP address, got "here"/,
   ],
@@ -85,7 +85,7 @@ const mistakes: [title: string, flow: unknown, ...expected: RegExp[]][] = [
     /connections\.x\.webSocketFilters\[0\]: expected a regular expression, got "\("/,
   ],
   [
-    'a secret of a wrong type',
+    'a secret of the wrong type',
     { connections: { x: { type: 'rest-api', password: 123456 } } },
     /connections\.x\.password: expected text, got \*\*\*/,
   ],
@@ -95,17 +95,17 @@ const mistakes: [title: string, flow: unknown, ...expected: RegExp[]][] = [
     /connections\.b: expected exclusive use of port 1, "a" uses it too/,
   ],
   [
-    'all interfaces and one on one port',
+    'all interfaces and one interface on one port',
     { connections: { a: { type: 'rest-api', port: 1, bindIp: '127.0.0.1' }, b: { type: 'rest-api', port: 1 } } },
     /connections\.b: expected exclusive use of port 1/,
   ],
   [
-    'a connection twice in a file',
+    'a connection that is twice in a file',
     '{ connections: { a: { type: "dummy" }, a: { type: "dummy" } } }',
     /flow\.json5:1:40: connections\.a: expected "a" once, got it again/,
   ],
   [
-    'D-11: a Dummy type that is none',
+    'D-11: an invalid Dummy type',
     { connections: { a: { type: 'dummy', parameters: ['x,Q'] } } },
     /connections\.a\.parameters\[0\]: expected a value type S, B, I, F or T, got "Q"/,
   ],
@@ -115,17 +115,17 @@ const mistakes: [title: string, flow: unknown, ...expected: RegExp[]][] = [
     /connections\.a\.parameters\[0\]: expected a number, got "abc" \(string\)/,
   ],
   [
-    'D-11: a default of a trigger',
+    'D-11: a trigger with a default',
     { connections: { a: { type: 'dummy', parameters: ['x,T,1'] } } },
     /parameters\[0\]: expected no default value for a trigger/,
   ],
   [
-    'D-11: a Parameter ID twice',
+    'D-11: a duplicate Parameter ID',
     { connections: { a: { type: 'dummy', parameters: ['x', 'y', 'x'] } } },
     /parameters\[2\]: expected each Parameter ID once, got "x" again/,
   ],
   [
-    'D-11: a bad line of one text',
+    'D-11: a bad line in a single text',
     { connections: { a: { type: 'dummy', parameters: 'x\n\ny,Q' } } },
     /connections\.a\.parameters: line 3: expected a value type/,
   ],
@@ -145,7 +145,7 @@ const mistakes: [title: string, flow: unknown, ...expected: RegExp[]][] = [
     /rules\[0\]\.to\[1\]: unknown parameter "desk\/lmp", did you mean "desk\/lamp"\?/,
   ],
   [
-    'an address that is none in a rule',
+    'an invalid address in a rule',
     rule({ from: 'desk' }),
     /rules\[0\]\.from: expected <Connection ID>\/<Parameter ID>, got "desk"/,
   ],
@@ -156,7 +156,7 @@ const mistakes: [title: string, flow: unknown, ...expected: RegExp[]][] = [
   ],
   ['no destination', rule({ to: [] }), /rules\[0\]\.to: expected at least one address/],
   [
-    'a rule without source',
+    'a rule without a source',
     { connections, rules: [{ to: 'desk/lamp' }] },
     /rules\[0\]\.from: expected an address, .*, got nothing/,
   ],
@@ -164,12 +164,12 @@ const mistakes: [title: string, flow: unknown, ...expected: RegExp[]][] = [
   ['bad syntax in map', rule({ map: 'value &&' }), /rules\[0\]\.map: expected a value after &&, got the end/],
   ['a wrong type in map', rule({ map: 'value * 2' }), /rules\[0\]\.map: true\/false \* number: use \(value \? 1 : 0\)/],
   [
-    'a condition that is no boolean',
+    'a condition that is not a boolean',
     rule({ from: 'desk/level', when: 'value' }),
     /rules\[0\]\.when: expected true\/false as the result, got a number/,
   ],
   [
-    'a mistake in a folder',
+    'an error in a folder',
     {
       connections,
       rules: [{ folder: 'f', enabled: false, rules: [{ folder: 'g', rules: [{ from: 'desk/x', to: 'desk/lamp' }] }] }],
@@ -177,13 +177,13 @@ const mistakes: [title: string, flow: unknown, ...expected: RegExp[]][] = [
     /rules\[0\]\.rules\[0\]\.rules\[0\]\.from: unknown parameter "desk\/x"/,
   ],
   [
-    'an unknown key of a folder, and what is in it',
+    'an unknown key of a folder, and errors in it',
     { connections, rules: [{ folder: 'f', on: 1, rules: [{ from: 'desk/x', to: 'desk/lamp' }] }] },
     /rules\[0\]\.on: unknown setting "on"/,
     /rules\[0\]\.rules\[0\]\.from/,
   ],
   [
-    'mistakes in settings and in rules at once',
+    'errors in settings and in rules at once',
     {
       rulez: 1,
       connections: { desk, x: { type: 'timer', timers: 3, pulses: [{ interval: 0 }] } },
@@ -212,7 +212,7 @@ for (const [title, flow, ...expected] of mistakes)
     for (const line of lines) t.true(line.startsWith(join(folder, 'flow.json5:')), line);
   });
 
-test('names a missing file, an empty folder and what is wrong in another file, at once', async (t) => {
+test('names a missing file, an empty folder and the errors in another file, at once', async (t) => {
   const folder = await createFolder(t, { 'a.json5': '[', 'empty/readme.txt': '' });
   const error = await t.throwsAsync(
     loadFlows([join(folder, 'none.json5'), join(folder, 'empty'), join(folder, 'a.json5')]),
@@ -244,7 +244,7 @@ test('addresses reach across files, and each file is read once', async (t) => {
   t.like(plan.rules, [{ name: 'desk/mic → desk/lamp', body: { from: { any: ['desk/mic'] } }, to: ['desk/lamp'] }]);
 });
 
-test('two ports, and port 0 twice, are no mistake; nor is one port on two addresses', async (t) => {
+test('two ports, port 0 twice, and one port on two addresses are no errors', async (t) => {
   const api = (settings: object) => ({ type: 'rest-api', ...settings });
   const folder = await createFolder(t, {
     'a.json5': {
@@ -262,7 +262,7 @@ test('two ports, and port 0 twice, are no mistake; nor is one port on two addres
   t.is((await loadFlows([folder])).connections.length, 7);
 });
 
-test('rules are top to bottom, depth first; those that are switched off are told apart', async (t) => {
+test('rules are in order top to bottom, depth first; disabled ones are marked', async (t) => {
   const named = (name: string, more: object = {}) => ({ name, from: 'desk/mic', to: 'desk/lamp', ...more });
   const rules = [
     named('1'),

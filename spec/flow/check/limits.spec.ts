@@ -1,4 +1,4 @@
-// Each limit of what flow files may hold has a sentence of its own. Those of running rules are in run/rules/limits.spec.ts.
+// Each limit of flow files has its own message. The limits of running rules are in run/rules/limits.spec.ts.
 
 import test from 'ava';
 import { mistakesOf } from '../../support/core.ts';

@@ -1,4 +1,4 @@
-// Mistakes as rule authors make them: each is told once, at its line and column, with what to write instead.
+// Errors that rule authors make: each is reported once, at its line and column, with what to write instead.
 
 import { join } from 'node:path';
 import test from 'ava';

@@ -1,5 +1,5 @@
-// The schemas are read by programs in all languages: each pattern in them means the same to JavaScript, Python and RE2 (Go, Rust), and
-// has nothing that Java takes for something else.
+// Programs in all languages read the schemas: each pattern in them means the same to JavaScript, Python and RE2 (Go, Rust), and
+// contains nothing that Java interprets differently.
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -35,7 +35,7 @@ print(json.dumps([[re.search(p, t) is not None for t in texts] for p, texts in j
   return JSON.parse(execFileSync('python3', ['-c', program], { input: JSON.stringify(samples), encoding: 'utf8' }));
 }
 
-test('the patterns of all schemas are of the part that all engines share, and mean the same to them', async (t) => {
+test('the patterns of all schemas use only syntax that all engines share, and mean the same to them', async (t) => {
   const hub = await startTestHub(t, { connections: { api } });
   const openApi = (await ask(t, hub.port, 'GET /hub/openapi.json')).text;
   const schemas = [

@@ -1,4 +1,4 @@
-// Mistakes of flows in TypeScript: each is told once, at its line and column, without a stack.
+// Errors of flows in TypeScript: each is reported once, at its line and column, without a stack.
 
 import { symlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -10,7 +10,7 @@ import { programMistakes } from '../../support/mistakes/program-mistakes.ts';
 
 const desk = { connections: { desk: { type: 'dummy', parameters: ['mic,B', 'lamp,B', 'level,F'] } } };
 
-test('mistakes of flows in TypeScript are told at their places', async (t) => {
+test('errors of flows in TypeScript are reported at their places', async (t) => {
   const files = programMistakes.map(({ text }, index) => [`flows/${index}.ts`, readMark(text).text]);
   const folder = await createFolder(t, {
     'flows/desk.json5': desk,

@@ -1,4 +1,4 @@
-// Flow files that are checked again after a save come to the same as files that are checked for the first time, mistakes included.
+// Flow files that are checked again after a save give the same result as files checked for the first time, errors included.
 
 import test from 'ava';
 import fc from 'fast-check';
@@ -61,7 +61,7 @@ const shown = ({ rules, connections, files }: Plan, mistakes: MistakeList) => ({
   files,
 });
 
-test('whatever is saved one after the other', (t) => {
+test('a check after any sequence of saves gives the same result as a first check', (t) => {
   const property = fc.property(fc.array(file, { minLength: 2, maxLength: 5 }), (saves) => {
     const again = new FlowCheck(connectionTypes);
     let before: FlowFile | undefined;
@@ -78,7 +78,7 @@ test('whatever is saved one after the other', (t) => {
   t.notThrows(() => fc.assert(property, { numRuns: 50 }));
 });
 
-test('rules that have not changed come to the same plans, while declarations and the order of settling stay', (t) => {
+test('unchanged rules keep their plans as long as declarations and the settle order stay', (t) => {
   const rules = [1, 2, 3].map((factor) => ({ from: 'desk/a', map: `value * ${factor}`, to: 'desk/b' }));
   const data = { connections: { desk: { type: 'dummy', parameters: ['a,F', 'b,F', 'c,F'] } }, rules };
   const check = new FlowCheck(connectionTypes);
@@ -92,7 +92,7 @@ test('rules that have not changed come to the same plans, while declarations and
   t.deepEqual(isSame({ ...data, connections: otherType }), [false, false, false]);
 });
 
-test('rules that are no shadow any more have their places among the others', (t) => {
+test('rules that are no longer shadow rules get their positions among the others', (t) => {
   const rules = [
     { from: 'desk/b', map: 'value', to: 'desk/c' },
     { from: 'desk/a', map: 'value', to: 'desk/b' },

@@ -1,4 +1,4 @@
-// The JSON Schema of flow files, with which editors complete and check: what is right passes, also within `pipe`.
+// The JSON Schema of flow files, which editors use to complete and check: valid files pass, also within `pipe`.
 
 import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -18,7 +18,7 @@ for (const throttleTime of [100, '100ms', { duration: 100 }, { duration: '1s', t
   test(`throttleTime may be ${JSON.stringify(throttleTime)}`, (t) => t.true(validate(withStep({ throttleTime }))));
 
 for (const step of [{ throttleTime: { trailing: true } }, { throttleTime: true }, { debounce: 50 }, { skip: -1 }])
-  test(`${JSON.stringify(step)} is no step`, (t) => t.false(validate(withStep(step))));
+  test(`${JSON.stringify(step)} is not a step`, (t) => t.false(validate(withStep(step))));
 
 const held = mistakes.flatMap(({ title, text, schema }) => {
   try {
@@ -28,7 +28,7 @@ const held = mistakes.flatMap(({ title, text, schema }) => {
   }
 });
 
-test('an editor marks the mistakes of authors, but those that a schema cannot know', (t) => {
+test('an editor marks the errors of authors, except those that a schema cannot know', (t) => {
   t.deepEqual(
     held.filter(({ schema, isMarked }) => isMarked !== (schema !== 'cannot')).map(({ title }) => title),
     [],

@@ -1,4 +1,4 @@
-// What works and is probably not meant is told with its place, and keeps nothing from running.
+// Settings that work but are probably a slip are reported with their place, and stop nothing from running.
 
 import { join } from 'node:path';
 import test from 'ava';
@@ -21,35 +21,35 @@ const file = ({ rules = '', connections = '' }) => `{
 const rules = (...lines: string[]) => file({ rules: lines.join('\n') });
 const connection = (settings: string) => file({ connections: `more: ${settings},` });
 const copy = (from: string, to = 'desk/lamp') => `{ from: '${from}', to: '${to}' },`;
-const behind = (shown: string) => `expected both in from, as in from: ${shown}`;
+const behind = (shown: string) => `expected both in from, such as from: ${shown}`;
 
 const reported: [title: string, text: string, ...parts: string[]][] = [
   [
-    'two rules copy two parameters to one',
+    'two rules that copy two parameters to one',
     rules(copy('desk/a'), `¦${copy('desk/b')}`),
-    'rule "desk/b → desk/lamp": it copies desk/b to desk/lamp, as rule "desk/a → desk/lamp" (',
+    'rule "desk/b → desk/lamp": it copies desk/b to desk/lamp, and rule "desk/a → desk/lamp" (',
     "the last change wins: expected one rule, such as from: { a: 'desk/a', b: 'desk/b' }, map: 'a || b'",
   ],
   [
-    'two that copy numbers',
+    'two rules that copy numbers',
     rules(copy('desk/x', 'desk/out'), `¦${copy('desk/y', 'desk/out')}`),
     "from: { a: 'desk/x', b: 'desk/y' }, map: 'max(a, b)'",
   ],
   [
-    'two that copy texts',
+    'two rules that copy texts',
     rules(copy('desk/text', 'desk/note'), "¦{ from: 'desk/x', to: 'desk/note' },"),
     "from: ['desk/text', 'desk/x'] if the last change is meant to win",
   ],
   [
-    'two in different folders, one of them with more destinations',
+    'two rules in different folders, one of them with more destinations',
     rules(
       `{ folder: 'one', rules: [${copy('desk/a')}] },`,
       "{ folder: 'two', rules: [¦{ from: 'desk/b', to: ['desk/c', 'desk/lamp'] }] },",
     ),
-    'it copies desk/b to desk/lamp, as rule "desk/a → desk/lamp" (',
+    'it copies desk/b to desk/lamp, and rule "desk/a → desk/lamp" (',
   ],
   [
-    'two that say that they copy',
+    'two rules with an explicit map: value',
     rules(
       "{ from: 'desk/a', map: 'value', to: 'desk/lamp' },",
       "¦{ from: { mic: 'desk/b' }, map: 'mic', to: 'desk/lamp' }",
@@ -57,40 +57,40 @@ const reported: [title: string, text: string, ...parts: string[]][] = [
     'it copies desk/b to desk/lamp',
   ],
   [
-    'two that copy to one of their destinations',
+    'two rules that copy to one of their destinations',
     rules(copy('desk/a'), "¦{ from: 'desk/b', to: { 'desk/c': '!value', 'desk/lamp': ' value ' } }"),
     'it copies desk/b to desk/lamp',
   ],
   [
-    'a step that takes no time looks at what is computed from the source',
+    'a step without delay reads a value computed from the source',
     rules(
       "¦{ from: 'desk/a', pipe: [{ distinctUntilChanged: true }, { filter: \"param('core/on')\" }], to: 'desk/lamp' }",
     ),
     'core/on is computed from desk/a in the same turn',
   ],
   [
-    'what is written behind such a step does',
+    'a destination after such a step reads it',
     rules("¦{ from: 'desk/a', pipe: [{ skip: 1 }], to: { 'desk/lamp': \"param('core/on')\" } }"),
     'core/on is computed from desk/a in the same turn',
   ],
   [
-    'a rule looks at what is computed from its source',
+    'a rule reads a value computed from its source',
     rules("¦{ from: 'desk/a', map: \"value && param('core/on')\", to: 'desk/lamp' }"),
     "core/on is computed from desk/a in the same turn, after this rule has run, so param('core/on') still has the value of the previous turn",
     behind("{ a: 'desk/a', b: 'core/on' }"),
   ],
   [
-    'a condition does',
+    'a condition reads it',
     rules("¦{ from: 'desk/a', when: \"param('core/on')\", to: 'desk/lamp' }"),
     'core/on is computed from desk/a',
   ],
   [
-    'an expression of a destination does',
+    'an expression of a destination reads it',
     rules("¦{ from: 'desk/x', to: { 'desk/out': \"value + param('core/twice')\" } }"),
     'core/twice is computed from desk/x',
   ],
   [
-    'a rule looks at what a rule with names computes from its source',
+    'a rule reads what a rule with named sources computes from its source',
     rules(
       "{ from: { a: 'desk/a', b: 'desk/b' }, map: 'a && b', to: 'desk/c' },",
       "¦{ from: 'desk/b', when: \"param('desk/c')\", to: 'desk/lamp' }",
@@ -108,12 +108,12 @@ const reported: [title: string, text: string, ...parts: string[]][] = [
     "expected a duration with its unit, '10s' or '10ms': 10 alone is 10 ms",
   ]),
   [
-    'a step that is as short',
+    'a step with a small duration',
     rules("{ from: 'desk/a', pipe: [{ ¦delay: 30 }], to: 'desk/lamp' }"),
     "'30s' or '30ms': 30 alone is 30 ms",
   ],
   [
-    'a throttle that is as short',
+    'a throttle with a small duration',
     rules("{ from: 'desk/a', pipe: [{ throttleTime: { ¦duration: 5 } }], to: 'desk/lamp' }"),
     "'5s' or '5ms'",
   ],
@@ -141,11 +141,11 @@ const silent: [title: string, text: string][] = [
   ['a rule in shadow', rules(copy('desk/a'), "{ from: 'desk/b', to: 'desk/lamp', shadow: true }")],
   ['a look at what comes from elsewhere', rules("{ from: 'desk/b', when: \"param('core/on')\", to: 'desk/lamp' }")],
   [
-    'a look behind a step that takes time',
+    'a read after a step that takes time',
     rules("{ from: 'desk/a', pipe: [{ delay: '1s' }, { filter: \"param('core/on')\" }], to: 'desk/lamp' }"),
   ],
   [
-    'a look at what a plain rule writes',
+    'a read of what a plain rule writes',
     rules(copy('desk/a', 'desk/b'), "{ from: 'desk/a', when: \"param('desk/b')\", to: 'desk/lamp' }"),
   ],
   ['both in from', rules("{ from: { a: 'desk/a', b: 'core/on' }, map: 'a && b', to: 'desk/lamp' }")],
@@ -159,7 +159,7 @@ for (const [title, text] of silent)
     t.deepEqual((await loadFlows([join(folder, 'flow.json5')])).warnings, []);
   });
 
-test('rules of data in TypeScript are looked at too, and what a template has made is told once', async (t) => {
+test('rules of data in TypeScript are checked too, and rules from one template get one warning', async (t) => {
   const template = {
     connections: { '${instance}': { type: 'dummy', parameters: ['a,B', 'lamp,B'] } },
     rules: [{ from: '${instance}/a', pipe: [{ delay: 10 }], to: '${instance}/lamp' }],
@@ -181,7 +181,7 @@ test('rules of data in TypeScript are looked at too, and what a template has mad
   t.regex(warnings[1]!, /flow\.ts:4:\d+: rule "desk\/b → desk\/lamp": it copies/);
 });
 
-test('of many warnings the first are told, and how many more there are', async (t) => {
+test('of many warnings the first are listed and the others counted', async (t) => {
   const many = Array.from({ length: 300 }, () => "{ from: 'desk/a', pipe: [{ delay: 10 }], to: 'desk/lamp' },");
   const copies = Array.from({ length: 30 }, (_, index) =>
     copy(`desk/${'abc'[index % 3]}`, index % 3 ? 'desk/lamp' : 'desk/c'),
@@ -191,7 +191,7 @@ test('of many warnings the first are told, and how many more there are', async (
   t.true(warnings.includes('200 more warnings'), warnings.slice(100).join('\n'));
 });
 
-test('a hub that loads them logs them, and runs', async (t) => {
+test('a hub that loads such files logs the warnings, and runs', async (t) => {
   const hub = await startTestHub(t, rules(copy('desk/a'), copy('desk/b')));
   t.is(hub.lines.filter(({ message }) => message.includes('it copies desk/b to desk/lamp')).length, 1);
   hub.write('desk/b', true, writer);

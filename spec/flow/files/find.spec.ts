@@ -1,4 +1,4 @@
-// Which files below a folder are flow files, and that the others cost nothing.
+// Which files below a folder are flow files, and that other files cost nothing.
 
 import { createHook } from 'node:async_hooks';
 import { mkdir, symlink } from 'node:fs/promises';
@@ -15,7 +15,7 @@ async function find(t: ExecutionContext, folder: string): Promise<string[]> {
   return found.map((path) => path.slice(folder.length + 1));
 }
 
-test('flow files are found in folders and behind links; packages, dashboards and hidden folders are passed over', async (t) => {
+test('flow files are found in folders and behind links; packages, dashboards and hidden folders are skipped', async (t) => {
   const folder = await createFolder(t, {
     'b.json5': '',
     'a/c.ts': '',
@@ -33,7 +33,7 @@ test('flow files are found in folders and behind links; packages, dashboards and
   t.deepEqual(await find(t, folder), [join('a', 'c.ts'), 'b.json5', join('linked', 'h.json5')]);
 });
 
-test.serial('what is passed over is not read, however much it is', async (t) => {
+test.serial('skipped folders are not read, however large they are', async (t) => {
   const few = await createFolder(t, { 'a.json5': '' });
   const many = await createFolder(t, { 'a.json5': '' });
   for (let index = 0; index < 20; index++) await mkdir(join(many, `node_modules/${index}`), { recursive: true });

@@ -1,4 +1,4 @@
-// Flow files made of templates: what they come to, where their mistakes are, and what a reload swaps.
+// Flow files made of templates: their results, the places of their errors, and what a reload swaps.
 
 import { join } from 'node:path';
 import test from 'ava';
@@ -82,7 +82,7 @@ const mistakes: readonly (readonly [title: string, file: string, template: strin
   ['an unused variable', '{ s1: { ¦port: 1 } }', '{ rules: [] }', 'unused variable "port"'],
   ['an unused default', '{ s1: {} }', '{ variables: { ¦port: 1 }, rules: [] }', 'unused variable "port"'],
   [
-    'a mistake within an expression',
+    'an error within an expression',
     '{ s1: { gain: 10 } }',
     "{ rules: [{ from: 'desk/a', map: 'value == \"x\" && ${gain} > ¦gian', to: 'desk/b' }] }",
     'unknown name "gian"',
@@ -102,7 +102,7 @@ const mistakes: readonly (readonly [title: string, file: string, template: strin
 const desk = { connections: { desk: { type: 'dummy', parameters: ['a', 'b'] } } };
 
 for (const [title, each, template, reported] of mistakes)
-  test(`mistake: ${title}`, async (t) => {
+  test(`error: ${title}`, async (t) => {
     const isInTemplate = template.includes('¦') && title !== 'a template whose name has no underscore';
     const name = title === 'a template whose name has no underscore' ? 'studio.txt' : '_studio.json5';
     const main = `{ instances: { ${isInTemplate || each.includes('¦') ? '' : '¦'}template: './${name}', each: ${each} } }`;
@@ -119,7 +119,7 @@ for (const [title, each, template, reported] of mistakes)
     t.true(message.includes(reported.replace('FOLDER', folder)), message);
   });
 
-test('a template that is not there is told where it is named, and no unknown address follows from it in its file', async (t) => {
+test('a missing template is reported where it is named, and causes no unknown addresses in its file', async (t) => {
   const folder = await createFolder(t, { 'studios.json5': studios(both) });
   const { message } = (await t.throwsAsync(loadFlows([folder])))!;
   t.regex(
@@ -128,7 +128,7 @@ test('a template that is not there is told where it is named, and no unknown add
   );
 });
 
-test('a template that is named as a flow file is told once', async (t) => {
+test('a template that is named as a flow file is reported once', async (t) => {
   const folder = await createFolder(t, { '_studio.json5': studio });
   const { message } = (await t.throwsAsync(loadFlows([join(folder, '_studio.json5')])))!;
   t.regex(
@@ -152,7 +152,7 @@ test('a reload restarts only the instances that have changed', async (t) => {
   t.is(hub.value('s1/red'), true);
 });
 
-test('a save of the template reloads, also when it has had a mistake from the beginning', async (t) => {
+test('saving the template reloads it, even if it had an error from the beginning', async (t) => {
   const hub = await startReloading(t, { 'studios.json5': {} }, { watch: true });
   await hub.save('_studio.json5', '{ rules: [');
   await hub.save('studios.json5', studios(both));
@@ -174,7 +174,7 @@ const lamp = `{
 }`;
 const lamps = { connections: { desk: { type: 'dummy', parameters: ['lamp,B,false', 'other,B,false'] } } };
 
-test('a file with variables of its own runs with them, and is copied under another name', async (t) => {
+test('a file with variables runs with them, also as a copy under another name', async (t) => {
   const folder = await createFolder(t, {
     'hall.json5': lamp,
     'cellar.json5': lamp.replace('desk/lamp', 'desk/other').replace('[1, 2]', '[7]'),
@@ -199,52 +199,52 @@ test('a file with variables of its own runs with them, and is copied under anoth
 
 for (const [title, text, reported] of [
   [
-    'one that is not used',
+    'an unused variable',
     "{ variables: { a: 'desk/a', ¦b: 1 }, rules: [{ from: '${a}', to: 'desk/b' }] }",
     'variables.b: unused variable "b": nothing uses ${b}',
   ],
   [
-    'one that is not used, in a file without any',
+    'an unused variable in a file without any use',
     '{ variables: { ¦b: 1 } }',
     'variables.b: unused variable "b": nothing uses ${b}',
   ],
   [
-    'one that is misspelt',
+    'a misspelt variable',
     "{ variables: { lamp: 'desk/a' }, rules: [{ from: '${lamp}', map: '1', to: '¦${lmap}' }] }",
     'rules[0].to: unknown variable "lmap", did you mean "lamp"?',
   ],
   [
-    'one that is unknown, in a secret',
+    'an unknown variable in a secret',
     "{ variables: { a: 1 }, connections: { 'b-${a}': { type: 'rest-api', password: 'se¦${b}ret' } } }",
     'expected a known variable',
   ],
   [
-    'a wrong value',
+    'a variable with a wrong value',
     "{ variables: { ¦a: 'desk/nowhere' }, rules: [{ from: 'desk/a', to: '${a}' }] }",
     'unknown parameter "desk/nowhere"',
   ],
   [
-    'an address of itself',
+    'a variable that refers to itself',
     "{ variables: { a: 'desk/b', b: '¦${a}' }, rules: [{ from: '${a}', to: '${b}' }] }",
     'unknown variable "a"',
   ],
   [
-    'the name that the file gives',
+    'a variable with the reserved name',
     "{ variables: { ¦instance: 'x' }, rules: [{ from: 'desk/a', to: 'desk/${instance}' }] }",
     'expected another name',
   ],
-  ['no object', '{ ¦variables: [] }', 'variables: expected an object of variables, such as { port: 80 }, got '],
+  ['variables that are not an object', '{ ¦variables: [] }', 'variables: expected an object of variables, such as { port: 80 }, got '],
 ] as const)
-  test(`mistake among the variables of a file: ${title}`, async (t) => {
+  test(`error in the variables of a file: ${title}`, async (t) => {
     const marked = readMark(text);
     const folder = await createFolder(t, { 'desk.json5': desk, 'b.json5': text.replace('¦', '') });
     const { message } = (await t.throwsAsync(loadFlows([folder])))!;
     t.true(message.includes(reported), message);
-    const place = title === 'a wrong value' ? '' : `b.json5:${marked.line}:${marked.column}: `;
+    const place = title === 'a variable with a wrong value' ? '' : `b.json5:${marked.line}:${marked.column}: `;
     t.true(message.startsWith(`${join(folder, place)}`), message);
   });
 
-test('a save of a variable starts anew only what has it', async (t) => {
+test('saving a variable restarts only what uses it', async (t) => {
   const hub = await startReloading(t, { 'hall.json5': lamp, 'desk.json5': lamps });
   const swapped = await hub.reload('hall.json5', lamp.replace('[1, 2]', '[2, 3]'));
   t.deepEqual(swapped.rules, { added: ['hold 3'], removed: ['hold 1'], changed: [] });

@@ -1,5 +1,5 @@
-// Whatever stands where a flow file is expected, or a file that one names, is an error with its path, beside all others. It holds up
-// neither the hub, nor the next reload, nor its end.
+// Anything odd in place of a flow file, or of a file that one names, is an error with its path, beside all others. It delays
+// neither the hub, nor the next reload, nor the end.
 
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -56,7 +56,7 @@ const readers: readonly { what: string; files: Record<string, unknown>; odd: str
 ];
 
 for (const { what, files, odd: name, isLenient } of readers)
-  test.serial(`${what} that is no file is an error with its path, beside the others`, async (t) => {
+  test.serial(`${what} that is not a file is an error with its path, beside the others`, async (t) => {
     for (const odd of oddFiles) {
       const folder = await createFolder(t, {
         'a.json5': { connections: { desk: { ...desk, parameter: 'x' } } },
@@ -77,7 +77,7 @@ for (const { what, files, odd: name, isLenient } of readers)
     }
   });
 
-test.serial('a flow file that is named, and is none, is told with its path', async (t) => {
+test.serial('a path that is not a flow file is reported', async (t) => {
   const folder = await createFolder(t, { 'a.json5': { connections: { desk } } });
   for (const odd of oddFiles.filter(({ kind }) => kind !== 'a folder')) {
     const path = join(folder, 'odd.json5');
@@ -88,7 +88,7 @@ test.serial('a flow file that is named, and is none, is told with its path', asy
   }
 });
 
-test('what is no UTF-8 is told with its place', async (t) => {
+test('bytes that are not UTF-8 are reported with their place', async (t) => {
   const folder = await createFolder(t, { 'b.json5': { instances: { template: './_t.json5', each: { a: {} } } } });
   const wrong = Buffer.from([0x2f, 0x2f, 0xc3, 0xbc, 0xe4, 0x0a]);
   writeFileSync(join(folder, 'a.json5'), Buffer.concat([Buffer.from('{\n'), wrong, Buffer.from('}')]));
@@ -107,7 +107,7 @@ test('what is no UTF-8 is told with its place', async (t) => {
   );
 });
 
-test('a folder with links that lead through each other is read once', async (t) => {
+test('a folder whose links lead to each other is read once', async (t) => {
   const folder = await createFolder(t, { 'a.json5': { connections: { desk } } });
   for (let depth = 0; depth < 30; depth++) {
     mkdirSync(join(folder, `${depth}`));
@@ -116,7 +116,7 @@ test('a folder with links that lead through each other is read once', async (t) 
   t.is((await within(loadFlows([folder]), 'the load', 20_000)).files.length, 1);
 });
 
-test('a hub into whose folder odd files come says so, runs on, reloads when they are gone, and ends at once', async (t) => {
+test('a hub reports odd files in its folder, continues, reloads when they are gone, and ends at once', async (t) => {
   const folder = await createFolder(t, { 'a.json5': { connections: { desk, api } } });
   const hub = await startHubProcessIn(t, folder, { args: ['--no-warm-up'] });
   for (const [index, odd] of oddFiles.entries()) {

@@ -1,4 +1,4 @@
-// A name that leads elsewhere is followed: a link that is switched, wherever it is on the way, and a folder that takes the place of another.
+// A path that leads elsewhere is followed: a link that is switched, wherever it is on the way, and a folder that replaces another.
 
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -56,7 +56,7 @@ const ways: readonly { what: string; links: Record<string, string>; path: string
 
 for (const { what, links, path, link } of ways)
   for (const isAtOnce of [true, false])
-    test(`${what} is followed when its link is switched${isAtOnce ? ' at once' : ''}, and what is saved there`, async (t) => {
+    test(`${what} is followed when its link is switched${isAtOnce ? ' at once' : ''}, and saves there are noticed`, async (t) => {
       const releases = Object.fromEntries(
         [1, 2, 3].map((release) => [`releases/${release}/a.json5`, dummy(`r${release}`)]),
       );
@@ -78,7 +78,7 @@ for (const { what, links, path, link } of ways)
       }
     });
 
-test('a folder that takes the place of another is followed, and one above it', async (t) => {
+test('a folder that replaces another, or one above it, is followed', async (t) => {
   const folder = await createFolder(t, { 'app/flows/a.json5': dummy('r1'), 'next/a.json5': dummy('r2') });
   const hub = await run(t, join(folder, 'app/flows'));
   await rename(join(folder, 'app/flows'), join(folder, 'app/old'));
@@ -93,7 +93,7 @@ test('a folder that takes the place of another is followed, and one above it', a
   await shows(t, hub, 'r4');
 });
 
-test('a file that settings name is followed through a link', async (t) => {
+test('a file named by settings is followed through a link', async (t) => {
   const onair = { type: 'xml-file-output', filename: 'out.xml', templateFile: 'current/in.xml' };
   const folder = await createFolder(t, {
     'a.json5': { connections: { desk: onair } },
@@ -106,7 +106,7 @@ test('a file that settings name is followed through a link', async (t) => {
   await shows(t, hub, 'R2');
 });
 
-test('a flow in TypeScript is followed, with what it imports from beside it', async (t) => {
+test('a flow in TypeScript is followed, with its imports', async (t) => {
   const root = resolve(import.meta.dirname, '../../..');
   const flow = `import { defineFlow } from ${JSON.stringify(join(root, 'lib/index.ts'))};
     import { name } from './_name.ts';

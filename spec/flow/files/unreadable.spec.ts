@@ -1,5 +1,5 @@
-// What the user of the hub may not read is an error with its path.
-// Its own file, since the rights of a file do not bind the administrator: as one, the whole process becomes nobody.
+// A file that the user of the hub may not read is an error with its path.
+// This is a separate file because file modes do not bind root: run as root, the whole process switches to the user nobody.
 
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';

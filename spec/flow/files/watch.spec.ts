@@ -1,4 +1,4 @@
-// Watching: a save takes effect within 300 ms, however it is done, and whatever file it is.
+// Watching: a save takes effect within 300 ms, however the file is saved, and whichever file it is.
 
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -91,7 +91,7 @@ test.serial('a single file is watched, its folder is not', async (t) => {
   t.false(log.lines.some(({ message }) => /[bc]\.json5/.test(message)));
 });
 
-test.serial('a save while the hub starts, and its files have been read, takes effect', async (t) => {
+test.serial('a save during the start of the hub, after its files were read, takes effect', async (t) => {
   const folder = await createFolder(t, { 'a.json5': dummy('a') });
   const { changes$, close } = await watchFlowFiles([folder], createLogRecorder());
   t.teardown(close);

@@ -1,4 +1,4 @@
-// The files that a flow in TypeScript imports belong to it: they are watched, and a save of one of them is imported anew.
+// The files that a flow in TypeScript imports belong to it: they are watched, and saving one imports it again.
 
 import { symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -21,7 +21,7 @@ const flow = (factor: string) => `
   });
 `;
 
-test('a save of a file that a flow imports, also through another, takes effect; a mistake there is named and mended there', async (t) => {
+test('saving a file that a flow imports, directly or not, takes effect; an error there is reported and fixed there', async (t) => {
   const folder = await createFolder(t, {
     'flow.ts': flow('_factor'),
     '_factor.ts': "import { tens } from './_tens.ts';\nexport const factor = 10 * tens;\n",

@@ -1,5 +1,5 @@
-// What flows in TypeScript may do wrong, when they are loaded and while they run: it is reported, the hub goes on as well as it
-// can, other rules are not disturbed, and a later reload takes effect.
+// Misbehaving flows in TypeScript, at load and at run time: they are reported, the hub continues as well as it can,
+// other rules are not disturbed, and a later reload takes effect.
 
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -66,7 +66,7 @@ const looped = shared(async (t) => {
 });
 
 test.serial(
-  'a loop without end in a running stream ends the hub, and the next start leaves that flow out until it is changed',
+  'an endless loop in a running stream ends the hub, and the next start leaves that flow out until it changes',
   async (t) => {
     const { ended, next } = await looped();
     t.is(ended.signal, 'SIGKILL');
@@ -82,7 +82,7 @@ test.serial(
 );
 
 test.serial(
-  'a flow that misbehaves when it is loaded is named with file and line, disturbs nobody, and the next good save takes effect, which does not wait for one that hangs',
+  'a flow that misbehaves at load is reported with file and line, disturbs nobody, and the next good save takes effect without waiting for one that hangs',
   async (t) => {
     const { hub, said, save, adds, expectNeighbourWell } = await startMisbehaving(t, (await looped()).next);
     let plus = step;
@@ -117,7 +117,7 @@ test.serial(
 );
 
 test.serial(
-  'a flow that misbehaves while it runs is named with file and line, disturbs nobody, and the next good save takes effect',
+  'a flow that misbehaves at run time is reported with file and line, disturbs nobody, and the next good save takes effect',
   async (t) => {
     const { hub, said, save, adds, setUntil, expectNeighbourWell } = await startMisbehaving(t, (await looped()).next);
     const ruleOf = async (name: string) =>

@@ -1,4 +1,4 @@
-// A flow in TypeScript that is saved again while it is imported: nothing but what is in its file runs in the end.
+// A flow in TypeScript that is saved again during its import: in the end, only the content of its file runs.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ async function readWhileSaved(t: ExecutionContext, text: string) {
   return { path, first, read };
 }
 
-test('an editor has just made its file empty: the same text is there again, and runs', async (t) => {
+test('a file that an editor empties for a moment runs with its text', async (t) => {
   const { path, first, read } = await readWhileSaved(t, '');
   t.is(first.exported, undefined);
   writeFileSync(path, flow(1));
@@ -40,7 +40,7 @@ test('an editor has just made its file empty: the same text is there again, and 
   t.deepEqual(mistakes, []);
 });
 
-test('it has another text already: that is not taken for the first one, then or later', async (t) => {
+test('a file with a new text is never mistaken for the first text', async (t) => {
   const { path, first, read } = await readWhileSaved(t, flow(2));
   t.deepEqual(first, {
     exported: undefined,

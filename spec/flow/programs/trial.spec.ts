@@ -1,4 +1,4 @@
-// The thread in which a flow is tried loads what flows import, and the whole hub only for one that imports more of it.
+// The thread that tries a flow loads what flows usually import, and the whole hub only for a flow that imports more.
 
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
@@ -21,7 +21,7 @@ async function tryFlow(t: ExecutionContext, files: Readonly<Record<string, strin
   return { folder, tried: await trial.run(join(folder, 'flow.ts'), 'flow.ts') };
 }
 
-test('a flow that imports what flows import is tried without the hub', async (t) => {
+test('a flow with the usual imports is tried without the hub', async (t) => {
   const { tried } = await tryFlow(t, {
     'flow.ts': `import { convert, defineFlow, HubError } from ${hub};
       export default defineFlow({ connections: { hasHub: ${hasHub}, convert: typeof convert, error: typeof HubError } });`,
@@ -29,7 +29,7 @@ test('a flow that imports what flows import is tried without the hub', async (t)
   t.deepEqual(tried.connections, { hasHub: false, convert: 'function', error: 'function' });
 });
 
-test('one of whose files imports more gets it', async (t) => {
+test('a flow with a file that imports more gets the whole hub', async (t) => {
   const { folder, tried } = await tryFlow(t, {
     'flow.ts': `import { defineFlow } from ${hub};
       import { types } from './_types.ts';
@@ -40,13 +40,13 @@ test('one of whose files imports more gets it', async (t) => {
   t.deepEqual(tried.imports, { [join(folder, 'flow.ts')]: [join(folder, '_types.ts')] });
 });
 
-test('a name that the hub does not have is a mistake with its place', async (t) => {
+test('a name that the hub does not export is an error with its place', async (t) => {
   const error = await t.throwsAsync(tryFlow(t, { 'flow.ts': `// a flow\nimport { defineFlaw } from ${hub};` }));
   t.regex(error!.message, /^cannot be loaded: .* does not provide an export named 'defineFlaw'$/);
   t.like(error, { place: { name: 'flow.ts', line: 2 } });
 });
 
-test.serial('a thread that gets no time is not late', async (t) => {
+test.serial('a thread that gets no CPU time is not late', async (t) => {
   const { tried } = await tryFlow(t, {
     'flow.ts': `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3000);
       export default { connections: {} };`,
@@ -54,7 +54,7 @@ test.serial('a thread that gets no time is not late', async (t) => {
   t.deepEqual(tried.connections, {});
 });
 
-test.serial('a thread that is asked where it is, and of which nobody wants to know any more, goes on', async (t) => {
+test.serial('a thread continues after a request for its place is aborted', async (t) => {
   const program = `const { parentPort } = require('node:worker_threads');
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000);
     parentPort.postMessage([1, 2].map((n) => n + 1).join());`;
@@ -80,7 +80,7 @@ test.serial('a flow that takes all memory is refused with its place', async (t) 
   t.like(error, { place: { name: 'flow.ts', line: 2 } });
 });
 
-test.serial('a flow that takes all memory once it was tried ends its thread alone', async (t) => {
+test.serial('a flow that takes all memory after its trial ends only its thread', async (t) => {
   const made = once(process, 'worker') as Promise<[Worker]>;
   const { tried } = await tryFlow(t, {
     'flow.ts': `const leak = () => { ${grow} };

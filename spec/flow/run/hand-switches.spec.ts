@@ -1,4 +1,4 @@
-// What was switched by hand stays so as long as its text is the same, and whatever comes back is named in the log and in the audit.
+// A rule or connection that an operator switched stays so until its text changes, and every return is in the log and in the audit.
 
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -56,7 +56,7 @@ const saves: [what: string, rule: string, before: Files, saves: Files[]][] = [
     [{ 'a.json5': { connections: { desk }, rules: [{ folder: 'Gate', rules: [copy] }] } }],
   ],
   [
-    'its folder is switched off in the file, and on again',
+    'its folder is disabled in the file, and enabled again',
     'copy',
     { 'a.json5': { connections: { desk }, rules: [{ folder: 'Door', rules: [copy] }] } },
     [
@@ -65,7 +65,7 @@ const saves: [what: string, rule: string, before: Files, saves: Files[]][] = [
     ],
   ],
   [
-    'a parameter of it is another one',
+    'one of its parameters is replaced',
     'copy',
     before,
     [{ 'a.json5': { connections: { desk: { ...desk, parameters: ['a,F', 'b,F', 'c,I'] } }, rules: [copy] } }],
@@ -77,7 +77,7 @@ const saves: [what: string, rule: string, before: Files, saves: Files[]][] = [
     [{ 'a.json5': instances({ s0: {}, s1: {} }) }],
   ],
   [
-    'its template has another rule more',
+    'its template gets another rule',
     's1 copy',
     { '_studio.json5': template(), 'a.json5': instances({ s1: {}, s2: {} }) },
     [{ '_studio.json5': template([{ name: 'more', from: '${instance}/a', to: '${instance}/b' }]) }],
@@ -106,7 +106,7 @@ for (const [what, name, files, steps] of saves)
     t.like(rule(), { enabled: true });
   });
 
-test('of rules that are the same, only the one that was switched stays off', async (t) => {
+test('of identical rules, only the switched one stays off', async (t) => {
   const rules = (...more: object[]) => ({ connections: { desk }, rules: [...more, { ...copy, name: 'x' }, copy] });
   const { hub, reload } = await startReloading(t, { 'a.json5': rules() });
   hub.switchRule('copy', undefined, false, ann);
@@ -114,7 +114,7 @@ test('of rules that are the same, only the one that was switched stays off', asy
   t.is(hub.rules().filter(({ name, enabled }) => name === 'copy' && !enabled).length, 1);
 });
 
-test('a rule that its file has off, and that was switched on, stays on', async (t) => {
+test('a rule that its file disables stays on after it was switched on', async (t) => {
   const off = { ...copy, enabled: false };
   const { hub, reload } = await startReloading(t, { 'a.json5': { connections: { desk }, rules: [off, other] } });
   hub.switchRule('copy', undefined, true, ann);
@@ -142,7 +142,7 @@ test('a stream in TypeScript stays off while its file has a rule of its name wit
   t.deepEqual([value('desk/b'), value('desk/c')], [undefined, 1]);
 });
 
-test('a rule whose text is another is as its file says, and that is named in the log and in the audit', async (t) => {
+test('a rule whose text changes follows its file, and the log and the audit say so', async (t) => {
   const installation = await install(t, { desk, clock }, { rules: [copy, { ...other, enabled: false }] });
   const hub = await installation.start();
   hub.switchRule('copy', undefined, false, ann);
@@ -199,7 +199,7 @@ test('a rule whose text is another is as its file says, and that is named in the
   await hub.stop();
 });
 
-test('what an earlier run of the hub had switched is named when it is as its file says again', async (t) => {
+test('switches of an earlier run are reported when their files apply again', async (t) => {
   const installation = await install(t, { desk, clock }, { rules: [copy, other] });
   const first = await installation.start();
   first.switchRule('copy', undefined, false, ann);
@@ -255,7 +255,7 @@ test('a connection that was stopped stays so while its settings are the same', a
   t.is(hub.connections().find(({ id }) => id === 'core')!.state, 'running');
 });
 
-test('in shadow, too, what was switched off does nothing', async (t) => {
+test('a rule that was switched off does nothing in shadow either', async (t) => {
   const virtual = new VirtualClock();
   const rules = [
     { name: 'lamp', from: 'desk/a', to: 'desk/b' },

@@ -1,4 +1,4 @@
-// Means over time, ramps and repetitions in virtual time, beside simple models.
+// Means over time, ramps and repetitions in virtual time, compared with simple models.
 
 import test from 'ava';
 import fc from 'fast-check';
@@ -31,7 +31,7 @@ function meanAt(steps: readonly Timed[], now: number): number {
   return Number((sum / count).toPrecision(12));
 }
 
-test('average: each value that it tells is the mean over the time before, ten times in it, until the value is reached', (t) => {
+test('average: each emitted value is the mean over the last period, ten times per period, until the value is reached', (t) => {
   fc.assert(
     fc.property(values, (steps) => {
       const [first] = steps as [Timed];
@@ -51,12 +51,12 @@ test('average: each value that it tells is the mean over the time before, ten ti
   );
 });
 
-test('average: a change is seen at the next tenth, and at each after it', (t) => {
+test('average: a change is visible at the next tenth, and at each one after it', (t) => {
   const { out } = runStep('average', { over: '1s', every: '250ms' }, [[0, 8], [5000, 0]], 9000); // biome-ignore format: a row
   t.deepEqual(out, [[0, 8], [5250, 6], [5500, 4], [5750, 2], [6000, 0]]); // biome-ignore format: a row
 });
 
-test('ramp: goes from where it is to each value, and ends on it exactly', (t) => {
+test('ramp: moves from the present value to each new one, and ends exactly on it', (t) => {
   fc.assert(
     fc.property(values, (steps) => {
       const { out } = runStep('ramp', { over: overMs, every: everyMs }, steps, 1_000_000);
@@ -74,17 +74,17 @@ test('ramp: goes from where it is to each value, and ends on it exactly', (t) =>
   );
 });
 
-test('ramp: a number alone is milliseconds, with a step each 50', (t) => {
+test('ramp: a plain number is milliseconds, with a step every 50', (t) => {
   const { out } = runStep('ramp', 120, [[0, 0], [10, 12]], 1000); // biome-ignore format: a row
   t.deepEqual(out, [[0, 0], [60, 5], [110, 10], [160, 12]]); // biome-ignore format: a row
 });
 
-test('repeat: at every interval, counted anew from each value', (t) => {
+test('repeat: repeats at every interval, counted from each new value', (t) => {
   const { out } = runStep('repeat', 100, [[0, 1], [250, 2]], 470); // biome-ignore format: a row
   t.deepEqual(out, [[0, 1], [100, 1], [200, 1], [250, 2], [350, 2], [450, 2]]); // biome-ignore format: a row
 });
 
-test('switchMap: its steps begin anew with each value', async (t) => {
+test('switchMap: its steps restart with each value', async (t) => {
   const count = { scan: { seed: 0, expression: 'sum + 1' } };
   const flow = await testFlow({
     connections: { desk: { type: 'dummy', parameters: ['go,I', 'count,I', 'late,I'] } },
@@ -134,7 +134,7 @@ const mistakes: [pipe: object, mistake: RegExp][] = [
 ];
 
 for (const [step, mistake] of mistakes)
-  test(`a mistake is told: ${JSON.stringify(step)}`, async (t) => {
+  test(`refuses ${JSON.stringify(step)}`, async (t) => {
     const connections = { desk: { type: 'dummy', parameters: ['a,F', 'b,F'] } };
     const rules = [{ from: 'desk/a', pipe: [step], to: 'desk/b' }];
     const error = await t.throwsAsync(testFlow({ connections, rules }));

@@ -1,4 +1,4 @@
-// What steps hold is bounded in bytes, each by itself and all of them together: texts of 60 KB, in virtual time.
+// The values that steps hold are limited in bytes, per step and for all of them together: texts of 60 KB, in virtual time.
 
 import test from 'ava';
 import { Subject } from 'rxjs';
@@ -16,7 +16,7 @@ const text = (index: number) => String(index).padEnd(60_000, '.');
 const textBytes = 120_000;
 const texts = (count: number): Timed[] => Array.from({ length: count }, (_, index) => [index, text(index)]);
 
-test('a delay holds 16 MB at most, drops what comes beyond, and passes the rest on', (t) => {
+test('a delay holds at most 16 MB, drops further values, and passes on the rest', (t) => {
   const ledger = new Ledger(Number.POSITIVE_INFINITY);
   const { out, limits } = runStep('delay', '10s', texts(200), 20_000, { type: 'S', ledger });
   const most = Math.floor((16 * mebibyte) / (textBytes + 512));
@@ -29,14 +29,14 @@ test('a delay holds 16 MB at most, drops what comes beyond, and passes the rest 
   t.is(ledger.totalBytes, 0);
 });
 
-test('numbers are bounded by their count, as ever', (t) => {
+test('numbers are limited by their count', (t) => {
   const numbers = Array.from({ length: 10_010 }, (_, index): Timed => [0, index]);
   const { out, limits } = runStep('delay', 1000, numbers, 2000);
   t.is(out.length, 10_000);
   t.deepEqual(new Set(limits), new Set(['a delay holds 10,000 values at most; the next one was dropped']));
 });
 
-test('a delay passes each value on after its time, then completes, and drops all when it ends', (t) => {
+test('a delay passes on each value after its time, then completes, and drops all when it ends', (t) => {
   const { out } = runStep(
     'delay',
     100,
@@ -94,7 +94,7 @@ function startTwo(names: readonly (readonly [name: string, setting: unknown])[],
 
 const letGo = 'the hub holds too much data, so the values that the step held were dropped';
 
-test('when steps hold too much together, the one that holds most drops all, and both go on', (t) => {
+test('when steps hold too much together, the one that holds most drops all, and both continue', (t) => {
   const { clock, ledger, running } = startTwo(
     [
       ['delay', '10s'],
@@ -120,7 +120,7 @@ for (const [name, setting] of [
   ['throttleTime', { duration: 1000, trailing: true }],
   ['repeat', 1000],
 ] as const)
-  test(`${name} counts the text that waits in it, and forgets it when the hub holds too much`, (t) => {
+  test(`${name} counts its waiting text, and drops it when the hub holds too much`, (t) => {
     const { clock, ledger, running } = startTwo([[name, setting]], 200_000);
     const { input, out, limits, subscription } = running[0]!;
     input.next('short');
@@ -147,7 +147,7 @@ for (const [name, setting] of [
     t.is(ledger.totalBytes, 0);
   });
 
-test('what holds one value says how long a text it holds, and nothing of any other', (t) => {
+test('a step that holds one value counts a long text, and nothing else', (t) => {
   const ledger = new Ledger(Number.POSITIVE_INFINITY);
   const one = new OneValue(
     { open: (letGo) => ledger.open({ kind: 'steps', owner: 'a', letGo }), overflow: () => {} },
@@ -165,7 +165,7 @@ test('what holds one value says how long a text it holds, and nothing of any oth
   }
 });
 
-test('windows count what they hold, and are empty again when the hub holds too much', (t) => {
+test('windows count their values, and are emptied when the hub holds too much', (t) => {
   const { clock, ledger, running } = startTwo(
     [
       ['count', '10s'],

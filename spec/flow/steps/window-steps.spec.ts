@@ -1,4 +1,4 @@
-// Windows, counts and rates in virtual time, beside what a list of all values says.
+// Windows, counts and rates in virtual time, compared with a list of all values.
 
 import test from 'ava';
 import fc from 'fast-check';
@@ -44,7 +44,7 @@ function model(steps: readonly Timed[], least: number, result: (numbers: readonl
 }
 
 for (const [of, result] of Object.entries(results))
-  test(`window: the ${of} of a time`, (t) => {
+  test(`window: gives the ${of} of a period`, (t) => {
     fc.assert(
       fc.property(values, (steps) => {
         const { out } = runStep('window', { of, over: overMs }, steps, 100_000);
@@ -54,7 +54,7 @@ for (const [of, result] of Object.entries(results))
     );
   });
 
-test('window: the min, max and mean of the last ones', (t) => {
+test('window: gives the min, max and mean of the last values', (t) => {
   fc.assert(
     fc.property(values, fc.integer({ min: 1, max: 6 }), fc.constantFrom('min', 'max', 'mean'), (steps, count, of) => {
       const { out } = runStep('window', { of, count }, steps, 100_000);
@@ -68,7 +68,7 @@ test('window: the min, max and mean of the last ones', (t) => {
   );
 });
 
-test('count: with a duration those of that time, down to none', (t) => {
+test('count: with a duration, counts the values of that period, down to none', (t) => {
   fc.assert(
     fc.property(values, (steps) => {
       const { out } = runStep('count', overMs, steps, 100_000);
@@ -81,12 +81,12 @@ test('count: with a duration those of that time, down to none', (t) => {
   );
 });
 
-test('count: true counts all', (t) => {
+test('count: true counts all values', (t) => {
   const { out } = runStep('count', true, [[0, 5], [0, 5], [9, 1]], 10); // biome-ignore format: a row
   t.deepEqual(out, [[0, 1], [0, 2], [9, 3]]); // biome-ignore format: a row
 });
 
-test('rate: per duration, from the value before; of values of one moment each counts from before that moment', (t) => {
+test('rate: the change per duration from the previous value; each of several values at one moment counts from before it', (t) => {
   const { out } = runStep('rate', '1s', [[0, 1], [500, 2], [500, 4], [2500, 0]], 5000); // biome-ignore format: a row
   t.deepEqual(out, [[500, 2], [500, 6], [2500, -2]]); // biome-ignore format: a row
 });
@@ -95,7 +95,7 @@ for (const [name, setting] of [
   ['window', { of: 'max', over: '1h' }],
   ['count', '1h'],
 ] as const)
-  test(`${name}: more than 10,000 values of a time are too many; the oldest leaves, and that is told`, (t) => {
+  test(`${name}: more than 10,000 values in a period are too many; the oldest one is dropped and reported`, (t) => {
     const steps = Array.from({ length: 10_002 }, (_, index): Timed => [index, -index]);
     const { out, limits } = runStep(name, setting, steps, 20_000);
     t.deepEqual(limits, Array(2).fill(`a ${name} holds 10,000 values at most; the oldest one was dropped`));

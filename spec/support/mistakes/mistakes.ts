@@ -16,7 +16,7 @@ export const mistakes = [
       "x: { type: 'alarms', alarms: { low: { ¦when: 'desk/level < 0.01', delay: '10s' } } },",
       [
         'got the expression "desk/level < 0.01": when names a parameter that is true or false',
-        "Have a virtual-core compute it, outputs: { low: { type: 'B', expression: '…' } }, and name that: when: 'core/low'",
+        "Let a virtual-core compute it, outputs: { low: { type: 'B', expression: '…' } }, and name its output: when: 'core/low'",
       ],
       'cannot',
     ],
@@ -38,7 +38,7 @@ export const mistakes = [
     [
       'a parameter that is called as statusParameter would have it',
       "x: { type: 'dummy', parameters: ['_status/connected'], ¦statusParameter: true },",
-      'expected a connection without a parameter _status/connected of its own',
+      'expected a connection without a parameter _status/connected, which statusParameter adds',
       'cannot',
     ],
     ['a connection twice', "¦desk: { type: 'dummy' },", 'expected "desk" once, got it again', 'cannot'],

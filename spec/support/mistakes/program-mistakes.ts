@@ -79,12 +79,12 @@ export const programMistakes: readonly Made[] = [
   row(
     'an operator that stands beside from',
     flow("return [{ from: on.flag('desk/mic'), ¦debounceTime: 50, to: 'desk/lamp' }];"),
-    'expected an operator of the stream, from: ….pipe(debounceTime(…))',
+    'use an operator of the stream, from: ….pipe(debounceTime(…))',
   ),
   row(
     'a condition of a stream',
     flow("return [{ from: on.flag('desk/mic'), ¦when: 'value', to: 'desk/lamp' }];"),
-    'expected an operator of the stream, from: ….pipe(filter(…))',
+    'use an operator of the stream, from: ….pipe(filter(…))',
   ),
   row(
     'no destination',

@@ -85,13 +85,13 @@ export const ruleMistakes = [
     [
       'an expression of addresses as the source',
       "{ ¦from: 'desk/mic || !desk/lamp', to: 'desk/lamp' }",
-      "map has the expression: from: { a: 'desk/mic', b: 'desk/lamp' }, map: 'a || !b'",
+      "the expression in map: from: { a: 'desk/mic', b: 'desk/lamp' }, map: 'a || !b'",
       'cannot',
     ],
     [
       'an expression with the words of other languages as the source',
       "{ ¦from: 'desk/mic or not desk/lamp', to: 'desk/lamp' }",
-      "map has the expression: from: { a: 'desk/mic', b: 'desk/lamp' }, map: 'a || !b'",
+      "the expression in map: from: { a: 'desk/mic', b: 'desk/lamp' }, map: 'a || !b'",
       'cannot',
     ],
     [
@@ -138,7 +138,7 @@ export const ruleMistakes = [
     [
       'an assignment as the destination',
       "{ from: 'desk/level', ¦to: 'desk/out = value * 2' }",
-      ['got the expression', "or behind the address: to: { 'desk/a': 'value * 2' }"],
+      ['got the expression', "or after the address: to: { 'desk/a': 'value * 2' }"],
       'cannot',
     ],
     [

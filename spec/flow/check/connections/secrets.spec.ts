@@ -1,4 +1,4 @@
-// Texts of settings from the environment and from files: they are there for the connection, and nobody else sees them.
+// Texts of settings from the environment and from files: the connection gets them, and nobody else sees them.
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ const basic = (password: string) => ({
 });
 const desk = { type: 'dummy', parameters: ['a', 'b'] };
 
-test('a password from a file and a name from the environment; a save of the file restarts the connection; nobody sees them', async (t) => {
+test('a password from a file and a name from the environment work, saving the file restarts the connection, and nobody sees them', async (t) => {
   const settings = { ...api, username: { env: 'PATCHBAY_SPEC_NAME' }, password: { file: 'password.txt' } };
   const { hub, folder, save, lines } = await startReloading(t, {
     'password.txt': 'pass-one\n',
@@ -86,7 +86,7 @@ const mistakes: readonly (readonly [settings: object, reported: string])[] = [
 ];
 
 for (const [settings, reported] of mistakes)
-  test(`mistake: ${JSON.stringify(settings)}`, async (t) => {
+  test(`error: ${JSON.stringify(settings)}`, async (t) => {
     const flow = { connections: { api: { type: 'rest-api', ...settings } } };
     const long = 'x'.repeat(64 * 1024 + 1);
     const folder = await createFolder(t, { 'flow.json5': flow, 'regex.txt': '(secret-regex\n', 'long.txt': long });
@@ -95,7 +95,7 @@ for (const [settings, reported] of mistakes)
     t.is(message.split(': ').slice(1).join(': '), reported);
   });
 
-test('a variable of a template may be a secret, alone in its text', async (t) => {
+test('a variable of a template may be a secret if it is all of its text', async (t) => {
   const instances = { template: './_api.json5', each: { a: { password: { env: 'PATCHBAY_SPEC_NAME' } } } };
   const load = async (password: string) => {
     const connections = { '${instance}': { type: 'rest-api', password } };

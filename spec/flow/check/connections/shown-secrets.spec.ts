@@ -1,4 +1,4 @@
-// What stands at a setting that may hold a secret is told nowhere, whatever is wrong with it.
+// The value of a setting that may hold a secret is shown nowhere, whatever is wrong with it.
 
 import { join, resolve } from 'node:path';
 import test from 'ava';
@@ -54,7 +54,7 @@ function mistakesOf(text: string): string[] {
   return mistakes.items.map(formatMistake);
 }
 
-test('one character that is left out, added or exchanged anywhere tells no secret', (t) => {
+test('a character omitted, added or replaced anywhere reveals no secret', (t) => {
   const signs = ["'", ':', '=', '\n', ' '];
   let wrong = 0;
   for (let at = 0; at < installation.length; at++)
@@ -127,7 +127,7 @@ const places: readonly [what: string, write: (value: string) => string][] = [
   ['a file without braces', (value) => `connections: { api: { token: ${value} } }`],
 ];
 
-test('whatever stands in its place, and wherever it stands, no secret is told', async (t) => {
+test('no secret is shown, whatever form it has and wherever it stands', async (t) => {
   const template = {
     connections: {
       '${instance}': { type: 'rest-api', port: '${password}', bindIp: 'a${password}', token: '${password}' },
@@ -148,7 +148,7 @@ test('whatever stands in its place, and wherever it stands, no secret is told', 
   }
 });
 
-test('user and password in an address, and a key in place of its file, are told nowhere', async (t) => {
+test('user and password in an address, and a key in place of its file, are shown nowhere', async (t) => {
   const key = `-----BEGIN PRIVATE KEY-----\\n${secret}\\n-----END PRIVATE KEY-----`;
   const made = (net: string) => `{ connections: { net: { type: 'nats', domain: 'd', hub: 'h', ${net} } } }`;
   for (const text of [
@@ -177,7 +177,7 @@ test('user and password in an address, and a key in place of its file, are told 
   t.regex(mistakes.join(), /got "secret\.txt": it is not JSON$/);
 });
 
-test('a flow in TypeScript tells no secret, nor do the log, GET /hub/files and commands', async (t) => {
+test('a flow in TypeScript, the log, GET /hub/files and commands show no secret', async (t) => {
   const lib = JSON.stringify(resolve(import.meta.dirname, '../../../../lib/index.ts'));
   const program = (settings: string) =>
     `import { defineFlow } from ${lib};\nexport default defineFlow({ connections: { ts: { type: 'rest-api', ${settings} } } });`;
@@ -215,7 +215,7 @@ test('a flow in TypeScript tells no secret, nor do the log, GET /hub/files and c
   await eventually(() => log.lines.length > 0);
 });
 
-test('commands tell neither what stands in the place of a password nor the password of an address', async (t) => {
+test('commands show neither a value in the place of a password nor the password in an address', async (t) => {
   for (const args of [
     ['get', 'a/b', `--pasword=${secret}`],
     ['get', 'a/b', '--password', 'x', secret!],
@@ -233,7 +233,7 @@ test('commands tell neither what stands in the place of a password nor the passw
   }
 });
 
-test('names of settings that may hold a secret are known, also misspelt; others are not', (t) => {
+test('names of settings that may hold a secret are recognized, even misspelt; others are not', (t) => {
   for (const name of [
     'password',
     'passwrod',

@@ -1,4 +1,4 @@
-// Where rules stand in their files: in folders, templates and instances too, in TypeScript, and after a reload that has moved them.
+// Where rules stand in their files: also in folders, templates and instances, in TypeScript, and after a reload that has moved them.
 
 import { symlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -37,7 +37,7 @@ export default defineFlow({
 });
 `;
 
-test('a rule knows its file, line and column, also within folders, templates and instances', async (t) => {
+test('a rule has its file, line and column, also within folders, templates and instances', async (t) => {
   const folder = await createFolder(t, { 'a.json5': flow, '_studio.json5': studio, 'b.ts': program });
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
   const plan = await loadFlows([folder]);
@@ -59,7 +59,7 @@ test('a rule knows its file, line and column, also within folders, templates and
   );
 });
 
-test('a rule that a save has moved runs on, and is where it stands now', async (t) => {
+test('a rule moved by a save continues, and shows its new place', async (t) => {
   const { hub, folder, reload } = await startReloading(t, { 'a.json5': flow, '_studio.json5': studio });
   const places = () => hub.rules().map(({ place }) => place.replace(`${folder}/a.json5:`, ''));
   t.is(places()[0], '4:5');

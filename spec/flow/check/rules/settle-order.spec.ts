@@ -1,5 +1,5 @@
-// The order of settling is that of a plain sort by dependency, in which every reader of an address comes after each of its
-// writers; and it costs no more where thousands read what thousands write.
+// The settle order is that of a plain sort by dependency, in which every reader of an address comes after each of its
+// writers; and it costs no more if thousands of rules read what thousands write.
 
 import test from 'ava';
 import fc from 'fast-check';
@@ -53,7 +53,7 @@ function plainOrderOf(all: readonly Rule[]): Map<number | string, number> {
   return new Map(order.map((node, place) => [node, place]));
 }
 
-test('each rule comes behind those whose results it reads, also in cycles', (t) => {
+test('each rule comes after those whose results it reads, also in cycles', (t) => {
   fc.assert(
     fc.property(rules, (all) => {
       t.deepEqual(settleOrderOf(all, connections), plainOrderOf(all));
@@ -62,7 +62,7 @@ test('each rule comes behind those whose results it reads, also in cycles', (t) 
   );
 });
 
-test('20,000 rules that read what 20,000 others write are sorted without looking at each pair', (t) => {
+test('20,000 rules that read what 20,000 others write are sorted without comparing each pair', (t) => {
   const writers = Array.from({ length: 20_000 }, (_, index) => rule([`a/${index}`], ['bus/x']));
   const readers = Array.from({ length: 20_000 }, (_, index) => rule(['bus/x'], [`b/${index}`]));
   const order = settleOrderOf([...readers, ...writers], []); // by pairs it would be 400,000,000 steps, of a minute

@@ -1,4 +1,4 @@
-// Mistakes in the tests of flow files, all of them at once.
+// Errors in the tests of flow files, all of them at once.
 
 import test from 'ava';
 import { loadFlows } from '../../../../lib/hub/index.ts';
@@ -12,7 +12,7 @@ const connections = {
 const expect = { 'desk/lamp': true };
 
 const rows: Record<string, [test: unknown, mistakes: RegExp[]]> = {
-  'no object': ['x', [/tests\[0\]: expected object { … }, got "x" \(string\)$/]],
+  'a test that is not an object': ['x', [/tests\[0\]: expected object { … }, got "x" \(string\)$/]],
   'no name': [
     { steps: [{ expect }] },
     [/tests\[0\]\.name: expected a text that says what the test shows, got nothing$/],
@@ -47,7 +47,7 @@ const rows: Record<string, [test: unknown, mistakes: RegExp[]]> = {
       /never\["desk\/bell"\]: expected true, meaning that the trigger fired, got false \(boolean\)$/,
     ],
   ],
-  'a set of what a running connection sets': [
+  'a set of a parameter that a running connection sets': [
     { name: 'a', steps: [{ set: { 'clock/timer/1/trigger': true }, expect }] },
     [/expected a parameter that a test can set, "clock\/timer\/1\/trigger" is read-only: only its connection sets it$/],
   ],
@@ -79,7 +79,7 @@ const rows: Record<string, [test: unknown, mistakes: RegExp[]]> = {
     { name: 'a', steps: [{ at: true, expect }] },
     [/steps\[0\]\.at: expected milliseconds or a duration such as '1m30s', got true \(boolean\)$/],
   ],
-  'half a never': [
+  'a never without during, and the reverse': [
     { name: 'a', steps: [{ during: '1s', expect }, { never: { 'desk/lamp': true } }] },
     [
       /steps\[0\]: expected `during` and `never` together, got only one of them$/,
@@ -105,7 +105,7 @@ for (const [name, [item, mistakes]] of Object.entries(rows))
     for (const line of lines) t.regex(line, /flow\.json5:\d+:\d+: tests/);
   });
 
-test('a connection with mistakes of its own makes none in its tests', async (t) => {
+test('a connection with errors causes no errors in its tests', async (t) => {
   const folder = await createFolder(t, {
     'flow.json5': {
       connections: { desk: { type: 'timer', timers: 'x' } },

@@ -1,4 +1,4 @@
-// Connections that are stopped, started and restarted by hand while the hub runs.
+// Connections that operators stop, start and restart while the hub runs.
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ import { startReloading } from '../../../support/reload.ts';
 const ann: Origin = { kind: 'client', name: 'api 10.0.0.7' };
 const timer = { type: 'timer', timers: [5], pulses: [{ interval: 3_600_000 }], statusParameter: true };
 
-test('a connection that is stopped does nothing and keeps its parameters; started, it works again', async (t) => {
+test('a stopped connection does nothing and keeps its parameters; started, it works again', async (t) => {
   const desk = { type: 'dummy', parameters: ['a,I,1', 'b,T'], description: 'the desk' };
   const { hub, write, value, lines, folder } = await startReloading(t, {
     'a.json5': { connections: { clock: timer, desk } },
@@ -52,7 +52,7 @@ test('a connection that is stopped does nothing and keeps its parameters; starte
   t.is(value('desk/a'), 1);
 });
 
-test('a connection whose end fails is stopped all the same, and its fault is logged', async (t) => {
+test('a connection that fails to stop is stopped anyway, and its fault is logged', async (t) => {
   const faulty = defineConnectionType({
     type: 'faulty',
     isExternal: false,
@@ -73,7 +73,7 @@ test('a connection whose end fails is stopped all the same, and its fault is log
   await hub.stop();
 });
 
-test('a connection that its settings disable can be started; its settings are told all the same', async (t) => {
+test('a connection disabled by its settings can be started; the status still shows its settings', async (t) => {
   const { hub } = await startReloading(t, { 'a.json5': { connections: { clock: { ...timer, enabled: false } } } });
   t.like(statusOf(hub, 'clock'), { state: 'disabled', reason: '', enabled: false });
   t.like(hub.control('clock', 'start', ann), { state: 'running', enabled: false });
@@ -81,7 +81,7 @@ test('a connection that its settings disable can be started; its settings are to
   t.like(statusOf(hub, 'clock'), { state: 'running', enabled: false });
 });
 
-test('what was stopped stays so over reloads, until one changes it', async (t) => {
+test('a stopped connection stays stopped over reloads, until one changes it', async (t) => {
   const connections = { clock: timer };
   const { hub, reload, value } = await startReloading(t, { 'a.json5': { connections } });
   hub.control('clock', 'stop', ann);
@@ -92,7 +92,7 @@ test('what was stopped stays so over reloads, until one changes it', async (t) =
   t.true(value('clock/_status/connected'));
 });
 
-test('a file that is being written is finished before its connection starts again, and nothing set meanwhile is lost', async (t) => {
+test('a file being written is finished before its connection restarts, and no value set in the meantime is lost', async (t) => {
   const out = { type: 'xml-file-output', filename: 'out.xml', template: '<a>$A</a>', statusParameter: true };
   const { hub, write, folder } = await startReloading(t, { 'a.json5': { connections: { out } } });
   write('out/A', 'one');
@@ -103,7 +103,7 @@ test('a file that is being written is finished before its connection starts agai
   t.is(await readFile(join(folder, 'out.xml'), 'utf8'), '<a>two</a>');
 });
 
-test('what makes no sense is refused, and changes nothing', async (t) => {
+test('an action that the state does not allow is refused, and changes nothing', async (t) => {
   const out = { type: 'xml-file-output', filename: 'out.xml', template: '<a>$A</a>' };
   const connections = { clock: timer, one: out, other: { ...out, enabled: false } };
   const { hub } = await startReloading(t, { 'a.json5': { connections } });

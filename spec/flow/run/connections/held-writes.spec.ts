@@ -1,4 +1,4 @@
-// Writes to a connection that has not started yet: the newest are held, up to a count for each parameter and to so many bytes in all.
+// Writes to a connection that has not started yet: the latest are held, up to a count per parameter and a number of bytes in all.
 
 import test from 'ava';
 import { HeldWrites } from '../../../../lib/flow/run/connections/supervisor.ts';
@@ -30,7 +30,7 @@ function start() {
   return { log, writes, holding, write, heardOf };
 }
 
-test('the newest 1,024 writes to each parameter come first, in order, then those that follow', (t) => {
+test('the latest 1,024 writes to each parameter come first, in order, then later ones', (t) => {
   const { holding, write, heardOf, log } = start();
   for (let number = 0; number < 1500; number++) write('n', number);
   write('a', 'one');
@@ -49,7 +49,7 @@ test('the newest 1,024 writes to each parameter come first, in order, then those
   t.is(held.bytes.writes, 0);
 });
 
-test('they are 16 MB at most: the oldest to the same parameter go, those to others stay', (t) => {
+test('held writes take at most 16 MB: the oldest to the same parameter are dropped, those to others stay', (t) => {
   const { write, heardOf, log } = start();
   write('b', text(0));
   for (let index = 0; index < 300; index++) write('a', text(index));

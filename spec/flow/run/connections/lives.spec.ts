@@ -1,4 +1,4 @@
-// Each connection lives once: it is started once and stopped once, whatever its type lets go of when it is declared.
+// Each connection is started once and stopped once, whichever settings its type drops after declaration.
 
 import test, { type ExecutionContext } from 'ava';
 import { merge, Observable } from 'rxjs';
@@ -72,7 +72,7 @@ async function start(
 }
 
 for (const kind of ['connection', 'gateway'] as const)
-  test(`a ${kind} that lets go of settings starts once, at a reload too, and stops once`, async (t) => {
+  test(`a ${kind} that drops settings starts once, also at a reload, and stops once`, async (t) => {
     const { hub, reload, write, value, flow, takeNotes } = await start(t, kind);
     t.deepEqual(takeNotes(), ['start 1']);
     write('desk/level', 0.75);
@@ -86,7 +86,7 @@ for (const kind of ['connection', 'gateway'] as const)
     t.deepEqual(takeNotes(), ['stop 2']);
   });
 
-test('a gateway whose reload is refused starts again as it was, with its parameters', async (t) => {
+test('a gateway whose reload is refused restarts as before, with its parameters', async (t) => {
   const { hub, reload, write, value, flow, takeNotes } = await start(t, 'gateway');
   write('desk/level', 0.75);
   write('desk/old', 0.25);
@@ -103,7 +103,7 @@ test('a gateway whose reload is refused starts again as it was, with its paramet
   t.is(value('desk/level'), 0.75);
 });
 
-test('what is written while a connection that lets go of settings waits for the one before is not lost', async (t) => {
+test('writes are not lost while a connection that drops settings waits for its predecessor', async (t) => {
   const finished = Promise.withResolvers<void>();
   const { hub, write, takeNotes } = await start(t, 'connection', [finished.promise]);
   hub.control('desk', 'restart', client);
@@ -114,7 +114,7 @@ test('what is written while a connection that lets go of settings waits for the 
   t.deepEqual(takeNotes(), ['heard 0.25', 'start 1']);
 });
 
-test('of what is written to a connection that waits the newest 1,024 are held of each parameter, and the log says so', async (t) => {
+test('the latest 1,024 writes to each parameter of a waiting connection are held, and the log says so', async (t) => {
   const finished = Promise.withResolvers<void>();
   const { hub, write, takeNotes } = await start(t, 'connection', [finished.promise]);
   hub.control('desk', 'restart', client);

@@ -1,4 +1,4 @@
-// Each limit that a rule runs into has a sentence of its own: in the log, in the state of the rule, and in its trace.
+// Each limit that a rule can reach has its own message: in the log, in the state of the rule, and in its trace.
 
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -9,7 +9,7 @@ import { startTestHub, writer } from '../../../support/hub.ts';
 
 const desk = { type: 'dummy', parameters: ['a,I', 'b,I', 'c,I', 'd,I', 'level,F', 'go,T'] };
 
-test('hops and writes of a turn are different limits, and are called so', async (t) => {
+test('hops and writes of a turn are different limits with different messages', async (t) => {
   const names = ['a', 'b', 'c'];
   const hub = await startTestHub(t, {
     connections: { desk },
@@ -38,7 +38,7 @@ test('hops and writes of a turn are different limits, and are called so', async 
   );
 });
 
-test('rules that multiply run into the number of writes of a turn, and are called so', async (t) => {
+test('rules that multiply reach the limit of writes in a turn, and the message says so', async (t) => {
   const hub = await startTestHub(t, {
     connections: { desk },
     rules: ['a a 3', 'a b 5', 'b a 7', 'b b 11'].map((name) => {
@@ -60,7 +60,7 @@ for (const [step, reason, outcome] of [
   [{ window: { of: 'max', over: '1h' } }, 'a window holds 10,000 values at most; the oldest one was dropped', 'wrote'],
   [{ count: '1h' }, 'a count holds 10,000 values at most; the oldest one was dropped', 'wrote'],
 ] as const)
-  test(`${Object.keys(step)} that is full says so, and counts what it drops`, async (t) => {
+  test(`${Object.keys(step)} reports when it is full, and counts what it drops`, async (t) => {
     const hub = await startTestHub(t, {
       connections: { desk },
       rules: [{ name: 'later', from: 'desk/a', pipe: [step], to: 'desk/b' }],
@@ -71,7 +71,7 @@ for (const [step, reason, outcome] of [
     t.like(hub.runsOf('later')[0]!.runs[0], { outcome, error: reason });
   });
 
-test('a text that is too long is a fault of the rule that makes it, and is called so', async (t) => {
+test('a text that is too long is a fault of the rule that makes it, and the message says so', async (t) => {
   const hub = await startTestHub(t, {
     connections: { desk: { type: 'dummy', parameters: ['text', 'twice'] } },
     rules: [{ name: 'twice', from: 'desk/text', map: 'value + value', to: 'desk/twice' }],
@@ -82,7 +82,7 @@ test('a text that is too long is a fault of the rule that makes it, and is calle
   t.like(hub.rules()[0], { state: 'failing', reason, faults: 1 });
 });
 
-test('a rule that reads an unknown parameter says for which one it waits, once, until it is known', async (t) => {
+test('a rule that reads an unknown parameter reports once which one it waits for, until it is known', async (t) => {
   const hub = await startTestHub(t, {
     connections: { desk },
     rules: [{ name: 'sum', from: 'desk/a', map: "value + param('desk/b')", to: 'desk/c' }],
@@ -102,13 +102,10 @@ test('a rule that reads an unknown parameter says for which one it waits, once, 
 
 for (const [what, rule] of [
   ['a rule with names', { from: { a: 'desk/a', b: 'desk/b' }, map: 'a + b' }],
-  [
-    'a rule that runs as soon as it can',
-    { from: { a: 'desk/a', b: 'desk/b' }, require: 'any', map: 'a > 5 ? a : a + b' },
-  ],
+  ['a rule with require: any', { from: { a: 'desk/a', b: 'desk/b' }, require: 'any', map: 'a > 5 ? a : a + b' }],
   ['a rule that reads only what it needs', { from: 'desk/a', map: "value > 5 ? value : value + param('desk/b')" }],
 ] as const)
-  test(`${what} says for which parameter it waits, until it is known`, async (t) => {
+  test(`${what} reports which parameter it waits for, until it is known`, async (t) => {
     const hub = await startTestHub(t, { connections: { desk }, rules: [{ name: 'it', ...rule, to: 'desk/c' }] });
     hub.write('desk/a', 1, writer);
     const reason = 'waits for desk/b, which is unknown';
@@ -122,7 +119,7 @@ for (const [what, rule] of [
     t.like(hub.rules()[0], { state: 'running', reason: '' });
   });
 
-test('a default of param stands in for what is unknown, and known tells whether it is', async (t) => {
+test('a default of param replaces an unknown value, and known returns whether the value is known', async (t) => {
   const map = "param('desk/b', 10) + (known('desk/b') ? 100 : 0) + value";
   const hub = await startTestHub(t, { connections: { desk }, rules: [{ from: 'desk/a', map, to: 'desk/c' }] });
   hub.write('desk/a', 1, writer);
@@ -132,7 +129,7 @@ test('a default of param stands in for what is unknown, and known tells whether 
   t.is(hub.find('desk/c')?.value, 105);
 });
 
-test('throttleTime with trailing ends with the newest value, the plain one of RxJS with the first', async (t) => {
+test('throttleTime with trailing ends with the latest value, without it with the first', async (t) => {
   const pipes = { plain: 100, same: { duration: '100ms' }, trailing: { duration: 100, trailing: true } };
   const flow = await testFlow({
     connections: { desk: { type: 'dummy', parameters: ['level,I', ...Object.keys(pipes).map((id) => `${id},I`)] } },

@@ -1,4 +1,4 @@
-// How long a rule is shown to be in trouble, with a clock that the spec moves.
+// How long a rule is shown as failing or limited, with a clock that the spec controls.
 
 import test from 'ava';
 import { RuleReports } from '../../../../lib/flow/run/rules/rule-reports.ts';
@@ -9,7 +9,7 @@ const reportsAt = (now: () => number) => new RuleReports({ log: createLogRecorde
 
 const rule = { name: 'there', file: 'a.json5' };
 
-test('a rule that loops is limited until a write has got through, and for five seconds after the last drop at least', (t) => {
+test('a rule that loops is limited until a write has got through, and for at least five seconds after the last drop', (t) => {
   let now = 0;
   let isStuck = true;
   const reports = reportsAt(() => now);
@@ -29,7 +29,7 @@ test('a rule that loops is limited until a write has got through, and for five s
   t.like(reports.stateOf(rule), { state: 'running', reason: '', dropped: 6 });
 });
 
-test('a failure is shown before a limit, for five seconds; the limit is not forgotten over it', (t) => {
+test('a failure is shown in place of a limit for five seconds; the limit is shown again afterwards', (t) => {
   let now = 0;
   const reports = reportsAt(() => now);
   reports.showLimited(rule, 'it loops', () => true);
@@ -41,7 +41,7 @@ test('a failure is shown before a limit, for five seconds; the limit is not forg
   t.like(reports.stateOf(rule), { state: 'running', faults: 1, dropped: 1 });
 });
 
-test('a loop of a running hub: limited again and again, until it is broken or switched on anew', async (t) => {
+test('a looping rule of a running hub stays limited until the loop is broken or the rule is switched on again', async (t) => {
   const desk = { type: 'dummy', parameters: ['a,I', 'b,I', 'on,B,true'] };
   const rules = [
     { name: 'there', from: 'desk/a', when: 'param("desk/on")', map: 'value + 1', to: 'desk/b' },

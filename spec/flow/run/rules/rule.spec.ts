@@ -1,4 +1,4 @@
-// Rules (D-21): sources, names, steps in virtual time, and what they may look at.
+// Rules (D-21): sources, names, steps in virtual time, and what they may read.
 
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
@@ -74,19 +74,19 @@ test('step startWith emits when the rule starts', async (t) => {
   t.is(hub.find('desk/out')?.value, 5);
 });
 
-test('when, then map, then pipe', async (t) => {
+test('a rule evaluates when, then map, then pipe', async (t) => {
   const rules = [
     { from: 'desk/a', when: 'value > 1', map: 'value * 2', pipe: [{ delay: 5 }, { map: 'value + 1' }], to: 'desk/out' },
   ];
   t.deepEqual(await run(t, rules, each(1, 2)), ['15 out=5']);
 });
 
-test('a list of sources: any of them starts the rule, with its value', async (t) => {
+test('any source of a list starts the rule, with its value', async (t) => {
   const rules = [{ from: ['desk/a', 'desk/b'], to: 'desk/out' }];
   t.deepEqual(await run(t, rules, [[0, 'a', 1], [5, 'b', 2], [6, 'c', 3]]), ['0 out=1', '5 out=2']); // biome-ignore format: a row
 });
 
-test('named sources: one consistent set per turn, not before all are known', async (t) => {
+test('named sources give one consistent set of values per turn, once all are known', async (t) => {
   const rules = [
     { from: 'desk/a', map: 'value * 10', to: 'desk/b' },
     { from: { x: 'desk/a', y: 'desk/b' }, map: 'x + y', to: 'desk/out' },
@@ -95,7 +95,7 @@ test('named sources: one consistent set per turn, not before all are known', asy
   t.deepEqual(await run(t, rules, each(1, 2)), ['0 b=10', '0 out=11', '10 b=20', '10 out=22']);
 });
 
-test('named sources with require any: runs with what is known, where that is enough', async (t) => {
+test('named sources with require: any start the rule as soon as the known values suffice', async (t) => {
   const rules = [
     {
       from: { x: 'desk/flag', y: 'desk/go', z: 'desk/b' },
@@ -113,7 +113,7 @@ test('a named trigger is true in the turn in which it fired', async (t) => {
   t.deepEqual(await run(t, rules, [[0, 'a', 1], [5, 'go', 1], [6, 'a', 2]]), ['0 text=1', '5 text=1!', '6 text=2']); // biome-ignore format: a row
 });
 
-test('previous is the value before, from the start where it is known', async (t) => {
+test('previous is the previous value, from the start if it is known', async (t) => {
   const rules = [
     { from: 'desk/d', map: 'value - previous', to: 'desk/out' },
     { from: 'desk/a', map: 'value - previous', to: 'desk/b' },
@@ -122,12 +122,12 @@ test('previous is the value before, from the start where it is known', async (t)
   t.deepEqual(await run(t, rules, writes, ['d,F,3']), ['0 out=2', '2 b=3']);
 });
 
-test('param looks at another parameter without listening to it, and waits until it is known', async (t) => {
+test('param reads another parameter without listening to it, and waits until it is known', async (t) => {
   const rules = [{ from: 'desk/a', map: "value + param('desk/b')", to: 'desk/out' }];
   t.deepEqual(await run(t, rules, [[0, 'a', 1], [1, 'b', 10], [2, 'a', 2]]), ['2 out=12']); // biome-ignore format: a row
 });
 
-test('param inside of a text is text', async (t) => {
+test('param within a text is text', async (t) => {
   const rules = [{ from: 'desk/a', map: `"param('desk/b')"`, to: 'desk/text' }];
   t.deepEqual(await run(t, rules, [[0, 'a', 1]]), ["0 text=param('desk/b')"]);
 });
@@ -177,7 +177,7 @@ function checkMultiples(hub: Hub, weights: readonly number[]): string[] {
 const refused: [title: string, rule: object, message: RegExp][] = [
   ['an unknown step', { pipe: [{ debounce: 5 }] }, /rules\[0\]\.pipe\[0\]\.debounce: unknown step "debounce"/],
   [
-    'two steps in one',
+    'two steps in one object',
     { pipe: [{ skip: 1, take: 1 }] },
     /rules\[0\]\.pipe\[0\]: expected one step in each \{ \}: \{ skip: 1 \}, \{ take: 1 \}/,
   ],
@@ -200,7 +200,7 @@ const refused: [title: string, rule: object, message: RegExp][] = [
     /rules\[0\]\.map: expected an expression over the names of from, got nothing/,
   ],
   [
-    'a name that is none',
+    'an invalid name',
     { from: { 'x-1': 'desk/a' }, map: '1' },
     /rules\[0\]\.from\.x-1: expected a name for expressions/,
   ],
@@ -209,7 +209,7 @@ const refused: [title: string, rule: object, message: RegExp][] = [
 ];
 
 for (const [title, rule, message] of refused)
-  test(`names ${title}`, async (t) => {
+  test(`refuses ${title}`, async (t) => {
     const flow = {
       connections: { desk: { type: 'dummy', parameters } },
       rules: [{ from: 'desk/a', to: 'desk/out', ...rule }],

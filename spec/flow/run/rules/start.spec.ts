@@ -1,4 +1,4 @@
-// What rules do when they start: `atStart`, `startWith`, and `hub/started`.
+// The start of rules: `atStart`, `startWith`, and `hub/started`.
 
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -26,7 +26,7 @@ async function valuesAtStart(t: ExecutionContext, parameters: string[], rules: o
   return (id: string) => hub.find(`desk/${id}`)?.value;
 }
 
-test('atStart: a rule runs once with what is known, and goes on with changes', async (t) => {
+test('atStart: a rule runs once with the known values, then with changes', async (t) => {
   const scan = { scan: { seed: 0, expression: 'sum + 1' } };
   const rules = [
     { from: 'desk/a', atStart: true, map: 'value * 2', to: 'desk/b' },
@@ -39,7 +39,7 @@ test('atStart: a rule runs once with what is known, and goes on with changes', a
   t.deepEqual(values(), [10, 2]);
 });
 
-test('atStart: what is written at the start reaches rules above and below; names see one consistent set', async (t) => {
+test('atStart: writes at the start reach rules above and below; named sources give one consistent set', async (t) => {
   const value = await valuesAtStart(
     t,
     ['a,B,true', 'b,B', 'c,B', 'runs,I', 'd,B'],
@@ -53,7 +53,7 @@ test('atStart: what is written at the start reaches rules above and below; names
   t.deepEqual(['b', 'c', 'd', 'runs'].map(value), [true, true, true, 1]);
 });
 
-test('atStart: of a list the value that was set last counts, of triggers alone they count as fired, named ones as not', async (t) => {
+test('atStart: a list gives its latest value; triggers count as fired in a list, and as not fired with names', async (t) => {
   const value = await valuesAtStart(
     t,
     ['a,I,1', 'b,I,2', 'c,I', 'go,T', 'newest,I', 'fired,I', 'named,B', 'before,I'],
@@ -67,7 +67,7 @@ test('atStart: of a list the value that was set last counts, of triggers alone t
   t.deepEqual(['newest', 'fired', 'named', 'before'].map(value), [2, 7, false, undefined]);
 });
 
-test('atStart: a rule whose source is unknown says for what it waits, and its trace that it was at the start', async (t) => {
+test('atStart: a rule with an unknown source reports what it waits for, and its trace shows the start', async (t) => {
   const rules = [
     { name: 'one', from: 'desk/a', atStart: true, to: 'desk/c' },
     { name: 'names', from: { b: 'desk/b', a: 'desk/a' }, atStart: true, map: 'a + b', to: 'desk/c' },
@@ -88,7 +88,7 @@ test('atStart: a rule whose source is unknown says for what it waits, and its tr
   );
 });
 
-test('atStart: the rule runs again when it is added, changed or switched on, and no other does', async (t) => {
+test('atStart: a rule runs again when it is added, changed or switched on, and no other rule does', async (t) => {
   const counting = (id: string, step: number) => ({
     name: id,
     from: 'desk/a',
@@ -125,7 +125,7 @@ for (const [count, destinations] of [
   [10_100, 13],
   [1010, 130],
 ] as const)
-  test(`${count} rules of ${destinations} destinations all run at the start: they write more than one turn may hold`, async (t) => {
+  test(`${count} rules of ${destinations} destinations all run at the start, though one turn cannot hold their writes`, async (t) => {
     const to = Array.from({ length: destinations }, (_, index) => `desk/x${index}`);
     const rules = Array.from({ length: count }, () => ({ from: 'desk/a', atStart: true, to }));
     const last = { from: 'desk/a', atStart: true, map: '2', to };
@@ -134,7 +134,7 @@ for (const [count, destinations] of [
     for (const address of to) t.is(hub.find(address)?.value, 2);
   });
 
-test('hub/started fires once all runs, after what runs at the start, and not at a reload; it is there if a file names it', async (t) => {
+test('hub/started fires once everything runs, after the rules with atStart, and not at a reload; it exists if a file names it', async (t) => {
   const log = { from: 'desk/log', to: 'desk/copy' };
   const rules = [
     { name: 'greet', from: 'hub/started', map: "param('desk/log') + ' started'", to: 'desk/log' },
@@ -152,7 +152,7 @@ test('hub/started fires once all runs, after what runs at the start, and not at 
   t.deepEqual([hub.find('hub/started')?.lastChange, value('desk/log')], [undefined, 'begun']);
 });
 
-test('a restart leaves no lamp unknown: rules run with what the store has kept', async (t) => {
+test('after a restart no lamp is unknown: rules run with the stored values', async (t) => {
   const rules = [
     { from: { a: 'desk/mic1', b: 'desk/mic2' }, atStart: true, map: 'a || b', to: 'core-like/lamp' },
     { from: ['desk/mic1', 'desk/mic2'], atStart: true, to: 'desk/last' },

@@ -1,4 +1,4 @@
-// What streams in TypeScript keep of the rule that they run in: causes over time, sources that end with it, and how many there are.
+// Streams in TypeScript within their rule: causes over time, sources that end with the rule, and a limit on subscriptions.
 
 import { cp, symlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -29,7 +29,7 @@ async function start(t: ExecutionContext, destinations: readonly string[], rules
   return { hub, log };
 }
 
-test('what a stream emits later has the change as its cause that it comes from', async (t) => {
+test('a value that a stream emits later has the change that it comes from as its cause', async (t) => {
   const pipes = {
     now: '',
     delay: 'filter((v) => v < 3), delay(40)',
@@ -87,7 +87,7 @@ test('what a stream emits later has the change as its cause that it comes from',
   ]);
 });
 
-test('a folder with a copy of RxJS of its own, and imports of rxjs/operators, get the operators of the hub', async (t) => {
+test('a folder with its own copy of RxJS, and imports of rxjs/operators, get the operators of the hub', async (t) => {
   const desk = { type: 'dummy', parameters: ['a,I', 'b,I', 'c,I'] };
   const folder = await createFolder(t, {
     'package.json': { type: 'module' },
@@ -112,7 +112,7 @@ test('a folder with a copy of RxJS of its own, and imports of rxjs/operators, ge
   for (const address of ['desk/b', 'desk/c']) t.is(hub.find(address)!.lastChange!.cause!.origin.name, 'last');
 });
 
-test('operators that keep causes end as those of RxJS do', async (t) => {
+test('operators that keep causes complete like those of RxJS', async (t) => {
   const ends = {
     inner: 'concatMap(() => range(1, Infinity)), take(3)',
     outer: 'mergeMap((v) => range(v, Infinity).pipe(throttleTime(1000))), take(1)',
@@ -130,7 +130,7 @@ test('operators that keep causes end as those of RxJS do', async (t) => {
   t.regex(await log.logged(/wrong/), /^rule "wrong" \(.*flow\.ts\) failed: wrong 7 \(\S*flow\.ts:4:\d+\)$/);
 });
 
-test('what a stream emits and is no value is refused and shown, and the hub goes on', async (t) => {
+test('an emission that is not a value is refused and shown, and the hub continues', async (t) => {
   const emitted: Record<string, [text: string, shown: string]> = {
     bigint: ['BigInt(v)', '7 (bigint)'],
     symbol: ["Symbol('lamp')", 'Symbol(lamp) (symbol)'],
@@ -151,7 +151,7 @@ test('what a stream emits and is no value is refused and shown, and the hub goes
   t.is(hub.find('desk/a')?.value, 7);
 });
 
-test('a stream that leaks subscriptions is limited, and all of them end with its rule; those of its neighbours go on', async (t) => {
+test('a stream that leaks subscriptions is limited, and its subscriptions end with its rule; those of its neighbours continue', async (t) => {
   const { hub, log } = await start(
     t,
     ['b', 'c'],

@@ -1,4 +1,4 @@
-// Rules that are switched off and on by hand while the hub runs.
+// Rules that operators switch off and on while the hub runs.
 
 import test from 'ava';
 import type { ParameterNode } from '../../../../lib/graph/parameter-node.ts';
@@ -10,7 +10,7 @@ const desk = { type: 'dummy', parameters: ['a,I', 'b,I', 'c,I', 'd,I'] };
 const copy = { name: 'copy', from: 'desk/a', to: 'desk/b' };
 const ann: Origin = { kind: 'client', name: 'api 10.0.0.7' };
 
-test('a rule that is switched off listens no more, and starts anew when it is switched on', async (t) => {
+test('a rule that is switched off stops listening, and restarts when it is switched on', async (t) => {
   const sum = {
     name: 'sum',
     from: 'desk/a',
@@ -48,7 +48,7 @@ test('rules on one source run top to bottom, whichever was switched on last', as
   t.deepEqual(takeChanges(), ['desk/a=2', 'desk/b=1', 'desk/b=2', 'desk/b=3']);
 });
 
-test('rules that their file has off are listed with their folders, and can be switched on', async (t) => {
+test('rules that their file disables are listed with their folders, and can be switched on', async (t) => {
   const rules = [
     { folder: 'Studio 1', enabled: false, rules: [{ folder: 'Lamps', rules: [copy] }] },
     { name: 'both', enabled: false, from: { x: 'desk/a', y: 'desk/b' }, map: 'x + y', to: ['desk/c', 'desk/d'] },
@@ -68,7 +68,7 @@ test('rules that their file has off are listed with their folders, and can be sw
   t.deepEqual([value('desk/b'), value('desk/c')], [1, undefined]);
 });
 
-test('what was switched stays so over reloads until its text is another', async (t) => {
+test('a switched rule stays so over reloads until its text changes', async (t) => {
   const files = { 'a.json5': { connections: { desk }, rules: [copy] }, 'b.json5': { rules: [] } };
   const { hub, reload, write, value } = await startReloading(t, files);
   const isOn = () => hub.rules()[0]!.enabled;
@@ -87,7 +87,7 @@ test('what was switched stays so over reloads until its text is another', async 
   t.is(value('desk/b'), 2);
 });
 
-test('the file says off while the rule runs: it stops, and nothing else starts anew', async (t) => {
+test('a running rule that its file disables stops, and nothing else restarts', async (t) => {
   const other = { name: 'other', from: 'desk/a', pipe: [{ skip: 1 }], to: 'desk/c' };
   const flow = { connections: { desk }, rules: [copy, other] };
   const { hub, reload, write, value } = await startReloading(t, { 'a.json5': flow });
@@ -102,7 +102,7 @@ test('the file says off while the rule runs: it stops, and nothing else starts a
   t.deepEqual([value('desk/b'), value('desk/c')], [1, 2]);
 });
 
-test('with safe a single rule can be switched on', async (t) => {
+test('a single rule can be switched on in safe mode', async (t) => {
   const { hub, write, value } = await startReloading(
     t,
     { 'a.json5': { connections: { desk }, rules: [copy, { ...copy, name: 'other', to: 'desk/c' }] } },
@@ -113,7 +113,7 @@ test('with safe a single rule can be switched on', async (t) => {
   t.deepEqual([value('desk/b'), value('desk/c')], [undefined, 1]);
 });
 
-test('a name that is none, or that several rules have, is told', async (t) => {
+test('an unknown name, or one of several rules, is reported', async (t) => {
   const { hub } = await startReloading(t, {
     'a.json5': { connections: { desk }, rules: [copy] },
     'b.json5': { rules: [{ ...copy, to: 'desk/c' }] },

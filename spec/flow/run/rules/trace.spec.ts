@@ -1,4 +1,4 @@
-// The last runs of rules: what came in, what became of it, where it went; bounded, and found by name.
+// The last runs of rules: their input, their outcome and their destinations; limited in number, and found by name.
 
 import test, { type ExecutionContext } from 'ava';
 import { VirtualTimeScheduler } from 'rxjs';
@@ -16,7 +16,7 @@ const startDesk = (t: ExecutionContext, ...rules: object[]) =>
     rules,
   });
 
-test('a rule with a condition and an expression: each run with what came in and what became of it', async (t) => {
+test('each run of a rule with a condition and an expression has its input and its outcome', async (t) => {
   const hub = await startDesk(t, { name: 'double', from: 'desk/a', when: 'value > 1', map: 'value * 2', to: 'desk/b' });
   t.deepEqual(hub.runsOf('double')[0]!.runs, []);
   hub.write('desk/a', 0.5, client);
@@ -31,7 +31,7 @@ test('a rule with a condition and an expression: each run with what came in and 
   t.is(runs[0]!.time, hub.find('desk/a')!.lastChange!.time);
 });
 
-test('durations are measured once somebody has asked', async (t) => {
+test('durations are measured after somebody has asked for the trace', async (t) => {
   const hub = await startDesk(t, { name: 'double', from: 'desk/a', map: 'value * 2', to: 'desk/b' });
   hub.write('desk/a', 1, client);
   t.is(hub.runsOf('double')[0]!.runs[0]!.durationUs, undefined);
@@ -40,7 +40,7 @@ test('durations are measured once somebody has asked', async (t) => {
   t.true(durationUs !== undefined && durationUs >= 0 && durationUs < 1e6, `${durationUs}`);
 });
 
-test('a run that fails, and a destination that refuses, are told', async (t) => {
+test('a failed run and a destination that refuses a value are shown', async (t) => {
   const hub = await startDesk(
     t,
     { name: 'to number', from: 'desk/text', to: ['desk/n', 'desk/copy'] },
@@ -61,7 +61,7 @@ test('a run that fails, and a destination that refuses, are told', async (t) => 
   t.truthy(run!.error);
 });
 
-test('a rule that only copies: its last run at once, all of them after somebody has asked', async (t) => {
+test('a rule that only copies shows its last run at once, and all runs after somebody has asked', async (t) => {
   const hub = await startDesk(
     t,
     { name: 'copy', from: 'desk/a', to: 'desk/b' },
@@ -78,7 +78,7 @@ test('a rule that only copies: its last run at once, all of them after somebody 
   t.deepEqual(hub.runsOf('known')[0]!.runs, [], 'a default value starts no rule');
 });
 
-test('the last fifty runs are kept, and of a long text the beginning', async (t) => {
+test('the last fifty runs are kept, with the beginnings of long texts', async (t) => {
   const hub = await startDesk(t, { name: 'shout', from: 'desk/text', map: "value + '!'", to: 'desk/copy' });
   for (let index = 0; index < 120; index++) hub.write('desk/text', `${index} ${'x'.repeat(1000)}`, client);
   const { runs } = hub.runsOf('shout')[0]!;
@@ -91,7 +91,7 @@ test('the last fifty runs are kept, and of a long text the beginning', async (t)
   t.is((runs[0]!.result as string).length, keptLength + 1);
 });
 
-test('values of every type and of several sources are kept, round the ring, with what went wrong at its run alone', async (t) => {
+test('values of every type and of several sources are kept around the ring, and errors only with their runs', async (t) => {
   const rule = { name: 'any', from: ['desk/a', 'desk/text', 'desk/lamp'], map: 'value', to: 'desk/n' };
   const hub = await startDesk(t, rule);
   const writes = [1.5, 'abc', true, false, 'x', 3].map((value) => {
@@ -113,7 +113,7 @@ test('values of every type and of several sources are kept, round the ring, with
   }
 });
 
-test('rules of one name are told one by one, an unknown name with the nearest one', async (t) => {
+test('rules with one name are listed one by one, and an unknown name gets the nearest one', async (t) => {
   const hub = await startDesk(
     t,
     { name: 'lamp off', from: 'desk/a', to: 'desk/b' },
@@ -128,7 +128,7 @@ test('rules of one name are told one by one, an unknown name with the nearest on
   );
 });
 
-test('a result outside of a run is one of its own, a run without a result is held, and a closed trace is gone', (t) => {
+test('a result outside a run is a separate run, a run without a result is held, and a closed trace is gone', (t) => {
   const graph = new Graph(() => 1000);
   graph.declare({ kind: 'connection', name: 'desk' }, [{ id: 'a', type: 'I', access: 'read-write' }]);
   const traces = createTraces(graph);
@@ -148,7 +148,7 @@ test('a result outside of a run is one of its own, a run without a result is hel
   t.throws(() => traces.runsOf('later'), { message: /^unknown rule "later"/ });
 });
 
-test('steps of time: a delayed value has the change that it came from as its cause, a debounced one the newest', async (t) => {
+test('a delayed value has the change that it came from as its cause, a debounced value the latest change', async (t) => {
   const scheduler = new VirtualTimeScheduler(undefined, 0);
   const flow = {
     connections: { desk: { type: 'dummy', parameters: ['a,F', 'b,F', 'c,F'] } },

@@ -1,4 +1,4 @@
-// What rules hear of writes that change nothing, and what they write to several destinations at once.
+// Rules and writes that change nothing, and rules that write to several destinations at once.
 
 import test from 'ava';
 import { testFlow } from '../../../../lib/testing/test-flow.ts';
@@ -22,7 +22,7 @@ async function start(t: Parameters<typeof startTestHub>[0], parameters: string[]
 
 const parameters = ['slot,I', 'other,I,1', 'recall,T', 'list,T', 'named,T', 'deaf,T', 'order,S,-'];
 
-test('hear: writes starts a rule with writes that change nothing: of one source, a list and names', async (t) => {
+test('hear: writes: writes that change nothing start a rule with one source, a list or names', async (t) => {
   const { set } = await start(t, parameters, [
     { from: 'desk/slot', to: 'desk/deaf' },
     { from: 'desk/slot', hear: 'writes', to: 'desk/recall' },
@@ -34,7 +34,7 @@ test('hear: writes starts a rule with writes that change nothing: of one source,
   t.deepEqual(set('other', 1), ['list=1', 'named=1']);
 });
 
-test('hear: writes: rules hear top to bottom, also after one of them was switched', async (t) => {
+test('hear: writes: rules run top to bottom, also after one of them was switched', async (t) => {
   const rules = ['a', 'b', 'c'].map((name) => ({
     name,
     from: 'desk/slot',
@@ -49,7 +49,7 @@ test('hear: writes: rules hear top to bottom, also after one of them was switche
   t.deepEqual(set('slot', 1), ['order=a', 'order=b', 'order=c']);
 });
 
-test('hear: writes: what it writes has the repeated write as its cause, with revision 0; the trace has the run', async (t) => {
+test('hear: writes: the result has the repeated write as its cause, with revision 0, and the trace has the run', async (t) => {
   const { hub, set } = await start(t, parameters, [
     { name: 'again', from: 'desk/slot', hear: 'writes', to: 'desk/recall' },
   ]);
@@ -62,7 +62,7 @@ test('hear: writes: what it writes has the repeated write as its cause, with rev
   t.like(hub.runsOf('again')[0]!.runs[0], { source: 'desk/slot', value: 1, revision: 0, outcome: 'wrote' });
 });
 
-test('hear: writes: a loop of equal writes ends after 64 hops, and is told', async (t) => {
+test('hear: writes: a loop of equal writes ends after 64 hops, and is reported', async (t) => {
   const { hub, set } = await start(t, parameters, [
     { name: 'there', from: 'desk/slot', hear: 'writes', to: 'desk/other' },
     { name: 'back', from: 'desk/other', hear: 'writes', to: 'desk/slot' },
@@ -75,7 +75,7 @@ test('hear: writes: a loop of equal writes ends after 64 hops, and is told', asy
   );
 });
 
-test('several destinations: each gets what its expression makes of the value, in one turn', async (t) => {
+test('several destinations: each gets the result of its expression, in one turn', async (t) => {
   const to = { 'desk/x': 'value * 2', 'desk/y': 'round(value)' };
   const sum = { from: { x: 'desk/x', y: 'desk/y' }, map: 'x + y', to: 'desk/sum' };
   const all = ['a,F', 'x,F', 'y,F', 'sum,F'];
@@ -98,7 +98,7 @@ test('several destinations: each gets what its expression makes of the value, in
   await flow.stop();
 });
 
-test('several destinations: names and previous are known where nothing comes before, value alone where something does', async (t) => {
+test('several destinations: their expressions read names and previous without map and pipe, otherwise only value', async (t) => {
   const { set } = await start(
     t,
     ['a,F', 'b,F,1', 'x,F', 'y,S', 'z,F'],
@@ -111,7 +111,7 @@ test('several destinations: names and previous are known where nothing comes bef
   t.deepEqual(set('a', 0), ['z=-3', 'x=-1', 'y=b']);
 });
 
-test('several destinations: one whose expression waits or is refused leaves the others alone; trace and state say so', async (t) => {
+test('several destinations: one that waits or refuses does not affect the others; trace and state say so', async (t) => {
   const { hub, set } = await start(
     t,
     ['a,F', 'no,F', 'x,F', 'y,F', 'z,I'],
