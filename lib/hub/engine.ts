@@ -7,7 +7,7 @@ import { hubId, type Plan, startedId } from '../flow/plan.ts';
 import { HubPersistence } from '../flow/run/connections/hub-persistence.ts';
 import type { ConnectionChange } from '../flow/run/connections/running-connection.ts';
 import { RunningConnections } from '../flow/run/connections/running-connections.ts';
-import { HandSwitches } from '../flow/run/hand-switches.ts';
+import { ManualSwitches } from '../flow/run/manual-switches.ts';
 import { RuleReports } from '../flow/run/rules/rule-reports.ts';
 import { type RuleChange, RunningRules } from '../flow/run/rules/running-rules.ts';
 import { createTraces } from '../flow/run/rules/trace.ts';
@@ -46,7 +46,7 @@ export class Engine {
   readonly rules: RunningRules;
   readonly connections: RunningConnections;
   readonly leadership: HubLeadership;
-  readonly #switches: HandSwitches;
+  readonly #switches: ManualSwitches;
   readonly #log: Journal;
   readonly #scheduler: SchedulerLike;
   readonly #isSafe: boolean;
@@ -56,7 +56,7 @@ export class Engine {
     const persistence = new HubPersistence(graph, () => scheduler.now(), now);
     const ownHub = () => port?.mirroring.domain?.().hub;
     const reports = new RuleReports({ log, now: () => scheduler.now(), ownHub });
-    const switches = new HandSwitches(log, persistence);
+    const switches = new ManualSwitches(log, persistence);
     const rules = new RunningRules({ graph, scheduler, traces: createTraces(graph), reports }, switches);
     const logOf = (connection: string) => log.child({ connection });
     const connections = new RunningConnections({ graph, hub: port, scheduler, persistence, switches, logOf });

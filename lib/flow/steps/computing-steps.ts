@@ -55,14 +55,14 @@ class Computing extends EachValue {
 const sumIsTooLong = `a sum is at most ${groupDigits(maxTextLength)} characters long; a longer one was dropped`;
 
 export const computingSteps: readonly NamedStep[] = [
-  conditional('filter', 'lets a value through when the condition is true', (condition) =>
+  conditional('filter', 'passes on a value if the condition is true', (condition) =>
     each((listener) => new Filtering(listener, condition)),
   ),
   define('map', 'computes a new value', expression, (text, { compile }) => {
     const compute = compile(text);
     return { type: compute.type, create: ({ bind }) => each((listener) => new Mapping(listener, bind(compute))) };
   }),
-  define('pairwise', 'computes from `previous` and `value`, from the second value on', expression, (text, context) => {
+  define('pairwise', 'computes a value from `previous` and `value`, from the second value on', expression, (text, context) => {
     const compute = context.compile(text, { previous: context.type });
     return {
       type: compute.type,
@@ -71,7 +71,7 @@ export const computingSteps: readonly NamedStep[] = [
   }),
   define(
     'scan',
-    'computes from `sum`, its own last result, and `value`',
+    'computes a value from `sum`, its last result, and `value`',
     z.strictObject({ seed: scalar, expression }, { error: '{ seed: 0, expression: "sum + value" }' }),
     ({ seed, expression: text }, { compile }) => {
       const compute = compile(text, { sum: typeOfScalar(seed) });

@@ -8,7 +8,7 @@ import { readMark } from '../../support/mistakes/mistake.ts';
 import { mistakes } from '../../support/mistakes/mistakes.ts';
 
 for (const { title, text: marked, reported } of mistakes)
-  test(`mistake: ${title}: ${marked
+  test(`error: ${title}: ${marked
     .split('\n')
     .find((line) => line.includes('¦'))
     ?.trim()}`, async (t) => {

@@ -53,7 +53,7 @@ test('an instance has its own connections, rules and tests; numbers stay numbers
   }
 });
 
-/** A mistake marked in the template or in the file of its instances, and what is told. */
+/** An error marked in the template or in the file of its instances, and its message. */
 const mistakes: readonly (readonly [title: string, file: string, template: string, reported: string])[] = [
   [
     'an unknown variable',

@@ -17,7 +17,7 @@ const desk = { type: 'dummy', parameters: ['a'] };
 const program = (more: string) =>
   `import { defineFlow } from ${index};\n${more}\nexport default defineFlow({ connections: { ts: { type: 'dummy', parameters: ['a'] } } });\n`;
 
-/** Installations in which a file is odd; each has a further mistake in another file. */
+/** Installations with an odd file; each has a further error in another file. */
 const readers: readonly { what: string; files: Record<string, unknown>; odd: string; isLenient?: RegExp }[] = [
   { what: 'a flow file in JSON5', files: {}, odd: 'odd.json5' },
   { what: 'a flow file in TypeScript', files: {}, odd: 'odd.ts' },

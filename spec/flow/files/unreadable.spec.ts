@@ -9,7 +9,7 @@ import { asNobody } from '../../support/system/nobody.ts';
 
 const desk = { type: 'dummy', parameters: ['a'] };
 
-asNobody()('what may not be read is told with its path, beside the others', async (t) => {
+asNobody()('unreadable files are reported with their paths, beside the others', async (t) => {
   const folder = await createFolder(t, { 'a.json5': { connections: { desk } }, 'b/c.json5': {}, 'd.json5': '{ a' });
   chmodSync(join(folder, 'a.json5'), 0);
   chmodSync(join(folder, 'b'), 0);

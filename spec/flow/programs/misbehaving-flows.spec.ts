@@ -41,7 +41,7 @@ const saves: Readonly<Record<string, { readonly names: readonly string[]; flowOf
       names: ['throws-later', 'rejects-with-nothing', 'is-refused', 'exits-later', 'leaks-subscribers'],
       flowOf: (pipes) => ({ pipe: pipes.join(', ') }),
     },
-    'one after another, each when the stream that the one before has ended begins anew': {
+    'one after another, each when the stream that the previous one ended restarts': {
       names: [
         'changes-what-all-share-later',
         'throws-hostile-in-the-stream',
@@ -49,7 +49,7 @@ const saves: Readonly<Record<string, { readonly names: readonly string[]; flowOf
         'exits-in-the-stream',
         'emits-far-too-much',
       ],
-      // What begins with a value begins anew after a second; what does not, later each time.
+      // A stream that begins with a value restarts after a second; others wait longer each time.
       flowOf: (pipes) => ({
         top: "import { defer, startWith } from 'rxjs'; let turn = 0;",
         pipe: `(x$) => defer(() => x$.pipe([${pipes.join(', ')}][turn++], startWith(0)))`,

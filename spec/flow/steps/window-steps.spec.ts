@@ -22,7 +22,7 @@ const values = fc
     });
   });
 
-/** What a window of time tells: for each value, and at each moment at which another result follows from what has grown too old. */
+/** The results of a window over time: for each value, and whenever values that grow too old change the result. */
 function model(steps: readonly Timed[], least: number, result: (numbers: readonly number[]) => number): Timed[] {
   const reported: Timed[] = [];
   const end = (steps.at(-1)?.[0] ?? 0) + 2 * overMs;

@@ -11,7 +11,7 @@ import type { Origin, ParameterDeclaration } from '../../../model/parameter.ts';
 import type { ConnectionStatus } from '../../../model/reports/connection-status.ts';
 import { type ConnectionPlan, haveSameSettings, type Plan } from '../../plan.ts';
 import { type Difference, differenceOf } from '../difference.ts';
-import type { HandSwitch } from '../hand-switches.ts';
+import type { ManualSwitch } from '../manual-switches.ts';
 import type { Supervisor } from './supervisor.ts';
 
 export interface RunningConnection {
@@ -20,7 +20,7 @@ export interface RunningConnection {
   /** Whether its settings enable it. */
   readonly enabled: boolean;
   /** How an operator switched it; undefined: its settings apply. */
-  readonly switched?: HandSwitch | undefined;
+  readonly switched?: ManualSwitch | undefined;
   /** How many parameters it has. */
   readonly parameters: number;
   readonly supervisor: Supervisor;
@@ -47,7 +47,7 @@ export function toRunAfter(before: RunningConnection | undefined, plan: Connecti
 }
 
 /** The reason of a connection that an operator has stopped. */
-export function whyStopped({ by }: HandSwitch): string {
+export function whyStopped({ by }: ManualSwitch): string {
   return `stopped by ${by.name}`;
 }
 

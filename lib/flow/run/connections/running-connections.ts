@@ -12,7 +12,7 @@ import { within } from '../../../model/time/deadline.ts';
 import { describeTrace } from '../../../model/writer.ts';
 import { type ConnectionPlan, haveSameSettings, hubId } from '../../plan.ts';
 import type { Difference } from '../difference.ts';
-import type { HandSwitches, Switchable } from '../hand-switches.ts';
+import type { ManualSwitches, Switchable } from '../manual-switches.ts';
 import {
   type ComingConnection,
   type ConnectionChange,
@@ -38,7 +38,7 @@ import {
 import { Supervisor, type SupervisorOptions } from './supervisor.ts';
 
 interface ConnectionRuntime extends Pick<SupervisorOptions, 'graph' | 'hub' | 'scheduler' | 'persistence'> {
-  readonly switches: HandSwitches;
+  readonly switches: ManualSwitches;
   readonly logOf: (connectionId: string) => Log;
 }
 

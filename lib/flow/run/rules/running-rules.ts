@@ -8,7 +8,7 @@ import type { Origin, Parameter } from '../../../model/parameter.ts';
 import type { RuleRuns, RuleStatus } from '../../../model/reports/rule-status.ts';
 import { haveSameText, type Plan, type RulePlan, sourcesOf } from '../../plan.ts';
 import { type Difference, differenceOf } from '../difference.ts';
-import type { HandSwitch, HandSwitches, Switchable } from '../hand-switches.ts';
+import type { ManualSwitch, ManualSwitches, Switchable } from '../manual-switches.ts';
 import { type StartedRule, startRule } from './rule.ts';
 import type { RuleRuntime } from './rule-context.ts';
 
@@ -23,7 +23,7 @@ interface RunningRule {
   /** A missing address of another hub for which the rule waits. */
   waitsFor: string | undefined;
   /** How an operator switched it; undefined: its flow file applies. */
-  switched: HandSwitch | undefined;
+  switched: ManualSwitch | undefined;
 }
 
 /** A rule after a change. */
@@ -45,7 +45,7 @@ export interface RuleChange {
 /** What becomes of switched rules that no rule of the plan continues, such as one moved to another file. */
 interface KeptSwitches {
   /** Switches of rules in the plan with the same text. */
-  readonly switched: ReadonlyMap<RulePlan, HandSwitch>;
+  readonly switched: ReadonlyMap<RulePlan, ManualSwitch>;
   /** Rules whose text has changed, with the rule that has their name. */
   readonly released: readonly (readonly [before: SwitchedRule, after: RulePlan])[];
   /** Rules that are missing from the plan. */
@@ -61,7 +61,7 @@ const maxAbsent = 1000;
 
 export class RunningRules {
   readonly #runtime: RuleRuntime;
-  readonly #switches: HandSwitches;
+  readonly #switches: ManualSwitches;
   /** Top to bottom. */
   #rules: readonly RunningRule[] = [];
   #placeOf: Plan['placeOf'];
@@ -75,7 +75,7 @@ export class RunningRules {
   #absent: readonly SwitchedRule[] = [];
   readonly #following = new Subscription();
 
-  constructor(runtime: RuleRuntime, switches: HandSwitches) {
+  constructor(runtime: RuleRuntime, switches: ManualSwitches) {
     this.#runtime = runtime;
     this.#switches = switches;
     const { removed$, mirrored$ } = runtime.graph;
@@ -154,7 +154,7 @@ export class RunningRules {
   }
 
   #keepSwitched(rules: readonly RulePlan[], followed: readonly (RunningRule | undefined)[]) {
-    const switched = new Map<RulePlan, HandSwitch>();
+    const switched = new Map<RulePlan, ManualSwitch>();
     const released: (readonly [SwitchedRule, RulePlan])[] = [];
     const absent: SwitchedRule[] = [];
     const isFollowed = new Set(followed);

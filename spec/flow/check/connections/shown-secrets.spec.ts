@@ -34,7 +34,7 @@ const installation = `{
   },
 }`;
 
-/** Four letters of a secret in a row are told. */
+/** Whether four consecutive letters of a secret are shown. */
 function isReported(text: string): string | undefined {
   for (const secret of secrets)
     for (let at = 0; at + 4 <= secret.length; at++) if (text.includes(secret.slice(at, at + 4))) return secret;

@@ -6,7 +6,7 @@ import type { Origin } from '../../model/parameter.ts';
 import type { HubPersistence } from './connections/hub-persistence.ts';
 
 /** How an operator switched a rule or a connection. */
-export interface HandSwitch {
+export interface ManualSwitch {
   readonly isOn: boolean;
   readonly by: Origin;
 }
@@ -26,7 +26,7 @@ interface Kept extends Switchable {
 
 const hubRestarted = 'the hub was restarted';
 
-export class HandSwitches {
+export class ManualSwitches {
   readonly #log: Log;
   readonly #persistence: HubPersistence;
   readonly #present = new Map<string, Kept>();
@@ -37,7 +37,7 @@ export class HandSwitches {
   }
 
   /** Records a switch; undefined: the flow file applies. */
-  note(what: Switchable, by: HandSwitch | undefined): void {
+  note(what: Switchable, by: ManualSwitch | undefined): void {
     const { kind, name, file } = what;
     const id = idOf(what);
     const kept = by && { kind, name, file, isOn: by.isOn, by: by.by.name };
@@ -48,7 +48,7 @@ export class HandSwitches {
   }
 
   /** Ends a switch: the flow file applies again. Reports that if it changes something. `why`: its text has changed. */
-  release(what: Switchable, { isOn, by }: HandSwitch, isOnAgain: boolean, why: string): void {
+  release(what: Switchable, { isOn, by }: ManualSwitch, isOnAgain: boolean, why: string): void {
     this.note(what, undefined);
     if (isOn !== isOnAgain) this.#report({ ...what, isOn, by: by.name }, why);
   }
