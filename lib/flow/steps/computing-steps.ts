@@ -62,13 +62,18 @@ export const computingSteps: readonly NamedStep[] = [
     const compute = compile(text);
     return { type: compute.type, create: ({ bind }) => each((listener) => new Mapping(listener, bind(compute))) };
   }),
-  define('pairwise', 'computes a value from `previous` and `value`, from the second value on', expression, (text, context) => {
-    const compute = context.compile(text, { previous: context.type });
-    return {
-      type: compute.type,
-      create: (runtime) => each((listener) => new Pairing(listener, runtime.bind(compute), runtime)),
-    };
-  }),
+  define(
+    'pairwise',
+    'computes a value from `previous` and `value`, from the second value on',
+    expression,
+    (text, context) => {
+      const compute = context.compile(text, { previous: context.type });
+      return {
+        type: compute.type,
+        create: (runtime) => each((listener) => new Pairing(listener, runtime.bind(compute), runtime)),
+      };
+    },
+  ),
   define(
     'scan',
     'computes a value from `sum`, its last result, and `value`',

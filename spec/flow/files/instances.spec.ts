@@ -233,7 +233,11 @@ for (const [title, text, reported] of [
     "{ variables: { ¦instance: 'x' }, rules: [{ from: 'desk/a', to: 'desk/${instance}' }] }",
     'expected another name',
   ],
-  ['variables that are not an object', '{ ¦variables: [] }', 'variables: expected an object of variables, such as { port: 80 }, got '],
+  [
+    'variables that are not an object',
+    '{ ¦variables: [] }',
+    'variables: expected an object of variables, such as { port: 80 }, got ',
+  ],
 ] as const)
   test(`error in the variables of a file: ${title}`, async (t) => {
     const marked = readMark(text);

@@ -135,7 +135,7 @@ export const programMistakes: readonly Made[] = [
   row(
     'a stream that is subscribed to',
     flow("on.flag('desk/mic').¦subscribe(); return [];"),
-    'subscribed to by the hub only',
+    'only the hub subscribes to streams of a flow file',
   ),
   row(
     'no default export',

@@ -147,7 +147,7 @@ export class RuleReports {
           this.showLimited(origin, `${reason}: ${consequence}`, isStuck);
       this.#log.warn(
         { rules, parameter: address },
-        `${sentence}, the write to ${address} was dropped`,
+        `${sentence}; the write to ${address} was dropped`,
         `${limit} ${names}`,
       );
     };
