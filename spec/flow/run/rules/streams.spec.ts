@@ -162,7 +162,7 @@ test('a stream that leaks subscriptions is limited, and its subscriptions end wi
   for (let value = 1; value <= maxSubscriptions; value++) hub.write('desk/a', value, writer);
   const reason = 'its streams may have 1,000 subscriptions at most; the next one was refused';
   t.regex(
-    await log.logged(/subscribed/),
+    await log.logged(/subscriptions/),
     new RegExp(`^rule "leaks" \\(.*flow\\.ts\\) is limited: ${reason} \\(\\S*flow\\.ts:4:\\d+\\)$`),
   );
   t.like(hub.rules()[0], { state: 'limited', dropped: 1 });
