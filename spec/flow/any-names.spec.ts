@@ -9,7 +9,7 @@ const names = [
   ...['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf', 'prototype'],
   ...['isPrototypeOf', '__defineGetter__', 'toLocaleString', '😀', 'שלום'],
 ];
-/** Names that expressions can read: the language keeps two for itself, and the check says so. */
+/** Names that expressions can read: the language reserves two, and the check says so. */
 const variables = names.filter((name) => /^\w+$/.test(name) && name !== '__proto__' && name !== 'prototype');
 const byName = (textOf: (name: string, index: number) => string, of = names) =>
   `{ ${of.map((name, index) => `${JSON.stringify(name)}: ${textOf(name, index)}`).join(', ')} }`;

@@ -67,7 +67,7 @@ test('RxJS streams run as rules; a rule whose stream fails is logged with name a
   t.is(hub.find('desk/quiet')?.value, 0.75);
 });
 
-/** What is beside the desk and the clock of another file. */
+/** Further connections, beside the desk and the clock of another file. */
 const beside = (rules: string, connections = '') => program(rules, connections);
 
 const mistakes: [title: string, text: string, expected: RegExp][] = [

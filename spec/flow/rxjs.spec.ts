@@ -11,13 +11,13 @@ import '../support/own-process.ts';
 
 const hour = 3_600_000;
 const clock = Date.now;
-/** By how much the clock of the machine is wrong. */
+/** How wrong the machine's clock is. */
 let wrongMs = 0;
 Date.now = () => clock() + wrongMs;
 
 type Stream = rxjs.Observable<unknown>;
 
-/** What comes of values that go in before and after the clock is set. */
+/** Returns the results of values that arrive before and after the clock is set. */
 const streams: Readonly<Record<string, (source: rxjs.Subject<number>) => [stream: Stream, expected: unknown]>> = {
   debounceTime: (source) => [source.pipe(rxjs.debounceTime(30)), 2],
   throttleTime: (source) => [

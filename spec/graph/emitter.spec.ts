@@ -8,7 +8,7 @@ import { Graph } from '../../lib/graph/graph.ts';
 import type { Origin } from '../../lib/model/parameter.ts';
 import '../support/own-process.ts';
 
-/** What happens to a stream: a value, a subscriber that comes, or the oldest one that leaves. */
+/** An event of a stream: a value, a new subscriber, or the end of the oldest one. */
 const events = fc.array(
   fc.oneof(
     fc.record({ next: fc.integer({ min: 0, max: 3 }) }),
@@ -18,7 +18,7 @@ const events = fc.array(
 
 type Step = { next: number } | 'subscribe' | 'unsubscribe';
 
-/** What the subscribers of a stream get, step by step. */
+/** The values that the subscribers of a stream get, step by step. */
 function record(stream$: Observable<unknown>, next: (value: number) => void, steps: readonly Step[]) {
   const heard: string[] = [];
   const subscriptions: Subscription[] = [];

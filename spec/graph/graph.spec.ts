@@ -28,7 +28,7 @@ function record(graph: Graph): string[] {
   return changes;
 }
 
-/** A rule in the raw: each value of one parameter, mapped, goes to another. */
+/** A minimal rule: writes each value of one parameter, mapped, to another. */
 function wire(graph: Graph, from: string, to: string, map = (value: number) => value, origin = rule): void {
   graph.find(`desk/${from}`)!.subscribe((value) => {
     if (value !== undefined) graph.write(`desk/${to}`, map(value as number), origin);
@@ -239,8 +239,8 @@ test('a listener or settling work that throws ends nothing else: the turn ends, 
   const fail = (what: string) => () => {
     throw new Error(what);
   };
-  graph.get('desk/a').addListener({ closed: false, next: fail('a is told') });
-  graph.get('desk/b').addListener({ closed: false, next: fail('b is told') });
+  graph.get('desk/a').addListener({ closed: false, next: fail('a is notified') });
+  graph.get('desk/b').addListener({ closed: false, next: fail('b is notified') });
   const causes: unknown[] = [];
   const write = (): void => {
     causes.push(graph.cause?.parameter.address);
@@ -252,12 +252,12 @@ test('a listener or settling work that throws ends nothing else: the turn ends, 
     graph.atSettle(new SettleCall({ order: 2 }, write));
   });
   const changes = record(graph);
-  t.throws(() => graph.write('desk/a', 1, client), { message: 'a is told' });
+  t.throws(() => graph.write('desk/a', 1, client), { message: 'a is notified' });
   const writeAll = () => {
     graph.write('desk/b', 2, client);
     graph.write('desk/c', 3, client);
   };
-  t.throws(() => graph.turn(writeAll), { message: 'b is told' });
+  t.throws(() => graph.turn(writeAll), { message: 'b is notified' });
   t.deepEqual(changes, ['c=3', 'd=4']);
   t.deepEqual(causes, ['desk/c']);
   t.is(graph.cause, undefined);

@@ -9,7 +9,7 @@ interface Waiting {
   readonly number: number;
 }
 
-/** The number of a task to add; undefined: one is taken. */
+/** The number of a task to add; undefined: take one. */
 const steps = fc.array(fc.option(fc.nat({ max: 9 }), { nil: undefined }), { maxLength: 100 });
 const orders = fc.array(fc.integer({ min: -2, max: 3 }), { minLength: 10, maxLength: 10 });
 

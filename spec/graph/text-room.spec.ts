@@ -12,7 +12,7 @@ const ann: Origin = { kind: 'client', name: 'api ann 10.0.0.1' };
 const ben: Origin = { kind: 'client', name: 'api ben 10.0.0.2' };
 const long = (length: number) => 'x'.repeat(length);
 
-/** A graph with parameters `desk/0`, `desk/1` … and room for so many characters, each of which counts twice. */
+/** A graph with parameters `desk/0`, `desk/1` … and room for this many characters, each of which counts twice. */
 function startGraph(most: number, parameters = 10) {
   const graph = new Graph(() => 1000);
   graph.texts.allow(2 * most);
@@ -23,7 +23,7 @@ function startGraph(most: number, parameters = 10) {
   return graph;
 }
 
-/** How many of so many parameters take a text. */
+/** How many of a number of parameters take a text. */
 function taken(graph: Graph, text: string, by: Origin, from: number, to: number): number {
   let count = 0;
   for (let index = from; index < to; index++)

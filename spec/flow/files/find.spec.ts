@@ -40,7 +40,7 @@ test.serial('skipped folders are not read, however large they are', async (t) =>
   t.is(await requestsOf(() => find(t, many)), await requestsOf(() => find(t, few)));
 });
 
-/** How often the file system is asked for some work. */
+/** Counts the calls to the file system during some work. */
 async function requestsOf(work: () => Promise<unknown>): Promise<number> {
   let requests = 0;
   const hook = createHook({

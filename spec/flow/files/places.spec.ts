@@ -32,7 +32,7 @@ const shows = (t: ExecutionContext, hub: Hub, id: string) =>
     eventually(() => hub.find(`desk/${id}`) !== undefined && [...hub.parameters()].length === 1, `desk/${id}`),
   );
 
-/** Each leads to releases/1 and then to releases/2 by a link; `path` is what the hub is started with. */
+/** Each leads to releases/1 and then to releases/2 by a link; `path` is the path that the hub gets. */
 const ways: readonly { what: string; links: Record<string, string>; path: string; link: string }[] = [
   { what: 'the folder', links: { current: 'releases/1' }, path: 'current', link: 'current' },
   { what: 'a folder below a link', links: { now: '.', current: 'releases/1' }, path: 'now/current', link: 'current' },

@@ -15,7 +15,7 @@ import { bestOf, slowness } from '../../support/system/machine.ts';
 
 const dummy = (...parameters: string[]) => ({ connections: { desk: { type: 'dummy', parameters } } });
 const limitMs = 300;
-/** A machine that tests everything at once is slower than one that runs a hub: the best of some saves counts. */
+/** A machine that runs all tests is slower than one that runs a hub: the best of several saves counts. */
 const attempts = 5;
 
 type Reloading = Awaited<ReturnType<typeof startReloading>>;

@@ -14,9 +14,9 @@ import { messagesOf } from '../../support/system/log-messages.ts';
 import { type Parts, step } from '../../trials/misbehave/flow.ts';
 import { atImport, whileRunning } from '../../trials/misbehave/ways.ts';
 
-/** After so many that are refused, a good one is saved. */
+/** After this many refused flows, a good one is saved. */
 const goodEvery = 8;
-/** Some of them, so that it does not take long; all of them are for `npm run trial -- misbehave`. */
+/** A selection, to save time; `npm run trial -- misbehave` runs all of them. */
 const loaded = [
   'throws',
   'throws-null',
@@ -34,7 +34,7 @@ const loaded = [
   'changes-what-all-share',
   'changes-a-prototype',
 ];
-/** The same of what they do while they run. */
+/** The same for misbehaviour at run time. */
 const saves: Readonly<Record<string, { readonly names: readonly string[]; flowOf(pipes: readonly string[]): Parts }>> =
   {
     'all at once, as they leave the stream as it is': {
@@ -57,7 +57,7 @@ const saves: Readonly<Record<string, { readonly names: readonly string[]; flowOf
     },
   };
 
-/** How a hub with a loop has ended, and the next one in its folder. */
+/** Returns how a hub with a loop ended, and the next hub in its folder. */
 const looped = shared(async (t) => {
   const { hub, save, setUntil } = await startMisbehaving(t);
   await save({ pipe: 'tap((x) => { for (let n = 0; x < 0; n++); })' });

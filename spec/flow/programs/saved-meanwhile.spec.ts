@@ -10,7 +10,7 @@ import { createFolder } from '../../support/folder.ts';
 
 const flow = (scene: number) => `export default { scene: ${scene} };\n`;
 
-/** Reads the flow with 1; when it has been tried and is to be imported, its file has another text. */
+/** Reads the flow with 1. After its trial and before its import, its file gets another text. */
 async function readWhileSaved(t: ExecutionContext, text: string) {
   const path = join(await createFolder(t, { 'package.json': { type: 'module' }, 'flow.ts': flow(1) }), 'flow.ts');
   let isSaved = false;

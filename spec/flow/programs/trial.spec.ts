@@ -68,7 +68,7 @@ test.serial('a thread continues after a request for its place is aborted', async
   t.deepEqual(await within(once(thread, 'message'), 'what it does next'), ['2,3']);
 });
 
-/** V8 would end the process when it has no room for the copy of an array that grows. */
+/** V8 would end the process if it had no room for the copy of a growing array. */
 const grow = 'const all = []; for (;;) all.push(1);';
 
 test.serial('a flow that takes all memory is refused with its place', async (t) => {

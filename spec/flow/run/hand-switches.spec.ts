@@ -17,7 +17,7 @@ const other = { name: 'other', from: 'desk/a', to: 'desk/c' };
 const clock = { type: 'timer', timers: [5] };
 const root = resolve(import.meta.dirname, '../../..');
 
-/** Files by name; undefined: there is none of the name any more. */
+/** Files by name; undefined: the file is deleted. */
 type Files = Record<string, unknown>;
 
 const before: Files = { 'a.json5': { connections: { desk }, rules: [copy, other] }, 'b.json5': { rules: [] } };

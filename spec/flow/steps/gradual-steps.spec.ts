@@ -21,7 +21,7 @@ const values = fc
     });
   });
 
-/** The mean of what the value was in each millisecond of the time before, as far as there was one. */
+/** The mean of the value in each millisecond of the last period, as far as there was a value. */
 function meanAt(steps: readonly Timed[], now: number): number {
   let [sum, count] = [0, 0];
   for (let ms = Math.max(steps[0]![0], now - overMs); ms < now; ms++) {

@@ -11,7 +11,7 @@ const results: Readonly<Record<string, (numbers: readonly number[]) => number>> 
   mean: (numbers) => Number((numbers.reduce((sum, number) => sum + number, 0) / numbers.length).toPrecision(12)),
 };
 
-/** Values with the time since the one before; many come at once, or just as another one grows too old. */
+/** Values with the time since the previous one; many arrive at once, or just when another one grows too old. */
 const values = fc
   .array(fc.tuple(fc.constantFrom(0, 1, 10, 50, 99, 100, 101, 250), fc.integer({ min: -5, max: 5 })), { maxLength: 40 })
   .map((steps): Timed[] => {

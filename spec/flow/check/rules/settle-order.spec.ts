@@ -39,7 +39,7 @@ const connections = [
   { id: 'a', inputs: {} },
 ] as unknown as ConnectionPlan[];
 
-/** The same, by all pairs of a writer and a reader. */
+/** The same, computed from all pairs of a writer and a reader. */
 function plainOrderOf(all: readonly Rule[]): Map<number | string, number> {
   const { order } = sortByDependency<number | string>(all.keys(), (node) => {
     const sources = typeof node === 'string' ? ['a/1'] : sourcesOf(all[node]!);

@@ -16,7 +16,7 @@ import { startReloading } from '../../../support/reload.ts';
 
 const client: Origin = { kind: 'client', name: 'spec' };
 
-/** Starts a hub with a connection that notes its starts, its stops and what it hears. Number 13 cannot start. */
+/** Starts a hub with a connection that records its starts, its stops and its inputs. Number 13 cannot start. */
 async function start(
   t: ExecutionContext,
   kind: 'connection' | 'gateway',
