@@ -57,7 +57,7 @@ export function runInFlow<Result>(flow: string, work: () => Result): Result {
 }
 
 const hubFolder = resolve(import.meta.dirname, '../..');
-/** RxJS belongs to no one, even where `npm run build` has put it among the code of the hub. */
+/** RxJS counts as code of neither the hub nor a flow, even where `npm run build` has bundled it with the hub. */
 const builtRxjs = join(hubFolder, 'code/rxjs.cjs');
 
 /** Identifies content: the same content has the same version. */
