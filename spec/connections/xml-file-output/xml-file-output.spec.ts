@@ -225,7 +225,7 @@ test('the example flow file runs', async (t) => {
 <now-playing on-air="yes">
   <artist>Simon &amp; Garfunkel</artist>
   <title>America</title>
-  <price>&#36;Free</price><!-- &#36; is a dollar that starts no placeholder -->
+  <price>&#36;Free</price><!-- &#36; is a dollar sign without a placeholder -->
 </now-playing>
 `,
   );
