@@ -251,7 +251,7 @@ test.serial('watch says when the hub goes, with status 1', async (t) => {
   await watching.shows(/^true\n/);
   await hub.stop();
   const { status, errors } = await watching.ended();
-  t.deepEqual([status, errors], [1, `${url}: the connection was closed (1001, the hub stops)\n`]);
+  t.deepEqual([status, errors], [1, `${url}: the connection was closed (1001, the hub is shutting down)\n`]);
 });
 
 test.serial('watch keeps the newest value alone while nobody reads what it prints', async (t) => {

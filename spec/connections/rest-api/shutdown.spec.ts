@@ -34,7 +34,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
     const before = slowness();
     const start = performance.now();
     hub.process.kill(signal);
-    for (const client of clients) t.deepEqual(await client.closed(), { code: 1001, reason: 'the hub stops' });
+    for (const client of clients)
+      t.deepEqual(await client.closed(), { code: 1001, reason: 'the hub is shutting down' });
     await idle.closed();
     const { status, signal: killedBy, output, errors } = await hub.ended();
     const tookMs = (performance.now() - start) / Math.max(before, slowness());

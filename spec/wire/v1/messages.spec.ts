@@ -45,7 +45,7 @@ const reported: {
   mistakes: { errors: [[7, 'read-only']] },
   pong: { pong: 1 },
   error: { error: 'expected JSON', sub: 1, ack: 5 },
-  goodbye: { bye: { code: 1001, reason: 'the hub stops', retry: true } },
+  goodbye: { bye: { code: 1001, reason: 'the hub is shutting down', retry: true } },
 };
 
 /** What clients send. */

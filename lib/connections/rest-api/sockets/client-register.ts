@@ -1,4 +1,4 @@
-// Knows who is connected, and whether there is room for another client. A client takes its place when its handshake begins.
+// Knows which clients are connected and whether there is room for another one. A client takes its place when its handshake begins.
 
 import { HubError } from '../../../model/error.ts';
 import { LimitError } from '../limits/limit-hits.ts';
@@ -9,24 +9,24 @@ import type { Settings } from '../settings.ts';
 import type { Principal } from '../users/principal.ts';
 import type { ConnectedClient } from './socket-protocol.ts';
 
-/** So many clients of a share may be closed because they flood or do not read, and so many more each second: then those that come wait. */
+/** How many clients of a share the hub may close for flooding or not reading, and how many more each second, before new ones have to wait. */
 const freeReturns = 8;
 const returnsPerSecond = 2;
-/** For how long, and how far apart. When more than there is time for come, they come at any time. */
+/** How long they wait, and at what distance. If more come than these distances allow, each waits for a random time. */
 const returnDelayMs = [250, 1000] as const;
 const returnEveryMs = 50;
 
 export class ClientRegister {
   readonly #settings: Pick<Settings, 'maxClients' | 'limits'>;
   readonly #connected = new Set<ConnectedClient>();
-  /** How many handshakes are under way. `maxClients` bounds them together with the clients. */
+  /** How many handshakes are in progress. `maxClients` limits them together with the clients. */
   #opening = 0;
-  /** How many that are no user each network has. */
+  /** Clients without a user, by network. */
   readonly #networks = new NetworkCounts();
-  /** How many each user has. */
+  /** Clients, by user. */
   readonly #users = new Map<string, number>();
   readonly #returns = new TokenBuckets(freeReturns, returnsPerSecond);
-  /** When the last of those who wait may come. */
+  /** When the last waiting client may connect. */
   #lastReturnMs = 0;
   #lastId = 0;
   #isClosed = false;
@@ -39,12 +39,12 @@ export class ClientRegister {
     return this.#connected.size;
   }
 
-  /** Whether nobody is connected, and no handshake is under way. */
+  /** Whether there are neither clients nor handshakes in progress. */
   get isEmpty(): boolean {
     return this.size + this.#opening === 0;
   }
 
-  /** From now on nobody comes in, not even whose handshake has begun. */
+  /** Refuses all clients from now on, also those whose handshake has begun. */
   close(): void {
     this.#isClosed = true;
   }
@@ -63,7 +63,7 @@ export class ClientRegister {
     return this.#connected.has(client);
   }
 
-  /** Gives a place to a client whose handshake begins. Errors: `too-many-clients`, `unavailable`. */
+  /** Reserves a place for a client whose handshake begins. Errors: `too-many-clients`, `unavailable`. */
   takePlace(remoteAddress: string, { name }: Principal): void {
     this.checkOpen();
     const { maxClients, limits } = this.#settings;
@@ -71,33 +71,37 @@ export class ClientRegister {
       throw new LimitError(
         'clients',
         'too-many-clients',
-        `expected at most ${maxClients} WebSocket clients, all are there`,
+        `expected at most ${maxClients} WebSocket clients, all places are taken`,
       );
     if (name === '' && this.#networks.of(remoteAddress) >= limits.clientsPerAddress) {
       const clients = `${limits.clientsPerAddress} WebSocket clients of ${shownAddress(networkOf(remoteAddress))}`;
-      throw new LimitError('clientsPerAddress', 'too-many-clients', `expected at most ${clients}, all are there`);
+      throw new LimitError(
+        'clientsPerAddress',
+        'too-many-clients',
+        `expected at most ${clients}, all places are taken`,
+      );
     }
     if (name !== '' && (this.#users.get(name) ?? 0) >= limits.clientsPerUser) {
       const clients = `${limits.clientsPerUser} WebSocket clients of user ${name}`;
-      throw new LimitError('clientsPerUser', 'too-many-clients', `expected at most ${clients}, all are there`);
+      throw new LimitError('clientsPerUser', 'too-many-clients', `expected at most ${clients}, all places are taken`);
     }
     this.#opening++;
     this.#count(remoteAddress, name, 1);
   }
 
-  /** Takes the place back when the handshake is over. */
+  /** Releases the place when the handshake ends. */
   givePlaceBack(remoteAddress: string, { name }: Principal): void {
     this.#opening--;
     this.#count(remoteAddress, name, -1);
   }
 
-  /** A client was closed because it floods or does not read. */
+  /** Notes that the hub closed a client because it flooded or did not read. */
   noteGivenUp({ principal, remoteAddress }: ConnectedClient): void {
     const share = shareOf(principal, remoteAddress);
     if (this.#returns.left(share) > -freeReturns) this.#returns.take(share);
   }
 
-  /** How long one of a share who comes has to wait: else whoever floods, and comes again when it is closed, would flood without end. */
+  /** Returns how long a new client of a share has to wait. Without this, a client that floods could reconnect and flood forever. */
   waitMs(share: string): number {
     if (this.#returns.has(share)) return 0;
     const [least, most] = returnDelayMs;
@@ -108,7 +112,7 @@ export class ClientRegister {
     return atMs - now;
   }
 
-  /** The `id` of a client whose socket is about to open. */
+  /** Returns the `id` for a client whose socket is about to open. */
   newId(): number {
     return ++this.#lastId;
   }
@@ -123,7 +127,7 @@ export class ClientRegister {
     this.#connected.delete(client);
   }
 
-  /** A user counts by its name: others of its address, which may be that of a proxy, never keep it out. */
+  /** Counts a user by name, so other clients of its address, which may be that of a proxy, never keep it out. */
   #count(remoteAddress: string, name: string, step: 1 | -1): void {
     if (name === '') {
       if (step > 0) this.#networks.add(remoteAddress);

@@ -1,25 +1,25 @@
-// Fans changes out to subscribers. At the first change of a parameter after subscribers have come, the fan-out finds out which of them it
-// matches, and its channel remembers that. After that a change costs only what its observers cost, however many subscribers there are, and
-// one comparison of numbers, which says that nobody has come or left.
+// Sends changes to subscribers. At the first change of a parameter after subscribers have joined, the fan-out finds those that match it
+// and stores their observers in the parameter's channel. Each further change costs only what its observers cost, and one comparison of
+// numbers that detects whether a subscriber has joined or left.
 
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import { Durations } from '../../../model/time/duration.ts';
 import type { Value } from '../../../model/value.ts';
 
-/** Hears of each change of one parameter. */
+/** Is notified of each change of one parameter. */
 export interface Observer {
   readonly subscriber: Subscriber;
   notify(change: Change): void;
 }
 
-/** Hears of the changes of all parameters that it matches: a group of sockets. */
+/** A group of sockets that wants the changes of all parameters that it matches. */
 export interface Subscriber {
   matches(parameter: Parameter): boolean;
-  /** Makes the observer of one channel. The fan-out calls this once for each parameter that matches. */
+  /** Creates the observer of one channel. The fan-out calls this once for each parameter that matches. */
   observe(channel: Channel): Observer;
 }
 
-/** Channels may still have observers of so many subscribers that have left, or of as many as there are subscribers. */
+/** How many subscribers that have left may still have observers in channels, unless there are more subscribers than that. */
 const maxForgotten = 64;
 
 const nobody: readonly Observer[] = [];
@@ -27,22 +27,22 @@ const nobody: readonly Observer[] = [];
 export class FanOut {
   /** There are at most as many as there are parameters. */
   readonly #channels = new Map<Parameter, Channel>();
-  /** The parameters of the channels, by the numbers of these. */
+  /** The parameters by the numbers of their channels. */
   readonly #parameters = new Map<number, Parameter>();
-  /** Subscribers in the order in which they came, each with its number in that order. */
+  /** Subscribers in the order in which they joined, each with its number in that order. */
   readonly #subscribers = new Map<Subscriber, number>();
-  /** The same as a list, at whose end a channel finds those that are new to it; undefined: the list must be made again. */
+  /** The same as a list, at whose end a channel finds its new subscribers; undefined: it has to be rebuilt. */
   #list: Subscriber[] | undefined = [];
   #came = 0;
   #left = 0;
-  /** How many had left when all channels last forgot them. */
+  /** How many had left when all channels last dropped their observers. */
   #swept = 0;
   #nextId = 1;
-  /** Which changes were told in the last two rounds of the event loop. */
+  /** The changes of the last two rounds of the event loop. */
   readonly rounds = new Rounds();
-  /** How many changes clients that were behind were not sent: of values, by who wants every change, and fires of triggers. */
+  /** How many changes clients that were behind have missed: values, for clients that want every change, and fires of triggers. */
   readonly lost = { values: 0, fires: 0 };
-  /** How many changes there were, by who made them. */
+  /** How many changes there were, by origin. */
   readonly changes: Record<Origin['kind'], number> = { client: 0, connection: 0, rule: 0, restored: 0 };
 
   join(subscriber: Subscriber): void {
@@ -58,7 +58,7 @@ export class FanOut {
     if (size === 0 || this.#left - this.#swept > Math.max(size, maxForgotten)) this.#sweep();
   }
 
-  /** Tells a change to the subscribers that match its parameter. */
+  /** Sends a change to the subscribers that match its parameter. */
   readonly notify = (change: Change): void => {
     const isTimed = this.rounds.note(change.revision);
     this.#count(change.origin);
@@ -74,7 +74,7 @@ export class FanOut {
     if (isTimed) this.rounds.time();
   };
 
-  /** Each kind is named, since V8 takes longer to find what a variable names. */
+  /** Names each kind, because V8 takes longer to look up a variable key. */
   #count({ kind }: Origin): void {
     if (kind === 'client') this.changes.client++;
     else if (kind === 'rule') this.changes.rule++;
@@ -82,7 +82,7 @@ export class FanOut {
     else this.changes.restored++;
   }
 
-  /** Who observes a parameter. */
+  /** Returns the observers of a parameter. */
   observersOf(parameter: Parameter): readonly Observer[] {
     if (this.#subscribers.size === 0) return nobody;
     const channel = this.channelOf(parameter);
@@ -106,17 +106,17 @@ export class FanOut {
     return channel;
   }
 
-  /** The number by which sockets know a parameter; undefined: they do not know it. */
+  /** Returns the number by which sockets know a parameter; undefined: they do not know it. */
   idOf(parameter: Parameter): number | undefined {
     return this.#channels.get(parameter)?.id;
   }
 
-  /** The parameter that sockets know by this number. */
+  /** Returns the parameter that sockets know by this number. */
   parameterOf(id: number): Parameter | undefined {
     return this.#parameters.get(id);
   }
 
-  /** Forgets a parameter that was taken out; returns its channel. */
+  /** Forgets a parameter that the hub has removed; returns its channel. */
   forget(parameter: Parameter): Channel | undefined {
     const channel = this.#channels.get(parameter);
     if (channel === undefined) return undefined;
@@ -126,7 +126,7 @@ export class FanOut {
     return channel;
   }
 
-  /** Has also those channels forget who left that have no changes. */
+  /** Drops the observers of subscribers that have left also from channels without changes. */
   #sweep(): void {
     this.#swept = this.#left;
     for (const channel of this.#channels.values()) this.#forgetLeft(channel);
@@ -151,21 +151,21 @@ export class FanOut {
   }
 }
 
-/** The changes of one parameter and who observes them. */
+/** The observers of one parameter, and its number. */
 export class Channel {
   readonly parameter: Parameter;
-  /** Sockets call the parameter by this number. No other parameter has ever had it. */
+  /** The number by which sockets know the parameter. It is never reused. */
   readonly id: number;
   readonly keeper: FanOut | undefined;
   observers: Observer[] = [];
-  /** The observer, where there is one: a list of one would be two more places in memory. */
+  /** The observer, if there is only one: a list of one would need two more memory accesses. */
   only: Observer | undefined = undefined;
-  /** The revision of the last change that observers were told. */
+  /** The revision of the last change that observers received. */
   revision = 0;
   /** The number of the last subscriber that was matched with the parameter, and how many subscribers had left by then. */
   matched = 0;
   left = 0;
-  /** The value as it is sent, for the revision beside it. It is kept for the next group that sends it. */
+  /** The encoded value of the revision beside it, cached for the next group that sends it. */
   #item = '';
   #itemRevision = 0;
 
@@ -175,7 +175,7 @@ export class Channel {
     this.keeper = keeper;
   }
 
-  /** Encodes the value of a revision once, however many groups send it. */
+  /** Encodes the value of a revision once, no matter how many groups send it. */
   itemOf(value: Value, revision: number, encode: (id: number, value: Value) => string): string {
     if (this.#itemRevision !== revision) {
       this.#itemRevision = revision;
@@ -185,25 +185,25 @@ export class Channel {
   }
 }
 
-/** One round of so many is timed. */
+/** One in this many rounds is timed. */
 const timedEvery = 16;
 
 /**
- * Knows which changes were told in the last two rounds of the event loop. At the end of a round uWebSockets.js sends what was published in
- * it. So when it drops a frame, that frame was published in this round or in the one before.
+ * Knows the changes of the last two rounds of the event loop. uWebSockets.js sends published frames at the end of the round, so a frame
+ * that it drops was published in this round or the one before.
  */
 export class Rounds {
-  /** The revision before the first change of this round, and that of the round before; undefined: nothing was told in it. */
+  /** The revision before the first change of this round and of the one before; undefined: the round had no change. */
   #current: number | undefined = undefined;
   #previous: number | undefined = undefined;
 
   #count = 0;
-  /** When the first change of the round that was timed last was told. */
+  /** The time of the first change of the round that was timed last. */
   #beganMs = 0;
-  /** From the first change of a round until what its observers had sent in this round is with the sockets; of one round in sixteen. */
+  /** The time from the first change of a round until the sockets have what its observers sent, of one round in sixteen. */
   readonly durations = new Durations();
 
-  /** Notes that the change of a revision is being told; returns whether `time` is to be called once its observers know it. */
+  /** Notes the revision of a change; returns whether the caller has to call `time` once the observers are notified. */
   note(revision: number): boolean {
     if (this.#current !== undefined) return false;
     this.#current = revision - 1;
@@ -213,12 +213,12 @@ export class Rounds {
     return true;
   }
 
-  /** Times the round. What the observers have put off until its end is done before this is over. */
+  /** Times the round, including what the observers have deferred to its end. */
   time(): void {
     setImmediate(this.#endTiming);
   }
 
-  /** Returns a revision up to which every frame has left; `newest` is the revision of the hub. */
+  /** Returns a revision up to which every frame has been sent; `newest` is the revision of the hub. */
   leftUpTo(newest: number): number {
     return Math.min(this.#previous ?? newest, this.#current ?? newest);
   }

@@ -1,5 +1,5 @@
-// The handshake of a WebSocket. It is answered when the session is ready. By then its filters have been compiled, and asked about
-// all parameters in slices, between which other clients have theirs.
+// The handshake of a WebSocket. The hub answers it when the session is ready: its filters are compiled and have been asked about
+// all parameters, in slices that leave time for other clients.
 
 import { HubError } from '../../../model/error.ts';
 import type { Origin } from '../../../model/parameter.ts';
@@ -27,10 +27,7 @@ export interface HandshakeContext {
   readonly originOf: (principal: Principal, remoteAddress: string) => Origin;
 }
 
-/**
- * Begins the handshake that a request asks for. Errors: `upgrade-required`, `bad-request`, `too-many-clients`, `unavailable`. Other mistakes are answered
- * later.
- */
+/** Begins a handshake. Errors: `upgrade-required`, `bad-request`, `too-many-clients`, `unavailable`. Further errors are answered later. */
 export function beginHandshake(
   context: HandshakeContext,
   response: HttpResponse,
@@ -89,7 +86,7 @@ class Handshake implements Task {
     if (this.#exchange.isAborted) this.#session?.close();
     else {
       try {
-        clients.checkOpen(); // when the hub stops, the socket would be cut with it, without a goodbye
+        clients.checkOpen(); // a shutdown would cut the new socket without a close frame
         expectPresent(principal);
         if (this.#prepare(endMs)) return true;
         this.#exchange.upgrade(() => this.#upgrade(this.#session!));
@@ -118,7 +115,7 @@ class Handshake implements Task {
   }
 }
 
-/** What a handshake has to say, and what whoever says otherwise is told (RFC 6455 sections 4.2.1 and 4.4). */
+/** The required headers, and the error for a request without them (RFC 6455 sections 4.2.1 and 4.4). */
 const fields: readonly (readonly [
   name: string,
   isRight: (value: string) => boolean,
@@ -134,7 +131,7 @@ const fields: readonly (readonly [
 ];
 const names = fields.map(([name]) => name.toLowerCase());
 
-/** What is wrong with a request that uWebSockets.js takes for none, since it has no key of that length. */
+/** Returns the error for a request that uWebSockets.js does not see as a handshake because its key has the wrong length. */
 export function whyNoHandshake(request: HttpRequest): HubError {
   try {
     if (request.getHeader('sec-websocket-key') !== '') expectHandshake(request);
@@ -144,7 +141,7 @@ export function whyNoHandshake(request: HttpRequest): HubError {
   return new HubError('upgrade-required', '/ws: expected a WebSocket handshake, got plain HTTP');
 }
 
-/** Checks that a request is a handshake. Errors: `upgrade-required` for one of another kind; `bad-request` for one that makes no sense. */
+/** Checks that a request is a handshake. Errors: `upgrade-required` if it is none; `bad-request` if it is invalid. */
 function expectHandshake(request: HttpRequest): void {
   const values = joinedHeaders(request, ...names);
   for (const [index, [name, isRight, expected, code]] of fields.entries()) {

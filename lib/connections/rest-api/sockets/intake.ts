@@ -1,6 +1,6 @@
-// The intake takes what WebSocket clients send, and hands it to their sessions. It takes nearly everything as it comes. When a round of
-// the event loop has lasted long, it puts messages into the backlog of their client, which it takes when it is the client's turn. It
-// closes a client whose backlog gets too long; one that is at most 64 KiB ahead of the hub only when others of its user or network flood.
+// Receives what WebSocket clients send, and passes it to their sessions, nearly always at once. When a round of the event loop has lasted
+// long, it puts messages into the backlog of their client, and takes them from there when it is the client's turn. It closes a client whose
+// backlog gets too long. If the backlog is at most 64 KiB, it does so only when other clients of the same user or network flood.
 
 import { type Account, held } from '../../../model/held-bytes.ts';
 import { closeCodes } from '../../../wire/protocol.ts';
@@ -12,13 +12,13 @@ import { type Round, StandStill } from '../pacing/round.ts';
 import type { Settings } from '../settings.ts';
 import type { Session, Socket } from './socket-protocol.ts';
 
-/** A client with a backlog of at most so many bytes is not closed, unless others of its share flood. */
+/** A client with a backlog of at most this size is not closed, unless other clients of its share flood. */
 const [leastBytes] = limits.backlogBytes.setting;
-/** Whose grace it is. */
+/** The key of what all clients share. */
 const everybody = '';
-/** It is looked how far ahead a client is each time that so many bytes more wait. */
+/** A backlog is checked each time that it has grown by this much. */
 const lookAheadBytes = 4096;
-/** After so many messages of a slice, or so many bytes, the intake looks at the clock. */
+/** Within a slice the intake checks the clock after so many messages or bytes. */
 const lookEvery = 8;
 const lookEveryBytes = 4096;
 
@@ -28,15 +28,15 @@ export class Intake {
   readonly #hits: LimitHits;
   readonly #maxBytes: number;
   readonly #waiting = new Map<Session, Waiting>();
-  /** How many bytes wait of all clients. */
+  /** The bytes in all backlogs. */
   totalBytes = 0;
   readonly #grace = new TokenBuckets(lateBacklog.graceMessages, lateBacklog.gracePerSecond);
   readonly #graceWhenStill = new TokenBuckets(lateBacklog.stillMessages, lateBacklog.gracePerSecond);
   readonly #standStill = new StandStill();
-  /** How many clients of each share, and of all, may still be closed before all of theirs have to keep close to the hub. */
+  /** How many more clients of each share, and of all, the hub may close before it closes all of them that are only a little ahead. */
   readonly #floods = new TokenBuckets(lateBacklog.floods, lateBacklog.floodsPerSecond);
   readonly #floodsOfAll = new TokenBuckets(lateBacklog.floodsOfAll, lateBacklog.floodsOfAllPerSecond);
-  /** What came of pings and pongs in a round that had lasted long. */
+  /** Pings and pongs that arrived in a round that had lasted long. */
   readonly #control = new Map<Session, Ahead>();
   #controlRound = 0;
 
@@ -47,7 +47,7 @@ export class Intake {
     this.#maxBytes = backlogBytes;
   }
 
-  /** Hands a message to the session of a socket, now or later. */
+  /** Passes a message to the session of a socket, now or later. */
   message(socket: Socket, message: ArrayBuffer, isBinary: boolean): void {
     const { session } = socket.getUserData();
     const hasTime = this.#round.hasTime(message.byteLength, atOnceMs);
@@ -59,7 +59,7 @@ export class Intake {
     } else this.#keep(waiting ?? this.#wait(socket), message, isBinary);
   }
 
-  /** Counts a ping or a pong; uWebSockets.js has answered it. */
+  /** Counts a ping or a pong. uWebSockets.js has already answered it. */
   control(socket: Socket, bytes: number): void {
     if (this.#round.hasTime(bytes, atOnceMs)) return;
     if (this.#controlRound !== this.#round.number) this.#control.clear();
@@ -74,7 +74,7 @@ export class Intake {
     if (ahead.isToLook && this.#isTooMuch(ahead)) this.#end(socket);
   }
 
-  /** Counts a pong, and tells the session once all that came before it has been received. */
+  /** Counts a pong, and reports it to the session once the session has received all earlier messages. */
   pong(socket: Socket, bytes: number): void {
     this.control(socket, bytes);
     if (bytes > 0) return;
@@ -84,18 +84,18 @@ export class Intake {
     else waiting.hasPonged = true;
   }
 
-  /** No message comes any more. */
+  /** Stops. No message may follow. */
   stop(): void {
     this.#standStill.stop();
   }
 
-  /** Goes on with a session that was busy. */
+  /** Continues with a session that was busy. */
   resume(session: Session): void {
     const waiting = this.#waiting.get(session);
     if (waiting !== undefined) this.#queue.add(waiting);
   }
 
-  /** Forgets the backlog of a session that is over. */
+  /** Drops the backlog of a session that has ended. */
   forget(session: Session): void {
     const waiting = this.#waiting.get(session);
     if (waiting === undefined) return;
@@ -128,7 +128,7 @@ export class Intake {
     else waiting.count();
   }
 
-  /** Looks whether too much waits of a client. */
+  /** Whether a client is too far ahead of the hub. */
   #isTooMuch(ahead: Ahead): boolean {
     const { bytes, messages } = ahead;
     const came = ahead.look();
@@ -152,10 +152,10 @@ export class Intake {
     const share = shareOf(principal, remoteAddress);
     if (this.#floods.left(share) > -lateBacklog.floods) this.#floods.take(share);
     if (this.#floodsOfAll.left(everybody) > 0) this.#floodsOfAll.take(everybody);
-    session.end(closeCodes.flooding, 'you send faster than the hub takes it');
+    session.end(closeCodes.flooding, 'you send faster than the hub can process');
   }
 
-  /** Takes messages of a client until then; returns whether there are more that can be taken. */
+  /** Takes messages of a client until a time; returns whether there are more that it can take. */
   #take(waiting: Waiting, endMs: number): boolean {
     const { session, socket } = waiting;
     if (session.isBusy || this.#waiting.get(session) !== waiting) return false;
@@ -188,7 +188,7 @@ export class Intake {
   }
 }
 
-/** Takes so many tokens, if there are any left; returns whether there were. */
+/** Takes this many tokens if that many are left; returns whether it did. */
 function take(buckets: TokenBuckets, key: string, count: number): boolean {
   const isLeft = buckets.has(key, count);
   if (isLeft) buckets.take(key, count);
@@ -201,7 +201,7 @@ class Ahead {
   bytes = 0;
   messages = 0;
   #lookAtBytes = lookAheadBytes;
-  /** How many messages came since the last look; a long one counts once for each of its KiB. */
+  /** How many messages have arrived since the last check; a long one counts once for each of its KiB. */
   #came = 0;
 
   constructor(share: string) {
@@ -224,7 +224,7 @@ class Ahead {
     return this.bytes >= this.#lookAtBytes;
   }
 
-  /** Returns how many messages have come since the last look, of which a long one counts for several. */
+  /** Returns how many messages have arrived since the last check, and resets that count. */
   look(): number {
     const came = this.#came;
     this.#came = 0;
@@ -243,7 +243,7 @@ class Waiting implements Task {
   readonly ahead: Ahead;
   readonly advance: Task['advance'];
   readonly account: Account;
-  /** Whether the client has answered a ping meanwhile. */
+  /** Whether the client has answered a ping in the meantime. */
   hasPonged = false;
 
   constructor(socket: Socket, advance: Task['advance'], end: () => void) {
@@ -261,23 +261,23 @@ class Waiting implements Task {
     this.account = held.open({ kind: 'messages', owner: this.share, letGo });
   }
 
-  /** What is beyond that for which no client is closed counts as held for it. */
+  /** Accounts for the part of the backlog beyond the size for which no client is closed. */
   count(): void {
     this.account.set(Math.max(0, this.backlog.bytes - leastBytes));
   }
 }
 
-/** Many clients at once have one short message each that waits, as when all come back; who has more gets larger pieces. */
+/** Small, because after a reconnect many clients have one short message waiting each. Longer backlogs get larger pieces. */
 const firstPieceBytes = 1024;
-/** The system takes back pieces of this size as soon as they are free. */
+/** The operating system takes back pieces of this size as soon as they are free. */
 const pieceBytes = 256 * 1024;
-/** The head of a frame of a client has at least so many bytes. */
+/** A frame header of a client has at least this many bytes. */
 const headBytes = 6;
-/** The marks of messages that were taken are forgotten in runs of this length. */
+/** The marks of messages that were taken are dropped in runs of this length. */
 const forgottenRun = 4096;
 const binaryFlag = 1;
 
-/** The backlog of a WebSocket client: its messages that wait for the hub, in their order. They are kept in a few large pieces of memory. */
+/** The backlog of a WebSocket client: its waiting messages, in order, in a few large pieces of memory. */
 export class Backlog {
   #pieces: Uint8Array[] = [];
   /** Where the last piece is free, and where the first piece is still needed. */
@@ -286,7 +286,7 @@ export class Backlog {
   /** For each message twice its length, plus 1 if it is binary. */
   #marks: number[] = [];
   #next = 0;
-  /** How many bytes wait, as they came over the wire. */
+  /** How many bytes wait, as received on the wire. */
   bytes = 0;
 
   /** How many messages wait. */
@@ -294,7 +294,7 @@ export class Backlog {
     return this.#marks.length - this.#next;
   }
 
-  /** Keeps a copy of a message. */
+  /** Appends a copy of a message. */
   put(message: ArrayBuffer, isBinary: boolean): void {
     const length = message.byteLength;
     let last = this.#pieces.at(-1);
@@ -309,7 +309,7 @@ export class Backlog {
     this.bytes += headBytes + length;
   }
 
-  /** Takes out the oldest message; undefined: none waits. */
+  /** Takes the oldest message; undefined: none waits. */
   take(): { readonly message: ArrayBuffer; readonly isBinary: boolean } | undefined {
     const mark = this.#marks[this.#next];
     if (mark === undefined) return undefined;

@@ -1,13 +1,13 @@
-// A selection is the parameters that a filter lets through. A filter that takes long is asked about each parameter once, in slices of
-// work, before its client hears of any change. So the cost of a change does not depend on the filters.
+// A selection is the parameters that a filter lets through. A slow filter is asked about each parameter once, in slices, before its client
+// is notified of changes. So the cost of a change does not depend on the filters.
 
 import type { Parameter } from '../../../model/parameter.ts';
 import type { Filter } from '../filters/filter.ts';
 import type { FanOut } from './fan-out.ts';
 
-/** A filter of at most so much work is asked again each time. */
+/** A filter with at most this much work is asked again for each change. */
 const maxQuickWork = 1;
-/** After so much work the selection looks at the clock. The slowest filter takes some milliseconds for one parameter. */
+/** The selection checks the clock after this much work. The slowest filter takes some milliseconds for one parameter. */
 const stepWork = 200;
 
 export class Selection {
@@ -28,7 +28,7 @@ export class Selection {
     this.#isReady = filter.work <= maxQuickWork;
   }
 
-  /** Whether it may be used: it has been prepared, or needs no preparation. */
+  /** Whether it may be used: it is prepared, or needs no preparation. */
   get isReady(): boolean {
     return this.#isReady;
   }
@@ -36,7 +36,7 @@ export class Selection {
   has(parameter: Parameter): boolean {
     const id = this.#lastAsked === 0 ? undefined : this.#fanOut.idOf(parameter);
     if (id !== undefined && id <= this.#lastAsked) return (this.#answers[id >>> 3]! & (1 << (id & 7))) !== 0;
-    return this.#filter(parameter.address); // the filter takes no time, or the parameter has come or gone since
+    return this.#filter(parameter.address); // the filter is quick, or the parameter was added or removed later
   }
 
   /** Asks the filter about parameters until a time; returns whether there are more. */

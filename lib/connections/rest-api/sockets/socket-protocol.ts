@@ -1,4 +1,4 @@
-// What a protocol of `/ws` does for the room, and what the room gives it; and what the room knows of a client, whatever protocol it speaks.
+// The contract between `/ws` and its protocols, and what the server knows of a client, whichever protocol it speaks.
 
 import type { Origin } from '../../../model/parameter.ts';
 import type { WebSocket } from '../../../net/uws.ts';
@@ -21,26 +21,25 @@ export interface Protocol {
   readonly name: ConnectedClient['protocol'];
   /** The subprotocol of the handshake (RFC 6455 section 1.9); empty: there is none. */
   readonly subprotocol: string;
-  /** Begins a session. Errors: `bad-request` for a query that makes no sense. */
+  /** Begins a session. Errors: `bad-request` for an invalid query. */
   accept(handshakeRequest: HandshakeRequest, query: string): Session;
-  /** Says goodbye to every client (close code 1001). */
+  /** Closes every client (close code 1001). */
   close(): void;
 }
 
-/** Whose handshake it is. */
+/** The client whose handshake it is. */
 export interface HandshakeRequest {
   readonly principal: Principal;
   readonly origin: Origin;
-  /** Where it comes from. */
   readonly remoteAddress: string;
 }
 
-/** Hands a frame to the sockets that subscribe to a topic. */
+/** Sends a frame to the sockets that subscribe to a topic. */
 export interface Publisher {
   publish(topic: ArrayBuffer, frame: Uint8Array): void;
 }
 
-/** What all that serves clients has: the hub, and parts of the server. */
+/** The hub and the parts of the server that everything that serves clients needs. */
 export interface ServerParts {
   readonly hub: HubPort;
   readonly settings: Settings;
@@ -51,57 +50,54 @@ export interface ServerParts {
   readonly queue: FairQueue;
 }
 
-/** What a protocol is made of. */
+/** The dependencies of a protocol. */
 export interface ProtocolContext extends ServerParts {
   readonly apps: Publisher;
   readonly round: Round;
-  /** Goes on with the messages of a session that was busy. */
+  /** Continues with the messages of a session that was busy. */
   readonly resume: (session: Session) => void;
   readonly fanOut: FanOut;
-  /** To be told how many characters of texts were published, once for each socket. */
+  /** Called with the number of characters of published texts, counted once for each socket. */
   readonly notePublished: (characters: number) => void;
-  /** What a visitor may see: no client is told more. It is the filter of the settings, and that of its rights. */
+  /** Returns the filter of what a principal may see: the filter of the settings and that of its rights. */
   readonly boundOf: (principal: Principal) => Filter;
 }
 
 export type Socket = WebSocket<ConnectedClient>;
 
-/** The payload of a ping that asks for no more than whether the client is there. */
+/** The payload of a ping that only checks whether the client still answers. */
 export const heartbeatPayload = 'there?';
 
 /** One client, from the handshake to the end of its socket. */
 export interface Session {
-  /** Works until a time on what has to be done before the socket opens; returns whether there is more. */
+  /** Prepares the session until a time, before its socket opens; returns whether there is more to do. */
   prepare(endMs: number): boolean;
   open(socket: Socket): void;
-  /** true: it works on its last message, or many answers are unread or wait, so the next messages wait. The intake is told when that is over. */
+  /** Whether the next messages wait: its last one is not finished, or many answers are unread or pending. The session then calls `resume`. */
   readonly isBusy: boolean;
-  /** What the hub does for it comes in this line of its share. */
+  /** The line within its share in which the hub works for it. */
   readonly line: object;
-  /** What the hub holds for it. */
+  /** How many bytes the hub holds for it. */
   readonly unreadBytes: number;
   receive(message: ArrayBuffer, isBinary: boolean): void;
-  /** Is called when uWebSockets.js has dropped something that was published, since too much waits for the client already. */
+  /** Called when uWebSockets.js has dropped a published frame because too much is already unread. */
   dropped(): void;
-  /** Is called when the client has read. */
+  /** Called when the client has read. */
   drained(): void;
-  /** Asks the client whether it is there, unless something waits for it already. */
+  /** Pings the client, unless it has unread frames. */
   ping(): void;
-  /** Is called when the client has answered a ping without a payload, and all that it sent before has been received. */
+  /** Called when the client has answered a ping without a payload, and everything it sent before has been received. */
   ponged(): void;
-  /** Says goodbye, and closes the socket; once that is gone it does nothing. */
+  /** Closes the socket with a code; does nothing once the socket is gone. */
   end(code: CloseCode, reason: string): void;
-  /** Is called when its socket is gone. */
+  /** Called when its socket is gone. */
   close(): void;
-  /** Tells how it is doing; `nowMs` is the time of the monotonic clock. */
+  /** Returns the state of the connection; `nowMs` is on the monotonic clock. */
   status(nowMs: number): SessionStatus;
   interests(): Interests;
 }
 
-/**
- * A client that is connected, as uWebSockets.js keeps it with its socket. It copies the fields, so it is no object of a class. `since`
- * gives milliseconds since 1970.
- */
+/** A connected client, as uWebSockets.js stores it with its socket. It copies fields, so this is no class. `since` returns Unix milliseconds. */
 export interface ConnectedClient {
   readonly id: number;
   readonly remoteAddress: string;
@@ -109,11 +105,11 @@ export interface ConnectedClient {
   readonly since: () => number;
   readonly principal: Principal;
   readonly session: Session;
-  /** Whether the hub has cut its socket rather than close it with a code. */
+  /** Whether the hub has cut its socket instead of closing it with a code. */
   isCut?: boolean;
 }
 
 /** A client that is behind and has read nothing for this long is stalled. */
 export const stalledAfterMs = 1000;
-/** How many patterns of a client are shown. */
+/** How many patterns of a client operators see. */
 export const shownPatterns = 20;

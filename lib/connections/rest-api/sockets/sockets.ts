@@ -1,4 +1,4 @@
-// The WebSocket `/ws`: its clients speak one of two protocols, and all of them hear what one fan-out tells.
+// The WebSocket `/ws`. Its clients speak one of two protocols; one fan-out delivers the changes to all of them.
 
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import type { TemplatedApp, WebSocketBehavior } from '../../../net/uws.ts';
@@ -20,36 +20,36 @@ import { UnreadWatch } from './user-shares.ts';
 import { serveV1 } from './v1/v1-protocol.ts';
 
 export interface Sockets {
-  /** Serves `/ws` on an app; returns a function that tells whether a socket of the app is open. */
+  /** Serves `/ws` on an app; returns a function that reports whether a socket of the app is open. */
   serve(app: TemplatedApp, admit: Router['admit']): () => boolean;
   readonly count: number;
-  /** What clients may speak. */
+  /** The protocols that clients may speak. */
   readonly protocols: readonly ConnectedClient['protocol'][];
   readonly fanOut: Pick<FanOut, 'changes' | 'rounds' | 'lost'>;
   clients(): Iterable<ConnectedClient>;
-  /** Tells a change to every client that asked for its parameter. */
+  /** Sends a change to every client that subscribes to its parameter. */
   readonly notify: (change: Change) => void;
-  /** Tells clients of a parameter that is new. */
+  /** Announces a new parameter to clients. */
   readonly declare: (parameter: Parameter) => void;
-  /** Forgets a parameter that is no more. */
+  /** Forgets a parameter that the hub has removed. */
   readonly forget: (parameter: Parameter) => void;
-  /** Tells clients which parameters have become stale or fresh. */
+  /** Reports to clients which parameters have become stale or fresh. */
   readonly reportStale: (parameters: Iterable<Parameter>) => void;
-  /** Tells clients that fires of other hubs were lost. */
+  /** Reports to clients that fires of other hubs were lost. */
   readonly reportLost: (fires: LostFires) => void;
-  /** Closes the sockets of visitors that have left; those that may return are told so. */
+  /** Closes the sockets of principals that are no longer signed in; the close code says whether the client may return. */
   dismiss(departures: readonly Departure[]): void;
-  /** Says goodbye to every client (close code 1001), and refuses handshakes; returns whether there is anybody to hear it. */
+  /** Closes every client (close code 1001) and refuses handshakes; returns whether there were clients or handshakes. */
   close(): boolean;
 }
 
 interface SocketsOptions extends Omit<ProtocolContext, 'fanOut' | 'notePublished' | 'boundOf' | 'resume'> {
   readonly originOf: (principal: Principal, remoteAddress: string) => Origin;
-  /** Is called when a socket has come (1) or gone (-1). */
+  /** Called when a socket opens (1) or closes (-1). */
   readonly countSocket: (step: 1 | -1) => void;
 }
 
-/** Creates what serves `/ws`, on one app or several. */
+/** Creates the server of `/ws`, for one app or several. */
 export function serveSockets({ originOf, countSocket, ...options }: SocketsOptions): Sockets {
   const { settings, log, hits, round, queue } = options;
   const fanOut = new FanOut();
@@ -71,9 +71,9 @@ export function serveSockets({ originOf, countSocket, ...options }: SocketsOptio
       let openSockets = 0;
       app.ws<ConnectedClient>('/ws', {
         maxPayloadLength: limits.frameBytes.default,
-        maxBackpressure: settings.limits.unreadBytes, // uWebSockets.js drops what comes beyond, and tells the session
+        maxBackpressure: settings.limits.unreadBytes, // beyond it, uWebSockets.js drops frames and calls `dropped`
         idleTimeout: limits.idleMs.default / 1000,
-        sendPingsAutomatically: false, // it would ping so late that only 16 s are left for the answer
+        sendPingsAutomatically: false, // uWebSockets.js pings so late that the client has only 16 s to answer
         upgrade(response, request, socketContext) {
           admit(response, request, { act: 'write', need: 'entry' }, (asked, kept, principal) =>
             beginHandshake(handshake, asked, kept, principal, socketContext),
@@ -114,7 +114,7 @@ export function serveSockets({ originOf, countSocket, ...options }: SocketsOptio
   };
 }
 
-/** Closes the sockets of visitors that have left. */
+/** Closes the sockets of principals that are no longer signed in. */
 function dismiss(clients: ClientRegister, departures: readonly Departure[]): void {
   const mayReturn = new Map<Principal, boolean>(departures.map((one) => [one.signedIn, one.mayReturn]));
   for (const { principal, session } of [...clients.clients()]) {
@@ -124,7 +124,7 @@ function dismiss(clients: ClientRegister, departures: readonly Departure[]): voi
   }
 }
 
-/** What happens to the sockets of an app. `count` is called when one has opened or closed. */
+/** The socket handlers of an app. They call `count` when a socket opens or closes. */
 function handlersOf(
   clients: ClientRegister,
   intake: Intake,
@@ -160,24 +160,21 @@ function handlersOf(
 /** The close code of a socket that ended without a close frame (RFC 6455 section 7.1.5). No client can send it. */
 const cutCode = 1006;
 
-/** The reasons of uWebSockets.js, as its binary has them, and the limits. */
+/** Maps the close reasons in the binary of uWebSockets.js to limits. */
 export const limitsByReason: ReadonlyMap<string, LimitName> = new Map([
   ['Received too big message', 'frameBytes'],
   ['WebSocket timed out from inactivity', 'idleMs'],
 ]);
 
-/**
- * The limit that a client has gone past whose socket is gone; undefined: none. The server cuts sockets by itself, and gives a reason in
- * words.
- */
+/** Returns the limit that a closed client exceeded; undefined: none. The server cuts such sockets itself and gives its reason as text. */
 export function limitOfCut(code: number, reason: ArrayBuffer): LimitName | undefined {
   return code === cutCode ? limitsByReason.get(Buffer.from(reason).toString()) : undefined;
 }
 
-// Pings every client in turn, whether it is silent or not: so nobody who is there is silent for long, and no proxy on the way takes a
-// socket for one that is no longer used. Who is silent for longer than `idleMs` is cut by uWebSockets.js.
+// Pings every client in turn, silent or not. So no live client is silent for long, and no proxy on the way drops a socket as unused.
+// uWebSockets.js cuts a client that is silent for longer than `idleMs`.
 
-/** A client is pinged about once in so many beats. */
+/** Each client is pinged about once in this many beats. */
 const beatsPerRound = 30;
 
 interface Clients {
@@ -189,7 +186,7 @@ export class Heartbeat {
   readonly #clients: Clients;
   readonly #beatMs: number;
   #timer: NodeJS.Timeout | undefined;
-  /** Where this round is; undefined: the first one has not begun. */
+  /** The position in this round; undefined: the first one has not begun. */
   #walk: Iterator<ConnectedClient> | undefined;
   #beat = 0;
 
@@ -198,7 +195,7 @@ export class Heartbeat {
     this.#beatMs = beatMs;
   }
 
-  /** To be told when a client has come. */
+  /** Starts the heartbeat. Call this when a client connects. */
   came(): void {
     this.#timer ??= setInterval(() => this.#pingSome(), this.#beatMs).unref();
   }
@@ -210,7 +207,7 @@ export class Heartbeat {
     this.#beat = 0;
   }
 
-  /** Those who come while a round is under way are at its end, and may have to wait for the next one. */
+  /** Clients that connect during a round are at its end, and may have to wait for the next one. */
   #pingSome(): void {
     const { size } = this.#clients;
     if (size === 0) {

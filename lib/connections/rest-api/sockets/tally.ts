@@ -9,7 +9,7 @@ export class Tally {
     this.bytes += bytes;
   }
 
-  /** What was added since the tally stood at `frames` and `bytes`. */
+  /** Returns what was added since the tally stood at `frames` and `bytes`. */
   since({ frames, bytes }: Sent): Sent {
     return { frames: this.frames - frames, bytes: this.bytes - bytes };
   }

@@ -1,5 +1,5 @@
-// What all WebSocket clients of one user cost together: their subscriptions, and what the hub holds for those that do not read. Of clients
-// that are nobody in particular, those of one network count together.
+// What all WebSocket clients of one user cost together: their subscriptions, and the memory that the hub holds for those that do not read.
+// Clients without a user count by network.
 
 import { type Account, held } from '../../../model/held-bytes.ts';
 import { type CloseCode, closeCodes } from '../../../wire/protocol.ts';
@@ -13,7 +13,7 @@ import type { ConnectedClient, Socket } from './socket-protocol.ts';
 export interface Cost {
   readonly subscriptions: number;
   readonly steps: number;
-  /** How long their patterns are, in characters. */
+  /** The length of their patterns in characters. */
   readonly text: number;
 }
 
@@ -34,7 +34,7 @@ type Limits = Pick<Settings['limits'], 'subscriptionsPerUser' | 'stepsPerUser' |
 
 const nothing: Cost = { subscriptions: 0, steps: 0, text: 0 };
 
-/** Counts the subscriptions of each share. It is as large as there are clients. */
+/** Counts the subscriptions of each share. Its size is bounded by the number of clients. */
 export class SubscriptionShares {
   readonly #limits: Limits;
   readonly #shares = new Map<string, Cost>();
@@ -43,7 +43,7 @@ export class SubscriptionShares {
     this.#limits = limits;
   }
 
-  /** Has a client of a share cost something else. Errors: `bad-request`; then nothing has changed. */
+  /** Replaces the cost of one client of a share. Errors: `bad-request`; then nothing has changed. */
   change(share: string, before: Cost, after: Cost): void {
     const { subscriptions, steps, text } = this.#shares.get(share) ?? nothing;
     const next = {
@@ -72,15 +72,15 @@ function tooMuch(limit: keyof Limits, what: string, share: string): LimitError {
 }
 
 /**
- * How much those may hold together that were closed, and have not read as far as their close frame: so much, and so much again in the two minutes
- * for which uWebSockets.js may keep a socket.
+ * How much the hub may hold for closed clients that have not read up to their close frame: this much, and this much again in each two
+ * minutes, for which uWebSockets.js may keep a socket.
  */
 const lingeringBytes = 16 * 1024 * 1024;
 const lingering = new TokenBuckets(lingeringBytes, lingeringBytes / 120);
-/** Whose bytes they are. */
+/** The key of what all clients share. */
 const everybody = '';
 
-/** Closes a socket with a code. When too much is held for others who were closed, one that does not read is cut: so the hub holds nothing for it. */
+/** Closes a socket with a code. When too much is already held for closed clients, it cuts a client that does not read, which frees its memory. */
 export function closeSocket(socket: Socket, code: CloseCode, reason: string): void {
   const bytes = socket.getBufferedAmount();
   if (bytes > 0 && lingering.left(everybody) < bytes) {
@@ -97,36 +97,36 @@ interface Clients {
   has(client: ConnectedClient): boolean;
 }
 
-/** How often some of the clients are looked at, and how many. */
+/** How often the watch looks at some of the clients, and at how many. */
 const lookMs = 50;
 const lookedAtOnce = 1000;
 
-/** After so many characters of texts that were published all clients are looked at. */
+/** After this many characters of published texts the watch looks at all clients. */
 const lookEveryCharacters = 64 * 1024 * 1024;
 
-/** A client that does not read, and what the hub holds for it. */
+/** A client that does not read, and how much the hub holds for it. */
 type Unread = readonly [client: ConnectedClient, bytes: number];
 
-/** What the hub holds for the clients of a share, as the last walk has found it. */
+/** What the hub held for the clients of a share at the last walk. */
 interface ShareHeld {
-  /** The one for which it holds the most is the last. */
+  /** In ascending order of what the hub holds for them. */
   readonly clients: Unread[];
   readonly account: Account;
 }
 
 /**
- * Looks at what clients do not read. Where one share holds too much, or the hub for all together, it ends those that hold the most. As long
- * as there are so few clients that they cannot hold that much, it does not look.
+ * Watches what clients do not read. If one share holds too much, or the hub holds too much for all together, the watch ends the clients
+ * that hold the most. It does not run while there are too few clients to hold that much.
  */
 export class UnreadWatch {
   readonly #clients: Clients;
-  /** How much is held for a client, and for all of a share. */
+  /** How much may be held for one client, and for all of a share. */
   readonly #mostOfOne: number;
   readonly #most: number;
   readonly #hits: LimitHits;
   #timer: NodeJS.Timeout | undefined;
   #walk: Iterator<ConnectedClient> | undefined;
-  /** How many clients this walk has come by. */
+  /** How many clients this walk has passed. */
   #count = 0;
   #found = new Map<string, Unread[]>();
   readonly #held = new Map<string, ShareHeld>();
@@ -143,18 +143,18 @@ export class UnreadWatch {
     this.#hits = hits;
   }
 
-  /** To be told how many clients there are when another one has come. */
+  /** Called with the number of clients when another one has connected. */
   came(count: number): void {
     if (this.#timer === undefined && this.#mayBeTooMuch(count))
       this.#timer = setInterval(() => this.#look(), lookMs).unref();
   }
 
-  /** To be told how many characters of texts were published, once for each client: some of them can be full before it is time to look. */
+  /** Called with the number of characters of published texts, counted once for each client. Some clients may be full before the next look. */
   published(characters: number): void {
     this.#untilLook -= characters;
     if (this.#untilLook > 0) return;
     this.#untilLook = lookEveryCharacters;
-    if (this.#timer !== undefined) setImmediate(() => this.#lookAtAll()); // within this call a client that is ended may be at work
+    if (this.#timer !== undefined) setImmediate(() => this.#lookAtAll()); // not within this call: a client that it ends may be in use
   }
 
   stop(): void {
@@ -164,7 +164,7 @@ export class UnreadWatch {
     this.#held.clear();
   }
 
-  /** Together with the other things that it holds the hub may hold too much when clients could hold a quarter of it. */
+  /** Whether the clients could hold a quarter of what the hub may hold. Together with everything else that could be too much. */
   #mayBeTooMuch(count: number): boolean {
     return count * this.#mostOfOne > Math.min(this.#most, held.mostBytes / 4);
   }
@@ -206,7 +206,7 @@ export class UnreadWatch {
     }
     for (const [share, found] of shares) {
       const account = this.#held.get(share)?.account ?? this.#open(share);
-      // a walk takes some time, and the others have gone meanwhile
+      // clients may have disconnected during the walk
       const clients = found.filter(([client]) => this.#clients.has(client)).sort(([, one], [, other]) => one - other);
       this.#held.set(share, { clients, account });
       const bytes = clients.reduce((sum, one) => sum + one[1], 0);
@@ -225,7 +225,7 @@ export class UnreadWatch {
     return account;
   }
 
-  /** Ends those clients that hold the most, until so many bytes are free; returns how many are. */
+  /** Ends the clients that hold the most until this many bytes are free; returns how many are. */
   #end(clients: Unread[], bytes: number, limit: 'unreadBytesPerUser' | 'heldBytes'): number {
     let free = 0;
     while (free < bytes) {
@@ -234,7 +234,7 @@ export class UnreadWatch {
       free += unread!;
       if (!this.#clients.has(client)) continue;
       this.#hits.add(limit, client.remoteAddress);
-      client.session.end(closeCodes.stalled, 'the clients of your user do not read');
+      client.session.end(closeCodes.stalled, 'your clients do not read what the hub sends');
     }
     return free;
   }

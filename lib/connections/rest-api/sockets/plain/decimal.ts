@@ -1,9 +1,9 @@
-// Reads and writes decimal numbers as bytes, without making a text of them. Nearly all numbers on a socket are decimal. Where the result
-// would not be exactly that of `Number` and `String`, both functions give up, and leave the number to the slower way.
+// Reads and writes decimal numbers as bytes, without a text in between. Nearly all numbers on a socket are decimal. Where the result
+// would differ from that of `Number` or `String`, both functions give up and leave the number to those.
 
-/** A number of so many digits is a whole number below 2^53, divided by a power of ten below 10^22. That division rounds once. */
+/** A number with at most this many digits is an integer below 2^53, divided by a power of ten below 10^22. That division rounds once. */
 const maxReadDigits = 15;
-/** No number with so few decimals is written with an exponent. */
+/** A number with at most this many decimals is never written with an exponent. */
 const maxWrittenDecimals = 6;
 const maxWritten = 2 ** 31 - 1;
 const powersOfTen = Array.from({ length: maxReadDigits }, (_, exponent) => 10 ** exponent);
@@ -14,7 +14,7 @@ const zero = 0x30;
 /** The most bytes that `writeDecimal` writes. */
 export const maxDecimalBytes = 12;
 
-/** Reads all bytes of a range, such as `-12.5`; undefined: it is written in another way (`1e3`, `.5`, `5.`, `+5`), or too long. */
+/** Reads all bytes of a range, such as `-12.5`; undefined: they have another form (`1e3`, `.5`, `5.`, `+5`), or are too long. */
 export function readDecimal(bytes: Uint8Array, from: number, to: number): number | undefined {
   const first = bytes[from] === minus ? from + 1 : from;
   if (to - first > maxReadDigits + 1) return undefined;
@@ -33,13 +33,13 @@ export function readDecimal(bytes: Uint8Array, from: number, to: number): number
   return first > from ? -number : number;
 }
 
-/** Whether a number begins with zeros that JSON does not allow: `007`. */
+/** Whether a number begins with zeros that JSON forbids: `007`. */
 export function hasLeadingZero(bytes: Uint8Array, from: number): boolean {
   const at = bytes[from] === minus ? from + 1 : from;
   return bytes[at] === zero && isDigit(bytes[at + 1]!);
 }
 
-/** Writes what `String` gives, and returns where it ends; 0: the number has more than six decimals, or more than some nine digits. */
+/** Writes what `String` returns; returns the end. 0: the number has more than six decimals, or more than about nine digits. */
 export function writeDecimal(bytes: Uint8Array, from: number, number: number): number {
   const magnitude = Math.abs(number);
   let decimals = 0;

@@ -1,12 +1,12 @@
-// Encodes the notification of a value: `{"p":"desk/lamp","v":"true"}` (S-09), and lists of them (D-43). A frame that is published is written
-// into the same bytes again and again, since uWebSockets.js copies them. It would copy a text twice.
+// Encodes the notification of a value, `{"p":"desk/lamp","v":"true"}` (S-09), and lists of notifications (D-43). Published frames reuse
+// the same bytes, because uWebSockets.js copies them. It would copy a text twice.
 
 import { toText, type Value } from '../../../../model/value.ts';
 import { maxDecimalBytes, writeDecimal } from './decimal.ts';
 
-/** A longer frame gets bytes of its own. */
+/** A longer frame gets its own bytes. */
 const maxSharedBytes = 1024;
-/** A list ends before it gets longer than this; one text alone may be longer. */
+/** A list ends before it exceeds this length; a single text may be longer. */
 export const listBytes = 64 * 1024;
 const quote = 0x22;
 const closing = 0x7d;
@@ -14,21 +14,21 @@ const comma = 0x2c;
 const listOpening = 0x5b;
 const listClosing = 0x5d;
 
-/** The notification as text. */
+/** Returns a notification as text. */
 export function encodeFrame(address: string, value: Value): string {
   return prefixText(address) + suffixText(value);
 }
 
-/** The bytes of a frame before the value. They are the same for all values of a parameter. */
+/** Returns the bytes of a frame before the value. They are the same for all values of a parameter. */
 export function framePrefix(address: string): Uint8Array {
   return Buffer.from(prefixText(address));
 }
 
 export class FrameEncoder {
   readonly #bytes = Buffer.alloc(maxSharedBytes);
-  /** The first bytes, as many as the index says. */
+  /** The first bytes, by their number. */
   readonly #beginnings: Uint8Array[] = [];
-  /** The prefix that the bytes begin with. */
+  /** The prefix at the start of the bytes. */
   #prefix: Uint8Array | undefined = undefined;
 
   /** Returns the bytes of a frame. They are valid until the next call. */
@@ -75,7 +75,7 @@ export class ListEncoder {
     emit(bytes.subarray(0, end));
   }
 
-  /** Writes a notification and a comma, whose place may become the end of the list; returns where they end; 0: there is no room. */
+  /** Writes a notification and a comma, which the end of the list may replace; returns the end; 0: there is no room. */
   #write(from: number, prefix: Uint8Array, value: Value): number {
     this.#bytes.set(prefix, from);
     const end = writeSuffix(this.#bytes, from + prefix.length, value, listBytes - 1);
@@ -85,12 +85,12 @@ export class ListEncoder {
   }
 }
 
-/** A notification as a list of one. */
+/** Wraps a notification in a list of one. */
 export function listOf(frame: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from('['), frame, Buffer.from(']')]);
 }
 
-/** Writes the value and the end of a notification; returns where they end; 0: there may be no room. A number needs to have its room. */
+/** Writes the value and the end of a notification; returns the end; 0: there may be no room. For a number the caller checks the room. */
 function writeSuffix(bytes: Buffer, from: number, value: Value, mostBytes: number): number {
   let end = typeof value === 'number' ? writeDecimal(bytes, from + 1, value) : 0;
   if (end === 0) {

@@ -1,49 +1,49 @@
-// What takes too long to be published within one round of the event loop waits here: a long text for very many sockets, and each later
-// frame for the same audience. Some milliseconds of it are sent in each round, socket by socket, so that nobody else waits for it.
-// Each socket is sent its frames in order. Of an audience for which too much waits, all sockets fall behind, and catch up.
+// Holds what takes too long to publish within one round of the event loop: a long text for very many sockets, and all later frames for the
+// same audience. In each round it sends some milliseconds of it, socket by socket, so that nobody else waits. Each socket gets its frames
+// in order. If too much waits for an audience, all of its sockets fall behind and catch up.
 
 import type { Value } from '../../../../model/value.ts';
 import type { Publisher } from '../socket-protocol.ts';
 import type { Tally } from '../tally.ts';
 import { type FrameEncoder, listOf } from './frame.ts';
 
-/** A frame that takes longer than this, about, is not published in one go. */
+/** A frame that takes longer than about this time is not published at once. */
 export const longFrameMs = 4;
-/** So many characters wait for one audience at most, and for all of them. A frame counts as some characters more than its value has. */
+/** How many characters may wait for one audience, and for all. A frame counts as `frameCharacters` more than its value has. */
 const maxCharacters = 4 * 1024 * 1024;
 const maxCharactersOfAll = 16 * 1024 * 1024;
 const frameCharacters = 64;
 
-/** Sockets subscribe to a topic; `sent` counts what was published on it. */
+/** A topic that sockets subscribe to; `sent` counts what was published on it. */
 export interface Topic {
   readonly name: ArrayBuffer;
   readonly sent: Tally;
 }
 
-/** A socket that is sent what its audience is told. */
+/** A live socket of an audience. */
 export interface Listener {
-  /** Of what waited when it came it is sent nothing: late frames of a lower number. */
+  /** It gets no late frames with a lower number: those waited before it joined. */
   readonly liveFrom: number;
   sendLate(frame: Uint8Array): void;
-  /** What waits for it is not sent: it has to catch up. */
+  /** It is not sent what waits for it, and has to catch up. */
   missLate(): void;
 }
 
-/** Who is sent a frame: each topic that there is when it leaves. */
+/** The receivers of a frame: all topics that exist when the frame leaves. */
 export interface Audience {
   readonly topics: readonly Topic[];
-  /** How many sockets they have. */
+  /** How many sockets the topics have. */
   readonly members: number;
-  /** Those sockets that are live, and the highest number from which one of them is. */
+  /** The live sockets, and the highest `liveFrom` among them. */
   readonly listeners: ReadonlySet<Listener>;
   readonly lastLiveFrom: number;
-  /** How many fires of triggers it was told. */
+  /** How many fires of triggers it has been sent. */
   readonly fires: number;
-  /** What it will be told in lists; left out: it is told each change in a frame. */
+  /** The changes for its next list; left out: it is sent each change in its own frame. */
   readonly list?: ChangeList | undefined;
 }
 
-/** Changes in their order; both are as long. */
+/** Changes in order; both arrays have the same length. */
 export interface ChangeList {
   readonly prefixes: Uint8Array[];
   readonly values: Value[];
@@ -54,42 +54,42 @@ interface LateFrame {
   readonly prefix: Uint8Array;
   readonly value: Value;
   readonly isLong: boolean;
-  /** The revision of its change, and how many fires the audience had been told before. */
+  /** The revision of its change, and how many fires the audience had been sent before. */
   readonly revision: number;
   readonly fires: number;
 }
 
-/** What waits for one audience. */
+/** The frames that wait for one audience. */
 interface Line {
   /** In order; the first one is being sent. */
   readonly frames: LateFrame[];
   characters: number;
-  /** The sockets that are yet to be sent the first one; undefined: it has not begun. */
+  /** The sockets that still lack the first frame; undefined: it has not begun. */
   walk: Iterator<Listener> | undefined;
 }
 
 interface LateFramesOptions {
   readonly publisher: Publisher;
   readonly encoder: FrameEncoder;
-  /** Is called when a socket or a topic has been sent something. */
+  /** Called after each send to a socket or topic. */
   readonly onSent: () => void;
-  /** Is called with how many characters sockets were sent. */
+  /** Called with the number of characters that sockets were sent. */
   readonly notePublished: (characters: number) => void;
 }
 
 export class LateFrames {
   readonly #options: LateFramesOptions;
-  /** Whose turn it is is the first. */
+  /** In the order of their turns. */
   readonly #lines = new Map<Audience, Line>();
   #characters = 0;
-  /** How many frames have ever been late. */
+  /** How many frames have been late so far. */
   #count = 0;
 
   constructor(options: LateFramesOptions) {
     this.#options = options;
   }
 
-  /** The number of the next frame that is late. */
+  /** The number of the next late frame. */
   get next(): number {
     return this.#count;
   }
@@ -98,12 +98,12 @@ export class LateFrames {
     return this.#lines.size === 0;
   }
 
-  /** Whether something waits for an audience: all that it is told has to wait behind. */
+  /** Whether something waits for an audience. If so, all its further frames have to wait behind that. */
   has(audience: Audience): boolean {
     return this.#lines.size > 0 && this.#lines.has(audience);
   }
 
-  /** The first frame that waits for an audience. */
+  /** Returns the first frame that waits for an audience. */
   firstOf(audience: Audience): Pick<LateFrame, 'revision' | 'fires'> | undefined {
     return this.#lines.get(audience)?.frames[0];
   }
@@ -119,7 +119,7 @@ export class LateFrames {
     if (line.characters > maxCharacters || this.#characters > maxCharactersOfAll) this.#miss(audience, line);
   }
 
-  /** Sends until a time what waits, each audience in its turn; returns whether there is more. */
+  /** Sends waiting frames until a time, each audience in turn; returns whether there are more. */
   advance(endMs: number): boolean {
     while (this.#lines.size > 0) {
       const [audience, line] = this.#lines.entries().next().value!;
@@ -141,7 +141,7 @@ export class LateFrames {
     return line.frames.length === 0;
   }
 
-  /** Sends the first frame; returns whether all sockets have been sent it. */
+  /** Sends the first frame; returns whether all sockets have it. */
   #sendFirst(audience: Audience, line: Line, endMs: number): boolean {
     const { publisher, encoder, onSent, notePublished } = this.#options;
     const { number, prefix, value, isLong } = line.frames[0]!;

@@ -1,5 +1,5 @@
-// Reads the messages of plain clients, `{"p":"desk/lamp","v":true}` (S-10). Nearly every message is an address and a text or number without
-// escapes, and is read from its bytes. Any other message goes to the JSON parser, as do lists of them (D-43).
+// Reads the messages of plain clients, `{"p":"desk/lamp","v":true}` (S-10). Nearly every message has an address and a text or number without
+// escapes, and is read from its bytes. The JSON parser reads all other messages, and lists of messages (D-43).
 
 import { describe, HubError } from '../../../../model/error.ts';
 import { expectJsonObject, readJsonObject } from '../../../../model/json-object.ts';
@@ -7,7 +7,7 @@ import { maxListItems, maxMessageBytes } from '../../../../wire/limits.ts';
 import { LimitError } from '../../limits/limit-hits.ts';
 import { hasLeadingZero, readDecimal } from './decimal.ts';
 
-/** The reader remembers so many addresses by their bytes, one in each place of a table, if they are no longer than this. */
+/** The reader caches this many addresses by their bytes, one in each slot of a table, if they are no longer than this. */
 const rememberedAddresses = 1024;
 const maxRememberedBytes = 256;
 
@@ -25,11 +25,11 @@ interface KnownAddress {
   readonly text: string;
 }
 
-/** Reads one message after the other. The value is read in a second call, since the address tells what kind of value it should be. */
+/** Reads one message after the other. The value is read by a second call, since its expected kind depends on the address. */
 export class PlainReader {
   readonly #known: (KnownAddress | undefined)[] = Array.from({ length: rememberedAddresses });
   #bytes = new Uint8Array(0);
-  /** Where the value is in the bytes, without its quotes. `#from` is 0 when the value is in `#value`. */
+  /** The range of the value in the bytes, without its quotes. `#from` is 0 if the value is in `#value`. */
   #from = 0;
   #to = 0;
   #value: unknown = undefined;
@@ -40,7 +40,7 @@ export class PlainReader {
     return this.#readPlain(this.#bytes) ?? this.#parse();
   }
 
-  /** Returns the items of a list, each to be read by `readItem`; undefined: the message is none. Errors: `bad-request`. */
+  /** Returns the items of a list, for `readItem`; undefined: the message is no list. Errors: `bad-request`. */
   readList(message: ArrayBuffer): readonly unknown[] | undefined {
     const bytes = bytesOf(message);
     let at = 0;
@@ -63,8 +63,8 @@ export class PlainReader {
   }
 
   /**
-   * Returns the value of the last message, as JSON has it. With `asNumber` a text that is a decimal number may come as that number.
-   * Errors: `bad-request` when there is no value.
+   * Returns the value of the last message as JSON. With `asNumber` it may return the number for a text that is a decimal number.
+   * Errors: `bad-request` if there is no value.
    */
   value(asNumber: boolean): unknown {
     if (this.#from > 0) {
@@ -75,14 +75,14 @@ export class PlainReader {
     return this.#value;
   }
 
-  /** Returns the address; undefined: the JSON parser has to read the message. */
+  /** Returns the address; undefined: the message needs the JSON parser. */
   #readPlain(bytes: Uint8Array): string | undefined {
     let at = skip(bytes, 0, opening);
     if (at === 0 || bytes[at] !== quote) return undefined;
     const start = ++at;
     let hash = 0;
     for (let byte = bytes[at]!; byte !== quote; byte = bytes[++at]!) {
-      if (!(byte >= space) || byte === backslash) return undefined; // at the end of the bytes there is no number
+      if (!(byte >= space) || byte === backslash) return undefined; // beyond the end, `byte` is undefined
       hash = (Math.imul(hash, 31) + byte) | 0;
     }
     const end = at;
@@ -103,7 +103,7 @@ export class PlainReader {
     return this.#addressOf(bytes, start, end, hash);
   }
 
-  /** Returns the text of an address. The text of an address that is remembered is not made again. */
+  /** Returns the text of an address, from the cache if it is there. */
   #addressOf(bytes: Uint8Array, from: number, to: number, hash: number): string {
     const place = hash & (rememberedAddresses - 1);
     const known = this.#known[place];
@@ -125,7 +125,7 @@ export class PlainReader {
   }
 }
 
-/** Errors: `bad-request` for more than a message may have. */
+/** Errors: `bad-request` for a message that is too long. */
 function bytesOf(message: ArrayBuffer): Uint8Array<ArrayBuffer> {
   const { byteLength } = message;
   if (byteLength <= maxMessageBytes) return new Uint8Array(message);
@@ -136,7 +136,7 @@ function isJsonSpace(byte: number | undefined): boolean {
   return byte === space || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/** Returns where the bytes go on after `expected` and perhaps a space; 0: other bytes are there. */
+/** Returns the end of `expected` and of a space that may follow; 0: there are other bytes. */
 function skip(bytes: Uint8Array, from: number, expected: Uint8Array): number {
   const to = from + expected.length;
   if (!isAt(bytes, from, to, expected)) return 0;
@@ -149,7 +149,7 @@ function isAt(bytes: Uint8Array, from: number, to: number, expected: Uint8Array)
   return true;
 }
 
-/** Whether the bytes are a text without escapes that is followed by its closing quote. */
+/** Whether the bytes are a text without escapes, followed by its closing quote. */
 function isPlainText(bytes: Uint8Array, from: number, to: number): boolean {
   for (let at = from; at < to; at++) {
     const byte = bytes[at]!;

@@ -1,6 +1,6 @@
-// A plain client. While it is live it hears what is published on its topic. When it is behind, because it asked for a snapshot or reads
-// too slowly, it keeps one number: the revision up to which it has seen everything. It is sent the newest values since then, as
-// fast as it reads, and is live again. A client that asked for lists is sent lists, and may send them.
+// A plain client. A live client gets what is published on its topic. A client that asked for a snapshot or reads too slowly is behind: it
+// keeps one number, the revision up to which it has seen everything. The hub sends it the newest values since then as fast as it reads,
+// and then it is live again. A client that asked for lists receives lists, and may send them.
 
 import { HubError } from '../../../../model/error.ts';
 import { type Account, held } from '../../../../model/held-bytes.ts';
@@ -31,27 +31,27 @@ import type { PlainReader } from './message.ts';
 import type { PlainGroups, PlainTopic } from './plain-group.ts';
 import type { Outbox } from './plain-outbox.ts';
 
-/** A client that is behind is sent what it missed as long as no more than this waits to be read. */
+/** A client that is behind is sent what it missed while no more than this is unread. */
 const catchUpBytes = 256 * 1024;
-/** After so many items of a list the client looks at the clock. */
+/** The client checks the clock after this many items of a list. */
 const lookEvery = 8;
-/** A list that waits for a slice takes about so many times the bytes of its message. */
+/** A list that waits for a slice takes about this many times the bytes of its message. */
 const listFactor = 8;
 
 /** What the clients of a connection share. */
 export interface PlainContext
   extends Pick<ProtocolContext, 'hub' | 'log' | 'hits' | 'writes' | 'rates' | 'queue' | 'resume'> {
   readonly rounds: Rounds;
-  /** Counts what clients that were behind were not sent. */
+  /** Counts what clients missed while they were behind. */
   readonly lost: FanOut['lost'];
   readonly reader: PlainReader;
   readonly outbox: Outbox;
   readonly groups: PlainGroups;
-  /** The clients whose socket is open. */
+  /** The clients with an open socket. */
   readonly clients: Set<PlainClient>;
 }
 
-/** What the handshake tells of a client; `seen` is 0 when it asks for a snapshot. */
+/** What the handshake says about a client; `seen` is 0 if it asks for a snapshot. */
 interface Accepted extends HandshakeRequest {
   readonly patterns: readonly string[];
   readonly topic: PlainTopic;
@@ -70,24 +70,24 @@ export class PlainClient implements Session, Task, Listener {
   readonly id = newWriterId();
   liveFrom = 0;
   #socket!: Socket;
-  /** Everything up to this revision has been sent; undefined while the client is live. */
+  /** The revision up to which everything has been sent; undefined while the client is live. */
   #seen: number | undefined;
-  /** The parameters that have changed since, of which some have been sent; undefined: none has. */
+  /** Walks the parameters that have changed since; undefined: the walk has not begun. */
   #walk: Iterator<Parameter> | undefined = undefined;
-  /** In milliseconds of a monotonic clock: since when it is behind, and when it last read while it was. */
+  /** Since when it has been behind, and when it last read while behind, in milliseconds of the monotonic clock. */
   #behindSinceMs = performance.now();
   #readAtMs = 0;
-  /** How many fires its group had been told when it fell behind; undefined: it has not. */
+  /** How many fires its group had been sent when it fell behind; undefined: it is not behind. */
   #firesBefore: number | undefined = undefined;
   readonly #sent: ClientTally;
   #received = 0;
-  /** The list that it sent last, of which not all is written, and how much is; undefined: all is. */
+  /** The last list that it sent, and how many of its items are written; undefined: all are. */
   #list: readonly unknown[] | undefined = undefined;
   #written = 0;
-  /** What the rest of it takes while it waits, and where that counts. */
+  /** How much memory the rest of the list takes while it waits, and the account for it. */
   #listBytes = 0;
   #held: Account | undefined = undefined;
-  /** Why no item of it may be written. */
+  /** Why no item of the list may be written. */
   #refusal: LimitError | undefined = undefined;
 
   constructor(context: PlainContext, { patterns, topic, principal, origin, remoteAddress, seen }: Accepted) {
@@ -113,18 +113,18 @@ export class PlainClient implements Session, Task, Listener {
     else this.#context.queue.do(this);
   }
 
-  /** Its list is not all written, so its next messages wait. */
+  /** Whether a list is not all written; the client's next messages wait. */
   get isBusy(): boolean {
     return this.#list !== undefined;
   }
 
-  /** Takes a message, `{"p":"desk/lamp","v":true}`, or a list of them. It answers a mistake, and the socket stays open. */
+  /** Takes a message, `{"p":"desk/lamp","v":true}`, or a list of messages. It answers errors; the socket stays open. */
   receive(message: ArrayBuffer, isBinary: boolean): void {
     this.#received++;
     if (this.#topic.group.list === undefined || !this.#receiveList(message, isBinary)) this.#write(message, isBinary);
   }
 
-  /** Takes a list, which is written in the slices of the client; returns whether it is one. */
+  /** Takes a list and writes it in the slices of the client; returns whether the message is a list. */
   #receiveList(message: ArrayBuffer, isBinary: boolean): boolean {
     if (isBinary) return false;
     const { reader, queue, rates, hits } = this.#context;
@@ -144,12 +144,12 @@ export class PlainClient implements Session, Task, Listener {
     return true;
   }
 
-  /** The list waits, and counts among what is held for its share. Whoever holds most is closed when all of that is too much. */
+  /** Accounts for a waiting list in the share of the client. If the shares hold too much, the clients that hold most are closed. */
   #holdList(): void {
     const letGo = () => {
       this.#dropList();
       this.#context.hits.add('heldBytes', this.remoteAddress);
-      this.end(closeCodes.flooding, 'you send faster than the hub takes it');
+      this.end(closeCodes.flooding, 'you send faster than the hub can process');
     };
     this.#held ??= held.open({ kind: 'messages', owner: this.share, letGo });
     this.#held.set(this.#listBytes);
@@ -160,7 +160,7 @@ export class PlainClient implements Session, Task, Listener {
     this.#held?.set(0);
   }
 
-  /** Writes items of its list until a time; returns whether there are more. The client may be gone meanwhile. */
+  /** Writes items of the list until a time; returns whether there are more. The client may disconnect in the meantime. */
   #writeList(endMs: number): boolean {
     const { queue, clients, resume } = this.#context;
     const work = () => {
@@ -180,7 +180,7 @@ export class PlainClient implements Session, Task, Listener {
     return false;
   }
 
-  /** Writes what a message says, or an item of a list. */
+  /** Writes a message, or an item of a list. */
   #write(message: unknown, isBinary: boolean): void {
     const { hub, writes, rates, reader } = this.#context;
     const view = this.#view;
@@ -207,12 +207,12 @@ export class PlainClient implements Session, Task, Listener {
 
   #refuse(error: unknown, address: string | undefined): void {
     const { hits, writes, clients } = this.#context;
-    if (error !== this.#refusal) hits.addError(error, this.remoteAddress); // a list that is refused counts once
+    if (error !== this.#refusal) hits.addError(error, this.remoteAddress); // a refused list counts once
     writes.refuse(error);
     if (clients.has(this)) this.#answerMistake(error, address);
   }
 
-  /** Writes what another hub owns; a mistake is answered when that hub has told it. */
+  /** Writes a parameter of another hub; answers an error when that hub has reported it. */
   async #writeRemote(parameter: Parameter, input: unknown): Promise<void> {
     const { hub, writes, clients } = this.#context;
     const [result] = await hub.writeRemote(parameter.remote!, [{ parameter, input }], this.#origin);
@@ -232,7 +232,7 @@ export class PlainClient implements Session, Task, Listener {
   dropped(): void {
     if (this.#seen !== undefined) return;
     this.#context.hits.add('unreadBytes', this.remoteAddress);
-    this.#fallBehind(); // it cannot leave during this call: uWebSockets.js is sending to all members of the topic
+    this.#fallBehind(); // it leaves the topic later: uWebSockets.js is still sending to its members
   }
 
   sendLate(frame: Uint8Array): void {
@@ -261,7 +261,7 @@ export class PlainClient implements Session, Task, Listener {
     });
   }
 
-  /** Stops hearing what is published. */
+  /** Unsubscribes from the topic. */
   leaveTopic(): void {
     if (this.#context.outbox.leaving.delete(this)) this.#socket.unsubscribe(this.#topic.text); // only once, since it may be live again
   }
@@ -275,10 +275,10 @@ export class PlainClient implements Session, Task, Listener {
     if (this.#socket.getBufferedAmount() < catchUpBytes / 2) this.#context.queue.do(this);
   }
 
-  /** Goes on to send what it missed; returns whether it can go on at once. */
+  /** Sends more of what the client missed; returns whether it can continue at once. */
   advance(endMs: number): boolean {
     const { clients, outbox } = this.#context;
-    if (!clients.has(this)) return false; // its socket may be gone, and takes no call any more
+    if (!clients.has(this)) return false; // its socket may be gone
     if (this.#seen === undefined || this.#socket.isSubscribed(this.#topic.text)) return false;
     outbox.flush(); // what is published after this catch-up must be newer than what the catch-up sends
     let hasMore = false;
@@ -322,7 +322,7 @@ export class PlainClient implements Session, Task, Listener {
   ponged(): void {}
 
   end(code: CloseCode, reason: string): void {
-    if (!this.#context.clients.has(this)) return; // uWebSockets.js would take no call any more
+    if (!this.#context.clients.has(this)) return; // its socket is gone
     this.#dropList();
     this.#topic.group.listeners.delete(this);
     closeSocket(this.#socket, code, reason);
@@ -333,7 +333,7 @@ export class PlainClient implements Session, Task, Listener {
     this.#socket.send(frame, false, false);
   }
 
-  /** Of the round in which it fell behind nobody knows which fires it was sent: they do not count. */
+  /** Counts the fires that it missed, except those of the round in which it fell behind: nobody knows which of those it got. */
   #countLostFires(): void {
     if (this.#firesBefore !== undefined) this.#context.lost.fires += this.#topic.group.fires - this.#firesBefore;
     this.#firesBefore = undefined;
@@ -349,7 +349,7 @@ export class PlainClient implements Session, Task, Listener {
     this.#socket.subscribe(this.#topic.text);
   }
 
-  /** Sends what the client missed, until a time, and as far as its socket takes it. */
+  /** Sends what the client missed, until a time and while its socket has room. */
   #catchUp(endMs: number): boolean {
     const socket = this.#socket;
     const { group } = this.#topic;
@@ -388,32 +388,32 @@ export class PlainClient implements Session, Task, Listener {
   }
 }
 
-/** Whether a parameter is known to make the same of a number and of its text: what another hub makes of them is not known here. */
+/** Whether a parameter treats a number like its text. This is unknown for parameters of other hubs. */
 function takesNumbers({ type, accept, remote }: Parameter): boolean {
   return (type === 'F' || type === 'I') && accept === undefined && remote === undefined;
 }
 
-/** Counts what a plain client was sent: to it alone, and on its topic while it was live. */
+/** Counts what a plain client was sent: on its own, and on its topic while it was live. */
 class ClientTally {
-  /** What was sent to the client alone. */
+  /** What was sent to this client only. */
   readonly own = new Tally();
-  /** What was published on its topic since the topic began. */
+  /** What has been published on its topic since the topic began. */
   readonly #topic: Tally;
-  /** What it had of its topic when it last stopped being live. */
+  /** Its part of the topic up to when it was last live. */
   #before: Sent = { frames: 0, bytes: 0 };
-  /** Where the topic stood when it became live, less what it had before; undefined: it is not live. */
+  /** The count of the topic when it became live, minus `#before`; undefined: it is not live. */
   #liveFrom: Sent | undefined = undefined;
 
   constructor(topic: Tally) {
     this.#topic = topic;
   }
 
-  /** From now on the client is sent what is published on its topic. */
+  /** Counts what is published on the topic, from now on. */
   goLive(): void {
     this.#liveFrom = this.#topic.since(this.#before);
   }
 
-  /** From now on it is not. */
+  /** Stops counting what is published on the topic. */
   fallBehind(): void {
     this.#before = this.#onTopic();
     this.#liveFrom = undefined;

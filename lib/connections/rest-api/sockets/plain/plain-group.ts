@@ -1,4 +1,4 @@
-// A group is the plain sockets of one filter, on one topic or several. A change is put into the outbox once for the whole group.
+// A group is the plain sockets with one filter, on one or more topics. A change goes into the outbox once for the whole group.
 
 import type { Change, Parameter } from '../../../../model/parameter.ts';
 import { encodeText } from '../../../../net/uws.ts';
@@ -11,16 +11,16 @@ import { framePrefix } from './frame.ts';
 import type { Audience, ChangeList, Listener, Topic } from './late-frames.ts';
 import type { Outbox } from './plain-outbox.ts';
 
-/** What uWebSockets.js keeps for so many sockets of a topic fits into the cache of a processor. */
+/** What uWebSockets.js keeps for this many sockets of a topic fits into a processor's cache. */
 const maxTopicMembers = 512;
 
 type PrefixOf = (parameter: Parameter) => Uint8Array;
 
 class PlainGroup implements Subscriber, Audience {
   readonly key: string;
-  /** The group is told changes once this is ready. */
+  /** The group gets changes once this is ready. */
   readonly selection: Selection;
-  /** There is one at least while the group has a member. */
+  /** Not empty while the group has a member. */
   readonly topics: PlainTopic[] = [];
   members = 0;
   readonly listeners = new Set<Listener>();
@@ -52,7 +52,7 @@ class PlainGroup implements Subscriber, Audience {
   }
 }
 
-/** The changes of one parameter for a group: one object, since each more is one more place in memory to wait for. */
+/** The changes of one parameter for a group. It is one object, since each further one costs another memory access. */
 class PlainObserver implements Observer {
   readonly subscriber: PlainGroup;
   readonly #prefix: Uint8Array;
@@ -70,7 +70,7 @@ class PlainObserver implements Observer {
   }
 }
 
-/** Some of the sockets of a group subscribe to this at uWebSockets.js. */
+/** A topic of uWebSockets.js for some of the sockets of a group. */
 export class PlainTopic implements Topic {
   readonly group: PlainGroup;
   readonly text: string;
@@ -85,7 +85,7 @@ export class PlainTopic implements Topic {
   }
 }
 
-/** Has the groups by the key of their filter. It keeps each of them as long as the group has members. */
+/** Has the groups by the key of their filter. A group exists as long as it has members. */
 export class PlainGroups {
   readonly #hub: Parameters;
   readonly #fanOut: FanOut;
@@ -101,9 +101,9 @@ export class PlainGroups {
   }
 
   /**
-   * Has a socket join the group of a key. Only its first member needs the filter, which takes long to compile: what clients of the key may
-   * see and want. With `isList`, which the key says as well, they are told changes in lists. Returns the topic that the socket subscribes to
-   * once the group has been prepared. Errors: those of `createFilter`.
+   * Adds a socket to the group of a key. Only the first member needs the filter, which takes long to compile: what clients with this key may
+   * see and want. With `isList`, which must be part of the key, they get changes in lists. Returns the topic that the socket subscribes to
+   * once the group is prepared. Errors: those of `createFilter`.
    */
   join(key: string, createFilter: () => Filter, isList = false): PlainTopic {
     let group = this.#groups.get(key);
@@ -123,7 +123,7 @@ export class PlainGroups {
     return topic;
   }
 
-  /** Works until a time on what a group needs before it is told changes; returns whether there is more to do. */
+  /** Prepares a group for changes until a time; returns whether there is more to do. */
   prepare({ group }: PlainTopic, endMs: number): boolean {
     const { selection } = group;
     if (selection.isReady) return false;
@@ -132,7 +132,7 @@ export class PlainGroups {
     return false;
   }
 
-  /** Has a member of a topic leave. */
+  /** Removes a member from a topic. */
   leave(topic: PlainTopic): void {
     topic.group.members--;
     if (--topic.members > 0) return;
@@ -143,7 +143,7 @@ export class PlainGroups {
     this.#fanOut.leave(topic.group);
   }
 
-  /** All groups share the prefix of a parameter. */
+  /** Returns the frame prefix of a parameter, which all groups share. */
   readonly #prefixOf: PrefixOf = (parameter) => {
     let prefix = this.#prefixes.get(parameter);
     if (prefix === undefined) {

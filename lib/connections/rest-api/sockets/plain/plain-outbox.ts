@@ -1,7 +1,7 @@
-// The outbox keeps what groups are told until the end of the round of the event loop, and publishes it then. uWebSockets.js sends what one
-// round publishes in runs of 32 frames, each run in one piece; but while it calls a handler of a socket, it sends frame by frame. For
-// each frame it goes through all sockets of a topic. So topics are small, and each gets a whole run while its sockets are in the cache.
-// Who asks for lists is sent what a round brought in one frame.
+// The outbox keeps the changes for groups until the end of the round of the event loop, and publishes them then. uWebSockets.js sends what
+// one round publishes in runs of 32 frames, each run in one piece, but within a socket handler it sends frame by frame. For each frame it
+// visits all sockets of a topic. So topics are small, and each gets a whole run while its sockets are in the cache. Clients that asked for
+// lists get all changes of a round in one frame.
 
 import type { Value } from '../../../../model/value.ts';
 import type { FairQueue } from '../../pacing/fair-queue.ts';
@@ -10,32 +10,32 @@ import type { ProtocolContext, Publisher } from '../socket-protocol.ts';
 import { FrameEncoder, ListEncoder } from './frame.ts';
 import { type Audience, LateFrames, longFrameMs } from './late-frames.ts';
 
-/** How many frames wait at most. When there would be more, they leave at once. */
+/** How many frames may wait. At this number they are published at once. */
 const maxHeldFrames = 65_536;
-/** One topic is handed so many frames before the next topic is handed the same ones. */
+/** A topic gets this many frames before the next topic gets the same ones. */
 const maxRun = 32;
-/** So long, in each round, frames are sent that were too long for theirs. */
+/** How long, in each round, the outbox sends late frames. */
 const lateMs = 3;
-/** When what waits for the end of a round takes longer than this, further texts of the round are late. */
+/** If what waits for the end of a round takes longer than this, further texts of the round are late. */
 const mostAtOnceMs = 16;
 
 export interface Outbox {
-  /** Puts in the frame of a change. `prefix` is its part before the value. */
+  /** Adds the frame of a change. `prefix` is its part before the value. */
   put(audience: Audience, prefix: Uint8Array, value: Value, revision: number): void;
-  /** Publishes now what waits, but for what is late. */
+  /** Publishes what waits, except late frames. */
   flush(): void;
-  /** What takes longer than a round. */
+  /** The frames that take longer than a round. */
   readonly late: LateFrames;
-  /** These leave their topic as soon as the frame that is being published is out. */
+  /** Sockets that leave their topic as soon as the current frame is published. */
   readonly leaving: Set<Leaver>;
 }
 
-/** A socket that has missed something. As long as it has its topic, later frames overtake what it missed. */
+/** A socket that has missed something. While it has its topic, later frames overtake what it missed. */
 interface Leaver {
   leaveTopic(): void;
 }
 
-/** Creates an outbox. The bytes that the publisher gets are valid only during its call. */
+/** Creates an outbox. The publisher may use the bytes only during its call. */
 export function createOutbox(
   publisher: Publisher,
   round: Pick<
@@ -51,10 +51,10 @@ export function createOutbox(
   const prefixes: Uint8Array[] = [];
   const values: Value[] = [];
   const lists = new ListEncoder();
-  /** For whom changes wait in lists, and how many of them. */
+  /** The audiences with changes in lists, and how many changes those are. */
   const listed: Audience[] = [];
   let listedChanges = 0;
-  /** How many characters texts have, once for each socket that is sent them. */
+  /** The number of characters in texts, counted once for each socket. */
   let characters = 0;
   let isRequested = false;
   const leave = () => {

@@ -1,4 +1,4 @@
-// The plain protocol (S-10, D-26), for clients that ask for no subprotocol.
+// The plain protocol (S-10, D-26), for clients that request no subprotocol.
 
 import { closeCodes } from '../../../../wire/protocol.ts';
 import { bothOf, createFilter } from '../../filters/filter.ts';
@@ -8,7 +8,7 @@ import { PlainClient, type PlainContext } from './plain-client.ts';
 import { PlainGroups } from './plain-group.ts';
 import { createOutbox } from './plain-outbox.ts';
 
-/** So long, when the hub stops, frames are sent that are late. */
+/** How long the outbox sends late frames when the hub shuts down. */
 const lastLateMs = 100;
 
 /** Creates the plain protocol. */
@@ -42,7 +42,7 @@ export function servePlain(options: ProtocolContext): Protocol {
     close() {
       outbox.flush();
       outbox.late.advance(performance.now() + lastLateMs);
-      for (const client of [...context.clients]) client.end(closeCodes.goingAway, 'the hub stops');
+      for (const client of [...context.clients]) client.end(closeCodes.goingAway, 'the hub is shutting down');
     },
   };
 }

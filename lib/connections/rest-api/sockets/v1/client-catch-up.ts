@@ -1,7 +1,7 @@
-// Sends a client the snapshots that it lacks: definitions, then the newest value of each parameter in the order of their last
-// changes, as fast as it reads. How far it has come is one number, the revision up to which it has walked. No revision is told
-// meanwhile: a parameter that changes again is reached only at its new place in that order. Who is sent what its group flushes is
-// sent snapshots of before alone: a newer value would come ahead of changes that wait.
+// Sends a client the snapshots that it lacks, as fast as it reads: first definitions, then the newest value of each parameter, in the order
+// of their last changes. Its progress is one number, the revision up to which it has walked. It reports no revision until it is done: a
+// parameter that changes again moves to the end of that order. If the group's flushes also go to the client, its snapshots only contain
+// older changes: a newer value would overtake changes that wait.
 
 import type { Parameter } from '../../../../model/parameter.ts';
 import type { HubPort } from '../../../hub-port.ts';
@@ -9,20 +9,20 @@ import type { FanOut } from '../fan-out.ts';
 import { defFrame, definition, frameLength, isTrigger, itemOf, setFrame } from './frames.ts';
 import { listedParameters, type Subscription } from './subscription.ts';
 
-/** What a catch-up works with. */
+/** The dependencies of a catch-up. */
 export interface Sources {
   readonly hub: HubPort;
   readonly fanOut: FanOut;
 }
 
-/** A subscription of which everything that changed after `from` is to be sent; `isNew`: its definitions as well. */
+/** A subscription, of which the client needs everything that changed after `from`; `isNew`: also the definitions. */
 export interface Snapshot {
   readonly subscription: Subscription;
   readonly from: number;
   readonly isNew: boolean;
 }
 
-/** What stops work for one client that goes on as fast as the client reads. */
+/** Why the work for a client stopped: nothing is left, its socket is full, or the time is up. */
 export type Stopped = 'done' | 'full' | 'more';
 
 /** The client, as its catch-up sees it. */
@@ -32,17 +32,17 @@ interface Recipient {
   send(frame: string): void;
 }
 
-/** How many parameters are looked at before the frame so far is sent. */
+/** How many parameters are visited before the current frame is sent. */
 const stepSize = 1024;
 
 export class CatchUp {
   readonly #sources: Sources;
   readonly #snapshots: readonly Snapshot[];
-  /** Subscriptions whose end is to be told. */
+  /** The subscriptions whose snapshots end with this catch-up. */
   readonly ends: readonly number[];
   #definitions: Iterator<Parameter> | undefined;
   #walk: Iterator<Parameter> | undefined;
-  /** Up to this revision the walk brings everything. */
+  /** The revision up to which the walk is complete. */
   #goal = 0;
   #walked: number;
 
@@ -55,12 +55,12 @@ export class CatchUp {
     if (fresh.length > 0) this.#definitions = parametersOf(sources.hub, fresh);
   }
 
-  /** Whether nothing is to be sent but the ends. */
+  /** Whether there is nothing to send but the ends. */
   get isEmpty(): boolean {
     return this.#snapshots.length === 0;
   }
 
-  /** What is left to do of it, for a client that changes its subscriptions meanwhile. */
+  /** The snapshots that are still missing, for a client that changes its subscriptions. */
   get remaining(): Snapshot[] {
     const isDefined = this.#definitions === undefined;
     return this.#snapshots.map(({ subscription, from, isNew }) => ({
@@ -70,12 +70,12 @@ export class CatchUp {
     }));
   }
 
-  /** Sends what has changed up to a revision, as far as the socket takes it in some milliseconds; says what stopped it. */
+  /** Sends what has changed up to a revision, until a time and while the socket has room; returns why it stopped. */
   run(recipient: Recipient, last: number, endMs: number): Stopped {
     return stepUntil(endMs, recipient, () => this.#define(recipient) || this.#sendWalked(recipient, last));
   }
 
-  /** Sends a frame of definitions; returns whether there was anything to look at. */
+  /** Sends a frame of definitions; returns whether there was a parameter to visit. */
   #define(recipient: Recipient): boolean {
     if (this.#definitions === undefined) return false;
     let definitions = '';
@@ -95,7 +95,7 @@ export class CatchUp {
     return looked > 0;
   }
 
-  /** Sends a frame of values; returns whether there may be more: what has changed since a walk began may be missing in it. */
+  /** Sends a frame of values; returns whether there may be more: the walk may miss what has changed since it began. */
   #sendWalked(recipient: Recipient, last: number): boolean {
     if (this.isEmpty) return false;
     const goesOn = this.#walk !== undefined;
@@ -138,7 +138,7 @@ export class CatchUp {
   }
 }
 
-/** Adds a snapshot of each further subscription: of what changed after a revision. */
+/** Adds a snapshot for each other subscription: what has changed after a revision. */
 export function withOthers(
   snapshots: readonly Snapshot[],
   subscriptions: readonly Subscription[],
@@ -148,7 +148,7 @@ export function withOthers(
   return [...snapshots, ...others.map((subscription) => ({ subscription, from, isNew: false }))];
 }
 
-/** Works in steps until a time, until the client has no room, or until there is no more: a step returns whether there may be. */
+/** Repeats a step until a time, until the client is full, or until the step returns that there is no more. */
 export function stepUntil(endMs: number, client: { readonly isFull: boolean }, step: () => boolean): Stopped {
   for (;;) {
     if (client.isFull) return 'full';
@@ -157,12 +157,12 @@ export function stepUntil(endMs: number, client: { readonly isFull: boolean }, s
   }
 }
 
-/** The parameters that snapshots may have: all of the hub, or those whose addresses are listed. */
+/** Returns the parameters that snapshots may contain: all of the hub, or those whose addresses are listed. */
 function parametersOf(hub: HubPort, snapshots: readonly Snapshot[]): Iterator<Parameter> {
   return (listed(hub, snapshots) ?? hub.parameters())[Symbol.iterator]();
 }
 
-/** Oldest change first, the parameters that snapshots may have and that changed after the revision. */
+/** Returns the parameters that snapshots may contain and that changed after the revision, oldest change first. */
 function changedSince(hub: HubPort, snapshots: readonly Snapshot[], revision: number): Iterator<Parameter> {
   const parameters = listed(hub, snapshots);
   if (parameters === undefined) return hub.changedSince(revision)[Symbol.iterator]();
@@ -174,7 +174,7 @@ function changedSince(hub: HubPort, snapshots: readonly Snapshot[], revision: nu
   return unmoved(changed);
 }
 
-/** Leaves out what has changed since the list was made: it comes later, in its new place. */
+/** Skips parameters that have changed since the list was made: they come later, in their new place. */
 function* unmoved(changed: readonly { parameter: Parameter; revision: number }[]): Generator<Parameter> {
   for (const { parameter, revision } of changed) if (parameter.lastChange!.revision === revision) yield parameter;
 }

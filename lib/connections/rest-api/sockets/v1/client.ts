@@ -1,4 +1,4 @@
-// A socket of patchbay.v1 as the hub sees it: what it subscribed to, which definitions it has, whether it reads, and which answers wait.
+// The hub's side of a patchbay.v1 socket: its subscriptions, the definitions that it has, whether it reads, and the answers that wait.
 
 import type { Origin } from '../../../../model/parameter.ts';
 import type { CloseCode } from '../../../../wire/protocol.ts';
@@ -14,57 +14,57 @@ import { Missed } from './losses.ts';
 import type { GroupChannel } from './outbox.ts';
 import type { Subscription } from './subscription.ts';
 
-/** A socket with more than this unread in the hub is full: it is sent nothing more until it reads. */
+/** A socket with more than this unread is full: it is sent nothing more until it reads. */
 const maxUnreadBytes = 8 * 1024;
-/** How many frames about parameters that came and went wait for a client that does not read; beyond, it is given up. */
+/** How many frames about added and removed parameters wait for a client that does not read. With more, the client is ended. */
 const maxUnsent = limits.unsentFrames.default;
-/** While so many answers wait for other hubs, which takes two seconds at most, the client's next messages wait as well. */
+/** While this many answers wait for other hubs, which takes at most two seconds, the client's next messages wait as well. */
 const maxPendingAcks = limits.pendingAcks.default;
 
 const nothingUnsent: readonly string[] = [];
 
-/** What a client tells of itself. */
+/** The events of a client. */
 export interface ClientEvents {
-  /** It does not read. */
+  /** It has become full. */
   full(client: Client): void;
-  /** It was full, and has been sent what was late. */
+  /** It was full, and its late frames have been sent. */
   sentLate(client: Client): void;
-  /** Its next messages have to wait for other hubs, or have to no longer. */
+  /** Its next messages have to wait for other hubs, or no longer have to. */
   waits(client: Client, isWaiting: boolean): void;
 }
 
 export class Client {
   readonly principal: Principal;
   readonly origin: Origin;
-  /** Where it comes from, as the log names it. */
+  /** The address that the log shows. */
   readonly remoteAddress: string;
-  /** Whose share of what the hub does it takes. */
+  /** The share in which the hub works for it. */
   readonly share: string;
-  /** Names this run of the hub, as those see it who may see the same. */
+  /** Identifies this run of the hub for clients with the same rights. */
   readonly epoch: string;
-  /** Tells clients apart. */
+  /** Distinguishes writers. */
   readonly id = newWriterId();
   readonly sent = new Tally();
   readonly missed = new Missed();
   #subscriptions: readonly Subscription[] = [];
-  /** It has just come, and subscribed; and the hub works on a subscription that it has asked for. */
+  /** Whether it has just connected and subscribed, and whether the hub is working on one of its subscriptions. */
   #isNew = false;
   #isAsking = false;
   #hasLeft = false;
-  /** It lacks the definitions of parameters that have not changed after this revision, and of triggers by the other; -1: of none. */
+  /** It lacks definitions of parameters unchanged since this revision, and of triggers unchanged since the other; -1: it lacks none. */
   #valuesAfter = -1;
   #firesAfter = -1;
   #fullSinceMs: number | undefined = undefined;
   #socket: Socket | undefined = undefined;
   #pendingAcks = 0;
   #answered: Promise<void> | undefined = undefined;
-  /** Answers wait for room; there is one that waits at a time. */
+  /** Called when it has read, for the one answer at a time that waits for room. */
   #onRead: (() => void) | undefined = undefined;
   #unsent = nothingUnsent;
-  /** What is sent in a later round, and how many bytes that is; undefined: what is sent is sent at once. */
+  /** Frames for a later round and their bytes; undefined: frames are sent at once. */
   #late: (string | Uint8Array)[] | undefined = undefined;
   #lateBytes = 0;
-  /** Changes never make a socket this full, but answers do. The server would drop further ones, so the client's next messages wait. */
+  /** Changes never fill a socket this much, but answers do. Then its next messages wait, because the server would drop further answers. */
   readonly #maxUnreadAnswers: number;
   readonly #events: ClientEvents;
 
@@ -88,7 +88,7 @@ export class Client {
     this.#socket = socket;
   }
 
-  /** The socket is gone. */
+  /** Called when the socket is gone. */
   lose(): void {
     this.#socket = undefined;
     this.#late = undefined;
@@ -97,7 +97,7 @@ export class Client {
     this.#onRead?.();
   }
 
-  /** It is in no group any more, and comes into none: its socket is gone, or about to be. */
+  /** Called when its socket is gone or about to close: it is in no group, and joins none. */
   leave(): void {
     this.#hasLeft = true;
   }
@@ -122,7 +122,7 @@ export class Client {
     return this.#fullSinceMs !== undefined;
   }
 
-  /** When it was found full, in milliseconds of a monotonic clock; undefined: it is not. */
+  /** When it became full, in milliseconds of the monotonic clock; undefined: it is not full. */
   get fullSinceMs(): number | undefined {
     return this.#fullSinceMs;
   }
@@ -131,7 +131,7 @@ export class Client {
     return this.#socket?.getBufferedAmount() ?? 0;
   }
 
-  /** Whether so many answers are unread that it should ask nothing more. */
+  /** Whether so many answers are unread that its next messages have to wait. */
   get hasUnreadAnswers(): boolean {
     return this.isFull && this.unreadBytes > this.#maxUnreadAnswers;
   }
@@ -146,44 +146,44 @@ export class Client {
     return this.#pendingAcks >= maxPendingAcks;
   }
 
-  /** Asks a client that has just come and subscribed to answer once all has arrived that it sent in one go. */
+  /** Pings a client that has just subscribed for the first time. It answers once everything that it sent at once has arrived. */
   awaitMore(): void {
     this.#isNew = true;
     this.ping();
   }
 
-  /** Its first subscriptions are known; returns whether they were not. */
+  /** Notes that its first subscriptions are known; returns whether this is new. */
   settle(): boolean {
     const wasNew = this.#isNew;
     this.#isNew = false;
     return wasNew;
   }
 
-  /** Whether the hub works on a subscription that it has asked for. */
+  /** Notes whether the hub is working on one of its subscriptions. */
   ask(isAsking: boolean): void {
     this.#isAsking = isAsking;
   }
 
-  /** Whether what it subscribes to is not all known yet. */
+  /** Whether it may have more subscriptions than the hub knows. */
   get mayWantMore(): boolean {
     return this.#isNew || this.#isAsking;
   }
 
   /**
-   * It goes on from a revision of before (docs/protocol.md "Resuming"): definitions of what changes are sent with the change. Fires of
-   * before `now` are not told.
+   * Resumes from an earlier revision (docs/protocol.md "Resuming"): the definitions of what changes are sent with the change. Fires up to
+   * `now` are not sent.
    */
   resume(rev: number, now: number): void {
     this.#valuesAfter = Math.max(this.#valuesAfter, rev);
     this.#firesAfter = now;
   }
 
-  /** false: everything that matches was defined, or is by a snapshot on its way. */
+  /** false: it has, or is about to get, the definitions of everything that matches. */
   get hasResumed(): boolean {
     return this.#valuesAfter >= 0;
   }
 
-  /** Whether it may lack the definition of some of what had this lowest revision before. */
+  /** Whether it may lack definitions among channels whose lowest previous revision is this one. */
   mayLack(leastPrevious: number): boolean {
     return leastPrevious <= this.#firesAfter;
   }
@@ -202,7 +202,7 @@ export class Client {
     } else if (this.#socket!.send(frame, false, false) !== 1) this.#look();
   }
 
-  /** Answers once some work is done, all has been answered that was to be before it, and there is room. The work does not reject. */
+  /** Calls `answer` when the work is done, all earlier answers are sent and there is room. The work must not reject. */
   answerAfter(work: Promise<void> | undefined, answer: () => void): void {
     if (++this.#pendingAcks === maxPendingAcks) this.#events.waits(this, true);
     this.#answered = Promise.all([this.#answered, work]).then(async () => {
@@ -219,7 +219,7 @@ export class Client {
     return promise;
   }
 
-  /** Has what some work sends leave in as few pieces as can be. */
+  /** Sends everything that the work sends in as few pieces as possible. */
   cork(work: () => void): void {
     this.#socket!.cork(work);
   }
@@ -240,14 +240,14 @@ export class Client {
     this.#look();
   }
 
-  /** What it is sent from now on waits for `sendLate`. */
+  /** Holds back all further frames until `sendLate`. */
   postpone(): void {
     if (this.#late !== undefined) return;
     this.#late = [];
     this.#lateBytes = 0;
   }
 
-  /** Sends what is late. */
+  /** Sends the late frames. */
   sendLate(): void {
     if (this.#late === undefined) return;
     this.#sendLate();
@@ -266,7 +266,7 @@ export class Client {
     this.#look();
   }
 
-  /** Sends a frame now, or keeps it until there is room; returns false when too many are kept. */
+  /** Sends a frame now, or keeps it until there is room; returns false if too many are kept. */
   sendOrKeep(frame: string): boolean {
     if (!this.isFull && this.#unsent.length === 0) this.send(frame);
     else if (this.#unsent.length === maxUnsent) return false;
@@ -274,7 +274,7 @@ export class Client {
     return true;
   }
 
-  /** Sends what was kept, as far as there is room. */
+  /** Sends kept frames while there is room. */
   sendKept(): void {
     while (this.#unsent.length > 0 && !this.isFull) {
       this.send(this.#unsent[0]!);
@@ -286,16 +286,16 @@ export class Client {
     this.#socket?.ping(payload);
   }
 
-  /** Closes the socket; uWebSockets.js cuts it when the close frame is not taken. */
+  /** Closes the socket. uWebSockets.js cuts it if the close frame does not fit. */
   end(code: CloseCode, reason: string): void {
     this.#sendLate();
     if (this.#socket !== undefined) closeSocket(this.#socket, code, reason);
   }
 
-  /** Whether the socket has room again. */
+  /** Returns whether the socket has room again. */
   hasDrained(): boolean {
     if (this.unreadBytes > maxUnreadBytes / 2 || this.#isTooLate) {
-      this.#fullSinceMs = performance.now(); // it reads, if slowly
+      this.#fullSinceMs = performance.now(); // it reads slowly
       return false;
     }
     this.#fullSinceMs = undefined;
@@ -303,7 +303,7 @@ export class Client {
     return true;
   }
 
-  /** So much is late that uWebSockets.js might drop some of more. */
+  /** Whether so many bytes are late that uWebSockets.js might drop further ones. */
   get #isTooLate(): boolean {
     return this.#late !== undefined && this.#lateBytes > this.#maxUnreadAnswers;
   }
@@ -315,10 +315,10 @@ export class Client {
   }
 }
 
-/** So long, in each round, clients are sent what is late. */
+/** How long, in each round, late frames are sent to clients. */
 const lateMs = 3;
 
-/** Clients that are sent in a later round what would take this one too long, as a long text does for very many of them. */
+/** The clients that are served in a later round because sending to all takes too long, for example a long text to very many clients. */
 export class LateClients {
   readonly #queue: Pick<FairQueue, 'atEnd'>;
   readonly #clients = new Set<Client>();
@@ -327,7 +327,7 @@ export class LateClients {
     this.#queue = queue;
   }
 
-  /** Has what a client is sent from now on wait for its turn. */
+  /** Holds back a client's frames until its turn. */
   add(client: Client): void {
     client.postpone();
     if (this.#clients.size === 0) this.#queue.atEnd(this.#work);

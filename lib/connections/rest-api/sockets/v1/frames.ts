@@ -1,15 +1,15 @@
-// The frames of patchbay.v1 that carry values (docs/protocol.md "What the hub sends"), and how they are cut: none is much
-// longer than what uWebSockets.js sends in one piece.
+// The frames of patchbay.v1 that carry values (docs/protocol.md "What the hub sends"), and how long lists are cut into frames. No frame is
+// much longer than what uWebSockets.js sends in one piece.
 
 import type { Parameter } from '../../../../model/parameter.ts';
 import type { Value } from '../../../../model/value.ts';
 import { accessCodes, type HubMessage } from '../../../../wire/v1/hub-messages.ts';
 import type { Channel } from '../fan-out.ts';
 
-/** A frame is ended when it has grown this long; a single text may be longer. */
+/** A frame ends when it has reached this length; a single text may be longer. */
 export const frameLength = 15_000;
 
-/** A message that carries no values. */
+/** Encodes a message without values. */
 export function encode(message: HubMessage): string {
   return JSON.stringify(message);
 }
@@ -24,7 +24,7 @@ export function item(id: number, value: Value): string {
   return `[${id},${typeof value === 'string' ? JSON.stringify(value) : value}]`;
 }
 
-/** Encodes each value once, however many groups send it. */
+/** Encodes each value once, no matter how many groups send it. */
 export function itemOf(channel: Channel, value: Value, revision: number): string {
   return channel.itemOf(value, revision, item);
 }
@@ -33,7 +33,7 @@ export function defFrame(definitions: string): string {
   return `{"def":[${definitions}]}`;
 }
 
-/** Without a revision it promises nothing. */
+/** Without a revision the frame confirms none. */
 export function setFrame(items: string, revision: number | undefined): string {
   return revision === undefined ? `{"set":[${items}]}` : `{"set":[${items}],"rev":${revision}}`;
 }
@@ -59,7 +59,7 @@ export function* cut(texts: Iterable<string>): Generator<string, void, void> {
   if (piece !== '') yield piece;
 }
 
-/** Whether a parameter is a trigger, which has no value to be told again. */
+/** Whether a parameter is a trigger, which has no value that could be sent again. */
 export function isTrigger({ type }: Parameter): boolean {
   return type === 'T';
 }

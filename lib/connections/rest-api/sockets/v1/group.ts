@@ -1,5 +1,5 @@
-// Clients that subscribed to the same. A change is kept and encoded once for all of them, in the outbox of the liveliest
-// subscription that matches. All live members are sent the same bytes; who has no room for them falls back, and nobody waits.
+// Clients with the same subscriptions. A change is kept and encoded once for all of them, in the outbox of the liveliest matching
+// subscription. All live members are sent the same bytes. A member without room for them falls back, and nobody waits for it.
 
 import type { Parameter } from '../../../../model/parameter.ts';
 import { limits } from '../../limits/client-limits.ts';
@@ -13,37 +13,37 @@ import { fireFrames, type Handover, isFire, type Members, Membership, type Stand
 import { type Batch, GroupChannel, type Outbox, Outboxes, Packer, type Ticker } from './outbox.ts';
 import type { Subscription } from './subscription.ts';
 
-/** How many counts of missed changes a group keeps; beyond, whoever has been full longest is given up. */
+/** How many counts of missed changes a group keeps. With more, it ends the clients that have been full for longest. */
 const maxMissed = limits.missedChanges.default;
 
-/** When a long text takes longer than this for all live members, about, those are late that are not sent it within this time. */
+/** If sending a long text to all live members takes longer than about this time, the rest of them get it in a later round. */
 const mostAtOnceMs = 4;
 
-/** Ends a client that reads too slowly, and counts by which limit that shows. */
+/** Ends a client that reads too slowly, and counts the limit that it exceeded. */
 export type GiveUp = (client: Client, limit: 'stallMs' | 'unsentFrames' | 'missedChanges') => void;
 
-/** What groups have in common. */
+/** The dependencies that all groups share. */
 export interface GroupContext extends Sources {
   readonly tickerOf: (rate: number) => Ticker;
-  /** Tells of parameters that have come and gone, before anything else is told of them. */
+  /** Sends parameters that were added or removed, before anything else about them. */
   sendStructure(): void;
   readonly giveUp: GiveUp;
   readonly late: LateClients;
 }
 
-/** Members that are not live and get, or miss, the same of a flush. */
+/** Members that are not live and get, or miss, the same part of a flush. */
 interface Variant {
-  /** Of what waits they get what has a later revision; undefined: they only get fires, or have missed all. */
+  /** They get waiting changes after this revision; undefined: they get only fires, or have missed everything. */
   readonly from: number | undefined;
   readonly packer: Packer;
   readonly members: Membership[];
 }
 
-/** Who misses the batches of a flush, from which on. */
+/** The members that miss batches of a flush, each with the first batch that it misses. */
 type Missing = [member: Membership, first: number][];
 
 export class Group implements Subscriber {
-  /** Equal for what clients share. */
+  /** Equal for clients with the same subscriptions. */
   readonly key: string;
   readonly #outboxes: Outboxes;
   readonly #live = new Set<Membership>();
@@ -82,12 +82,12 @@ export class Group implements Subscriber {
     return new Membership(client, this.#shared, handover);
   }
 
-  /** Sends all that waits. */
+  /** Sends everything that waits. */
   flush(): void {
     this.#flush(this.#outboxes.due);
   }
 
-  /** Sends a frame about parameters that came or went to all clients; those that are full get it later. */
+  /** Sends a frame about added or removed parameters to all clients; full clients get it later. */
   sendToAll(frame: string): void {
     for (const { client } of this.members())
       if (!client.sendOrKeep(frame)) this.#context.giveUp(client, 'unsentFrames');
@@ -121,7 +121,7 @@ export class Group implements Subscriber {
     this.#bound();
   }
 
-  /** The members that are not live, but for those whose losses are counted with others. */
+  /** Groups the members that are not live, except those whose losses are counted with others. */
   #variants(shared: Packer, before: number, isExact: boolean): Variant[] {
     const variants = new Map<number | undefined, Variant>();
     for (const member of this.#apart) {
@@ -158,7 +158,7 @@ export class Group implements Subscriber {
       }
   }
 
-  /** What is missed counts with all changes where some subscription wants every change, otherwise with fires alone. */
+  /** Counts what members miss: all changes if some subscription wants every change, otherwise only fires. */
   #countMissing(batches: readonly Batch[], missing: Missing): void {
     if (missing.length === 0 && !this.#losses.isOpen) return;
     const { isExact } = this.#outboxes;
@@ -168,7 +168,7 @@ export class Group implements Subscriber {
     }
   }
 
-  /** Gives up those who have been full longest, until what is counted for all is within its bound. */
+  /** Ends the clients that have been full for longest, until the counts are within their bound. */
   #bound(): void {
     if (this.#apart.size === 0) return;
     const losses = this.#losses;
@@ -186,7 +186,7 @@ export class Group implements Subscriber {
   }
 }
 
-/** Who is catching up hears of fires. Who is behind, and is not counted with others yet, has missed all. */
+/** Sends the fires to members that catch up. Members that are behind, and not yet counted with others, miss everything. */
 function sendFires(members: readonly Membership[], batches: readonly Batch[], missing: Missing): void {
   const frames = fireFrames(batches);
   for (const member of members) {
@@ -196,7 +196,7 @@ function sendFires(members: readonly Membership[], batches: readonly Batch[], mi
   }
 }
 
-/** Whether batches have a text that takes long to send to so many. */
+/** Whether batches have a text that takes long to send to this many members. */
 function isLong(batches: readonly Batch[], members: number): boolean {
   for (const { bytes } of batches) {
     if (bytes > 2 * frameLength && publishingMsOf(members, bytes) > mostAtOnceMs) return true;

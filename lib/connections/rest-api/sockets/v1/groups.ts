@@ -1,5 +1,5 @@
-// The groups of a server, and how clients move between them. What a client subscribes to anew it is sent whole; of what it had
-// before it misses nothing.
+// The groups of a server, and how clients move between them. A client gets everything of a new subscription, and misses nothing of its
+// earlier ones.
 
 import type { HubPort } from '../../../hub-port.ts';
 import type { LostFires } from '../../../mirroring.ts';
@@ -14,8 +14,8 @@ import { Staleness } from './staleness.ts';
 import type { Subscription } from './subscription.ts';
 
 /**
- * A client that has just come is told no end, and so no revision, until it answers a ping: by then all has arrived that it sent in one
- * go, and the revision must hold for that as well. It waits for no longer than this.
+ * A new client gets no `end`, and so no revision, until it answers a ping: then everything that it sent at once has arrived, and the
+ * revision has to cover that as well. The hub waits no longer than this.
  */
 const moreMayComeMs = 250;
 
@@ -25,11 +25,11 @@ interface GroupsOptions {
   readonly queue: FairQueue;
   /** Ends a client that reads too slowly. */
   readonly giveUp: GiveUp;
-  /** How long at most an end waits for the first subscriptions of a client. */
+  /** How long an `end` waits at most for the first subscriptions of a client. */
   readonly newMs?: number;
 }
 
-/** A client in its group; while it is not live it has slices. */
+/** A client in its group. Its task runs in slices while it is not live. */
 interface Place {
   readonly group: Group;
   readonly membership: Membership;
@@ -37,9 +37,9 @@ interface Place {
 }
 
 export class Groups {
-  /** Parameters that come and go. */
+  /** Parameters that are added and removed. */
   readonly structure: Structure;
-  /** Parameters of hubs of which nothing is heard. */
+  /** Parameters of hubs that are silent. */
   readonly staleness: Staleness;
   readonly #fanOut: FanOut;
   readonly #context: GroupContext;
@@ -67,9 +67,8 @@ export class Groups {
   }
 
   /**
-   * Adds a subscription of a client, or replaces the one of its number, says so with `answer`, and has the client sent what is
-   * new to it: all, or what changed after a revision; undefined: what it lacks of the one that is replaced, which had the same
-   * patterns.
+   * Adds a subscription of a client, or replaces the one with its number. Sends `answer`, and then what is new to the client: everything, or
+   * what changed after a revision; undefined: what the client lacks of the replaced subscription, which had the same patterns.
    */
   subscribe(client: Client, subscription: Subscription, from: number | undefined, answer: string): void {
     const { id } = subscription;
@@ -84,7 +83,7 @@ export class Groups {
     });
   }
 
-  /** Ends a subscription of a client, and says so with `answer`. */
+  /** Ends a subscription of a client, and sends `answer`. */
   unsubscribe(client: Client, id: number, answer: string): void {
     this.#move(client, without(client, id), answer, ({ snapshots, ends, ...handover }) => ({
       ...handover,
@@ -93,12 +92,12 @@ export class Groups {
     }));
   }
 
-  /** Of a client that has subscriptions. */
+  /** Returns the membership of a client with subscriptions. */
   membershipOf(client: Client): Membership | undefined {
     return this.#placeOf.get(client)?.membership;
   }
 
-  /** Forgets a client whose socket is gone, or about to be. */
+  /** Removes a client whose socket is gone or about to close. */
   remove(client: Client): void {
     const place = this.#placeOf.get(client);
     place?.membership.lose();
@@ -107,12 +106,12 @@ export class Groups {
     client.leave();
   }
 
-  /** Goes on with a client whose first subscriptions are known. */
+  /** Continues with a client whose first subscriptions are known. */
   settle(client: Client): void {
     if (client.settle()) this.resume(client);
   }
 
-  /** Goes on with a client that reads again. */
+  /** Continues with a client that reads again. */
   resume(client: Client): void {
     const place = this.#placeOf.get(client);
     if (place === undefined) return;
@@ -120,7 +119,7 @@ export class Groups {
     this.#queue.do(place.task);
   }
 
-  /** Tells clients that triggers of another hub have fired, which nobody here has heard: `{"lost":{"9":3}}`. */
+  /** Reports fires of another hub's triggers that never arrived here: `{"lost":{"9":3}}`. */
   reportLost(fires: LostFires): void {
     const found = new Map<Subscriber, { channel: Channel; count: number }[]>();
     for (const [parameter, count] of fires)
@@ -138,7 +137,7 @@ export class Groups {
     }
   }
 
-  /** Puts a client into the group of its subscriptions. */
+  /** Moves a client to the group of its subscriptions. */
   #move(
     client: Client,
     subscriptions: readonly Subscription[],
@@ -146,7 +145,7 @@ export class Groups {
     change: (handover: Handover) => Handover,
   ): void {
     if (client.hasLeft) return;
-    this.structure.notify(); // what it leaves with has values of what has just come
+    this.structure.notify(); // the client may already have values of parameters that are new
     const before = this.#placeOf.get(client);
     const handover = before?.membership.take() ?? newcomer;
     if (before !== undefined) this.#part(client, before);
@@ -169,14 +168,14 @@ export class Groups {
   #awaitMore(client: Client): void {
     client.awaitMore();
     const settle = () => this.settle(client);
-    setTimeout(() => setImmediate(settle), this.#newMs).unref(); // after the hub has read what came while it had no time
+    setTimeout(() => setImmediate(settle), this.#newMs).unref(); // after the hub has read what arrived while it was busy
   }
 
-  /** Works for a client until then; returns whether there is more to do at once. */
+  /** Works for a client until a time; returns whether it can continue at once. */
   #advance(client: Client, endMs: number): boolean {
     this.structure.notify();
     const membership = this.membershipOf(client);
-    if (membership === undefined) return false; // it was given up
+    if (membership === undefined) return false; // it was ended
     let hasMore = false;
     client.cork(() => {
       client.sendKept();
@@ -207,16 +206,14 @@ export class Groups {
   }
 }
 
-/**
- * Parameters that come and go while clients are there: they are told in the round in which it happens, and nobody can resume from before it.
- */
+/** Parameters that are added and removed while clients are connected. Clients learn of them in the same round, and cannot resume from before it. */
 class Structure {
   readonly #hub: { readonly revision: number };
   readonly #groups: ReadonlyMap<string, Group>;
-  /** Of which clients do not know yet; bounded by what one reload swaps. */
+  /** What clients do not know yet; bounded by what one reload swaps. */
   #came: Channel[] = [];
   #gone: Channel[] = [];
-  /** The revisions at which parameters came and went last; -1: never since the start. */
+  /** The revisions of the last addition and removal; -1: none since the start. */
   #cameAt = -1;
   #goneAt = -1;
 
@@ -233,19 +230,19 @@ class Structure {
   }
 
   forget(channel: Channel): void {
-    if (this.#goneAt < this.#hub.revision) this.#flush(); // what it was last
+    if (this.#goneAt < this.#hub.revision) this.#flush(); // its last value goes first
     this.#goneAt = this.#hub.revision;
     if (this.#groups.size === 0) return;
     this.#notifySoon();
     this.#gone.push(channel);
   }
 
-  /** Whether a client that was at a revision can be brought up to date by what changed since. */
+  /** Whether the changes since a revision are enough to bring a client up to date. */
   canResume(revision: number): boolean {
     return revision <= this.#hub.revision && revision > this.#cameAt && revision > this.#goneAt;
   }
 
-  /** Tells what is not told yet. */
+  /** Sends additions and removals that clients do not know yet. */
   notify(): void {
     if (this.#came.length + this.#gone.length === 0) return;
     const came = this.#came;
@@ -261,7 +258,7 @@ class Structure {
 
   #notifySoon(): void {
     if (this.#came.length + this.#gone.length > 0) return;
-    this.#flush(); // what changed before comes before
+    this.#flush(); // earlier changes go first
     setImmediate(() => this.notify());
   }
 

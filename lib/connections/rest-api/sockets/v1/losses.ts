@@ -1,29 +1,29 @@
-// The changes that clients miss while they do not read: counted for many at once (`Losses`), and for one client (`Missed`).
+// The changes that clients miss while they do not read: counted for many clients at once (`Losses`), and for one client (`Missed`).
 
 import type { Channel } from '../fan-out.ts';
 import { definition, frameLength, isTrigger, itemOf } from './frames.ts';
 import type { GroupChannel } from './outbox.ts';
 
-/** What was missed from where a client stopped up to where the next one did. */
+/** What was missed from the point where one client stopped up to the point where the next one did. */
 export interface Segment {
   readonly counts: Map<GroupChannel, number>;
   readers: number;
 }
 
 /**
- * Many may miss the same at once. What is missed is counted once, in segments that begin where somebody stopped; a client has missed its
- * segment and all that follow.
+ * Many clients may miss the same changes at once. They are counted once, in segments that begin where a client stopped. A client has missed
+ * its segment and all that follow.
  */
 export class Losses {
-  /** Oldest first; the first has a reader. Bounded by the number of clients that do not read, and see `size`. */
+  /** Oldest first; the first one has a reader. Bounded by the number of clients that do not read, and by `size` (see `Group`). */
   readonly #segments: Segment[] = [];
 
-  /** Whether there is anybody who misses what is counted. */
+  /** Whether any client misses what is counted. */
   get isOpen(): boolean {
     return this.#segments.length > 0;
   }
 
-  /** How many counts are held. */
+  /** How many counts there are. */
   get size(): number {
     return this.#segments.reduce((size, { counts }) => size + counts.size, 0);
   }
@@ -40,13 +40,13 @@ export class Losses {
     return segment;
   }
 
-  /** Counts changes that those who do not read miss. */
+  /** Counts changes that all current readers miss. */
   count(channels: Iterable<GroupChannel>): void {
     const counts = this.#segments.at(-1)?.counts;
     if (counts !== undefined) for (const channel of channels) counts.set(channel, (counts.get(channel) ?? 0) + 1);
   }
 
-  /** Ends the counting for a client and returns what it has missed. */
+  /** Ends the counting for a client; returns what it has missed. */
   take(segment: Segment): Map<GroupChannel, number> {
     const place = this.#segments.indexOf(segment);
     const missed = new Map<GroupChannel, number>();
@@ -55,7 +55,7 @@ export class Losses {
     return missed;
   }
 
-  /** Takes out a segment that nobody begins with; its counts still belong to those before it. */
+  /** Removes a segment without readers; its counts still apply to earlier segments. */
   #remove(place: number): void {
     const [segment] = this.#segments.splice(place, 1);
     const before = this.#segments[place - 1];
@@ -67,11 +67,11 @@ function addTo(sums: Map<GroupChannel, number>, counts: ReadonlyMap<GroupChannel
   for (const [channel, count] of counts) sums.set(channel, (sums.get(channel) ?? 0) + count);
 }
 
-/** Parts of a frame each: definitions, counts as `"9":3`, values. */
+/** Parts of frames: definitions, counts as `"9":3`, values. */
 interface MissedParts {
   readonly definitions: readonly string[];
   readonly lost: readonly string[];
-  /** How many changes of values, and fires of triggers, that are. */
+  /** How many changes of values and fires of triggers were lost. */
   readonly lostValues: number;
   readonly lostFires: number;
   readonly items: readonly string[];
@@ -80,23 +80,23 @@ interface MissedParts {
 // Most clients never miss anything.
 const nothing: ReadonlyMap<Channel, number> = new Map();
 
-/** What one client has missed and was not told yet. It is told how many changes were lost, and the newest value of each parameter. */
+/** What one client has missed and does not know yet: how many changes were lost, and of which parameters it needs the newest value. */
 export class Missed {
-  /** Bounded by the members of its group, which give up whoever holds most. */
+  /** Bounded by its group, which ends the clients that have been full for longest. */
   #counts: Map<Channel, number> | undefined = undefined;
 
   get size(): number {
     return this.#counts?.size ?? 0;
   }
 
-  /** How many fires of triggers that are. */
+  /** How many fires of triggers it has missed. */
   get fires(): number {
     let fires = 0;
     for (const [{ parameter }, count] of this.#counts ?? nothing) if (isTrigger(parameter)) fires += count;
     return fires;
   }
 
-  /** Counts changes. Of a parameter of which a client wants the newest value alone, one is enough. */
+  /** Counts changes. If the client wants only the newest value of a parameter, the count stays at one. */
   note({ channel, outbox }: GroupChannel, count: number): void {
     const isCounted = isTrigger(channel.parameter) || outbox.delivery === 'all';
     this.#counts ??= new Map();
@@ -107,7 +107,7 @@ export class Missed {
     this.#counts = undefined;
   }
 
-  /** Takes about as much as fits into a frame; parameters that are not `wanted` any more are forgotten. */
+  /** Takes about as much as fits into a frame; forgets parameters that are no longer wanted. */
   take(isWanted: (channel: Channel) => boolean, isDefined: boolean): MissedParts {
     const parts = {
       definitions: [] as string[],

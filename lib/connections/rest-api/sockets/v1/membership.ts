@@ -1,14 +1,14 @@
-// How far a client of a group has been sent what it subscribed to. One of these states at a time:
+// How much a member of a group has been sent of its subscriptions. It is in one of these states:
 //
 //   enter ──▶ catching up ──finish──▶ fresh ──settle──▶ live
 //                  ▲                    │                 │
 //                  ├──── fall back ◀────┴─── no room ─────┤ (newest values are wanted)
 //   extending ◀─recover─ behind ◀─── fall back ───────────┘ (every change is wanted)
 //
-// Three more arrows: extending ──finish──▶ fresh, or a fall back where there is no room. A client that subscribes to other things leaves
-// its group from wherever it is, and enters another one: extending if it had everything, behind or catching up if it had not. Whether a
-// socket is full (`Client.isFull`) is apart from all this: a live client may be full until something is flushed, and one that is catching
-// up may be full or not.
+// Three more arrows: extending ──finish──▶ fresh, or a fall back if there is no room. A client that changes its subscriptions leaves its
+// group from any state and enters another group: as extending if it had everything, otherwise as behind or catching up. Whether a socket is
+// full (`Client.isFull`) does not depend on the state: a live client may be full until the next flush, and one that is catching up may be
+// full or not.
 
 import type { Channel } from '../fan-out.ts';
 import type { Client } from './client.ts';
@@ -17,68 +17,68 @@ import { cut, defFrame, definition, encode, firedFrame, isTrigger, lostFrame, se
 import type { Losses, Segment } from './losses.ts';
 import { type Batch, type GroupChannel, type Outboxes, Packer } from './outbox.ts';
 
-/** What a client brings along from where it was before. */
+/** What a client takes along from its previous group. */
 export interface Handover {
-  /** everything: it has it all; counts: what it lacks has been counted; nothing: only snapshots bring it what it lacks. */
+  /** everything: it lacks nothing; counts: what it lacks has been counted; nothing: only snapshots supply what it lacks. */
   readonly has: 'everything' | 'counts' | 'nothing';
-  /** Since when it has not been live; undefined: it was, or had no subscription. */
+  /** Since when it has not been live; undefined: it was live, or had no subscription. */
   readonly sinceMs: number | undefined;
   readonly snapshots: readonly Snapshot[];
   readonly ends: readonly number[];
 }
 
-/** Where a group has a member: among those that are live, among those that are not, or nowhere. */
+/** Where a group lists a member: among the live ones, apart from them, or nowhere. */
 export type Standing = 'live' | 'apart' | 'left';
 
 /** What the members of a group share. */
 export interface Members extends Sources {
   readonly outboxes: Outboxes;
   readonly losses: Losses;
-  /** A member is about to be there. */
+  /** Lists a member elsewhere. */
   move(member: Membership, to: Standing): void;
 }
 
-/** It is sent what the group flushes, and has everything that has left. */
+/** It gets what the group flushes, and has everything that was flushed. */
 interface Live {
   readonly name: 'live';
 }
 
-/** It has everything up to `from`. Changes of before still wait in the group; it is sent the others alone, without revisions. */
+/** It has everything up to `from`. Older changes still wait in the group; it gets only later ones, without revisions. */
 interface Fresh {
   readonly name: 'fresh';
   readonly from: number;
 }
 
-/** Snapshots bring it the values of all its subscriptions. Of what the group flushes it is sent the fires. */
+/** Snapshots supply the values of all its subscriptions. Of the group's flushes it gets only the fires. */
 interface CatchingUp {
   readonly name: 'catching up';
-  /** What waits in the group with a revision up to this one is not for it. */
+  /** Waiting changes up to this revision are not for it. */
   from: number;
   readonly catchUp: CatchUp;
-  /** Since when it has not been live, in milliseconds of a monotonic clock. */
+  /** Since when it has not been live, in milliseconds of the monotonic clock. */
   readonly sinceMs: number;
   /** Counts the fires that it misses while it is full. */
   segment: Segment | undefined;
 }
 
-/** Snapshots bring it what it subscribed to anew, up to `from`. What changes later comes with what the group flushes, without revisions. */
+/** Snapshots supply its new subscriptions up to `from`. It gets later changes with the group's flushes, without revisions. */
 interface Extending {
   readonly name: 'extending';
   readonly from: number;
   readonly catchUp: CatchUp;
 }
 
-/** It does not read. What it misses is counted, as it wants to know of every change; then it is told, and extends. */
+/** It does not read, and wants every change. What it misses is counted and reported when it reads again; then it extends. */
 interface Behind {
   readonly name: 'behind';
   from: number;
   readonly catchUp: CatchUp;
   readonly sinceMs: number;
-  /** Counts what it misses along with others; undefined: what waits is not all for it, and is counted for it by itself. */
+  /** Counts what it misses along with others; undefined: not all waiting changes are for it, so it is counted separately. */
   segment: Segment | undefined;
 }
 
-/** It is no member any more. */
+/** It has left the group. */
 interface Left {
   readonly name: 'left';
 }
@@ -93,7 +93,7 @@ export class Membership {
   readonly #members: Members;
   #state: State;
 
-  /** Takes in a client, which is sent the snapshots in its slices. */
+  /** Adds a client, which gets the snapshots in its slices. */
   constructor(client: Client, members: Members, { has, sinceMs = performance.now(), snapshots, ends }: Handover) {
     this.client = client;
     this.#members = members;
@@ -109,17 +109,17 @@ export class Membership {
     return this.#state.name;
   }
 
-  /** Since when it has not been sent all as it comes, in milliseconds of a monotonic clock; undefined: it is. */
+  /** Since when it has not been sent everything at once, in milliseconds of the monotonic clock; undefined: it is. */
   get sinceMs(): number | undefined {
     return 'sinceMs' in this.#state ? this.#state.sinceMs : undefined;
   }
 
-  /** Whether it is yet to be sent values that have changed. */
+  /** Whether it still lacks values that have changed. */
   get lacksValues(): boolean {
     return this.#state.name === 'catching up' || this.#state.name === 'behind';
   }
 
-  /** Whether it has the definitions of all that its subscriptions match. */
+  /** Whether it has the definitions of everything that its subscriptions match. */
   get isDefined(): boolean {
     return !this.client.hasResumed && !this.#isBeingDefined;
   }
@@ -130,8 +130,9 @@ export class Membership {
   }
 
   /**
-   * Of what waits it gets what has a later revision than this; undefined: it only gets fires, or has missed all. What must not come twice
-   * (`isExact`) is encoded for a member by itself while something waits that is not for it: `before` is the revision up to which all had left.
+   * Returns the revision after which it gets waiting changes; undefined: it gets only fires, or has missed everything. What must not be sent
+   * twice (`isExact`) is encoded for this member alone while something waits that is not for it: `before` is the revision up to which
+   * everything had been sent.
    */
   startOf(before: number, isExact: boolean): number | undefined {
     const state = this.#state;
@@ -139,7 +140,7 @@ export class Membership {
     return state.name === 'fresh' || state.name === 'extending' ? all : undefined;
   }
 
-  /** Takes out a client that goes elsewhere. It is sent what waits, as far as there is room; the rest it has missed. */
+  /** Removes a client that moves elsewhere. It is sent what waits while there is room, and misses the rest. */
   take(): Handover {
     const state = this.#state;
     let has: Handover['has'] = 'everything';
@@ -156,7 +157,7 @@ export class Membership {
     return { has, sinceMs: 'sinceMs' in state ? state.sinceMs : undefined, snapshots: remaining, ends };
   }
 
-  /** Takes out a client that is gone, or about to be, and counts the fires that it is not sent any more. */
+  /** Removes a client that is gone or about to go, and counts the fires that it will not get. */
   lose(): void {
     const state = this.#state;
     if (state.name === 'behind' || state.name === 'catching up') this.#gather(state);
@@ -166,8 +167,8 @@ export class Membership {
   }
 
   /**
-   * Works for the client until then; returns whether there is more to do at once. `tellStale` goes on to tell it what is stale and what is
-   * fresh again, once it has the values.
+   * Works for the client until a time; returns whether it can continue at once. Once the client has the values, `reportStale` reports which
+   * are stale and which are fresh again.
    */
   advance(endMs: number, reportStale: (member: Membership, endMs: number) => Stopped): boolean {
     const { client } = this;
@@ -179,14 +180,14 @@ export class Membership {
     }
     if (client.isFull || state.name === 'behind') return false;
     const isOnItsWay = state.name === 'catching up' || state.name === 'extending';
-    const last = state.name === 'extending' ? state.from : Number.POSITIVE_INFINITY; // the outboxes bring the rest
+    const last = state.name === 'extending' ? state.from : Number.POSITIVE_INFINITY; // the outboxes supply the rest
     let stopped = isOnItsWay ? state.catchUp.run(client, last, endMs) : 'done';
     if (stopped === 'done') stopped = reportStale(this, endMs);
     if (stopped === 'done' && isOnItsWay && !client.mayWantMore) this.#finish(state);
     return stopped === 'more';
   }
 
-  /** Sends batches, with the definitions that the client lacks, until it is full; returns how many it took. */
+  /** Sends batches, with the definitions that the client lacks, until it is full; returns how many it sent. */
   send({ batches, leastPrevious }: Packer): number {
     const { client } = this;
     const lacksAll = this.#isBeingDefined;
@@ -202,7 +203,7 @@ export class Membership {
     return next;
   }
 
-  /** Sends what was encoded for it apart from those that are live; what it has no room for it has missed. */
+  /** Sends what was encoded for members that are not live; the client misses what it has no room for. */
   sendOwn(packer: Packer, before: number): void {
     const { name } = this.#state;
     if (name === 'fresh' || name === 'extending') {
@@ -215,8 +216,8 @@ export class Membership {
   }
 
   /**
-   * There is no room for what is flushed. The client has everything up to `complete`; what it is not told of a flush has to be
-   * counted, or noted with `miss`.
+   * Leaves the live state, because there is no room for a flush. The client has everything up to `complete`; the caller has to count the
+   * rest of the flush, or to note it with `miss`.
    */
   fallBack(complete: number): void {
     const state = this.#state;
@@ -226,19 +227,19 @@ export class Membership {
     this.#state = this.#lagging({ from, catchUp, sinceMs: performance.now() }, Math.max(complete, from));
   }
 
-  /** Notes the changes of batches that the client has missed. Who is catching up is brought values by its snapshots. */
+  /** Notes the changes of batches that the client has missed. If it is catching up, its snapshots supply the values. */
   miss(batches: readonly Batch[]): void {
     const onlyFires = this.#state.name === 'catching up';
     for (const { channels } of batches)
       for (const channel of channels) if (!onlyFires || isFire(channel)) this.client.missed.note(channel, 1);
   }
 
-  /** Counts with others what the client misses from now on. */
+  /** Counts what the client misses from now on, together with others. */
   count(): void {
     if ('segment' in this.#state) this.#state.segment ??= this.#members.losses.open();
   }
 
-  /** It is like the others from when everything has left that waited when it came. */
+  /** Ends the special treatment once everything has been sent that waited when the client entered. */
   settle(): void {
     const state = this.#state;
     const { sent } = this.#members.outboxes;
@@ -249,13 +250,13 @@ export class Membership {
     this.client.send(setFrame('', sent));
   }
 
-  /** Whether definitions of what it hears of may still be on their way. */
+  /** Whether definitions of its parameters may still be on their way. */
   get #isBeingDefined(): boolean {
     const state = this.#state;
     return state.name === 'catching up' || ('catchUp' in state && !state.catchUp.isEmpty);
   }
 
-  /** Values come by counts where every change is wanted, otherwise by snapshots of what changes after `complete`. */
+  /** Returns the state of a client that is late. It gets counts if every change is wanted, otherwise snapshots of changes after `complete`. */
   #lagging(how: Pick<Behind, 'from' | 'catchUp' | 'sinceMs'>, complete: number): Behind | CatchingUp {
     if (this.#members.outboxes.isExact) return { name: 'behind', ...how, segment: undefined };
     const snapshots = withOthers(how.catchUp.remaining, this.client.subscriptions, complete);
@@ -263,7 +264,7 @@ export class Membership {
     return { name: 'catching up', ...how, catchUp, segment: undefined };
   }
 
-  /** Tells a client that reads again what it has missed. */
+  /** Reports to a client that reads again what it has missed. */
   #recover(behind: Behind): void {
     this.#missWaiting(behind);
     behind.from = this.#members.hub.revision;
@@ -272,7 +273,7 @@ export class Membership {
     else this.#state = { name: 'extending', from: behind.from, catchUp: behind.catchUp };
   }
 
-  /** The client has all but what waits. It is sent that, and told the revision. */
+  /** Sends what waits, which is all that the client lacks, and the revision. */
   #finish({ from, catchUp }: CatchingUp | Extending): void {
     const { client } = this;
     const { revision } = this.#members.hub;
@@ -287,7 +288,7 @@ export class Membership {
     if (revision <= this.#members.outboxes.sent) this.#goLive();
   }
 
-  /** Sends what waits and the client does not have; what it has no room for it has missed. Returns whether it took all. */
+  /** Sends what waits and the client lacks; it misses what it has no room for. Returns whether it took everything. */
   #sendWaiting(from: number): boolean {
     const packer = new Packer();
     this.#members.outboxes.encode(packer, from, this.#state.name === 'catching up');
@@ -296,7 +297,7 @@ export class Membership {
     return taken === packer.batches.length;
   }
 
-  /** Sends a frame of each kind of what the client has missed and still wants, as long as there is room. */
+  /** Sends what the client has missed and still wants, one frame of each kind at a time, while there is room. */
   #sendMissed(): void {
     const { client } = this;
     const { hub, fanOut, outboxes } = this.#members;
@@ -312,7 +313,7 @@ export class Membership {
     }
   }
 
-  /** Notes what the client has missed, and what waits as if it had. */
+  /** Notes what the client has missed, and treats waiting changes as missed. */
   #missWaiting(behind: Behind): void {
     this.#gather(behind);
     for (const channel of this.#members.outboxes.waiting(behind.from)) this.client.missed.note(channel, 1);
@@ -339,7 +340,7 @@ export class Membership {
   }
 }
 
-/** The fires of batches with their definitions, for those who are catching up. */
+/** Returns frames with the fires of batches and their definitions, for clients that are catching up. */
 export function fireFrames(batches: readonly Batch[]): Uint8Array[] {
   const fires = batches.flatMap(({ channels }) => channels.filter(isFire));
   const definitions = [...cut(definitionsOf(fires))].map(defFrame);

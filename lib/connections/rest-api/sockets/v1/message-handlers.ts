@@ -1,4 +1,4 @@
-// What clients of patchbay.v1 send (docs/protocol.md): a message is read, and handed to the handler of its kind.
+// The messages of patchbay.v1 clients (docs/protocol.md). Each is read and passed to the handler of its kind.
 
 import { z } from 'zod';
 import { describe, HubError } from '../../../../model/error.ts';
@@ -23,46 +23,46 @@ import { encode } from './frames.ts';
 import type { Groups } from './groups.ts';
 import { type Request, subscriptionId } from './subscription.ts';
 
-/** What handlers work with. */
+/** The dependencies of handlers. */
 export interface HandlerContext extends Pick<ProtocolContext, 'hub' | 'log' | 'writes' | 'fanOut' | 'hits' | 'rates'> {
   readonly groups: Groups;
   readonly shares: SubscriptionShares;
-  /** What the subscriptions of a client may cost. */
+  /** The limits on a client's subscriptions. */
   readonly limits: Pick<Limits, 'subscriptions' | 'clientSteps'>;
   /** Errors: `bad-request`. */
   readonly readSubscription: (message: object, principal: Principal) => Request;
 }
 
-/** What says which message an error answers: the number of its subscription, or the `ack` of its write. */
+/** Identifies the message that an error answers: the number of its subscription, or the `ack` of its write. */
 export type Subject = Pick<Refusal, 'sub' | 'ack'>;
 
-/** What is left to do of a message, in slices: it may take long. */
+/** The rest of a message that may take long and is handled in slices. */
 export interface Rest {
   readonly subject: Subject;
-  /** Works until then, and returns whether there is more to do. Errors: `bad-request`; then nothing has changed. */
+  /** Works until a time; returns whether there is more to do. Errors: `bad-request`; then nothing has changed. */
   advance(endMs: number): boolean;
 }
 
 type Message = Readonly<Record<string, unknown>>;
 
-/** Handles a message; returns what is left to do of it. Errors: `bad-request`; then nothing has changed. */
+/** Handles a message; returns the rest that is left to do. Errors: `bad-request`; then nothing has changed. */
 type Handler = (context: HandlerContext, client: Client, message: Message) => Rest | undefined;
 
 type Item = readonly [target: Target, value: unknown];
 
 interface RemoteItem extends RemoteWrite {
   readonly target: Target;
-  /** Its place in the message. */
+  /** Its position in the message. */
   readonly index: number;
 }
 
-/** What was refused, in any order, with its place in the message. */
+/** A refused item with its position in the message. */
 interface Refused {
   readonly index: number;
   readonly mistake: Mistake;
 }
 
-/** The key that says of which kind a message is; the first of these that it has counts. */
+/** Handlers by the key that identifies the kind of a message; the first key that is present counts. */
 const handlers: Readonly<Record<string, Handler>> = {
   set: handleSet,
   sub: handleSub,
@@ -74,7 +74,7 @@ const kinds = Object.keys(handlers);
 const unsubSchema = z.strictObject({ unsub: subscriptionId });
 const pingSchema = z.strictObject({ ping: z.number({ error: 'number' }) });
 
-/** Takes a message; returns what is left to do of it. Errors: `bad-request`; then nothing has changed. */
+/** Handles a message; returns the rest that is left to do. Errors: `bad-request`; then nothing has changed. */
 export function receive(
   context: HandlerContext,
   client: Client,
@@ -95,7 +95,7 @@ export function receive(
   return handlers[kind]!(context, client, data);
 }
 
-/** Finds what a message was about that made no sense, also when it is too long. */
+/** Finds the subject of an invalid message, even if the message is too long. */
 export function subjectOf(message: ArrayBuffer): Subject {
   try {
     const data: unknown = JSON.parse(Buffer.from(message).toString());
@@ -115,12 +115,12 @@ function handleSet(context: HandlerContext, client: Client, message: Message): u
   else void inSpan(origin, 'set', (own) => write(context, client, message, own), failureOf);
 }
 
-/** What says that some of it was refused; undefined: nothing was. */
+/** Returns the reason why some items were refused; undefined: none was. */
 function failureOf([first]: readonly Refused[]): string | undefined {
   return first?.mistake.join(': ');
 }
 
-/** Returns what was refused; later, when other hubs have written what they own. */
+/** Returns the refused items; asynchronously if other hubs own some of the parameters. */
 function write(
   { hub, log, fanOut, hits, writes, rates }: HandlerContext,
   client: Client,
@@ -171,12 +171,12 @@ function write(
   return writing === undefined ? refused : writing.then(() => refused);
 }
 
-/** The errors in the order of the message, as the owner of all of it would tell them. */
+/** Returns the errors in the order of the message, as a single owner of all parameters would. */
 function inOrder(refused: Refused[]): Mistake[] {
   return refused.sort((one, other) => one.index - other.index).map(({ mistake }) => mistake);
 }
 
-/** Writes what other hubs own, one turn for each of them; what they refuse is added. */
+/** Writes parameters of other hubs, one turn for each hub; adds what they refuse. */
 async function writeRemotes(
   hub: HubPort,
   origin: Origin,
@@ -200,7 +200,7 @@ async function writeRemotes(
   await Promise.all(sending);
 }
 
-/** Waits until it is known that what this hub has written stays; what is not confirmed is added. undefined: there is nothing to wait for. */
+/** Waits until this hub's writes are confirmed, and adds those that are not. undefined: there is nothing to wait for. */
 function confirmOwn(
   { hub, fanOut }: Pick<HandlerContext, 'hub' | 'fanOut'>,
   items: readonly Item[],
@@ -220,12 +220,12 @@ function confirmOwn(
   });
 }
 
-/** The parameter of a number; undefined: there is none that the client knows of. */
+/** Returns the parameter of a number; undefined: there is none that the client may write. */
 function known(view: View, parameter: Parameter | undefined): Parameter | undefined {
   return parameter !== undefined && view.mayWrite(parameter) ? parameter : undefined;
 }
 
-/** Counts a message that makes no sense as one write. Errors: `bad-request`. */
+/** Reads the items of a write. An invalid message counts as one write. Errors: `bad-request`. */
 function itemsOf(message: Message, writes: WriteCounts): readonly Item[] {
   try {
     return readItems(message);
@@ -235,7 +235,7 @@ function itemsOf(message: Message, writes: WriteCounts): readonly Item[] {
   }
 }
 
-/** This is checked by hand, as most messages are writes. Errors: `bad-request`. */
+/** Checked without a schema, for speed: most messages are writes. Errors: `bad-request`. */
 function readItems(message: Message): readonly Item[] {
   const { set, ack } = message;
   if (!Array.isArray(set)) throw new HubError('bad-request', `set: expected a list, got ${describe(set)}`);
@@ -253,10 +253,7 @@ function isItem(item: unknown): item is Item {
   return Array.isArray(item) && item.length === 2 && (typeof item[0] === 'string' || typeof item[0] === 'number');
 }
 
-/**
- * `{"sub":1,"include":["desk/**"],"rate":60}` subscribes. Patterns are compiled, and matched with the parameters, in the slices of the
- * client.
- */
+/** `{"sub":1,"include":["desk/**"],"rate":60}` subscribes. Compiling and matching the patterns takes place in the slices of the client. */
 function handleSub(context: HandlerContext, client: Client, message: Message): Rest {
   let request: Request | undefined;
   const { sub } = message;

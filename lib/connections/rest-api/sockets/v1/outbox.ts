@@ -1,5 +1,5 @@
-// What waits in a group until it is sent: one outbox for each rate and delivery that the subscriptions of the group ask for. A ticker says
-// when an outbox is due; what waits in it is encoded once, and packed into batches for all members.
+// What waits in a group until it is sent: one outbox for each rate and delivery of the group's subscriptions. When a ticker finds an outbox
+// due, its changes are encoded once and packed into batches for all members.
 
 import type { Change, Parameter } from '../../../../model/parameter.ts';
 import type { Value } from '../../../../model/value.ts';
@@ -11,7 +11,7 @@ import { byLiveliness, type Subscription } from './subscription.ts';
 interface OutboxesOptions {
   readonly hub: { readonly revision: number };
   readonly tickerOf: (rate: number) => Ticker;
-  /** Called when it is time. */
+  /** Called when an outbox is due. */
   readonly flush: (outbox: Outbox) => void;
 }
 
@@ -36,17 +36,17 @@ export class Outboxes {
     return this.#all.some(({ delivery }) => delivery === 'all');
   }
 
-  /** Those in which something waits. */
+  /** The outboxes with waiting changes. */
   get due(): Outbox[] {
     return this.#all.filter(({ oldest }) => oldest !== undefined);
   }
 
-  /** Everything up to this revision has left. */
+  /** The revision up to which everything has been sent. */
   get sent(): number {
     return this.sentWith([]);
   }
 
-  /** The revision up to which everything has left once these have been flushed. */
+  /** Returns the revision up to which everything has been sent once these outboxes are flushed. */
   sentWith(flushed: readonly Outbox[]): number {
     let sent = this.#hub.revision;
     for (const outbox of this.#all)
@@ -58,17 +58,17 @@ export class Outboxes {
     return this.#subscriptions.some(({ selection }) => selection.has(parameter));
   }
 
-  /** The outbox of the liveliest subscription that matches a parameter, which one does. */
+  /** Returns the outbox of the liveliest matching subscription. The caller knows that one matches. */
   of(parameter: Parameter): Outbox {
     return this.#find(this.#subscriptions.find(({ selection }) => selection.has(parameter))!)!;
   }
 
-  /** Encodes what waits of revisions after `from`, for one client; it goes on waiting. */
+  /** Encodes waiting changes after the revision `from` for one client; they keep waiting. */
   encode(packer: Packer, from: number, onlyFires: boolean): void {
     for (const outbox of this.due) outbox.encode(packer, undefined, from, onlyFires);
   }
 
-  /** Yields the channel of each change that waits, of revisions after `from`. */
+  /** Yields the channel of each waiting change after the revision `from`. */
   *waiting(from: number): Generator<GroupChannel, void, void> {
     for (const outbox of this.#all) yield* outbox.waiting(from);
   }
@@ -78,22 +78,16 @@ export class Outboxes {
   }
 }
 
-/** How many changes wait at most; with more they leave at once. A long text counts as several. */
+/** How many changes wait at most; at this number they are sent. A long text counts as several. */
 const maxPending = 65_536;
 
-/**
- * The revisions that the frames of a flush tell: everything up to `before` had been sent, and with the last frame of the outbox
- * everything up to `after` has been.
- */
+/** The revisions that the frames of a flush report: everything up to `before` was sent earlier, and everything up to `after` with its last frame. */
 interface Span {
   readonly before: number;
   readonly after: number;
 }
 
-/**
- * What waits to be sent at one rate. Of each parameter that is the newest value (`LatestOutbox`) or every change (`AllOutbox`). Triggers are
- * never merged.
- */
+/** Waiting changes of one rate: for each parameter its newest value (`LatestOutbox`) or every change (`AllOutbox`). Fires are never merged. */
 export abstract class Outbox implements ChangeKeeper, Flushable {
   abstract readonly delivery: Delivery;
   /** Whether something waits that must not be sent twice. */
@@ -104,14 +98,14 @@ export abstract class Outbox implements ChangeKeeper, Flushable {
   readonly #flush: (outbox: Outbox) => void;
   #isRequested = false;
 
-  /** `flush` is called when it is time. */
+  /** `flush` is called when the outbox is due. */
   constructor(rate: number, ticker: Ticker, flush: (outbox: Outbox) => void) {
     this.rate = rate;
     this.#ticker = ticker;
     this.#flush = flush;
   }
 
-  /** The revision of the oldest change that waits; undefined: none does. */
+  /** The revision of the oldest waiting change; undefined: none waits. */
   get oldest(): number | undefined {
     return this.#oldest;
   }
@@ -130,24 +124,24 @@ export abstract class Outbox implements ChangeKeeper, Flushable {
     this.#flush(this);
   }
 
-  /** Encodes what waits of revisions after `from`; it goes on waiting. Without a span the frames tell no revision. */
+  /** Encodes waiting changes after the revision `from`; they keep waiting. Without a span the frames report no revision. */
   abstract encode(packer: Packer, span: Span | undefined, from: number, onlyFires?: boolean): void;
 
-  /** Yields the channel of each change that waits, of revisions after `from`. */
+  /** Yields the channel of each waiting change after the revision `from`. */
   abstract waiting(from: number): Generator<GroupChannel, void, void>;
 
-  /** Forgets what waits. */
+  /** Drops what waits. */
   clear(): void {
     this.#oldest = undefined;
     this.forget();
   }
 
-  /** Keeps a change; returns how many are kept, where a long text counts as several. */
+  /** Adds a change; returns the number of waiting changes, where a long text counts as several. */
   protected abstract add(channel: GroupChannel, change: Change, isFirst: boolean): number;
   protected abstract forget(): void;
 }
 
-/** Keeps which parameters have changed; their newest values are sent. Each fire of a trigger is kept. */
+/** Keeps the changed parameters, of which the newest values are sent, and each fire of a trigger. */
 export class LatestOutbox extends Outbox {
   readonly delivery = 'latest';
   #channels: GroupChannel[] = [];
@@ -197,7 +191,7 @@ export class LatestOutbox extends Outbox {
   }
 }
 
-/** Puts the newest value of each channel; `isLast`: nothing of the outbox follows. */
+/** Adds the newest value of each channel to the packer; `isLast`: nothing else of the outbox follows. */
 function putValues(packer: Packer, channels: readonly GroupChannel[], span: Span | undefined, isLast: boolean): void {
   let items = '';
   let first = 0;
@@ -222,7 +216,7 @@ function putFires(packer: Packer, fires: readonly GroupChannel[], span: Span | u
   }
 }
 
-/** 64 characters of a text count as another change: so 4 Mi of them wait at most. */
+/** 64 characters of a text count as one more change, so at most 4 Mi of them wait. */
 const textShift = 6;
 
 /** Keeps every change, in order. */
@@ -231,7 +225,7 @@ export class AllOutbox extends Outbox {
   #channels: GroupChannel[] = [];
   #values: Value[] = [];
   #revisions: number[] = [];
-  /** As how many changes the texts count besides. */
+  /** How many more changes the texts count as. */
   #textChanges = 0;
 
   override get isExact(): boolean {
@@ -295,11 +289,11 @@ export class AllOutbox extends Outbox {
 /** Keeps changes until they are sent. */
 export interface ChangeKeeper {
   readonly delivery: Delivery;
-  /** Takes a change; `isFirst`: none of this channel waits. */
+  /** Adds a change; `isFirst`: no other change of this channel waits. */
   put(channel: GroupChannel, change: Change, isFirst: boolean): void;
 }
 
-/** The channel of one parameter as a group observes it: it knows where a change waits until it is sent. */
+/** The channel of one parameter as a group observes it. It knows the outbox for its changes, and whether one waits. */
 export class GroupChannel implements Observer {
   readonly subscriber: Subscriber;
   readonly channel: Channel;
@@ -313,7 +307,7 @@ export class GroupChannel implements Observer {
     this.outbox = outbox;
   }
 
-  /** Whether a change waits to be sent. */
+  /** Whether a change waits. */
   get isPending(): boolean {
     return this.#isPending;
   }
@@ -332,7 +326,7 @@ export class GroupChannel implements Observer {
     this.outbox.put(this, change, isFirst);
   }
 
-  /** Nothing of it waits any more. */
+  /** Notes that none of its changes waits any more. */
   settle(): void {
     this.#isPending = false;
   }
@@ -345,10 +339,10 @@ export interface Batch {
   bytes: number;
 }
 
-/** Packs frames into batches. A socket takes a batch in one piece, or misses it with all that follow. */
+/** Packs frames into batches. A socket takes a batch as a whole, or misses it and all that follow. */
 export class Packer {
   readonly batches: Batch[] = [];
-  /** The lowest of the revisions that the parameters had before what waited. */
+  /** The lowest revision that one of the parameters had before its waiting changes. */
   leastPrevious = Number.POSITIVE_INFINITY;
 
   put(frame: string, channels: readonly GroupChannel[]): void {
@@ -367,16 +361,16 @@ export class Packer {
   }
 }
 
-/** Something that waits to be flushed. */
+/** Something that a ticker flushes. */
 interface Flushable {
   flush(): void;
 }
 
-/** The time that a ticker goes by. */
+/** The clock of a ticker. */
 interface TickerClock {
   /** Milliseconds of a monotonic clock. */
   now(): number;
-  /** Works with the present round of the event loop. */
+  /** Runs at the end of this round of the event loop. */
   soon(work: () => void): void;
   after(delayMs: number, work: () => void): void;
 }
@@ -384,12 +378,12 @@ interface TickerClock {
 const realClock: TickerClock = {
   now: () => performance.now(),
   soon: (work) => void setImmediate(work),
-  after: (delayMs, work) => void setTimeout(work, delayMs).unref(), // without sockets nobody waits for it
+  after: (delayMs, work) => void setTimeout(work, delayMs).unref(), // without sockets it need not keep the process alive
 };
 
 /**
- * Flushes at most so many times a second. What comes after a pause goes out with the round of the event loop in which it came; what comes
- * sooner waits for its turn, together with all others of the same rate.
+ * Flushes at most this often. A change after a pause is sent at the end of its round of the event loop; a change that comes sooner waits for
+ * the next tick, together with all others of the same rate.
  */
 export class Ticker {
   readonly #periodMs: number;
@@ -397,13 +391,13 @@ export class Ticker {
   #due: Flushable[] = [];
   #lastMs = Number.NEGATIVE_INFINITY;
 
-  /** `rate` is times per second; 0: in every round of the event loop. */
+  /** `rate` is in times per second; 0: in every round of the event loop. */
   constructor(rate: number, clock = realClock) {
     this.#periodMs = rate === 0 ? 0 : 1000 / rate;
     this.#clock = clock;
   }
 
-  /** Flushes it soon; to be asked once per flush. */
+  /** Flushes something at the next tick. The caller must not request it again before that. */
   request(flushable: Flushable): void {
     if (this.#due.push(flushable) > 1) return;
     const waitMs = this.#lastMs + this.#periodMs - this.#clock.now();
@@ -414,14 +408,14 @@ export class Ticker {
   #tick(): void {
     const now = this.#clock.now();
     const late = now - this.#lastMs - this.#periodMs;
-    this.#lastMs = late < this.#periodMs ? now - late : now; // the grid stays, as long as it is kept
+    this.#lastMs = late < this.#periodMs ? now - late : now; // keeps the grid if the tick is less than a period late
     const due = this.#due;
     this.#due = [];
     for (const flushable of due) flushable.flush();
   }
 }
 
-/** The tickers of a server, one per rate; a rate is one of a bounded number. `soon` works with the present round of the event loop. */
+/** Creates the tickers of a server, one per rate; the number of rates is bounded. `soon` runs work at the end of a round of the event loop. */
 export function createTickers(soon: TickerClock['soon']): (rate: number) => Ticker {
   const clock = { ...realClock, soon };
   const tickers = new Map<number, Ticker>();

@@ -1,5 +1,5 @@
-// Which parameters are stale, as nothing is heard of the hub that owns them, and who is told. One hub may own a hundred thousand: they
-// are looked at in slices, and told as they are by then. Who does not read keeps nothing but the duty to be told all of it.
+// Reports which parameters are stale because their hub is silent. One hub may own a hundred thousand parameters: they are checked in slices,
+// and reported with their state at that time. For a client that does not read, the hub only notes that a full report is due.
 
 import type { Parameter } from '../../../../model/parameter.ts';
 import { wallClock } from '../../../../model/time/wall-clock.ts';
@@ -12,13 +12,13 @@ import type { Group } from './group.ts';
 import type { Membership } from './membership.ts';
 import { listedParameters, type Subscription } from './subscription.ts';
 
-/** How long a slice is at most, and after how many parameters it looks at the clock. */
+/** How long a slice is at most, and after how many parameters it checks the clock. */
 const sliceMs = 2;
 const lookEvery = 64;
-/** How many parameters a walk looks at before what was found is sent. */
+/** How many parameters a walk visits before it sends what it has found. */
 const stepSize = 1024;
 
-/** Parameters of which nothing has been heard since a time, in milliseconds since 1970; undefined: they are fresh again. */
+/** Parameters that have been stale since a time, in Unix milliseconds; undefined: they are fresh again. */
 interface StaleChannels {
   readonly since: number | undefined;
   readonly channels: readonly Channel[];
@@ -28,13 +28,13 @@ export class Staleness {
   readonly #hub: Parameters;
   readonly #fanOut: FanOut;
   readonly #groups: ReadonlyMap<string, Group>;
-  /** The parameters that have ever been stale, and whether they are. */
+  /** Every parameter that has ever been stale, and whether it is stale now. */
   readonly #known = new Map<Parameter, boolean>();
-  /** How many are. */
+  /** How many are stale. */
   #stale = 0;
-  /** What is to be looked at, in order. */
+  /** The parameters to check, in order. */
   #due: Iterator<Parameter>[] = [];
-  /** The clients that are yet to be told how fresh all is that they have subscribed to. */
+  /** The walks of clients that still need a report on all of their parameters. */
   readonly #walks = new Map<Client, StaleWalk>();
 
   constructor(hub: Parameters, fanOut: FanOut, groups: ReadonlyMap<string, Group>) {
@@ -43,32 +43,32 @@ export class Staleness {
     this.#groups = groups;
   }
 
-  /** Looks at parameters soon, and tells which have become stale or fresh. */
+  /** Checks parameters soon, and reports which have become stale or fresh. */
   look(parameters: Iterable<Parameter>): void {
     if (this.#due.push(parameters[Symbol.iterator]()) === 1) setImmediate(this.#work);
   }
 
-  /** Forgets a parameter that is no more. */
+  /** Forgets a parameter that the hub has removed. */
   forget(parameter: Parameter): void {
     if (this.#known.get(parameter)) this.#stale--;
     this.#known.delete(parameter);
   }
 
-  /** Has a client be told what is stale of all that it subscribes to by now. */
+  /** Schedules a report for a client on all of its parameters. */
   owe(client: Client, sendsFresh = this.#walks.get(client)?.sendsFresh ?? false): void {
     if (this.#stale === 0 && !sendsFresh) return;
     const find = (address: string) => this.#hub.find(address);
     this.#walks.set(client, new StaleWalk(this.#known, client.subscriptions, sendsFresh, this.#fanOut, find));
   }
 
-  /** Goes on telling a member until a time; says what stopped it. */
+  /** Continues the report to a member until a time; returns why it stopped. */
   goOn(member: Membership, endMs: number): Stopped {
     const stopped = this.#walks.get(member.client)?.run(member, endMs) ?? 'done';
     if (stopped === 'done') this.#walks.delete(member.client);
     return stopped;
   }
 
-  /** Forgets a client that is gone, or about to be. */
+  /** Removes a client that is gone or about to go. */
   remove(client: Client): void {
     this.#walks.delete(client);
   }
@@ -85,7 +85,7 @@ export class Staleness {
     for (const group of this.#groups.values()) {
       const stale = found.get(group);
       if (stale === undefined) continue;
-      group.flush(); // the values that made it fresh come before
+      group.flush(); // the values that made it fresh go first
       for (const [since, channels] of stale) this.#notify(group, { since, channels });
     }
     if (this.#due.length > 0) setImmediate(this.#work);
@@ -117,16 +117,16 @@ export class Staleness {
     const withDefinitions = [...definitionFrames(stale), ...frames];
     for (const member of group.members())
       if (member.lacksValues || !sendAll(member.client, member.isDefined ? frames : withDefinitions))
-        this.owe(member.client, true); // it is told which are fresh after the values
+        this.owe(member.client, true); // its report follows the values
   }
 }
 
 /**
- * Tells one client how fresh everything is that it has subscribed to: when it has, and when it did not read while that changed. It goes on
- * as fast as the client reads.
+ * Reports to one client the freshness of everything that it has subscribed to: after it has subscribed, and after changes that it did not
+ * read. Continues as fast as the client reads.
  */
 class StaleWalk {
-  /** false: the client has been told of nothing that was stale, so it need not hear what is fresh. */
+  /** false: nothing stale was reported to the client, so it needs no report of what is fresh. */
   readonly sendsFresh: boolean;
   readonly #known: ReadonlyMap<Parameter, boolean>;
   readonly #fanOut: FanOut;
@@ -147,12 +147,12 @@ class StaleWalk {
     this.#parameters = (listedParameters(subscriptions, find) ?? known).keys();
   }
 
-  /** Tells what the client takes until a time; says what stopped it. */
+  /** Sends a report until a time and while there is room; returns why it stopped. */
   run(member: Membership, endMs: number): Stopped {
     return stepUntil(endMs, member.client, () => this.#step(member));
   }
 
-  /** Looks at some parameters, and sends what it finds, whatever room there is; returns whether there may be more. */
+  /** Visits some parameters, and sends what it finds even if there is no room; returns whether there may be more. */
   #step(member: Membership): boolean {
     const found = new Map<number | undefined, Parameter[]>();
     let looked = 0;
@@ -183,12 +183,12 @@ function staleFrames({ since, channels }: StaleChannels): string[] {
   return ids.map((some) => `{"stale":[${some}],"ageMs":${ageMs}}`);
 }
 
-/** The definitions, for those who may lack them: who was told that something is stale knows it when it is fresh again. */
+/** Returns definitions for clients that may lack them. A client that was sent `stale` already has them when the parameter is fresh again. */
 function definitionFrames({ since, channels }: StaleChannels): string[] {
   return since === undefined ? [] : [...cut(channels.map(definition))].map(defFrame);
 }
 
-/** Sends frames as long as there is room; returns whether the client took all. */
+/** Sends frames while there is room; returns whether the client took all. */
 function sendAll(client: Client, frames: readonly string[]): boolean {
   for (const frame of frames) {
     if (client.isFull) return false;

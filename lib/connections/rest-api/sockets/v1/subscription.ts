@@ -1,4 +1,4 @@
-// What a client subscribes to with `{"sub":1,…}` (docs/protocol.md "Subscribing"): how it is read, and how it matches.
+// The subscriptions of a client, `{"sub":1,…}` (docs/protocol.md "Subscribing"): how they are read, and what they match.
 
 import { z } from 'zod';
 import { describe } from '../../../../model/error.ts';
@@ -21,19 +21,19 @@ export interface Subscription {
   readonly id: number;
   readonly rate: number;
   readonly delivery: Delivery;
-  /** Equal for subscriptions that match the same. */
+  /** Equal for subscriptions that match the same parameters. */
   readonly patterns: string;
-  /** Equal for subscriptions that are sent the same. */
+  /** Equal for subscriptions that are sent the same changes. */
   readonly key: string;
-  /** What it matches, once that is ready. */
+  /** What it matches; used once it is ready. */
   readonly selection: Selection;
-  /** What operators see of its patterns. */
+  /** The patterns that operators see. */
   readonly shown: { readonly include: readonly Pattern[]; readonly exclude: readonly Pattern[] };
-  /** The only addresses that it can match; undefined: any. */
+  /** The only addresses that it can match; undefined: it has other patterns. */
   readonly addresses: readonly string[] | undefined;
 }
 
-/** What a client asks for, everything said. */
+/** A subscription request with all defaults filled in. */
 interface Wish {
   readonly sub: number;
   readonly include: readonly Pattern[];
@@ -42,7 +42,7 @@ interface Wish {
   readonly delivery: Delivery;
 }
 
-/** What a client may see; `key` is equal for those who may see the same. */
+/** What a client may see; `key` is equal for clients that may see the same. */
 interface Bound {
   readonly filter: Filter;
   readonly key: string;
@@ -51,7 +51,7 @@ interface Bound {
 /** How many patterns a subscription may have, and how many steps the regular expressions of each list. */
 type PatternLimits = Pick<Limits, 'patterns' | 'patternSteps'>;
 
-/** What a pattern should be, as clients are told. */
+/** What an error expects a pattern to be. */
 const patternExpected = `a pattern of 1 to ${maxPatternLength} characters`;
 
 /** Creates a subscription within a bound. Errors: `bad-request`. */
@@ -81,7 +81,7 @@ export function createSubscription(
   const isExcluded = createPatternFilter(exclude, patternSteps);
   const filter = filterOf(
     bound.filter.work + isIncluded.work + isExcluded.work,
-    // The bound comes first: else the time of the answer would tell of addresses that the client may not see.
+    // The bound comes first, or response times would reveal addresses that the client may not see.
     (address) => bound.filter(address) && isIncluded(address) && !isExcluded(address),
   );
   const included = keyOf(include);
@@ -102,7 +102,7 @@ export function createSubscription(
 function checkLengths(where: string, patterns: readonly Pattern[]): void {
   for (const [index, pattern] of patterns.entries()) {
     const [key, text] = typeof pattern === 'string' ? ['', pattern] : ['.regex', pattern.regex];
-    // Characters, as schemas count them, and not code units.
+    // Counts characters, as schemas do, and not code units.
     if (text.length > maxPatternLength && [...text].length > maxPatternLength)
       throw new LimitError(
         'patternLength',
@@ -112,13 +112,13 @@ function checkLengths(where: string, patterns: readonly Pattern[]): void {
   }
 }
 
-/** `all` before `latest`, then the higher rate; 0 is the highest. */
+/** Orders `all` before `latest`, then the higher rate first; 0 is the highest. */
 export function byLiveliness(one: Subscription, other: Subscription): number {
   if (one.delivery !== other.delivery) return one.delivery === 'all' ? -1 : 1;
   return (other.rate || Number.POSITIVE_INFINITY) - (one.rate || Number.POSITIVE_INFINITY) || 0;
 }
 
-/** The rate that the hub keeps: one of some hundreds, so that those who want about the same are served together. */
+/** Rounds a rate to one of some hundreds, so that clients with similar rates share a group. */
 function honour(rate: number): number {
   if (rate === 0) return 0;
   const bounded = Math.min(Math.max(rate, leastRate), maxRate);
@@ -133,7 +133,7 @@ function shownOf(key: readonly string[]): readonly Pattern[] {
   return key.slice(0, shownPatterns).map((pattern) => JSON.parse(pattern));
 }
 
-/** A subscription as a client asks for it; `since`: where it was when its link broke. */
+/** A subscription request; `since`: where the client was when its connection broke. */
 export interface Request {
   readonly subscription: Subscription;
   readonly since: Since | undefined;
@@ -145,7 +145,7 @@ export const subscriptionId = z
   .int({ error: idExpected })
   .min(0, { error: idExpected })
   .max(2 ** 31 - 1, { error: idExpected });
-// What goes past a limit is told later, when it is counted. Only the first wrong pattern is told: to describe thousands takes too long.
+// What exceeds a limit is reported later, when it is counted. Only the first wrong pattern is reported: describing thousands takes too long.
 const patterns = z.array(z.unknown(), { error: 'list of patterns' }).transform((list, { issues }) => {
   const index = list.findIndex((one) => !isPattern(one));
   const input = list[index];
@@ -179,13 +179,13 @@ function isPattern(one: unknown): boolean {
   return isJsonObject(one) && typeof one.regex === 'string' && one.regex !== '' && Object.keys(one).length === 1;
 }
 
-/** How many subscriptions are kept for those who ask for the same, and how much work their filters may be together. */
+/** How many subscriptions are cached for clients that ask for the same, and the total work of their filters. */
 const maxKnown = 1024;
 const maxKnownWork = 2048;
 
 /**
- * Creates what reads subscriptions; `boundOf` is what a visitor may see. Clients that ask for the same and may see the same share one object:
- * there may be thousands of them. Errors of what it creates: `bad-request`.
+ * Creates a reader of subscriptions; `boundOf` returns what a principal may see. Clients that ask for the same and may see the same share one
+ * object, since there may be thousands of them. The reader's errors: `bad-request`.
  */
 export function createSubscriptionReader(
   boundOf: (principal: Principal) => Filter,
@@ -216,8 +216,8 @@ export function createSubscriptionReader(
 }
 
 /**
- * The parameters that subscriptions list, without those that they do not select: whatever counts the parameters would tell of ones that the
- * client may not see. undefined: a subscription has other patterns, so it may have any parameter.
+ * Returns the parameters that subscriptions list by address, without those that their filters reject: a count of the parameters must not
+ * reveal any that the client may not see. undefined: a subscription has other patterns, so it may match any parameter.
  */
 export function listedParameters(
   subscriptions: Iterable<Pick<Subscription, 'addresses' | 'selection'>>,

@@ -1,4 +1,4 @@
-// The subprotocol patchbay.v1 (docs/protocol.md): its clients, and what they have in common.
+// The subprotocol patchbay.v1 (docs/protocol.md): its clients and what they share.
 
 import { createHmac, randomUUID } from 'node:crypto';
 import type { Parameter } from '../../../../model/parameter.ts';
@@ -19,13 +19,13 @@ import { createSubscriptionReader } from './subscription.ts';
 import { StallWatch, V1Session } from './v1-session.ts';
 
 interface V1Protocol extends Protocol {
-  /** Tells of a parameter that is new. */
+  /** Announces a new parameter. */
   declare(parameter: Parameter): void;
-  /** Tells of a parameter that is no more; `channel` is the one that it had. */
+  /** Reports that the hub has removed a parameter; `channel` is the one that it had. */
   forget(parameter: Parameter, channel: Channel | undefined): void;
-  /** Tells which parameters have become stale or fresh. */
+  /** Reports which parameters have become stale or fresh. */
   reportStale(parameters: Iterable<Parameter>): void;
-  /** Tells that fires of other hubs were lost. */
+  /** Reports that fires of other hubs were lost. */
   reportLost(fires: LostFires): void;
 }
 
@@ -48,7 +48,7 @@ export function serveV1({
     hits.add(limit, client.remoteAddress);
     groups.remove(client);
     stalls.delete(client);
-    setImmediate(() => client.end(closeCodes.stalled, 'you did not read'));
+    setImmediate(() => client.end(closeCodes.stalled, 'you did not read for too long'));
   };
   const stalls = new StallWatch(settings.stallTimeout, (client) => giveUp(client, 'stallMs'));
   const groups = new Groups(hub, fanOut, { queue, giveUp });
@@ -94,19 +94,19 @@ export function serveV1({
     reportStale: (parameters) => groups.staleness.look(parameters),
     reportLost: (fires) => groups.reportLost(fires),
     close() {
-      for (const session of [...sessions]) session.end(closeCodes.goingAway, 'the hub stops');
+      for (const session of [...sessions]) session.end(closeCodes.goingAway, 'the hub is shutting down');
     },
   };
 }
 
-/** The limits that clients are told. */
+/** Returns the limits that the greeting contains. */
 function limitsReported({ subscriptions, patterns }: Limits): Greeting['limits'] {
   return { messageBytes: maxMessageBytes, subscriptions, patterns, regexes: maxRegexes, rate: maxRate };
 }
 
 /**
- * Who has other rights cannot resume: what changed since says nothing of what it may see only now. The secret keeps a client from finding out
- * what it is denied: without it, it could compare the epoch with those of globs that it guesses.
+ * Creates an epoch for each set of rights, since a client with other rights cannot resume: the changes since then lack what it may see only
+ * now. The secret keeps a client from learning what it is denied, by comparing its epoch with those of globs that it guesses.
  */
 class Epochs {
   readonly #epoch = randomUUID();

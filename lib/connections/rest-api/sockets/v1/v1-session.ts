@@ -1,4 +1,4 @@
-// One client of patchbay.v1, from its greeting to its end: its messages, and what becomes of those that make no sense.
+// One client of patchbay.v1, from its greeting to its end: handles its messages, and answers invalid ones.
 
 import type { Interests, SessionStatus } from '../../../../wire/http/operation.ts';
 import { type CloseCode, closeCodes, mayReturn } from '../../../../wire/protocol.ts';
@@ -12,9 +12,9 @@ import type { Client } from './client.ts';
 import { encode } from './frames.ts';
 import { type HandlerContext, type Rest, receive, type Subject, subjectOf } from './message-handlers.ts';
 
-/** After so many messages in a row that made no sense a socket is closed. */
+/** A socket is closed after this many invalid messages in a row. */
 const maxMistakes = limits.mistakes.default;
-/** How often clients that are full are looked at. */
+/** How often full clients are checked. */
 const checkMs = 1000;
 
 /** What the sessions of a server share. */
@@ -22,11 +22,11 @@ interface Shared {
   readonly context: HandlerContext;
   readonly hits: LimitHits;
   readonly queue: FairQueue;
-  /** Goes on with the messages of a session that was busy. */
+  /** Continues with the messages of a session that was busy. */
   readonly resume: (session: Session) => void;
   readonly sessions: Set<V1Session>;
   readonly stalls: StallWatch;
-  /** The first message. */
+  /** Returns the first message for a client. */
   greetingOf(client: Client): string;
 }
 
@@ -34,9 +34,9 @@ export class V1Session implements Session, Task {
   readonly #shared: Shared;
   readonly #client: Client;
   #received = 0;
-  /** How many of its last messages made no sense, one after the other. */
+  /** How many invalid messages it has just sent in a row. */
   #mistakes = 0;
-  /** What is left to do of its last message. */
+  /** The rest of its last message. */
   #rest: Rest | undefined = undefined;
 
   constructor(shared: Shared, client: Client) {
@@ -85,13 +85,13 @@ export class V1Session implements Session, Task {
     return this.#client.unreadBytes;
   }
 
-  /** Goes on with the message that takes long. */
+  /** Continues with a message that takes long. */
   advance(endMs: number): boolean {
     if (this.#client.isGone || this.#rest === undefined) return false;
     if (this.#goOn(this.#rest, endMs)) return true;
     this.#rest = undefined;
     this.#client.ask(false);
-    this.#shared.resume(this); // more may wait, which an end must wait for
+    this.#shared.resume(this); // it may have sent more subscriptions, which an `end` has to wait for
     this.#shared.context.groups.resume(this.#client);
     return false;
   }
@@ -103,7 +103,7 @@ export class V1Session implements Session, Task {
   drained(): void {
     const { stalls, context, resume } = this.#shared;
     if (!this.#client.isFull) return;
-    resume(this); // its messages may have waited for that
+    resume(this); // its messages may have waited for this
     if (!this.#client.hasDrained()) return;
     stalls.delete(this.#client);
     context.groups.resume(this.#client);
@@ -166,7 +166,7 @@ export class V1Session implements Session, Task {
     return false;
   }
 
-  /** Answers a mistake: at once, or after what waits for other hubs. */
+  /** Answers an invalid message, at once or after answers that wait for other hubs. */
   #answerMistake(error: unknown, subject: Subject): void {
     const { context, hits } = this.#shared;
     hits.addError(error, this.#client.remoteAddress);
@@ -180,7 +180,7 @@ export class V1Session implements Session, Task {
     this.#client.send(frame);
     if (!isLast) return;
     this.#shared.hits.add('mistakes', this.#client.remoteAddress);
-    this.#client.end(closeCodes.senseless, 'too many messages made no sense');
+    this.#client.end(closeCodes.senseless, 'too many invalid messages');
   }
 }
 
@@ -198,13 +198,13 @@ export class StallWatch {
     this.#giveUp = giveUp;
   }
 
-  /** Watches a client that is full. */
+  /** Begins to watch a full client. */
   add(client: Client): void {
     this.#full.add(client);
     this.#timer ??= setInterval(() => this.#check(), checkMs);
   }
 
-  /** Watches it no more: it has read, or is gone. */
+  /** Stops watching a client that has read or is gone. */
   delete(client: Client): void {
     if (!this.#full.delete(client) || this.#full.size > 0) return;
     clearInterval(this.#timer);

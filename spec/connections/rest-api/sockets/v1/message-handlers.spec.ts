@@ -241,7 +241,7 @@ test('docs/protocol.md: a hub that stops says goodbye and closes with 1001', asy
   await hub.stop();
   for (const client of clients) {
     const messages = await client.until(({ bye }) => bye !== undefined);
-    t.deepEqual(messages.at(-1), { bye: { code: 1001, reason: 'the hub stops', retry: true } });
+    t.deepEqual(messages.at(-1), { bye: { code: 1001, reason: 'the hub is shutting down', retry: true } });
     t.is(await client.closed(), 1001);
   }
   expectQuietLog(t, hub);
