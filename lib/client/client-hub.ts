@@ -1,4 +1,4 @@
-// The hub as a program sees it: parameters, selections, writes, and how things stand with the link.
+// The hub as a program sees it: parameters, selections, writes, and the state of the link.
 import type { Value } from '../model/value.ts';
 import type { Delivery } from '../wire/v1/client-messages.ts';
 import { type Credentials, type Endpoint, findEndpoint } from './link/hub-endpoint.ts';
@@ -13,13 +13,13 @@ import { Subscriptions } from './subscriptions/subscriptions.ts';
 import { type Entries, Writes } from './writes.ts';
 
 export interface HubSettings extends Partial<LinkTimes> {
-  /** At most so many times a second a value is told, 0.1..1000; 0, which it is unless said: as changes come. */
+  /** How often a second a value is sent at most, 0.1..1000; 0, the default: with each change. */
   readonly rate?: number;
-  /** `latest`, unless said: the newest value of each parameter; `all`: every change, in order. */
+  /** `latest`, the default: the newest value of each parameter; `all`: every change, in order. */
   readonly delivery?: Delivery;
 }
 
-/** So many changes, or fires, of a parameter were not told, because this side did not read. */
+/** How many changes, or fires, of a parameter were not sent because this side did not read. */
 export interface Loss {
   readonly address: string;
   readonly count: number;
@@ -29,23 +29,23 @@ export interface Hub {
   readonly state: HubState;
   /** Hot, replays last, completes with `close()`. */
   readonly state$: Stream<HubState>;
-  /** Whether what is shown may be old: from a break, or a silence, until everything has come again. */
+  /** Whether the values shown may be old: from a break or a silence of the link until everything is up to date again. */
   readonly stale: boolean;
   /** Hot, replays last, distinct, completes with `close()`. */
   readonly stale$: Stream<boolean>;
   /** Hot, replays nothing. */
   readonly lost$: Stream<Loss>;
-  /** Resolves when all that is subscribed to is there; rejects when the hub is closed for good. */
+  /** Resolves when everything that is subscribed to has arrived; rejects when the hub is closed for good. */
   whenLive(): Promise<void>;
-  /** Errors, when it is subscribed to: a `RangeError` for an address of no or more than 1,024 characters. */
+  /** Errors on subscribing: a `RangeError` for an address that is empty or has more than 1,024 characters. */
   param(address: string): Parameter;
-  /** Tells 1 each time that a trigger fires. */
+  /** Emits 1 for each fire of a trigger. */
   fired(address: string): Stream<1>;
-  /** All parameters that match: for lists, and for more parameters than one by one. */
+  /** All parameters that match: for lists, and for more parameters than `param` can follow. */
   select(request?: SelectionRequest): Selection;
-  /** Writes, and resolves when the hub has carried it out. Errors: `WriteError`, at once while the link is down. */
+  /** Writes, and resolves when the hub has carried out the write. Errors: `WriteError`, immediately while the link is down. */
   set(address: string, value: Value): Promise<void>;
-  /** Writes several parameters as one turn, `{'desk/lamp': true}` or pairs in order; what is right is written. */
+  /** Writes several parameters in one turn, `{'desk/lamp': true}` or pairs in order; valid entries are written even if others fail. */
   batch(entries: Entries): Promise<void>;
   /** Closes the link for good and completes all streams. */
   close(): void;
@@ -110,26 +110,26 @@ export function createHub(endpoints: readonly Endpoint[], settings: HubSettings,
   };
 }
 
-/** What hears of the link, and whom it tells. */
+/** What events of the link affect. */
 interface Parts {
   readonly platform: Platform;
   readonly replica: Replica;
   readonly states: Emitter<HubState>;
   readonly staleness: Staleness;
   readonly losses: Emitter<Loss>;
-  /** Tells whenever everything of all subscriptions has come. */
+  /** Emits whenever everything of all subscriptions has arrived. */
   readonly wholes: Emitter<void>;
   readonly writes: Writes;
   readonly subscriptions: Subscriptions;
   readonly pool: Pool;
 }
 
-/** Whether what is shown may be old, and who is told when that changes. */
+/** Whether the values shown may be old, with an emitter of changes. */
 class Staleness {
   readonly emitter = new Emitter<boolean>();
   isStale = true;
 
-  /** Goes by how things stand with the link. */
+  /** Follows the state of the link. */
   follow({ name }: HubState): void {
     if (this.isStale === (name !== 'live')) return;
     this.isStale = !this.isStale;
@@ -137,7 +137,7 @@ class Staleness {
   }
 }
 
-/** What becomes of all that the link tells. */
+/** Returns the handlers of the link's events. */
 function eventsFor({ platform, replica, states, staleness, losses, writes, subscriptions, pool }: Parts): LinkEvents {
   return {
     state(state) {
@@ -165,7 +165,7 @@ function eventsFor({ platform, replica, states, staleness, losses, writes, subsc
   };
 }
 
-/** Resolves when all that is subscribed to is there; rejects when the link is closed for good. */
+/** Resolves when everything that is subscribed to has arrived; rejects when the link is closed for good. */
 function untilLive(link: Link, { states, wholes, subscriptions }: Parts): Promise<void> {
   return new Promise((resolve, reject) => {
     const settle = () => {
@@ -176,21 +176,21 @@ function untilLive(link: Link, { states, wholes, subscriptions }: Parts): Promis
       for (const stop of stops) stop();
     };
     const stops = [states.add({ next: settle }), wholes.add({ next: settle })];
-    queueMicrotask(settle); // by then what was subscribed to by addresses has been asked for
+    queueMicrotask(settle); // by then the pool has subscribed to single addresses
   });
 }
 
-// Connects to a hub: from a page of its own to the hub that served it, from elsewhere by address.
+// Connects to a hub: a page to the hub that served it, and any other program to a given address.
 
 export interface ConnectOptions extends HubSettings, Credentials {
-  /** Another implementation of WebSocket than that of the platform. */
+  /** A WebSocket class to use instead of the platform's. */
   readonly WebSocket?: SocketClass;
 }
 
 /**
- * Connects to `ws://studio.local:17011/ws`, `http://studio.local:17011`, or, left out, to the hub that served the page. Of several
- * addresses, of hubs that show the same parameters, it takes the first, and after each attempt or link that breaks the next one.
- * Returns at once: the link is made, and made again after each break, by itself. Errors: a `TypeError` for no URL.
+ * Connects to `ws://studio.local:17011/ws`, `http://studio.local:17011`, or by default to the hub that served the page. Given several
+ * addresses, of hubs that show the same parameters, it tries the next one after each failed attempt or broken link. Returns at once: the
+ * library opens the link, and reopens it after each break. Errors: a `TypeError` for an invalid URL.
  */
 export function connect(url?: string | URL | readonly (string | URL)[], options: ConnectOptions = {}): Hub {
   const { token, username, password, WebSocket, ...settings } = options;

@@ -1,4 +1,4 @@
-// `patchbay-hub/client`, and `/hub/client.js` of every hub: what dashboards and programs import to follow and set parameters.
+// `patchbay-hub/client`, and `/hub/client.js` of every hub: the library with which dashboards and programs follow and set parameters.
 
 export type { Value, ValueType } from '../model/value.ts';
 export type { Delivery } from '../wire/v1/client-messages.ts';

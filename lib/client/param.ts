@@ -1,4 +1,4 @@
-// One parameter as a program sees it: what it is now, a stream of its values, and a way to set it.
+// One parameter as a program sees it: its current state, a stream of its values, and a way to set it.
 
 import type { Value } from '../model/value.ts';
 import type { Replica } from './replica/replica.ts';
@@ -7,15 +7,15 @@ import { createStream, Emitter, type Observer, type Stream } from './stream.ts';
 import type { Pool } from './subscriptions/pool.ts';
 
 /**
- * A parameter. As a stream: hot, replays the known value, then each change; undefined when there is no value any more; of a
- * trigger 1 per fire. What it reads as is kept up to date while somebody subscribes to it.
+ * A parameter. As a stream: hot, replays the known value, then emits each change; undefined when there is no value any more; 1 per fire of a
+ * trigger. Its properties are up to date only while somebody subscribes to it.
  */
 export interface Parameter extends Stream<Value | undefined>, ParameterView {
-  /** Whether there may be another value by now, or the parameter at all: the link is down, or `staleSince` says since when. */
+  /** Whether the value, or the parameter itself, may have changed: the link is down, or `staleSince` is set. */
   readonly isStale: boolean;
-  /** Hot, replays last, distinct. It is kept up to date as the value is: while somebody subscribes to either. */
+  /** Hot, replays last, distinct. A subscription to it also keeps the value up to date. */
   readonly stale$: Stream<boolean>;
-  /** As `hub.set`. */
+  /** Like `hub.set`. */
   set(value: Value): Promise<void>;
   /** Fires a trigger. */
   fire(): Promise<void>;
@@ -26,7 +26,7 @@ interface ParameterOptions {
   readonly pool: Pool;
   set(address: string, value: Value): Promise<void>;
   isStale(): boolean;
-  /** Tells whenever `isStale` changes. */
+  /** Emits whenever `isStale` changes. */
   readonly stale$: Stream<boolean>;
 }
 
@@ -69,7 +69,7 @@ export function createParameter(address: string, options: ParameterOptions): Par
   return Object.defineProperties(stream, Object.getOwnPropertyDescriptors(own)) as Parameter;
 }
 
-/** Tells 1 for each fire of a trigger; returns what ends it. */
+/** Emits 1 for each fire of a trigger; returns a function that ends this. */
 export function watchFires(pool: Pool, address: string, observer: Observer<1>): () => void {
   const parameter = pool.join(address);
   parameter.fires ??= new Emitter();
@@ -77,7 +77,7 @@ export function watchFires(pool: Pool, address: string, observer: Observer<1>): 
   return () => leave(pool, parameter, remove);
 }
 
-/** Tells whether a parameter is stale: at first, and whenever that changes. */
+/** Emits whether a parameter is stale: at first, and whenever that changes. */
 function watchAge(
   { pool, stale$ }: ParameterOptions,
   address: string,

@@ -1,5 +1,5 @@
-// What the library hands out to be subscribed to: a hot stream with the shape that RxJS and others take for an Observable
-// (`Symbol.observable`, https://github.com/benlesh/symbol-observable), without depending on any of them.
+// The streams of the library: hot, and compatible with RxJS and others (`Symbol.observable`,
+// https://github.com/benlesh/symbol-observable) without depending on any of them.
 
 declare global {
   interface SymbolConstructor {
@@ -9,9 +9,9 @@ declare global {
 
 export interface Observer<T> {
   readonly next?: (value: T) => void;
-  /** Nothing more comes, because of a mistake or a limit. */
+  /** The stream ends because of an error or a limit. */
   readonly error?: (error: unknown) => void;
-  /** Nothing more comes: the hub was closed by `hub.close()`. */
+  /** The stream ends because `hub.close()` was called. */
   readonly complete?: () => void;
 }
 
@@ -25,10 +25,10 @@ export interface Stream<T> {
   [Symbol.observable](): Stream<T>;
 }
 
-/** The key under which RxJS looks for streams; the text is for where nobody has defined the symbol. */
+/** The keys by which RxJS recognizes streams; the text applies where nobody has defined the symbol. */
 const keys = ['@@observable', ...(Symbol.observable ? [Symbol.observable] : [])];
 
-/** Creates a stream whose subscriptions are made by `subscribe`. */
+/** Creates a stream; `subscribe` adds an observer and returns a function that removes it. */
 export function createStream<T>(subscribe: (observer: Observer<T>) => () => void): Stream<T> {
   const stream = {
     subscribe(given: Observer<T> | ((value: T) => void)) {
@@ -45,22 +45,22 @@ export function createStream<T>(subscribe: (observer: Observer<T>) => () => void
   return stream;
 }
 
-/** Observers and what they are told. One that throws does not keep the others from hearing; its error is uncaught. */
+/** A list of observers. If one throws, the others are still called; its error is reported as uncaught. */
 export class Emitter<T> {
-  /** Replaced and never changed, so that who comes or goes meanwhile does not disturb a round. */
+  /** Replaced and never changed, so that adding or removing an observer does not disturb an emission in progress. */
   #observers: readonly Observer<T>[] = [];
 
   get isObserved(): boolean {
     return this.#observers.length > 0;
   }
 
-  /** Adds an observer and tells it `first`; the function that it returns takes it out. */
+  /** Adds an observer and emits `first` to it; the returned function removes it. */
   add(observer: Observer<T>, ...first: readonly T[]): () => void {
     const own: Observer<T> = {
       next: (value) => observer.next?.(value),
       error: (error) => observer.error?.(error),
       complete: () => observer.complete?.(),
-    }; // of its own: one observer may subscribe twice
+    }; // a copy, since one observer may subscribe twice
     this.#observers = [...this.#observers, own];
     for (const value of first) safely(() => own.next?.(value));
     return () => {
@@ -85,7 +85,7 @@ export class Emitter<T> {
   }
 }
 
-/** Calls what an author wrote; what it throws is reported as uncaught, after the present work. */
+/** Calls user code; what it throws is reported as uncaught later. */
 function safely(call: () => void): void {
   try {
     call();

@@ -1,5 +1,5 @@
-// Writes and their acknowledgements (README.md "Writing"). Nothing is kept for later: while the link is down a write is
-// refused at once, so that no old command reaches a machine minutes after it was given.
+// Writes and their acknowledgements (docs/protocol.md "Writing"). No write is kept for later: while the link is down a write is refused at
+// once, so that no old command reaches a machine minutes after it was given.
 
 import type { Value } from '../model/value.ts';
 import { maxMessageBytes } from '../wire/limits.ts';
@@ -7,13 +7,13 @@ import type { Write } from '../wire/v1/client-messages.ts';
 import type { Mistake } from '../wire/v1/hub-messages.ts';
 import type { Link } from './link/link.ts';
 
-/** Writes that wait for their acknowledgement, and bytes that wait for the network; more are refused. */
+/** How many writes may wait for their acknowledgement, and bytes for the network; further writes are refused. */
 const maxWaiting = 10_000;
 const maxUnsentBytes = 4 * 1024 * 1024;
 
-/** A write that was not carried out, or not in whole; what `mistakes` does not name has been written. */
+/** A write that was not carried out completely. The addresses that `mistakes` does not list have been written. */
 export class WriteError extends Error {
-  /** What was wrong, by address; empty when nothing was sent, or when it is not known what became of it. */
+  /** The errors by address; empty if nothing was sent, or if the result is unknown. */
   readonly mistakes: readonly { readonly address: string; readonly reason: string }[];
 
   constructor(message: string, mistakes: WriteError['mistakes'] = []) {
@@ -59,7 +59,7 @@ export class Writes {
     waiting?.reject(new WriteError(mistakes.map(sentenceOf).join('; '), mistakes));
   }
 
-  /** The hub made nothing of the message. */
+  /** Notes that the hub refused the message as a whole. */
   refused(ack: number, reason: string): void {
     this.#waiting.get(ack)?.reject(new WriteError(reason));
     this.#waiting.delete(ack);
@@ -69,7 +69,7 @@ export class Writes {
     const all = [...this.#waiting.values()];
     this.#waiting.clear();
     for (const { reject } of all)
-      reject(new WriteError('the link to the hub broke before the answer; it may have been written or not'));
+      reject(new WriteError('the link to the hub broke before the answer: the write may have been carried out or not'));
   }
 
   #whyNot(link: Link, text: string): string | undefined {
@@ -83,12 +83,12 @@ export class Writes {
   }
 }
 
-/** Some reasons begin with the address, which nobody reads twice. */
+/** Some reasons already begin with the address. */
 function sentenceOf({ address, reason }: { readonly address: string; readonly reason: string }): string {
   return reason.startsWith(`${address}: `) ? reason : `${address}: ${reason}`;
 }
 
-/** The hub refuses a message that makes no sense as a whole. So what makes no sense is found here, and named. */
+/** Finds an invalid entry, because the hub refuses a message with one as a whole and without its address. */
 function whatIsWrong(entries: readonly (readonly unknown[])[]): string | undefined {
   const wrong = entries.find(
     ([address, value]) => typeof address !== 'string' || !['string', 'number', 'boolean'].includes(typeof value),

@@ -1,6 +1,6 @@
-// A handshake that is answered later than in its handler. The older version of uWebSockets.js takes a WebSocket, within the cork of the
-// response that it was, for that response still, reads memory that is freed, and now and then closes it (uNetworking/uWebSockets#1928).
-// There the handshake is sent within the cork of another response: one that is kept for that, on a connection of the process to itself.
+// A handshake that is answered after its handler has returned. Within the cork of its response, the older version of uWebSockets.js still
+// takes the WebSocket for that response, reads freed memory, and sometimes closes it (uNetworking/uWebSockets#1928). For that version the
+// handshake is sent within the cork of another response, kept open for this on a connection of the process to itself.
 
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
@@ -8,16 +8,16 @@ import { closesLateUpgrades, createApp, type HttpResponse, listen } from './uws.
 
 /** A response that stays open. */
 interface Spare {
-  /** Undefined while it is opened. */
+  /** Undefined while it is being opened. */
   response: HttpResponse | undefined;
-  /** Resolves when nothing of it is left. */
+  /** Resolves when it is closed completely. */
   close(): Promise<unknown>;
 }
 
 let holders = 0;
 let spare: Spare | undefined;
 
-/** Makes ready what late handshakes need; returns a function that gives it back, and resolves when nothing of it is left. */
+/** Prepares late handshakes; returns a function that ends this, and resolves when everything is closed. */
 export function holdLateUpgrades(): () => Promise<void> {
   spare ??= closesLateUpgrades() ? openSpare() : undefined;
   holders++;
@@ -27,12 +27,12 @@ export function holdLateUpgrades(): () => Promise<void> {
   };
 }
 
-/** Whether a handshake can be answered. It takes a moment after the first start. */
+/** Whether a handshake can be answered. After the first start this takes a moment. */
 export function canUpgrade(): boolean {
   return spare === undefined || spare.response !== undefined;
 }
 
-/** Answers a handshake with all that `upgrade` sends. */
+/** Runs `upgrade` so that everything it sends answers the handshake. */
 export function corkUpgrade(response: HttpResponse, upgrade: () => void): void {
   (spare?.response ?? response).cork(upgrade);
 }
@@ -59,6 +59,6 @@ function openSpare(): Spare {
       await gone;
     },
   };
-  client.on('error', () => void opened.close()); // without it, a late handshake is sent as the library would have it
+  client.on('error', () => void opened.close()); // without the spare, late handshakes use their own response
   return opened;
 }

@@ -1,10 +1,10 @@
-// Who is connected to a port of this machine, as Linux tells it (proc(5), /proc/net/tcp). uWebSockets.js does not say whose
-// connection has gone.
+// The clients connected to a port of this machine, from Linux (proc(5), /proc/net/tcp). uWebSockets.js does not report whose connection
+// has closed.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 
-/** Counts the connections to a port by address, as `remoteAddress` writes it. Errors: the system does not tell. */
+/** Counts the connections to a port by address, in the form of `remoteAddress`. Errors: the system has no such table. */
 export async function peersOf(port: number): Promise<Map<string, number>> {
   const tables = ['/proc/net/tcp', '/proc/net/tcp6'].map((path) => readFile(path, 'latin1').catch(() => ''));
   const [four = '', six = ''] = await Promise.all(tables);
@@ -13,8 +13,8 @@ export async function peersOf(port: number): Promise<Map<string, number>> {
 }
 
 /**
- * Counts them in tables of the system. It takes connections that are established, or that only the peer has closed, once this process has
- * accepted them: until then they have no inode.
+ * Counts them in tables of the system: connections that are established, or closed only by the peer, once this process has accepted them.
+ * Until then they have no inode.
  */
 export function peersIn(tables: string, port: number): Map<string, number> {
   const local = port.toString(16).toUpperCase().padStart(4, '0');
@@ -36,10 +36,10 @@ function addressOf(hex: string): string {
   return bytes.join('').toLowerCase().match(/.{4}/g)!.join(':');
 }
 
-// How many files and sockets this process may have open, and has. Only Linux tells. A process that may open no more cannot accept a
-// client, and the system wakes its listener again and again.
+// How many files and sockets this process may open, and has open; only Linux reports them. A process at this limit cannot accept a client,
+// and the system wakes its listener again and again.
 
-/** Returns how many it may open (`ulimit -n`); infinite where the system does not tell. */
+/** Returns how many it may open (`ulimit -n`); infinite if the system does not report it. */
 export function descriptorLimit(): number {
   try {
     const soft = /^Max open files +(\d+) /m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
@@ -49,7 +49,7 @@ export function descriptorLimit(): number {
   }
 }
 
-/** Returns how many it has open; 0 where the system does not tell. */
+/** Returns how many it has open; 0 if the system does not report it. */
 export function openDescriptors(): number {
   try {
     return readdirSync('/proc/self/fd').length;

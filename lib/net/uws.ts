@@ -1,5 +1,5 @@
-// The only importer of uWebSockets.js. npm carries its binaries under two versions: the newer needs glibc 2.38, the other runs on
-// older machines up to Node 23. The hub takes the first that loads.
+// The only file that imports uWebSockets.js. npm carries its binaries under two versions: the newer needs glibc 2.38, the older runs on
+// older machines up to Node.js 23. The hub uses the first that loads.
 import { createRequire } from 'node:module';
 import { arch, platform, report, versions } from 'node:process';
 import type uws from 'uws-legacy';
@@ -27,29 +27,26 @@ interface Tls {
 
 export interface ListenSocket {
   readonly port: number;
-  /** Stops accepting connections. Those that are open stay. */
+  /** Stops accepting connections. Open connections stay. */
   close(): void;
 }
 
-/** A form of `listen` that the library has but its types lack. */
+/** A signature of `listen` that the library has but its types lack. */
 interface HostListener {
   listen(host: string, port: number, options: number, keep: (socket: uws.us_listen_socket | false) => void): void;
 }
 
-/** Encodes text that is used again and again: the library takes bytes as they are, but copies text first. */
+/** Encodes text that is used repeatedly: the library takes bytes as they are, but copies text first. */
 export function encodeText(text: string): ArrayBuffer {
   return new TextEncoder().encode(text).buffer as ArrayBuffer;
 }
 
-/**
- * Of TLS 1.2 only what has forward secrecy and authenticated encryption. TLS 1.3 has nothing else, and the library knows no older
- * version.
- */
+/** The ciphers of TLS 1.2 with forward secrecy and authenticated encryption. TLS 1.3 has no others, and the library knows no older version. */
 const ciphers = ['ECDSA', 'RSA'].flatMap((signature) =>
   ['AES128-GCM-SHA256', 'AES256-GCM-SHA384', 'CHACHA20-POLY1305'].map((cipher) => `ECDHE-${signature}-${cipher}`),
 );
 
-/** Whether the library may close a WebSocket whose handshake is answered within the cork of its own response, later than in its handler. */
+/** Whether the library may close a WebSocket whose handshake is answered late, within the cork of its own response. */
 export function closesLateUpgrades(): boolean {
   load();
   return loadedName === 'uws-legacy';
@@ -70,7 +67,7 @@ export function createApp(tls: Tls | undefined): uws.TemplatedApp {
   }
 }
 
-/** Listens on a port; 0 means any free one. Errors: `cannot-start` when another program has it; then the app is closed. */
+/** Listens on a port; 0 means any free one. Errors: `cannot-start` if the port is in use; then the app is closed. */
 export function listen(app: uws.TemplatedApp, host: string, port: number): ListenSocket {
   const library = load();
   const exclusive = 1; // LIBUS_LISTEN_EXCLUSIVE_PORT: without it two hubs share a port, and each gets half of the clients
@@ -85,7 +82,7 @@ export function listen(app: uws.TemplatedApp, host: string, port: number): Liste
     const place = host === '' ? `port ${port}` : `${host} port ${port}`;
     throw new HubError(
       'cannot-start',
-      `port: expected a free port, ${place} is in use or not of this machine: set another port, or stop the program that has it`,
+      `port: expected a free port, ${place} is in use or not of this machine: set another port, or stop the program that uses it`,
     );
   }
   const socket: uws.us_listen_socket = listening;
@@ -108,18 +105,18 @@ function load(): typeof uws {
   throw new HubError('cannot-start', whyNoLibrary({ nodeVersion: versions.node, platform, arch, glibc, reason }));
 }
 
-// Why uWebSockets.js does not load, in one sentence that says what to do. npm installs its binary only for the Node.js that runs
-// `npm install`. The newer binaries need glibc 2.38; the older ones exist for Node.js 22 and before.
+// Explains why uWebSockets.js does not load, and what to do. npm installs its binary only for the Node.js that runs `npm install`. The newer
+// binaries need glibc 2.38; the older ones exist for Node.js 22 and before.
 
-/** What decides which binary loads. */
+/** What determines the binary. */
 export interface Machine {
   readonly nodeVersion: string;
-  /** The names that Node.js gives them: `linux`, `x64`. */
+  /** The names that Node.js uses: `linux`, `x64`. */
   readonly platform: string;
   readonly arch: string;
   /** The glibc that Node.js runs with. Undefined on Linux means another C library, such as musl. */
   readonly glibc: string | undefined;
-  /** What the loader said. */
+  /** The error of the loader. */
   readonly reason: string;
 }
 
@@ -128,7 +125,7 @@ const platforms = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64', 'wi
 const neededGlibc = [2, 38] as const;
 const withNode22 = "npx -y -p node@22 -c 'npm install && npm start'";
 
-/** Says what runs here, what is missing, and what helps. */
+/** Returns a sentence with the reason and the remedy. */
 export function whyNoLibrary({ nodeVersion, platform, arch, glibc, reason }: Machine): string {
   const node = `Node.js ${nodeVersion}`;
   const major = Number.parseInt(nodeVersion, 10);

@@ -1,16 +1,16 @@
-// What the hub takes of a WebSocket client, as both sides have to know it. The table of all limits, with what becomes of whoever
-// goes past one, is lib/connections/rest-api/limits/limits.ts.
+// The limits of WebSocket clients that both sides need. The table of all limits, with the consequences of exceeding each, is
+// lib/connections/rest-api/limits/client-limits.ts.
 
 /** Bytes of one message, of either protocol. */
 export const maxMessageBytes = 65_536;
 
-/** Items of a list that a plain client sends; a message has no room for more that make sense. */
+/** Items of a list that a plain client sends; a message has no room for more valid items. */
 export const maxListItems = 4096;
 
-/** Subscriptions of one socket, unless the settings of the hub say otherwise; `hello` tells. */
+/** Subscriptions of one socket, unless the hub has another setting; `hello` reports the number. */
 export const maxSubscriptions = 32;
 
-/** Patterns of one subscription, `include` and `exclude` together, unless the settings say otherwise; and the most that they may say. */
+/** Patterns of one subscription, `include` and `exclude` together, unless the hub has another setting; and the highest such setting. */
 export const maxPatterns = 2048;
 export const mostPatterns = 16_384;
 
@@ -20,6 +20,6 @@ export const maxRegexes = 16;
 /** Characters of one pattern. */
 export const maxPatternLength = 1024;
 
-/** How often a second a subscription is sent something; 0 means as changes come. */
+/** The lowest and the highest number of updates per second of a subscription. 0 means one with each change. */
 export const leastRate = 0.1;
 export const maxRate = 1000;

@@ -1,4 +1,4 @@
-// Which addresses a client means.
+// The pattern with which a client selects addresses.
 
 /**
  * `desk/*`, a glob over the whole address, or `{regex: '^desk/'}`, searched in the address (RE2). In a glob `*` stands for any

@@ -1,8 +1,8 @@
-// The messages of plain WebSocket clients, both ways. With `?list=true` notifications and writes come as lists of them (D-43).
+// The messages of plain WebSocket clients, in both directions. With `?list=true`, notifications and writes come in lists (D-43).
 
 import type { Value } from '../model/value.ts';
 
-/** `{"p":"desk/lamp","v":"true"}`: the hub tells a value, as text. */
+/** `{"p":"desk/lamp","v":"true"}`: the hub reports a value, as text. */
 export interface Notification {
   readonly p: string;
   readonly v: string;
@@ -17,6 +17,6 @@ export interface PlainWrite {
 /** `{"error":"v: expected a value, got nothing","p":"desk/lamp"}`: a message was not carried out. */
 export interface PlainRefusal {
   readonly error: string;
-  /** As the message named it; left out when it could not be read. */
+  /** The address as in the message; left out if it could not be read. */
   readonly p?: string | undefined;
 }

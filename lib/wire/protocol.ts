@@ -1,28 +1,28 @@
-// What a client offers when it opens a WebSocket (RFC 6455 section 1.9).
+// The subprotocols that a client offers when it opens a WebSocket (RFC 6455 section 1.9).
 
 /** The subprotocol for dashboards and fast clients. A client that offers none speaks the plain protocol. */
 export const protocolName = 'patchbay.v1';
 
 /**
- * A browser cannot set headers: it offers its credentials as one more subprotocol, this followed by what the header
- * `Authorization` would hold, as base64url without padding.
+ * A browser cannot set headers, so it offers its credentials as one more subprotocol: this prefix, followed by the value of the header
+ * `Authorization` as base64url without padding.
  */
 export const credentialsPrefix = 'patchbay.authorization.';
 
-// The codes with which the hub closes WebSockets (RFC 6455 section 7.4). Those from 4500 on say that trying again will end the same way.
+// The codes with which the hub closes WebSockets (RFC 6455 section 7.4). After a code from 4500 on, another attempt would end the same way.
 
 export const closeCodes = {
-  /** The hub stops, or starts anew with other settings. */
+  /** The hub is shutting down, or restarts the connection with other settings. */
   goingAway: 1001,
   /** The client read nothing for too long. */
   stalled: 4001,
-  /** The client sent faster than the hub takes it. */
+  /** The client sent faster than the hub can process. */
   flooding: 4008,
-  /** Somebody has changed what the client may do: it comes again, and is told what it may see now. */
+  /** The client's rights have changed: it connects again and gets what it may see now. */
   rightsChanged: 4003,
-  /** Too many messages in a row made no sense. */
+  /** Too many invalid messages in a row. */
   senseless: 4500,
-  /** The client was signed out, or its credentials are no longer those of a user. */
+  /** The client was signed out, or its credentials are not valid any more. */
   signedOut: 4501,
 } as const;
 
@@ -30,7 +30,7 @@ export type CloseCode = (typeof closeCodes)[keyof typeof closeCodes];
 
 const firstFinalCode = 4500;
 
-/** Whether it makes sense to connect again after a socket was closed with this code, whoever closed it. */
+/** Whether the client should connect again after a close with this code, no matter which side sent it. */
 export function mayReturn(code: number): boolean {
   return code < firstFinalCode;
 }

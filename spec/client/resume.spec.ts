@@ -102,7 +102,7 @@ test('another run of the hub on the same port: what is no more is told, the rest
   client.state$.subscribe((state) => 'reason' in state && reasons.push(state.reason));
   await first.stop();
   await until(client.stale$, (isStale) => isStale, 'being stale');
-  t.is(reasons[0], 'the hub stops');
+  t.is(reasons[0], 'the hub is shutting down');
   await run(['d,I,4', 'c,I', 'a,I,1']);
   await until(client.stale$, (isStale) => !isStale, 'being back');
   t.deepEqual(reported, { a: [1], b: [2, undefined], c: [3, undefined], d: [4] });

@@ -1,9 +1,9 @@
-// Where a hub is and who asks: the address of its socket, and the subprotocols of which one carries the credentials, since
-// a browser cannot set headers (README.md "Connecting").
+// The address of a hub's socket, and the subprotocols to offer. One of them carries the credentials, because a browser cannot set headers
+// (docs/protocol.md "Connecting").
 import { credentialsPrefix, protocolName } from '../../wire/protocol.ts';
 
 export interface Credentials {
-  /** What goes after `Bearer `. */
+  /** The text after `Bearer `. */
   readonly token?: string | undefined;
   readonly username?: string | undefined;
   readonly password?: string | undefined;
@@ -17,7 +17,7 @@ export interface Endpoint {
   readonly authorization: string;
 }
 
-/** Finds the socket of a hub; `base` is the address of the page, if there is one. Errors: a `TypeError` for no URL. */
+/** Returns the socket of a hub; `base` is the address of the page, if there is one. Errors: a `TypeError` for an invalid URL. */
 export function findEndpoint(url: string | URL | undefined, credentials: Credentials, base?: string): Endpoint {
   if (url === undefined && base === undefined)
     throw new TypeError('url: expected the address of a hub, such as ws://localhost:17011/ws, got nothing');

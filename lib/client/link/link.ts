@@ -1,5 +1,5 @@
-// The link to the hub: opens a socket, notices when it is dead, and opens the next one after a growing pause of random
-// length (README.md "Resuming", "Keeping alive", "Limits and close codes").
+// The link to the hub: opens a socket, detects when it is dead, and opens the next one after a growing pause of random length
+// (docs/protocol.md "Resuming", "Keeping alive", "Limits and close codes").
 import { Backoff } from '../../model/time/backoff.ts';
 import { mayReturn, protocolName } from '../../wire/protocol.ts';
 import type { Greeting, ReceivedMessage } from '../../wire/v1/hub-messages.ts';
@@ -7,7 +7,7 @@ import type { Endpoint } from './hub-endpoint.ts';
 import type { Platform, SocketLike } from './platform.ts';
 
 /**
- * connecting: a socket is being opened; resuming: it is open, and not everything has come yet; live: what you see is so;
+ * connecting: a socket is being opened; resuming: it is open, but not everything has arrived; live: the values are up to date;
  * waiting: until `retryAt` (ms since 1970); closed: for good.
  */
 export type HubState =
@@ -16,10 +16,10 @@ export type HubState =
   | { readonly name: 'closed'; readonly reason: string };
 
 export interface LinkTimes extends HeartbeatTimes {
-  /** The first pause before a new try, doubled with each that fails, ms; what is waited is half of it or more, at random. */
+  /** The first pause before a retry, ms. It doubles with each failure; the actual wait is random, at least half of it. */
   readonly firstPauseMs: number;
   readonly longestPauseMs: number;
-  /** How long opening a socket may take, up to the hub's first message, ms. */
+  /** How long opening a socket may take until the hub's first message, ms. */
   readonly connectWithinMs: number;
 }
 
@@ -29,9 +29,9 @@ export interface LinkEvents {
   message(message: ReceivedMessage): void;
 }
 
-/** The close code of a link that broke without a goodbye. */
+/** The close code of a link that broke without a close frame. */
 const brokenCode = 1006;
-/** What a hub refuses for good, by the status of its answer. */
+/** What a hub refuses for good, by HTTP status. */
 const refusals: ReadonlyMap<number | undefined, string> = new Map([
   [401, 'these credentials'],
   [403, 'this page or this name of the hub'],
@@ -39,9 +39,9 @@ const refusals: ReadonlyMap<number | undefined, string> = new Map([
 
 export class Link {
   readonly #endpoints: readonly Endpoint[];
-  /** Which of them is the present one. */
+  /** The index of the current one. */
   #at = 0;
-  /** Those that have refused who asks, when they were asked last. */
+  /** The endpoints that refused these credentials at the last attempt. */
   readonly #refusing = new Set<Endpoint>();
   readonly #times: LinkTimes;
   readonly #platform: Platform;
@@ -75,12 +75,12 @@ export class Link {
     return this.#state;
   }
 
-  /** Whether the hub has said hello, and messages can be sent. */
+  /** Whether the hub has sent `hello`, so that messages can be sent. */
   get isUp(): boolean {
     return this.#state.name === 'live' || this.#state.name === 'resuming';
   }
 
-  /** What was sent and has not left yet. */
+  /** Bytes that were sent but have not left yet. */
   get unsentBytes(): number {
     return this.#socket?.bufferedAmount ?? 0;
   }
@@ -89,14 +89,14 @@ export class Link {
     this.#socket?.send(text);
   }
 
-  /** Everything has come. */
+  /** Notes that everything has arrived. */
   complete(): void {
     if (this.#state.name !== 'resuming') return;
     this.#backoff.reset();
     this.#become({ name: 'live' });
   }
 
-  /** Closes for good. */
+  /** Closes the link for good. */
   close(reason: string): void {
     if (this.#state.name === 'closed') return;
     this.#drop();
@@ -118,7 +118,7 @@ export class Link {
     };
     socket.onmessage = ({ data }: { data: string }) => isPresent() && this.#receive(data);
     socket.onclose = ({ code, reason }: { code: number; reason: string }) => isPresent() && broke(code, reason);
-    socket.onerror = () => isPresent() && broke(brokenCode, ''); // Node tells no close of a handshake that was refused
+    socket.onerror = () => isPresent() && broke(brokenCode, ''); // Node.js emits no close event for a refused handshake
     const broke = (code: number, reason: string) => {
       const { retry = mayReturn(code), reason: said = reason } = this.#bye ?? {};
       if (retry && mayReturn(code)) {
@@ -134,7 +134,7 @@ export class Link {
     try {
       message = JSON.parse(text);
     } catch {
-      this.#down('the hub sent what is no JSON');
+      this.#down('the hub sent invalid JSON');
       return;
     }
     this.#heartbeat.heard();
@@ -156,7 +156,7 @@ export class Link {
     this.#become({ name: 'waiting', retryAt: this.#platform.clock() + waitMs, reason });
   }
 
-  /** A socket does not tell with which status its handshake was refused; plain HTTP to the same place does. */
+  /** Asks by plain HTTP why a handshake was refused: a socket does not report the status. */
   async #askWhyRefused(endpoint: Endpoint): Promise<void> {
     const what = refusals.get(await this.#platform.statusOf(endpoint));
     if (what === undefined) this.#refusing.delete(endpoint);
@@ -170,7 +170,7 @@ export class Link {
     else if (this.isUp) this.#heartbeat.ask();
   }
 
-  /** Lets go of the present socket and of all timers. */
+  /** Releases the current socket and all timers. */
   #drop(): void {
     this.#cancel();
     this.#heartbeat.stop();
@@ -186,13 +186,13 @@ export class Link {
   }
 }
 
-// Finds out in seconds that the other side is gone, which TCP takes minutes for: asks after a silence, and gives up when
-// nothing comes back.
+// Detects in seconds that the other side is gone, for which TCP takes minutes: pings after a silence, and gives up if nothing comes
+// back.
 
 interface HeartbeatTimes {
-  /** How long nothing may be heard before the hub is asked whether it is there, ms. */
+  /** How long the hub may be silent before the client pings it, ms. */
   readonly pingAfterMs: number;
-  /** How long it has for the answer, ms. */
+  /** How long the hub has for the answer, ms. */
   readonly answerWithinMs: number;
 }
 
@@ -222,19 +222,19 @@ class Heartbeat {
     this.#isAsking = false;
   }
 
-  /** Something came. */
+  /** Notes that something arrived. */
   heard(): void {
     this.#heardAt = this.#platform.now();
     this.#isAsking = false;
   }
 
-  /** Asks at once; one question at a time. */
+  /** Pings at once, unless a ping is pending. */
   ask(): void {
     if (this.#isAsking) return;
     this.#isAsking = true;
     this.#ping();
     const halfMs = this.#times.answerWithinMs / 2;
-    // In two halves: a page that was itself busy for long hears in between what has come meanwhile.
+    // In two halves: a page that was busy for long receives waiting messages in between.
     this.#after(halfMs, () => this.#after(halfMs, () => (this.#isAsking ? this.#dead() : this.#watch())));
   }
 

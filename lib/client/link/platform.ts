@@ -1,8 +1,8 @@
-// What a browser or Node gives the library: sockets, time, chance, and the signs that a sleeping page is awake again.
+// What a browser or Node.js provides to the library: sockets, time, randomness, and events that a sleeping page is awake again.
 
 import type { Endpoint } from './hub-endpoint.ts';
 
-/** The part of a WebSocket that is used. */
+/** The part of a WebSocket that the library uses. */
 export interface SocketLike {
   readonly protocol: string;
   readonly bufferedAmount: number;
@@ -18,23 +18,23 @@ export type SocketClass = new (url: string, protocols: string[]) => SocketLike;
 
 export interface Platform {
   readonly WebSocket: SocketClass;
-  /** Milliseconds that never go back, and may stand still while the machine sleeps. */
+  /** Milliseconds that never go back. They may stand still while the machine sleeps. */
   now(): number;
-  /** Milliseconds since 1970 by the clock of this machine, as `Date.now()`. */
+  /** Milliseconds since 1970 by the clock of this machine, like `Date.now()`. */
   clock(): number;
-  /** Does work later; the function that it returns cancels it. */
+  /** Runs work later; the returned function cancels it. */
   after(delayMs: number, work: () => void): () => void;
-  /** 0 up to 1. */
+  /** Returns a random number in [0, 1). */
   random(): number;
-  /** The HTTP status with which the hub answers these credentials; undefined when that cannot be known. */
+  /** Returns the HTTP status of a request with these credentials; undefined if it cannot be known. */
   statusOf(endpoint: Endpoint): Promise<number | undefined>;
-  /** Calls when the network is back or the page is seen again, until the function that it returns is called. */
+  /** Calls `wake` when the network is back or the page becomes visible, until the returned function is called. */
   onWake(wake: () => void): () => void;
 }
 
 const statusDeadlineMs = 5000;
 
-/** What a page has and Node has not. */
+/** What a page has and Node.js lacks. */
 interface Page extends Partial<Pick<EventTarget, 'addEventListener' | 'removeEventListener'>> {
   readonly WebSocket?: SocketClass;
   readonly location?: { readonly href: string };
@@ -43,12 +43,12 @@ interface Page extends Partial<Pick<EventTarget, 'addEventListener' | 'removeEve
 
 const page = globalThis as unknown as Page;
 
-/** The address of the page that runs this, if one does. */
+/** Returns the address of the page that runs this; undefined outside of a page. */
 export function pageAddress(): string | undefined {
   return page.location?.href;
 }
 
-/** The platform that runs this. Errors: where there is no WebSocket, and none is given. */
+/** Creates the platform that runs this. Errors: a `TypeError` if there is no WebSocket and none is given. */
 export function createPlatform(given?: SocketClass): Platform {
   const socketClass = given ?? page.WebSocket;
   if (socketClass === undefined)
@@ -63,7 +63,7 @@ export function createPlatform(given?: SocketClass): Platform {
     },
     random: Math.random,
     async statusOf({ url, authorization }) {
-      if (authorization === '' && page.document) return undefined; // the browser would ask people for a password
+      if (authorization === '' && page.document) return undefined; // the browser would show a password prompt
       try {
         const answer = await fetch(url.replace(/^ws/, 'http'), {
           ...(authorization && { headers: { authorization }, credentials: 'omit' }),
@@ -71,7 +71,7 @@ export function createPlatform(given?: SocketClass): Platform {
         });
         return answer.status;
       } catch {
-        return undefined; // the hub is away, or this is the page of another site
+        return undefined; // the hub is down, or the page is from another site
       }
     },
     onWake(wake) {

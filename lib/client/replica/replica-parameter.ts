@@ -1,37 +1,37 @@
-// One parameter of the replica, and who follows it.
+// One parameter of the replica, and its observers.
 
 import type { Access } from '../../model/parameter.ts';
 import type { Value, ValueType } from '../../model/value.ts';
 import type { Emitter } from '../stream.ts';
 
-/** A parameter has this value now; undefined: it has none any more. A fire of a trigger is 1. */
+/** The new value of a parameter; undefined: it has none any more. A fire of a trigger is 1. */
 export interface Change {
   readonly address: string;
   readonly value: Value | undefined;
 }
 
-/** Gathers what happens to parameters, and tells it as one batch. */
+/** Gathers changes of parameters and emits them as one batch. */
 export interface Follower {
   readonly parameters: Map<string, ReplicaParameter>;
-  /** Whether there is something to tell. */
+  /** Whether there is something to emit. */
   isTouched: boolean;
   changed(change: Change): void;
   removed(address: string): void;
-  /** It has become stale, or is fresh again. */
+  /** The parameter has become stale or fresh. */
   aged(parameter: ReplicaParameter): void;
   notify(): void;
 }
 
-/** A parameter as it is now; the object stays the same while it changes. */
+/** The current state of a parameter; the object stays the same while it changes. */
 export interface ParameterView {
   readonly address: string;
-  /** undefined: the hub has no such parameter, or has not said so yet. */
+  /** undefined: the hub has no such parameter, or has not sent its definition yet. */
   readonly type: ValueType | undefined;
   readonly access: Access | undefined;
   /** undefined: unknown, or a trigger. */
   readonly value: Value | undefined;
   readonly isKnown: boolean;
-  /** Since when nothing is heard of the hub that owns it, in milliseconds since 1970 of this machine's clock; undefined: it is. */
+  /** Since when the hub that owns it has been silent, in milliseconds since 1970 of this machine's clock; undefined: it is not silent. */
   readonly staleSince: number | undefined;
 }
 
@@ -42,20 +42,20 @@ export class ReplicaParameter implements ParameterView {
   value: Value | undefined;
   id: number | undefined;
   staleSince: number | undefined;
-  /** The connections, counted from 1, in which it was last defined, told, told to be stale, and complete. */
+  /** The numbers of the connections, counted from 1, in which it was last defined, reported stale, reported and complete. */
   definedIn = 0;
   staleIn = 0;
   reportedIn = 0;
   completeIn = 0;
-  /** Whether it is subscribed to by its address. */
+  /** Whether somebody subscribes to its address. */
   isPooled = false;
   /** The queries that it matches. */
   followers: readonly Follower[] = [];
-  /** Told each new value, undefined when there is none any more, and 1 when a trigger fires. */
+  /** Emits each new value, undefined when there is none any more, and 1 when a trigger fires. */
   watchers: Emitter<Value | undefined> | undefined;
-  /** Told when it may be stale otherwise than before. */
+  /** Emits when its staleness may have changed. */
   ages: Emitter<void> | undefined;
-  /** Told 1 when a trigger fires. */
+  /** Emits 1 when a trigger fires. */
   fires: Emitter<1> | undefined;
 
   constructor(address: string) {

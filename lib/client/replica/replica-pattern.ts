@@ -1,5 +1,5 @@
-// Which addresses a selection means. The hub finds them by itself; the library has to know as well, since the hub sends a
-// parameter that several subscriptions match only once (README.md "Subscribing").
+// Which addresses a selection matches. The library has to match like the hub, because the hub sends a parameter only once even if several
+// subscriptions match it (docs/protocol.md "Subscribing").
 import { globToRegExp } from '../../model/glob.ts';
 import type { Pattern } from '../../wire/pattern.ts';
 
@@ -8,14 +8,14 @@ export type AddressPattern = string | RegExp;
 
 export type Matcher = (address: string) => boolean;
 
-/** The pattern as the protocol has it: `/lamp$/i` → `{"regex":"(?i)lamp$"}`. */
+/** Returns the pattern in the form of the protocol: `/lamp$/i` → `{"regex":"(?i)lamp$"}`. */
 export function encodePattern(pattern: AddressPattern): Pattern {
   if (typeof pattern === 'string') return pattern;
   const flags = pattern.flags.replace(/[^ims]/g, '');
   return { regex: flags ? `(?${flags})${pattern.source}` : pattern.source };
 }
 
-/** Matches what any of `include` and none of `exclude` matches. */
+/** Matches addresses that any of `include` and none of `exclude` matches. */
 export function createMatcher(include: readonly AddressPattern[], exclude: readonly AddressPattern[]): Matcher {
   const [isIncluded, isExcluded] = [include, exclude].map(anyOf) as [Matcher, Matcher];
   return (address) => isIncluded(address) && !isExcluded(address);
@@ -28,6 +28,6 @@ function anyOf(patterns: readonly AddressPattern[]): Matcher {
 }
 
 function toRegExp(pattern: AddressPattern): RegExp {
-  if (typeof pattern !== 'string') return new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, '')); // without memory
+  if (typeof pattern !== 'string') return new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, '')); // without state
   return globToRegExp(pattern);
 }

@@ -1,5 +1,5 @@
-// The replica of the hub's parameters that this client keeps: what was defined and told, by address and by id. All of a message is
-// applied before anybody is told of it, so that what is read meanwhile is consistent.
+// This client's replica of the hub's parameters, by address and by id. A message is applied as a whole before observers are notified, so
+// that they see a consistent state.
 
 import type { Value } from '../../model/value.ts';
 import { accessOf, type Definition, type ReceivedMessage } from '../../wire/v1/hub-messages.ts';
@@ -9,11 +9,11 @@ import { type Follower, ReplicaParameter } from './replica-parameter.ts';
 export class Replica {
   /** Counts connections from 1. */
   connection = 0;
-  /** Both bounded by the parameters of the hub that are subscribed to. */
+  /** Both are bounded by the number of subscribed parameters. */
   readonly #byAddress = new Map<string, ReplicaParameter>();
   readonly #byId = new Map<number, ReplicaParameter>();
   readonly #queries = new Set<LiveQuery>();
-  /** Who is to be told what, once the message is applied. */
+  /** The notifications to send once the message is applied. */
   #news: (() => void)[] = [];
 
   find(address: string): ReplicaParameter | undefined {
@@ -24,7 +24,7 @@ export class Replica {
     return this.#byId.get(id);
   }
 
-  /** The parameter of an address that is subscribed to. */
+  /** Returns the parameter of an address that is subscribed to. */
   pool(address: string): ReplicaParameter {
     const parameter = this.#byAddress.get(address) ?? new ReplicaParameter(address);
     this.#byAddress.set(address, parameter);
@@ -37,7 +37,7 @@ export class Replica {
     this.#dropUnused(parameter);
   }
 
-  /** Adds a query, with what is known that it matches. */
+  /** Adds a query, with the known parameters that it matches. */
   addQuery(query: LiveQuery): void {
     this.#queries.add(query);
     for (const parameter of this.#byAddress.values()) if (parameter.type !== undefined) this.#join(parameter, query);
@@ -52,7 +52,7 @@ export class Replica {
     query.parameters.clear();
   }
 
-  /** Tells everybody that nothing more comes. */
+  /** Completes all streams. */
   close(): void {
     for (const query of this.#queries) query.close();
     for (const { watchers, fires, ages } of this.#byAddress.values()) {
@@ -62,13 +62,13 @@ export class Replica {
     }
   }
 
-  /** A new run of the hub has other ids. */
+  /** Forgets the ids: a new run of the hub uses other ones. */
   forgetIds(): void {
     for (const parameter of this.#byId.values()) parameter.id = undefined;
     this.#byId.clear();
   }
 
-  /** Takes in what a message says of parameters, then tells it. */
+  /** Applies a message to the parameters, then notifies the observers. */
   apply(
     { def = [], undef = [], set = [], fired = [], stale = [], fresh = [], ageMs = 0 }: ReceivedMessage,
     now: number,
@@ -87,7 +87,7 @@ export class Replica {
     this.#notify();
   }
 
-  /** Everything of these has come. Of a snapshot, what did not come is no more, or has become unknown. */
+  /** Notes that these are complete. After a snapshot, parameters that it lacked are removed, and values that it lacked are unknown. */
   complete(parameters: Iterable<ReplicaParameter>, isSnapshot: boolean): void {
     for (const parameter of parameters) {
       parameter.completeIn = this.connection;
@@ -103,10 +103,10 @@ export class Replica {
   #define([id, address, type, access]: Definition): void {
     const matching = [...this.#queries].filter((query) => query.matches(address));
     const present = this.#byAddress.get(address);
-    if (present?.id !== undefined && present.id !== id) this.#remove(present); // it is another one of this address
+    if (present?.id !== undefined && present.id !== id) this.#remove(present); // a new parameter with the same address
     let parameter = this.#byAddress.get(address);
     if (parameter === undefined) {
-      if (matching.length === 0) return; // unsubscribed meanwhile
+      if (matching.length === 0) return; // unsubscribed in the meantime
       parameter = new ReplicaParameter(address);
       this.#byAddress.set(address, parameter);
     }
@@ -130,7 +130,7 @@ export class Replica {
   }
 
   #change(parameter: ReplicaParameter, value: Value | undefined): void {
-    if (parameter.value === value) return; // what comes again tells nothing new
+    if (parameter.value === value) return; // a repeated value is no news
     parameter.value = value;
     const { address, watchers } = parameter;
     for (const follower of parameter.followers) {
@@ -192,7 +192,7 @@ export class Replica {
     this.#byAddress.delete(parameter.address);
   }
 
-  /** Has a follower tell its batch, once, with what is told next. */
+  /** Has a follower emit its batch, once, with the next notifications. */
   touch(follower: Follower): void {
     if (follower.isTouched) return;
     follower.isTouched = true;

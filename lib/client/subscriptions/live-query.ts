@@ -1,21 +1,21 @@
-// What the selections of one request share: the parameters that match, kept up to date, and one batch per message of the hub for all
-// that observe it.
+// The shared part of selections with equal requests: the matching parameters, kept up to date, and one batch per message of the hub for all
+// observers.
 
 import type { Change, Follower, ParameterView, ReplicaParameter } from '../replica/replica-parameter.ts';
 import type { Matcher } from '../replica/replica-pattern.ts';
 import { Emitter, type Observer } from '../stream.ts';
 
-/** What one message of the hub has changed, in order of the lists: take in `removed` first. */
+/** What one message of the hub has changed. Apply the lists in their order, `removed` first. */
 export interface Batch {
-  /** Addresses of parameters that are no more; no change says so. One that is also in `defined` has another parameter now. */
+  /** Addresses of removed parameters; `changes` lacks them. An address that is also in `defined` now belongs to another parameter. */
   readonly removed: readonly string[];
-  /** Parameters that are new, or of another type or access now. */
+  /** Parameters that are new, or have another type or access now. */
   readonly defined: readonly ParameterView[];
   readonly changes: readonly Change[];
-  /** Addresses of which nothing is heard any more of the hub that owns them, and of which it is again. */
+  /** Addresses whose hub has become silent, and those whose hub is back. */
   readonly stale: readonly string[];
   readonly fresh: readonly string[];
-  /** Whether everything that matches has been told. */
+  /** Whether everything that matches has arrived. */
   readonly isComplete: boolean;
 }
 
@@ -27,11 +27,11 @@ export class LiveQuery implements Follower {
   readonly #batches = new Emitter<Batch>();
   isTouched = false;
   #isComplete = false;
-  /** What one message has changed. */
+  /** The changes of the current message. */
   #removed: string[] = [];
   #defined = new Map<string, ReplicaParameter>();
   #changes: Change[] = [];
-  /** Whether each is stale by now. */
+  /** Whether each address is stale now. */
   #aged = new Map<string, boolean>();
 
   constructor(matches: Matcher) {
@@ -46,7 +46,7 @@ export class LiveQuery implements Follower {
     return this.#batches.isObserved;
   }
 
-  /** Adds an observer, who is first told what there is; the function that it returns takes it out. */
+  /** Adds an observer and emits the current state to it; the returned function removes it. */
   observe(observer: Observer<Batch>): () => void {
     const defined = [...this.parameters.values()];
     if (defined.length === 0 && !this.#isComplete) return this.#batches.add(observer);
@@ -79,12 +79,12 @@ export class LiveQuery implements Follower {
     this.#aged.set(address, staleSince !== undefined);
   }
 
-  /** All that matches has come; to be told. */
+  /** Notes that everything that matches has arrived. The caller emits the batch. */
   complete(): void {
     this.#isComplete = true;
   }
 
-  /** Tells what has gathered. */
+  /** Emits the gathered changes. */
   notify(): void {
     const batch = {
       removed: this.#removed,

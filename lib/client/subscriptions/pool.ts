@@ -1,5 +1,5 @@
-// Parameters that are subscribed to by their address, gathered into few subscriptions of the protocol: those of one page
-// that come in one go make one. More are made as more come, until there are too many; then all are gathered anew.
+// Parameters that are subscribed to by address, grouped into few subscriptions of the protocol. The parameters that a page asks for in one
+// go form one group. Further ones form further groups; when there are too many, all are grouped again.
 
 import { maxMessageBytes, maxPatternLength, maxPatterns } from '../../wire/limits.ts';
 import type { SubscriptionRequest } from '../../wire/v1/client-messages.ts';
@@ -7,22 +7,22 @@ import type { Replica } from '../replica/replica.ts';
 import type { ReplicaParameter } from '../replica/replica-parameter.ts';
 import type { Subscription, Subscriptions } from './subscriptions.ts';
 
-/** As many while they are gathered anew; half of them otherwise. */
+/** The maximum number of groups while all are grouped again; at other times half of that. */
 const maxGroups = 16;
-/** What the rest of a message of subscription takes at most. */
+/** The most bytes that the rest of a subscription message takes. */
 const frameBytes = 256;
 
 interface PoolOptions {
   readonly replica: Replica;
   readonly subscriptions: Subscriptions;
-  /** Rate and delivery of each. */
+  /** The rate and delivery of each group. */
   readonly defaults: Pick<SubscriptionRequest, 'rate' | 'delivery'>;
 }
 
 class Group implements Subscription {
   readonly request: SubscriptionRequest;
   readonly members: ReadonlySet<ReplicaParameter>;
-  /** Those that nobody subscribes to any more. */
+  /** Those without a subscriber. */
   readonly left = new Set<ReplicaParameter>();
 
   readonly fail: (error: Error) => void;
@@ -50,7 +50,7 @@ class Group implements Subscription {
 
 export class Pool {
   readonly #options: PoolOptions;
-  /** Where each parameter is; undefined: it waits for the end of the present work. Bounded by `maxGroups` times a message. */
+  /** The group of each parameter; undefined: it waits for the next microtask. Bounded by `maxGroups` times the size of a message. */
   readonly #groupOf = new Map<ReplicaParameter, Group | undefined>();
   #groups: Group[] = [];
   #maxPatterns = maxPatterns;
@@ -60,14 +60,14 @@ export class Pool {
     this.#options = options;
   }
 
-  /** The hub takes so many patterns of one subscription. It is to be told before what is there is sent. */
+  /** Sets how many patterns of one subscription the hub accepts. Call this before the groups are sent. */
   fit(most: number): void {
     if (most === this.#maxPatterns) return;
     this.#maxPatterns = most;
     this.#gather();
   }
 
-  /** Counts one more who wants to know a parameter. Errors: a `RangeError` for what is no address. */
+  /** Adds a subscriber of an address. Errors: a `RangeError` for an invalid address. */
   join(address: string): ReplicaParameter {
     if (address.length === 0 || address.length > maxPatternLength)
       throw new RangeError(`address: expected 1 to ${maxPatternLength} characters, got ${address.length}`);
@@ -80,7 +80,7 @@ export class Pool {
     return parameter;
   }
 
-  /** Nobody wants to know a parameter any more. */
+  /** Notes that a parameter has no subscriber any more. */
   leave(parameter: ReplicaParameter): void {
     const group = this.#groupOf.get(parameter);
     group?.left.add(parameter);
@@ -113,14 +113,14 @@ export class Pool {
     this.#groups = [...kept, ...groups];
     for (const group of groups) {
       for (const parameter of group.members) this.#groupOf.set(parameter, group);
-      subscriptions.add(group); // before the old one goes, so that nothing is missed in between
+      subscriptions.add(group); // before the old one is removed, so that no change is missed
     }
     for (const group of replaced) {
       subscriptions.remove(group);
       for (const parameter of group.left) this.#release(parameter);
     }
     for (const group of tooMany)
-      this.#fail(group, new RangeError('expected fewer parameters by address; select() has room for more'));
+      this.#fail(group, new RangeError('expected fewer parameters by address: use select() for more'));
   }
 
   #fail(group: Group, error: Error): void {
@@ -139,7 +139,7 @@ export class Pool {
   }
 }
 
-/** Lists that each fit into one message. */
+/** Splits parameters into lists that each fit into one message. */
 function pack(most: number, parameters: readonly ReplicaParameter[]): ReplicaParameter[][] {
   const lists: ReplicaParameter[][] = [];
   let list: ReplicaParameter[] = [];

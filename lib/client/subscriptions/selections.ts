@@ -1,4 +1,4 @@
-// Selections: lists of parameters by pattern. Those that ask for the same share one subscription of the protocol.
+// Selections: lists of parameters by pattern. Equal requests share one subscription of the protocol.
 
 import type { Delivery, SubscriptionRequest } from '../../wire/v1/client-messages.ts';
 import type { Replica } from '../replica/replica.ts';
@@ -8,10 +8,10 @@ import { createStream, type Observer, type Stream } from '../stream.ts';
 import { type Batch, LiveQuery } from './live-query.ts';
 import type { Subscription, Subscriptions } from './subscriptions.ts';
 
-/** Different selections that are subscribed to at a time. */
+/** How many different selections may be subscribed to at a time. */
 const maxSelections = 16;
 
-/** What counts: an address that any of `include` (all, unless said) and none of `exclude` matches. */
+/** Selects addresses that any of `include` (default: all) and none of `exclude` matches. */
 export interface SelectionRequest {
   readonly include?: readonly AddressPattern[];
   readonly exclude?: readonly AddressPattern[];
@@ -19,13 +19,13 @@ export interface SelectionRequest {
   readonly delivery?: Delivery;
 }
 
-/** As a stream: replays the known values, then each change. It works while somebody subscribes to it or to `batches`. */
+/** As a stream: replays the known values, then emits each change. It is live while somebody subscribes to it or to `batches`. */
 export interface Selection extends Stream<Change> {
-  /** The same, one batch per message of the hub: what a long list should follow. Replays what there is as one batch. */
+  /** The same as one batch per message of the hub, for long lists. Replays the current state as one batch. */
   readonly batches: Stream<Batch>;
-  /** All parameters that match, by address, as they are now. */
+  /** All matching parameters by address, in their current state. */
   readonly parameters: ReadonlyMap<string, ParameterView>;
-  /** Whether all that matches has come; how old it may be says `hub.stale`. */
+  /** Whether all matching parameters have arrived; `hub.stale` says whether they may be old. */
   readonly isComplete: boolean;
 }
 
@@ -42,7 +42,7 @@ interface Shared {
 
 export class Selections {
   readonly #options: SelectionsOptions;
-  /** By request, those that somebody subscribes to. */
+  /** The subscribed ones, by request. */
   readonly #shared = new Map<string, Shared>();
 
   constructor(options: SelectionsOptions) {

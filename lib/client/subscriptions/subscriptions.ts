@@ -1,5 +1,5 @@
-// The subscriptions of the socket. They are sent as soon as the hub has said hello, and again after a break, from the revision that
-// was kept (README.md "Revisions", "Resuming").
+// The subscriptions of the socket. They are sent as soon as the hub has sent `hello`, and again after a break, from the last known revision
+// (docs/protocol.md "Revisions", "Resuming").
 
 import type { Subscribe, SubscriptionRequest, Unsubscribe } from '../../wire/v1/client-messages.ts';
 import type { Greeting, ReceivedMessage } from '../../wire/v1/hub-messages.ts';
@@ -9,33 +9,33 @@ import type { ReplicaParameter } from '../replica/replica-parameter.ts';
 /** One subscription of the protocol. */
 export interface Subscription {
   readonly request: SubscriptionRequest;
-  /** What it has in the replica. */
+  /** Returns its parameters in the replica. */
   parameters(): Iterable<ReplicaParameter>;
-  /** Everything of it has come; called before that is told. */
+  /** Everything of it has arrived; called before observers are notified. */
   complete(): void;
-  /** The hub will not have it. */
+  /** The hub refused it. */
   fail(error: Error): void;
 }
 
 interface Sent {
   readonly subscription: Subscription;
   mode: ReceivedMessage['mode'];
-  /** Whether its end has come, in this connection or one that it may resume. */
+  /** Whether its `end` has arrived, in this connection or one that this connection may resume. */
   isWhole: boolean;
 }
 
 interface SubscriptionsOptions {
   readonly replica: Replica;
   send(message: Subscribe | Unsubscribe): void;
-  /** Everything of all subscriptions has come. */
+  /** Everything of all subscriptions has arrived. */
   whole(): void;
 }
 
 export class Subscriptions {
   readonly #options: SubscriptionsOptions;
-  /** By number; bounded by those who add (`maxSelections`, `maxGroups`). */
+  /** By number; bounded by the callers (`maxSelections`, `maxGroups`). */
   readonly #all = new Map<number, Sent>();
-  /** Those whose end is awaited. */
+  /** Those without an `end` so far. */
   readonly #pending = new Set<Sent>();
   #isUp = false;
   #nextNumber = 1;
@@ -46,7 +46,7 @@ export class Subscriptions {
     this.#options = options;
   }
 
-  /** Whether nothing is awaited of those that were added. */
+  /** Whether the `end` of each subscription has arrived. */
   get areWhole(): boolean {
     return this.#pending.size === 0;
   }
@@ -85,11 +85,11 @@ export class Subscriptions {
     this.#pending.clear();
   }
 
-  /** Takes in what a message says of subscriptions; parameters have been taken in before. */
+  /** Applies a message to the subscriptions. The caller has already applied it to the parameters. */
   take({ sub, mode, error, end, rev }: ReceivedMessage): void {
     if (sub !== undefined) this.#answered(sub, mode, error);
     if (end !== undefined) this.#ended(end);
-    // A revision is no promise for a subscription whose end has not come.
+    // A revision does not cover a subscription without its `end`.
     if (rev !== undefined && this.#pending.size === 0) this.#revision = Math.max(this.#revision, rev);
     if (end !== undefined) this.#emitWhole();
   }

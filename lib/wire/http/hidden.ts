@@ -1,11 +1,11 @@
-// How those are told of changes who may not see everything.
+// What clients without the right to see everything get instead of hidden addresses and names.
 
 import type { Origin } from '../../model/parameter.ts';
 
-/** Stands for the address of a parameter that the reader may not see, and for who wrote it. No parameter has it. */
+/** Replaces the address of a parameter that the reader may not see, and the name of its writer. No parameter has this address. */
 export const something = 'something';
 
-/** A writer as those are told who may not see everything: rules are often named after what they read and write. */
+/** Returns a writer without the name of a rule: rules are often named after what they read and write. */
 export function originWithoutRule(origin: Origin): Origin {
   if (origin.kind !== 'rule') return origin;
   const { hub, reportedBy } = origin;

@@ -1,4 +1,4 @@
-// How the hub is doing, and what operators do with it: connections, rules, flow files, reloads, the log, health, clients, the domain.
+// The state of the hub, and its operation: connections, rules, flow files, reloads, the log, health, clients, the domain.
 
 import { z } from 'zod';
 import { connectionActions } from '../../model/reports/connection-status.ts';
@@ -28,8 +28,8 @@ const connectionHealth = z.strictObject({
   type: text,
   description: text,
   state: z.enum(['running', 'degraded', 'failed', 'disabled']),
-  reason: text.describe('One sentence, empty while all is well'),
-  /** Since when it is in its state. */
+  reason: text.describe('One sentence; empty if there is no problem'),
+  /** Since when it has been in this state. */
   since: time,
 });
 
@@ -37,7 +37,7 @@ const connectionHealth = z.strictObject({
 export const connectionStatus = named(
   'Connection',
   connectionHealth.extend({
-    enabled: flag.describe('As its settings say'),
+    enabled: flag.describe('Whether its settings enable it'),
     parameters: count,
     /** The flow file that declares it. */
     file: text,
@@ -49,8 +49,8 @@ export type ConnectionStatus = Shape<typeof connectionStatus>;
 export const connectionList = named(
   'Connections',
   z.strictObject({
-    structure: count.describe('Counts the parameters that have come and gone, those of other hubs as well'),
-    /** As the flow files order them. */
+    structure: count.describe('Counts how many parameters were added and removed, including those of other hubs'),
+    /** In the order of the flow files. */
     connections: z.array(connectionStatus),
   }),
 );
@@ -70,8 +70,8 @@ export const ruleStatus = named(
   z.strictObject({
     name: text,
     file: text,
-    place: text.describe('Where it stands: file, line and column'),
-    folder: texts.describe('The folders that it is in, outermost first'),
+    place: text.describe('Its source location: file, line and column'),
+    folder: texts.describe('Its folders, outermost first'),
     enabled: flag,
     from: addresses,
     to: addresses,
@@ -79,11 +79,11 @@ export const ruleStatus = named(
     reason: text,
     faults: count,
     dropped: count,
-    shadow: z.exactOptional(yes.describe('What it would write is noted, and not written')),
+    shadow: z.exactOptional(yes.describe('The rule is in shadow: its writes are noted and not carried out')),
   }),
 );
 
-/** `GET /hub/rules` answers with these, as the flow files order them. */
+/** `GET /hub/rules` answers with these, in the order of the flow files. */
 export const ruleList = named('Rules', z.array(ruleStatus));
 export type RuleList = Shape<typeof ruleList>;
 
@@ -92,7 +92,7 @@ export const ruleSwitch = named(
   'Switch',
   z.strictObject({
     rule: z.string({ error: 'the name of a rule' }),
-    /** Left out: one rule alone has the name. */
+    /** Left out if only one rule has the name. */
     file: z.string({ error: 'the path of a flow file' }).optional(),
     enabled: z.boolean({ error: 'true or false' }),
   }),
@@ -106,7 +106,7 @@ const ruleRun = z.strictObject({
   revision: count,
   time,
   outcome: z.enum(['wrote', 'stopped', 'held', 'waited', 'failed']),
-  /** What was written, before its conversion to the types of the destinations; null: an infinite number, which JSON has not. */
+  /** What was written, before its conversion to the types of the destinations; null: an infinite number, which JSON lacks. */
   result: valueOrNull.optional(),
   to: addresses,
   error: text.optional(),
@@ -114,7 +114,7 @@ const ruleRun = z.strictObject({
 });
 export type RuleRun = Shape<typeof ruleRun>;
 
-/** `GET /hub/trace?rule=<name>` answers with one of these for each rule of the name, its newest run first. */
+/** `GET /hub/trace?rule=<name>` answers with one of these for each rule with the name, newest run first. */
 export const ruleTraces = named(
   'Traces',
   z.array(z.strictObject({ rule: text, file: text, isAlwaysRecorded: flag, runs: z.array(ruleRun) })),
@@ -122,22 +122,22 @@ export const ruleTraces = named(
 export type RuleTraces = Shape<typeof ruleTraces>;
 
 /**
- * `GET /hub/files` answers with what the last load or reload said:
+ * `GET /hub/files` answers with the result of the last load or reload:
  * `{"time":"2026-…","loaded":true,"reason":"","files":[{"path":"demo.json5","connections":2,"rules":5,"mistakes":[]}]}`.
  */
 export const loadReport = named(
   'Files',
   z.strictObject({
     time,
-    loaded: flag.describe('false: what ran before runs on'),
-    /** Why it was not loaded, one sentence; empty when it was. */
+    loaded: flag.describe('false: the previous configuration remains active'),
+    /** Why it was not loaded, one sentence; empty if it was. */
     reason: text,
     files: z.array(z.strictObject({ path: text, connections: count, rules: count, mistakes: texts })),
   }),
 );
 export type LoadReport = Shape<typeof loadReport>;
 
-/** `POST /hub/reload` takes `{"shadow":true}`, or `{}`. In shadow, what is saved from then on runs there too, until a reload without. */
+/** `POST /hub/reload` takes `{"shadow":true}`, or `{}`. In shadow, later saved files run in shadow too, until a reload without it. */
 export const reloadRequest = named(
   'Reload',
   z.strictObject({ shadow: z.boolean({ error: 'true or false' }).optional() }),
@@ -147,7 +147,7 @@ export type ReloadRequest = Shape<typeof reloadRequest>;
 /** A side of a deviation. */
 const deviationSide = z.strictObject({
   /** Left out: unknown. */
-  value: value.describe('Of a trigger, how often it fired').optional(),
+  value: value.describe('For a trigger the number of its fires').optional(),
   origin: origin.optional(),
 });
 export type DeviationSide = Shape<typeof deviationSide>;
@@ -169,11 +169,13 @@ export const shadowReport = named(
     since: time,
     /** none: nothing is in shadow. */
     kind: z.enum(['rules', 'reload', 'none']),
-    rules: texts.describe('Those that run in shadow and not live'),
-    left: texts.describe('Those that are live, and would not be'),
-    notInShadow: texts.describe('Connections that a reload would change, and that reach out of the process'),
+    rules: texts.describe('The rules that run in shadow and not live'),
+    left: texts.describe('The rules that run live and would not run after the reload'),
+    notInShadow: texts.describe(
+      'Connections that the reload would change but that have effects outside of the process',
+    ),
     parameters: z.array(z.strictObject({ address, count, differs: flag })),
-    count: count.describe('How many deviations there were'),
+    count: count.describe('The number of deviations so far'),
     deviations: z.array(deviation).describe(`The newest ${keptDeviations.toLocaleString('en')}, oldest first`),
   }),
 );
@@ -207,12 +209,9 @@ export const logPage = named(
   z.strictObject({
     /** Oldest first. */
     entries: z.array(logEntry),
-    next: z.int().describe('What to ask for `after` next time'),
-    /**
-     * A hub without a store counts anew with each start, and its count has another name then; with a store it goes on, so that a client
-     * misses no entry over a restart.
-     */
-    count: text.describe('Names the count of the numbers: another name says that they have begun anew'),
+    next: z.int().describe('The value of `after` for the next request'),
+    /** Without a store, a hub begins a new count at each start, with another name. With a store the count continues, and clients miss no entry. */
+    count: text.describe('Identifies the numbering: another text means that the numbers have restarted'),
   }),
 );
 export type LogPage = Shape<typeof logPage>;
@@ -221,10 +220,10 @@ export type LogPage = Shape<typeof logPage>;
 export const health = named(
   'Health',
   z.strictObject({
-    /** degraded: the log, or one of the connections, is not as it should be. */
+    /** degraded: the log or one of the connections has a problem. */
     status: z.enum(['ok', 'degraded']),
     version: text,
-    /** Names this run of the hub. Revisions of another epoch mean nothing. */
+    /** Identifies this run of the hub. Revisions are valid only within their epoch. */
     epoch: text,
     revision: count,
     uptimeSeconds: count,
@@ -234,39 +233,39 @@ export const health = named(
 );
 export type Health = Shape<typeof health>;
 
-/** What a supervisor asks: `GET /hub/health/live` answers with `{"status":"live"}`, `GET /hub/health/ready` with `{"status":"ready"}`. */
+/** The answers to a supervisor: `GET /hub/health/live` returns `{"status":"live"}`, `GET /hub/health/ready` returns `{"status":"ready"}`. */
 export const probe = named('Probe', z.strictObject({ status: z.enum(['live', 'ready']) }));
 export type Probe = Shape<typeof probe>;
 
 const pattern = z.union([text, z.strictObject({ regex: text })]);
 
-/** `{"id":1,"include":["desk/*",{"regex":"x"}],"exclude":[],"rate":2.5,"delivery":"latest"}`; of long lists the beginning. */
+/** `{"id":1,"include":["desk/*",{"regex":"x"}],"exclude":[],"rate":2.5,"delivery":"latest"}`; only the beginning of long lists. */
 const clientSubscription = z.strictObject({
   id: count,
   include: z.array(pattern),
   exclude: z.array(pattern),
-  /** At most so many times a second something is sent; 0: as changes come. */
+  /** How many updates per second are sent at most; 0: one with each change. */
   rate: duration,
   delivery: z.enum(['latest', 'all']),
 });
 
-/** What a client wants to hear of: a plain one has `filters`, one of `patchbay.v1` has `subscriptions`. */
+/** The interests of a client: a plain one has `filters`, one of `patchbay.v1` has `subscriptions`. */
 const interests = z.strictObject({
   /** Regular expressions. */
-  filters: texts.describe('Of a plain client').optional(),
+  filters: texts.describe('Only for plain clients').optional(),
   subscriptions: z.array(clientSubscription).optional(),
 });
 export type Interests = Shape<typeof interests>;
 
-/** How well a client takes what it is sent. */
+/** How well a client keeps up. */
 const sessionStatus = z.strictObject({
-  /** live: it is sent what happens; catching up: it is sent what it has missed; stalled: it does not read. */
+  /** live: it is sent changes as they happen; catching up: it is sent what it missed; stalled: it does not read. */
   state: z.enum(['live', 'catching up', 'stalled']),
-  /** What the hub holds for it. */
+  /** The bytes that the hub holds for it. */
   unreadBytes: count,
-  /** For how long it has been behind; 0: it is live. */
+  /** How long it has been behind; 0: it is live. */
   lagMs: count,
-  /** What was handed to its socket since it came, without the framing of WebSocket. */
+  /** What was sent to its socket since it connected, without WebSocket framing. */
   sentBytes: count,
   sentFrames: count,
   receivedMessages: count,
@@ -278,11 +277,11 @@ export type ClientProtocol = z.output<typeof clientProtocol>;
 
 const clientStatus = z.strictObject({
   id: count,
-  user: text.describe('Empty: nobody in particular'),
-  /** The IP address that it comes from. */
+  user: text.describe('Empty for a client without a user'),
+  /** Its IP address. */
   address: text,
   protocol: clientProtocol,
-  /** When it was connected. */
+  /** When it connected. */
   since: time,
   ...interests.shape,
   ...sessionStatus.shape,
@@ -293,7 +292,7 @@ export type ClientStatus = Shape<typeof clientStatus>;
 export const clientList = named(
   'Clients',
   z.strictObject({
-    /** All of them; `clients` may be fewer. */
+    /** The total; `clients` may have fewer. */
     count,
     clients: z.array(clientStatus),
   }),
@@ -307,22 +306,24 @@ export type DashboardList = Shape<typeof dashboardList>;
 /** `{"term":1,"machine":"studio-pc","lagMs":212,"gaps":0,"lostFires":0,"refused":0}`. */
 const mirror = z.strictObject({
   term: count,
-  lagMs: count.describe('For how long not all that it tells is here: half a second at most while all is well'),
-  gaps: count.describe('How often something was missing'),
+  lagMs: count.describe('How far its mirror is behind: at most half a second if there is no problem'),
+  gaps: count.describe('How many gaps its messages had'),
   lostFires: count,
-  refused: count.describe('How many messages in its name were left out: no sense, not its own, or too many'),
+  refused: count.describe('How many messages in its name were ignored: invalid, not its own, or too many'),
   machine: text
-    .describe('The machine of who runs it, of a pair that of the active one; left out until it has told in this term')
+    .describe(
+      'The machine that it runs on, for a pair that of the working hub; left out until it has reported in this term',
+    )
     .optional(),
-  staleSince: time.describe('Since when nothing is heard of it').optional(),
+  staleSince: time.describe('Since when it has been silent').optional(),
 });
 
 /** `{"hub":"west","state":"fresh","connections":["desk"],"parameters":12,"mirror":{…}}`. */
 const domainHub = z.strictObject({
   hub: text,
   state: z.enum(['this', 'fresh', 'stale', 'unknown']),
-  connections: texts.describe('The Connection IDs that it has'),
-  parameters: count.describe('How many are shown here; of this hub how many it shares'),
+  connections: texts.describe('Its Connection IDs'),
+  parameters: count.describe('How many of its parameters this hub shows; for this hub how many it shares'),
   mirror: mirror.optional(),
 });
 export type DomainHub = Shape<typeof domainHub>;
@@ -334,23 +335,25 @@ export type DomainHub = Shape<typeof domainHub>;
 export const domain = named(
   'Domain',
   z.strictObject({
-    connection: text.describe('The connection that joins the hub to it'),
+    connection: text.describe('The connection that joins the hub to the domain'),
     domain: text,
     hub: text.describe('The name of this hub'),
     role: z.enum(['alone', 'main', 'standby']),
     lease: z.strictObject({
       state: z.enum(['held', 'fenced', 'taken', 'unknown']),
-      holder: text.describe('The machine of who has it, or had it last'),
+      holder: text.describe('The machine of the hub that holds it, or held it last'),
       term: count,
       since: time,
     }),
     link: z.strictObject({
       isUp: flag,
-      text: text.describe('The server that it leads to, or why there is none'),
+      text: text.describe('The server that the hub is connected to, or why it is not'),
       servers: texts,
       since: time,
       reconnects: count,
-      isOpen: flag.describe('Whether the server lets anybody in; left out until one has answered').optional(),
+      isOpen: flag
+        .describe('Whether the server accepts clients without credentials; left out until one has answered')
+        .optional(),
     }),
     hubs: z.array(domainHub).describe('By name'),
   }),

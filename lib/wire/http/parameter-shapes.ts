@@ -1,4 +1,4 @@
-// Parameters: the list of them, how one is set, and why one is as it is.
+// Parameters: their list, how to set one, and what caused a value.
 import { z } from 'zod';
 import { address, count, duration, named, origin, type Shape, text, time, value, valueType, yes } from './shape.ts';
 
@@ -13,14 +13,14 @@ const parameterInfo = named(
     type: valueType,
     access: z.enum(['read-only', 'write-only', 'read-write']),
     state: z.enum(['known', 'unknown']),
-    /** Left out while the state is unknown, and of a trigger. */
+    /** Left out if the state is unknown, and for a trigger. */
     value: value.optional(),
-    /** Those of the last change; left out when there was none. */
+    /** `revision`, `time` and `origin` belong to the last change; left out if there was none. */
     revision: count.optional(),
     time: time.optional(),
     origin: origin.optional(),
-    hub: text.describe('The hub that owns it; left out: this one does').optional(),
-    staleSince: time.describe('Since when nothing is heard of that hub').optional(),
+    hub: text.describe('The hub that owns it; left out for this hub').optional(),
+    staleSince: time.describe('Since when that hub has been silent').optional(),
   }),
 );
 export type ParameterInfo = Shape<typeof parameterInfo>;
@@ -34,7 +34,7 @@ export const parameterList = named('Parameters', z.array(parameterInfo));
 export const update = named('Update', z.strictObject({ parameter: address, value }));
 export type Update = Shape<typeof update>;
 
-/** It answers, where JSON is accepted, with `{"p":"desk/lamp","v":true}`: the value after its conversion. */
+/** The answer, where JSON is accepted: `{"p":"desk/lamp","v":true}`, the value after its conversion. */
 export const updated = named('Updated', z.strictObject({ p: address, v: value }));
 export type Updated = Shape<typeof updated>;
 
@@ -42,24 +42,24 @@ export type Updated = Shape<typeof updated>;
 const causedChange = z.strictObject({
   parameter: address,
   type: valueType,
-  /** Of a trigger 1. */
+  /** 1 for a trigger. */
   value,
-  /** Left out when it was unknown or equal, and of a trigger. */
+  /** Left out if it was unknown or equal, and for a trigger. */
   previous: value.optional(),
   origin,
-  /** Left out when an equal value was written again. */
+  /** Left out if an equal value was written again. */
   revision: count.optional(),
   time,
-  /** Since its cause, ms; left out when it came from outside, or its cause is forgotten. */
+  /** The time since its cause, ms; left out if it came from outside, or its cause is not kept any more. */
   afterMs: duration.optional(),
 });
 export type CausedChange = Shape<typeof causedChange>;
 
-/** A value, and what led to it. */
+/** A value and its causes. */
 const causes = z.strictObject({
-  /** Left out of a trigger. */
+  /** Left out for a trigger. */
   value: value.optional(),
-  /** What began it all is the last, unless some are forgotten. Empty: there was none. */
+  /** The last one is the change from outside, unless causes are forgotten. Empty: there was no change. */
   chain: z.array(causedChange).describe('Newest change first'),
   forgotten: z.int().describe('How many changes before the last of the chain are not kept'),
 });
@@ -70,10 +70,10 @@ export const explanation = named(
   'Explanation',
   causes.extend({
     parameter: address,
-    /** Left out where those rules have not written it. */
-    would: causes.describe('What it would be by the rules in shadow').optional(),
-    /** Left out: it is kept, or no store is. */
-    isNotKept: yes.describe('The store has no room for the value: who wrote it takes most of it').optional(),
+    /** Left out if those rules have not written it. */
+    would: causes.describe('The value that the rules in shadow would have set').optional(),
+    /** Left out if the value is kept, or there is no store. */
+    isNotKept: yes.describe('The store has no room for the value: its writer uses most of the space').optional(),
   }),
 );
 export type Explanation = Shape<typeof explanation>;

@@ -1,4 +1,4 @@
-// What was, as far as the store knows: of parameters, of what people did, of what was saved; and how the store is.
+// The past, as far as the store knows it: values, events, audit and snapshots; and the state of the store.
 import { z } from 'zod';
 import { auditKinds } from '../../model/reports/audit-entry.ts';
 import {
@@ -18,7 +18,7 @@ import {
   yes,
 } from './shape.ts';
 
-/** `{"from":…,"to":…,"lost":0,"reason":"the hub was down"}`; `lost`: how many changes were not recorded, as far as is known. */
+/** `{"from":…,"to":…,"lost":0,"reason":"the hub was down"}`; `lost`: how many changes are known to be unrecorded. */
 const historyGap = z.strictObject({ from: timeMs, to: timeMs, lost: count, reason: text });
 export type HistoryGap = Shape<typeof historyGap>;
 
@@ -30,8 +30,8 @@ const historyKind = z.enum(['raw', 'intervals', 'texts', 'fires', 'buckets']);
 const figures = z.array(z.number().nullable());
 
 /**
- * `GET /hub/history/desk/level` answers with `{"address":"desk/level","type":"F","from":…,"to":…,"kind":"raw","times":[…],…}`. Its columns
- * are numbers, and its times are too: a plot wants numbers, and has thousands of them.
+ * `GET /hub/history/desk/level` answers with `{"address":"desk/level","type":"F","from":…,"to":…,"kind":"raw","times":[…],…}`. Times are
+ * numbers as well: a plot needs numbers, and thousands of them.
  */
 export const history = named(
   'History',
@@ -41,31 +41,31 @@ export const history = named(
     from: timeMs,
     to: timeMs,
     kind: historyKind,
-    /** Left out where there are none. Buckets begin at multiples of it, and the first and the last may reach beyond the range. */
-    stepMs: count.describe('How long each bucket is').optional(),
-    /** When each value began or each trigger fired. The first may lie before `from`: it is the value that held then. */
-    times: z.array(timeMs).describe('Of buckets their start; the first may lie before `from`'),
-    /** Of raw values, intervals and texts. */
-    values: z.array(valueOrNull).describe('What held from then on; null: unknown').optional(),
-    /** Of buckets; null: nothing was known. */
+    /** Left out if there are no buckets. Buckets begin at multiples of it; the first and the last may extend beyond the range. */
+    stepMs: count.describe('The length of a bucket').optional(),
+    /** When each value began or each trigger fired. The first may lie before `from`: its value still held at `from`. */
+    times: z.array(timeMs).describe('For buckets their start; the first may lie before `from`'),
+    /** For raw values, intervals and texts. */
+    values: z.array(valueOrNull).describe('The value from that time on; null: unknown').optional(),
+    /** For buckets; null: no value was known. */
     min: figures.optional(),
-    mean: figures.describe('Each value weighed by how long it held; of booleans the share of true').optional(),
+    mean: figures.describe('Each value weighted by its duration; for booleans the share of true').optional(),
     max: figures.optional(),
-    /** Of buckets: how many changes or fires there were. */
+    /** For buckets: the number of changes or fires. */
     counts: z.array(count).optional(),
-    /** Oldest first. What held before a gap is unknown within it. */
-    gaps: z.array(historyGap).describe('When nothing was recorded'),
-    more: yes.describe('Only the newest texts are here').optional(),
+    /** Oldest first. Within a gap the value is unknown. */
+    gaps: z.array(historyGap).describe('The times without a recording'),
+    more: yes.describe('The answer has only the newest texts').optional(),
   }),
 );
 export type History = Shape<typeof history>;
 
-/** `GET /hub/history?filter=desk/` answers with the histories of the parameters whose address matches. */
+/** `GET /hub/history?filter=desk/` answers with the histories of the parameters whose addresses match. */
 export const historyList = named(
   'Histories',
   z.strictObject({
     histories: z.array(history),
-    more: yes.describe('Ask again with `after`, the last address of this answer').optional(),
+    more: yes.describe('Send another request with `after`, the last address of this answer').optional(),
   }),
 );
 export type HistoryList = Shape<typeof historyList>;
@@ -77,16 +77,16 @@ export type HistoryCause = Shape<typeof historyCause>;
 /** `{"time":"2026-…","value":true,"previous":false,"writer":{…},"source":{…},"chain":[…]}`. */
 const historyEvent = z.strictObject({
   time,
-  /** Of a trigger 1. */
+  /** 1 for a trigger. */
   value,
-  /** Left out of a trigger, and when it is not known. */
+  /** Left out for a trigger, and if it is not known. */
   previous: value.optional(),
-  /** What wrote it: a rule. */
+  /** The writer of the change, such as a rule. */
   writer: origin,
-  /** Who did it: what wrote the change that began it all. */
+  /** The writer of the change outside that led to it. */
   source: origin,
-  /** As far as it was recorded, at most 20. */
-  chain: z.array(historyCause).describe('What led to it, newest first'),
+  /** The recorded causes, at most 20. */
+  chain: z.array(historyCause).describe('Its causes, newest first'),
 });
 export type HistoryEvent = Shape<typeof historyEvent>;
 
@@ -97,8 +97,8 @@ export const eventList = named(
     address,
     type: valueType,
     events: z.array(historyEvent).describe('Newest first'),
-    /** Left out: there are no older ones in the range. */
-    next: text.describe('What to ask for `before` to get older ones').optional(),
+    /** Left out if there are no older ones in the range. */
+    next: text.describe('The value of `before` that returns older ones').optional(),
   }),
 );
 export type EventList = Shape<typeof eventList>;
@@ -112,7 +112,7 @@ const auditEntry = z.strictObject({
   address: text.optional(),
   before: value.optional(),
   after: value.optional(),
-  count: count.describe('How many are told as one'),
+  count: count.describe('How many events the entry stands for'),
   cause: text.optional(),
 });
 export type AuditEntry = Shape<typeof auditEntry>;
@@ -122,8 +122,8 @@ export const auditPage = named(
   'Audit',
   z.strictObject({
     entries: z.array(auditEntry).describe('Newest first'),
-    /** Left out of the last page. */
-    next: count.describe('What to ask for `before` to get older ones').optional(),
+    /** Left out on the last page. */
+    next: count.describe('The value of `before` that returns older ones').optional(),
   }),
 );
 export type AuditPage = Shape<typeof auditPage>;
@@ -131,16 +131,16 @@ export type AuditPage = Shape<typeof auditPage>;
 const savedSnapshot = z.strictObject({
   name: text,
   time,
-  parameters: count.describe('Left out for those who may not read all').optional(),
+  parameters: count.describe('Left out for users that may not read all').optional(),
 });
 export type SavedSnapshot = Shape<typeof savedSnapshot>;
 
 /** Snapshots are saved and recalled by `<connection>/<name>/save` and `/recall`. */
 const snapshotSelection = z.strictObject({
   name: text,
-  /** The newest first. */
+  /** Newest first. */
   saved: z.array(savedSnapshot),
-  matches: text.describe('The one last saved or recalled, while a recall of it would write nothing').optional(),
+  matches: text.describe('The one last saved or recalled, as long as a recall of it would write nothing').optional(),
 });
 export type SnapshotSelection = Shape<typeof snapshotSelection>;
 
@@ -148,8 +148,8 @@ export type SnapshotSelection = Shape<typeof snapshotSelection>;
 export const snapshotList = named(
   'Snapshots',
   z.strictObject({
-    connection: text.describe('The store, `<connection>/<name>/save` saves'),
-    /** In the order of the settings of the store. */
+    connection: text.describe('The store; `<connection>/<name>/save` saves a snapshot'),
+    /** In the order of the store's settings. */
     selections: z.array(snapshotSelection),
   }),
 );
@@ -160,9 +160,9 @@ const snapshotValue = z.strictObject({
   parameter: address,
   type: valueType,
   value,
-  /** Left out while the state is unknown, and when there is no such parameter any more. */
+  /** Left out if the state is unknown, or the parameter does not exist any more. */
   present: value.optional(),
-  differs: flag.describe('Whether a recall writes it'),
+  differs: flag.describe('Whether a recall would write it'),
 });
 
 /** `GET /hub/snapshots/studio-1/evening` answers with `{"selection":"studio-1","name":"evening","time":"2026-…","values":[…]}`. */
@@ -172,7 +172,7 @@ export const snapshot = named(
     selection: text,
     name: text,
     time,
-    /** Last those that no recall writes. */
+    /** The values that a recall would not write are at the end. */
     values: z.array(snapshotValue).describe('In the order in which they are recalled'),
   }),
 );
@@ -188,21 +188,21 @@ export type StorePart = z.output<typeof storePart>;
 export const storeStatus = named(
   'Store',
   z.strictObject({
-    /** `***` where the setting comes from the environment or a file. */
+    /** `***` if the setting comes from the environment or a file. */
     folder: text,
-    maxBytes: count.describe('How much room the databases may take'),
-    /** All files of the folder together. */
+    maxBytes: count.describe('How much disk space the databases may take'),
+    /** The total of all files in the folder. */
     bytes: count,
     files: z.array(storeFile),
     rows: z.array(
       z.strictObject({
         part: storePart,
-        perSecond: duration.describe('Rows written, over the last ten seconds'),
-        lagMs: duration.describe('How old the oldest change is that is not on the disk yet'),
+        perSecond: duration.describe('Rows written per second, over the last ten seconds'),
+        lagMs: duration.describe('The age of the oldest change that is not on disk yet'),
         lost: count.describe('Changes that were not recorded since the hub started'),
       }),
     ),
-    /** How far back it reaches; left out where nothing is recorded. */
+    /** The oldest recorded time of each; left out if nothing is recorded. */
     oldest: z.strictObject({ history: time.optional(), audit: time.optional() }),
   }),
 );

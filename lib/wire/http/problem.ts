@@ -1,4 +1,4 @@
-// What errors are told as where JSON is accepted.
+// The JSON form of errors.
 
 import { z } from 'zod';
 import { type ErrorCode, errorCatalogue } from '../../model/error.ts';
@@ -8,12 +8,12 @@ import { count, named, type Shape, text } from './shape.ts';
 export const problem = named(
   'Problem',
   z.strictObject({
-    /** Always `about:blank`: `code` tells problems apart. */
+    /** Always `about:blank`: `code` distinguishes problems. */
     type: text,
-    /** That of the code. */
+    /** The title of the code. */
     title: text,
     status: count,
-    detail: text.describe('One sentence: where, what was expected, what came'),
+    detail: text.describe('One sentence: where, what was expected, what was found'),
     code: z.enum(Object.keys(errorCatalogue) as ErrorCode[]),
   }),
 );

@@ -1,17 +1,17 @@
-// What answers are made of. A shape is a schema of zod: the type of an answer is inferred from it, and so is its schema in the OpenAPI
-// document. Browsers and threads import the types of these files alone: zod stays in the hub.
+// The building blocks of answers. A shape is a zod schema: the type of an answer and its schema in the OpenAPI document come from it.
+// Browsers and threads import only the types of these files, so zod stays in the hub.
 
 import { z } from 'zod';
 import { type Origin, originKinds } from '../../model/parameter.ts';
 import { type Value, valueTypes } from '../../model/value.ts';
 import type { IsoTime } from '../time.ts';
 
-/** What an answer of a shape is. */
+/** The type of an answer with a shape. */
 export type Shape<Schema extends z.ZodType> = Immutable<z.output<Schema>>;
 
 export type Immutable<Type> = Type extends object ? { readonly [Key in keyof Type]: Immutable<Type[Key]> } : Type;
 
-/** The shapes that have a name in the OpenAPI document. */
+/** The shapes with a name in the OpenAPI document. */
 export const namedShapes = z.registry<{ id: string }>();
 
 /** Names a shape. */
@@ -37,9 +37,9 @@ export const origin: z.ZodType<Origin> = z.strictObject({
   kind: z.enum(originKinds),
   name: text,
   file: z.exactOptional(text),
-  hub: z.exactOptional(text.describe('The hub where it wrote; left out: this one')),
+  hub: z.exactOptional(text.describe('The hub where it wrote; left out for this hub')),
   reportedBy: z.exactOptional(
-    text.describe('The hub that says so, which this one cannot check; left out: this hub knows it itself'),
+    text.describe('The hub that reported this, unverified; left out if this hub knows it itself'),
   ),
-  traceparent: z.exactOptional(text.describe('The trace of the request, as W3C Trace Context writes it')),
+  traceparent: z.exactOptional(text.describe('The trace of the request (W3C Trace Context)')),
 });

@@ -1,8 +1,8 @@
-// Who may come in, who is here, and how somebody signs in.
+// Users and their rights, devices, and signing in.
 import { z } from 'zod';
 import { flag, named, type Shape, text, texts, time } from './shape.ts';
 
-/** What somebody may do. */
+/** The rights of a user. */
 const grants = {
   read: texts.describe('Globs of addresses'),
   write: texts.describe('Globs of addresses'),
@@ -15,17 +15,17 @@ const grants = {
 export const me = named(
   'Me',
   z.strictObject({
-    user: text.describe('Empty: nobody in particular'),
-    /** Whether the hub wants no credentials, and lets everybody do everything. */
+    user: text.describe('Empty for a client without a user'),
+    /** Whether the hub requires no credentials and permits everything to everybody. */
     isOpen: flag,
-    /** Whether there are users, so that the page to sign in is of use. */
+    /** Whether there are users, so that a page to sign in makes sense. */
     maySignIn: flag,
     ...grants,
   }),
 );
 export type Me = Shape<typeof me>;
 
-/** What waits to be compared is kept, so it may not be longer than what a header can have. */
+/** Credentials wait in memory until they are compared, so they may not be longer than a header. */
 const longestText = 4096;
 const short = (what: string) => {
   const error = `${what} of at most ${longestText} characters`;
@@ -38,17 +38,17 @@ export const signIn = named(
   z.strictObject({
     user: short('the name of a user').optional(),
     password: short('a password').optional(),
-    code: short('the code of a link').describe('That of a kiosk link, instead').optional(),
+    code: short('the code of a link').describe('The code of a kiosk link, instead of user and password').optional(),
   }),
 );
 
 export type SignIn = Shape<typeof signIn>;
 
-/** It answers with who that is, and where a kiosk goes on: the name of a dashboard. */
+/** The answer has the user, and for a kiosk the name of its dashboard. */
 export const signedIn = named('SignedIn', me.extend({ dashboard: text.optional() }));
 export type SignedIn = Shape<typeof signedIn>;
 
-/** A browser is signed out when it has not come for 30 days; a kiosk stays until it is revoked. */
+/** A browser is signed out after 30 days without a request; a kiosk stays signed in until it is revoked. */
 export const deviceKind = z.enum(['browser', 'kiosk']);
 export type DeviceKind = z.output<typeof deviceKind>;
 
@@ -57,30 +57,30 @@ const device = z.strictObject({
   id: text,
   user: text,
   kind: deviceKind,
-  /** What it was called when it was invited; of a browser what it calls itself. */
+  /** The name from its invitation; for a browser the name that it reports. */
   name: text,
   since: time,
-  /** When it came last, to the hour. */
+  /** When it last sent a request, to the hour. */
   seen: time,
 });
 export type Device = Shape<typeof device>;
 
-/** `{"user":"door-2","name":"Reception","dashboard":"door","until":"2026-…"}`: what a link is for, never its code. */
+/** `{"user":"door-2","name":"Reception","dashboard":"door","until":"2026-…"}`: what a link is for; it never contains its code. */
 const kioskLink = z.strictObject({ user: text, name: text, dashboard: text.optional(), until: time });
 export type KioskLink = Shape<typeof kioskLink>;
 
-/** The devices that have come in, and links to those that may. */
+/** The devices that have signed in, and the links for further ones. */
 const deviceList = z.strictObject({
   devices: z.array(device),
-  kioskLinks: z.array(kioskLink).describe('Those that nobody has opened yet'),
+  kioskLinks: z.array(kioskLink).describe('The links that nobody has opened yet'),
 });
 export type DeviceList = Shape<typeof deviceList>;
 
-/** Only those who manage are told. */
+/** Sent only to users with the right `manage`. */
 const userInfo = z.strictObject({
   name: text,
   ...grants,
-  deny: texts.describe('Globs of addresses; they win'),
+  deny: texts.describe('Globs of addresses; they take precedence'),
   hasPassword: flag,
   hasToken: flag,
 });
@@ -90,27 +90,27 @@ export type UserInfo = Shape<typeof userInfo>;
 export const userList = named('Users', deviceList.extend({ users: z.array(userInfo) }));
 export type UserList = Shape<typeof userList>;
 
-const nameExpected = 'the name of a device; of one that is revoked its ID, or the name in links to it';
+const nameExpected = 'the name of a device; to revoke one, its ID, or the name in links to it';
 
 /** `POST /hub/users` takes `{"action":"invite","user":"door-2","device":"Reception","dashboard":"door"}`, or `{"action":"revoke","device":"<id>"}`. */
 export const userAction = named(
   'UserAction',
   z.strictObject({
     action: z.enum(['invite', 'revoke'], { error: 'one of "invite", "revoke"' }),
-    /** Of an invitation. */
+    /** For an invitation. */
     user: z.string({ error: 'the name of a user' }).optional(),
     device: z
       .string({ error: nameExpected })
       .min(1, { error: nameExpected })
-      .describe('A name; of one that is revoked its ID, or the name in links to it'),
+      .describe('A name; to revoke a device, its ID, or the name in links to it'),
     dashboard: z.string({ error: 'the name of a dashboard' }).optional(),
   }),
 );
 export type UserAction = Shape<typeof userAction>;
 
-/** It answers with the link of an invitation, which is good once, for a day, and with the devices and links that there are now. */
+/** The answer has the link of an invitation, which works once, within a day, and the current devices and links. */
 export const userActed = named(
   'UserActed',
-  deviceList.extend({ link: text.describe('To be opened on the device, once, within a day').optional() }),
+  deviceList.extend({ link: text.describe('Open it on the device, once, within a day').optional() }),
 );
 export type UserActed = Shape<typeof userActed>;

@@ -1,5 +1,5 @@
-// What the hub sends to clients of `patchbay.v1` (docs/protocol.md). The keys of a message say what it is.
-// lib/client/asyncapi.json has the same for machines.
+// The messages from the hub to clients of `patchbay.v1` (docs/protocol.md). The keys of a message identify its kind.
+// lib/client/asyncapi.json describes them for machines.
 
 import type { Access } from '../../model/parameter.ts';
 import type { Value, ValueType } from '../../model/value.ts';
@@ -12,11 +12,11 @@ export interface Hello {
 
 /** `{"epoch":"1f0c…","hub":"patchbay 1.0.0","limits":{…}}`. */
 export interface Greeting {
-  /** Names a run of the REST API connection, as this client may see it. Ids and revisions of another epoch mean nothing. */
+  /** Identifies a run of the REST API connection for this client. Ids and revisions are valid only within their epoch. */
   readonly epoch: string;
   /** The name of the program and its version. */
   readonly hub: string;
-  /** What the hub takes of this client. */
+  /** What the hub accepts from this client. */
   readonly limits: {
     /** Bytes of one message. */
     readonly messageBytes: number;
@@ -29,7 +29,7 @@ export interface Greeting {
   };
 }
 
-/** `{"sub":1,"mode":"snapshot","rate":60,"delivery":"latest"}`: what the hub will do, which may be less than was asked for. */
+/** `{"sub":1,"mode":"snapshot","rate":60,"delivery":"latest"}`: what the hub will send, which may be less than requested. */
 export interface Subscribed {
   readonly sub: number;
   /** snapshot: everything that matches is sent; resume: what has changed since. */
@@ -50,7 +50,7 @@ export interface Definitions {
 
 export type Definition = readonly [id: number, address: string, type: ValueType, access: AccessCode];
 
-/** `{"undef":[7]}`: these parameters are no more. */
+/** `{"undef":[7]}`: the hub has removed these parameters. */
 export interface Removals {
   readonly undef: readonly number[];
 }
@@ -73,36 +73,33 @@ export interface Complete {
   readonly rev: number;
 }
 
-/**
- * `{"lost":{"9":3}}`: so many changes, or fires, of these ids were not sent, because the client did not read, or fires of another
- * hub have not come to this one.
- */
+/** `{"lost":{"9":3}}`: how many changes, or fires, by id, were not sent: the client did not read, or fires of another hub never arrived here. */
 export interface Losses {
   readonly lost: Readonly<Record<string, number>>;
 }
 
-/** `{"stale":[7,9],"ageMs":3012}`: nothing has been heard for so long of the hub that owns these parameters. */
+/** `{"stale":[7,9],"ageMs":3012}`: the hub that owns these parameters has been silent for this long. */
 export interface Stale {
   readonly stale: readonly number[];
   readonly ageMs: number;
 }
 
-/** `{"fresh":[7,9]}`: it is heard of again, and these are up to date. */
+/** `{"fresh":[7,9]}`: that hub is back, and these are up to date. */
 export interface Fresh {
   readonly fresh: readonly number[];
 }
 
-/** `{"ack":5,"errors":[["desk/x","unknown parameter"]]}`: message 5 has been carried out, but for these. */
+/** `{"ack":5,"errors":[["desk/x","unknown parameter"]]}`: message 5 has been carried out, except for these errors. */
 export interface Acknowledgement extends Mistakes {
   readonly ack: number;
 }
 
-/** `{"errors":[["desk/x","unknown parameter"]]}`: of a message without `ack` these were not carried out. */
+/** `{"errors":[["desk/x","unknown parameter"]]}`: the errors of a write without `ack`. */
 export interface Mistakes {
   readonly errors: readonly Mistake[];
 }
 
-/** What was wrong with one parameter of a write: as it was named, and a sentence. */
+/** The error of one parameter of a write: the target as the message named it, and the reason as a sentence. */
 export type Mistake = readonly [target: Target, reason: string];
 
 /** `{"pong":1}`. */
@@ -110,7 +107,7 @@ export interface Pong {
   readonly pong: number;
 }
 
-/** `{"error":"include[0]: expected …, got …","sub":1}`: a message made no sense, and has changed nothing. */
+/** `{"error":"include[0]: expected …, got …","sub":1}`: a message was invalid, and has changed nothing. */
 export interface Refusal {
   readonly error: string;
   /** The subscription that the message was about. */
@@ -119,13 +116,13 @@ export interface Refusal {
   readonly ack?: number | undefined;
 }
 
-/** `{"bye":{"code":1001,"reason":"the hub stops","retry":true}}`: the hub is about to close the socket with this code. */
+/** `{"bye":{"code":1001,"reason":"the hub is shutting down","retry":true}}`: the hub is about to close the socket with this code. */
 export interface Goodbye {
   readonly bye: {
-    /** One of lib/wire/close-codes.ts. */
+    /** One of `closeCodes` (lib/wire/protocol.ts). */
     readonly code: number;
     readonly reason: string;
-    /** Whether it makes sense to connect again. */
+    /** Whether the client should connect again. */
     readonly retry: boolean;
   };
 }
@@ -148,13 +145,13 @@ export type HubMessage =
   | Refusal
   | Goodbye;
 
-/** A message as a client reads it: any of the keys may be there, and others, that it does not know. */
+/** A message as a client reads it: it may have any of these keys, and others that the client does not know. */
 export type ReceivedMessage = { readonly [Key in KeyOf<HubMessage>]?: ValueOf<HubMessage, Key> | undefined };
 
 type KeyOf<Message> = Message extends unknown ? keyof Message : never;
 type ValueOf<Message, Key> = Message extends unknown ? (Key extends keyof Message ? Message[Key] : never) : never;
 
-// How patchbay.v1 says whether a parameter can be read and written.
+// The access of a parameter as patchbay.v1 encodes it.
 
 export const accessCodes = { 'read-write': 'rw', 'read-only': 'r', 'write-only': 'w' } as const satisfies Record<
   Access,

@@ -137,9 +137,9 @@ for (const [code, name] of [
 
 test('a goodbye tells the reason, and whether to try again', (t) => {
   const script = playHub();
-  script.socket.accept().says({ bye: { code: 1001, reason: 'the hub stops', retry: true } });
+  script.socket.accept().says({ bye: { code: 1001, reason: 'the hub is shutting down', retry: true } });
   script.socket.ends(1001);
-  t.like(script.hub.state, { name: 'waiting', reason: 'the hub stops' });
+  t.like(script.hub.state, { name: 'waiting', reason: 'the hub is shutting down' });
   script.pass(250);
   script.socket.accept().says({ bye: { code: 4002, reason: 'go away', retry: false } });
   script.socket.ends(4002);
