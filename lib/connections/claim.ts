@@ -1,18 +1,15 @@
-// What only one connection of a hub can have: a port, a file, a device. Two connections that claim the same are a mistake,
-// told when flow files are checked, or a conflict when one of them is started by hand.
+// Resources that only one connection of a hub can have: a port, a file, a device. Two connections with the same claim are an error,
+// reported when flow files are checked, or a conflict when a user starts one of them.
 
 import { isEveryInterface } from './setting.ts';
 
-/**
- * `{ kind: 'tcp port', name: 'port 17011', scope: '127.0.0.1' }`. Two claims clash when kind and name are equal and the scopes
- * meet.
- */
+/** `{ kind: 'tcp port', name: 'port 17011', scope: '127.0.0.1' }`. Two claims clash if kind and name are equal and the scopes overlap. */
 export interface Claim {
-  /** What kind of thing it is; TCP port 9000 and UDP port 9000 are of two kinds. */
+  /** The kind of resource; TCP port 9000 and UDP port 9000 are of different kinds. */
   readonly kind: string;
-  /** What the operator reads: `expected exclusive use of port 17011, "api" uses it too`. */
+  /** The name that an operator reads: `expected exclusive use of port 17011, "api" uses it too`. */
   readonly name: string;
-  /** Where it is claimed, such as the address of one interface; `*` is everywhere, and meets every scope. */
+  /** Where it is claimed, such as the address of one interface; `*` is everywhere, and overlaps every scope. */
   readonly scope: string;
 }
 
@@ -22,17 +19,17 @@ export function claimsClash(one: Claim, other: Claim): boolean {
   return one.kind === other.kind && one.name === other.name && doScopesMeet;
 }
 
-/** The claim of a TCP port on a local address, or on every interface; port 0 is any free one, and claims nothing. */
+/** Returns the claim of a TCP port on a local address, or on all interfaces; none for port 0, which is any free one. */
 export function claimTcpPort(port: number, bindIp: string): readonly Claim[] {
   return claimPort('tcp port', `port ${port}`, port, bindIp);
 }
 
-/** The claim of a UDP port, as `claimTcpPort`. */
+/** Returns the claim of a UDP port, like `claimTcpPort`. */
 export function claimUdpPort(port: number, bindIp: string): readonly Claim[] {
   return claimPort('udp port', `UDP port ${port}`, port, bindIp);
 }
 
-/** The claim of a file that is written, by its absolute path. */
+/** Returns the claim of a file that is written, by its absolute path. */
 export function claimFile(path: string): readonly Claim[] {
   return [{ kind: 'file', name: `file ${path}`, scope: '*' }];
 }

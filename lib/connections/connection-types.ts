@@ -1,4 +1,4 @@
-// The connection types of the registry: flow files, their JSON Schema and their types in TypeScript follow from these.
+// The connection types of the registry, from which flow files, their JSON Schema and their TypeScript types are derived.
 
 import type { z } from 'zod';
 import type { AnyConnectionType } from './connection.ts';
@@ -14,10 +14,10 @@ type SettingsOf<Type> = Type extends { readonly type: infer Name; readonly setti
   ? { readonly type: Name } & WithTexts<z.input<Schema>> & z.input<z.ZodObject<typeof commonSettings>>
   : never;
 
-/** A text that is in the environment, or in a file. */
+/** A text from the environment, or from a file. */
 type TextElsewhere = { readonly env: string } | { readonly file: string };
 
-/** Settings whose texts may be elsewhere. */
+/** Settings whose texts may come from the environment or a file. */
 type WithTexts<Settings> = Settings extends string
   ? string extends Settings
     ? Settings | TextElsewhere
@@ -26,5 +26,5 @@ type WithTexts<Settings> = Settings extends string
     ? { [Key in keyof Settings]: WithTexts<Settings[Key]> }
     : Settings;
 
-/** The settings of a connection as flow files write them, for each type. */
+/** The settings of a connection as in a flow file, for each type. */
 export type ConnectionSettings = SettingsOf<(typeof registry)[keyof typeof registry]>;

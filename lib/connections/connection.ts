@@ -1,5 +1,5 @@
-// The contract of a connection type, in the order in which somebody who writes one needs it. The README of this folder
-// shows how to add a type, step by step.
+// The contract of a connection type, in the order in which an author of a type needs it. The README of this folder shows how to add a
+// type, step by step.
 
 import type { Observable, SchedulerLike } from 'rxjs';
 import type { z } from 'zod';
@@ -10,80 +10,80 @@ import type { HubPort } from './hub-port.ts';
 import type { Kept, Memory, PrivateFiles } from './persistence.ts';
 import type { ResolvePath, SettingHint, SettingMistake } from './setting.ts';
 
-/** What every connection type says about itself; all but `type`, `isExternal`, `settingsSchema` and `parameters` is optional. */
+/** The properties of every connection type. Only `type`, `isExternal`, `settingsSchema` and `parameters` are required. */
 interface ConnectionTypeBasics<Settings> {
-  /** The name by which flow files call it, `virtual-core`; its folder has the same name. */
+  /** Its name in flow files, `virtual-core`; its folder has the same name. */
   readonly type: string;
   /**
-   * Whether it reaches out of the process: to the network, a file, a device. Tests in virtual time do not start a type that
-   * does; they set and read its parameters themselves.
+   * Whether it has effects outside of the process: on the network, files, devices. Tests in virtual time do not start such a type, but set
+   * and read its parameters themselves.
    */
   readonly isExternal: boolean;
-  /** The shape of its settings, a strict object in which every setting has a description. */
+  /** The schema of its settings, a strict object in which every setting has a description. */
   readonly settingsSchema: z.ZodObject;
   /**
-   * Declares the parameters of a connection with these settings. It is called whenever flow files are checked, also when
-   * nothing runs: it reads at most the files that the settings name, gives the same each time, and never throws.
+   * Declares the parameters of a connection with these settings. The hub calls it whenever it checks flow files, even if nothing runs. It
+   * reads at most the files that the settings name, returns the same result each time, and never throws.
    */
   parameters(settings: Settings, resolvePath: ResolvePath): readonly ParameterDeclaration[];
   /**
-   * Tells what a connection with these settings needs for itself alone, such as a port; pure. A gateway frees it the moment
-   * it is unsubscribed, every other type by the end of the work that it hands to `finish`.
+   * Returns what a connection with these settings needs exclusively, such as a port; pure. A gateway frees it as soon as it is unsubscribed,
+   * every other type when the work that it passes to `finish` ends.
    */
   claims?(settings: Settings, resolvePath: ResolvePath): readonly Claim[];
-  /** Tells which parameters of others the connection listens to, by a name of its own: name → address; pure. */
+  /** Returns the parameters of other connections that this one listens to, as its own name for each → address; pure. */
   inputs?(settings: Settings): Readonly<Record<string, string>>;
-  /** Tells where in the settings the address of an input stands; pure. Left out: `inputs.<name>`. */
+  /** Returns where in the settings the address of an input is; pure. Left out: `inputs.<name>`. */
   inputPath?(name: string): SettingMistake['path'];
-  /** Tells which inputs a parameter of the connection depends on, so that cycles across connections are found; pure. */
+  /** Returns the inputs that a parameter of the connection depends on, so that cycles across connections are found; pure. */
   follows?(settings: Settings): (parameterId: string) => Iterable<string>;
-  /** Tells what is wrong with settings whose shape is right, such as an input of the wrong value type; pure. */
+  /** Returns errors in settings that match the schema, such as an input of the wrong value type; pure. */
   mistakes?(settings: Settings, inputTypes: InputTypes): readonly SettingMistake[];
-  /** Tells what works in the settings and is probably not meant, such as a right to parameters that there are none of, or a missing folder. */
+  /** Returns hints about settings that work but are probably not intended, such as rights to nonexistent parameters, or a missing folder. */
   hints?(settings: Settings, declared: DeclaredAddresses, resolvePath: ResolvePath): readonly SettingHint[];
   /**
-   * Tells what is wrong in files that people write and that it reads while it runs, a line each with its place; `whyUnknown` tells
-   * what is wrong with an address, undefined: nothing. Only `patchbay check` asks.
+   * Returns errors in user files that it reads while it runs, a line each with its location. `whyUnknown` returns the error of an address,
+   * undefined if it is right. Only `patchbay check` calls this.
    */
   furtherMistakes?(
     settings: Settings,
     resolvePath: ResolvePath,
     whyUnknown: (address: string) => string | undefined,
   ): readonly string[];
-  /** Tells which files it reads once, when it starts; a change of one of them starts the connection anew; pure. */
+  /** Returns the files that it reads once, at the start; a change of one of them restarts the connection; pure. */
   files?(settings: Settings, resolvePath: ResolvePath): readonly string[];
-  /** Tells which files and folders belong to it beside those of `files`, so that a backup has them; pure. */
+  /** Returns the files and folders that a backup needs besides `files`; pure. */
   belongings?(settings: Settings, resolvePath: ResolvePath): readonly string[];
-  /** Tells which files nobody may be served, such as keys and databases, beside those of `files` and `belongings`; pure. */
+  /** Returns the files that must not be served to anybody, such as keys and databases, besides `files` and `belongings`; pure. */
   privateFiles?(settings: Settings, resolvePath: ResolvePath): readonly PrivateFiles[];
-  /** Tells which folders it serves, by the settings that name them; pure. */
+  /** Returns the folders that it serves, and the settings that name them; pure. */
   servedFolders?(settings: Settings, resolvePath: ResolvePath): readonly ServedFolder[];
   /**
-   * Tells which settings a running connection can go to by itself where others are wanted: it is told them by `settings$`. Where these
-   * are the others, it is not started anew; undefined: it cannot go anywhere; pure. Only for a type without `files`, and settings of
-   * which its parameters and claims are the same. Left out: it cannot.
+   * Returns the settings that a running connection can adopt without a restart when it should change from one to the other; it receives them
+   * by `settings$`. If they equal `after`, it is not restarted; undefined: it cannot adopt any; pure. Only for types without `files`, and
+   * settings with the same parameters and claims. Left out: it never can.
    */
   takesOver?(before: Settings, after: Settings): Settings | undefined;
   /**
-   * Declares a parameter that a rule names and `parameters` lacks, because the file that would tell it is broken: then this
-   * connection fails alone, and everything that leads to it still loads. Left out: an unknown parameter is a mistake.
+   * Declares a parameter that a rule names and `parameters` lacks because the file that defines it is broken. Then only this connection
+   * fails, and everything that refers to it still loads. Left out: an unknown parameter is an error.
    */
   presume?(settings: Settings, parameterId: string, resolvePath: ResolvePath): ParameterDeclaration | undefined;
-  /** The least that a server which others run has to permit it, as text for the configuration of that server; pure. */
+  /** Returns the minimal permissions that a server run by others has to grant, as text for its configuration; pure. */
   permissions?(settings: Settings): string;
   /**
-   * Tells which parameters of other hubs may be named in flow files, where the connection joins hubs; it reads at most the file
-   * that the settings name, and never throws. Left out: there are no other hubs.
+   * Returns the parameters of other hubs that flow files may name, if the connection joins hubs. It reads at most the file that the settings
+   * name, and never throws. Left out: there are no other hubs.
    */
   remotes?(settings: Settings, resolvePath: ResolvePath): Remotes;
   /**
-   * Whether its parameters hold what others have written, and nothing outside of the hub knows better: then a store keeps those
-   * that are not read-only, and gives them back after a restart. Left out: no value of it outlives the hub.
+   * Whether its parameters hold what others have written, and nothing outside of the hub has a better value. Then a store keeps those that
+   * are not read-only, and restores them after a restart. Left out: none of its values outlives the hub.
    */
   readonly isKept?: boolean;
-  /** Settings that only `parameters` reads; `run` does not get them, so that long lists are not kept twice. */
+  /** Settings that only `parameters` needs. `run` does not receive them, so that long lists are not kept twice. */
   readonly declaring?: readonly string[];
-  /** The names of settings that are durations, wherever in the settings: a small number without a unit is asked about. */
+  /** The names of settings that are durations, anywhere in the settings: for a small number without a unit, the check asks about the unit. */
   readonly durations?: readonly string[];
 }
 
@@ -94,43 +94,43 @@ export interface ServedFolder {
   readonly path: string;
 }
 
-/** The addresses of a connection, or of all; undefined: they may be those of another hub, and are not all known. */
+/** The addresses of a connection, or of all; undefined: they may belong to another hub, and are not all known. */
 export type DeclaredAddresses = (connectionId?: string) => Iterable<string> | undefined;
 
-/** The parameters of other hubs, as far as flow files can be checked against them. */
+/** The parameters of other hubs, as far as they are known when flow files are checked. */
 export interface Remotes {
-  /** By address; undefined: they are not known, and any Connection ID may be one of another hub. */
+  /** By address; undefined: they are not known, and any Connection ID may belong to another hub. */
   readonly parameters: ReadonlyMap<string, Pick<ParameterDeclaration, 'type' | 'access'>> | undefined;
-  /** The file that tells them, which is watched; undefined: there is none. */
+  /** The file with the parameters, which the hub watches; undefined: there is none. */
   readonly file: string | undefined;
-  /** What is wrong with the file, and the setting that names it. */
+  /** The error of the file, and the setting that names it. */
   readonly mistake?: { readonly path: SettingMistake['path']; readonly message: string };
 }
 
-/** A connection type that sees its own parameters and its inputs, and nothing else. */
+/** A connection type that sees only its own parameters and its inputs. */
 export interface ConnectionType<Settings = unknown> extends ConnectionTypeBasics<Settings> {
   readonly isGateway?: false;
   /**
-   * Creates the running connection. The Observable is cold: subscribing starts the connection, unsubscribing stops it, and
-   * it may be started again afterwards. It never completes. How it errs is told at `ConnectionEvent`.
+   * Creates the running connection. The Observable is cold: subscribing starts the connection, unsubscribing stops it, and it may be
+   * started again afterwards. It never completes. `ConnectionEvent` describes its errors.
    */
   run(context: ConnectionContext<Settings>): Observable<ConnectionEvent>;
 }
 
-/** A connection type that opens the whole hub to others, such as the REST API. A hub does not start while one of them fails. */
+/** A connection type that gives access to the whole hub, such as the REST API. A hub does not start while one of them fails. */
 export interface GatewayType<Settings = unknown> extends ConnectionTypeBasics<Settings> {
   readonly isGateway: true;
   readonly isExternal: true;
   /**
-   * Gives what it has kept of an earlier run of the hub. The hub asks once, before any connection runs, and waits: it comes to an
-   * end soon, and never rejects.
+   * Returns what it has kept of an earlier run of the hub. The hub calls it once, before any connection runs, and waits. So it has to resolve
+   * soon, and must not reject.
    */
   restore?(context: RestoreContext<Settings>): Promise<Kept>;
-  /** Tells why no other connection and no rule runs before the gateway has them begin; pure. Left out, undefined: they run at once. */
+  /** Returns why other connections and rules start only when the gateway begins the hub's work; pure. Left out or undefined: they start at once. */
   startsOnLeaderOnly?(settings: Settings): string | undefined;
   /**
-   * Whether the gateway runs only while the hub does its work, before all other connections, as what it has belongs to whoever does
-   * it; pure. Left out: it always runs.
+   * Whether the gateway runs only while the hub leads, starting before all other connections, because its data belong to the leader; pure.
+   * Left out: it always runs.
    */
   flushesLast?(settings: Settings): boolean;
   run(context: ConnectionContext<Settings>, hub: HubPort): Observable<ConnectionEvent>;
@@ -142,25 +142,24 @@ export type AnyConnectionType = ConnectionType | GatewayType;
  * What a running connection emits: a value for one of its parameters, `{ set: 'pulse/1', value: true }`, or its own state.
  *
  * A connection is in one of these states:
- * - *running*: everything works. It emits `{ state: 'running' }` as soon as that is so.
- * - *degraded*: it does not work at the moment, or only in part, and nobody has to change the settings for it to get well: the
- *   disk is full, the device does not answer. It emits the state with a reason, goes on trying by itself, and emits `running`
- *   once it works again.
- * - *failed*: it cannot work as it is set up: the port is taken, the template does not parse. `run` errs with
+ * - *running*: everything works. It emits `{ state: 'running' }` as soon as this is the case.
+ * - *degraded*: it does not work at the moment, or only in part, but can recover without new settings: the disk is full, the device does
+ *   not answer. It emits the state with a reason, keeps trying, and emits `running` once it works again.
+ * - *failed*: it cannot work with its settings: the port is taken, the template does not parse. `run` errors with
  *   `new HubError('cannot-start', reason)`.
- * - *disabled*: its settings or somebody's hand keep it stopped. Only the hub says so.
+ * - *disabled*: its settings or a user keep it stopped. Only the hub sets this state.
  *
- * Whenever `run` has erred the hub subscribes to it again, after 1 s, 2 s, 4 s, … 30 s. An error that is not `cannot-start` is
- * a crash: the connection is shown as degraded, with the message of the error. To complete is a crash as well.
+ * After each error of `run` the hub subscribes to it again, after 1 s, 2 s, 4 s, … 30 s. An error other than `cannot-start` is a crash: the
+ * hub shows the connection as degraded, with the message of the error. Completing is a crash as well.
  */
 export type ConnectionEvent =
   | {
       /** The Parameter ID. */
       readonly set: string;
-      /** What `ConnectionContext.own` gave for it; left out: it is looked up. */
+      /** The parameter, from `ConnectionContext.own`; left out: the hub looks it up. */
       readonly own?: Parameter | undefined;
       readonly value: unknown;
-      /** The change that led to this value, where the hub cannot know it: see `ConnectionContext.scheduler`. */
+      /** The change that led to this value, if the hub cannot know it: see `ConnectionContext.scheduler`. */
       readonly because?: Change | undefined;
     }
   | { readonly state: 'running' }
@@ -170,73 +169,70 @@ export type ConnectionEvent =
       readonly reason: string;
     };
 
-/** What a running connection has to work with. */
+/** What a running connection works with. */
 export interface ConnectionContext<Settings> {
   /** The Connection ID. */
   readonly id: string;
-  /** The settings of the connection, as the schema has parsed them. */
+  /** The settings of the connection, parsed by the schema. */
   readonly settings: Settings;
-  /** Settings that it takes over, as `takesOver` says. Hot, replays nothing, synchronous, never completes, never errors. */
+  /** Settings to adopt, as `takesOver` returned them. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly settings$: Observable<Settings>;
   /**
-   * One of the connection's parameters; undefined: it has none of this ID. For a connection that sets thousands with each change: to look
-   * each of them up again would be a tenth of its work.
+   * Returns a parameter of the connection; undefined: it has none with this ID. For connections that set thousands of parameters with each
+   * change, for which looking up each one again would be a tenth of the work.
    */
   own(parameterId: string): Parameter | undefined;
   /**
-   * What others write to one of the connection's parameters. Hot, replays nothing, synchronous, never errors. While it is subscribed
-   * to, `accept` replaces that of the declaration, where what is possible is known to the running connection alone.
+   * What others write to a parameter of the connection. Hot, replays nothing, synchronous, never errors. While it is subscribed to, `accept`
+   * replaces that of the declaration, for checks that only the running connection can do.
    */
   inbox(parameterId: string, accept?: ParameterDeclaration['accept']): Observable<Value>;
   /**
-   * The only clock of the connection; `now()` counts milliseconds and never jumps. It remembers causes: what a connection
-   * emits while it is told a change, or in work that it scheduled then, has that change as its cause.
+   * The only clock of the connection; `now()` returns milliseconds and never jumps. It remembers causes: what a connection emits while it is
+   * notified of a change, or in work that it scheduled then, has that change as its cause.
    */
   readonly scheduler: SchedulerLike;
-  /** The time of day, in milliseconds since 1970; it jumps when somebody sets the clock of the machine. */
+  /** The time of day, in milliseconds since 1970. It jumps when somebody sets the machine's clock. */
   timeOfDay(): number;
   readonly log: Log;
-  /** A text with `***` in place of each text of the settings that comes from the environment or a file. The log needs no such call. */
+  /** Replaces each text of the settings that comes from the environment or a file with `***`. The log does this itself. */
   withoutSecrets(text: string): string;
   /** Resolves a path of the settings against the folder of the flow file. */
   readonly resolvePath: ResolvePath;
-  /** Hands over work that the hub waits for before it ends, such as a file being written; called while unsubscribing. */
+  /** Passes work that the hub waits for before it ends, such as a file being written; called while unsubscribing. */
   finish(work: Promise<unknown>): void;
-  /** Makes one turn of all that the connection emits during `work`: rules and clients see it as one change. */
+  /** Makes one turn of everything that the connection emits during `work`: rules and clients see it as one change. */
   turn(work: () => void): void;
   /** The value of an input. Hot, replays last (undefined: unknown; a trigger: nothing), synchronous, never errors. */
   input(name: string): Observable<Value | undefined>;
   /** The value types of the inputs, by name. */
   readonly inputTypes: InputTypes;
-  /** The last change of an input; while an input is told, the change that is told. */
+  /** The last change of an input; while the connection is notified of an input, that change. */
   lastChange(name: string): Change | undefined;
   /**
-   * Prepares work that needs all inputs as of one moment. Each call of the function that it returns has the work run once: after
-   * all writes of the present turn, or in a turn of its own. What the work emits is one turn. The work must not throw.
+   * Prepares work that needs all inputs at one point in time. After each call of the returned function the work runs once: after all writes
+   * of the current turn, or in a separate turn. What the work emits is one turn. The work must not throw.
    */
   atSettle(work: () => void): () => void;
-  /**
-   * The values of its parameters that a store keeps, by Parameter ID, as they are when the connection starts; empty in a hub
-   * without a store.
-   */
+  /** Its values from a store at the start of the connection, by Parameter ID; empty in a hub without a store. */
   readonly restored: ReadonlyMap<string, Value>;
-  /** What it has under way, for a restart of the hub to go on with; undefined in a hub without a store. */
+  /** What it has in progress, which a restarted hub continues; undefined in a hub without a store. */
   readonly memory: Memory | undefined;
-  /** What its last life in this hub has left, such as when a reload has changed its settings; undefined: nothing. */
+  /** What its previous run in this hub has left, for example before a reload with other settings; undefined: nothing. */
   readonly left: unknown;
-  /** Leaves something to its next life in this hub; called while unsubscribing. */
+  /** Leaves something to its next run in this hub; called while unsubscribing. */
   leave(what: unknown): void;
 }
 
-/** What a connection has to work with before the hub runs. */
+/** What a gateway works with before the hub runs. */
 export type RestoreContext<Settings> = Pick<ConnectionContext<Settings>, 'id' | 'settings' | 'log' | 'resolvePath'>;
 
-/** The value types of the inputs of a connection, by name; an input whose address is a mistake has none. */
+/** The value types of the inputs of a connection, by name; an input with a wrong address has none. */
 export type InputTypes = ReadonlyMap<string, ValueType>;
 
 /**
- * The log of one connection: data first, then the sentence. Entries of one kind are written once a second at most, with how
- * often they came. The kind is the sentence unless it is given; give one where the sentence holds what others send.
+ * The log of one connection: data first, then the sentence. Of each kind at most one entry per second is written, with the number of
+ * entries it stands for. The kind is the sentence unless it is given. Give one if the sentence contains what others send.
  */
 export interface Log {
   debug(data: object, message: string, kind?: string): void;
@@ -245,13 +241,13 @@ export interface Log {
   error(data: object, message: string, kind?: string): void;
 }
 
-/** A connection type with its name and schema as they are, from which TypeScript knows what flow files may say. */
+/** A connection type with its literal name and schema, from which TypeScript derives the settings of flow files. */
 export interface DefinedConnectionType<Name extends string, Schema extends z.ZodObject> extends ConnectionType {
   readonly type: Name;
   readonly settingsSchema: Schema;
 }
 
-/** A gateway type, as `DefinedConnectionType`. */
+/** A gateway type, like `DefinedConnectionType`. */
 export interface DefinedGatewayType<Name extends string, Schema extends z.ZodObject> extends GatewayType {
   readonly type: Name;
   readonly settingsSchema: Schema;

@@ -1,5 +1,5 @@
-// What outlives the hub: values, and what connections have under way. A store reads and writes it, the hub hands it out before
-// anything runs, and connections tell what is under way.
+// What outlives the hub: values, and what connections have in progress. A store reads and writes it; the hub distributes it before anything
+// runs; connections report what is in progress.
 import type { Observable } from 'rxjs';
 import type { Change, Parameter } from '../model/parameter.ts';
 import type { AuditKind } from '../model/reports/audit-entry.ts';
@@ -8,16 +8,16 @@ import type { Snapshot, SnapshotSelection } from '../model/reports/snapshot.ts';
 import type { Durations } from '../model/time/duration.ts';
 import type { Value, ValueType } from '../model/value.ts';
 
-/** A value as it was kept; `time` is when it was set, in milliseconds since 1970. */
+/** A stored value; `time` is when it was set, in milliseconds since 1970. */
 export interface KeptValue {
   readonly address: string;
   readonly value: Value;
   readonly time: number;
-  /** Reads the change that has set it, with what had led to that; undefined: it is not known. */
+  /** Reads the change that set the value, with its causes; undefined: it is not known. */
   readonly readCause: () => Change | undefined;
 }
 
-/** Something that a connection had under way, by a name of its own, as data for JSON. */
+/** Something that a connection had in progress, by a name that it chose, as data for JSON. */
 export interface KeptMemory {
   readonly connection: string;
   readonly name: string;
@@ -26,7 +26,7 @@ export interface KeptMemory {
 
 /** The log of earlier runs of the hub. */
 export interface KeptLog {
-  /** Names the count of the entries. */
+  /** Identifies the numbering of the entries. */
   readonly count: string;
   /** The newest ones, oldest first. */
   readonly entries: readonly LogEntry[];
@@ -39,73 +39,72 @@ export interface KeptLog {
 export interface Kept {
   readonly values: readonly KeptValue[];
   readonly memories: readonly KeptMemory[];
-  /** Nobody waits for it to start. It resolves to undefined when there is none, or it could not be read in time; it never rejects. */
+  /** Nobody waits for it at the start. Resolves to undefined if there is none, or it could not be read in time; never rejects. */
   readonly log?: Promise<KeptLog | undefined>;
-  /** What the connection finds as `left` when it runs, such as a database that is open. */
+  /** What the connection finds as `left` when it runs, such as an open database. */
   readonly left?: unknown;
 }
 
-/** What was done with the hub itself, beside changes of parameters: a rule was switched, flow files were reloaded, its clock was set. */
+/** An action on the hub itself, as opposed to a change of parameters: a rule was switched, flow files were reloaded, its clock was set. */
 export interface AuditEvent {
   readonly kind: 'rule' | 'connection' | 'reload' | 'sign-in' | 'clock' | 'lost' | 'stop';
   /** Who did it: a client, `api 10.0.0.3`. */
   readonly user: string;
-  /** What it was done to: the name of a rule or a connection; empty: the hub. */
+  /** The name of the rule or connection; empty: the hub. */
   readonly address: string;
   readonly before?: Value | undefined;
   readonly after?: Value | undefined;
-  /** A sentence that says more. */
+  /** A sentence with details. */
   readonly cause: string;
-  /** How often it was done, when several are told as one; left out: once. */
+  /** How many events this one stands for; left out: one. */
   readonly count?: number | undefined;
 }
 
-/** What one connection has under way. Only a hub with a store has a memory. */
+/** What one connection has in progress. Only a hub with a store has a memory. */
 export interface Memory {
-  /** What was under way when the hub ended, by name; empty unless the connection starts with the hub. */
+  /** What was in progress when the hub ended, by name; empty unless the connection starts with the hub. */
   readonly recalled: ReadonlyMap<string, unknown>;
-  /** Says that something is no longer as it was. `read` is called later, when it is kept: data for JSON; undefined forgets it. */
+  /** Reports that something has changed. `read` is called later, when it is stored: it returns data for JSON; undefined: forget it. */
   changed(name: string, read: () => unknown): void;
-  /** The time of day of a moment of the connection's clock: milliseconds since 1970. */
+  /** Converts a moment of the connection's clock to the time of day, in milliseconds since 1970. */
   timeOf(clockMs: number): number;
-  /** The moment of the connection's clock at a time of day. */
+  /** Converts a time of day to a moment of the connection's clock. */
   clockOf(timeMs: number): number;
 }
 
-/** What a store sees of the hub, beside its parameters. */
+/** The hub as a store sees it, besides its parameters. */
 export interface PersistencePort {
-  /** Whether a value of the parameter may be kept: others write it, and nothing outside of the hub knows better. */
+  /** Whether a value of the parameter may be kept: others write it, and nothing outside of the hub has a better value. */
   isKept(parameter: Parameter): boolean;
   /**
-   * Whether a change came from outside of the hub: from a client, from a connection such as a keyboard, or from another hub that had
-   * a parameter of this one written, also by its rules. What a device tells of itself first, default, computed and restored values and
-   * what timers do are not.
+   * Whether a change came from outside of the hub: from a client, from a connection such as a keyboard, or from another hub, including its
+   * rules. The first report of a device, default, computed and restored values, and what timers do are not from outside.
    */
   isFromOutside(change: Change): boolean;
-  /** What is done with the hub itself. Hot, replays nothing, synchronous, never completes, never errors. */
+  /** Actions on the hub itself. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly auditEvents$: Observable<AuditEvent>;
-  /** Tells the store what is done with the hub itself. */
+  /** Reports an action on the hub itself to the store. */
   note(auditEvent: AuditEvent): void;
-  /** Takes what has changed of all that is under way since it was taken last. */
+  /** Returns what has changed among all that is in progress since the last call. */
   takeMemories(): readonly KeptMemory[];
-  /** All that is under way counts as changed, as when it is kept for the first time. */
+  /** Marks everything in progress as changed, for example when it is stored for the first time. */
   renewMemories(): void;
   /**
-   * Gives back what a store has that another hub had open before: to be called whenever it has been opened. Values that are newer than
-   * those of this hub are told as changes, while no rule runs. false: nobody waits for it, and it is left.
+   * Restores what a store has that another hub had open before. Call it whenever the store has been opened. Values that are newer than those
+   * of this hub become changes while no rule runs. false: nobody waits for it, and it is dropped.
    */
   giveBack(kept: Pick<Kept, 'values' | 'memories'>, store: string): boolean;
-  /** What the hub is made of, as files. */
+  /** The files that make up the installation. */
   installation(): Installation;
-  /** What the running store can be asked for; undefined: the hub has none that runs. */
+  /** The queries that the running store answers; undefined: no store runs. */
   readonly archive: Archive | undefined;
-  /** A part of a store offers what it can be asked for, while it runs; returns what ends that. */
+  /** Adds the queries that a part of a store answers while it runs; returns a function that removes them. */
   offer(part: Archive): () => void;
 }
 
-// What a running store can be asked for: everything that it knows of earlier times. Gateways answer their clients with it.
+// The queries that a running store answers about earlier times. Gateways use them to answer their clients.
 
-/** Each part of a store offers what it can be asked for; what is left out, no part that runs has. */
+/** Each part of a store provides its queries; if no part that runs provides one, it is left out. */
 export interface Archive {
   readonly storage?: StorageArchive;
   readonly values?: ValuesArchive;
@@ -115,80 +114,79 @@ export interface Archive {
   readonly snapshots?: SnapshotArchive;
 }
 
-/** The files of a store, as a whole. */
+/** The files of a store as a whole. */
 interface StorageArchive {
   readonly folder: string;
-  /** The same as it is told: `***` where the setting is a secret. */
+  /** The folder as it is shown: `***` if the setting is a secret. */
   readonly shownFolder: string;
-  /** How much room the databases may take. */
+  /** How much disk space the databases may take. */
   readonly maxBytes: number;
-  /** Makes a backup of this moment. Errors: `conflict` while another one is made; `unavailable` with the reason. */
+  /** Makes a backup of the current state. Errors: `conflict` while another one is being made; `unavailable` with the reason. */
   backUp(): Promise<Backup>;
 }
 
-/** A backup that is being made, an archive of tar. */
+/** A backup in progress, a tar archive. */
 export interface Backup {
-  /** How long it is. */
+  /** Its length. */
   readonly bytes: number;
-  /** The next piece; undefined: it is whole. Errors: `unavailable`. */
+  /** Returns the next piece; undefined: it is complete. Errors: `unavailable`. */
   next(): Promise<Uint8Array | undefined>;
-  /** Removes what it took to make it; to be called in any case. Never rejects. */
+  /** Removes its temporary files. Always call it. Never rejects. */
   end(): Promise<void>;
 }
 
-/** A part that writes what happens. */
+/** A part that records events. */
 interface WritingArchive {
   status(): WritingStatus;
 }
 
 export interface WritingStatus {
-  /** How many rows were written in a second, over the last ten. */
+  /** Rows written per second, over the last ten seconds. */
   readonly perSecond: number;
-  /** How old the oldest change is that is not on the disk yet, in milliseconds; 0: all of them are. */
+  /** The age of the oldest change that is not on disk yet, in milliseconds; 0: all are on disk. */
   readonly lagMs: number;
   /** How many changes were not recorded since the hub started. */
   readonly lost: number;
-  /** The time of the oldest row, in milliseconds since 1970; undefined: there is none, or it is not told. */
+  /** The time of the oldest row, in milliseconds since 1970; undefined: there is none, or it is not known. */
   readonly oldest?: number | undefined;
 }
 
 export interface ValuesArchive extends WritingArchive {
-  /** How long writing took, until it was on the disk: of each transaction, also of one that failed. */
+  /** How long it took until writes were on disk: of each transaction, including failed ones. */
   readonly flushDurations: Durations;
-  /** Resolves when everything that has changed up to now is on the disk, or after two seconds. */
+  /** Resolves when all changes up to now are on disk, or after two seconds. */
   flush(): Promise<void>;
-  /** Whether the value of a parameter is not kept, as who wrote it has used up its share of the room. */
+  /** Whether the value of a parameter is not kept because its writer has used up its share of the space. */
   isLeftOut(parameter: Parameter): boolean;
 }
 
-/** A part whose database is read while it writes: what readers need of it. */
+/** A part whose database is read while it writes. */
 export interface RecordedArchive extends WritingArchive {
-  /** Resolves when everything that has changed up to now can be read, or after two seconds. */
+  /** Resolves when all changes up to now can be read, or after two seconds. */
   flush(): Promise<void>;
-  /** A reader has found that the database is damaged: if that is so, it is set aside, and another one takes its place. */
+  /** Checks a database that a reader has found damaged. If it is, it is set aside and replaced with a new one. */
   check(): Promise<void>;
 }
 
 export interface SnapshotArchive {
-  /** The Connection ID of the store, whose parameters save and recall them. */
+  /** The Connection ID of the store, whose parameters save and recall snapshots. */
   readonly connection: string;
   /** All selections with their snapshots. */
   list(): readonly SnapshotSelection[];
-  /** A snapshot beside what is now. Errors: `not-found` with the nearest name. */
+  /** Compares a snapshot with the current values. Errors: `not-found` with the nearest name. */
   compare(selection: string, name: string): Snapshot;
 }
 
-/** Answers questions about the past, ready to be sent. */
+/** Answers queries about the past, ready to send. */
 export interface PastArchive {
   /**
-   * Whoever asks is named by `asker`: askers take turns. A question that nobody wants any more when its turn comes is refused.
-   * Errors: `unknown-parameter` with the nearest address, `unavailable` when too many ask, it takes too long or the database
-   * cannot be read.
+   * `asker` identifies the client: clients take turns. A query that is no longer wanted at its turn is refused. Errors: `unknown-parameter`
+   * with the nearest address; `unavailable` if there are too many queries, it takes too long, or the database cannot be read.
    */
   ask(question: PastQuestion, asker: string, isWanted: () => boolean): Promise<ReadyAnswer>;
 }
 
-/** The bytes of an answer, and an ETag of them without its quotes. */
+/** The bytes of an answer, and their ETag without quotes. */
 export interface ReadyAnswer {
   readonly body: Uint8Array<ArrayBuffer>;
   readonly tag: string;
@@ -196,15 +194,15 @@ export interface ReadyAnswer {
 
 export type PastQuestion = HistoryQuestion | EventsQuestion | AuditQuestion;
 
-/** The type is that which the hub knows; undefined: the parameter is of an earlier time. */
+/** The hub knows the type; undefined: the parameter is from an earlier time. */
 export interface AskedParameter {
   readonly address: string;
   readonly type: ValueType | undefined;
-  /** true: whoever asks may not see it, and is answered as if nobody knew it. */
+  /** true: the client may not see it, and gets the answer for an unknown parameter. */
   readonly isHidden?: boolean;
 }
 
-/** The addresses that whoever asks may see, as globs; `deny` wins. */
+/** The addresses that a client may see, as globs; `deny` takes precedence. */
 export interface Sight {
   readonly read: readonly string[];
   readonly deny: readonly string[];
@@ -213,20 +211,20 @@ export interface Sight {
 /** Times are milliseconds since 1970. */
 export interface HistoryQuestion {
   readonly ask: 'history';
-  /** undefined: all may be seen. */
+  /** undefined: the client may see everything. */
   readonly sight?: Sight | undefined;
-  /** Of one that nobody knows there is nothing to tell; if it is the only one, that is an error. */
+  /** Unknown parameters are skipped; if the only one is unknown, that is an error. */
   readonly parameters: readonly AskedParameter[];
-  /** Whether the answer is a list: what else the list could have is not in `parameters` where `hasMore`. */
+  /** Whether the answer is a list; with `hasMore`, `parameters` is only the first part of it. */
   readonly list: { readonly hasMore: boolean } | undefined;
   readonly from: number;
   readonly to: number;
-  /** How many points each history has, about. */
+  /** About how many points each history has. */
   readonly points: number;
   readonly format: 'json' | 'csv';
 }
 
-/** A change among all changes of a parameter, in the order in which they were. */
+/** The position of a change among all changes of a parameter. */
 export interface EventPlace {
   readonly time: number;
   readonly revision: number;
@@ -235,55 +233,55 @@ export interface EventPlace {
 export interface EventsQuestion {
   readonly ask: 'events';
   readonly parameter: AskedParameter;
-  /** undefined: all may be seen. */
+  /** undefined: the client may see everything. */
   readonly sight?: Sight | undefined;
   readonly from: number;
   readonly to: number;
   readonly limit: number;
-  /** Only what was before this change; undefined: the newest. */
+  /** Only changes before this one; undefined: the newest. */
   readonly before: EventPlace | undefined;
 }
 
-/** What of the audit is asked for. Times are milliseconds since 1970. */
+/** A query of the audit. Times are milliseconds since 1970. */
 export interface AuditQuestion {
   readonly ask: 'audit';
   readonly from: number;
   readonly to: number;
   /** A glob of addresses. */
   readonly address?: string | undefined;
-  /** A part of the name of the user, however it is cased. */
+  /** A part of the user's name, ignoring case. */
   readonly user?: string | undefined;
   readonly kind?: AuditKind | undefined;
-  /** A part of the address, the user, a value or the cause, however it is cased. */
+  /** A part of the address, the user, a value or the cause, ignoring case. */
   readonly text?: string | undefined;
   /** Only entries with a lower number. */
   readonly before?: number | undefined;
   readonly limit: number;
 }
 
-// What a hub was made of, as files: what a backup has beside the databases, and what nobody is served.
+// The files of an installation: what a backup contains besides the databases, and what must not be served.
 
-/** Flow files, and what their settings name. */
+/** Flow files, and the files that their settings name. */
 export interface Installation {
-  /** The folder that the hub was started in. */
+  /** The folder in which the hub was started. */
   readonly startedIn: string;
-  /** Flow files and folders, as they were given at the start. */
+  /** Flow files and folders, as given at the start. */
   readonly paths: readonly string[];
   readonly files: readonly NamedFile[];
-  /** What is never served, by its full path. */
+  /** Files that are never served, by full path. */
   readonly privateFiles: readonly PrivateFiles[];
 }
 
-/** A file; with `names` the files in a folder whose names match, and where it `isDeep`, those in folders below it. */
+/** A file; with `names` the files in a folder with matching names, and with `isDeep` also those in folders below it. */
 export interface PrivateFiles {
   readonly path: string;
   readonly names?: RegExp;
   readonly isDeep?: boolean;
 }
 
-/** A file, or a folder whose files are meant; there may be none. */
+/** A file, or a folder that stands for its files; it may not exist. */
 export interface NamedFile {
   readonly path: string;
-  /** Whether a setting names it by an absolute path, so that a copy of the installation would use it as well. */
+  /** Whether a setting names it by an absolute path, so that a copy of the installation would use it too. */
   readonly isAbsolute: boolean;
 }

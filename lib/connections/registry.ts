@@ -1,4 +1,4 @@
-// The connection types that the hub has, a line each. All that knows the types follows from this file (`connection-types.ts`).
+// The connection types of the hub, a line each. All lists of types are derived from this file (`connection-types.ts`).
 
 export { alarms } from './alarms/alarms.ts';
 export { dummy } from './dummy/dummy.ts';

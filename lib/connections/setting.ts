@@ -1,4 +1,4 @@
-// What the settings of all connection types share.
+// Settings that all connection types share.
 
 import { isIP } from 'node:net';
 import { z } from 'zod';
@@ -15,7 +15,7 @@ export const commonSettings = {
     .describe('true: adds the read-only parameter _status/connected (B), true while running'),
 };
 
-/** A setting that is an integer within bounds, both included; `unit` is shown in mistakes. */
+/** A setting that is an integer between two bounds, inclusive; errors show `unit`. */
 export function integerSetting(least: number, most: number, unit = ''): z.ZodNumber {
   const expected = `integer ${least}..${most}${unit && ` (${unit})`}`;
   return z
@@ -25,7 +25,7 @@ export function integerSetting(least: number, most: number, unit = ''): z.ZodNum
     .max(most, { error: expected });
 }
 
-/** A setting that is a time in milliseconds, also as text: `'1m30s'`. */
+/** A setting that is a time in milliseconds, or a text: `'1m30s'`. */
 export function durationSetting(least: number, most = longestDurationMs) {
   const expected = `integer ${least}..${most} (ms) or a duration such as "1m30s"`;
   const number = z.number().meta({ type: 'integer', minimum: least, maximum: most });
@@ -36,7 +36,7 @@ export function durationSetting(least: number, most = longestDurationMs) {
   });
 }
 
-/** A setting that is the local address to listen on; empty, unless said: all interfaces. */
+/** A setting that is the local address to listen on; the default, empty, means all interfaces. */
 export function bindIpSetting(): z.ZodDefault<z.ZodString> {
   return z
     .string()
@@ -55,16 +55,16 @@ export function isEveryInterface(bindIp: string): boolean {
 /** Resolves a path of the settings against the folder of the flow file. */
 export type ResolvePath = (path: string) => string;
 
-/** What works in the settings, at a path within them, and is probably not meant. */
+/** A hint about settings that work but are probably not intended, at a path within the settings. */
 export interface SettingHint {
   readonly path: readonly (string | number)[];
   readonly message: string;
 }
 
-/** Something wrong with the settings at a path within them; for a name that is not known the nearest known one is told. */
+/** An error in the settings at a path within them. For an unknown name, the message suggests the nearest known one. */
 export type SettingMistake = {
   readonly path: readonly (string | number)[];
-  /** Where in the text that stands there. */
+  /** The offset of the error in the text at the path. */
   readonly offset?: number | undefined;
 } & (
   | { readonly message: string }
