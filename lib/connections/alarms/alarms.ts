@@ -1,4 +1,4 @@
-// Alarms: each rises when a parameter has had a value for a while, and is there until it is over and acknowledged.
+// Alarms: an alarm rises when a parameter has had a value for some time, and stays until its cause is over and somebody acknowledges it.
 
 import { Observable } from 'rxjs';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
@@ -45,19 +45,19 @@ const parametersOfAll: readonly ParameterDeclaration[] = [
   { id: `${all}/ack`, type: 'T', access: 'write-only' },
 ];
 
-/** The inputs, which are called as the alarms, that a parameter depends on. */
+/** Returns the inputs that a parameter depends on. Each input has the name of its alarm. */
 function followedBy({ alarms }: AlarmsSettings, parameterId: string): readonly string[] {
   if (parameterId.startsWith(`${all}/`)) return Object.keys(alarms);
   const name = Object.hasOwn(alarms, parameterId) ? parameterId : aboveOf(parameterId);
   return Object.hasOwn(alarms, name) ? [name] : [];
 }
 
-/** What is in front of the last slash; without a slash, all of it. */
+/** Returns the part before the last slash; without a slash, the whole text. */
 function aboveOf(parameterId: string): string {
   return parameterId.replace(/\/[^/]*$/, '');
 }
 
-/** The other alarm that has a parameter of this name; undefined: none has. */
+/** Returns the other alarm that has a parameter with this name; undefined: none has. */
 function ownerOf(alarms: AlarmsSettings['alarms'], name: string): string | undefined {
   const owner = aboveOf(name);
   const has = owner !== name && Object.hasOwn(alarms, owner) && parametersOf(owner).some(({ id }) => id === name);

@@ -1,4 +1,4 @@
-// All alarms of a connection at work: what makes each of them rise and end, who acknowledges it, and what is told of it.
+// All alarms of a running connection: their causes, acknowledgements, and parameters.
 import { type Subscriber, Subscription } from 'rxjs';
 import { z } from 'zod';
 import { addressShape, parameterIdMistake } from '../../model/address.ts';
@@ -12,11 +12,11 @@ interface Alarm {
   readonly settings: AlarmSettings;
   state: AlarmState;
   isReported: boolean;
-  /** Whether the parameter has the value that makes the alarm; undefined: it is unknown. */
+  /** Whether the parameter has the value that causes the alarm; undefined: it is unknown. */
   isMet: boolean | undefined;
   /** Since when, on the clock of the connection. */
   metAtMs: number;
-  /** What ends the delay. */
+  /** The end of the delay. */
   rising: Subscription;
 }
 
@@ -25,7 +25,7 @@ export class AlarmBoard {
   readonly #subscriber: Subscriber<ConnectionEvent>;
   readonly #running = new Subscription();
   readonly #totals = new Totals();
-  /** Alarms whose parameters have changed in this turn. */
+  /** Alarms whose causes have changed in this turn. */
   readonly #changed = new Set<Alarm>();
   readonly #lookSoon: () => void;
 
@@ -35,7 +35,7 @@ export class AlarmBoard {
     this.#lookSoon = context.atSettle(() => this.#lookAtChanged());
   }
 
-  /** Follows the parameters; returns what ends that. */
+  /** Follows the parameters; returns a subscription that ends this. */
   start(): Subscription {
     const { memory, settings } = this.#context;
     this.#subscriber.next({ state: 'running' });
@@ -69,13 +69,13 @@ export class AlarmBoard {
     return alarm;
   }
 
-  /** Hears that some alarms are acknowledged. */
+  /** Follows the acknowledgements of alarms. */
   #receive(id: string, alarms: readonly Alarm[]): void {
     const acknowledged$ = this.#context.inbox(`${id}/ack`);
     this.#running.add(acknowledged$.subscribe(() => this.#handleAll(alarms, 'acknowledged')));
   }
 
-  /** Follows the parameter of an alarm. One that has changed nothing since the connection was left goes on with its delay. */
+  /** Follows the cause of an alarm. If it is the same as when the connection was left, its delay continues. */
   #follow(alarm: Alarm, left: LeftAlarm | undefined): void {
     const { input, lastChange, scheduler } = this.#context;
     const { name, settings } = alarm;
@@ -99,7 +99,7 @@ export class AlarmBoard {
     this.#publishTotals();
   }
 
-  /** Looks at a value that has changed; an alarm that has a delay is what it was until then. */
+  /** Applies a changed cause. While the delay runs, the alarm keeps its state. */
   #look(alarm: Alarm): void {
     const { scheduler } = this.#context;
     alarm.rising.unsubscribe();
@@ -147,7 +147,7 @@ export class AlarmBoard {
       this.#subscriber.next({ set: `${all}/${id}`, value });
   }
 
-  /** Leaves what they are to a connection that takes the place of this one. */
+  /** Leaves the alarms to a connection that replaces this one. */
   #leave(every: readonly Alarm[]): void {
     const { lastChange, leave } = this.#context;
     const left = every.map((alarm): [string, LeftAlarm] => [
@@ -163,7 +163,7 @@ export class AlarmBoard {
 /** 1 is the most urgent. */
 const lowestPriority = 9;
 const maxAlarms = 10_000;
-/** The name of what is told of all alarms together. */
+/** The name under which the totals of all alarms are. */
 export const all = 'all';
 
 const alarm = z.strictObject(
@@ -171,11 +171,13 @@ const alarm = z.strictObject(
     when: z
       .string({ error: 'an address <Connection ID>/<Parameter ID>' })
       .meta({ pattern: addressShape })
-      .describe('The parameter (B) whose value makes the alarm'),
-    is: z.boolean().default(true).describe('The value that makes the alarm'),
-    delay: durationSetting(0).default(0).describe('How long the value has to last before the alarm rises'),
+      .describe('The parameter (B) whose value causes the alarm'),
+    is: z.boolean().default(true).describe('The value that causes the alarm'),
+    delay: durationSetting(0)
+      .default(0)
+      .describe('How long the parameter has to keep this value before the alarm rises'),
     priority: integerSetting(1, lowestPriority).default(3).describe('1 is the most urgent'),
-    text: z.string().default('').describe('What the alarm says; left out: its name'),
+    text: z.string().default('').describe('The text of the alarm; left out: its name'),
   },
   { error: "an alarm such as { when: 'core/silent', delay: '10s' }" },
 );
@@ -194,14 +196,14 @@ type AlarmSettings = z.output<typeof alarm>;
 function checkName(name: string, context: z.RefinementCtx): void {
   const isTaken = name === all || name.startsWith(`${all}/`);
   const message = isTaken
-    ? `expected another name than "${name}": ${all}/… is of all alarms together`
+    ? `expected another name than "${name}": ${all}/… is reserved for the totals`
     : parameterIdMistake(`${name}/acknowledged`);
   if (message !== undefined) context.addIssue({ code: 'custom', message });
 }
 
-// The states of an alarm, as in ISA-18.2: an alarm is there until it is over and somebody has acknowledged it.
+// The states of an alarm, as in ISA-18.2: an alarm stays until its cause is over and somebody has acknowledged it.
 
-/** `returned`: it is over, and nobody has acknowledged it. */
+/** `returned`: the cause is over, but nobody has acknowledged the alarm. */
 type AlarmState = 'normal' | 'unacknowledged' | 'acknowledged' | 'returned';
 
 /** `none` changes nothing. */
@@ -227,26 +229,26 @@ function isAcknowledged(state: AlarmState): boolean {
   return state === 'normal' || state === 'acknowledged';
 }
 
-/** Whether data is a state that somebody has to be told of. */
+/** Whether data is a state other than `normal`. */
 function isKeptState(data: unknown): data is AlarmState {
   return typeof data === 'string' && data !== 'normal' && Object.hasOwn(next, data);
 }
 
-// What alarms leave when a reload changes the settings of their connection: those whose cause stays the same go on from there.
+// What alarms leave when a reload changes the settings of their connection. Alarms with the same cause continue from there.
 
-/** An alarm as it was. */
+/** An alarm as it was left. */
 interface LeftAlarm extends Readonly<Pick<Alarm, 'settings' | 'state' | 'isReported' | 'isMet' | 'metAtMs'>> {
   /** The revision of the last change of its parameter; undefined: there is none. */
   readonly revision: number | undefined;
 }
 
-/** What was left of an alarm with the same cause; undefined: nothing. */
+/** Returns what was left of an alarm with the same cause; undefined: nothing. */
 function leftOf(left: unknown, name: string, { when, is }: AlarmSettings): LeftAlarm | undefined {
   const alarm = left instanceof Map ? (left.get(name) as LeftAlarm | undefined) : undefined;
   return alarm?.settings.when === when && alarm.settings.is === is ? alarm : undefined;
 }
 
-// What is told of all alarms together. A change of one costs the same, however many there are.
+// The totals of all alarms. A change of one alarm costs the same, no matter how many there are.
 
 interface CountedAlarm {
   readonly name: string;
@@ -256,7 +258,7 @@ interface CountedAlarm {
 class Totals {
   #active = 0;
   #unacknowledged = 0;
-  /** The alarms that are there, by urgency: priority 1 and not acknowledged first; in the order in which they came to be so. */
+  /** The alarms that are not `normal`, by urgency: priority 1 and unacknowledged first; then in the order of their last change. */
   readonly #present = Array.from({ length: 2 * lowestPriority }, () => new Set<CountedAlarm>());
 
   change(alarm: CountedAlarm, before: AlarmState, after: AlarmState): void {
@@ -264,7 +266,7 @@ class Totals {
     this.#add(alarm, after, 1);
   }
 
-  /** By what the parameters are called. */
+  /** Returns the values by parameter name. */
   values(): Readonly<Record<string, Value>> {
     const [first] = this.#present.find(({ size }) => size > 0) ?? [];
     return {

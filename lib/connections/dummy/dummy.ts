@@ -9,7 +9,7 @@ import type { ParameterDeclaration } from '../../model/parameter.ts';
 import { convert, type Value, type ValueType, valueTypes } from '../../model/value.ts';
 import { type ConnectionEvent, defineConnectionType } from '../connection.ts';
 
-/** What a line looks like, for the JSON Schema; a number may be written in any way. */
+/** The pattern of a line for the JSON Schema; numbers may have any form. */
 const linePattern = String.raw`^\s*(?:#.*|[^/,#\s][^,]*(?:,\s*(?:[SB]?\s*(?:,.*)?|[IF]\s*(?:,\s*[-+.\dA-FXa-fx]*\s*)?|T\s*))?)?$`;
 
 export const settingsSchema = z.strictObject({

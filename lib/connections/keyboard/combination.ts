@@ -1,5 +1,5 @@
-// Key combinations as authors write them: key names joined by hyphens, such as `ctrl-f1` or `shift-media-play` (S-17).
-// Capital and small letters are the same; the order counts for presses only.
+// Key combinations as users write them: key names joined by hyphens, such as `ctrl-f1` or `shift-media-play` (S-17). Case does not matter;
+// the order matters only for presses.
 
 import { closest, distance } from 'fastest-levenshtein';
 import { describe, HubError } from '../../model/error.ts';
@@ -13,7 +13,7 @@ export interface Combination {
 
 export const maxKeys = 8;
 
-/** What people call keys elsewhere. These names are not accepted; a mistake names the right one. */
+/** Common names of keys that are not accepted; the error suggests the right one. */
 const otherNames: ReadonlyMap<string, string> = new Map([
   ['', 'minus'],
   ['+', 'equal'],
@@ -46,10 +46,7 @@ const firstWords = new Set(
   [...keyByName.keys()].filter((name) => name.includes('-')).map((name) => name.split('-')[0]),
 );
 
-/**
- * Reads a combination for a side. Errors: `bad-flow` for an unknown key, with the nearest one, and for a key of the other
- * side.
- */
+/** Reads a combination for a side. Errors: `bad-flow` for an unknown key, with the nearest one, and for a key of the other side only. */
 export function readCombination(written: string, side: Side): Combination {
   const keys = splitNames(written.toLowerCase()).map((name) => findKey(name, written, side).name);
   if (keys.length > maxKeys)
@@ -61,7 +58,7 @@ export function readCombination(written: string, side: Side): Combination {
   return { written, keys };
 }
 
-/** The same text for all spellings of a combination, such as `ctrl-f1` and `F1-Ctrl`. */
+/** Returns the same text for all spellings of a combination, such as `ctrl-f1` and `F1-Ctrl`. */
 export function identityOf({ keys }: Combination): string {
   return [...keys].sort().join('-');
 }
@@ -83,8 +80,8 @@ function findKey(name: string, written: string, side: Side): Key {
     throw new HubError(
       'bad-flow',
       side === 'input'
-        ? `expected a key that can be heard, "${name}" can only be pressed (an output key)`
-        : `expected a key that can be pressed, "${name}" can only be heard (an input key)`,
+        ? `expected a key that can be detected, "${name}" can only be pressed (an output key)`
+        : `expected a key that can be pressed, "${name}" can only be detected (an input key)`,
     );
   return key;
 }

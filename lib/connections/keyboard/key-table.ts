@@ -1,17 +1,17 @@
-// All keys. Each has one name, which flow files use, and on Windows and macOS codes by which uiohook-napi hears it and nut-js presses
-// it; under X11 it is heard and pressed by its keysym. Names follow the codes of W3C UI Events, in small letters. A hyphen joins
-// keys; so only the names of media and volume keys have one.
+// All keys. Each has one name, which flow files use. On Windows and macOS uiohook-napi detects a key and nut-js presses it, by codes of their
+// own; under X11 both go by its keysym. Names follow the codes of W3C UI Events, in small letters. A hyphen joins keys, so only the names of
+// media and volume keys contain one.
 
 import { isKnownToX11 } from './process/x11/keysyms.ts';
 
-/** Whether a key is heard or pressed. */
+/** Whether a key is detected or pressed. */
 export type Side = 'input' | 'output';
 
-/** A key. One that a library does not know has no code there: without X11 it can only be heard, or only be pressed. */
+/** A key. If a library does not know it, it has no code there: without X11 it can then only be detected, or only be pressed. */
 export interface Key {
   readonly name: string;
-  /** The codes that uiohook-napi reports: a pad key has two, with and without NumLock. */
-  readonly heardAs: readonly number[];
+  /** The codes that uiohook-napi reports: a numpad key has two, with and without NumLock. */
+  readonly detectedAs: readonly number[];
   /** Its name in the `Key` of nut-js. */
   readonly pressedAs: string | undefined;
 }
@@ -122,18 +122,18 @@ export const keys: readonly Key[] = [
 
 export const keyByName: ReadonlyMap<string, Key> = new Map(keys.map((row) => [row.name, row]));
 
-/** The keys that a name stands for: `ctrl` → `lctrl`, `rctrl`; any other name itself. */
+/** Returns the keys that a name stands for: `ctrl` → `lctrl`, `rctrl`; any other name itself. */
 export function physicalKeys(name: string): readonly string[] {
   return eitherSide.get(name) ?? [name];
 }
 
-/** Where a key works on a side. That a keyboard has it is another matter. */
+/** Where a key works on a side. Not every keyboard has the key. */
 export type Support = 'yes' | 'no' | 'not under X11' | 'only under X11';
 
-/** `supportOf('pause', 'output')` → `only under X11`. Of an unknown name: no. */
+/** `supportOf('pause', 'output')` → `only under X11`; `no` for an unknown name. */
 export function supportOf(name: string, side: Side): Support {
   const key = keyByName.get(name);
-  const isKnownElsewhere = side === 'input' ? (key?.heardAs.length ?? 0) > 0 : key?.pressedAs !== undefined;
+  const isKnownElsewhere = side === 'input' ? (key?.detectedAs.length ?? 0) > 0 : key?.pressedAs !== undefined;
   if (isKnownToX11(name)) return isKnownElsewhere ? 'yes' : 'only under X11';
   return isKnownElsewhere ? 'not under X11' : 'no';
 }
@@ -145,11 +145,11 @@ export interface KeyRow {
   readonly output: Support;
 }
 
-/** The table for people, one row per key. */
+/** Returns the rows of `patchbay keys`, one per key. */
 export function keyRows(): KeyRow[] {
   return keys.map(({ name }) => ({ key: name, input: supportOf(name, 'input'), output: supportOf(name, 'output') }));
 }
 
-function key(name: string, heardAs: number | readonly number[] | undefined, pressedAs: string | undefined): Key {
-  return { name, heardAs: heardAs === undefined ? [] : [heardAs].flat(), pressedAs };
+function key(name: string, detectedAs: number | readonly number[] | undefined, pressedAs: string | undefined): Key {
+  return { name, detectedAs: detectedAs === undefined ? [] : [detectedAs].flat(), pressedAs };
 }

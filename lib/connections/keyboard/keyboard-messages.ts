@@ -1,11 +1,10 @@
-// What the hub and the keyboard's own process say to each other. The process tells which hotkey fired, and nothing else of what a
-// person types.
+// The messages between the hub and the keyboard process. The process reports which hotkey fired, and nothing else of what a person types.
 import { z } from 'zod';
 import { maxKeys } from './combination.ts';
 
 /**
- * To the process. The first message has the keys of each hotkey and of each combination that may be pressed, and the codes of the keys
- * that the process before may have left down. Each further one has a combination to press; the next one follows after `pressed`.
+ * Messages to the process. The first one has the keys of each hotkey and of each combination that may be pressed, and the codes of keys that
+ * the previous process may have left down. Each further one has a combination to press; the next one follows after `pressed`.
  */
 export type ToProcess =
   | {
@@ -15,14 +14,14 @@ export type ToProcess =
     }
   | { readonly press: readonly string[] };
 
-/** A combination by its place in the list of its side, and why it cannot be heard or pressed. */
+/** A combination by its position in the list of its side, and why it cannot be detected or pressed. */
 const unusable = z.strictObject({ side: z.enum(['input', 'output']), place: z.int().min(0), reason: z.string() });
 export type Unusable = z.output<typeof unusable>;
 
 /**
- * From the process; checked on arrival. `fired` is a place in the list of `listen`. `unusable` has all combinations that the
- * keyboard lacks a key for, before `ready` and whenever its layout is another. `holding` has the codes of the keys that are about to be
- * pressed: whatever happens to the process, they have to be released. `fault` is the last message.
+ * Messages from the process, checked on arrival. `fired` is a position in the list of `listen`. `unusable` has all combinations for which
+ * the keyboard lacks a key, before `ready` and after each change of its layout. `holding` has the codes of keys that are about to be pressed:
+ * they have to be released, whatever happens to the process. `fault` is the last message.
  */
 export const fromProcess = z.union([
   z.strictObject({ opening: z.string() }),

@@ -1,5 +1,5 @@
-// Keyboard: global hotkeys as triggers, and simulated keystrokes (S-17, D-10). The libraries run in a process of their own.
-// Whatever ends that process, the connection is degraded and starts another one, and the hub runs on.
+// Keyboard: global hotkeys as triggers, and simulated key presses (S-17, D-10). The libraries run in a separate process. If that process ends
+// for any reason, the connection is degraded and starts another one; the hub is not affected.
 
 import { defer, merge, type Observable, type SchedulerLike } from 'rxjs';
 import { buffer, finalize, ignoreElements, tap, throttleTime } from 'rxjs/operators';
@@ -45,7 +45,7 @@ function declareParameters({ inputKeys, outputKeys }: KeyboardSettings): Paramet
   ];
 }
 
-/** Logs lost presses with their count, once a second at most. */
+/** Logs lost presses with their count, at most once a second. */
 function logLosses(lost$: Observable<LostPresses>, scheduler: SchedulerLike, log: Log): Observable<unknown> {
   const second$ = lost$.pipe(throttleTime(lossLogMs, scheduler, { leading: true, trailing: true }));
   return lost$.pipe(

@@ -1,5 +1,4 @@
-// One life of the keyboard's process, from its start to its end. What the process says becomes events, presses go to it one by
-// one, and an answer that does not come ends it.
+// One run of the keyboard process, from start to end. Its messages become events, presses go to it one by one, and a missing answer ends it.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { extname } from 'node:path';
@@ -35,17 +34,17 @@ import type { Combination } from './combination.ts';
 import { type FromProcess, fromProcess, type ToProcess, type Unusable } from './keyboard-messages.ts';
 import type { KeyboardSettings } from './settings.ts';
 
-/** The process is ready within this time; otherwise its X server hangs. */
+/** The process is ready within this time, unless its X server hangs. */
 const startDeadlineMs = 8000;
-/** A press is made within this time; it takes 80 ms at most. */
+/** A press is made within this time. It takes 80 ms at most. */
 const pressDeadlineMs = 3000;
 const listening = 'listening';
 const pressing = 'pressing';
 const orderly = 'exit code 0';
 
 /**
- * Runs the process once. Cold, never completes. Errors when the keyboard cannot be used any more, with the reason for the
- * operator; `Interrupted` when that has left keys down.
+ * Runs the process once. Cold, never completes. Errors when the keyboard cannot be used any more, with the reason for the operator;
+ * `Interrupted` if keys may be down.
  */
 export function runSession(
   context: ConnectionContext<KeyboardSettings>,
@@ -57,12 +56,12 @@ export function runSession(
 class Session {
   readonly #context: ConnectionContext<KeyboardSettings>;
   readonly #presses: PressQueue;
-  /** The codes of keys that the process before may have left down. */
+  /** The codes of keys that the previous process may have left down. */
   readonly #leftDown: readonly number[];
   readonly #toProcess$ = new Subject<ToProcess>();
   /** Why combinations cannot be used. */
   #reasons: ReadonlyMap<string, string> = new Map();
-  /** What the process is doing, in words for the operator. */
+  /** What the process is doing, as text for the operator. */
   readonly #doing$ = new BehaviorSubject('starting');
 
   constructor(context: ConnectionContext<KeyboardSettings>, presses: PressQueue) {
@@ -80,7 +79,7 @@ class Session {
     };
     const toProcess$ = merge(this.#toProcess$, this.#failWhenSilent()).pipe(startWith(first));
     return runProcess(toProcess$, { scheduler, finish: (end) => this.#finish(end) }).pipe(
-      mergeMap((said) => this.#eventsOf(said)),
+      mergeMap((message) => this.#eventsOf(message)),
       catchError((error) => {
         throw this.#endOf(error);
       }),
@@ -88,31 +87,31 @@ class Session {
     );
   }
 
-  #eventsOf(said: FromProcess): ConnectionEvent[] {
-    if ('fired' in said) {
-      const hotkey = this.#context.settings.inputKeys[said.fired];
+  #eventsOf(message: FromProcess): ConnectionEvent[] {
+    if ('fired' in message) {
+      const hotkey = this.#context.settings.inputKeys[message.fired];
       return hotkey === undefined ? [] : [{ set: `input/${hotkey.written}`, value: true }];
     }
-    if ('ready' in said) {
+    if ('ready' in message) {
       this.#doing$.next(listening);
       this.#openPresses();
       return [{ state: 'running' }];
     }
-    if ('unusable' in said) this.#logUnusable(said.unusable);
-    else if ('opening' in said) this.#doing$.next(`opening the display ${said.opening}`);
-    else if ('holding' in said) this.#presses.hold(said.holding);
-    else if ('pressed' in said) this.#endPress(said.failure);
-    else this.#toProcess$.error(new Error(said.fault));
+    if ('unusable' in message) this.#logUnusable(message.unusable);
+    else if ('opening' in message) this.#doing$.next(`opening the display ${message.opening}`);
+    else if ('holding' in message) this.#presses.hold(message.holding);
+    else if ('pressed' in message) this.#endPress(message.failure);
+    else this.#toProcess$.error(new Error(message.fault));
     return [];
   }
 
-  /** Logs each combination once that cannot be used, and once more when it can. */
+  /** Logs each unusable combination once, and once more when it is usable again. */
   #logUnusable(unusable: readonly Unusable[]): void {
     const { settings, log } = this.#context;
     const reasons = new Map<string, string>();
     for (const { side, place, reason } of unusable) {
       const { written } = settings[`${side}Keys`][place]!;
-      reasons.set(`${side}/${written} cannot be ${side === 'input' ? 'heard' : 'pressed'}`, reason);
+      reasons.set(`${side}/${written} cannot be ${side === 'input' ? 'detected' : 'pressed'}`, reason);
     }
     for (const [what, reason] of reasons) if (this.#reasons.get(what) !== reason) log.warn({}, `${what}: ${reason}`);
     for (const what of this.#reasons.keys())
@@ -133,7 +132,7 @@ class Session {
     this.#presses.done();
   }
 
-  /** Errs when an answer does not come in time. */
+  /** Errors when an answer does not arrive in time. */
   #failWhenSilent(): Observable<never> {
     const { scheduler } = this.#context;
     return this.#doing$.pipe(
@@ -145,12 +144,12 @@ class Session {
     );
   }
 
-  /** A process that ends in an orderly way has released all keys. */
+  /** A process that ends properly has released all keys. */
   #finish(end: Promise<string>): void {
     this.#context.finish(end.then((how) => how === orderly && this.#presses.hold([])));
   }
 
-  /** The error that ends the session: one of its own if keys are down that only the next process can release. */
+  /** Returns the error that ends the session: `Interrupted` if keys are down that only the next process can release. */
   #endOf(error: unknown): Error {
     const reason =
       error instanceof ProcessEnded
@@ -161,17 +160,17 @@ class Session {
   }
 }
 
-// Keeps a session going: when it errs, the connection is degraded with the reason, and after a pause the session starts
-// again. The connection itself does not end, and so does not forget what it counts.
+// Keeps a session running: when it errors, the connection is degraded with the reason, and the session restarts after a pause. The connection
+// itself does not end, so it keeps its counts.
 
 const backoffTimes = { firstMs: 1000, longestMs: 10_000, provenMs: 60_000 };
 
-/** A session has ended in the middle of a press, and only the next one can release the keys. */
+/** A session ended in the middle of a press, and only the next one can release the keys. */
 class Interrupted extends Error {}
 
 /**
- * Runs the session again and again, 1, 2, 4, 8, then 10 s after each error; at once after one that was
- * `Interrupted`. Cold, never completes, never errors.
+ * Runs the session again and again, 1, 2, 4, 8, then 10 s after each error; at once after `Interrupted`. Cold, never completes, never
+ * errors.
  */
 export function restartWithBackoff(
   session$: Observable<ConnectionEvent>,
@@ -197,9 +196,9 @@ export function restartWithBackoff(
   });
 }
 
-// A process that is killed in the middle of a press leaves keys down. If its connection is stopped then, they are released here.
+// A process that is killed in the middle of a press leaves keys down. If its connection is stopped at that time, they are released here.
 
-/** Starts one more process that releases the keys, if there are any; resolves when that has ended. Never errs. */
+/** Starts another process that releases the keys, if there are any; resolves when it has ended. Never rejects. */
 export async function releaseHeld(
   { held }: PressQueue,
   { scheduler, log }: Pick<ConnectionContext<unknown>, 'scheduler' | 'log'>,
@@ -207,32 +206,31 @@ export async function releaseHeld(
   if (held.length === 0) return;
   const ends: Promise<string>[] = [];
   const first$ = of<ToProcess>({ listen: [], press: [], release: held });
-  const said$ = runProcess(first$, { scheduler, finish: (end) => void ends.push(end) });
-  const ready$ = said$.pipe(
-    filter((said) => 'ready' in said),
+  const messages$ = runProcess(first$, { scheduler, finish: (end) => void ends.push(end) });
+  const ready$ = messages$.pipe(
+    filter((message) => 'ready' in message),
     timeout({ first: startDeadlineMs, scheduler }),
   );
   await firstValueFrom(ready$).catch((error) => log.warn({}, `keys may be left down: ${messageOf(error)}`));
   await Promise.all(ends);
 }
 
-// Starts the keyboard's own process, hears what it says, and ends it. Each message of the process is checked. When the process
-// ends, the Observable errs.
+// Starts the keyboard process, reads its messages, and ends it. Each message is checked. When the process ends, the Observable errors.
 
-/** A process that does not end by itself within this time is killed. */
+/** A process that does not end on request within this time is killed. */
 const exitDeadlineMs = 1000;
-const maxLastWords = 300;
+const maxLastOutput = 300;
 
-/** The program of that process: `.ts` where Node strips types, `.js` in the package. */
+/** The program of the process: `.ts` where Node.js strips types, `.js` in the package. */
 const program = new URL(`./process/main${extname(import.meta.filename)}`, import.meta.url);
 
-/** How the process ended, with what it wrote last: `SIGABRT: XOpenDisplay failure!`. */
+/** The process has ended; the message has the signal or exit code and its last output: `SIGABRT: XOpenDisplay failure!`. */
 export class ProcessEnded extends Error {}
 
 /**
- * Runs the process. Cold, emits what it says, never completes. Errors: `ProcessEnded`; or the error of `toProcess$`, once the
- * process has been ended by force. Unsubscribing lets it finish the press under way and ends it, by force after a second;
- * `finish` gets its end, with the signal or exit code.
+ * Runs the process. Cold, emits its messages, never completes. Errors: `ProcessEnded`; or the error of `toProcess$`, once the process has
+ * been killed. Unsubscribing lets the process finish the current press and end; after a second it is killed. `finish` gets its end, with the
+ * signal or exit code.
  */
 export function runProcess(
   toProcess$: Observable<ToProcess>,
@@ -243,10 +241,10 @@ export function runProcess(
       execArgv: ['--disable-warning=ExperimentalWarning'],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
-    const lastWords = hearLastWords(child);
+    const lastOutput = collectLastOutput(child);
     let reason: unknown;
     const reportEnd = (how: string) =>
-      subscriber.error(reason ?? new ProcessEnded([how, lastWords()].filter((part) => part !== '').join(': ')));
+      subscriber.error(reason ?? new ProcessEnded([how, lastOutput()].filter((part) => part !== '').join(': ')));
     let hasEnded = false;
     const end = endOf(child);
     end.then((how) => {
@@ -255,12 +253,12 @@ export function runProcess(
     });
     child.on('error', (error) => child.pid === undefined && reportEnd(error.message));
     child.on('message', (message) => {
-      const said = fromProcess.safeParse(message);
-      if (said.success) subscriber.next(said.data); // other messages are Node's own: with --watch it reports imports here
+      const parsed = fromProcess.safeParse(message);
+      if (parsed.success) subscriber.next(parsed.data); // other messages come from Node.js: with --watch it reports imports
     });
     subscriber.add(
       toProcess$.subscribe({
-        // a process that is gone tells so by its end; one that could not be made has no channel
+        // a process that is gone reports its end; one that could not start has no channel
         next: (message) => void child.send?.(message, () => {}),
         error: (error) => {
           reason = error;
@@ -278,18 +276,18 @@ export function runProcess(
   });
 }
 
-/** Keeps what the process wrote last to its standard error, on one line. */
-function hearLastWords(child: ChildProcess): () => string {
-  let lastWords = '';
+/** Keeps the last output of the process on standard error, on one line. */
+function collectLastOutput(child: ChildProcess): () => string {
+  let lastOutput = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    lastWords = `${lastWords} ${text}`.replaceAll(/\s+/g, ' ').trim().slice(-maxLastWords);
+    lastOutput = `${lastOutput} ${text}`.replaceAll(/\s+/g, ' ').trim().slice(-maxLastOutput);
   });
-  return () => lastWords;
+  return () => lastOutput;
 }
 
 /**
- * Resolves with the signal or exit code, once everything that the process said and wrote has been heard. It does not wait for
- * `close`: that does not come after a disconnect from this side.
+ * Resolves with the signal or exit code, once all messages and output have been read. It does not wait for `close`, which does not come
+ * after a disconnect from this side.
  */
 async function endOf(child: ChildProcess): Promise<string> {
   const [how] = await Promise.all([
@@ -300,10 +298,10 @@ async function endOf(child: ChildProcess): Promise<string> {
   return how;
 }
 
-// Presses on their way to the keyboard. They are made one at a time, first in, first out. Their number is bounded, and none are
-// kept for a keyboard that is not there.
+// Presses on their way to the keyboard, made one at a time, first in, first out. Their number is bounded, and none is kept while there is no
+// keyboard.
 
-/** How many presses may wait; at about 20 ms each that is 20 seconds of typing. */
+/** How many presses may wait; at about 20 ms each, this is 20 seconds of typing. */
 export const maxPendingPresses = 1000;
 
 const nothing: readonly number[] = [];
@@ -317,26 +315,26 @@ export interface LostPresses {
 export class PressQueue {
   readonly #lost$ = new Subject<LostPresses>();
   #pending: Combination[] = [];
-  #underWay: Combination | undefined;
+  #current: Combination | undefined;
   #held = nothing;
   #press: ((combination: Combination) => void) | undefined;
 
   /** Hot, replays nothing, synchronous, never completes, never errors. */
   readonly lost$: Observable<LostPresses> = this.#lost$.asObservable();
 
-  /** The codes of the keys that may be down, by the press under way or by one that was cut off. */
+  /** The codes of keys that the current press, or an interrupted one, may have left down. */
   get held(): readonly number[] {
     return this.#held;
   }
 
-  /** The keyboard is there and all keys are up; `press` is called for each combination, once the one before is `done`. */
+  /** Notes that the keyboard is ready and all keys are up. `press` is called for each combination, after the previous one is `done`. */
   open(press: (combination: Combination) => void): void {
     this.#held = nothing;
     this.#press = press;
   }
 
   push(combination: Combination): void {
-    if (this.#press === undefined) this.#lost$.next({ count: 1, reason: 'the keyboard is not there' });
+    if (this.#press === undefined) this.#lost$.next({ count: 1, reason: 'there is no keyboard' });
     else if (this.#pending.length >= maxPendingPresses)
       this.#lost$.next({ count: 1, reason: `${maxPendingPresses} presses are waiting` });
     else {
@@ -345,30 +343,30 @@ export class PressQueue {
     }
   }
 
-  /** The press under way is about to press these keys. */
+  /** Notes that the current press is about to press these keys. */
   hold(codes: readonly number[]): void {
     this.#held = codes;
   }
 
-  /** The press under way has been made, and its keys are up. */
+  /** Notes that the current press is made and its keys are up. */
   done(): void {
     this.#held = nothing;
-    this.#underWay = undefined;
+    this.#current = undefined;
     this.#pressNext();
   }
 
-  /** The keyboard is gone: drops every press, and remembers which keys may be down. */
+  /** Notes that the keyboard is gone: drops all presses, and remembers which keys may be down. */
   close(): void {
-    const count = this.#pending.length + (this.#underWay === undefined ? 0 : 1);
+    const count = this.#pending.length + (this.#current === undefined ? 0 : 1);
     this.#pending = [];
-    this.#underWay = undefined;
+    this.#current = undefined;
     this.#press = undefined;
     if (count > 0) this.#lost$.next({ count, reason: 'the keyboard went away' });
   }
 
   #pressNext(): void {
-    if (this.#underWay !== undefined || this.#press === undefined) return;
-    this.#underWay = this.#pending.shift();
-    if (this.#underWay !== undefined) this.#press(this.#underWay);
+    if (this.#current !== undefined || this.#press === undefined) return;
+    this.#current = this.#pending.shift();
+    if (this.#current !== undefined) this.#press(this.#current);
   }
 }

@@ -1,4 +1,4 @@
-// The settings of a keyboard connection: which combinations are heard, and which can be pressed (S-17).
+// The settings of a keyboard connection: the combinations to detect, and those to press (S-17).
 
 import { z } from 'zod';
 import { messageOf } from '../../model/error.ts';
@@ -7,7 +7,9 @@ import type { Side } from './key-table.ts';
 
 export const settingsSchema = z.strictObject({
   inputKeys: combinations('input').describe('Global hotkeys, such as ctrl-f1; each is the trigger input/<combination>'),
-  outputKeys: combinations('output').describe('Virtual keys, such as ctrl-f2; output/<combination> presses them'),
+  outputKeys: combinations('output').describe(
+    'Key combinations to press, such as ctrl-f2; output/<combination> presses them',
+  ),
 });
 export type KeyboardSettings = z.output<typeof settingsSchema>;
 
@@ -44,7 +46,7 @@ function refuseTwice(lines: readonly string[], side: Side, context: z.Refinement
       context.addIssue({
         code: 'custom',
         path: [index],
-        message: `expected each combination once, "${written}" is "${first}" again`,
+        message: `expected each combination once, "${written}" is the same as "${first}"`,
       });
   });
 }

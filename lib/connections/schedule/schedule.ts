@@ -1,4 +1,4 @@
-// Schedule: parameters that follow the clocks of a time zone. An entry is open from one time to another, or fires at times.
+// Schedule: parameters that follow the clock of a time zone. An entry is open from one time to another, or fires at times.
 import { Observable, type Subscriber, type Subscription } from 'rxjs';
 import type { z } from 'zod';
 import { dayMs } from '../../model/time/iso-time.ts';
@@ -7,9 +7,9 @@ import { localTime, momentOf } from '../../model/time/zone-time.ts';
 import { type ConnectionContext, type ConnectionEvent, defineConnectionType } from '../connection.ts';
 import { type EntrySettings, type IsDay, settingsSchema } from './settings.ts';
 
-/** How long it trusts that nobody sets the clock of the machine, where nobody says that somebody has. */
+/** How long it relies on the machine's clock where the system does not report that it was set. */
 const trustMs = 60_000;
-/** How late an entry fires at most, and how far the clock may go back without all that follows coming again. */
+/** How late an entry may fire, and how far the clock may go back before the entries that follow are repeated. */
 const graceMs = 60_000;
 
 type Settings = z.output<typeof settingsSchema>;
@@ -44,7 +44,7 @@ function runSchedule(
   );
   const isState = ({ entry }: Running) => entry.isOpenAt !== undefined;
   const all = [...every.filter(isState), ...every.filter((one) => !isState(one))];
-  /** What was told last: up to which time of day, and when that was. */
+  /** The time of day up to which entries were reported, and when. */
   let reportedMs = timeOfDay();
   let reportedAt = scheduler.now();
   const reportOne = ({ name, entry, nextAt }: Running, now: number) => {
@@ -55,7 +55,7 @@ function runSchedule(
   };
   const announce = (now: number) => {
     const isSetBack = now < reportedMs;
-    if (isSetBack) reportedMs = now - (scheduler.now() - reportedAt); // what has come since it was set back comes now
+    if (isSetBack) reportedMs = now - (scheduler.now() - reportedAt); // reports what was due since the clock was set back
     for (const one of all) {
       if (one.lookAt > now && !isSetBack) continue;
       reportOne(one, now);
@@ -89,17 +89,17 @@ function runSchedule(
   };
 }
 
-// When an entry opens, closes or fires. Times are moments, in milliseconds since 1970.
+// When an entry opens, closes or fires. Times are in milliseconds since 1970.
 
-/** How far ahead an entry looks for its next moment. */
+/** How far ahead an entry searches for its next time. */
 const aheadDays = 8;
-/** When to look again for an entry that has found none. */
+/** When to search again for an entry without a next time. */
 const lookAgainMs = (aheadDays - 1) * dayMs;
 
 interface Entry {
   /** Whether it is open; left out: it is a trigger. */
   isOpenAt?(timeMs: number): boolean;
-  /** The first moment after another one at which it opens, closes or fires; Infinity: none within the next week. */
+  /** Returns the first time after another one at which it opens, closes or fires; Infinity: none within the next week. */
   nextAfter(timeMs: number): number;
 }
 
@@ -128,7 +128,7 @@ function createOpening({ from = 0, to = dayMs }: EntrySettings, isDay: IsDay, zo
   return {
     isOpenAt(timeMs) {
       const today = dayAt(timeMs, zone);
-      // one that has begun the day before, or that began before the clocks went back over midnight
+      // it may have begun the day before, or before the clocks went back over midnight
       return [-1, 0, 1].some((more) => {
         const day = today + more;
         return isDay(day) && opens(day) <= timeMs && timeMs < closes(day);
@@ -145,7 +145,7 @@ function createOpening({ from = 0, to = dayMs }: EntrySettings, isDay: IsDay, zo
   };
 }
 
-/** The first of the moments of days from today plus `more` on. No day after tomorrow has one before those that are found by then. */
+/** Returns the earliest time, starting `more` days from today. No day after tomorrow has an earlier one than those found by then. */
 function search(timeMs: number, zone: string, more: number, momentOn: (day: number) => number): number {
   const today = dayAt(timeMs, zone);
   let least = Infinity;

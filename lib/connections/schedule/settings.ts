@@ -11,18 +11,18 @@ import { isZone } from '../../model/time/zone-time.ts';
 const hour = String.raw`(?:[01]\d|2[0-3])`;
 const below60 = String.raw`[0-5]\d`;
 
-/** What a time looks like in text, and times of which `*` stands for each hour or minute. */
+/** The pattern of a time, and of times, in which `*` stands for each hour or minute. */
 const clockPattern = `^(?:${hour}:${below60}(?::${below60})?|24:00)$`;
 const timesPattern = String.raw`^(?:\*|${hour}):(?:\*|${below60})(?::${below60})?$`;
 
-/** Reads a time: `'06:00'`, `'21:59:30'`, `'24:00'`; undefined if it is none. */
+/** Reads a time: `'06:00'`, `'21:59:30'`, `'24:00'`; undefined if it is invalid. */
 function readClock(text: string): number | undefined {
   if (!new RegExp(clockPattern).test(text)) return undefined;
   const [hours, minutes, seconds = 0] = text.split(':').map(Number);
   return ((hours! * 60 + minutes!) * 60 + seconds) * 1000;
 }
 
-/** Reads times: `'06:00'`, `'*:00'`, `'08:*'`; undefined if it is none. */
+/** Reads times: `'06:00'`, `'*:00'`, `'08:*'`; undefined if they are invalid. */
 function readTimes(text: string): number[] | undefined {
   if (!new RegExp(timesPattern).test(text)) return undefined;
   const [hours, minutes, seconds = '00'] = text.split(':');
@@ -35,21 +35,21 @@ function each(text: string, count: number): number[] {
   return text === '*' ? Array.from({ length: count }, (_, index) => index) : [Number(text)];
 }
 
-// Which days an entry means: days of the week and dates. A day is counted from 1970, as a date without a zone.
+// The days of an entry: days of the week and dates. Days are counted from 1970, as dates without a zone.
 
 const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 const weekday = `(?:${weekdays.join('|')})`;
 const monthAndDay = String.raw`(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])`;
 const dateShape = String.raw`(?:\d{4}-)?${monthAndDay}`;
 
-/** What days of the week and dates look like in text. */
+/** The patterns of days of the week and of dates. */
 const daysPattern = String.raw`^${weekday}(?:-${weekday})?(?:,\s*${weekday}(?:-${weekday})?)*$`;
 const datePattern = String.raw`^${dateShape}(?:\.\.${dateShape})?$`;
 
-/** Tells whether a day is meant. */
+/** Returns whether an entry includes a day. */
 export type IsDay = (day: number) => boolean;
 
-/** Reads days of the week: `'mon-fri,sun'`, `'fri-mon'`; undefined if it is none. */
+/** Reads days of the week: `'mon-fri,sun'`, `'fri-mon'`; undefined if they are invalid. */
 function readDays(text: string): IsDay | undefined {
   if (!new RegExp(daysPattern).test(text)) return undefined;
   const meant = new Set<number>();
@@ -60,7 +60,7 @@ function readDays(text: string): IsDay | undefined {
   return (day) => meant.has(dateOf(day).getUTCDay());
 }
 
-/** Reads a date, `'2026-12-24'`, of each year `'12-24'`, or a range: `'12-24..01-06'`; undefined if it is none. */
+/** Reads a date, `'2026-12-24'`, a yearly one, `'12-24'`, or a range: `'12-24..01-06'`; undefined if it is invalid. */
 function readDate(text: string): IsDay | undefined {
   if (!new RegExp(datePattern).test(text)) return undefined;
   const [first, last = first] = text.split('..').map((part) => numberOf(part));
@@ -101,9 +101,9 @@ const maxEntries = 1000;
 const maxItems = 1000;
 
 const day = 'days such as "mon-fri" or "sat,sun"';
-const date = 'a date such as "2026-12-24", of each year "12-24", or a range "12-24..01-06"';
+const date = 'a date such as "2026-12-24", for each year "12-24", or a range "12-24..01-06"';
 const clock = 'a time such as "06:00" or "21:59:30"';
-const times = 'a time such as "06:00", or of each hour "*:00"';
+const times = 'a time such as "06:00", or for each hour "*:00"';
 
 const clockSetting = text(clock, clockPattern, readClock);
 const timesSetting = text(times, timesPattern, readTimes);
@@ -115,8 +115,8 @@ const entrySetting = z
   .strictObject(
     {
       days: text(day, daysPattern, readDays).optional().describe('Days of the week'),
-      dates: datesSetting.optional().describe('Dates; with `days` the entry has both. Without either, every day'),
-      except: datesSetting.default([]).describe('Dates on which the entry has nothing'),
+      dates: datesSetting.optional().describe('Dates, in addition to `days`. Without either, every day'),
+      except: datesSetting.default([]).describe('Dates on which the entry does not open or fire'),
       from: clockSetting.optional().describe('When it opens; left out: 00:00'),
       to: clockSetting.optional().describe('When it closes, on the next day if that is not later; left out: 24:00'),
       at: z
@@ -136,7 +136,7 @@ export const settingsSchema = z.strictObject({
   zone: z
     .string({ error: 'a time zone such as "Europe/Berlin"' })
     .refine(isZone, { error: ({ input }) => `expected a time zone such as "Europe/Berlin", got ${describe(input)}` })
-    .describe('Time zone whose clocks count'),
+    .describe('The time zone of all times'),
   entries: record(z.string().superRefine(checkName), entrySetting, { error: 'an object of entries by name' })
     .refine((entries) => Object.keys(entries).length <= maxEntries, {
       error: ({ input }) => `expected at most ${maxEntries} entries, got ${Object.keys(input as object).length}`,
@@ -146,7 +146,7 @@ export const settingsSchema = z.strictObject({
 
 export type EntrySettings = z.output<typeof entrySetting>;
 
-/** A setting in text; `read` gives undefined for what is none. */
+/** A setting written as text; `read` returns undefined for invalid text. */
 function text<Result>(expected: string, pattern: string, read: (text: string) => Result | undefined) {
   return readBy(z.string({ error: expected }).meta({ pattern }), expected, read);
 }

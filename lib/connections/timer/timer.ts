@@ -1,4 +1,4 @@
-// Timers that fire once after their start, and pulses that fire again and again, all as triggers (S-15, D-07, D-08).
+// Timers that fire once after their start, and pulses that fire repeatedly, all as triggers (S-15, D-07, D-08).
 import { asyncScheduler, concat, timer as delay, EMPTY, merge, NEVER, Observable, of, type SchedulerLike } from 'rxjs';
 import { map, switchMap } from 'rxjs/operators';
 import { z } from 'zod';
@@ -11,12 +11,12 @@ import { type ConnectionContext, type ConnectionEvent, defineConnectionType, typ
 import type { Memory } from '../persistence.ts';
 import { durationSetting } from '../setting.ts';
 
-// How long timers and pulses take, in milliseconds.
+// The durations of timers and pulses, in milliseconds.
 
-/** Where the settings say nothing (S-15, D-08). */
+/** The default (S-15, D-08). */
 const defaultMs = 1000;
 
-/** Reads what starts a timer (D-07): a number, also as text, is the duration in ms; another scalar means its default. */
+/** Reads the value that starts a timer (D-07): a number, or its text, is the duration in ms; any other scalar means the default. */
 export function readStartMs(input: unknown, defaultDurationMs: number): Value {
   if (typeof input !== 'number' && typeof input !== 'string' && typeof input !== 'boolean')
     throw new HubError('not-convertible', `expected a duration in ms or any other scalar, got ${describe(input)}`);
@@ -27,8 +27,7 @@ export function readStartMs(input: unknown, defaultDurationMs: number): Value {
   return Math.trunc(number) + 0;
 }
 
-// A pulse fires on a grid of its own. A late fire does not delay the next one, and fires that a stall has swallowed are counted
-// in the log.
+// A pulse fires on its own grid. A late fire does not delay the next one, and the log counts fires that were missed.
 
 /** Missed fires of a pulse are logged at most this often. */
 const missedLogMs = 10_000;
@@ -69,8 +68,8 @@ function runPulse(
 }
 
 /**
- * Fires at start + n × intervalMs, however late the fire before was. Fires that a stall has swallowed are counted in `missed` of
- * the next one. Cold, never completes, never errors.
+ * Fires at start + n × intervalMs, no matter how late the previous fire was. The next fire counts missed ones in `missed`. Cold, never
+ * completes, never errors.
  */
 export function grid(intervalMs: number, scheduler: SchedulerLike = asyncScheduler): Observable<{ missed: number }> {
   return new Observable((subscriber) => {
@@ -141,7 +140,7 @@ function declareParameters(settings: Settings): ParameterDeclaration[] {
   ];
 }
 
-/** A timer that runs as it is kept: when it ends, and how long it had still to run when that was written. */
+/** A running timer as it is stored: when it ends, and how long it still had to run at that time. */
 const keptTimer = z.object({
   endsAt: z.number().refine(isTime),
   leftMs: z.number().min(0).max(longestDurationMs).default(longestDurationMs),
@@ -169,13 +168,13 @@ function runTimer(context: ConnectionContext<Settings>, number: number): Observa
 }
 
 /**
- * How long a timer of this name has still to run after a restart: it ends at the time of day at which it should. When the clock was set back
- * meanwhile it runs no longer than it had to; 0 when it should have ended by now. Emits once at most.
+ * Emits how long a timer still has to run after a restart, at most once: until the time of day at which it should end; 0 if that is over. If
+ * the clock was set back, it runs no longer than it still had to.
  */
 function recall(memory: Memory, name: string, scheduler: SchedulerLike): Observable<number> {
   const { endsAt, leftMs } = keptTimer.safeParse(memory.recalled.get(name)).data ?? {};
   if (endsAt === undefined || leftMs === undefined) {
-    if (memory.recalled.has(name)) memory.changed(name, () => undefined); // somebody has edited it
+    if (memory.recalled.has(name)) memory.changed(name, () => undefined); // the stored data were edited
     return EMPTY;
   }
   return of(Math.min(leftMs, Math.max(0, memory.clockOf(endsAt) - scheduler.now())));

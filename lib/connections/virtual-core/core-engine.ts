@@ -1,18 +1,18 @@
-// Evaluates a compiled core. A value that changes marks the outputs that read it, and marked outputs are evaluated in the order
-// of their dependencies, each of them once. So a change costs as much as it affects, however many outputs there are.
+// Evaluates a compiled core. A changed value marks the outputs that read it; marked outputs are evaluated in the order of their dependencies,
+// each of them once. So the cost of a change depends on what it affects, and not on the number of outputs.
 import { Heap } from '../../model/heap.ts';
 import type { Change, Parameter } from '../../model/parameter.ts';
 import type { Value } from '../../model/value.ts';
 import type { Logic } from './blocks/logic.ts';
 
 interface EngineListener {
-  /** What an output gives has a new value, or has fired. */
+  /** A cell of an output has a new value, or has fired. */
   onSet(cell: Cell, value: Value, because: Change | undefined): void;
   /** An output could not be evaluated; it keeps its last value. */
   onFault(name: string, error: unknown): void;
 }
 
-/** When a unit asked to be woken; it counts as long as the unit has not asked for another time. */
+/** A time at which a unit asked to be woken; valid until the unit asks for another time. */
 interface Wake {
   readonly at: number;
   readonly unit: Unit;
@@ -24,7 +24,7 @@ export class Engine {
   readonly #listener: EngineListener;
   readonly #units: readonly Unit[];
   readonly #marked = new RankSet();
-  /** What the unit that steps reads; one list for all of them, since in a large core each list is one more place in memory. */
+  /** The values for the current step. All units share one list, since each further list would cost a memory access. */
   readonly #values: Value[] = [];
   readonly #wakes = new Heap<Wake>((one, other) => one.at < other.at);
   /** Triggers of inputs that have fired since the last evaluation. */
@@ -32,14 +32,14 @@ export class Engine {
   /** Triggers that are true in this evaluation. */
   #raised: Cell[] = [];
 
-  /** Takes the units by rank and marks all of them: the first evaluation is of everything. */
+  /** Adds the units by rank and marks all of them, so the first evaluation is complete. */
   constructor(units: readonly Unit[], listener: EngineListener) {
     this.#units = units;
     this.#listener = listener;
     for (const unit of units) this.#marked.add(unit.rank);
   }
 
-  /** Takes the value of an input, for the next evaluation. */
+  /** Sets the value of an input for the next evaluation. */
   put(input: Cell, value: Value, because?: Change): void {
     if (input.isTrigger) {
       input.because = because;
@@ -51,8 +51,8 @@ export class Engine {
   }
 
   /**
-   * Evaluates what is marked. A trigger is true in one evaluation and false again in a second one, right after it. One that has
-   * fired several times is evaluated so each time.
+   * Evaluates what is marked. A trigger is true in one evaluation and false again in a second one, right after it. A trigger that has
+   * fired several times is evaluated as many times.
    */
   evaluate(now: number): void {
     let isFalling = false;
@@ -64,7 +64,7 @@ export class Engine {
     }
   }
 
-  /** When the next unit wants to be woken; Infinity when none does. */
+  /** The time at which the next unit has to be woken; Infinity: none has. */
   get nextWakeAt(): number {
     let first = this.#wakes.first;
     for (; first !== undefined && first.unit.wakeAt !== first.at; first = this.#wakes.first) this.#wakes.take();
@@ -112,7 +112,7 @@ export class Engine {
     this.#listener.onSet(cell, value, because);
   }
 
-  /** A unit has one wake at a time, the earliest that it asked for: when it is woken too early it steps, and asks again. */
+  /** Schedules the only wake of a unit, at the earliest time that it asked for. A unit that is woken too early steps, and asks again. */
   #wakeLater(unit: Unit, wakeAt: number): void {
     if (wakeAt >= unit.wakeAt) return;
     unit.wakeAt = wakeAt;
@@ -150,9 +150,9 @@ export class Engine {
   }
 }
 
-// What a compiled core is made of: cells hold values, units are the outputs that read some cells and give others.
+// The parts of a compiled core: cells hold values, units are the outputs that read some cells and set others.
 
-/** The readers of all cells that have none: most outputs of a large core. Never added to. */
+/** The shared list of readers of all cells without readers, which are most outputs of a large core. Never changed. */
 const nobody: Unit[] = [];
 
 /** A value that outputs read: an input, a parameter of an output, or a literal. A trigger is true for one evaluation. */
@@ -163,9 +163,9 @@ export class Cell {
   readers: Unit[] = nobody;
   /** Undefined: not known yet. */
   value: Value | undefined;
-  /** How often a trigger has fired since it was evaluated last. */
+  /** How often a trigger has fired since its last evaluation. */
   fires = 0;
-  /** The parameter that is set to the value; undefined: an input, or a literal. */
+  /** The parameter of the cell; undefined: it is an input, or a literal. */
   own: Parameter | undefined = undefined;
   /** The change of an input that made a trigger true. */
   because: Change | undefined = undefined;
@@ -182,7 +182,7 @@ export class Cell {
   }
 }
 
-/** An output with its logic and its place in the order of evaluation. */
+/** An output with its logic and its position in the order of evaluation. */
 export class Unit {
   readonly name: string;
   readonly rank: number;
@@ -190,7 +190,7 @@ export class Unit {
   readonly gives: readonly Cell[];
   readonly logic: Logic;
   wakeAt = Infinity;
-  /** Hears of each step, where the memory of the logic is kept. */
+  /** Called after each step, if the memory of the logic is stored. */
   onStep: (() => void) | undefined = undefined;
   /** The change of an input that marked it last. */
   because: Change | undefined = undefined;
@@ -207,8 +207,8 @@ export class Unit {
   }
 }
 
-// The outputs that have to be evaluated: a set of their ranks that gives the lowest first. It has three levels of bits; each
-// bit says whether any of 32 bits of the next level is set. So adding and taking cost the same however many ranks there are.
+// The outputs to be evaluated: a set of ranks that returns the lowest first. It has three levels of bits; each bit says whether any of 32 bits
+// in the next level is set. So the cost of adding and taking does not depend on the number of ranks.
 
 /** How many ranks a set can hold: 0 to 32,767. */
 export const maxRanks = 32 ** 3;
@@ -222,14 +222,14 @@ export class RankSet {
     return this.#top === 0;
   }
 
-  /** Does nothing when the rank is in the set already. */
+  /** Adds a rank; does nothing if the set has it already. */
   add(rank: number): void {
     this.#bottom[rank >> 5]! |= 1 << (rank & 31);
     this.#middle[rank >> 10]! |= 1 << ((rank >> 5) & 31);
     this.#top |= 1 << (rank >> 10);
   }
 
-  /** Takes out the lowest rank; -1 when the set is empty. */
+  /** Removes and returns the lowest rank; -1 if the set is empty. */
   takeFirst(): number {
     if (this.#top === 0) return -1;
     const high = lowestBit(this.#top);

@@ -1,5 +1,5 @@
-// Compiles the settings of a Virtual Core: finds what each output reads, checks names, types and cycles, and puts the outputs
-// into the order in which they are evaluated. It finds all mistakes at once.
+// Compiles the settings of a virtual core: finds what each output reads, checks names, types and cycles, and sorts the outputs into the order of
+// their evaluation. It finds all errors at once.
 import {
   compileExpression,
   type Expression,
@@ -19,7 +19,7 @@ import { type Logic, RisingEdge } from './blocks/logic.ts';
 import { Cell, Unit } from './core-engine.ts';
 import type { BlockOutput, CoreSettings, ExpressionOutput, Output } from './settings.ts';
 
-/** A core ready to run, with fresh memory. If there are mistakes, they are all that it is good for. */
+/** A core ready to run, without memory. With mistakes, it must not run. */
 interface Program {
   readonly mistakes: readonly SettingMistake[];
   readonly inputs: ReadonlyMap<string, Cell>;
@@ -48,7 +48,7 @@ export function compile(settings: CoreSettings, inputTypes: InputTypes): Program
   return { mistakes, inputs, units };
 }
 
-/** A compiled output. It reads names and literals, in the order of the arguments of its logic; with mistakes it has no logic. */
+/** A compiled output. `reads` has names and literals, in the order of the arguments of its logic. With mistakes it has no logic. */
 interface Part {
   readonly reads: readonly (string | { readonly value: Value })[];
   readonly logic: Logic | undefined;
@@ -91,7 +91,7 @@ function compileExpressionOutput({ expression, type }: ExpressionOutput, names: 
   }
 }
 
-/** Where an identifier is first in an expression, outside of texts. */
+/** Returns the first position of an identifier in an expression, outside of texts. */
 function placeOf(identifier: string, expression: string): number {
   const tokens = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[A-Za-z_]\w*/g;
   return [...expression.matchAll(tokens)].find(([token]) => token === identifier)?.index ?? 0;
@@ -109,7 +109,7 @@ function compileBlock(output: BlockOutput, names: Names): Part {
   return { reads, logic: mistakes.length === 0 ? block.create() : undefined, mistakes };
 }
 
-/** What an argument means: a text that is no name may be a literal, such as a duration. */
+/** Returns the value of an argument: a text that is no name may be a literal, such as a duration. */
 function meaningOf(written: Value, { readText }: ArgumentKind, names: Names): Value {
   if (typeof written !== 'string' || names.get(written) !== undefined) return written;
   return readText?.(written) ?? written;
@@ -133,8 +133,8 @@ function argumentMistake(
 // The logic of a computed output: it evaluates an expression and converts the result to the type of the output.
 
 /**
- * Creates the logic of an expression; its arguments are the identifiers. An output of type T fires when the result becomes true.
- * `step` throws when the expression fails, or when its result is no value of the type (NaN, infinite). The output stays then.
+ * Creates the logic of an expression; its arguments are the identifiers. An output of type T fires when the result becomes true. `step`
+ * throws if the expression fails, or if its result is no value of the type (NaN, infinite). The output then stays the same.
  */
 function createComputation(expression: Expression, identifiers: readonly string[], type: ValueType): Logic {
   const outputs: Value[] = [false];
@@ -158,18 +158,17 @@ function createComputation(expression: Expression, identifiers: readonly string[
   };
 }
 
-// The names that outputs of a Virtual Core can read: its inputs, its outputs, and the further parameters of blocks
-// (`lamp/elapsed`). In an expression a name is written as an identifier: every character that is no letter, digit or _
-// becomes _.
+// The names that outputs of a virtual core can read: its inputs, its outputs, and the additional parameters of blocks (`lamp/elapsed`). In an
+// expression a name is written as an identifier: `_` replaces each character that is no letter, digit or `_`.
 
-/** What a name stands for: an input, or a parameter of the output that gives it. */
+/** What a name stands for: an input, or a parameter of an output. */
 interface Source {
-  /** Undefined: the address of the input is a mistake, so its type is not known. */
+  /** Undefined: the address of the input is wrong, so its type is unknown. */
   readonly type: ValueType | undefined;
   readonly output: string | undefined;
 }
 
-/** The parameters of an output: its own first, then the further ones of its block. */
+/** Returns the parameters of an output: the output itself first, then the additional ones of its block. */
 export function parametersOf(name: string, output: Output): ParameterDeclaration[] {
   const types = output.block === undefined ? { '': output.type } : blockTypes[output.block]!.outputs;
   return Object.entries(types).map(([suffix, type]) => ({ id: `${name}${suffix}`, type, access: 'read-only' }));
@@ -203,12 +202,12 @@ class Names {
     return [...this.#namesOfIdentifier.keys()];
   }
 
-  /** The names that an identifier of an expression may stand for; if there are several, the expression is a mistake. */
+  /** Returns the names that an identifier of an expression may stand for; if there are several, the expression is wrong. */
   namesOf(identifier: string): readonly string[] {
     return this.#namesOfIdentifier.get(identifier) ?? [];
   }
 
-  /** The known names that an output reads; none if its expression has bad syntax. */
+  /** Returns the known names that an output reads; none if the syntax of its expression is wrong. */
   readBy(outputName: string): readonly string[] {
     let reads = this.#reads.get(outputName);
     if (reads === undefined) {
@@ -218,7 +217,7 @@ class Names {
     return reads;
   }
 
-  /** The outputs that an output reads. */
+  /** Returns the outputs that an output reads. */
   outputsReadBy(outputName: string): string[] {
     return this.readBy(outputName).flatMap((name) => this.#sources.get(name)!.output ?? []);
   }
@@ -252,7 +251,7 @@ class Names {
   }
 }
 
-/** Tells which inputs a parameter depends on, directly or through other outputs. */
+/** Returns the inputs that a parameter depends on, directly or through other outputs. */
 export function followInputs(settings: CoreSettings): (parameterId: string) => Set<string> {
   let names: Names | undefined;
   return (parameterId) => {

@@ -1,4 +1,4 @@
-// The settings of a Virtual Core: its inputs, and its outputs, each of which is an expression or a function block.
+// The settings of a virtual core: its inputs, and its outputs, each of which is an expression or a function block.
 
 import { z } from 'zod';
 import { expressionSchema } from '../../expression/regex-pattern.ts';
@@ -8,10 +8,7 @@ import { type ValueType, valueTypes } from '../../model/value.ts';
 import { blockTypes } from './blocks/blocks.ts';
 import { maxRanks } from './core-engine.ts';
 
-/**
- * How many outputs a core may have: so one evaluation, with the further parameters of blocks, fits into a turn (131,072
- * writes).
- */
+/** The maximum number of outputs. One evaluation, including the additional parameters of blocks, fits into a turn (131,072 writes). */
 const maxOutputs = maxRanks;
 const maxInputs = 32_768;
 
@@ -22,7 +19,7 @@ export interface ExpressionOutput {
   readonly expression: string;
 }
 
-/** `{block: 'TOF', in: 'mic-open', pt: 2000}`; a text is a name, anything else a literal. */
+/** `{block: 'TOF', in: 'mic-open', pt: 2000}`; a text is a name, any other value a literal. */
 export interface BlockOutput {
   readonly block: string;
   readonly [argument: string]: string | number | boolean;
@@ -36,7 +33,7 @@ const expressionOutput = z.strictObject({
   expression: z
     .string({ error: 'an expression in text' })
     .meta(expressionSchema)
-    .describe('Computes the output; in a name each character but letters, digits and _ is written _'),
+    .describe('Computes the output; in a name, write _ for each character other than letters, digits and _'),
 });
 
 const blockOutputs = Object.entries(blockTypes).map(([name, block]) =>
@@ -66,7 +63,7 @@ export const settingsSchema = z.strictObject({
   )
     .refine((inputs) => Object.keys(inputs).length <= maxInputs, { error: `expected at most ${maxInputs} inputs` })
     .default({})
-    .describe('What the core listens to: name → address'),
+    .describe('The parameters that the core listens to: name → address'),
   outputs: record(z.string(), output, { error: 'an object of outputs by name' })
     .refine((outputs) => Object.keys(outputs).length <= maxOutputs, { error: `expected at most ${maxOutputs} outputs` })
     .default({})

@@ -1,6 +1,6 @@
-// Virtual Core: logic without code (D-25). Its parameters are computed from inputs and from each other, by expressions and by the
-// function blocks of IEC 61131-3, once per turn. An output is set once everything that it reads is known, and keeps its last
-// value when it cannot be computed.
+// Virtual Core: logic without code (D-25). Its parameters are computed from inputs and from each other, by expressions and by the function
+// blocks of IEC 61131-3, once per turn. An output is set once everything that it reads is known, and keeps its last value if it cannot be
+// computed.
 import { Observable, type SchedulerLike, type Subscriber, Subscription } from 'rxjs';
 import { explainFailure } from '../../expression/expression.ts';
 import { messageOf } from '../../model/error.ts';
@@ -69,10 +69,9 @@ function runCore(context: ConnectionContext<CoreSettings>, subscriber: Subscribe
   return running;
 }
 
-// Has the memory of a core outlive the hub, where there is a store: latches, counters, edges, and timers with the time of day at
-// which they began.
+// Lets the memory of a core outlive the hub, if there is a store: latches, counters, edges, and timers with the time of day at which they began.
 
-/** Recalls what the units remembered when the hub ended, and tells from now on what they remember. */
+/** Restores what the units remembered when the hub ended, and from now on reports what they remember. */
 function keepMemory(units: readonly Unit[], settings: CoreSettings, memory: Memory, now: number): void {
   const forgotten = new Set(memory.recalled.keys());
   for (const unit of units) {
@@ -94,13 +93,13 @@ function keepMemory(units: readonly Unit[], settings: CoreSettings, memory: Memo
   for (const name of forgotten) memory.changed(name, () => undefined);
 }
 
-/** What an output is: one that has become another block remembers nothing of the one before. */
+/** Returns the kind of an output: an output with another block than before does not restore its memory. */
 function kindOf({ outputs }: CoreSettings, name: string): string {
   const output = outputs[name]!;
   return output.block ?? (output as { type: string }).type;
 }
 
-/** The memory, if it is of such a block. */
+/** Returns the memory if it fits the kind. */
 function readMemory(data: unknown, kind: string, fresh: Remembered): Remembered | undefined {
   const { kind: its, outputs, edges, startedAt, ptMs } = (data ?? {}) as Partial<Remembered> & { kind?: string };
   const isOne =
@@ -123,8 +122,7 @@ function withTimes({ startedAt, ...others }: Remembered, convert: (time: number)
   return { ...others, startedAt: startedAt === undefined ? undefined : convert(startedAt) };
 }
 
-// A clock that stands still until all connections and rules have started, so that no time that was recalled is over before they
-// listen.
+// A clock that stands still until all connections and rules have started, so that no restored time ends before they listen.
 
 function createStartClock(scheduler: SchedulerLike, running: Subscription): () => number {
   const startedAt = scheduler.now();

@@ -4,14 +4,14 @@ import { HubError } from '../../model/error.ts';
 
 export interface Encoding {
   readonly name: string;
-  /** Matches the characters that it cannot hold; left out: it holds all of them. */
+  /** Matches the characters that it lacks; left out: it has all of them. */
   readonly missing?: RegExp;
   encode(text: string): Uint8Array;
-  /** Errors: any, when the bytes are not of this encoding. A byte order mark stays in the text. */
+  /** Errors: any, if the bytes are not in this encoding. A byte order mark stays in the text. */
   decode(bytes: Buffer): string;
 }
 
-/** A template as text, and the encoding in which its file is written; mistakes show the name. */
+/** A template as text, and the encoding of its file; errors show the name. */
 export interface TemplateSource {
   readonly name: string;
   readonly text: string;
@@ -56,13 +56,13 @@ const byName = new Map([
   ['UTF-16', utf16le],
 ]);
 
-/** Reads a template from a text. Without a declaration it is UTF-8. Errors: `cannot-start`. */
+/** Reads a template from a text. The default encoding is UTF-8. Errors: `cannot-start`. */
 export function sourceOfText(name: string, text: string): TemplateSource {
   const declared = declaredName(text);
   return { name, ...withByteOrderMark(text, encodingOf(name, declared), declared) };
 }
 
-/** Reads a template from the bytes of a file. Errors: `cannot-start`, also when declaration and bytes disagree. */
+/** Reads a template from the bytes of a file. Errors: `cannot-start`, also if declaration and bytes disagree. */
 export function sourceOfBytes(name: string, bytes: Buffer): TemplateSource {
   const declared = declaredName(bytes.toString('latin1').replaceAll('\0', ''));
   const expected = encodingOf(name, declared);
@@ -71,9 +71,9 @@ export function sourceOfBytes(name: string, bytes: Buffer): TemplateSource {
     if (encoding?.name.startsWith(declared ?? ''))
       return { name, ...withByteOrderMark(encoding.decode(bytes), encoding, declared) };
   } catch {
-    // These bytes are not what they are declared to be: see below.
+    // The bytes do not match the declaration: see below.
   }
-  throw new HubError('cannot-start', `${name}: expected its bytes to be ${declared ?? utf8.name}, they are not`);
+  throw new HubError('cannot-start', `${name}: expected bytes in ${declared ?? utf8.name}, got others`);
 }
 
 function declaredName(text: string): string | undefined {
@@ -87,7 +87,7 @@ function encodingOf(name: string, declared = utf8.name): Encoding {
   throw new HubError('cannot-start', `${name}: expected one of the encodings ${known}, got "${declared}"`);
 }
 
-/** The encoding that a byte order mark, or the zero bytes around the first `<`, tell; undefined: there are none. */
+/** Returns the encoding that a byte order mark, or the zero bytes around the first `<`, indicate; undefined: there are none. */
 function encodingBySignature(bytes: Buffer): Encoding | undefined {
   switch (bytes.subarray(0, 2).toString('hex')) {
     case 'efbb':

@@ -1,4 +1,4 @@
-// Replaces a file as a whole: whoever reads it sees the old file or the new one, never half of either.
+// Replaces a file atomically: a reader sees the old file or the new one, never a part of either.
 
 import { randomBytes } from 'node:crypto';
 import { open, readdir, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
@@ -7,17 +7,17 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { getSystemErrorMessage } from 'node:util';
 import { messageOf } from '../../model/error.ts';
 
-/** A replacement takes milliseconds. So a file beside the target that is this old was left behind. */
+/** A replacement takes milliseconds, so a temporary file of this age was left behind. */
 export const leftoverAgeMs = 60_000;
-/** The clock may have been set: what seems so old is left behind if it is still there after this time. */
+/** The clock may have been set, so an old file counts as left behind only if it still exists after this time. */
 const confirmMs = 500;
 
 const tempPattern = /^[0-9a-f]{12}\.part$/;
 
 /**
- * Writes the bytes to a new file beside the target, forces them to the disk and renames the file. An existing file keeps its mode,
- * and its owner where the system allows. A symbolic link stays, and the file that it points to is replaced. Errors: one sentence
- * with path and reason, the same each time; the target is untouched then, and nothing is left behind.
+ * Writes the bytes to a new file beside the target, forces them to disk and renames the file. An existing file keeps its mode, and its
+ * owner if the system permits. A symbolic link stays, and its target is replaced. Errors: one sentence with path and reason, the same each
+ * time; the target is then unchanged, and no other file is left behind.
  */
 export async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
   let temp: string | undefined;
@@ -30,7 +30,7 @@ export async function replaceFile(path: string, bytes: Uint8Array): Promise<void
     try {
       await file.writeFile(bytes);
       if (before) {
-        await file.chown(before.uid, before.gid).catch(() => {}); // for the administrator alone
+        await file.chown(before.uid, before.gid).catch(() => {}); // only root may do this
         await file.chmod(before.mode & 0o7777);
       }
       await file.sync();
@@ -45,8 +45,8 @@ export async function replaceFile(path: string, bytes: Uint8Array): Promise<void
 }
 
 /**
- * Removes files that a crash in the middle of a replacement has left beside the target, once they are old: a younger one may be the
- * replacement that another hub is making. Errors: as `replaceFile`.
+ * Removes files that a crash during a replacement has left beside the target, once they are old: a newer one may be the replacement of
+ * another hub. Errors: as `replaceFile`.
  */
 export async function removeLeftovers(path: string): Promise<void> {
   try {
@@ -66,7 +66,7 @@ export async function removeLeftovers(path: string): Promise<void> {
   }
 }
 
-/** Why the system refused, without the paths of its own message: `no such file or directory (ENOENT)`. */
+/** Returns why the system refused, without the paths of its own message: `no such file or directory (ENOENT)`. */
 export function reasonOf(error: unknown): string {
   const { code, errno } = error as NodeJS.ErrnoException;
   return errno === undefined ? messageOf(error) : `${getSystemErrorMessage(errno)} (${code})`;
@@ -76,7 +76,7 @@ function tempPrefix(target: string): string {
   return join(dirname(target), `.${basename(target)}.`);
 }
 
-/** Where a path leads, through links also to what does not exist yet. */
+/** Returns the target of a path through symbolic links; it need not exist. */
 async function followLinks(path: string): Promise<string> {
   try {
     return await realpath(path);

@@ -28,7 +28,7 @@ const pathSetting = z.string({ error: 'the path of a file' }).min(1, { error: 't
 
 const settingsSchema = z
   .strictObject({
-    filename: pathSetting.describe('The file that is written; relative to the folder of the flow file'),
+    filename: pathSetting.describe('The file to write; relative to the folder of the flow file'),
     template: z
       .string({ error: 'an XML document with placeholders $Name' })
       .max(maxTemplateLength, { error: `an XML document of at most ${maxTemplateLength} characters` })
@@ -36,7 +36,7 @@ const settingsSchema = z
       .describe('The XML document; $Name in text, CDATA and attribute values is replaced; &#36; writes a literal $'),
     templateFile: pathSetting
       .optional()
-      .describe('Instead of template: the file that holds it; relative to the folder of the flow file'),
+      .describe('Instead of template: the file that contains it; relative to the folder of the flow file'),
   })
   .refine(({ template, templateFile }) => (template === undefined) !== (templateFile === undefined), {
     error: 'expected exactly one of template and templateFile',
@@ -73,11 +73,11 @@ export const xmlFileOutput = defineConnectionType({
       );
       const save = async () => {
         if (!isSet)
-          await removeLeftovers(path); // what was restored is in the file already
+          await removeLeftovers(path); // the file already has the restored values
         else await replaceFile(path, template.encoding.encode(fillTemplate(template, values)));
       };
       const sweep$ = timer(leftoverAgeMs, scheduler).pipe(
-        concatMap(() => removeLeftovers(path)), // a crash right before this start has left younger ones
+        concatMap(() => removeLeftovers(path)), // a crash just before this start may have left newer ones
         catchError(() => EMPTY),
         ignoreElements(),
       );
@@ -96,7 +96,7 @@ function readTemplate({ template, templateFile }: XmlSettings, resolvePath: Reso
   return parseTemplate(sourceOfBytes(path, readTemplateFile(path)));
 }
 
-/** At load a template that cannot be read must not stop the hub; the connection says so when it starts. */
+/** An unreadable template must not stop the hub when it loads; the connection reports it when it starts. */
 function readTemplateIfAny(settings: XmlSettings, resolvePath: ResolvePath): Template | undefined {
   try {
     return readTemplate(settings, resolvePath);
@@ -116,26 +116,26 @@ function readTemplateFile(path: string): Buffer {
   }
 }
 
-/** Errors: `cannot-start`, for a placeholder that a template has got since the flow file was loaded: nobody can set it. */
+/** Errors: `cannot-start` for a placeholder that is new since the flow file was loaded: nobody can set it. */
 function inboxOf({ inbox }: ConnectionContext<XmlSettings>, name: string): Observable<Value> {
   try {
     return inbox(name);
   } catch (error) {
-    const message = `the template has $${name}, which it did not have when the flow file was loaded: load it again`;
+    const message = `the template has $${name}, which is new since the flow file was loaded: reload the flow file`;
     throw new HubError('cannot-start', message, { cause: error });
   }
 }
 
-// Keeps the disk equal to the newest state. One save runs at a time. Those that are asked for meanwhile become one, and one
-// that has failed is tried again until it succeeds.
+// Keeps the file equal to the newest state. One save runs at a time. Further requests become one save, and a failed save is repeated until it
+// succeeds.
 
 const backoffTimes = { firstMs: 500, longestMs: 5000 };
 
 interface KeepSavedOptions {
-  /** Saves the state as it is when called. */
+  /** Saves the current state. */
   save(): Promise<void>;
   readonly scheduler: SchedulerLike;
-  /** Gets the save under way when unsubscribed, followed by one more if the newest state is not saved. */
+  /** Gets the current save on unsubscribe, followed by another one if the newest state is not saved. */
   finish(work: Promise<unknown>): void;
 }
 
@@ -176,7 +176,7 @@ export function keepSaved(changes$: Observable<unknown>, options: KeepSavedOptio
   });
 }
 
-/** At once where there is no pause. */
+/** Emits after a pause; at once if it is 0. */
 function after(pauseMs: number, scheduler: SchedulerLike): Observable<unknown> {
   return pauseMs === 0 ? of(undefined) : timer(pauseMs, scheduler);
 }

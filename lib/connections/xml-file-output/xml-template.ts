@@ -1,4 +1,4 @@
-// The template of an XML file, once it is parsed, and how it is filled with values.
+// A parsed template of an XML file, and how values fill it.
 import { SaxesParser } from 'saxes';
 import { parameterIdMistake } from '../../model/address.ts';
 import { HubError, messageOf } from '../../model/error.ts';
@@ -6,32 +6,31 @@ import { type Doctype, findDoctype } from './doctype/doctype.ts';
 import { lineAndColumn, Mistake } from './doctype/doctype-declarations.ts';
 import type { Encoding, TemplateSource } from './encoding.ts';
 
-/** The longest template, in bytes of a file or UTF-16 code units of a setting. */
+/** The maximum length of a template, in bytes of a file or UTF-16 code units of a setting. */
 export const maxTemplateLength = 2 ** 20;
-/** The longest file, in UTF-16 code units; libxml2, the strictest reader we know, refuses a text of 10 MB. */
+/** The maximum length of the file, in UTF-16 code units; libxml2, the strictest reader we know, refuses a text of 10 MB. */
 export const maxFileLength = 2 ** 21;
 
 export interface Template {
-  /** The names of the placeholders, each once, in the order in which they first appear. */
+  /** The names of the placeholders, each once, in the order of their first use. */
   readonly names: readonly string[];
   readonly encoding: Encoding;
   /** The whole text: literals, and stretches with placeholders. */
   readonly pieces: readonly (string | Stretch)[];
 }
 
-/** Text of one context, `["a ", "Title", " b"]`: literals at even places, names of placeholders at odd ones. */
+/** Text of one context, `["a ", "Title", " b"]`: literals at even indexes, names of placeholders at odd ones. */
 interface Stretch {
   readonly context: Context;
   readonly parts: readonly string[];
 }
 
-/** Fills a template; a placeholder without a value is the empty string. Errors: any, when the file would be too long. */
+/** Fills a template; a placeholder without a value becomes empty. Errors: the file would be too long. */
 export function fillTemplate({ pieces, encoding }: Template, values: ReadonlyMap<string, string>): string {
   let length = 0;
   const count = (text: string) => {
     length += text.length;
-    if (length > maxFileLength)
-      throw new Error(`expected a file of at most ${maxFileLength} characters, it grew longer`);
+    if (length > maxFileLength) throw new Error(`expected a file of at most ${maxFileLength} characters, got more`);
     return text;
   };
   return pieces
@@ -46,18 +45,18 @@ export function fillTemplate({ pieces, encoding }: Template, values: ReadonlyMap
     .join('');
 }
 
-// Escapes values so that a parser reads back what was set, whatever it was (XML 1.0 sections 2.2, 2.4, 2.7, 2.11 and 3.3.3). Each
-// context is ended by other characters, and a parser changes other white space in it.
+// Escapes values so that a parser reads back what was set (XML 1.0 sections 2.2, 2.4, 2.7, 2.11 and 3.3.3). Each context ends with other
+// characters, and a parser changes other white space in it.
 
-/** Where a placeholder stands: in text, in a CDATA section, or in an attribute value between these quotes. */
+/** The context of a placeholder: text, a CDATA section, or an attribute value in these quotes. */
 type Context = 'text' | 'cdata' | '"' | "'";
 
-/** The characters that XML 1.0 cannot carry, not even as references; lone surrogates are among them. */
+/** The characters that XML 1.0 cannot contain, not even as references; lone surrogates are among them. */
 const forbidden = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu;
 
 const special = { text: /[&<>\r]/g, '"': /[&<>"\t\n\r]/g, "'": /[&<>'\t\n\r]/g };
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-/** Stands for a carriage return in CDATA until the section is whole; neither templates nor values can hold it. */
+/** Stands for a carriage return in CDATA until the section is complete; neither templates nor values can contain it. */
 const returnMark = '\0';
 
 /** Escapes one value for its context; forbidden characters become U+FFFD. */
@@ -68,8 +67,8 @@ function escapeValue(context: Context, value: string): string {
 }
 
 /**
- * Finishes a whole stretch of one context whose values are escaped. Where literals and values meet no `]]>` may arise. A character
- * that the encoding cannot hold becomes a reference; CDATA knows no references, so the section is closed around it.
+ * Completes a stretch of one context whose values are escaped. Where literals and values meet, no `]]>` may arise. A character that the
+ * encoding lacks becomes a reference. CDATA knows no references, so the section is closed around it.
  */
 function escapeStretch(context: Context, stretch: string, missing: RegExp | undefined): string {
   let escaped = stretch;
@@ -102,40 +101,40 @@ const nameSource = '[\\p{L}\\p{Nd}][\\p{L}\\p{M}\\p{Nd}]*';
 const placeholder = new RegExp(`\\$(${nameSource})`, 'u');
 const wholeName = new RegExp(`^${nameSource}$`, 'u');
 
-/** Whether a text could be the name of a placeholder: letters and digits of any script. */
+/** Whether a text is a valid name of a placeholder: letters and digits of any script. */
 export function isPlaceholderName(text: string): boolean {
   return wholeName.test(text);
 }
 
 /**
- * Parses a template. Placeholders count in text, CDATA and attribute values, but not in the declaration of a namespace. Errors:
- * `cannot-start`, with line and column: `template:3:7: unclosed tag: b`.
+ * Parses a template. Placeholders count in text, CDATA and attribute values, but not in namespace declarations. Errors: `cannot-start`,
+ * with line and column: `template:3:7: unclosed tag: b`.
  */
 export function parseTemplate(source: TemplateSource): Template {
   return new TemplateParser(source).parse();
 }
 
-/** Follows saxes through a template: each of its events says what the text up to its position is. */
+/** Follows saxes through a template: each event describes the text up to its position. */
 class TemplateParser {
   readonly #source: TemplateSource;
   readonly #saxes: SaxesParser<{ xmlns: true; fileName: string }>;
   readonly #pieces: (string | Stretch)[] = [];
   readonly #names = new Set<string>();
   #doctype: Doctype | undefined;
-  /** Where the text begins that belongs to no piece yet. */
+  /** Where the text begins that is in no piece yet. */
   #start = 0;
 
   constructor(source: TemplateSource) {
     this.#source = source;
     this.#saxes = new SaxesParser({ xmlns: true, fileName: source.name });
-    // Its own table of entities has the names of Object.prototype as well.
+    // The table of saxes inherits the names of Object.prototype.
     Object.assign(Object.setPrototypeOf(this.#saxes.ENTITIES, null), predefinedEntities);
     this.#followMarkup();
     this.#followValues();
     this.#saxes.on('error', (error) => this.#explain(error));
   }
 
-  /** To be called once. */
+  /** Call this once. */
   parse(): Template {
     const { name, text, encoding } = this.#source;
     try {
@@ -208,7 +207,7 @@ class TemplateParser {
     this.#start = end;
   }
 
-  /** Errors: always; says of an entity what a template may have instead. */
+  /** Errors: always; for an entity, the message lists what a template may contain. */
   #explain(error: Error): never {
     if (!error.message.endsWith(undefinedEntity)) throw error;
     const { text } = this.#source;
@@ -221,7 +220,7 @@ class TemplateParser {
     );
   }
 
-  /** Errors: always, with the line and column that have been reached. */
+  /** Errors: always, with the current line and column. */
   #fail(message: string): never {
     throw this.#saxes.makeError(message);
   }

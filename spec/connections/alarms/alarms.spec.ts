@@ -189,7 +189,7 @@ const mistakes: [alarms: object, mistake: RegExp][] = [
     /delay: expected integer 0\.\.2147483647 \(ms\) or a duration such as "1m30s", got "10 s"/,
   ],
   [{ a: { when: 'desk/a', priority: 0 } }, /priority: expected integer 1\.\.9, got 0/],
-  [{ all: { when: 'desk/a' } }, /alarms\.all: expected another name than "all": all\/… is of all alarms together/],
+  [{ all: { when: 'desk/a' } }, /alarms\.all: expected another name than "all": all\/… is reserved for the totals/],
   [
     { a: { when: 'desk/a' }, 'a/active': { when: 'desk/a' }, 'a/b': { when: 'desk/a' } },
     /alarms\["a\/active"\]: expected another name than "a\/active": it is a parameter of the alarm "a"$/,

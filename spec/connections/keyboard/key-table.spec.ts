@@ -40,23 +40,23 @@ test('names are unique, and only media and volume keys have a hyphen', (t) => {
 });
 
 test('every key of uiohook-napi is in the table, by its code', (t) => {
-  const heard = new Set(keys.flatMap(({ heardAs }) => heardAs));
+  const heard = new Set(keys.flatMap(({ detectedAs }) => detectedAs));
   for (const [name, code] of Object.entries(UiohookKey)) t.true(heard.has(code), name);
 });
 
 test('every code of the table is one of uiohook-napi or of its C library, and means one key', async (t) => {
   const known = new Set([...(await headerCodes()), ...Object.values(UiohookKey)]);
   t.true(known.size > 100);
-  const codes = keys.filter(({ name }) => !eitherSide.has(name)).flatMap(({ heardAs }) => heardAs);
+  const codes = keys.filter(({ name }) => !eitherSide.has(name)).flatMap(({ detectedAs }) => detectedAs);
   for (const code of codes) t.true(known.has(code), code.toString(16));
   t.is(new Set(codes).size, codes.length);
 });
 
 test('letters, digits and function keys are heard as the keys of the same name', (t) => {
   for (const [name, code] of Object.entries(UiohookKey))
-    if (/^([A-Z]|\d|F\d+)$/.test(name)) t.deepEqual(keyByName.get(name.toLowerCase())?.heardAs, [code], name);
+    if (/^([A-Z]|\d|F\d+)$/.test(name)) t.deepEqual(keyByName.get(name.toLowerCase())?.detectedAs, [code], name);
   for (let digit = 0; digit < 10; digit++)
-    t.true(keyByName.get(`numpad${digit}`)?.heardAs.includes(UiohookKey[`Numpad${digit}`]!), `${digit}`);
+    t.true(keyByName.get(`numpad${digit}`)?.detectedAs.includes(UiohookKey[`Numpad${digit}`]!), `${digit}`);
 });
 
 test('every key of nut-js is in the table, and each name of the table is one of its own', (t) => {
@@ -69,7 +69,7 @@ test('every key of nut-js is in the table, and each name of the table is one of 
 test('a modifier without side is its two sides, and presses the left one', (t) => {
   for (const [name, [left, right]] of eitherSide) {
     const [either, l, r] = [name, left!, right!].map((key) => keyByName.get(key)!);
-    t.deepEqual(either!.heardAs, [...l!.heardAs, ...r!.heardAs]);
+    t.deepEqual(either!.detectedAs, [...l!.detectedAs, ...r!.detectedAs]);
     t.is(either!.pressedAs, l!.pressedAs);
   }
 });

@@ -94,7 +94,7 @@ test.serial(
     await state(connection, 'running');
     const none = (key: string) => `the keyboard layout has no key "${key}"`;
     const lost = [
-      `warn: input/ctrl-a cannot be heard: ${none('a')}`,
+      `warn: input/ctrl-a cannot be detected: ${none('a')}`,
       `warn: output/ctrl-z cannot be pressed: ${none('z')}`,
     ];
     t.deepEqual(logged(connection), lost);
@@ -104,7 +104,7 @@ test.serial(
     await x.setxkbmap('fr');
     await eventually(() => logged(connection).length === 5);
     t.deepEqual(logged(connection).slice(3), [
-      'info: input/ctrl-a can be heard again',
+      'info: input/ctrl-a can be detected again',
       'info: output/ctrl-z can be pressed again',
     ]);
     await x.xdotool('key', `ctrl+${lower}`, 'key', `ctrl+${upper}`);
@@ -202,7 +202,7 @@ test.serial('two names on one key are said', async (t) => {
   const connection = startKeyboard(t, { inputKeys: ['6-minus'], outputKeys: ['minus-6'] });
   await state(connection, 'running');
   t.deepEqual(logged(connection), [
-    'warn: input/6-minus cannot be heard: the keyboard layout has "6" and "minus" on one key',
+    'warn: input/6-minus cannot be detected: the keyboard layout has "6" and "minus" on one key',
     'warn: output/minus-6 cannot be pressed: the keyboard layout has "minus" and "6" on one key',
   ]);
   await x.setxkbmap('us');

@@ -54,24 +54,21 @@ const wrong: readonly (readonly [subset: string, message: string])[] = [
     '<!ATTLIST a b CDATA ¦IMPLIED>',
     'expected #REQUIRED, #IMPLIED, #FIXED or a text in quotes, got "IMPLIED>]>" (string)',
   ],
-  ['<!ATTLIST a b CDATA "x¦<">', 'expected no "<" in the value of an attribute: it is written &lt;'],
-  ['<!ATTLIST a b CDATA "x¦& ">', 'expected a reference such as &amp; or &#38;, got "&" (to be written &amp;)'],
+  ['<!ATTLIST a b CDATA "x¦<">', 'expected no "<" in the value of an attribute: write &lt;'],
+  ['<!ATTLIST a b CDATA "x¦& ">', 'expected a reference such as &amp; or &#38;, got "&" (write &amp;)'],
   ['<!ATTLIST a b CDATA "¦&#8;">', 'expected a character of XML, got &#8;'],
-  ['<!ATTLIST a b CDATA "¦&c;">', 'expected an entity that is declared before, got &c;'],
-  [
-    '<!ENTITY c SYSTEM "d"><!ATTLIST a b CDATA "¦&c;">',
-    'expected an entity whose text stands in the template, got &c;',
-  ],
+  ['<!ATTLIST a b CDATA "¦&c;">', 'expected an entity that is declared earlier, got &c;'],
+  ['<!ENTITY c SYSTEM "d"><!ATTLIST a b CDATA "¦&c;">', 'expected an entity whose text is in the template, got &c;'],
   [
     '<!ENTITY c "&#60;"><!ATTLIST a b CDATA "¦&c;">',
-    'in &c;: expected no "<" in the value of an attribute: it is written &lt;',
+    'in &c;: expected no "<" in the value of an attribute: write &lt;',
   ],
   [
     '<!ENTITY c "&d;"><!ENTITY d "&c;"><!ATTLIST a b CDATA "¦&c;">',
     'in &c;: in &d;: expected no entity that refers to itself, got &c;',
   ],
-  ['<!ENTITY b "100 ¦%">', 'expected no "%" in the value of an entity: it is written &#37;'],
-  ['<!ENTITY b "¦%c;">', 'expected no "%" in the value of an entity: it is written &#37;'],
+  ['<!ENTITY b "100 ¦%">', 'expected no "%" in the value of an entity: write &#37;'],
+  ['<!ENTITY b "¦%c;">', 'expected no "%" in the value of an entity: write &#37;'],
   ['<!ENTITY b "¦&#xD800;">', 'expected a character of XML, got &#xD800;'],
   ['<!ENTITY b ¦c>', 'expected a text in quotes, SYSTEM or PUBLIC, got "c>]>" (string)'],
   ['<!ENTITY ¦b:c "">', 'expected a name without a colon, got "b:c \\"\\">]>" (string)'],
@@ -81,10 +78,10 @@ const wrong: readonly (readonly [subset: string, message: string])[] = [
   ['<!NOTATION b ¦"c">', 'expected SYSTEM or PUBLIC, got "\\"c\\">]>" (string)'],
   ['<!ELEMENT ¦%b; ANY>', 'expected a name, got "%b; ANY>]>" (string)'],
   ['¦<![INCLUDE[]]>', 'expected a declaration or "]", got "<![INCLUDE[]" (string)'],
-  ['¦%b; <!ENTITY % b "">', 'expected an entity that is declared before, got %b;'],
+  ['¦%b; <!ENTITY % b "">', 'expected an entity that is declared earlier, got %b;'],
   [
     '<!ENTITY % d "">%d;<!ATTLIST a b CDATA "¦&c;"><!ENTITY c "">',
-    'expected an entity that is declared before, got &c;',
+    'expected an entity that is declared earlier, got &c;',
   ],
   ['<!ENTITY % b "<!ELEMENT a">\n ¦%b;', 'in %b;: expected white space, got the end'],
   ['<!ENTITY % b "&#37;b;">¦%b;', 'in %b;: expected no entity that refers to itself, got %b;'],
@@ -100,7 +97,7 @@ test('in a document that stands alone nothing is declared elsewhere', (t) => {
   for (const subset of ['%b;', '%c; <!ATTLIST a b CDATA "&b;">', '<!ATTLIST a b CDATA "&b;">']) {
     const text = `<!DOCTYPE a SYSTEM "x" [<!ENTITY % c SYSTEM "c">${subset}]>`;
     t.notThrows(() => read(text));
-    t.throws(() => read(text, true), { message: /^expected an entity that is declared before, got [%&]b;$/ });
+    t.throws(() => read(text, true), { message: /^expected an entity that is declared earlier, got [%&]b;$/ });
   }
 });
 
@@ -122,7 +119,7 @@ test('what grows without end or goes too deep is refused at once', (t) => {
     ['&', '<!ATTLIST a b CDATA "&e99;">'],
   ] as const) {
     const deep = `<!DOCTYPE a [${chain(99, sign, '')} ${use}]>`;
-    t.throws(() => read(deep), { message: new RegExp(`expected entities at most ${maxDepth} within each other`) });
+    t.throws(() => read(deep), { message: new RegExp(`expected entities nested at most ${maxDepth} deep`) });
   }
   const groups = '('.repeat(100_000);
   t.notThrows(() => read(`<!DOCTYPE a [<!ELEMENT a ${groups}b${groups.replaceAll('(', ')')}>]>`));

@@ -176,7 +176,7 @@ test('the bytes of a template file have to be what it declares', (t) => {
     [Buffer.from(declaring('UTF-8'), 'utf16le'), 'UTF-8'],
     [Buffer.from(`\ufeff${declaring('ISO-8859-1')}`), 'ISO-8859-1'],
   ] as const)
-    t.throws(() => of(bytes), { message: `file: expected its bytes to be ${declared}, they are not` });
+    t.throws(() => of(bytes), { message: `file: expected bytes in ${declared}, got others` });
 });
 
 test('a file grows no longer than its limit', (t) => {

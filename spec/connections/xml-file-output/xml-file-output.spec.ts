@@ -162,7 +162,7 @@ test('a template file with placeholders that the load has not seen fails its con
   scheduler.flush();
   t.like(statusOf(hub, 'onair'), {
     state: 'failed',
-    reason: 'the template has $Lamp, which it did not have when the flow file was loaded: load it again',
+    reason: 'the template has $Lamp, which is new since the flow file was loaded: reload the flow file',
   });
 });
 

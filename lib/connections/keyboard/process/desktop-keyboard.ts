@@ -1,26 +1,26 @@
-// The keyboard of this machine: an X server, or by two libraries, as the platform has it.
+// The keyboard of this machine: an X server, or two libraries, depending on the platform.
 import { env, platform } from 'node:process';
 import { messageOf } from '../../../model/error.ts';
 import { eitherSide, keyByName, keys, physicalKeys, type Side, supportOf } from '../key-table.ts';
 import type { KeyListener, Presser } from './hotkeys.ts';
 import { Layout } from './x11/keyboard-layout.ts';
-import { hearRawKeys, openXTest } from './x11/raw-keys.ts';
+import { listenToRawKeys, openXTest } from './x11/raw-keys.ts';
 import { XServer } from './x11/x-server.ts';
 
 export interface Keyboard {
-  /** Errors: one sentence, when keys cannot be pressed. */
+  /** Errors: one sentence, if keys cannot be pressed. */
   openPresser(): Promise<Presser>;
-  /** Errors: one sentence, when keys cannot be heard. */
-  hear(listener: KeyListener): Promise<void>;
-  /** Why a combination cannot be heard or pressed now; empty: it can. */
+  /** Errors: one sentence, if keys cannot be detected. */
+  listen(listener: KeyListener): Promise<void>;
+  /** Returns why a combination cannot be detected or pressed now; empty: it can. */
   whyNot(names: readonly string[], side: Side): string;
-  /** Calls back whenever names may stand on other keys. */
+  /** Calls `changed` whenever names may have moved to other keys. */
   onChange(changed: () => void): void;
   /** Resolves when the keyboard is gone, with the reason. */
   readonly ended: Promise<Error>;
 }
 
-/** Opens the X server that DISPLAY names, or what Windows and macOS have. Errors: one sentence. */
+/** Opens the X server of DISPLAY, or the libraries on Windows and macOS. Errors: one sentence. */
 export async function openKeyboard(opening: (display: string) => Promise<void>): Promise<Keyboard> {
   if (platform === 'win32' || platform === 'darwin') return byLibraries;
   const display = env.DISPLAY;
@@ -30,7 +30,7 @@ export async function openKeyboard(opening: (display: string) => Promise<void>):
   const layout = await Layout.open(server);
   return {
     openPresser: () => openXTest(server, layout),
-    hear: (listener) => hearRawKeys(server, layout, listener),
+    listen: (listener) => listenToRawKeys(server, layout, listener),
     whyNot: (names, side) => whyNotIn(layout, names, side),
     onChange: (changed) => {
       layout.changed = changed;
@@ -41,22 +41,22 @@ export async function openKeyboard(opening: (display: string) => Promise<void>):
 
 const byLibraries: Keyboard = {
   openPresser: openNutJs,
-  hear: hearByLibrary,
+  listen: listenByLibrary,
   whyNot: (names, side) => {
     const foreign = names.find((name) => supportOf(name, side) === 'only under X11');
-    return foreign === undefined ? '' : `the key "${foreign}" is one of X11 only`;
+    return foreign === undefined ? '' : `the key "${foreign}" works only under X11`;
   },
   onChange: () => {},
   ended: new Promise(() => {}),
 };
 
-/** A hotkey takes either side of a modifier. Two names on one key can neither be heard nor pressed as two. */
+/** A hotkey accepts either side of a modifier. Two names on one key can be neither detected nor pressed as two. */
 function whyNotIn(layout: Layout, names: readonly string[], side: Side): string {
   const owners = new Map<number, string>();
   for (const name of names) {
     const codes =
       side === 'input'
-        ? physicalKeys(name).flatMap((key) => layout.heardAs(key))
+        ? physicalKeys(name).flatMap((key) => layout.detectedAs(key))
         : [layout.pressedFor(name)].filter((code) => code !== undefined);
     if (codes.length === 0) return `the keyboard layout has no key "${name}"`;
     const other = codes.map((code) => owners.get(code)).find((owner) => owner !== undefined);
@@ -66,7 +66,7 @@ function whyNotIn(layout: Layout, names: readonly string[], side: Side): string 
   return '';
 }
 
-// What the operator reads when an optional package is not there.
+// Errors of missing optional packages.
 
 /** Errors: always. */
 function missing(library: string): (error: unknown) => never {
@@ -75,11 +75,11 @@ function missing(library: string): (error: unknown) => never {
   };
 }
 
-// Presses keys on Windows and macOS, where the code of a key in nut-js names the same key in every layout.
+// Presses keys on Windows and macOS, where a code of nut-js is the same key in every layout.
 
 const library = '@nut-tree-fork/nut-js';
 
-/** Errors: one sentence, when the optional package is not there. */
+/** Errors: one sentence, if the optional package is missing. */
 export async function openNutJs(): Promise<Presser> {
   const { keyboard, Key, providerRegistry } = await import('@nut-tree-fork/nut-js').catch(missing(library));
   keyboard.config.autoDelayMs = 0;
@@ -87,20 +87,20 @@ export async function openNutJs(): Promise<Presser> {
   return {
     find: async (names) => names.map((name) => Key[keyByName.get(name)?.pressedAs as keyof typeof Key]),
     press: async (code) => void (await keyboard.pressKey(code)),
-    // It errs for a key that it does not know, and has not pressed.
+    // It rejects for an unknown key, which it has not pressed.
     release: async (code) => void (await keyboard.releaseKey(code).catch(() => {})),
   };
 }
 
-// Hears keys on Windows and macOS, by uiohook-napi: it has one code for each key, and one name for each code.
+// Detects keys on Windows and macOS with uiohook-napi, which has one code for each key, and one name for each code.
 
-/** Errors: one sentence, when the optional package is not there. */
-async function hearByLibrary(listener: KeyListener): Promise<void> {
+/** Errors: one sentence, if the optional package is missing. */
+async function listenByLibrary(listener: KeyListener): Promise<void> {
   const { uIOhook } = await import('uiohook-napi').catch(missing('uiohook-napi'));
   const rows = keys.filter(({ name }) => !eitherSide.has(name));
-  const namesOfCode = new Map(rows.flatMap(({ heardAs, name }) => heardAs.map((code) => [code, [name]])));
-  // A key of the pad has two codes, and may be pressed with one and released with the other.
-  const firstCodes = new Map(rows.flatMap(({ heardAs }) => heardAs.map((code) => [code, heardAs[0]!])));
+  const namesOfCode = new Map(rows.flatMap(({ detectedAs, name }) => detectedAs.map((code) => [code, [name]])));
+  // A numpad key has two codes, and may be pressed with one and released with the other.
+  const firstCodes = new Map(rows.flatMap(({ detectedAs }) => detectedAs.map((code) => [code, detectedAs[0]!])));
   uIOhook.on('keydown', ({ keycode }) =>
     listener.down(firstCodes.get(keycode) ?? keycode, namesOfCode.get(keycode) ?? []),
   );

@@ -1,27 +1,27 @@
-// Decides which hotkey fires when (D-10): once, when the first of its keys is released after all of them were down together, with
-// exactly its modifiers. It is pure: key downs and key ups go in, hotkeys come out.
+// Decides when a hotkey fires (D-10): once, when the first of its keys is released after all of them were down together, with exactly its
+// modifiers. It is pure: key downs and key ups go in, hotkeys come out.
 
 import { setTimeout } from 'node:timers/promises';
 import { messageOf } from '../../../model/error.ts';
 import { modifiers, physicalKeys } from '../key-table.ts';
 
-/** Hears keys by their codes; `names` are all that the key bears as it goes down, of modifiers with their side. */
+/** Receives keys by code; `names` are all names of the key when it goes down, of modifiers with their side. */
 export interface KeyListener {
   down(code: number, names: readonly string[]): void;
   up(code: number): void;
 }
 
 interface Hotkey {
-  /** The keys of the combination, each with the physical keys that stand for it. */
+  /** The keys of the combination, each with the physical keys that it stands for. */
   readonly places: readonly (readonly string[])[];
   readonly keys: ReadonlySet<string>;
   readonly isModifiersOnly: boolean;
 }
 
 /**
- * Follows a keyboard. Keys have their names of the key table, left and right apart (`lctrl`), and keep those that they went down
- * with. A hotkey is armed when the last of its keys goes down while no other modifier is held. Another modifier disarms it:
- * releasing shift first does not turn ctrl+shift+F1 into ctrl+F1. A hotkey of modifiers alone is disarmed by any other key.
+ * Follows a keyboard. Keys have the names of the key table, left and right distinguished (`lctrl`), and keep the names that they had when
+ * they went down. A hotkey is armed when the last of its keys goes down while no other modifier is held. Another modifier disarms it:
+ * releasing shift first does not turn ctrl+shift+F1 into ctrl+F1. A hotkey of only modifiers is disarmed by any other key.
  */
 export class Hotkeys {
   readonly #hotkeys: readonly Hotkey[];
@@ -37,7 +37,7 @@ export class Hotkeys {
     });
   }
 
-  /** A key goes down, which may bear several names; a repeat of a held key changes nothing. */
+  /** Handles a key that goes down, with all its names; a repeat of a held key changes nothing. */
   down(code: number, names: readonly string[]): void {
     if (this.#held.has(code)) return;
     this.#held.set(code, names);
@@ -49,7 +49,7 @@ export class Hotkeys {
     }
   }
 
-  /** A key goes up; returns which hotkeys fire, as places in the list of combinations. */
+  /** Handles a key that goes up; returns the hotkeys that fire, as positions in the list of combinations. */
   up(code: number): number[] {
     const names = this.#held.get(code) ?? [];
     this.#held.delete(code);
@@ -70,25 +70,22 @@ function isOf({ keys }: Hotkey, names: readonly string[]): boolean {
   return names.some((name) => keys.has(name));
 }
 
-// Presses and releases keys by their codes, and whole combinations, of which no key stays down.
+// Presses and releases keys by code, and whole combinations, after which no key stays down.
 
-/** The pause between two key events. A combination of two keys takes about 20 ms, so that programs that poll notice it. */
+/** The pause between two key events. A combination of two keys takes about 20 ms, long enough for programs that poll. */
 const keyDelayMs = 5;
 
 export interface Presser {
-  /**
-   * Finds the codes of keys; a code stays the same when the layout changes. Errors: one sentence, for a key that is not
-   * there.
-   */
+  /** Returns the codes of keys; a code stays the same when the layout changes. Errors: one sentence, for a missing key. */
   find(names: readonly string[]): Promise<readonly number[]>;
   press(code: number): Promise<void>;
-  /** Releases a key; one that is not down stays as it is. */
+  /** Releases a key; does nothing if it is not down. */
   release(code: number): Promise<void>;
 }
 
 /**
- * Presses the keys first to last and releases them in reverse. Resolves when no key is down, with why one of them could not be
- * pressed, or with an empty text. Errors: when one could not be released.
+ * Presses the keys first to last and releases them in reverse. Resolves when no key is down, with the reason if one of them could not be
+ * pressed, or with an empty text. Errors: a key could not be released.
  */
 export async function pressCombination(presser: Presser, codes: readonly number[]): Promise<string> {
   const down: number[] = [];

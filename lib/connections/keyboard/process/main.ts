@@ -1,5 +1,5 @@
-// The program of the keyboard's own process. The libraries of some platforms are native code, which may end the process at once; the
-// hub survives that. The process lives as long as its channel to the hub.
+// The program of the keyboard process. The libraries of some platforms are native code that may crash the process; the hub survives that. The
+// process lives as long as its channel to the hub.
 
 import { messageOf } from '../../../model/error.ts';
 import type { Side } from '../key-table.ts';
@@ -14,16 +14,16 @@ process.on('message', (message: ToProcess) => {
   work = work.then(() => ('listen' in message ? start(message) : press(message.press))).catch(giveUp);
 });
 process.on('disconnect', () => void work.then(() => process.exit()));
-// These signals end the hub, and this process ends after it: it has keys to release.
+// These signals end the hub. This process ends after it, because it has to release keys.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const) process.on(signal, () => {});
 
 async function start({ listen, press: toPress, release }: Extract<ToProcess, { listen: unknown }>): Promise<void> {
   const keyboard = await openKeyboard((opening) => sendToHub({ opening }));
-  keyboard.ended.then(giveUp); // also without hotkeys: it notices when the display goes away
+  keyboard.ended.then(giveUp); // needed even without hotkeys: it detects when the display goes away
   if (toPress.length > 0 || release.length > 0) presser = await keyboard.openPresser();
   for (const code of release) await presser?.release(code);
   const hotkeys = new Hotkeys(listen);
-  await keyboard.hear({
+  await keyboard.listen({
     down: (code, names) => hotkeys.down(code, names),
     up: (code) => {
       for (const fired of hotkeys.up(code)) sendToHub({ fired });
@@ -36,7 +36,7 @@ async function start({ listen, press: toPress, release }: Extract<ToProcess, { l
   await sendToHub({ ready: true });
 }
 
-/** The combinations that cannot be heard or pressed with the keyboard as it is, by their places. */
+/** Returns the combinations that cannot be detected or pressed with the current layout, by position. */
 function unusable(keyboard: Keyboard, combinations: readonly (readonly string[])[], side: Side) {
   const all = combinations.map((names, place) => ({ side, place, reason: keyboard.whyNot(names, side) }));
   return all.filter(({ reason }) => reason !== '');

@@ -1,28 +1,24 @@
-// The table of function blocks: which arguments each takes, which parameters it gives, and the logic behind it. Settings,
-// checks and parameters follow from this table.
+// The table of function blocks: the arguments, parameters and logic of each. Settings, checks and parameters are derived from this table.
 import { z } from 'zod';
 import { longestDurationMs, parseDurationMs } from '../../../model/time/duration.ts';
 import type { Value, ValueType } from '../../../model/value.ts';
 import { type Logic, type Remembered, RisingEdge } from './logic.ts';
 
-// The timers of IEC 61131-3: TON, TOF and TP, each with Q and the elapsed time. They are exact to the millisecond of the
-// clock. The elapsed time is told at the start, every 100 ms while it runs, and at the end, so that it floods nobody. A new
-// `pt` counts at once, from the same start; it is held within 0..2^31−1.
+// The timers of IEC 61131-3: TON, TOF and TP, each with Q and the elapsed time. They are exact to the millisecond of the clock. The elapsed
+// time changes at the start, every 100 ms while the timer runs, and at the end, which limits the number of changes. A new `pt` applies at
+// once, from the same start; it is limited to 0..2^31−1.
 
-/** The steps in which a running timer tells its elapsed time. */
+/** The steps of the elapsed time of a running timer. */
 const elapsedGridMs = 100;
 
-/** TON: `in`, `pt` → on once `in` has been true for pt, off when `in` is. Then elapsed returns to 0. */
+/** TON: `in`, `pt` → on once `in` has been true for pt, off when `in` is false. Then elapsed returns to 0. */
 const createTon = (): Logic =>
   createTimer((watch, isIn, ptMs, now) => {
     if (!isIn) return watch.clear(false);
     if (!watch.q && watch.hasRun(ptMs, now)) watch.end(true, ptMs);
   });
 
-/**
- * TOF: `in`, `pt` → on when `in` is, off once `in` has been false for pt. If `in` is false at first, it is off and no time
- * runs.
- */
+/** TOF: `in`, `pt` → on when `in` is true, off once `in` has been false for pt. If `in` is false at first, it is off and no time runs. */
 const createTof = (): Logic =>
   createTimer((watch, isIn, ptMs, now) => {
     if (isIn) return watch.clear(true);
@@ -69,7 +65,7 @@ function createTimer(step: TimerStep, edge = new RisingEdge()): Logic {
   };
 }
 
-/** Q, and the time that has run since somebody first asked for it. */
+/** Q, and the time since it was started. */
 class Stopwatch {
   readonly outputs: [boolean, number] = [false, 0];
   wakeAt = Infinity;
@@ -93,14 +89,11 @@ class Stopwatch {
     this.#startedAt = undefined;
   }
 
-  /**
-   * Starts if it does not run yet, and tells whether pt is over. If it is not, it asks to be woken when there is more to
-   * tell.
-   */
+  /** Starts if it is not running, and returns whether pt is over. If not, it asks to be woken at the next step of the elapsed time. */
   hasRun(ptMs: number, now: number): boolean {
     this.#startedAt ??= now;
     this.#ptMs = ptMs;
-    const elapsedMs = Math.round((now - this.#startedAt) * 1000) / 1000; // whole microseconds: 0.3 − 0.1 is not 0.2
+    const elapsedMs = Math.round((now - this.#startedAt) * 1000) / 1000; // rounded to microseconds: 0.3 − 0.1 is not 0.2
     if (elapsedMs >= ptMs) return true;
     const reportedMs = Math.floor(elapsedMs / elapsedGridMs) * elapsedGridMs;
     this.outputs[1] = reportedMs;
@@ -113,7 +106,7 @@ class Stopwatch {
     return { outputs: [...this.outputs], startedAt: this.#startedAt, ptMs };
   }
 
-  /** A time that is over by now has a millisecond left: what its end leads to listens by then. */
+  /** A time that is already over gets another millisecond, until the rules that follow its end listen. */
   recall({ outputs: [q, elapsedMs], startedAt, ptMs = 0 }: Remembered, now: number): void {
     this.outputs[0] = q as boolean;
     this.outputs[1] = elapsedMs as number;
@@ -121,7 +114,7 @@ class Stopwatch {
   }
 }
 
-// The function blocks of IEC 61131-3 that remember one bit (SR, RS) or see an edge (R_TRIG, F_TRIG).
+// The function blocks of IEC 61131-3 that remember one bit (SR, RS) or detect an edge (R_TRIG, F_TRIG).
 
 /** SR: `set`, `reset` → Q; set wins. Q is off before the first set. */
 const createSr = (): Logic => createLatch((set, reset, q) => set || (q && !reset));
@@ -166,7 +159,7 @@ function createEdgeTrigger(read: (value: boolean) => boolean): Logic {
   };
 }
 
-/** What an argument has to be: a literal within bounds, or the name of something that has one of the types. */
+/** The valid values of an argument: a literal within bounds, or the name of a value with one of the types. */
 export interface ArgumentKind {
   readonly types: readonly ValueType[];
   readonly expected: string;
@@ -178,9 +171,9 @@ export interface ArgumentKind {
 
 interface BlockType {
   readonly arguments: Readonly<Record<string, ArgumentKind>>;
-  /** Arguments that may be left out; then they are false. */
+  /** Arguments that may be left out; they are then false. */
   readonly optional: readonly string[];
-  /** The type of each parameter, by what its ID adds to the name of the output; '' is the output itself. */
+  /** The type of each parameter, by the suffix that its ID adds to the name of the output; '' is the output itself. */
   readonly outputs: Readonly<Record<string, ValueType>>;
   create(): Logic;
 }
@@ -235,13 +228,13 @@ function integerArgument(least: number, most: number, unit = ''): ArgumentKind {
   };
 }
 
-/** The schema accepts literals that are out of bounds: they are found together with wrong names and types. */
+/** The schema accepts literals that are out of bounds. They are reported together with wrong names and types. */
 function describeKind(expected: string, literal: z.ZodType): { expected: string; schema: z.ZodType } {
   return { expected, schema: z.union([literal, z.string()], { error: expected }).describe(expected) };
 }
 
-// The counters of IEC 61131-3: CTU, CTD and CTUD. They count rising edges, and stop at ±(2^53−1), the bounds of an integer
-// parameter. A reset goes before a load, and a load before counting. An edge up and an edge down at the same time cancel out.
+// The counters of IEC 61131-3: CTU, CTD and CTUD. They count rising edges, and stop at ±(2^53−1), the bounds of an integer parameter. A reset
+// takes precedence over a load, and a load over counting. An edge up and an edge down at the same time cancel out.
 
 const most = Number.MAX_SAFE_INTEGER;
 
@@ -276,7 +269,7 @@ function createCtud(): Logic {
   });
 }
 
-/** Creates a counter from how it finds its next outputs; the count is the second of them. */
+/** Creates a counter from a function that returns its next outputs; the count is the second of them. */
 function createCounter(
   edges: readonly RisingEdge[],
   next: (count: number, values: readonly Value[]) => readonly Value[],
@@ -298,7 +291,7 @@ function createCounter(
   };
 }
 
-/** Keeps a count an integer within the bounds. */
+/** Limits a count to integers within the bounds. */
 function saturate(count: number): number {
   return Math.max(-most, Math.min(most, Math.trunc(count))) + 0; // never -0
 }

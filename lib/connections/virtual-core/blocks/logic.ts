@@ -1,4 +1,4 @@
-// What function blocks and computed outputs have in common: values go in, values come out, and each has a memory of its own.
+// The common interface of function blocks and computed outputs: values go in, values come out, and each has its own memory.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import type { Value } from '../../../model/value.ts';
@@ -10,27 +10,27 @@ export interface Logic {
   /** When to step again even if no value changes, in milliseconds of the clock; Infinity: never. */
   readonly wakeAt: number;
   /**
-   * Computes the outputs from the arguments, all of which are known, and the present time. Throws when there is no result. The list
-   * is good for this call, and may be longer than there are arguments.
+   * Computes the outputs from the arguments, all of which are known, and the current time. Throws if there is no result. The list is valid
+   * during this call, and may be longer than the number of arguments.
    */
   step(values: readonly Value[], now: number): void;
-  /** Gives its memory as data; left out: it has none. */
+  /** Returns its memory as data; left out: it has none. */
   remember?(): Remembered;
-  /** Takes over the memory of an earlier run, before the first step. A time that is over by now ends right after the start. */
+  /** Restores the memory of an earlier run, before the first step. A time that is already over ends right after the start. */
   recall?(remembered: Remembered, now: number): void;
 }
 
-/** The memory of a piece of logic; times are of the clock that drives it. */
+/** The memory of a piece of logic; times are on the clock that drives it. */
 export interface Remembered {
   readonly outputs: readonly Value[];
-  /** For each input whose edges count, whether it was false. */
+  /** For each input with edges, whether it was false. */
   readonly edges: readonly boolean[];
-  /** When the time that runs began, and how long it is to run; undefined: none runs. */
+  /** When the running time began, and how long it runs; undefined: none runs. */
   readonly startedAt?: number | undefined;
   readonly ptMs?: number | undefined;
 }
 
-/** Tells whether a value has just become true. The first value is never an edge. */
+/** Detects whether a value has just become true. The first value is never an edge. */
 export class RisingEdge {
   wasFalse = false;
 
@@ -41,10 +41,10 @@ export class RisingEdge {
   }
 }
 
-// Rings once, at the moment to which it was set last.
+// Rings once, at the time to which it was set last.
 
 interface Alarm {
-  /** Sets it to a time of the scheduler, in place of the one before; Infinity: it does not ring. */
+  /** Sets it to a time of the scheduler, which replaces the previous one; Infinity: it does not ring. */
   setTo(time: number): void;
   clear(): void;
 }
@@ -58,7 +58,7 @@ export function createAlarm(scheduler: SchedulerLike, ring: () => void): Alarm {
       action.unsubscribe();
       dueAt = time;
       if (time === Infinity) return;
-      const delayMs = Math.max(0, Math.ceil(time - scheduler.now())); // clocks wake in whole milliseconds, never early
+      const delayMs = Math.max(0, Math.ceil(time - scheduler.now())); // timers have whole milliseconds and must not be early
       action = scheduler.schedule(() => {
         dueAt = Infinity;
         ring();

@@ -1,10 +1,10 @@
-// Reads the markup declarations of an internal subset (XML 1.0 sections 3.2, 3.3, 4.2 and 4.7). They have to be well-formed;
-// whether they are valid does not matter. Numbers in brackets are those of the productions.
+// Reads the markup declarations of an internal subset (XML 1.0 sections 3.2, 3.3, 4.2 and 4.7). They have to be well-formed, but need not be
+// valid. Numbers in brackets are those of the productions.
 import { describe } from '../../../model/error.ts';
 
 // Reads a text from left to right, token by token (XML 1.0, fifth edition; numbers in brackets are those of its productions).
 
-/** Why a text is not XML, and at which place of it. */
+/** Why a text is not XML, and at which position. */
 export class Mistake extends Error {
   readonly at: number;
 
@@ -14,7 +14,7 @@ export class Mistake extends Error {
   }
 }
 
-/** A place as saxes tells it, `3:14`: lines count from 1, and the column includes the character at the place. */
+/** Formats a position like saxes, `3:14`: lines count from 1, and the column includes the character at the position. */
 export function lineAndColumn(text: string, at: number): string {
   const lines = text.slice(0, at).split(/\r\n|\r|\n/);
   return `${lines.length}:${[...lines.at(-1)!].length + 1}`;
@@ -26,11 +26,11 @@ const nameRest = `${nameStart}\\-.0-9\\xB7\\u{300}-\\u{36F}\\u{203F}-\\u{2040}`;
 /** NCName of Namespaces in XML [4], as the source of a regular expression. */
 const simpleName = `[${nameStart}][${nameRest}]*`;
 
-/** The tokens, each with the words for what was expected. A name of Namespaces in XML has no colon, or one between two names. */
+/** The tokens, each with its name for errors. A name of Namespaces in XML has no colon, or one between two names. */
 export const tokens = {
   /** [3] */
   space: token('white space', '[ \\t\\r\\n]+'),
-  /** The name of an entity, a notation, or what a processing instruction is for. */
+  /** The name of an entity or notation, or the target of a processing instruction. */
   simpleName: token('a name without a colon', `${simpleName}(?![:${nameRest}])`),
   /** QName of Namespaces in XML [7]: the name of an element or attribute. */
   name: token('a name', `${simpleName}(?::${simpleName})?(?![:${nameRest}])`),
@@ -43,7 +43,7 @@ export const tokens = {
     'a public identifier in quotes',
     "\"[ \\r\\na-zA-Z0-9\\-'()+,./:=?;!*#@$_%]*\"|'[ \\r\\na-zA-Z0-9\\-()+,./:=?;!*#@$_%]*'",
   ),
-  /** [9], [10]: any text in quotes; what it may hold is read from it. */
+  /** [9], [10]: any text in quotes; its content is checked later. */
   literal: token('a text in quotes', '"[^"]*"|\'[^\']*\''),
 } as const;
 
@@ -67,27 +67,27 @@ export class Scanner {
     return this.at >= this.text.length;
   }
 
-  /** Takes this text if it comes next; tells whether it did. */
+  /** Takes this text if it comes next; returns whether it did. */
   skip(literal: string): boolean {
     if (!this.text.startsWith(literal, this.at)) return false;
     this.at += literal.length;
     return true;
   }
 
-  /** Takes the one of these texts that comes next, if any does. If one begins with another, the longer one has to stand first. */
+  /** Takes the one of these texts that comes next, if any. A text that begins with another one has to precede it in the list. */
   skipOne<Literal extends string>(literals: readonly Literal[]): Literal | undefined {
     return literals.find((literal) => this.skip(literal));
   }
 
-  /** Takes white space, if there is any. */
+  /** Takes white space; returns whether there was any. */
   space(): boolean {
     return this.take(tokens.space) !== undefined;
   }
 
-  /** Goes on to the next place of this text. Errors: `Mistake`, when there is none. */
+  /** Moves to the next occurrence of this text. Errors: `Mistake` if there is none. */
   skipTo(literal: string): void {
     const found = this.text.indexOf(literal, this.at);
-    if (found < 0) throw new Mistake(this.at, `expected "${literal}" somewhere behind this`);
+    if (found < 0) throw new Mistake(this.at, `expected "${literal}" later in the text`);
     this.at = found;
   }
 
@@ -98,13 +98,13 @@ export class Scanner {
     return taken;
   }
 
-  /** Errors: `Mistake`, when something else comes next. */
+  /** Errors: `Mistake` if something else comes next. */
   expect(wanted: Token | string): string {
     if (typeof wanted === 'string') return this.skip(wanted) ? wanted : this.fail(`"${wanted}"`);
     return this.take(wanted) ?? this.fail(wanted.what);
   }
 
-  /** Errors: `Mistake`, always: `expected a name, got ">"`. */
+  /** Errors: always a `Mistake`: `expected a name, got ">"`. */
   fail(expected: string): never {
     const next = this.text.slice(this.at, this.at + shownCharacters).split(/[\r\n]/)[0];
     throw new Mistake(this.at, `expected ${expected}, got ${this.isAtEnd ? 'the end' : describe(next)}`);
@@ -146,7 +146,7 @@ function readMixed(scanner: Scanner): void {
   else scanner.skip('*');
 }
 
-/** [47] to [50]: `(` was read. Each open group keeps the separator that it began with. */
+/** [47] to [50]: `(` was read. Each open group keeps its first separator. */
 function readChildren(scanner: Scanner): void {
   const groups: { separator: string | undefined }[] = [{ separator: undefined }];
   for (;;) {
@@ -249,7 +249,7 @@ export function readNotation(scanner: Scanner): void {
   endDeclaration(scanner);
 }
 
-/** [75], or [83] for a notation, where the system identifier may be left out. Returns whether there is one. */
+/** [75], or [83] for a notation, where the system identifier may be left out. Returns whether there is an ID. */
 export function readExternalId(scanner: Scanner, isOfNotation = false): boolean {
   const keyword = scanner.skipOne(['SYSTEM', 'PUBLIC']);
   if (keyword === undefined) return false;
@@ -270,13 +270,13 @@ function endDeclaration(scanner: Scanner): void {
   scanner.expect('>');
 }
 
-// The entities that an internal subset declares, and the references to them within it (XML 1.0 section 4.1). It holds the
-// constraints Entity Declared, Parsed Entity, No Recursion, No External Entity References and No < in Attribute Values.
+// The entities that an internal subset declares, and the references to them within it (XML 1.0 section 4.1). It checks the constraints Entity
+// Declared, Parsed Entity, No Recursion, No External Entity References and No < in Attribute Values.
 
-/** How deep entities may stand within entities. */
+/** How deep entities may be nested. */
 export const maxDepth = 20;
 
-/** An entity: internal, with its replacement text; or in a file of its own, which is not read, as text or as other data. */
+/** An entity: internal, with its replacement text; or external, in a file that is not read, as text or as other data. */
 type Entity = { readonly value: string } | 'external' | 'unparsed';
 
 const predefined = ['amp', 'lt', 'gt', 'apos', 'quot'];
@@ -284,12 +284,12 @@ const predefined = ['amp', 'lt', 'gt', 'apos', 'quot'];
 export class Entities {
   readonly #parameters = new Map<string, Entity>();
   readonly #generals = new Map<string, Entity>();
-  /** Entities that have been found good for the value of an attribute. */
+  /** Entities that are known to be valid in an attribute value. */
   readonly #checked = new Set(predefined);
-  /** Whether entities may be declared in something that is not read. */
+  /** Whether entities may be declared in a file that is not read. */
   #mayBeElsewhere = false;
 
-  /** The names of the general entities; a template must not use them even so. */
+  /** The names of the general entities. A template must not use them even if they are declared. */
   get names(): ReadonlySet<string> {
     return new Set(this.#generals.keys());
   }
@@ -300,17 +300,17 @@ export class Entities {
     if (!entities.has(name)) entities.set(name, entity);
   }
 
-  /** From here on entities may be used that are not declared here. */
+  /** From here on, entities may be used that are not declared here. */
   open(): void {
     this.#mayBeElsewhere = true;
   }
 
-  /** Finds a parameter entity; undefined: it may be declared elsewhere. Errors: `Mistake`, when it cannot be. */
+  /** Returns a parameter entity; undefined: it may be declared elsewhere. Errors: `Mistake` if it cannot be. */
   parameter(name: string, at: number): Entity | undefined {
     return this.#known(this.#parameters.get(name), `%${name};`, at);
   }
 
-  /** Checks the default value of an attribute, which begins at a place of the text. Errors: `Mistake`. */
+  /** Checks the default value of an attribute, which begins at a position in the text. Errors: `Mistake`. */
   checkAttribute(value: string, at: number, through: readonly string[] = []): void {
     for (const part of readReferences(value, at, 'attribute'))
       if (part.kind === 'entity' && !this.#checked.has(part.name)) this.#check(part.name, at, through);
@@ -320,7 +320,7 @@ export class Entities {
     const entity = this.#known(this.#generals.get(name), `&${name};`, at);
     checkDepth(through, name, at, `&${name};`);
     if (typeof entity === 'string')
-      throw new Mistake(at, `expected an entity whose text stands in the template, got &${name};`);
+      throw new Mistake(at, `expected an entity whose text is in the template, got &${name};`);
     if (entity !== undefined)
       try {
         this.checkAttribute(entity.value, 0, [...through, name]);
@@ -332,30 +332,30 @@ export class Entities {
 
   #known(entity: Entity | undefined, written: string, at: number): Entity | undefined {
     if (entity !== undefined || this.#mayBeElsewhere) return entity;
-    throw new Mistake(at, `expected an entity that is declared before, got ${written}`);
+    throw new Mistake(at, `expected an entity that is declared earlier, got ${written}`);
   }
 }
 
-/** The constraint No Recursion, and the bound. Errors: `Mistake`. */
+/** Checks the constraint No Recursion, and the depth. Errors: `Mistake`. */
 export function checkDepth(through: readonly string[], name: string, at: number, written: string): void {
   if (through.includes(name)) throw new Mistake(at, `expected no entity that refers to itself, got ${written}`);
   if (through.length >= maxDepth)
-    throw new Mistake(at, `expected entities at most ${maxDepth} within each other, got ${written}`);
+    throw new Mistake(at, `expected entities nested at most ${maxDepth} deep, got ${written}`);
 }
 
 // Reads the references in values of entities and attributes (XML 1.0 section 4.1), and replaces them (section 4.4).
 
-/** A part of a value: text, the character of a reference by number, or a reference to an entity. */
+/** A part of a value: text, the character of a numeric reference, or a reference to an entity. */
 type Part =
   | { readonly kind: 'text' | 'character'; readonly text: string }
   | { readonly kind: 'entity'; readonly text: string; readonly name: string };
 
-/** A reference [66], [68]: by number, decimal or hexadecimal, or by the name of an entity. */
+/** A reference [66], [68]: numeric, decimal or hexadecimal, or by the name of an entity. */
 const reference = new RegExp(`&(?:#(\\d+)|#x([\\da-fA-F]+)|(${simpleName}));`, 'uy');
 
 /**
- * Reads the value of an entity [9] or of an attribute [10]. It begins at the place `at`, which mistakes tell. The value of an entity
- * has no `%`: references to parameter entities may stand there in external subsets only.
+ * Reads the value of an entity [9] or of an attribute [10], which begins at position `at` for errors. The value of an entity contains no `%`:
+ * references to parameter entities are valid there only in external subsets.
  */
 function readReferences(value: string, at: number, what: 'entity' | 'attribute'): Part[] {
   const parts: Part[] = [];
@@ -370,7 +370,7 @@ function readReferences(value: string, at: number, what: 'entity' | 'attribute')
     reference.lastIndex = found;
     const [text, decimal, hexadecimal, name] = reference.exec(value) ?? [];
     if (text === undefined)
-      throw new Mistake(at + found, 'expected a reference such as &amp; or &#38;, got "&" (to be written &amp;)');
+      throw new Mistake(at + found, 'expected a reference such as &amp; or &#38;, got "&" (write &amp;)');
     start = found + text.length;
     if (name !== undefined) parts.push({ kind: 'entity', text, name });
     else parts.push({ kind: 'character', text: characterOf(text, decimal, hexadecimal, at + found) });
@@ -378,11 +378,11 @@ function readReferences(value: string, at: number, what: 'entity' | 'attribute')
 }
 
 const mistakes = {
-  '<': 'expected no "<" in the value of an attribute: it is written &lt;',
-  '%': 'expected no "%" in the value of an entity: it is written &#37;',
+  '<': 'expected no "<" in the value of an attribute: write &lt;',
+  '%': 'expected no "%" in the value of an entity: write &#37;',
 };
 
-/** The replacement text of an entity (section 4.5): references by number are replaced, references to entities stay. */
+/** Returns the replacement text of an entity (section 4.5): numeric references are replaced, references to entities stay. */
 function entityValue(parts: readonly Part[]): string {
   return parts.map(({ text }) => text).join('');
 }
@@ -390,7 +390,7 @@ function entityValue(parts: readonly Part[]): string {
 /** Matches a character that is no Char [2]. */
 const forbidden = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/u;
 
-/** The constraint Legal Character. */
+/** Checks the constraint Legal Character. */
 function characterOf(text: string, decimal: string | undefined, hexadecimal: string | undefined, at: number): string {
   const code = decimal === undefined ? Number.parseInt(hexadecimal!, 16) : Number.parseInt(decimal, 10);
   const isCharacter = code <= 0x10ffff && !forbidden.test(String.fromCodePoint(code));

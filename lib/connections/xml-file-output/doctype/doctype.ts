@@ -1,5 +1,5 @@
-// Reads the document type declaration of a template (XML 1.0 section 2.8). Readers of the file refuse a declaration that is not
-// well-formed, its internal subset included, and saxes does not look at it. Other files that it names are not read.
+// Reads the document type declaration of a template (XML 1.0 section 2.8). Readers of the file refuse a malformed declaration, including its
+// internal subset, and saxes does not check it. Other files that it names are not read.
 
 import {
   checkDepth,
@@ -14,17 +14,17 @@ import {
   tokens,
 } from './doctype-declarations.ts';
 
-/** How much text the parameter entities of a subset may give in all, in UTF-16 code units, however often they are used. */
+/** The maximum length of all used parameter entities of a subset, in UTF-16 code units, counted at each use. */
 export const maxParameterText = 2 ** 20;
 
 export interface Doctype {
-  /** The place after it. */
+  /** The position after it. */
   readonly end: number;
   /** The names of the entities that it declares. */
   readonly entities: ReadonlySet<string>;
 }
 
-/** What may stand before the declaration; the parser of the whole document judges it. */
+/** What may precede the declaration; the parser of the whole document checks it. */
 const prolog = /^\ufeff?(?:[ \t\r\n]+|<\?[\s\S]*?\?>|<!--[\s\S]*?-->)*/;
 const standalone = /^\ufeff?<\?xml\s[^>]*\sstandalone\s*=\s*["']yes["']/;
 
@@ -35,7 +35,7 @@ export function findDoctype(text: string): Doctype | undefined {
   return readDoctype(text, before.length, standalone.test(before));
 }
 
-/** Reads the declaration that begins at a place of the text [28]. Errors: `Mistake`. */
+/** Reads the declaration at a position in the text [28]. Errors: `Mistake`. */
 export function readDoctype(text: string, start: number, isStandalone: boolean): Doctype {
   const scanner = new Scanner(text, start);
   const subset = new Subset(isStandalone);
@@ -62,12 +62,12 @@ class Subset {
     this.#isStandalone = isStandalone;
   }
 
-  /** Something is not read from here on, and may declare entities; for a document that stands alone it may not. */
+  /** Notes that a file is not read, which may declare entities, unless the document stands alone. */
   open(): void {
     if (!this.#isStandalone) this.entities.open();
   }
 
-  /** [28b], up to its `]`; [31] for the text of a parameter entity that stands between declarations. */
+  /** [28b], up to its `]`; [31] for the text of a parameter entity between declarations. */
   read(scanner: Scanner, through: readonly string[] = []): void {
     for (;;) {
       scanner.space();
@@ -84,7 +84,7 @@ class Subset {
     }
   }
 
-  /** [69]: an internal entity is read in its place; it holds whole declarations (the constraint PE Between Declarations). */
+  /** [69]: an internal entity is read in place; it contains whole declarations (the constraint PE Between Declarations). */
   #readParameter(scanner: Scanner, at: number, through: readonly string[]): void {
     const name = scanner.expect(tokens.simpleName);
     scanner.expect(';');

@@ -1,9 +1,9 @@
-// What stands on the keys of an X server, in the names of the key table: by the layout that is active now (X Keyboard Extension,
-// protocol 1.0). Hotkeys and presses look here, so that a name means the same key for both.
+// The keyboard layout of an X server, in the names of the key table: which key has which name in the active layout (X Keyboard Extension,
+// protocol 1.0). Hotkeys and presses both use it, so a name means the same key for both.
 import { functionKeycodes, intlBackslash, keysyms } from './keysyms.ts';
 import type { XServer } from './x-server.ts';
 
-const without = 'it is not known what stands on a key';
+const without = 'the names of the keys are unknown';
 const request = { use: 0, selectEvents: 1, getState: 4, getMap: 8 } as const;
 /** Codes of events, in the second byte of each event of the extension. */
 const event = { newKeyboard: 0, map: 1, state: 2 } as const;
@@ -12,27 +12,27 @@ const allMapParts = 0xff;
 const keySyms = 0x02;
 const mapHeadBytes = 40;
 const keyHeadBytes = 8;
-/** A key of another layout than the active one counts only if that has no key of the name. */
+/** A key in an inactive layout counts only if the active layout has no key with the name. */
 const otherLayout = 1000;
 
-/** The keysyms of one key: those of each layout, each in the order of its shifts. */
+/** The keysyms of one key: those of each layout, in the order of the shift levels. */
 interface KeySyms {
   readonly keycode: number;
   readonly layouts: readonly (readonly number[])[];
-  /** What to take of a key that has fewer layouts than there are. */
+  /** How to choose a layout if the key has fewer layouts than there are. */
   readonly outOfRange: number;
 }
 
 export class Layout {
   readonly #server: XServer;
   readonly #opcode: number;
-  /** Hears that names may stand on other keys. */
+  /** Called when names may have moved to other keys. */
   changed: () => void = () => {};
   #keys: readonly KeySyms[] = [];
   #active = 0;
   #reading: Promise<void> | undefined;
   #isOutdated = false;
-  /** The keys that bear a name. */
+  /** The keys with a name. */
   #keycodes: ReadonlyMap<string, readonly number[]> = new Map();
   #names: ReadonlyMap<number, readonly string[]> = new Map();
 
@@ -41,7 +41,7 @@ export class Layout {
     this.#opcode = opcode;
   }
 
-  /** Reads the layout of a server, and follows it from then on. Errors: one sentence, when the server has no XKEYBOARD. */
+  /** Reads the layout of a server, and follows its changes. Errors: one sentence, if the server has no XKEYBOARD. */
   static async open(server: XServer): Promise<Layout> {
     const { opcode, firstEvent } = await server.extension('XKEYBOARD', without);
     await server.ask(Buffer.from([opcode, request.use, 0, 0, 1, 0, 0, 0]));
@@ -52,7 +52,7 @@ export class Layout {
     for (const [index, word] of [coreKeyboard, events, 0, events, allMapParts, allMapParts].entries())
       select.writeUInt16LE(word, 4 + 2 * index);
     server.send(select);
-    server.hear((message) => {
+    server.onEvent((message) => {
       if (message[0] !== firstEvent) return;
       const isKnown = message[1] === event.state && layout.#reading === undefined;
       if (isKnown) layout.#activate(message[13]!);
@@ -62,28 +62,28 @@ export class Layout {
     return layout;
   }
 
-  /** Resolves at once, or when a layout that has changed is read. */
+  /** Resolves at once, or when a changed layout has been read. */
   async ready(): Promise<void> {
-    await this.#reading?.catch(() => {}); // a server that is gone says so itself
+    await this.#reading?.catch(() => {}); // the server reports its end elsewhere
   }
 
-  /** The key to press for a name; undefined: the layout has none. */
+  /** Returns the key to press for a name; undefined: the layout has none. */
   pressedFor(name: string): number | undefined {
     return this.#keycodes.get(name)?.[0];
   }
 
-  /** The keys that are heard as a name. */
-  heardAs(name: string): readonly number[] {
+  /** Returns the keys that are detected as a name. */
+  detectedAs(name: string): readonly number[] {
     const place = functionKeycodes.get(name);
     return this.#keycodes.get(name) ?? (place === undefined ? [] : [place]);
   }
 
-  /** All names that a key bears: on a French keyboard, `6` and `minus` are one key. */
+  /** Returns all names of a key: on a French keyboard, `6` and `minus` are one key. */
   namesOf(keycode: number): readonly string[] {
     return this.#names.get(keycode) ?? [];
   }
 
-  /** Reads the layout, one request at a time, until nothing has changed meanwhile. */
+  /** Reads the layout, one request at a time, until nothing has changed in the meantime. */
   #read(): Promise<void> {
     this.#isOutdated = true;
     this.#reading ??= this.#readAll().finally(() => {
@@ -97,7 +97,7 @@ export class Layout {
       this.#isOutdated = false;
       const [state, map] = await Promise.all([
         this.#ask(request.getState, 8),
-        this.#ask(request.getMap, 28, keySyms), // whole, as that is a few kilobytes
+        this.#ask(request.getMap, 28, keySyms), // the whole map: it has only a few kilobytes
       ]);
       this.#active = state[12]!;
       this.#keys = [...keysIn(map)];
@@ -119,7 +119,7 @@ export class Layout {
     this.#name();
   }
 
-  /** Finds the keys of each name. Of several, those count that bear it with the fewest shifts, in the active layout if it can be. */
+  /** Finds the keys of each name: those that have it at the lowest shift level, in the active layout if possible. */
   #name(): void {
     const places = new Map<number, { cost: number; keycode: number }[]>();
     const count = Math.max(1, ...this.#keys.map(({ layouts }) => layouts.length));
@@ -145,13 +145,13 @@ export class Layout {
     this.#keycodes = keycodes;
     const names = new Map<number, string[]>();
     for (const name of [...keycodes.keys(), ...functionKeycodes.keys()])
-      for (const code of this.heardAs(name)) names.set(code, [...new Set([...(names.get(code) ?? []), name])]);
+      for (const code of this.detectedAs(name)) names.set(code, [...new Set([...(names.get(code) ?? []), name])]);
     this.#names = names;
     this.changed();
   }
 }
 
-/** What a key has in a layout; one that has fewer says which of them it takes (section 10.4 of the library's specification). */
+/** Returns the keysyms of a key in a layout. A key with fewer layouts defines which one to use (section 10.4 of the library's specification). */
 function layoutOf({ layouts, outOfRange }: KeySyms, layout: number): readonly number[] {
   if (layout < layouts.length || layouts.length === 0) return layouts[layout] ?? [];
   const way = outOfRange & 0xc0;
@@ -160,7 +160,7 @@ function layoutOf({ layouts, outOfRange }: KeySyms, layout: number): readonly nu
   return layouts[layout % layouts.length]!;
 }
 
-/** Keys of the pad bear two names, with and without NumLock. */
+/** Whether it is a numpad key, which has two names, with and without NumLock. */
 function isOfPad(keysym: number): boolean {
   return keysym >= 0xff80 && keysym <= 0xffbd;
 }

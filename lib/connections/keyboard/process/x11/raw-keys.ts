@@ -1,5 +1,5 @@
-// Hears the keys of an X server, whichever window has the focus and whoever has grabbed the keyboard (X Input Extension 2.1, raw
-// events), by the names that they bear in the layout of that moment.
+// Detects the keys of an X server, whichever window has the focus and whoever has grabbed the keyboard (X Input Extension 2.1, raw events),
+// by their names in the layout at that time.
 import type { KeyListener, Presser } from '../hotkeys.ts';
 import type { Layout } from './keyboard-layout.ts';
 import type { XServer } from './x-server.ts';
@@ -10,9 +10,9 @@ const allMasterDevices = 1;
 const genericEvent = 35;
 const rawKey = { press: 13, release: 14 } as const;
 
-/** Begins to listen. Errors: one sentence, when the server has no XInputExtension. */
-export async function hearRawKeys(server: XServer, layout: Layout, listener: KeyListener): Promise<void> {
-  const { opcode } = await server.extension('XInputExtension', 'no key can be heard');
+/** Begins to listen. Errors: one sentence, if the server has no XInputExtension. */
+export async function listenToRawKeys(server: XServer, layout: Layout, listener: KeyListener): Promise<void> {
+  const { opcode } = await server.extension('XInputExtension', 'no key can be detected');
   const version = Buffer.alloc(8);
   version.set([opcode, queryVersion]);
   version.writeUInt16LE(2, 4);
@@ -26,7 +26,7 @@ export async function hearRawKeys(server: XServer, layout: Layout, listener: Key
   select.writeUInt16LE(1, 14);
   select.writeUInt32LE((1 << rawKey.press) | (1 << rawKey.release), 16);
   let work = Promise.resolve();
-  server.hear((message) => {
+  server.onEvent((message) => {
     if (message[0] !== genericEvent || message[1] !== opcode) return;
     const [kind, keycode] = [message.readUInt16LE(8), message.readUInt32LE(16)];
     work = work.then(async () => {
@@ -38,8 +38,8 @@ export async function hearRawKeys(server: XServer, layout: Layout, listener: Key
   server.send(select);
 }
 
-// Presses keys under X11 by their keycodes (XTEST Extension Protocol, version 2.2). The keycode of a name is looked up in the
-// layout once per press. So the key that was pressed is the key that is released, even if the layout changes in between.
+// Presses keys under X11 by keycode (XTEST Extension Protocol, version 2.2). The keycode of a name is looked up in the layout once per press.
+// So the key that was pressed is the key that is released, even if the layout changes in between.
 
 const getInputFocus = 43;
 const fakeInput = 2;
@@ -47,7 +47,7 @@ const fakeInputBytes = 36;
 const keyPress = 2;
 const keyRelease = 3;
 
-/** Errors: one sentence, when the server has no XTEST. */
+/** Errors: one sentence, if the server has no XTEST. */
 export async function openXTest(server: XServer, layout: Layout): Promise<Presser> {
   const { opcode } = await server.extension('XTEST', 'no key can be pressed');
   const send = async (event: number, keycode: number) => {
@@ -55,7 +55,7 @@ export async function openXTest(server: XServer, layout: Layout): Promise<Presse
     request.set([opcode, fakeInput]);
     request.set([event, keycode], 4);
     server.send(request);
-    await server.ask(Buffer.from([getInputFocus, 0, 0, 0])); // once it answers it has made the event
+    await server.ask(Buffer.from([getInputFocus, 0, 0, 0])); // when it answers, it has made the event
   };
   return {
     find: async (names) => {

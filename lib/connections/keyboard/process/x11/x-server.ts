@@ -1,5 +1,5 @@
-// A connection to an X server in its own protocol (X Window System Protocol, version 11, sections 1 and 8), as much of it as
-// pressing keys takes. It is plain JavaScript, so that nothing that a server says can end the process.
+// A connection to an X server in its own protocol (X Window System Protocol, version 11, sections 1 and 8), as far as pressing keys needs it.
+// It is plain JavaScript, so that nothing that a server sends can crash the process.
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const headBytes = 32;
 const littleEndian = 'l'.charCodeAt(0);
 const queryExtension = 98;
 
-/** The codes of what a server sends; all other codes are events. */
+/** The codes of messages from a server; all other codes are events. */
 const kind = { error: 0, reply: 1, genericEvent: 35 } as const;
 const errorNames = ' Request Value Window Pixmap Atom Cursor Font Match Drawable Access'.split(' ');
 
@@ -21,13 +21,13 @@ interface Question {
   reject(error: Error): void;
 }
 
-/** The numbers of an extension in the protocol. */
+/** The codes of an extension in the protocol. */
 interface Extension {
   readonly opcode: number;
   readonly firstEvent: number;
 }
 
-/** The keycodes that a server knows, both included. */
+/** The keycodes of a server, inclusive. */
 interface KeycodeRange {
   readonly first: number;
   readonly last: number;
@@ -35,9 +35,9 @@ interface KeycodeRange {
 
 export class XServer {
   readonly keycodes: KeycodeRange;
-  /** The window of the first screen that has all others in it. */
+  /** The root window of the first screen. */
   readonly root: number;
-  /** Resolves when the connection is over, with the reason. */
+  /** Resolves when the connection has ended, with the reason. */
   readonly ended: Promise<Error>;
   readonly #socket: Socket;
   readonly #questions: Question[] = [];
@@ -62,7 +62,7 @@ export class XServer {
   }
 
   /**
-   * Connects to the server that DISPLAY names, with what the file of authority has for it. Errors: one sentence, such as
+   * Connects to the server of DISPLAY, with its cookie from the authority file. Errors: one sentence, such as
    * `the X server at :0 refuses: Authorization required`.
    */
   static async open(display: string, authorityFile?: string): Promise<XServer> {
@@ -71,7 +71,7 @@ export class XServer {
     return new XServer(socket, welcome, rest);
   }
 
-  /** Sends a request that has no answer. Its length is filled in. An error that it meets ends the connection. */
+  /** Sends a request without an answer, and fills in its length. An error in reply ends the connection. */
   send(request: Buffer): void {
     if (this.#end !== undefined) throw this.#end;
     request.writeUInt16LE(request.length / 4, 2);
@@ -79,13 +79,13 @@ export class XServer {
     this.#socket.write(request);
   }
 
-  /** Sends a request and waits for its answer. Errors: what the server says against it. */
+  /** Sends a request and waits for its answer. Errors: the error of the server. */
   ask(request: Buffer): Promise<Buffer> {
     this.send(request);
     return new Promise((resolve, reject) => this.#questions.push({ sequence: this.#sequence, resolve, reject }));
   }
 
-  /** Asks for an extension. Errors: the server has none, and what one cannot do `without` it. */
+  /** Queries an extension. Errors: the server lacks it; the message says what is impossible `without` it. */
   async extension(name: string, without: string): Promise<Extension> {
     const head = Buffer.from([queryExtension, 0, 0, 0, name.length, 0, 0, 0]);
     const answer = await this.ask(Buffer.concat([head, padded(Buffer.from(name))]));
@@ -93,8 +93,8 @@ export class XServer {
     return { opcode: answer[9]!, firstEvent: answer[10]! };
   }
 
-  /** Passes on every event from now on. */
-  hear(listener: (event: Buffer) => void): void {
+  /** Calls the listener for every event from now on. */
+  onEvent(listener: (event: Buffer) => void): void {
     this.#listeners.push(listener);
   }
 
@@ -102,7 +102,7 @@ export class XServer {
     this.#close(new Error('the connection to the X server is closed'));
   }
 
-  /** Takes all whole messages from the bytes, and returns the rest. */
+  /** Handles all complete messages in the bytes, and returns the rest. */
   #read(bytes: Buffer): Buffer {
     let start = 0;
     while (bytes.length - start >= headBytes) {
@@ -113,7 +113,7 @@ export class XServer {
       if (length > maxAnswerBytes || bytes.length - start < length) break;
       const message = bytes.subarray(start, start + length);
       if (code === kind.reply || code === kind.error) this.#take(message);
-      else for (const hear of this.#listeners) hear(message);
+      else for (const listener of this.#listeners) listener(message);
       start += length;
     }
     return bytes.subarray(start);
@@ -139,7 +139,7 @@ export class XServer {
   }
 }
 
-/** Sends the setup request and waits for the answer to it (section 8, "Connection Setup"). */
+/** Sends the setup request and waits for its answer (section 8, "Connection Setup"). */
 function greet(socket: Socket, display: string, proof: Proof): Promise<{ welcome: Buffer; rest: Buffer }> {
   const protocol = Buffer.from(proof.protocol, 'latin1');
   const head = Buffer.alloc(12);
@@ -171,24 +171,24 @@ function greet(socket: Socket, display: string, proof: Proof): Promise<{ welcome
   });
 }
 
-/** The first screen stands behind the name of the vendor and the formats of pictures, and begins with its root window. */
+/** Returns the root window of the first screen, which follows the vendor's name and the pixmap formats. */
 function rootOf(welcome: Buffer): number {
   const at = 40 + Math.ceil(welcome.readUInt16LE(24) / 4) * 4 + welcome[29]! * 8;
   return welcome.length >= at + 4 ? welcome.readUInt32LE(at) : 0;
 }
 
-/** Bytes filled up with zeros to a multiple of four. */
+/** Pads bytes with zeros to a multiple of four. */
 function padded(bytes: Buffer): Buffer {
   return Buffer.concat([bytes, Buffer.alloc(-bytes.length & 3)]);
 }
 
-// What a client shows to an X server to be let in: a cookie, which the file of authority keeps (Xau, Xsecurity(7)).
+// The proof with which a client connects to an X server: a cookie in the authority file (Xau, Xsecurity(7)).
 
 /** A server, as the file names it. */
 interface Party {
   readonly family: number;
   readonly address: Buffer;
-  /** The number of the display, `0`; empty: any display. */
+  /** The display number, `0`; empty: any display. */
   readonly number: string;
 }
 
@@ -202,7 +202,7 @@ const anyFamily = 65535;
 const cookieProtocol = 'MIT-MAGIC-COOKIE-1';
 const nothing: Proof = { protocol: '', data: Buffer.alloc(0) };
 
-/** Finds the first cookie for a server in the file of authority, or an empty proof, which many servers take. Never errs. */
+/** Returns the first cookie for a server in the authority file, or an empty proof, which many servers accept. Never rejects. */
 async function findProof(server: Party, path = join(homedir(), '.Xauthority')): Promise<Proof> {
   const bytes = await readRegularFile(path, maxFileBytes).catch(() => Buffer.alloc(0));
   for (const { party, proof } of readEntries(bytes))
@@ -238,29 +238,26 @@ function* readEntries(bytes: Buffer): Iterable<{ party: Party; proof: Proof }> {
       };
     }
   } catch (error) {
-    if (!(error instanceof RangeError)) throw error; // the file is cut off, and the entries before that count
+    if (!(error instanceof RangeError)) throw error; // the file is truncated; the entries before that are valid
   }
 }
 
-// Connects to the X server that DISPLAY names. This happens before the library that hears keys connects: without a server that
-// library aborts the process, and now and then it hangs.
+// Connects to the X server of DISPLAY, before the library for hotkeys does: without a server that library aborts the process, and sometimes it
+// hangs.
 
 const deadlineMs = 3000;
 const firstPort = 6000;
 
-/** Families of addresses in a file of authority (Xauth.h). */
+/** Address families in an authority file (Xauth.h). */
 const family = { internet: 0, internet6: 6, local: 256 } as const;
 
-/** A connected socket, and how a file of authority names the server at its other end. */
+/** A connected socket, and the server at its other end as an authority file names it. */
 interface Reached {
   readonly socket: Socket;
   readonly server: Party;
 }
 
-/**
- * Connects to the display: `:0`, `unix:0.1`, `desk:0`, `localhost:10.0`, `[::1]:0`, or the path of its socket. Errors: one
- * sentence.
- */
+/** Connects to the display: `:0`, `unix:0.1`, `desk:0`, `localhost:10.0`, `[::1]:0`, or the path of its socket. Errors: one sentence. */
 async function reachDisplay(display: string): Promise<Reached> {
   const { places, number } = readDisplay(display);
   const reasons: string[] = [];
@@ -294,7 +291,7 @@ function reach(place: NetConnectOpts): Promise<Socket> {
   });
 }
 
-/** A server on this machine is named by the name of the machine, any other by its address. */
+/** Returns the name of a server: the host name for a server on this machine, the address for any other. */
 function partyOf({ remoteAddress, remoteFamily }: Socket, number: string): Party {
   const address = remoteAddress?.replace(/^::ffff:/, '');
   if (address === undefined || address === '::1' || address.startsWith('127.'))
