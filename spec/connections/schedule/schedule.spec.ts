@@ -248,7 +248,7 @@ const mistakes: [entry: object, mistake: RegExp][] = [
     { days: 'mo-fr' },
     /^connections\.s\.entries\.x\.days: expected days such as "mon-fri" or "sat,sun", got "mo-fr" \(string\)$/,
   ],
-  [{ dates: ['2026-02-30'] }, /dates\[0\]: expected a date such as "2026-12-24", of each year .*, got "2026-02-30"/],
+  [{ dates: ['2026-02-30'] }, /dates\[0\]: expected a date such as "2026-12-24", for each year .*, got "2026-02-30"/],
   [{ dates: ['2026-12-24..12-26'] }, /dates\[0\]: expected a date/],
   [{ except: ['24.12.2026'] }, /except\[0\]: expected a date/],
   [{ from: '6:00' }, /from: expected a time such as "06:00" or "21:59:30", got "6:00"/],
