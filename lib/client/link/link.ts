@@ -137,7 +137,7 @@ export class Link {
       this.#down('the hub sent invalid JSON');
       return;
     }
-    this.#heartbeat.heard();
+    this.#heartbeat.received();
     if (message.hello) {
       this.#cancel();
       this.#refusing.delete(this.#endpoints[this.#at]!);
@@ -213,7 +213,7 @@ class Heartbeat {
   }
 
   start(): void {
-    this.heard();
+    this.received();
     this.#watch();
   }
 
@@ -223,7 +223,7 @@ class Heartbeat {
   }
 
   /** Notes that something arrived. */
-  heard(): void {
+  received(): void {
     this.#heardAt = this.#platform.now();
     this.#isAsking = false;
   }

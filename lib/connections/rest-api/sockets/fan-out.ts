@@ -33,7 +33,7 @@ export class FanOut {
   readonly #subscribers = new Map<Subscriber, number>();
   /** The same as a list, at whose end a channel finds its new subscribers; undefined: it has to be rebuilt. */
   #list: Subscriber[] | undefined = [];
-  #came = 0;
+  #joined = 0;
   #left = 0;
   /** How many had left when all channels last dropped their observers. */
   #swept = 0;
@@ -46,7 +46,7 @@ export class FanOut {
   readonly changes: Record<Origin['kind'], number> = { client: 0, connection: 0, rule: 0, restored: 0 };
 
   join(subscriber: Subscriber): void {
-    this.#subscribers.set(subscriber, ++this.#came);
+    this.#subscribers.set(subscriber, ++this.#joined);
     this.#list?.push(subscriber);
   }
 
@@ -64,7 +64,7 @@ export class FanOut {
     this.#count(change.origin);
     if (this.#subscribers.size === 0) return;
     const channel = this.channelOf(change.parameter);
-    if (channel.matched !== this.#came || channel.left !== this.#left) this.#match(channel);
+    if (channel.matched !== this.#joined || channel.left !== this.#left) this.#match(channel);
     if (channel.only !== undefined) channel.only.notify(change);
     else {
       const { observers } = channel;
@@ -86,7 +86,7 @@ export class FanOut {
   observersOf(parameter: Parameter): readonly Observer[] {
     if (this.#subscribers.size === 0) return nobody;
     const channel = this.channelOf(parameter);
-    if (channel.matched !== this.#came || channel.left !== this.#left) this.#match(channel);
+    if (channel.matched !== this.#joined || channel.left !== this.#left) this.#match(channel);
     return channel.observers;
   }
 
@@ -147,7 +147,7 @@ export class FanOut {
     for (const subscriber of this.#list.slice(first))
       if (subscriber.matches(channel.parameter)) channel.observers.push(subscriber.observe(channel));
     channel.only = channel.observers.length === 1 ? channel.observers[0] : undefined;
-    channel.matched = this.#came;
+    channel.matched = this.#joined;
   }
 }
 

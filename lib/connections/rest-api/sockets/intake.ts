@@ -131,11 +131,11 @@ export class Intake {
   /** Whether a client is too far ahead of the hub. */
   #isTooMuch(ahead: Ahead): boolean {
     const { bytes, messages } = ahead;
-    const came = ahead.look();
+    const arrived = ahead.look();
     if (bytes > this.#maxBytes || (bytes > leastBytes && this.totalBytes > backlogBytesOfAll)) return true;
     if (bytes > leastBytes && (messages > lateBacklog.messages || bytes > lateBacklog.kibibytes * 1024)) {
       if (this.#round.hasTime(0, lateBacklog.lateMs)) return false;
-      return !take(this.#standStill.wasLately() ? this.#graceWhenStill : this.#grace, everybody, came);
+      return !take(this.#standStill.wasLately() ? this.#graceWhenStill : this.#grace, everybody, arrived);
     }
     if (bytes <= lateBacklog.floodBytes || this.#round.hasTime(0, lateBacklog.floodLateMs)) return false;
     return this.#isFlooding(ahead.share) && !this.#standStill.wasLately();
@@ -202,7 +202,7 @@ class Ahead {
   messages = 0;
   #lookAtBytes = lookAheadBytes;
   /** How many messages have arrived since the last check; a long one counts once for each of its KiB. */
-  #came = 0;
+  #arrived = 0;
 
   constructor(share: string) {
     this.share = share;
@@ -211,7 +211,7 @@ class Ahead {
   add(bytes: number): void {
     this.bytes += bytes;
     this.messages++;
-    this.#came += 1 + Math.floor(bytes / 1024);
+    this.#arrived += 1 + Math.floor(bytes / 1024);
   }
 
   remove(bytes: number): void {
@@ -226,10 +226,10 @@ class Ahead {
 
   /** Returns how many messages have arrived since the last check, and resets that count. */
   look(): number {
-    const came = this.#came;
-    this.#came = 0;
+    const arrived = this.#arrived;
+    this.#arrived = 0;
     this.#lookAtBytes = this.bytes + lookAheadBytes;
-    return came;
+    return arrived;
   }
 }
 

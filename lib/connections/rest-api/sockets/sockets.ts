@@ -83,8 +83,8 @@ export function serveSockets({ originOf, countSocket, ...options }: SocketsOptio
           openSockets += step;
           countSocket(step);
           if (step < 0) return;
-          unread.came(clients.size + 1);
-          heartbeat.came();
+          unread.added(clients.size + 1);
+          heartbeat.start();
         }),
       });
       return () => openSockets > 0;
@@ -102,14 +102,14 @@ export function serveSockets({ originOf, countSocket, ...options }: SocketsOptio
     reportLost: v1.reportLost,
     dismiss: (departures) => dismiss(clients, departures),
     close() {
-      const isHeard = !clients.isEmpty;
+      const hadClients = !clients.isEmpty;
       clients.close();
       intake.stop();
       unread.stop();
       heartbeat.stop();
       plain.close();
       v1.close();
-      return isHeard;
+      return hadClients;
     },
   };
 }
@@ -196,7 +196,7 @@ export class Heartbeat {
   }
 
   /** Starts the heartbeat. Call this when a client connects. */
-  came(): void {
+  start(): void {
     this.#timer ??= setInterval(() => this.#pingSome(), this.#beatMs).unref();
   }
 

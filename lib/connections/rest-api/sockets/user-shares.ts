@@ -144,7 +144,7 @@ export class UnreadWatch {
   }
 
   /** Called with the number of clients when another one has connected. */
-  came(count: number): void {
+  added(count: number): void {
     if (this.#timer === undefined && this.#mayBeTooMuch(count))
       this.#timer = setInterval(() => this.#look(), lookMs).unref();
   }

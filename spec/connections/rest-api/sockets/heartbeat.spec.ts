@@ -37,7 +37,7 @@ function startBeating(t: ExecutionContext, count: number): [Clients, Heartbeat] 
   const heartbeat = new Heartbeat(clients, beatMs);
   t.teardown(() => heartbeat.stop());
   clients.add(count);
-  heartbeat.came();
+  heartbeat.start();
   return [clients, heartbeat];
 }
 
@@ -77,7 +77,7 @@ test('it rests while nobody is there, and beats again when somebody comes', asyn
   clients.add(3);
   await after(80 * beatMs);
   t.deepEqual([...clients.pings.values()], [0, 0, 0]);
-  heartbeat.came();
+  heartbeat.start();
   await eventually(() => Math.min(...clients.pings.values()) > 0);
   heartbeat.stop();
   const counts = [...clients.pings.values()];

@@ -35,7 +35,7 @@ test('a client that goes between two looks is not ended, and what it held does n
   const hits = createLimitHits(Journal.of(createLogRecorder()));
   const watch = new UnreadWatch(clients, { unreadBytes, unreadBytesPerUser: 5 * unreadBytes }, hits);
   t.teardown(() => watch.stop());
-  watch.came(connected.size);
+  watch.added(connected.size);
   await eventually(() => looked > 0);
   t.true(looked <= 1000, 'the walk is not over');
   for (const client of connected) if (client.id < 3) connected.delete(client);
@@ -65,7 +65,7 @@ test('after long texts all clients are looked at, before it is time for the next
   const hits = createLimitHits(Journal.of(createLogRecorder()));
   const watch = new UnreadWatch(clients, { unreadBytes, unreadBytesPerUser: 8 * unreadBytes }, hits);
   t.teardown(() => watch.stop());
-  watch.came(connected.size);
+  watch.added(connected.size);
   unread = unreadBytes;
   watch.published(mebibyte);
   await setImmediate();

@@ -211,11 +211,11 @@ class Structure {
   readonly #hub: { readonly revision: number };
   readonly #groups: ReadonlyMap<string, Group>;
   /** What clients do not know yet; bounded by what one reload swaps. */
-  #came: Channel[] = [];
-  #gone: Channel[] = [];
+  #added: Channel[] = [];
+  #removed: Channel[] = [];
   /** The revisions of the last addition and removal; -1: none since the start. */
-  #cameAt = -1;
-  #goneAt = -1;
+  #addedAt = -1;
+  #removedAt = -1;
 
   constructor(hub: { readonly revision: number }, groups: ReadonlyMap<string, Group>) {
     this.#hub = hub;
@@ -223,41 +223,42 @@ class Structure {
   }
 
   declare(channel: Channel): void {
-    this.#cameAt = this.#hub.revision;
+    this.#addedAt = this.#hub.revision;
     if (this.#groups.size === 0) return;
     this.#notifySoon();
-    this.#came.push(channel);
+    this.#added.push(channel);
   }
 
   forget(channel: Channel): void {
-    if (this.#goneAt < this.#hub.revision) this.#flush(); // its last value goes first
-    this.#goneAt = this.#hub.revision;
+    if (this.#removedAt < this.#hub.revision) this.#flush(); // its last value goes first
+    this.#removedAt = this.#hub.revision;
     if (this.#groups.size === 0) return;
     this.#notifySoon();
-    this.#gone.push(channel);
+    this.#removed.push(channel);
   }
 
   /** Whether the changes since a revision are enough to bring a client up to date. */
   canResume(revision: number): boolean {
-    return revision <= this.#hub.revision && revision > this.#cameAt && revision > this.#goneAt;
+    return revision <= this.#hub.revision && revision > this.#addedAt && revision > this.#removedAt;
   }
 
   /** Sends additions and removals that clients do not know yet. */
   notify(): void {
-    if (this.#came.length + this.#gone.length === 0) return;
-    const came = this.#came;
-    const gone = this.#gone;
-    this.#came = [];
-    this.#gone = [];
+    if (this.#added.length + this.#removed.length === 0) return;
+    const added = this.#added;
+    const removed = this.#removed;
+    this.#added = [];
+    this.#removed = [];
     for (const group of this.#groups.values()) {
-      const isHeard = ({ parameter }: Channel) => group.matches(parameter);
-      for (const ids of cut(gone.filter(isHeard).map(({ id }) => String(id)))) group.sendToAll(`{"undef":[${ids}]}`);
-      for (const definitions of cut(came.filter(isHeard).map(definition))) group.sendToAll(defFrame(definitions));
+      const isMatched = ({ parameter }: Channel) => group.matches(parameter);
+      for (const ids of cut(removed.filter(isMatched).map(({ id }) => String(id))))
+        group.sendToAll(`{"undef":[${ids}]}`);
+      for (const definitions of cut(added.filter(isMatched).map(definition))) group.sendToAll(defFrame(definitions));
     }
   }
 
   #notifySoon(): void {
-    if (this.#came.length + this.#gone.length > 0) return;
+    if (this.#added.length + this.#removed.length > 0) return;
     this.#flush(); // earlier changes go first
     setImmediate(() => this.notify());
   }
