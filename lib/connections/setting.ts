@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { readBy } from '../model/record-schema.ts';
 import { durationPattern, longestDurationMs, parseDurationMs } from '../model/time/duration.ts';
 
-/** The settings that every connection has beside those of its type. */
+/** The settings that every connection has in addition to those of its type. */
 export const commonSettings = {
   enabled: z.boolean().default(true).describe('false: the connection is declared but not started'),
   description: z.string().default('').describe('What the connection is for, in the words of its operator'),

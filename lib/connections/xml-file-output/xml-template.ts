@@ -94,7 +94,7 @@ function outsideCdata(text: string): string {
 
 const predefinedEntities = { amp: '&', gt: '>', lt: '<', quot: '"', apos: "'" };
 const known = '&amp; &lt; &gt; &quot; &apos; and references by number (&#160;)';
-/** How the message of saxes ends for an entity that it does not know. */
+/** The end of the message of saxes for an unknown entity. */
 const undefinedEntity = 'undefined entity.';
 
 const nameSource = '[\\p{L}\\p{Nd}][\\p{L}\\p{M}\\p{Nd}]*';
