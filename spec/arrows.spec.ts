@@ -36,6 +36,7 @@ const contract = [
 
 /** A connection type imports the contract, the model and packages, never another type or what runs it; some import more. */
 const furtherRoomsOfType: Readonly<Record<string, readonly string[]>> = {
+  'connections/device/': ['device/', 'expression/', 'json5/'],
   'connections/rest-api/': ['wire/', 'json5/', 'dashboard/', 'net/', 'regex/'],
   'connections/store/': ['backup/', 'json5/', 'wire/'],
   'connections/virtual-core/': ['expression/'],
@@ -50,6 +51,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
   ['backup/', ['model/', 'zod']],
   ['graph/', ['model/', 'rxjs']],
   ['regex/', ['re2js']],
+  ['device/', ['model/', 'json5/', 'rxjs', 'saxes', 'serialport', 'ws']],
   ['expression/', ['model/', 'json5/', 'regex/', '@marcbachmann/cel-js']],
   ['json5/', ['model/', 'json5', 'zod', 'fastest-levenshtein']],
   ['template/', ['model/', 'json5/', 'zod']],
@@ -144,6 +146,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
       'flow/programs/',
       'hub/journal.ts',
       'connections/connection-types.ts',
+      'connections/device/',
       'connections/keyboard/key-table.ts',
       'connections/rest-api/users/passwords.ts',
       'files/',

@@ -1,0 +1,352 @@
+// Converters read a value from a frame and write it into one. `int`, `float`, `text` and others work on characters; `uint`, `nibbles` and
+// others work on bytes, which are characters of code 0 to 255 here. No converter looks further than it needs, so one pass reads a frame.
+
+import { HubError } from '../model/error.ts';
+import { readNumber, toText, type Value } from '../model/value.ts';
+
+/** A value, and where it ends in the frame. */
+export interface Found {
+  readonly value: Value;
+  readonly end: number;
+}
+
+export interface Converter {
+  /** Reads the value at a position. `limit` is where the next literal begins, or the end of the frame. undefined: there is no such value. */
+  read(frame: string, at: number, limit: number): Found | undefined;
+  /** Errors: `not-convertible`, `out-of-range`. */
+  write(value: Value): string;
+  /** Whether it takes everything up to `limit`; a literal has to follow it in a pattern. */
+  readonly isGreedy: boolean;
+}
+
+/** Creates a converter. Errors: `Error` for bad arguments. */
+type ConverterMaker = (args: ArgumentReader) => Converter;
+
+/** The arguments of a converter: named ones such as `width=2`, or a list such as `ON,OFF`. An argument that nothing reads is an error. */
+class ArgumentReader {
+  readonly #named = new Map<string, string>();
+  readonly listed: readonly string[];
+
+  constructor(args: readonly string[], takesList: boolean) {
+    this.listed = takesList ? args : [];
+    if (takesList) return;
+    for (const argument of args) {
+      const place = argument.indexOf('=');
+      if (place < 0) throw new Error(`expected name=value, got ${argument}`);
+      this.#named.set(argument.slice(0, place).trim(), argument.slice(place + 1).trim());
+    }
+  }
+
+  /** Reads an integer within bounds. Errors: `Error`. */
+  integer(name: string, least: number, most: number): number | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const number = readNumber(text);
+    if (number !== undefined && Number.isInteger(number) && number >= least && number <= most) return number;
+    throw new Error(`expected ${name} to be an integer ${least}..${most}, got ${JSON.stringify(text)}`);
+  }
+
+  /** Reads one of a few words. Errors: `Error`. */
+  word<Word extends string>(name: string, words: readonly Word[]): Word | undefined {
+    const text = this.text(name);
+    if (text === undefined || words.includes(text as Word)) return text as Word | undefined;
+    throw new Error(`expected ${name} to be ${words.join(' or ')}, got ${JSON.stringify(text)}`);
+  }
+
+  text(name: string): string | undefined {
+    const text = this.#named.get(name);
+    this.#named.delete(name);
+    return text;
+  }
+
+  /** Errors: `Error` that names an unknown argument. */
+  end(): void {
+    const [unknown] = this.#named.keys();
+    if (unknown !== undefined) throw new Error(`${unknown}: unknown argument`);
+  }
+}
+
+const isDigit = (code: number) => code >= 48 && code <= 57;
+const isHexDigit = (code: number) => isDigit(code) || (code >= 65 && code <= 70) || (code >= 97 && code <= 102);
+
+/** Returns where a run of characters ends. */
+function runEnd(frame: string, at: number, limit: number, belongs: (code: number) => boolean): number {
+  let end = at;
+  while (end < limit && belongs(frame.charCodeAt(end))) end++;
+  return end;
+}
+
+/** Decimal digits with an optional sign. `width`: exactly that many digits, padded with zeros; `offset` is added to the value that is sent. */
+const int: ConverterMaker = (args) => {
+  const width = args.integer('width', 1, 20);
+  const offset = args.integer('offset', -1_000_000, 1_000_000) ?? 0;
+  return {
+    isGreedy: false,
+    read(frame, at, limit) {
+      const hasSign = frame[at] === '-' || frame[at] === '+';
+      const start = hasSign ? at + 1 : at;
+      const end = runEnd(frame, start, width === undefined ? limit : Math.min(limit, start + width), isDigit);
+      if (end === start || (width !== undefined && end !== start + width)) return undefined;
+      const value = Number(frame.slice(at, end)) - offset;
+      return Number.isSafeInteger(value) ? { value: value + 0, end } : undefined;
+    },
+    write(value) {
+      const number = integerOf(value) + offset;
+      const digits = String(Math.abs(number)).padStart(width ?? 0, '0');
+      if (width !== undefined && digits.length > width) throw outOfRange(`at most ${width} digits`, value);
+      return number < 0 ? `-${digits}` : digits;
+    },
+  };
+};
+
+/** Hexadecimal digits. `width`: exactly that many, padded with zeros. */
+const hex: ConverterMaker = (args) => {
+  const width = args.integer('width', 1, 13);
+  const offset = args.integer('offset', -1_000_000, 1_000_000) ?? 0;
+  const letters = args.word('case', ['upper', 'lower']) ?? 'upper';
+  return {
+    isGreedy: false,
+    read(frame, at, limit) {
+      const end = runEnd(frame, at, Math.min(limit, at + (width ?? 13)), isHexDigit);
+      if (end === at || (width !== undefined && end !== at + width)) return undefined;
+      return { value: Number.parseInt(frame.slice(at, end), 16) - offset, end };
+    },
+    write(value) {
+      const number = integerOf(value) + offset;
+      if (number < 0) throw outOfRange('a number of at least 0', value);
+      const digits = number.toString(16).padStart(width ?? 0, '0');
+      if (width !== undefined && digits.length > width) throw outOfRange(`at most ${width} hexadecimal digits`, value);
+      return letters === 'upper' ? digits.toUpperCase() : digits;
+    },
+  };
+};
+
+/** A decimal number. `digits`: how many are sent after the point. */
+const float: ConverterMaker = (args) => {
+  const digits = args.integer('digits', 0, 15);
+  const isInFloat = (code: number) =>
+    isDigit(code) || code === 43 || code === 45 || code === 46 || code === 69 || code === 101;
+  return {
+    isGreedy: false,
+    read(frame, at, limit) {
+      const end = runEnd(frame, at, limit, isInFloat);
+      const value = readNumber(frame.slice(at, end));
+      return value === undefined || !Number.isFinite(value) ? undefined : { value: value + 0, end };
+    },
+    write(value) {
+      const number = numberOf(value);
+      return digits === undefined ? String(number) : number.toFixed(digits);
+    },
+  };
+};
+
+/** Characters up to the next literal. `width`: exactly that many; `trim`: without surrounding spaces; `max`: the longest text that is sent. */
+const text: ConverterMaker = (args) => {
+  const width = args.integer('width', 1, 65_536);
+  const max = args.integer('max', 1, 65_536);
+  const trim = args.word('trim', ['yes', 'no']) === 'yes';
+  return {
+    isGreedy: width === undefined,
+    read(frame, at, limit) {
+      const end = width === undefined ? limit : at + width;
+      if (end > frame.length) return undefined;
+      const found = frame.slice(at, end);
+      return { value: trim ? found.trim() : found, end };
+    },
+    write(value) {
+      const written = toText(value);
+      if (max !== undefined && written.length > max) throw outOfRange(`at most ${max} characters`, value);
+      if (width === undefined) return written;
+      if (written.length > width) throw outOfRange(`at most ${width} characters`, value);
+      return written.padEnd(width);
+    },
+  };
+};
+
+/** Characters without spaces. */
+const word: ConverterMaker = () => ({
+  isGreedy: true,
+  read(frame, at, limit) {
+    const end = runEnd(frame, at, limit, (code) => code > 32);
+    return end === at ? undefined : { value: frame.slice(at, end), end };
+  },
+  write(value) {
+    const written = toText(value);
+    if (written === '' || /\s/.test(written)) throw outOfRange('a word without spaces', value);
+    return written;
+  },
+});
+
+/** A text in double quotes, with the escapes `\"` and `\\`. */
+const quoted: ConverterMaker = () => ({
+  isGreedy: false,
+  read(frame, at) {
+    if (frame[at] !== '"') return undefined;
+    let value = '';
+    for (let place = at + 1; place < frame.length; place++) {
+      if (frame[place] === '"') return { value, end: place + 1 };
+      if (frame[place] === '\\' && place + 1 < frame.length) place++;
+      value += frame[place];
+    }
+    return undefined;
+  },
+  write: (value) => `"${toText(value).replace(/["\\]/g, '\\$&')}"`,
+});
+
+/** `on(ON,OFF)`: true and false. Each may have several words: `on(1|ON,0|OFF)` sends the first one. */
+const on: ConverterMaker = ({ listed }) => {
+  const [yes = '1', no = '0', ...more] = listed.length === 0 ? ['1', '0'] : listed;
+  if (listed.length === 1 || more.length > 0) throw new Error('expected two words, such as on(ON,OFF)');
+  return choiceOf([
+    ...yes.split('|').map((one) => [one, true] as const),
+    ...no.split('|').map((one) => [one, false] as const),
+  ]);
+};
+
+/** `one(OFF=0,ON=1)`: words of the device and their values. */
+const one: ConverterMaker = (args) => {
+  const pairs = args.listed.map((pair): readonly [string, Value] => {
+    const place = pair.indexOf('=');
+    if (place < 0) return [pair, pair];
+    const value = pair.slice(place + 1);
+    return [pair.slice(0, place), readNumber(value) ?? value];
+  });
+  if (pairs.length === 0) throw new Error('expected words and their values, such as one(OFF=0,ON=1)');
+  return choiceOf(pairs);
+};
+
+/** Words of the device and their values. Longer words are tried first, because a shorter one may be their beginning. */
+function choiceOf(pairs: readonly (readonly [string, Value])[]): Converter {
+  const byLength = [...pairs].sort(([a], [b]) => b.length - a.length);
+  return {
+    isGreedy: false,
+    read(frame, at) {
+      for (const [written, value] of byLength)
+        if (frame.startsWith(written, at)) return { value, end: at + written.length };
+      return undefined;
+    },
+    write(value) {
+      const found = pairs.find(([, one]) => one === value || toText(one) === toText(value));
+      if (found !== undefined) return found[0];
+      throw outOfRange(`one of ${pairs.map(([, one]) => toText(one)).join(', ')}`, value);
+    },
+  };
+}
+
+/** An unsigned integer of a few bytes; `signed=yes`: in two's complement. */
+const uint: ConverterMaker = (args) => {
+  const bytes = args.integer('bytes', 1, 6) ?? 1;
+  const isLittle = args.word('endian', ['big', 'little']) === 'little';
+  const isSigned = args.word('signed', ['yes', 'no']) === 'yes';
+  const offset = args.integer('offset', -1_000_000, 1_000_000) ?? 0;
+  const size = 256 ** bytes;
+  return {
+    isGreedy: false,
+    read(frame, at) {
+      if (at + bytes > frame.length) return undefined;
+      let number = 0;
+      for (let place = 0; place < bytes; place++)
+        number = number * 256 + frame.charCodeAt(isLittle ? at + bytes - 1 - place : at + place);
+      if (isSigned && number >= size / 2) number -= size;
+      return { value: number - offset, end: at + bytes };
+    },
+    write(value) {
+      let number = integerOf(value) + offset;
+      const [least, most] = isSigned ? [-size / 2, size / 2 - 1] : [0, size - 1];
+      if (number < least || number > most) throw outOfRange(`a number ${least - offset}..${most - offset}`, value);
+      if (number < 0) number += size;
+      let written = '';
+      for (let place = 0; place < bytes; place++) {
+        const byte = String.fromCharCode(number % 256);
+        number = Math.floor(number / 256);
+        written = isLittle ? written + byte : byte + written;
+      }
+      return written;
+    },
+  };
+};
+
+/** An integer with four bits in each byte, as VISCA writes positions: `0p 0q 0r 0s`. */
+const nibbles: ConverterMaker = (args) => {
+  const count = args.integer('count', 1, 12) ?? 4;
+  const isSigned = args.word('signed', ['yes', 'no']) === 'yes';
+  const size = 16 ** count;
+  return {
+    isGreedy: false,
+    read(frame, at) {
+      if (at + count > frame.length) return undefined;
+      let number = 0;
+      for (let place = at; place < at + count; place++) {
+        const code = frame.charCodeAt(place);
+        if (code > 15) return undefined;
+        number = number * 16 + code;
+      }
+      if (isSigned && number >= size / 2) number -= size;
+      return { value: number, end: at + count };
+    },
+    write(value) {
+      let number = integerOf(value);
+      const [least, most] = isSigned ? [-size / 2, size / 2 - 1] : [0, size - 1];
+      if (number < least || number > most) throw outOfRange(`a number ${least}..${most}`, value);
+      if (number < 0) number += size;
+      let written = '';
+      for (let place = 0; place < count; place++) {
+        written = String.fromCharCode(number % 16) + written;
+        number = Math.floor(number / 16);
+      }
+      return written;
+    },
+  };
+};
+
+/** `bits(from,to)` of one byte, counted from the lowest bit, 0; `bits(3)` is a boolean. Read-only. */
+const bits: ConverterMaker = ({ listed }) => {
+  const [low = Number.NaN, high = low] = listed.map(Number);
+  if (!(low >= 0 && high >= low && high <= 7)) throw new Error('expected bits of a byte, such as bits(3) or bits(0,3)');
+  const mask = 2 ** (high - low + 1) - 1;
+  return {
+    isGreedy: false,
+    read(frame, at) {
+      if (at >= frame.length) return undefined;
+      const found = (frame.charCodeAt(at) >> low) & mask;
+      return { value: listed.length === 1 ? found === 1 : found, end: at + 1 };
+    },
+    write(value) {
+      throw outOfRange('a value that is only read, not written', value);
+    },
+  };
+};
+
+const textConverters = new Map<string, ConverterMaker>(
+  Object.entries({ int, hex, float, text, word, quoted, on, one }),
+);
+const byteConverters = new Map<string, ConverterMaker>(Object.entries({ uint, nibbles, bits, text, on, one }));
+
+/** The names of the converters for characters, or for bytes. */
+export function converterNames(isOfBytes: boolean): string[] {
+  return [...(isOfBytes ? byteConverters : textConverters).keys()];
+}
+
+/** Creates a converter by name; undefined: there is no such converter. Errors: `Error` for bad arguments. */
+export function createConverter(name: string, args: readonly string[], isOfBytes: boolean): Converter | undefined {
+  const make = (isOfBytes ? byteConverters : textConverters).get(name);
+  if (make === undefined) return undefined;
+  const reader = new ArgumentReader(args, ['on', 'one', 'bits'].includes(name));
+  const converter = make(reader);
+  reader.end();
+  return converter;
+}
+
+function numberOf(value: Value): number {
+  const number = typeof value === 'string' ? readNumber(value) : Number(value);
+  if (number === undefined || !Number.isFinite(number)) throw outOfRange('a number', value);
+  return number + 0;
+}
+
+function integerOf(value: Value): number {
+  return Math.trunc(numberOf(value)) + 0;
+}
+
+function outOfRange(expected: string, value: Value): HubError {
+  return new HubError('out-of-range', `expected ${expected}, got ${JSON.stringify(value)}`);
+}

@@ -1,0 +1,493 @@
+// Frames: where one message of a device ends and the next begins in a stream of bytes. A frame that is too long and bytes between frames
+// are dropped and counted; the framer finds the next frame again.
+
+/** How a stream of bytes is divided into frames. */
+export type Framing =
+  /** Each frame ends with one of `ends`; `sendEnd` ends the frames that are sent. `isBlock`: lines up to an empty one are one frame. */
+  | { readonly kind: 'end'; readonly ends: readonly Buffer[]; readonly sendEnd: Buffer; readonly isBlock: boolean }
+  | { readonly kind: 'enclosed'; readonly start: Buffer; readonly end: Buffer; readonly escapeByte: number | undefined }
+  | { readonly kind: 'bytes'; readonly bytes: number }
+  /** A header has the length; the frame is that long plus `adds`. */
+  | {
+      readonly kind: 'length';
+      readonly at: number;
+      readonly bytes: number;
+      readonly isLittle: boolean;
+      readonly adds: number;
+    }
+  /** A pause ends each frame. */
+  | { readonly kind: 'idle'; readonly idleMs: number }
+  /** Each chunk is a frame: a WebSocket message or a datagram. */
+  | { readonly kind: 'whole' };
+
+export interface Framer {
+  /** Takes bytes, and returns the frames that are complete. */
+  push(bytes: Uint8Array): Buffer[];
+  /** Returns the bytes since the last frame as a frame, where a pause ends frames. */
+  flush(): Buffer[];
+  /** Returns the bytes to send for a frame. */
+  wrap(payload: Buffer): Buffer;
+  /** How many bytes were dropped because they belonged to no frame, or to one that was too long. */
+  readonly droppedBytes: number;
+}
+
+/** The longest frame, unless the description sets another limit. */
+export const maxFrameBytes = 65_536;
+
+export function createFramer(framing: Framing, maxBytes = maxFrameBytes): Framer {
+  switch (framing.kind) {
+    case 'end':
+      return framing.isBlock ? new BlockFramer(framing, maxBytes) : new EndFramer(framing, maxBytes);
+    case 'enclosed':
+      return framing.escapeByte === undefined
+        ? new EnclosedFramer(framing, maxBytes)
+        : new StuffedFramer({ ...framing, escapeByte: framing.escapeByte }, maxBytes);
+    case 'bytes':
+      return new SizedFramer(() => framing.bytes, 0, maxBytes);
+    case 'length':
+      return new SizedFramer(lengthReader(framing), framing.at + framing.bytes, maxBytes);
+    case 'idle':
+      return new IdleFramer(maxBytes);
+    case 'whole':
+      return new WholeFramer(maxBytes);
+  }
+}
+
+/** Bytes of a frame that is not complete yet. */
+class Unread {
+  #bytes = Buffer.allocUnsafe(256);
+  #start = 0;
+  #end = 0;
+
+  get length(): number {
+    return this.#end - this.#start;
+  }
+
+  add(bytes: Uint8Array): void {
+    if (this.#end + bytes.length > this.#bytes.length) {
+      const { length } = this;
+      const room =
+        length + bytes.length <= this.#bytes.length / 2 ? this.#bytes : Buffer.allocUnsafe(2 * (length + bytes.length));
+      this.#bytes.copy(room, 0, this.#start, this.#end);
+      this.#bytes = room;
+      [this.#start, this.#end] = [0, length];
+    }
+    this.#bytes.set(bytes, this.#end);
+    this.#end += bytes.length;
+  }
+
+  at(place: number): number {
+    return this.#bytes[this.#start + place]!;
+  }
+
+  indexOf(wanted: Buffer, from: number): number {
+    const found = this.#bytes.subarray(0, this.#end).indexOf(wanted, this.#start + from);
+    return found < 0 ? -1 : found - this.#start;
+  }
+
+  /** Copies bytes from the front and removes them. */
+  take(length: number): Buffer {
+    const taken = Buffer.from(this.#bytes.subarray(this.#start, this.#start + length));
+    this.skip(length);
+    return taken;
+  }
+
+  skip(length: number): void {
+    this.#start += length;
+    if (this.#start === this.#end) this.#start = this.#end = 0;
+  }
+}
+
+class EndFramer implements Framer {
+  droppedBytes = 0;
+  readonly #ends: readonly Buffer[];
+  readonly #sendEnd: Buffer;
+  readonly #maxBytes: number;
+  readonly #longestEnd: number;
+  readonly #unread = new Unread();
+  /** Everything before this position has no end of a frame in it. */
+  #searched = 0;
+  /** Whether the current frame was too long; its rest is dropped as well. */
+  #isDropping = false;
+
+  constructor({ ends, sendEnd }: Extract<Framing, { kind: 'end' }>, maxBytes: number) {
+    this.#ends = ends;
+    this.#sendEnd = sendEnd;
+    this.#maxBytes = maxBytes;
+    this.#longestEnd = Math.max(...ends.map(({ length }) => length));
+  }
+
+  push(bytes: Uint8Array): Buffer[] {
+    const frames = this.pushLines(bytes);
+    return frames.every(({ length }) => length > 0) ? frames : frames.filter(({ length }) => length > 0);
+  }
+
+  /** As `push`, with empty frames. */
+  pushLines(bytes: Uint8Array): Buffer[] {
+    const frames: Buffer[] = [];
+    this.#unread.add(bytes);
+    for (;;) {
+      const [at, length] = this.#findEnd();
+      if (at < 0) break;
+      if (this.#isDropping || at > this.#maxBytes) {
+        this.droppedBytes += at;
+        this.#unread.skip(at);
+      } else frames.push(this.#unread.take(at));
+      this.#unread.skip(length);
+      this.#isDropping = false;
+      this.#searched = 0;
+    }
+    this.#searched = Math.max(0, this.#unread.length - this.#longestEnd + 1);
+    if (this.#unread.length > this.#maxBytes + this.#longestEnd) {
+      this.#isDropping = true;
+      this.droppedBytes += this.#searched;
+      this.#unread.skip(this.#searched);
+      this.#searched = 0;
+    }
+    return frames;
+  }
+
+  flush(): Buffer[] {
+    return [];
+  }
+
+  wrap(payload: Buffer): Buffer {
+    return Buffer.concat([payload, this.#sendEnd]);
+  }
+
+  /** Finds the first end and its length; of two at one position, the longer one. */
+  #findEnd(): [at: number, length: number] {
+    let found: [number, number] = [-1, 0];
+    for (const end of this.#ends) {
+      const at = this.#unread.indexOf(end, this.#searched);
+      if (at >= 0 && (found[0] < 0 || at < found[0] || (at === found[0] && end.length > found[1])))
+        found = [at, end.length];
+    }
+    return found;
+  }
+}
+
+/** A frame is all lines up to an empty one. */
+class BlockFramer implements Framer {
+  readonly #lines: EndFramer;
+  readonly #sendEnd: Buffer;
+  readonly #maxBytes: number;
+  #block: Buffer[] = [];
+  #blockBytes = 0;
+  #droppedBytes = 0;
+
+  constructor(framing: Extract<Framing, { kind: 'end' }>, maxBytes: number) {
+    this.#lines = new EndFramer(framing, maxBytes);
+    this.#sendEnd = framing.sendEnd;
+    this.#maxBytes = maxBytes;
+  }
+
+  get droppedBytes(): number {
+    return this.#droppedBytes + this.#lines.droppedBytes;
+  }
+
+  push(bytes: Uint8Array): Buffer[] {
+    const frames: Buffer[] = [];
+    for (const line of this.#lines.pushLines(bytes)) {
+      if (line.length > 0) {
+        this.#blockBytes += line.length + 1;
+        if (this.#blockBytes <= this.#maxBytes) this.#block.push(line);
+        continue;
+      }
+      if (this.#blockBytes > this.#maxBytes) this.#droppedBytes += this.#blockBytes;
+      else if (this.#block.length > 0) frames.push(join(this.#block));
+      this.#block = [];
+      this.#blockBytes = 0;
+    }
+    return frames;
+  }
+
+  flush(): Buffer[] {
+    return [];
+  }
+
+  wrap(payload: Buffer): Buffer {
+    return Buffer.concat([payload, this.#sendEnd, this.#sendEnd]);
+  }
+}
+
+function join(lines: readonly Buffer[]): Buffer {
+  const newline = Buffer.from('\n');
+  return Buffer.concat(lines.flatMap((line, index) => (index === 0 ? [line] : [newline, line])));
+}
+
+/** Frames between two marks. Bytes outside of them are dropped. */
+class EnclosedFramer implements Framer {
+  droppedBytes = 0;
+  readonly #start: Buffer;
+  readonly #end: Buffer;
+  readonly #maxBytes: number;
+  readonly #unread = new Unread();
+  #isInside = false;
+  #searched = 0;
+
+  constructor({ start, end }: Extract<Framing, { kind: 'enclosed' }>, maxBytes: number) {
+    this.#start = start;
+    this.#end = end;
+    this.#maxBytes = maxBytes;
+  }
+
+  push(bytes: Uint8Array): Buffer[] {
+    const frames: Buffer[] = [];
+    this.#unread.add(bytes);
+    for (;;) {
+      if (!this.#isInside && !this.#findStart()) return frames;
+      const frame = this.#takeFrame();
+      if (frame === undefined) return frames;
+      frames.push(frame);
+    }
+  }
+
+  flush(): Buffer[] {
+    return [];
+  }
+
+  wrap(payload: Buffer): Buffer {
+    return Buffer.concat([this.#start, payload, this.#end]);
+  }
+
+  /** Drops the bytes before a start. */
+  #findStart(): boolean {
+    const { length } = this.#start;
+    const at = this.#unread.indexOf(this.#start, 0);
+    this.#drop(at >= 0 ? at : Math.max(0, this.#unread.length - length + 1));
+    if (at < 0) return false;
+    this.#unread.skip(length);
+    this.#isInside = true;
+    return true;
+  }
+
+  /** Takes the frame up to the next end. A frame before it that has lost its own end is dropped. undefined: not complete yet, or too long. */
+  #takeFrame(): Buffer | undefined {
+    const { length } = this.#end;
+    const at = this.#unread.indexOf(this.#end, this.#searched);
+    if (at < 0) {
+      this.#searched = Math.max(0, this.#unread.length - length + 1);
+      if (this.#unread.length <= this.#maxBytes + length) return undefined;
+      this.#drop(this.#searched);
+      this.#isInside = false;
+      return undefined;
+    }
+    const frame = this.#unread.take(at);
+    this.#unread.skip(length);
+    this.#searched = 0;
+    this.#isInside = false;
+    const again = this.#start.equals(this.#end) ? -1 : frame.lastIndexOf(this.#start);
+    if (again < 0) return frame;
+    this.droppedBytes += again + this.#start.length;
+    return frame.subarray(again + this.#start.length);
+  }
+
+  #drop(length: number): void {
+    this.droppedBytes += length;
+    this.#unread.skip(length);
+    this.#searched = 0;
+  }
+}
+
+/** Frames between two marks that begin with an escape byte: `DLE STX … DLE ETX`. In data the escape byte is doubled. */
+class StuffedFramer implements Framer {
+  droppedBytes = 0;
+  readonly #startByte: number;
+  readonly #endByte: number;
+  readonly #escape: number;
+  readonly #maxBytes: number;
+  #frame: number[] | undefined;
+  #isEscaped = false;
+
+  constructor(
+    { start, end, escapeByte }: Extract<Framing, { kind: 'enclosed' }> & { readonly escapeByte: number },
+    maxBytes: number,
+  ) {
+    this.#startByte = start.at(-1)!;
+    this.#endByte = end.at(-1)!;
+    this.#escape = escapeByte;
+    this.#maxBytes = maxBytes;
+  }
+
+  push(bytes: Uint8Array): Buffer[] {
+    const frames: Buffer[] = [];
+    for (const byte of bytes) {
+      if (!this.#isEscaped && byte === this.#escape) {
+        this.#isEscaped = true;
+        continue;
+      }
+      const isMark = this.#isEscaped && byte !== this.#escape;
+      this.#isEscaped = false;
+      if (!isMark) this.#add(byte);
+      else if (byte === this.#startByte) {
+        this.droppedBytes += this.#frame?.length ?? 0;
+        this.#frame = [];
+      } else {
+        const isEnd = byte === this.#endByte;
+        if (isEnd && this.#frame !== undefined) frames.push(Buffer.from(this.#frame));
+        else if (!isEnd && this.#frame === undefined)
+          frames.push(Buffer.from([this.#escape, byte])); // an ACK or NAK
+        else this.droppedBytes += this.#frame?.length ?? 0;
+        this.#frame = undefined;
+      }
+    }
+    return frames;
+  }
+
+  flush(): Buffer[] {
+    return [];
+  }
+
+  wrap(payload: Buffer): Buffer {
+    const stuffed = [...payload].flatMap((byte) => (byte === this.#escape ? [byte, byte] : [byte]));
+    return Buffer.from([this.#escape, this.#startByte, ...stuffed, this.#escape, this.#endByte]);
+  }
+
+  #add(byte: number): void {
+    if (this.#frame === undefined) this.droppedBytes++;
+    else if (this.#frame.length < this.#maxBytes) this.#frame.push(byte);
+    else {
+      this.droppedBytes += this.#frame.length + 1;
+      this.#frame = undefined;
+    }
+  }
+}
+
+/** Frames whose first bytes give the length. */
+class SizedFramer implements Framer {
+  droppedBytes = 0;
+  readonly #lengthOf: (unread: Unread) => number;
+  readonly #headerBytes: number;
+  readonly #maxBytes: number;
+  readonly #unread = new Unread();
+
+  constructor(lengthOf: (unread: Unread) => number, headerBytes: number, maxBytes: number) {
+    this.#lengthOf = lengthOf;
+    this.#headerBytes = headerBytes;
+    this.#maxBytes = maxBytes;
+  }
+
+  push(bytes: Uint8Array): Buffer[] {
+    const frames: Buffer[] = [];
+    const unread = this.#unread;
+    unread.add(bytes);
+    while (unread.length >= Math.max(1, this.#headerBytes)) {
+      const length = this.#lengthOf(unread);
+      if (length < Math.max(1, this.#headerBytes) || length > this.#maxBytes) {
+        unread.skip(1); // not a header: the next byte may begin one
+        this.droppedBytes++;
+      } else if (unread.length >= length) frames.push(unread.take(length));
+      else break;
+    }
+    return frames;
+  }
+
+  flush(): Buffer[] {
+    return [];
+  }
+
+  wrap(payload: Buffer): Buffer {
+    return payload;
+  }
+}
+
+function lengthReader({ at, bytes, isLittle, adds }: Extract<Framing, { kind: 'length' }>): (unread: Unread) => number {
+  return (unread) => {
+    let length = 0;
+    for (let place = 0; place < bytes; place++)
+      length = length * 256 + unread.at(isLittle ? at + bytes - 1 - place : at + place);
+    return length + adds;
+  };
+}
+
+/** Frames that end with a pause; the caller measures it and calls `flush`. */
+class IdleFramer implements Framer {
+  droppedBytes = 0;
+  readonly #maxBytes: number;
+  readonly #unread = new Unread();
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  push(bytes: Uint8Array): Buffer[] {
+    if (this.#unread.length + bytes.length <= this.#maxBytes) this.#unread.add(bytes);
+    else {
+      this.droppedBytes += this.#unread.length + bytes.length;
+      this.#unread.skip(this.#unread.length);
+    }
+    return [];
+  }
+
+  flush(): Buffer[] {
+    return this.#unread.length === 0 ? [] : [this.#unread.take(this.#unread.length)];
+  }
+
+  wrap(payload: Buffer): Buffer {
+    return payload;
+  }
+}
+
+class WholeFramer implements Framer {
+  droppedBytes = 0;
+  readonly #maxBytes: number;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  push(bytes: Uint8Array): Buffer[] {
+    if (bytes.length > this.#maxBytes) this.droppedBytes += bytes.length;
+    return bytes.length > this.#maxBytes || bytes.length === 0 ? [] : [Buffer.from(bytes)];
+  }
+
+  flush(): Buffer[] {
+    return [];
+  }
+
+  wrap(payload: Buffer): Buffer {
+    return payload;
+  }
+}
+
+const telnet = { iac: 255, dont: 254, do: 253, wont: 252, will: 251, begin: 250, end: 240 };
+
+/** Removes telnet commands from a stream, and refuses every option. */
+export class TelnetFilter {
+  #state: 'data' | 'command' | 'option' | 'inside' | 'insideCommand' = 'data';
+  #command = 0;
+
+  /** Returns the data without commands, and the bytes to answer. */
+  push(bytes: Uint8Array): { readonly data: Uint8Array; readonly answer: Uint8Array } {
+    if (this.#state === 'data' && !bytes.includes(telnet.iac)) return { data: bytes, answer: Buffer.alloc(0) };
+    const data: number[] = [];
+    const answer: number[] = [];
+    for (const byte of bytes) this.#take(byte, data, answer);
+    return { data: Buffer.from(data), answer: Buffer.from(answer) };
+  }
+
+  #take(byte: number, data: number[], answer: number[]): void {
+    switch (this.#state) {
+      case 'data':
+        if (byte === telnet.iac) this.#state = 'command';
+        else data.push(byte);
+        return;
+      case 'command':
+        this.#command = byte;
+        if (byte === telnet.iac) data.push(byte);
+        this.#state = byte === telnet.begin ? 'inside' : byte >= telnet.will && byte <= telnet.dont ? 'option' : 'data';
+        return;
+      case 'option':
+        if (this.#command === telnet.do) answer.push(telnet.iac, telnet.wont, byte);
+        else if (this.#command === telnet.will) answer.push(telnet.iac, telnet.dont, byte);
+        this.#state = 'data';
+        return;
+      case 'inside':
+        if (byte === telnet.iac) this.#state = 'insideCommand';
+        return;
+      case 'insideCommand':
+        this.#state = byte === telnet.end ? 'data' : 'inside';
+    }
+  }
+}

@@ -1,0 +1,176 @@
+// The link to a device. `DeviceLink` alone opens, watches and reopens it. After a failure it waits 1 to 30 s, with jitter, and tries the
+// next host. A link that is silent for too long counts as dead, whatever the network reports.
+
+import { type SchedulerLike, Subscription } from 'rxjs';
+import { messageOf } from '../model/error.ts';
+import { Backoff } from '../model/time/backoff.ts';
+import type { Link, Transport } from './transport.ts';
+
+export interface LinkOptions {
+  /** The ways to reach the device, tried in turn. */
+  readonly transports: readonly Transport[];
+  readonly connectTimeoutMs: number;
+  /** How long a link may be silent before it counts as dead; undefined: any time. */
+  readonly idleTimeoutMs: number | undefined;
+  readonly scheduler: SchedulerLike;
+  /** Returns a number from 0 to 1. */
+  random?(): number;
+}
+
+/** What the link reports. */
+export interface LinkEvents {
+  opened(transport: Transport): void;
+  received(bytes: Uint8Array): void;
+  /** The link has ended, or could not be opened. It is tried again after at least the pause that this returns, in milliseconds. */
+  ended(reason: string, code: number | undefined): number;
+}
+
+const backoffTimes = { firstMs: 1000, longestMs: 30_000 };
+/** The longest pause while the host refuses the connection: a try costs little, and the program may be back soon. */
+const refusedMs = 4000;
+
+export class DeviceLink {
+  readonly #options: LinkOptions;
+  readonly #events: LinkEvents;
+  readonly #backoff = new Backoff(backoffTimes);
+  #link: Link | undefined;
+  #isOpen = false;
+  #isStopped = false;
+  #isProved = false;
+  #next = 0;
+  #heardMs = 0;
+  #timers = new Subscription();
+
+  constructor(options: LinkOptions, events: LinkEvents) {
+    this.#options = options;
+    this.#events = events;
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  start(): void {
+    this.#open();
+  }
+
+  send(bytes: Uint8Array): void {
+    if (this.#isOpen) this.#link!.send(bytes);
+  }
+
+  /** Notes that the device works: when this link ends, the pauses start from the shortest, with the same host. */
+  prove(): void {
+    this.#isProved = true;
+    this.#backoff.reset();
+  }
+
+  /** Ends the link; it is opened again after a pause. */
+  fail(reason: string): void {
+    this.#ended(this.#link, reason, undefined);
+  }
+
+  /** Ends a healthy link; `start` opens it again. */
+  rest(): void {
+    this.#drop();
+  }
+
+  /** Ends the link for good; resolves when its port is free. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#drop();
+    await Promise.all(this.#options.transports.map((transport) => transport.close?.()));
+  }
+
+  #open(): void {
+    if (this.#isStopped) return;
+    const { transports, connectTimeoutMs, scheduler } = this.#options;
+    const transport = transports[this.#next % transports.length]!;
+    this.#timers = new Subscription();
+    let link: Link | undefined;
+    const listener = {
+      opened: () => {
+        if (this.#link !== link) return;
+        this.#isOpen = true;
+        this.#isProved = false;
+        this.#timers.unsubscribe();
+        this.#timers = new Subscription();
+        this.#heardMs = scheduler.now();
+        this.#watch();
+        this.#guarded(() => this.#events.opened(transport));
+      },
+      received: (bytes: Uint8Array) => {
+        if (this.#link !== link || !this.#isOpen) return;
+        this.#heardMs = scheduler.now();
+        this.#guarded(() => this.#events.received(bytes));
+      },
+      closed: (reason: string, code?: number) => this.#ended(link, reason, code),
+    };
+    try {
+      link = transport.open(listener);
+      this.#link = link;
+    } catch (error) {
+      // a host or port that sockets do not accept
+      this.#timers.add(scheduler.schedule(() => this.#ended(link, (error as Error).message, undefined)));
+      return;
+    }
+    if (!transport.isPassive)
+      this.#timers.add(
+        scheduler.schedule(
+          () => this.#ended(link, `no answer within ${connectTimeoutMs / 1000} s`, undefined),
+          connectTimeoutMs,
+        ),
+      );
+  }
+
+  /** Ends the link when the handler throws. An uncaught error in a socket callback would end the hub. */
+  #guarded(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.fail(`internal error: ${messageOf(error)}`);
+    }
+  }
+
+  /** Ends the link when it has been silent for too long. */
+  #watch(): void {
+    const { idleTimeoutMs, scheduler } = this.#options;
+    if (idleTimeoutMs === undefined) return;
+    const link = this.#link;
+    const look = () => {
+      const silentMs = scheduler.now() - this.#heardMs;
+      if (silentMs >= idleTimeoutMs)
+        this.#ended(link, `the device has been silent for ${Math.round(silentMs / 100) / 10} s`, undefined);
+      else this.#timers.add(scheduler.schedule(look, idleTimeoutMs - silentMs));
+    };
+    this.#timers.add(scheduler.schedule(look, idleTimeoutMs));
+  }
+
+  #ended(link: Link | undefined, reason: string, code: number | undefined): void {
+    if (this.#isStopped || link !== this.#link) return;
+    const { transports, scheduler } = this.#options;
+    const { isPassive } = transports[this.#next % transports.length]!;
+    const wasOpen = this.#isOpen;
+    this.#drop();
+    if (!this.#isProved) this.#next++;
+    const leastMs = this.#events.ended(reason, code);
+    if (this.#isStopped) return;
+    const pauseMs = isPassive && wasOpen ? 0 : Math.max(leastMs, this.#pauseMs(reason));
+    this.#timers = new Subscription();
+    this.#timers.add(scheduler.schedule(() => this.#open(), pauseMs));
+  }
+
+  #pauseMs(reason: string): number {
+    const { random = Math.random } = this.#options;
+    const longestMs = reason.includes('ECONNREFUSED') ? refusedMs : Number.POSITIVE_INFINITY;
+    const pauseMs = Math.min(this.#backoff.next(), longestMs);
+    return Math.max(pauseMs * (0.75 + 0.25 * random()), Math.min(pauseMs, backoffTimes.firstMs));
+  }
+
+  #drop(): void {
+    this.#timers.unsubscribe();
+    const link = this.#link;
+    this.#link = undefined;
+    this.#isOpen = false;
+    link?.end();
+  }
+}

@@ -1,0 +1,315 @@
+// Patterns: a frame with values in braces. `POWR={value:int}` reads `POWR=2`, and writes it. A pattern of bytes is hexadecimal:
+// `90 50 {value:uint} FF`. One pass reads a frame, without backtracking: a text ends where the literal behind it first occurs.
+
+import { nearestName } from '../json5/nearest-name.ts';
+import { HubError } from '../model/error.ts';
+import { toText, type Value } from '../model/value.ts';
+import { type Converter, converterNames, createConverter } from './converters.ts';
+
+/** Values by name. */
+export type Values = ReadonlyMap<string, Value>;
+
+/** Compiles an expression of a description. Errors: what `compileExpression` throws. */
+export type CompileExpression = (text: string) => (values: Values) => Value;
+
+/** A part of a pattern. */
+export type Part =
+  | { readonly literal: string }
+  /** `isPlain`: no converter is named. */
+  | { readonly name: string; readonly converter: Converter; readonly isPlain: boolean }
+  | { readonly evaluate: (values: Values) => Value; readonly isOfBytes: boolean }
+  | { readonly checksum: Checksum };
+
+/** A mistake in a pattern, with its offset in the text. */
+export class PatternError extends Error {
+  readonly offset: number;
+
+  constructor(message: string, offset: number) {
+    super(message);
+    this.offset = offset;
+  }
+}
+
+export class Pattern {
+  /** As written in the description. */
+  readonly text: string;
+  readonly #parts: readonly Part[];
+
+  private constructor(text: string, parts: readonly Part[]) {
+    this.text = text;
+    this.#parts = parts;
+  }
+
+  /** Errors: `PatternError`. */
+  static parse(text: string, isOfBytes: boolean, compile: CompileExpression): Pattern {
+    const parts = new PatternReader(text, isOfBytes, compile).read();
+    for (const [index, part] of parts.entries()) {
+      const next = parts[index + 1];
+      if ('converter' in part && part.converter.isGreedy && next !== undefined && !('literal' in next))
+        throw new PatternError(`expected characters between {${part.name}} and what follows it`, 0);
+    }
+    return new Pattern(text, parts);
+  }
+
+  /** The literal that it begins with; empty: it begins with a value. */
+  get prefix(): string {
+    const [first] = this.#parts;
+    return first !== undefined && 'literal' in first ? first.literal : '';
+  }
+
+  /** The names of the values that it reads, without `_`. */
+  get names(): ReadonlySet<string> {
+    return new Set(this.#parts.flatMap((part) => ('name' in part && part.name !== '_' ? [part.name] : [])));
+  }
+
+  /** Its only part, when that is not a literal. JSON then has the value itself instead of a text. */
+  get single(): Exclude<Part, { readonly literal: string }> | undefined {
+    const [first] = this.#parts;
+    return this.#parts.length === 1 && first !== undefined && !('literal' in first) ? first : undefined;
+  }
+
+  /**
+   * Reads a frame. A value that is known already has to be the same in the frame. undefined: the frame is another one. Errors: those of
+   * expressions.
+   */
+  match(frame: string, known?: Values): Map<string, Value> | undefined {
+    const found = new Map<string, Value>();
+    let at = 0;
+    for (let index = 0; index < this.#parts.length; index++) {
+      const part = this.#parts[index]!;
+      if ('literal' in part) {
+        if (!frame.startsWith(part.literal, at)) return undefined;
+        at += part.literal.length;
+      } else if ('converter' in part) {
+        const limit = this.#limitOf(index, frame, at);
+        const read = limit < 0 ? undefined : part.converter.read(frame, at, limit);
+        if (read === undefined) return undefined;
+        const { name } = part;
+        if (name !== '_') {
+          const before = found.get(name) ?? known?.get(name);
+          if (before !== undefined && toText(before) !== toText(read.value)) return undefined;
+          found.set(name, read.value);
+        }
+        at = read.end;
+      } else {
+        const expected =
+          'checksum' in part ? part.checksum.of(frame.slice(0, at)) : written(part, merged(known, found));
+        if (!frame.startsWith(expected, at)) return undefined;
+        at += expected.length;
+      }
+    }
+    return at === frame.length ? found : undefined;
+  }
+
+  /** Writes a frame. Errors: `not-convertible`, `out-of-range`, those of expressions. */
+  format(values: Values): string {
+    let frame = '';
+    for (const part of this.#parts) {
+      if ('literal' in part) frame += part.literal;
+      else if ('checksum' in part) frame += part.checksum.of(frame);
+      else if ('evaluate' in part) frame += written(part, values);
+      else {
+        const value = values.get(part.name);
+        if (value === undefined)
+          throw new HubError('not-convertible', `expected a value for {${part.name}}, it is unknown`);
+        frame += part.converter.write(value);
+      }
+    }
+    return frame;
+  }
+
+  /** Returns where the next literal begins, which is where a value ends at the latest; −1: the frame has no such literal. */
+  #limitOf(index: number, frame: string, at: number): number {
+    const next = this.#parts[index + 1];
+    if (next === undefined || !('literal' in next)) return frame.length;
+    const part = this.#parts[index]!;
+    if (!('converter' in part && part.converter.isGreedy)) return frame.length;
+    const isLast = index + 2 === this.#parts.length;
+    return isLast && frame.endsWith(next.literal)
+      ? Math.max(frame.length - next.literal.length, at)
+      : frame.indexOf(next.literal, at);
+  }
+}
+
+/** Returns the characters of an expression; in a pattern of bytes a number is one byte. Errors: `out-of-range`, those of expressions. */
+function written(part: Extract<Part, { readonly isOfBytes: boolean }>, values: Values): string {
+  const value = part.evaluate(values);
+  if (!part.isOfBytes || typeof value !== 'number') return toText(value);
+  if (Number.isInteger(value) && value >= 0 && value <= 255) return String.fromCharCode(value);
+  throw new HubError('out-of-range', `expected a byte 0..255, got ${value}`);
+}
+
+function merged(known: Values | undefined, found: Values): Values {
+  return known === undefined || known.size === 0 ? found : new Map([...known, ...found]);
+}
+
+/** Reads the text of a pattern. */
+class PatternReader {
+  readonly #text: string;
+  readonly #isOfBytes: boolean;
+  readonly #compile: CompileExpression;
+  #at = 0;
+
+  constructor(text: string, isOfBytes: boolean, compile: CompileExpression) {
+    this.#text = text;
+    this.#isOfBytes = isOfBytes;
+    this.#compile = compile;
+  }
+
+  read(): Part[] {
+    const parts: Part[] = [];
+    let literal = '';
+    const endLiteral = () => {
+      if (literal !== '') parts.push({ literal });
+      literal = '';
+    };
+    while (this.#at < this.#text.length) {
+      const [here = '', next] = [this.#text[this.#at], this.#text[this.#at + 1]];
+      if (!this.#isOfBytes && (here === '{' || here === '}') && next === here) {
+        literal += here;
+        this.#at += 2;
+      } else if (here === '{') {
+        endLiteral();
+        parts.push(this.#value());
+      } else if (here === '}') throw new PatternError('expected "}}" for a literal brace', this.#at);
+      else literal += this.#isOfBytes ? this.#byte() : this.#character();
+    }
+    endLiteral();
+    return parts;
+  }
+
+  #character(): string {
+    return this.#text[this.#at++]!;
+  }
+
+  /** Reads two hexadecimal digits; spaces between bytes are ignored. */
+  #byte(): string {
+    const rest = this.#text.slice(this.#at);
+    const space = /^\s+/.exec(rest);
+    if (space !== null) {
+      this.#at += space[0].length;
+      return '';
+    }
+    const digits = /^[0-9a-f]{2}/i.exec(rest);
+    if (digits === null) throw new PatternError(`expected two hexadecimal digits, got "${rest.slice(0, 2)}"`, this.#at);
+    this.#at += 2;
+    return String.fromCharCode(Number.parseInt(digits[0], 16));
+  }
+
+  /** `{name:converter(…)}`, `{= expression}` or a checksum. */
+  #value(): Part {
+    const start = this.#at;
+    const end = this.#closing(start);
+    if (end < 0) throw new PatternError('expected "}" after "{"; a literal brace is "{{"', start);
+    const inner = this.#text.slice(start + 1, end);
+    this.#at = end + 1;
+    if (inner.startsWith('='))
+      return { evaluate: this.#expression(inner.slice(1), start + 2), isOfBytes: this.#isOfBytes };
+    const parsed = /^\s*([A-Za-z_]\w*)\s*(?::\s*([a-z]\w*)\s*)?(?:\(([^()]*)\))?\s*$/.exec(inner);
+    if (parsed === null)
+      throw new PatternError(
+        `expected {name}, {name:converter} or {= expression}, got "{${inner}}"; a literal brace is "{{"`,
+        start,
+      );
+    const [, name = '', converterName, argumentText] = parsed;
+    const args = (argumentText ?? '').split(',').filter((one) => one.trim() !== '');
+    const checksum = converterName === undefined ? createChecksum(name, args, this.#isOfBytes) : undefined;
+    if (checksum !== undefined) return { checksum };
+    return {
+      name,
+      converter: this.#converter(converterName ?? 'text', args, start),
+      isPlain: converterName === undefined,
+    };
+  }
+
+  #converter(name: string, args: readonly string[], offset: number): Converter {
+    try {
+      const converter = createConverter(name, args, this.#isOfBytes);
+      if (converter !== undefined) return converter;
+    } catch (error) {
+      throw new PatternError(`${name}: ${(error as Error).message}`, offset);
+    }
+    const names = converterNames(this.#isOfBytes);
+    const near = nearestName(name, names);
+    const hint = near === undefined ? `, expected one of ${names.join(', ')}` : `, did you mean "${near}"?`;
+    throw new PatternError(`unknown converter "${name}"${hint}`, offset);
+  }
+
+  #expression(text: string, offset: number): (values: Values) => Value {
+    try {
+      return this.#compile(text.trim());
+    } catch (error) {
+      const { message, offset: within = 0 } = error as Error & { offset?: number };
+      throw new PatternError(`expression: ${message}`, offset + text.length - text.trimStart().length + within);
+    }
+  }
+
+  /** Finds the closing brace. Texts of an expression may have braces as well. */
+  #closing(start: number): number {
+    let quote = '';
+    let depth = 0;
+    for (let at = start; at < this.#text.length; at++) {
+      const here = this.#text[at]!;
+      if (quote !== '') {
+        if (here === '\\') at++;
+        else if (here === quote) quote = '';
+      } else if ((here === '"' || here === "'") && this.#text[start + 1] === '=') quote = here;
+      else if (here === '{') depth++;
+      else if (here === '}' && --depth === 0) return at;
+    }
+    return -1;
+  }
+}
+
+/** A checksum of the characters before it. */
+interface Checksum {
+  of(before: string): string;
+}
+
+/** Creates `xor8`, `sum8` or `crc16`. `from` skips characters at the beginning, `before` those right before it. undefined: another name. */
+function createChecksum(name: string, args: readonly string[], isOfBytes: boolean): Checksum | undefined {
+  const compute = checksums.get(name);
+  if (compute === undefined) return undefined;
+  const named = new Map(args.map((one) => one.split('=', 2).map((text) => text.trim()) as [string, string]));
+  const from = Number(named.get('from') ?? 0);
+  const before = Number(named.get('before') ?? 0);
+  const kind = named.get('kind') ?? '';
+  return {
+    of(frame) {
+      const bytes = compute(Buffer.from(frame, 'latin1').subarray(from, frame.length - before), kind);
+      return isOfBytes
+        ? String.fromCharCode(...bytes)
+        : bytes.map((byte) => byte.toString(16).toUpperCase().padStart(2, '0')).join('');
+    },
+  };
+}
+
+const checksums: ReadonlyMap<string, (bytes: Uint8Array, kind: string) => number[]> = new Map([
+  ['xor8', (bytes) => [bytes.reduce((sum, byte) => sum ^ byte, 0)]],
+  [
+    'sum8',
+    (bytes, kind) => {
+      const sum = bytes.reduce((total, byte) => (total + byte) & 0xff, 0);
+      return [kind === 'complement' ? (256 - sum) & 0xff : sum];
+    },
+  ],
+  ['crc16', (bytes, kind) => (kind === 'modbus' ? crcModbus(bytes) : crcCcitt(bytes, kind === 'xmodem' ? 0 : 0xffff))],
+]);
+
+function crcModbus(bytes: Uint8Array): number[] {
+  let crc = 0xffff;
+  for (const byte of bytes) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >> 1) ^ 0xa001 : crc >> 1;
+  }
+  return [crc & 0xff, crc >> 8];
+}
+
+function crcCcitt(bytes: Uint8Array, start: number): number[] {
+  let crc = start;
+  for (const byte of bytes) {
+    crc ^= byte << 8;
+    for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? ((crc << 1) ^ 0x1021) & 0xffff : (crc << 1) & 0xffff;
+  }
+  return [crc >> 8, crc & 0xff];
+}

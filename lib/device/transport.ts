@@ -1,0 +1,415 @@
+// Transports: TCP, UDP, WebSocket, serial port, or a TCP port that the device dials. Each opens one link at a time; a link that has ended
+// is never reused. Unsent bytes are bounded: the link to a device that does not read them ends.
+
+import { createSocket, type Socket as UdpSocket } from 'node:dgram';
+import { connect, createServer, isIPv6, type Server, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import type { SerialPort } from 'serialport';
+import type { WebSocket } from 'ws';
+import { messageOf } from '../model/error.ts';
+
+/** What a link reports. `closed` comes once, last, and never during a call of `send`. */
+export interface LinkListener {
+  opened(): void;
+  received(bytes: Uint8Array): void;
+  /** `code` is the close code of a WebSocket. */
+  closed(reason: string, code?: number): void;
+}
+
+/** A link that is open, or is being opened. */
+export interface Link {
+  /** Sends, or ends the link when more than `maxUnsentBytes` wait. */
+  send(bytes: Uint8Array): void;
+  /** Ends the link, which then reports nothing more. */
+  end(): void;
+}
+
+export interface Transport {
+  /** Shown to people: `router.local:9990`. */
+  readonly name: string;
+  /** Whether each chunk is a frame, as with datagrams and WebSocket messages. */
+  readonly keepsFrames: boolean;
+  /** Whether the device opens the link; then there is no connect timeout. */
+  readonly isPassive?: boolean;
+  open(listener: LinkListener): Link;
+  /** Frees what is held between links, such as a port; resolves when it is free. */
+  close?(): Promise<void>;
+}
+
+/** How many bytes may wait to be sent. */
+export const maxUnsentBytes = 1_048_576;
+/** The longest WebSocket message. */
+export const maxMessageBytes = 4 * 1_048_576;
+
+export interface TcpTarget {
+  readonly host: string;
+  readonly port: number;
+  readonly tls?: { readonly ca?: Buffer | undefined; readonly fingerprint?: string | undefined } | undefined;
+}
+
+export function tcpTransport({ host, port, tls }: TcpTarget): Transport {
+  return {
+    name: placeOf(host, port),
+    keepsFrames: false,
+    open(listener) {
+      const socket =
+        tls === undefined
+          ? connect({ host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 10_000 })
+          : connectTls({ host, port, servername: host, rejectUnauthorized: tls.fingerprint === undefined, ca: tls.ca });
+      if (tls !== undefined) socket.setNoDelay(true);
+      return new SocketLink(socket, listener, tls === undefined ? 'connect' : 'secureConnect', (opened) =>
+        tls?.fingerprint === undefined ? undefined : fingerprintFault(opened, tls.fingerprint),
+      );
+    },
+  };
+}
+
+/** Returns what is wrong when the certificate is not the pinned one. */
+function fingerprintFault(socket: Socket, expected: string): string | undefined {
+  const { fingerprint256 = '' } =
+    (socket as { getPeerCertificate?(): { fingerprint256?: string } }).getPeerCertificate?.() ?? {};
+  const plain = (text: string) => text.replaceAll(':', '').toLowerCase();
+  return plain(fingerprint256) === plain(expected)
+    ? undefined
+    : `expected the certificate ${expected}, got ${fingerprint256}`;
+}
+
+class SocketLink implements Link {
+  readonly #socket: Socket;
+  #isEnded = false;
+  #reason = 'the device closed the link';
+
+  constructor(
+    socket: Socket,
+    listener: LinkListener,
+    openedBy: 'connect' | 'secureConnect' | undefined,
+    check: (socket: Socket) => string | undefined = () => undefined,
+  ) {
+    this.#socket = socket;
+    socket.on('error', (error) => {
+      this.#reason = messageOf(error);
+    });
+    socket.on('close', () => {
+      if (!this.#isEnded) listener.closed(this.#reason);
+      this.#isEnded = true;
+    });
+    const listen = () =>
+      socket.on('data', (bytes: Buffer) => {
+        if (!this.#isEnded) listener.received(bytes);
+      });
+    if (openedBy === undefined)
+      queueMicrotask(() => {
+        if (this.#isEnded) return;
+        listener.opened();
+        listen(); // bytes that have arrived by now follow
+      });
+    else
+      socket.once(openedBy, () => {
+        const fault = check(socket);
+        if (fault !== undefined) this.#fail(fault);
+        else if (!this.#isEnded) {
+          listener.opened();
+          listen();
+        }
+      });
+  }
+
+  send(bytes: Uint8Array): void {
+    if (this.#isEnded) return;
+    if (this.#socket.writableLength + bytes.length > maxUnsentBytes) this.#fail('the device does not read');
+    else this.#socket.write(bytes);
+  }
+
+  end(): void {
+    this.#isEnded = true;
+    this.#socket.destroy();
+  }
+
+  #fail(reason: string): void {
+    this.#reason = reason;
+    this.#socket.destroy();
+  }
+}
+
+/** Datagrams to and from one peer. The link opens at once; only an answer shows that the peer is there. */
+export function udpTransport(host: string, port: number, localPort = 0): Transport {
+  return {
+    name: placeOf(host, port),
+    keepsFrames: true,
+    open(listener) {
+      return new UdpLink(host, port, localPort, listener);
+    },
+  };
+}
+
+class UdpLink implements Link {
+  readonly #socket: UdpSocket;
+  #isEnded = false;
+  #isConnected = false;
+
+  constructor(host: string, port: number, localPort: number, listener: LinkListener) {
+    this.#socket = createSocket(isIPv6(host) ? 'udp6' : 'udp4');
+    const close = (reason: string) => {
+      if (this.#isEnded) return;
+      this.end();
+      listener.closed(reason);
+    };
+    this.#socket.on('error', (error) => close(messageOf(error)));
+    this.#socket.on('message', (bytes) => {
+      if (!this.#isEnded) listener.received(bytes);
+    });
+    this.#socket.bind(localPort, () => {
+      if (this.#isEnded) return;
+      this.#socket.connect(port, host, (error?: Error) => {
+        if (error != null) close(messageOf(error));
+        else if (!this.#isEnded) {
+          this.#isConnected = true;
+          listener.opened();
+        }
+      });
+    });
+  }
+
+  send(bytes: Uint8Array): void {
+    if (!this.#isConnected || this.#isEnded || this.#socket.getSendQueueSize() > maxUnsentBytes) return;
+    this.#socket.send(bytes, () => {}); // lost datagrams are lost; an error is emitted as an event as well
+  }
+
+  end(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#socket.close();
+  }
+}
+
+/** A TCP port that the device dials. A new link replaces the one before, because the link of a device that was switched off never ends. */
+export function listenTransport(port: number, bindIp: string): Transport {
+  return new Listening(port, bindIp);
+}
+
+class Listening implements Transport {
+  readonly name: string;
+  readonly keepsFrames = false;
+  readonly isPassive = true;
+  readonly #port: number;
+  readonly #bindIp: string;
+  #server: Server | undefined;
+  #listener: LinkListener | undefined;
+  #link: SocketLink | undefined;
+  #waiting: Socket | undefined;
+
+  constructor(port: number, bindIp: string) {
+    this.name = `port ${port}`;
+    this.#port = port;
+    this.#bindIp = bindIp;
+  }
+
+  open(listener: LinkListener): Link {
+    this.#listener = listener;
+    this.#listen();
+    if (this.#waiting !== undefined) this.#take(this.#waiting);
+    return {
+      send: (bytes) => {
+        if (this.#listener === listener) this.#link?.send(bytes);
+      },
+      end: () => {
+        if (this.#listener === listener) this.#release();
+      },
+    };
+  }
+
+  close(): Promise<void> {
+    this.#waiting?.destroy();
+    this.#waiting = undefined;
+    const server = this.#server;
+    this.#server = undefined;
+    return new Promise((resolve) => (server === undefined ? resolve() : server.close(() => resolve())));
+  }
+
+  #listen(): void {
+    if (this.#server !== undefined) return;
+    const server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: 10_000 }, (socket) => {
+      if (this.#server !== server) socket.destroy();
+      else if (this.#listener !== undefined && this.#link === undefined) this.#take(socket);
+      else this.#replace(socket);
+    });
+    this.#server = server;
+    server.on('error', (error) => {
+      this.#server = undefined;
+      this.#close(messageOf(error));
+    });
+    server.listen({ port: this.#port, exclusive: true, ...(this.#bindIp === '' ? {} : { host: this.#bindIp }) });
+  }
+
+  #take(socket: Socket): void {
+    this.#waiting = undefined;
+    const listener = this.#listener!;
+    const closed = (reason: string) => {
+      if (this.#listener === listener) this.#close(reason);
+    };
+    this.#link = new SocketLink(socket, { ...bound(listener), closed }, undefined);
+  }
+
+  #replace(socket: Socket): void {
+    this.#waiting?.destroy();
+    this.#waiting = socket;
+    socket.on('error', () => socket.destroy());
+    this.#close('the device dialled in again');
+  }
+
+  #close(reason: string): void {
+    const listener = this.#listener;
+    this.#release();
+    listener?.closed(reason);
+  }
+
+  #release(): void {
+    this.#link?.end();
+    this.#link = undefined;
+    this.#listener = undefined;
+  }
+}
+
+function bound(listener: LinkListener): Pick<LinkListener, 'opened' | 'received'> {
+  return { opened: () => listener.opened(), received: (bytes) => listener.received(bytes) };
+}
+
+function placeOf(host: string, port: number): string {
+  return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** WebSocket messages. A message longer than `maxMessageBytes` ends the link. */
+export function wsTransport(url: string, protocols: readonly string[], tls: TcpTarget['tls']): Transport {
+  return {
+    name: url.replace(/^wss?:\/\//, '').replace(/\/$/, ''),
+    keepsFrames: true,
+    open: (listener) => new WsLink(url, protocols, tls, listener),
+  };
+}
+
+class WsLink implements Link {
+  #socket: WebSocket | undefined;
+  #isEnded = false;
+  #reason = 'the device closed the link';
+
+  constructor(url: string, protocols: readonly string[], tls: TcpTarget['tls'], listener: LinkListener) {
+    void this.#open(url, protocols, tls, listener).catch((error) => {
+      if (!this.#isEnded) listener.closed(messageOf(error));
+      this.#isEnded = true;
+    });
+  }
+
+  async #open(url: string, protocols: readonly string[], tls: TcpTarget['tls'], listener: LinkListener): Promise<void> {
+    const { WebSocket: Socket } = await import('ws'); // most hubs need it for no device
+    if (this.#isEnded) return;
+    const socket = new Socket(url, [...protocols], {
+      maxPayload: maxMessageBytes,
+      perMessageDeflate: false,
+      followRedirects: false,
+      ...(tls === undefined ? {} : { ca: tls.ca, rejectUnauthorized: tls.fingerprint === undefined }),
+    });
+    this.#socket = socket;
+    socket.on('open', () => {
+      if (!this.#isEnded) listener.opened();
+    });
+    socket.on('upgrade', (response) => {
+      const fault = tls?.fingerprint === undefined ? undefined : fingerprintFault(response.socket, tls.fingerprint);
+      if (fault !== undefined) this.#fail(fault);
+    });
+    socket.on('error', (error) => {
+      this.#reason = messageOf(error);
+    });
+    socket.on('message', (data) => {
+      if (!this.#isEnded) listener.received(data as Buffer);
+    });
+    socket.on('close', (code, said) => {
+      if (!this.#isEnded) listener.closed(said.length > 0 ? `the device says: ${said}` : this.#reason, code);
+      this.#isEnded = true;
+    });
+  }
+
+  send(bytes: Uint8Array): void {
+    const socket = this.#socket;
+    if (this.#isEnded || socket === undefined || socket.readyState !== socket.OPEN) return;
+    if (socket.bufferedAmount + bytes.length > maxUnsentBytes) this.#fail('the device does not read');
+    else socket.send(bytes, { binary: false }, () => {}); // an error also ends the link
+  }
+
+  end(): void {
+    this.#isEnded = true;
+    this.#socket?.terminate();
+  }
+
+  #fail(reason: string): void {
+    this.#reason = reason;
+    this.#socket!.terminate();
+  }
+}
+
+export interface SerialTarget {
+  readonly path: string;
+  readonly baudRate: number;
+  readonly dataBits: 5 | 6 | 7 | 8;
+  readonly stopBits: 1 | 1.5 | 2;
+  readonly parity: 'none' | 'even' | 'odd';
+}
+
+/** A serial port. It needs the optional package `serialport`; without it the link reports that. */
+export function serialTransport(target: SerialTarget): Transport {
+  return { name: target.path, keepsFrames: false, open: (listener) => new SerialLink(target, listener) };
+}
+
+class SerialLink implements Link {
+  #port: SerialPort | undefined;
+  #isEnded = false;
+  #unsentBytes = 0;
+  readonly #listener: LinkListener;
+
+  constructor(target: SerialTarget, listener: LinkListener) {
+    this.#listener = listener;
+    void this.#open(target).catch((error) => this.#close(messageOf(error)));
+  }
+
+  async #open(target: SerialTarget): Promise<void> {
+    const { SerialPort } = await import('serialport').catch(() => {
+      throw new Error('the package serialport is not installed: npm install serialport');
+    });
+    if (this.#isEnded) return;
+    const port = new SerialPort({ ...target, autoOpen: false });
+    this.#port = port;
+    port.on('error', (error) => this.#close(messageOf(error)));
+    port.on('close', (error: Error | null) => this.#close(error?.message ?? 'the serial port was closed'));
+    port.on('data', (bytes: Buffer) => {
+      if (!this.#isEnded) this.#listener.received(bytes);
+    });
+    port.open((error) => {
+      if (error !== null) this.#close(messageOf(error));
+      else if (this.#isEnded) port.close(() => {});
+      else this.#listener.opened();
+    });
+  }
+
+  send(bytes: Uint8Array): void {
+    if (this.#isEnded || this.#port === undefined) return;
+    if (this.#unsentBytes + bytes.length > maxUnsentBytes) {
+      queueMicrotask(() => this.#close('the device does not read'));
+      return;
+    }
+    this.#unsentBytes += bytes.length;
+    this.#port.write(bytes);
+    this.#port.drain(() => {
+      this.#unsentBytes -= bytes.length;
+    });
+  }
+
+  end(): void {
+    this.#isEnded = true;
+    if (this.#port?.isOpen === true) this.#port.close(() => {});
+  }
+
+  #close(reason: string): void {
+    if (this.#isEnded) return;
+    this.end();
+    this.#listener.closed(reason);
+  }
+}

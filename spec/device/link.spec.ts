@@ -1,0 +1,137 @@
+// The link to a device in virtual time: when it is tried again, with which host, and when silence is its end.
+
+import test from 'ava';
+import { VirtualAction, VirtualTimeScheduler } from 'rxjs';
+import { DeviceLink } from '../../lib/device/link.ts';
+import type { LinkListener, Transport } from '../../lib/device/transport.ts';
+
+/** A transport whose links the test opens and closes. */
+function createTransport(name: string, opens: string[], now: () => number) {
+  const listeners: LinkListener[] = [];
+  const transport: Transport = {
+    name,
+    keepsFrames: false,
+    open(listener) {
+      opens.push(`${name} ${Math.round(now() / 100) / 10}`);
+      listeners.push(listener);
+      return { send() {}, end() {} };
+    },
+  };
+  return { transport, last: () => listeners.at(-1)! };
+}
+
+function create(idleTimeoutMs?: number, random = 1) {
+  const scheduler = new VirtualTimeScheduler(VirtualAction, Number.POSITIVE_INFINITY);
+  const opens: string[] = [];
+  const [main, backup] = ['main', 'backup'].map((name) => createTransport(name, opens, () => scheduler.now()));
+  const ends: string[] = [];
+  let leastMs = 0;
+  let isBroken = false;
+  const link = new DeviceLink(
+    {
+      transports: [main!.transport, backup!.transport],
+      connectTimeoutMs: 5000,
+      idleTimeoutMs,
+      scheduler,
+      random: () => random,
+    },
+    {
+      opened: () => {},
+      received: () => {
+        if (isBroken) throw new Error('broken');
+      },
+      ended: (reason) => {
+        ends.push(`${scheduler.now()} ${reason}`);
+        return leastMs;
+      },
+    },
+  );
+  /** Lets the time pass up to a moment. */
+  const until = (ms: number) => {
+    scheduler.schedule(() => {}, ms - scheduler.now()); // the clock stands where nothing happens
+    scheduler.maxFrames = ms;
+    scheduler.flush();
+  };
+  const breakIt = () => {
+    isBroken = true;
+  };
+  return { link, main: main!, backup: backup!, opens, ends, until, wait: (ms: number) => (leastMs = ms), breakIt };
+}
+
+test('what does not answer is tried again after 1, 2, 4, … 30 s, with each host in turn', (t) => {
+  const { link, opens, ends, until } = create();
+  link.start();
+  until(120_000);
+  t.deepEqual(opens, ['main 0', 'backup 6', 'main 13', 'backup 22', 'main 35', 'backup 56', 'main 91']);
+  t.is(ends[0], '5000 no answer within 5 s');
+});
+
+test('pauses are shorter by chance, and never less than 1 s', (t) => {
+  const { link, opens, until } = create(undefined, 0);
+  link.start();
+  until(30_000);
+  t.deepEqual(opens.slice(0, 4), ['main 0', 'backup 6', 'main 12.5', 'backup 20.5']);
+});
+
+test('where the machine refuses, the pause is 4 s at the most', (t) => {
+  const { link, main, backup, opens, until } = create();
+  link.start();
+  for (let at = 1; at <= 60; at++) {
+    (at % 2 === 0 ? backup : main).last()?.closed('connect ECONNREFUSED');
+    until(at * 1000);
+  }
+  t.deepEqual(opens.slice(0, 5), ['main 0', 'backup 1', 'main 3', 'backup 8', 'main 13']);
+});
+
+test('a link that was good is tried again at once with the same host, and the pauses begin anew', (t) => {
+  const { link, main, opens, until } = create();
+  link.start();
+  main.last().opened();
+  link.prove();
+  until(60_000);
+  main.last().closed('reset');
+  until(61_500);
+  t.deepEqual(opens, ['main 0', 'main 61']);
+});
+
+test('a link on which nothing comes for the time is dead; what comes keeps it alive', (t) => {
+  const { link, main, ends, until } = create(5000);
+  link.start();
+  main.last().opened();
+  until(4000);
+  main.last().received(Buffer.from('x'));
+  until(8900);
+  t.deepEqual(ends, []);
+  until(9000);
+  t.deepEqual(ends, ['9000 the device has been silent for 5 s']);
+});
+
+test('a fault in what a device has us do ends its link, and is tried again', (t) => {
+  const { link, main, opens, ends, until, breakIt } = create();
+  link.start();
+  main.last().received(Buffer.from('before it is open'));
+  main.last().opened();
+  breakIt();
+  main.last().received(Buffer.from('x'));
+  t.deepEqual(ends, ['0 internal error: broken']);
+  until(2000);
+  t.is(opens.length, 2);
+});
+
+test('what a link says after its end is not heard, and after a stop nothing is tried', async (t) => {
+  const { link, main, opens, ends, until, wait } = create();
+  link.start();
+  const first = main.last();
+  first.opened();
+  wait(30_000);
+  link.fail('it refuses');
+  first.closed('again');
+  t.is(ends.length, 1);
+  until(29_000);
+  t.is(opens.length, 1);
+  until(31_000);
+  t.is(opens.length, 2);
+  await link.stop();
+  until(100_000);
+  t.is(opens.length, 2);
+});

@@ -1,0 +1,143 @@
+// Patterns of frames: what they read, what they write, and what is wrong with them.
+
+import test, { type ExecutionContext } from 'ava';
+import fc from 'fast-check';
+import { Pattern, PatternError, type Values } from '../../lib/device/pattern.ts';
+import { HubError } from '../../lib/model/error.ts';
+import type { Value } from '../../lib/model/value.ts';
+
+/** Expressions here are names, or texts in quotes. */
+const compile = (text: string) => {
+  const literal = /^"(.*)"$/.exec(text);
+  if (text === '') throw new Error('expected an expression');
+  return (values: Values): Value => (literal === null ? (values.get(text) ?? 'unknown') : literal[1]!);
+};
+const text = (written: string) => Pattern.parse(written, false, compile);
+const hex = (written: string) => Pattern.parse(written, true, compile);
+const bytes = (...codes: number[]) => String.fromCharCode(...codes);
+
+function reads(t: ExecutionContext, pattern: Pattern, frame: string, expected: Record<string, Value> | undefined) {
+  const found = pattern.match(frame);
+  t.deepEqual(found && Object.fromEntries(found), expected, `${pattern.text} reads ${JSON.stringify(frame)}`);
+}
+
+function writes(t: ExecutionContext, pattern: Pattern, values: Record<string, Value>, expected: string) {
+  t.is(pattern.format(new Map(Object.entries(values))), expected, pattern.text);
+}
+
+test('a pattern of characters reads and writes the same frame', (t) => {
+  const cases: [string, string, Record<string, Value>][] = [
+    ['%1POWR={value:int}', '%1POWR=2', { value: 2 }],
+    ['{n:int} {label}', '7 Camera 8', { n: 7, label: 'Camera 8' }],
+    ['Out{n:int(width=2)} In{value:int(width=3,offset=1)} All', 'Out07 In012 All', { n: 7, value: 11 }],
+    ['gain={value:float(digits=2)}dB', 'gain=-12.50dB', { value: -12.5 }],
+    ['mute {value:on(ON,OFF)}', 'mute OFF', { value: false }],
+    ['{value:one(stop=0,play=1,pause=2)}!', 'pause!', { value: 2 }],
+    ['ADDR:{value:quoted} N:{name:quoted}', String.raw`ADDR:"a \"b\"" N:"c\\"`, { value: 'a "b"', name: 'c\\' }],
+    ['{{{value:word}}}', '{x}', { value: 'x' }],
+    ['{a}, {b}', 'one, two, three', { a: 'one', b: 'two, three' }],
+    ['id {value:hex(width=4)}', 'id 00FF', { value: 255 }],
+    ['{value}', '', { value: '' }],
+  ];
+  for (const [pattern, frame, values] of cases) {
+    reads(t, text(pattern), frame, values);
+    writes(t, text(pattern), values, frame);
+  }
+});
+
+test('a pattern of bytes reads and writes the same frame', (t) => {
+  const cases: [string, string, Record<string, Value>][] = [
+    ['90 50 {value:uint} FF', bytes(0x90, 0x50, 2, 0xff), { value: 2 }],
+    ['9050{value:nibbles(count=4)}FF', bytes(0x90, 0x50, 0, 1, 2, 0xf, 0xff), { value: 0x12f }],
+    ['{value:nibbles(count=4,signed=yes)}', bytes(0xf, 0xf, 0xf, 0xe), { value: -2 }],
+    ['01 {value:uint(bytes=2,endian=little)}', bytes(1, 0x34, 0x12), { value: 0x1234 }],
+    ['{value:uint(bytes=2,signed=yes)}', bytes(0xff, 0xfe), { value: -2 }],
+    ['02 {value:text(width=4)} 03', `${bytes(2)}ab  ${bytes(3)}`, { value: 'ab  ' }],
+  ];
+  for (const [pattern, frame, values] of cases) {
+    reads(t, hex(pattern), frame, values);
+    writes(t, hex(pattern), values, frame);
+  }
+  reads(t, hex('{value:bits(3)} {low:bits(0,1)}'), bytes(0x08, 0x06), { value: true, low: 2 });
+});
+
+test('a checksum is written, and a frame with another one is not read', (t) => {
+  const nmea = text('$GPHDT,{value:float},T*{xor8(from=1,before=1)}');
+  reads(t, nmea, '$GPHDT,123.456,T*32', { value: 123.456 });
+  reads(t, nmea, '$GPHDT,123.456,T*33', undefined);
+  writes(t, nmea, { value: 123.456 }, '$GPHDT,123.456,T*32');
+  writes(t, hex('01 03 00 00 00 0A {crc16(kind=modbus)}'), {}, bytes(1, 3, 0, 0, 0, 10, 0xc5, 0xcd));
+  writes(t, text('123456789{crc16}'), {}, '12345678929B1');
+  writes(t, text('123456789{crc16(kind=xmodem)}'), {}, '12345678931C3');
+  writes(t, hex('01 02 {sum8(kind=complement)}'), {}, bytes(1, 2, 0xfd));
+});
+
+test('a value that is known has to be the same in the frame, and so has one that stands twice', (t) => {
+  const pattern = text('<{n:int} {value:word}>');
+  t.deepEqual(pattern.match('<3 ON>', new Map([['n', 3]]))?.get('value'), 'ON');
+  t.is(pattern.match('<4 ON>', new Map([['n', 3]])), undefined);
+  reads(t, text('{a:word}={a:word}'), 'x=x', { a: 'x' });
+  reads(t, text('{a:word}={a:word}'), 'x=y', undefined);
+});
+
+test('an expression is written, and has to be what a frame has', (t) => {
+  writes(t, text('login {= "me"} {= nonce}'), { nonce: 'n' }, 'login me n');
+  reads(t, text('{nonce:word} {= nonce}'), 'abc abc', { nonce: 'abc' });
+  reads(t, text('{nonce:word} {= nonce}'), 'abc abd', undefined);
+  t.is(text('{= "a}b"}').format(new Map()), 'a}b', 'a brace within a text');
+});
+
+test('what does not fit is told with what was expected', (t) => {
+  const refused = (pattern: Pattern, value: Value) =>
+    t.throws(() => pattern.format(new Map([['value', value]])), { instanceOf: HubError }).message;
+  t.is(refused(text('{value:int(width=2)}'), 100), 'expected at most 2 digits, got 100');
+  t.is(refused(text('{value:int}'), 'x'), 'expected a number, got "x"');
+  t.is(refused(hex('{value:uint}'), 256), 'expected a number 0..255, got 256');
+  t.is(refused(text('{value:one(a=1,b=2)}'), 3), 'expected one of 1, 2, got 3');
+  t.is(refused(text('{value:text(max=3)}'), 'four'), 'expected at most 3 characters, got "four"');
+  t.is(refused(text('{other}'), 1), 'expected a value for {other}, it is unknown');
+});
+
+test('mistakes in patterns are told with their place', (t) => {
+  const mistake = (written: string, isOfBytes = false) => {
+    const { message, offset } = t.throws(() => Pattern.parse(written, isOfBytes, compile), {
+      instanceOf: PatternError,
+    });
+    return `${offset}: ${message}`;
+  };
+  t.is(mistake('a {value:itn}'), '2: unknown converter "itn", did you mean "int"?');
+  t.is(mistake('a {value'), '2: expected "}" after "{"; a literal brace is "{{"');
+  t.is(mistake('a } b'), '2: expected "}}" for a literal brace');
+  t.is(mistake('{value:int(wdth=2)}'), '0: int: wdth: unknown argument');
+  t.is(mistake('{value:int(width=x)}'), '0: int: expected width to be an integer 1..20, got "x"');
+  t.is(mistake('90 5 FF', true), '3: expected two hexadecimal digits, got "5 "');
+  t.is(mistake('{a}{b}'), '0: expected characters between {a} and what follows it');
+  t.is(mistake('x {=}'), '4: expression: expected an expression');
+});
+
+test('what a pattern has written it reads back', (t) => {
+  const pattern = text('{n:int} <{value:float}> {flag:on(yes,no)} {name:quoted} {rest}');
+  const values = fc.record({
+    n: fc.integer(),
+    value: fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => number + 0),
+    flag: fc.boolean(),
+    name: fc.string(),
+    rest: fc.string(),
+  });
+  fc.assert(
+    fc.property(values, (given) => {
+      const frame = pattern.format(new Map(Object.entries(given)));
+      t.deepEqual(Object.fromEntries(pattern.match(frame)!), given);
+    }),
+  );
+});
+
+test('random frames are read or not, and take no longer for it', (t) => {
+  const pattern = text('{a} {b:float} {c}, {d:int}{e}');
+  const long = `${'1 '.repeat(30_000)},`;
+  const start = process.cpuUsage();
+  pattern.match(long);
+  t.true(process.cpuUsage(start).user < 200_000);
+  fc.assert(fc.property(fc.string(), (frame) => void pattern.match(frame)));
+  t.pass();
+});
