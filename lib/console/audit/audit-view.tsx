@@ -10,9 +10,9 @@ import { maxHeld } from '../hub/pages.ts';
 import { usePages } from '../hub/polled.ts';
 import { linkTo, route, setParams } from '../page/route.ts';
 import { formatCount, formatDate, formatMoment, formatValue } from '../page/units.ts';
-import { Breakable } from '../parts/breakable.tsx';
 import { GuardedFor } from '../parts/guarded.tsx';
 import { TableHead } from '../parts/table-head.tsx';
+import { Breakable } from '../parts/text.tsx';
 import { Search, searched } from '../parts/view-bar.tsx';
 
 /** A link to the history of a parameter shows so much before and after the entry. */

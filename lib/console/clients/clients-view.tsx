@@ -5,10 +5,10 @@ import type { Pattern } from '../../wire/pattern.ts';
 import { usePolled } from '../hub/polled.ts';
 import { useInterval } from '../page/page-timers.ts';
 import { formatBytes, formatCount, formatDate, formatSpan, useNow } from '../page/units.ts';
-import { Breakable } from '../parts/breakable.tsx';
 import { GuardedFor } from '../parts/guarded.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
 import { TableHead } from '../parts/table-head.tsx';
+import { Breakable } from '../parts/text.tsx';
 import { Fault, Search, searched } from '../parts/view-bar.tsx';
 
 /** Over what time the rate of a client is taken. */

@@ -8,8 +8,8 @@ import type { CausedChange } from '../../wire/http/parameter-shapes.ts';
 import { mayManage } from '../hub/me.ts';
 import { linkTo } from '../page/route.ts';
 import { formatDate, formatMoment, formatSpan, formatValue } from '../page/units.ts';
-import { Breakable } from '../parts/breakable.tsx';
 import { Guarded } from '../parts/guarded.tsx';
+import { Breakable } from '../parts/text.tsx';
 
 /** A change of the chain. */
 export interface Cause extends Omit<CausedChange, 'revision'> {

@@ -1,7 +1,22 @@
-// A text that changes in place. What people have selected in it, to copy it, stays selected.
+// Texts of views: one that breaks at its separators, and one that changes in place.
 
-import { createRenderEffect, type JSX } from 'solid-js';
+import { createRenderEffect, For, type JSX } from 'solid-js';
 
+/** Shows an address or a name without spaces, which breaks after `:`, `/`, `.`, `@`, `-` and `_`. */
+export function Breakable(props: { readonly text: string }) {
+  return (
+    <For each={props.text.match(/[^:/.@_-]*[:/.@_-]+|[^:/.@_-]+$/g) ?? []}>
+      {(part) => (
+        <>
+          {part}
+          <wbr />
+        </>
+      )}
+    </For>
+  );
+}
+
+/** Shows a text that changes in place. What people have selected in it, to copy it, stays selected. */
 export function LiveText(props: { readonly text: string }): JSX.Element {
   const node = document.createTextNode('');
   createRenderEffect(() => replace(node, props.text));
