@@ -22,7 +22,12 @@ test('each flow file and page of the repository is packed by its name', (t) => {
   t.deepEqual(files.filter((path) => /^(flows|docs)\//.test(path)).sort(), wanted, 'package.json: files');
   t.deepEqual(
     files.filter((path) => path.includes('*')),
-    ['lib/**/README.md', 'lib/connections/rest-api/metrics/*.{json,yml}', 'lib/console/screenshots/*.png'],
+    [
+      'lib/**/README.md',
+      'lib/connections/device/protocols/*.json5',
+      'lib/connections/rest-api/metrics/*.{json,yml}',
+      'lib/console/screenshots/*.png',
+    ],
   );
 });
 

@@ -5,11 +5,17 @@ import type { Console } from './console.ts';
 export function register(cli: Cli): void {
   command(cli, 'schema', 'print the JSON Schema of flow files, for editors')
     .option('--dashboard', 'print the JSON Schema of dashboards instead')
-    .action(({ dashboard = false }: { dashboard?: boolean }) => cli.finish(schema(dashboard, cli.console)));
+    .option('--device', 'print the JSON Schema of descriptions of devices instead')
+    .action((options: SchemaOptions) => cli.finish(schema(options, cli.console)));
 }
 
-export async function schema(isOfDashboards: boolean, console: Console): Promise<number> {
-  const wanted = await (isOfDashboards ? schemaOfDashboards() : schemaOfFlowFiles());
+interface SchemaOptions {
+  readonly dashboard?: boolean;
+  readonly device?: boolean;
+}
+
+export async function schema({ dashboard, device }: SchemaOptions, console: Console): Promise<number> {
+  const wanted = await (dashboard ? schemaOfDashboards() : device ? schemaOfDescriptions() : schemaOfFlowFiles());
   console.print(JSON.stringify(wanted, undefined, 2));
   return 0;
 }
@@ -17,6 +23,11 @@ export async function schema(isOfDashboards: boolean, console: Console): Promise
 async function schemaOfDashboards(): Promise<object> {
   const { dashboardJsonSchema } = await import('../dashboard/json-schema.ts');
   return dashboardJsonSchema();
+}
+
+async function schemaOfDescriptions(): Promise<object> {
+  const { descriptionJsonSchema } = await import('../connections/device/description.ts');
+  return descriptionJsonSchema();
 }
 
 async function schemaOfFlowFiles(): Promise<object> {

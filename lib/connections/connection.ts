@@ -3,12 +3,13 @@
 
 import type { Observable, SchedulerLike } from 'rxjs';
 import type { z } from 'zod';
+import type { HubError } from '../model/error.ts';
 import type { Change, Parameter, ParameterDeclaration } from '../model/parameter.ts';
 import type { Value, ValueType } from '../model/value.ts';
 import type { Claim } from './claim.ts';
 import type { HubPort } from './hub-port.ts';
 import type { Kept, Memory, PrivateFiles } from './persistence.ts';
-import type { ResolvePath, SettingHint, SettingMistake } from './setting.ts';
+import type { FileMistake, ResolvePath, SettingHint, SettingMistake } from './setting.ts';
 
 /** The properties of every connection type. Only `type`, `isExternal`, `settingsSchema` and `parameters` are required. */
 interface ConnectionTypeBasics<Settings> {
@@ -38,7 +39,12 @@ interface ConnectionTypeBasics<Settings> {
   /** Returns the inputs that a parameter of the connection depends on, so that cycles across connections are found; pure. */
   follows?(settings: Settings): (parameterId: string) => Iterable<string>;
   /** Returns errors in settings that match the schema, such as an input of the wrong value type; pure. */
-  mistakes?(settings: Settings, inputTypes: InputTypes): readonly SettingMistake[];
+  mistakes?(settings: Settings, inputTypes: InputTypes, resolvePath: ResolvePath): readonly SettingMistake[];
+  /**
+   * Returns the errors in files that declare parameters, such as descriptions of devices, each with its place. `shownPath` returns a path
+   * as people know it. An error there refuses the load, as one in a flow file does.
+   */
+  fileMistakes?(settings: Settings, resolvePath: ResolvePath, shownPath: ResolvePath): readonly FileMistake[];
   /** Returns hints about settings that work but are probably not intended, such as rights to nonexistent parameters, or a missing folder. */
   hints?(settings: Settings, declared: DeclaredAddresses, resolvePath: ResolvePath): readonly SettingHint[];
   /**
@@ -162,6 +168,16 @@ export type ConnectionEvent =
       /** The change that led to this value, if the hub cannot know it: see `ConnectionContext.scheduler`. */
       readonly because?: Change | undefined;
     }
+  /** The value of a parameter is no longer known, for example because the device says so. */
+  | { readonly unset: string }
+  /** A write to a parameter with `isConfirmed` has failed: the device refused it, or did not answer. */
+  | { readonly settle: string; readonly error: HubError }
+  /** Whether the values are stale, because the device is away. */
+  | { readonly stale: boolean }
+  /** Parameters that the device turned out to have. */
+  | { readonly declare: readonly ParameterDeclaration[] }
+  /** Parameter IDs of `declare` that the device no longer has. */
+  | { readonly withdraw: readonly string[] }
   | { readonly state: 'running' }
   | {
       readonly state: 'degraded';
@@ -205,6 +221,10 @@ export interface ConnectionContext<Settings> {
   turn(work: () => void): void;
   /** The value of an input. Hot, replays last (undefined: unknown; a trigger: nothing), synchronous, never errors. */
   input(name: string): Observable<Value | undefined>;
+  /** The change that is being delivered, such as the write that an inbox emits; undefined: none is. */
+  cause(): Change | undefined;
+  /** Keeps a frame that was sent or received, for `patchbay wire`. */
+  wire(direction: 'in' | 'out', bytes: Uint8Array): void;
   /** The value types of the inputs, by name. */
   readonly inputTypes: InputTypes;
   /** The last change of an input; while the connection is notified of an input, that change. */

@@ -7,6 +7,7 @@ import type { ConnectionAction, ConnectionStatus } from '../model/reports/connec
 import type { LogLevel, LogPage, LogStatus } from '../model/reports/log-entry.ts';
 import type { LoadReport, Reload, ShadowReport } from '../model/reports/reload-report.ts';
 import type { RuleRuns, RuleStatus } from '../model/reports/rule-status.ts';
+import type { ShownFrame } from '../model/reports/wire-log.ts';
 import type { Durations } from '../model/time/duration.ts';
 import type { Value } from '../model/value.ts';
 import type { Leadership, MirroringPort } from './mirroring.ts';
@@ -52,6 +53,15 @@ export interface Operations {
   connections(): readonly ConnectionStatus[];
   /** Starts, stops or restarts a connection, until a reload changes it. Errors: `not-found` with the nearest name; `conflict` in its state. */
   control(connectionId: string, action: ConnectionAction, by: Origin): ConnectionStatus;
+  /** Writes that a device has yet to confirm. Hot, replays nothing, synchronous, never completes, never errors. */
+  readonly wanted$: Observable<Change>;
+  /**
+   * Resolves when the device has confirmed the newest write to a parameter; at once when no write is pending. Errors: `not-confirmed` when it
+   * refuses the write or does not confirm it in time, `unavailable` when it is away, `conflict` when a newer write replaces this one.
+   */
+  whenConfirmed(parameter: Parameter, limitMs: number): Promise<void>;
+  /** Returns the recent frames of a connection after the frame with this number. Errors: `not-found` with the nearest name. */
+  wire(connectionId: string, after: number): readonly ShownFrame[];
   /** How often rules have failed, and how often a limit has dropped their events, since the hub started. */
   readonly ruleTotals: { readonly faults: number; readonly dropped: number };
   /** The state of each rule, top to bottom. */

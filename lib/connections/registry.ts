@@ -1,6 +1,7 @@
 // The connection types of the hub, a line each. All lists of types are derived from this file (`connection-types.ts`).
 
 export { alarms } from './alarms/alarms.ts';
+export { device } from './device/device.ts';
 export { dummy } from './dummy/dummy.ts';
 export { keyboard } from './keyboard/keyboard.ts';
 export { nats } from './nats/nats.ts';

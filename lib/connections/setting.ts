@@ -70,3 +70,13 @@ export type SettingMistake = {
   | { readonly message: string }
   | { readonly unknown: string; readonly name: string; readonly known: readonly string[] }
 );
+
+/** An error in a file that the settings name, with its place there. */
+export interface FileMistake {
+  /** The file as people know it. */
+  readonly file: string;
+  readonly path: string;
+  readonly message: string;
+  readonly line: number | undefined;
+  readonly column: number | undefined;
+}

@@ -18,8 +18,16 @@ export interface LookedUp {
   /** The name in the scope. */
   readonly name: string;
   readonly address: string;
-  /** Whether it reads the value of the parameter, or whether that is known. */
-  readonly asks: 'value' | 'known';
+  /** The value of the parameter, whether it is known or fresh, or the value that is pending. */
+  readonly asks: 'value' | 'known' | 'fresh' | 'wanted';
+}
+
+/** The functions that look another parameter up. */
+const lookUps = ['param', 'known', 'fresh', 'wanted'] as const;
+type LookUp = (typeof lookUps)[number];
+
+function isLookUp(name: string): name is LookUp {
+  return (lookUps as readonly string[]).includes(name);
 }
 
 /** Returns the type of the parameter whose address is at an offset of the expression. */
@@ -83,7 +91,7 @@ export class Adaptation {
   }
 
   #call(part: Part, name: string, args: Part[]): void {
-    if (this.#typeOf !== undefined && (name === 'param' || name === 'known')) {
+    if (this.#typeOf !== undefined && isLookUp(name)) {
       this.#lookUp(part, name, args);
       return;
     }
@@ -116,10 +124,10 @@ export class Adaptation {
     part.args = [ownName(name), receiver, args];
   }
 
-  #lookUp(part: Part, asks: 'param' | 'known', [first, otherwise, ...more]: Part[]): void {
-    const usage = asks === 'param' ? "param('desk/level') or param('desk/level', 0)" : "known('desk/level')";
+  #lookUp(part: Part, asks: LookUp, [first, otherwise, ...more]: Part[]): void {
+    const usage = asks === 'param' ? "param('desk/level') or param('desk/level', 0)" : `${asks}('desk/level')`;
     const address = first?.args;
-    if (first?.op !== 'value' || typeof address !== 'string' || more.length > 0 || (asks === 'known' && otherwise))
+    if (first?.op !== 'value' || typeof address !== 'string' || more.length > 0 || (asks !== 'param' && otherwise))
       throw new ExpressionMistake(`expected ${usage} with an address in quotes`, first?.start ?? part.start);
     const offset = first.start + 1; // after the quote
     const type = this.#typeOf?.(address, offset);
@@ -129,8 +137,8 @@ export class Adaptation {
         offset,
       );
     const { start, end } = first;
-    if (asks === 'known') {
-      const name = this.#nameOf('known', address, 'B');
+    if (asks !== 'param') {
+      const name = this.#nameOf(asks, address, asks === 'wanted' ? type : 'B');
       this.#spans.push({ start, end, name });
       replacePart(part, this.#environment, 'x', { x: name });
       return;
@@ -165,12 +173,12 @@ export class Adaptation {
         `expected ${macroUsages[name] ?? `list.${name}(item, item > 1)`}, got ${name} with ${count} ${count === 1 ? 'argument' : 'arguments'}`,
         offset,
       );
-    if (name === 'param' || name === 'known')
+    if (isLookUp(name))
       return new ExpressionMistake(
         `expected a name, got ${name}(…), which only rules can use: add the address to inputs`,
         offset,
       );
-    const nearest = nearestName(name, [...functionTypes.keys(), ...macroNames, 'param', 'known']);
+    const nearest = nearestName(name, [...functionTypes.keys(), ...macroNames, ...lookUps]);
     const hint = Object.hasOwn(foreignNames, name) ? foreignNames[name] : nearest && usageOf(nearest);
     return new ExpressionMistake(
       `unknown function ${name}(…)${hint === undefined ? ': docs/rules.md lists all functions' : `, did you mean ${hint}?`}`,
@@ -185,7 +193,7 @@ const macroUsages: Readonly<Record<string, string>> = {
 };
 
 function usageOf(name: string): string {
-  if (name === 'param' || name === 'known') return `${name}('desk/level')`;
+  if (isLookUp(name)) return `${name}('desk/level')`;
   return functionTypes.get(name)?.usages[0] ?? `list.${name}(item, item > 1)`;
 }
 

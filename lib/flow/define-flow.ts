@@ -2,6 +2,7 @@
 // A rule is data, and the hub runs it: authors never subscribe and never see the hub.
 
 import type { Observable } from 'rxjs';
+import type { About } from '../model/parameter.ts';
 import type { Value } from '../model/value.ts';
 import type { FlowTest } from './check/tests/test-schema.ts';
 
@@ -114,6 +115,8 @@ export interface FlowDefinition<Connection> {
   readonly connections?: Readonly<Record<string, Connection>>;
   readonly rules?: (on: On) => readonly FlowRule[];
   readonly tests?: readonly FlowTest[];
+  /** Metadata of parameters, by address or glob: `{ 'desk/level': { label: 'Mic 1', unit: 'dB' } }`. */
+  readonly describe?: Readonly<Record<string, About>>;
   /** true: all rules of the file are shadow rules. */
   readonly shadow?: boolean;
 }

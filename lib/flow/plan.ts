@@ -3,7 +3,7 @@
 
 import type { Observable, Subscription } from 'rxjs';
 import type { AnyConnectionType, InputTypes } from '../connections/connection.ts';
-import type { ParameterDeclaration } from '../model/parameter.ts';
+import type { About, ParameterDeclaration } from '../model/parameter.ts';
 import type { FileReport } from '../model/reports/reload-report.ts';
 import type { Value, ValueType } from '../model/value.ts';
 import type { RuleExpression } from './rule-expression.ts';
@@ -31,10 +31,18 @@ export interface Plan {
    */
   readonly lineAbout?: (connectionId: string, reason: string) => string | undefined;
   readonly tests: readonly TestPlan[];
+  /** Metadata of parameters, by address or glob; later entries win. */
+  readonly describes?: readonly Described[];
   /** The full paths of the templates that flow files use. */
   readonly templates: readonly string[];
   /** Files to watch together with the flow files, such as those that settings name. */
   readonly furtherFiles: readonly string[];
+}
+
+export interface Described {
+  /** An address, or a glob of addresses. */
+  readonly glob: string;
+  readonly about: About;
 }
 
 /** The read-only boolean parameter that `statusParameter: true` adds to a connection. */

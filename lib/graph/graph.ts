@@ -4,7 +4,17 @@
 import { type Observable, Subject } from 'rxjs';
 import { formatAddress } from '../model/address.ts';
 import { HubError } from '../model/error.ts';
-import type { Change, MirroredChange, Origin, ParameterDeclaration, Remote, RemoteWrite } from '../model/parameter.ts';
+import { globToRegExp } from '../model/glob.ts';
+import type {
+  About,
+  Change,
+  MirroredChange,
+  Origin,
+  Parameter,
+  ParameterDeclaration,
+  Remote,
+  RemoteWrite,
+} from '../model/parameter.ts';
 import { cutText } from '../model/printable.ts';
 import type { Durations } from '../model/time/duration.ts';
 import { wallClock } from '../model/time/wall-clock.ts';
@@ -24,6 +34,9 @@ export class Graph extends ParameterTable {
   readonly #changes = new Emitter<Change>();
   readonly #repeated = new Emitter<Change>();
   readonly #dropped = new Subject<DroppedWrite>();
+  readonly #unset = new Subject<Parameter>();
+  readonly #wanted = new Subject<Change>();
+  readonly #settled = new Subject<SettledWrite>();
   readonly #queue: (PendingChange | undefined)[] = [];
   #queued = 0;
   #writesInTurn = 0;
@@ -37,6 +50,11 @@ export class Graph extends ParameterTable {
   /** A change of an earlier turn on whose behalf work runs. */
   #earlier: Change | undefined = undefined;
   readonly #settling = new SettleQueue();
+  /** Metadata from flow files, and from the declarations of connections. */
+  #described: readonly { readonly pattern: RegExp; readonly about: About }[] = [];
+  readonly #declaredAbout = new WeakMap<ParameterNode, About | undefined>();
+  /** Confirmed writes that are still to be reported. */
+  #confirmed: Change[] = [];
   /** Writes of true or false that the destination converted in its own way. */
   readonly #meant = new WeakMap<Change, boolean>();
 
@@ -46,6 +64,13 @@ export class Graph extends ParameterTable {
   readonly repeated$: Observable<Change> = this.#repeated;
   /** Writes dropped by the limits of a turn. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly dropped$: Observable<DroppedWrite> = this.#dropped.asObservable();
+
+  /** Parameters whose value is no longer known. Hot, replays nothing, synchronous, never completes, never errors. */
+  readonly unset$: Observable<Parameter> = this.#unset.asObservable();
+  /** Writes that a connection has yet to confirm. Hot, replays nothing, synchronous, never completes, never errors. */
+  readonly wanted$: Observable<Change> = this.#wanted.asObservable();
+  /** The outcome of these writes. Hot, replays nothing, synchronous, never completes, never errors. */
+  readonly settled$: Observable<SettledWrite> = this.#settled.asObservable();
 
   /** The time of day in milliseconds since 1970. */
   readonly now: () => number;
@@ -112,9 +137,13 @@ export class Graph extends ParameterTable {
       }
       if (known !== undefined) {
         if (known.type !== 'T') known.accept = declaration.accept;
+        this.#declaredAbout.set(known, declaration.about);
+        known.about = this.#aboutOf(known);
         continue;
       }
       const node = createNode(owner, address, declaration);
+      if (declaration.about !== undefined) this.#declaredAbout.set(node, declaration.about);
+      if (this.#described.length > 0) node.about = this.#aboutOf(node);
       this.add(node);
       if (declaration.defaultValue === undefined) continue;
       added.push(node);
@@ -128,6 +157,19 @@ export class Graph extends ParameterTable {
     }
   }
 
+  /** Sets metadata by address or glob, also for parameters declared later. Later entries win, and all win over declarations. */
+  describe(described: readonly { readonly glob: string; readonly about: About }[]): void {
+    if (described.length === 0 && this.#described.length === 0) return;
+    this.#described = described.map(({ glob, about }) => ({ pattern: globToRegExp(glob), about }));
+    for (const node of this.parameters()) node.about = this.#aboutOf(node);
+  }
+
+  #aboutOf(node: ParameterNode): About | undefined {
+    const found = this.#described.filter(({ pattern }) => pattern.test(node.address)).map(({ about }) => about);
+    const declared = this.#declaredAbout.get(node);
+    return found.length === 0 ? declared : Object.assign({}, declared, ...found);
+  }
+
   /** Returns a stream of the converted values that others write to a parameter, for its connection. Hot, replays nothing. */
   inbox(address: string): Observable<Value> {
     const node = this.get(address);
@@ -139,6 +181,47 @@ export class Graph extends ParameterTable {
   repeats(node: ParameterNode): Observable<Value> {
     node.repeats ??= new Emitter<Value>();
     return node.repeats;
+  }
+
+  /**
+   * Makes the value of a parameter unknown. Only subscribers of the parameter are notified, because this is not a change.
+   */
+  forget(node: StateNode): void {
+    if (node.value === undefined) return;
+    this.byRevision.remove(node);
+    node.value = undefined;
+    node.emit(undefined);
+    this.#unset.next(node);
+  }
+
+  /** Ends the pending write to a parameter with an error. */
+  settle(node: StateNode, error: HubError): void {
+    const { wanted } = node;
+    if (wanted === undefined) return;
+    node.wanted = undefined;
+    this.#settled.next({ write: wanted, error });
+  }
+
+  /** As `Parameters.whenConfirmed`. */
+  whenConfirmed({ address, wanted }: Parameter, limitMs: number): Promise<void> {
+    if (wanted === undefined) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      const end = (error: HubError | undefined) => {
+        clearTimeout(timer);
+        settling.unsubscribe();
+        if (error === undefined) resolve();
+        else reject(error);
+      };
+      const timer = setTimeout(() => {
+        end(new HubError('not-confirmed', `${address}: the device has not confirmed it within ${limitMs / 1000} s`));
+      }, limitMs);
+      const settling = this.#settled.subscribe({
+        next: ({ write, error }) => {
+          if (write === wanted) end(error);
+        },
+        error: () => {}, // it never fails
+      });
+    });
   }
 
   /** Writes by address and returns the converted value. Errors: as `writeTo`, and `unknown-parameter`. */
@@ -341,6 +424,7 @@ export class Graph extends ParameterTable {
   /** Stores the value, then notifies the observers of the parameter, those of all changes, and the parameter's own connection. */
   #deliver(change: PendingChange): void {
     const node = change.parameter;
+    if (node.isConfirmed && this.#isWanted(node, change)) return;
     const isState = node.type !== 'T';
     this.#delivering = change;
     if (!isState || node.value !== change.value) {
@@ -360,6 +444,32 @@ export class Graph extends ParameterTable {
     } else this.#repeat(node as StateNode, change);
     if (node.inbox !== undefined && change.origin !== node.owner) node.inbox.emit(change.value);
     this.#delivering = undefined;
+    if (this.#confirmed.length > 0) this.#reportConfirmed();
+  }
+
+  #reportConfirmed(): void {
+    const confirmed = this.#confirmed;
+    this.#confirmed = [];
+    for (const write of confirmed) this.#settled.next({ write, error: undefined });
+  }
+
+  /** Passes a write to the connection that has to confirm it, and notes confirmations; returns whether there is nothing to store. */
+  #isWanted(node: StateNode, change: PendingChange): boolean {
+    const before = node.wanted;
+    if (change.origin === node.owner) {
+      if (before === undefined || before.value !== change.value) return false;
+      node.wanted = undefined;
+      this.#confirmed.push(before);
+      return false;
+    }
+    if (node.inbox === undefined || node.inbox.listenerCount === 0) return false; // no connection would confirm it
+    this.#delivering = change;
+    node.wanted = change;
+    if (before !== undefined) this.#settled.next({ write: before, error: replaced(node) });
+    this.#wanted.next(change);
+    node.inbox.emit(change.value);
+    this.#delivering = undefined;
+    return true;
   }
 
   /** Counts a change to or from a long text. */
@@ -388,6 +498,16 @@ function adopt(node: StateNode, change: PendingChange): void {
   change.previous = previous;
   change.revision = revision;
   node.lastChange = change;
+}
+
+function replaced({ address }: ParameterNode): HubError {
+  return new HubError('conflict', `${address}: a newer write replaced this one before the device confirmed it`);
+}
+
+/** The outcome of a write that a connection had to confirm; `error` undefined: it is confirmed. */
+export interface SettledWrite {
+  readonly write: Change;
+  readonly error: HubError | undefined;
 }
 
 function readOnly({ address }: ParameterNode): HubError {

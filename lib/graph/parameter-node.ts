@@ -1,7 +1,16 @@
 // A parameter in the graph: a stream that replays its value if it has state, like a BehaviorSubject, and a stream without replay if it is a
 // trigger, like a Subject. Both have the same fields, so the graph writes both in the same way. Only the graph writes them.
 import type { Observable, Subscriber } from 'rxjs';
-import type { Access, Change, Origin, Parameter, ParameterDeclaration, Remote } from '../model/parameter.ts';
+import type {
+  About,
+  Access,
+  Change,
+  DeviceState,
+  Origin,
+  Parameter,
+  ParameterDeclaration,
+  Remote,
+} from '../model/parameter.ts';
 import type { Value, ValueType } from '../model/value.ts';
 import { Emitter, listen } from './emitter.ts';
 
@@ -24,9 +33,15 @@ export class StateNode extends Emitter<Value | undefined> implements Parameter {
   channel: Parameter['channel'] = undefined;
   /** Emits writes that change nothing, once somebody has asked for them. */
   repeats: Emitter<Value> | undefined = undefined;
+  readonly isConfirmed: boolean;
+  wanted: Change | undefined = undefined;
+  device: DeviceState | undefined = undefined;
+  about: About | undefined;
 
   constructor(owner: Origin, address: string, declaration: ParameterDeclaration) {
     super(listenFromNow);
+    this.isConfirmed = declaration.isConfirmed === true;
+    this.about = declaration.about;
     this.address = address;
     this.type = declaration.type;
     this.access = declaration.access;
@@ -50,9 +65,14 @@ class TriggerNode extends Emitter<Value> implements Parameter {
   channel: Parameter['channel'] = undefined;
   /** Emits writes that change nothing, once somebody has asked for them. */
   repeats: Emitter<Value> | undefined = undefined;
+  readonly isConfirmed = false;
+  readonly wanted = undefined;
+  device: DeviceState | undefined = undefined;
+  about: About | undefined;
 
   constructor(owner: Origin, address: string, declaration: ParameterDeclaration) {
     super();
+    this.about = declaration.about;
     this.address = address;
     this.access = declaration.access;
     this.owner = owner;

@@ -13,12 +13,15 @@ export abstract class ParameterTable {
   readonly #declared = new Subject<Parameter>();
   readonly #removed = new Subject<Parameter>();
   readonly #mirrored = new Subject<void>();
+  readonly #stale = new Subject<readonly Parameter[]>();
   #structure = 0;
 
   /** Parameters that were added. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly declared$: Observable<Parameter> = this.#declared.asObservable();
   /** Parameters that were removed. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly removed$: Observable<Parameter> = this.#removed.asObservable();
+  /** Parameters of devices that have become stale, or are fresh again. Hot, replays nothing, synchronous, never completes, never errors. */
+  readonly stale$: Observable<readonly Parameter[]> = this.#stale.asObservable();
   /** Emits after parameters of other hubs were added or removed. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly mirrored$: Observable<void> = this.#mirrored.asObservable();
 
@@ -40,6 +43,11 @@ export abstract class ParameterTable {
       this.texts.forget(node);
       this.#removed.next(node);
     }
+  }
+
+  /** Reports parameters that have become stale, or are fresh again. */
+  notifyStale(nodes: readonly ParameterNode[]): void {
+    this.#stale.next(nodes);
   }
 
   /** Adds a parameter of another hub, unless its address is taken; `owner` names the connection there. */

@@ -76,6 +76,7 @@ export class Engine {
 
   /** Declares the parameters of a plan before anything runs. */
   declare(plan: Plan): void {
+    this.graph.describe(plan.describes ?? []);
     this.connections.declare(plan.connections);
     this.persistence.plan(plan);
   }
@@ -95,6 +96,7 @@ export class Engine {
     const change = this.#diff(plan);
     // 1. Swap gateways first: one that cannot start rejects the plan, and one that decides on the leadership holds everything else back.
     this.leadership.swap(plan, () => this.connections.swapGateways(change.connections, plan));
+    this.graph.describe(plan.describes ?? []);
     this.persistence.plan(plan);
     return this.#swapWork(change);
   }
@@ -313,7 +315,7 @@ function record(next: (turn: OutsideTurn) => void, { graph, scheduler, isExterna
     graph.atSettle(task);
   };
   const subscription = new Subscription();
-  for (const source$ of [graph.changes$, graph.repeated$])
+  for (const source$ of [graph.changes$, graph.repeated$, graph.wanted$])
     subscription.add(source$.subscribe({ next: receive, error: () => {} }));
   return { time: since.time, elapsedMs, stop: () => subscription.unsubscribe() };
 }

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { getHeapStatistics } from 'node:v8';
-import { filter, firstValueFrom, type SchedulerLike } from 'rxjs';
+import { filter, firstValueFrom, type Observable, type SchedulerLike } from 'rxjs';
 import type { AnyConnectionType, Log } from '../connections/connection.ts';
 import { connectionTypes } from '../connections/connection-types.ts';
 import type { HubPort } from '../connections/hub-port.ts';
@@ -23,6 +23,7 @@ import type { ConnectionAction, ConnectionStatus } from '../model/reports/connec
 import type { LogLevel, LogPage, LogStatus } from '../model/reports/log-entry.ts';
 import type { LoadReport, Reload, ShadowReport } from '../model/reports/reload-report.ts';
 import type { RuleRuns, RuleStatus } from '../model/reports/rule-status.ts';
+import type { ShownFrame } from '../model/reports/wire-log.ts';
 import { within } from '../model/time/deadline.ts';
 import { wallClock } from '../model/time/wall-clock.ts';
 import type { Value } from '../model/value.ts';
@@ -229,6 +230,18 @@ export class Hub implements HubPort {
 
   writeRemote(remote: Remote, writes: readonly RemoteWrite[], origin: Origin): Promise<readonly (Value | Error)[]> {
     return this.#graph.writeRemote(remote, writes, origin);
+  }
+
+  get wanted$(): Observable<Change> {
+    return this.#graph.wanted$;
+  }
+
+  whenConfirmed(parameter: Parameter, limitMs: number): Promise<void> {
+    return this.#graph.whenConfirmed(parameter, limitMs);
+  }
+
+  wire(connectionId: string, after: number): readonly ShownFrame[] {
+    return this.#engine.connections.wire(connectionId, after);
   }
 
   turn(work: () => void): void {

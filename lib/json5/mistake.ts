@@ -87,6 +87,11 @@ export class MistakeList {
     this.#push({ ...reported, path: '', line: position?.line, column: position?.column });
   }
 
+  /** Adds the errors of another list. */
+  addAll(mistakes: readonly Mistake[]): void {
+    for (const mistake of mistakes) this.#push(mistake);
+  }
+
   #addInTemplate(mistake: Mistake): void {
     const { file, path, line, column, made } = mistake;
     const place = JSON.stringify([file, path, line, column]);

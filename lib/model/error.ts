@@ -18,6 +18,7 @@ export const errorCatalogue = {
   internal: 'Internal error',
   'method-not-allowed': 'Method not allowed',
   'not-convertible': 'Value not convertible',
+  'not-confirmed': 'Not confirmed by the device',
   'not-found': 'Not found',
   'not-implemented': 'Method not implemented',
   'out-of-range': 'Value out of range',

@@ -12,6 +12,31 @@ export interface ParameterDeclaration {
   readonly defaultValue?: Value;
   /** Replaces the conversion of D-02 for writes from outside the connection. Errors: `HubError`. */
   readonly accept?: (input: unknown) => Value;
+  /** Whether only its connection sets it. Writes of others are pending until the connection reports the value. */
+  readonly isConfirmed?: boolean;
+  readonly about?: About;
+}
+
+export const valueClasses = ['state', 'meter', 'event'] as const;
+
+/** Metadata of a parameter, for people and widgets. */
+export interface About {
+  readonly label?: string | undefined;
+  readonly unit?: string | undefined;
+  readonly min?: number | undefined;
+  readonly max?: number | undefined;
+  readonly step?: number | undefined;
+  /** All values by name: `{ off: 0, on: 1 }`. */
+  readonly choices?: Readonly<Record<string, Value>> | undefined;
+  readonly description?: string | undefined;
+  /** Meters skip history and traces; undefined: state. */
+  readonly class?: (typeof valueClasses)[number] | undefined;
+}
+
+/** The state of a device; all parameters of its connection share the object. */
+export interface DeviceState {
+  /** Since when it is away, in milliseconds since 1970; undefined: it is there. */
+  staleSince: number | undefined;
 }
 
 export const originKinds = ['connection', 'rule', 'client', 'restored'] as const;
@@ -70,6 +95,11 @@ export interface Parameter {
   readonly accept?: ParameterDeclaration['accept'] | undefined;
   /** The hub that owns it; undefined: this one. */
   readonly remote?: Remote | undefined;
+  /** The device that it belongs to; undefined: none. */
+  readonly device?: DeviceState | undefined;
+  /** The newest write that its connection has not confirmed yet; undefined: none is pending. */
+  readonly wanted?: Change | undefined;
+  readonly about?: About | undefined;
   readonly value: Value | undefined;
   /** The change that set the present value; for a trigger the last fire. */
   readonly lastChange: Change | undefined;
@@ -95,6 +125,11 @@ export interface Change {
   readonly hop: number;
   readonly revision: number;
   readonly time: number;
+}
+
+/** Returns since when the value of a parameter is stale, in milliseconds since 1970; undefined: it is fresh. */
+export function staleSinceOf({ remote, device }: Parameter): number | undefined {
+  return remote?.staleSince ?? device?.staleSince;
 }
 
 /** A change as the owner of its parameter reports it. */

@@ -8,8 +8,14 @@ import { connectionTypes } from '../../lib/connections/connection-types.ts';
 
 const lib = resolve(import.meta.dirname, '../../lib');
 
-/** What is itself a flow file in code, shows people a line of one, or writes flow files. */
-const flows = ['command/run/run.ts', 'command/init.ts', 'command/recipe.ts', 'console/history/no-store.tsx'];
+/** What is itself a flow file in code, shows people a line of one, or writes flow files; and what calls browsers devices. */
+const flows = [
+  'command/run/run.ts',
+  'command/init.ts',
+  'command/recipe.ts',
+  'console/history/no-store.tsx',
+  'console/users/users-view.tsx',
+];
 
 for (const type of connectionTypes.keys()) {
   const folder = `connections/${type}/`;

@@ -85,6 +85,8 @@ export function connect(
     inputTypes: new Map(),
     input: () => new BehaviorSubject<Value | undefined>(undefined),
     lastChange: () => undefined,
+    cause: () => undefined,
+    wire: () => {},
     own: () => undefined,
     turn: (work) => work(),
     atSettle: (work) => work,

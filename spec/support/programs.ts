@@ -28,6 +28,9 @@ export const programs = {
   nghttpx: command('nghttpx', 'nghttp2-proxy'),
   nginx: command('nginx', 'nginx-light'),
   openssl: command('openssl'),
+  rigctld: command('rigctld', 'libhamlib-utils'),
+  ser2net: command('ser2net'),
+  socat: command('socat'),
   'python3-websockets': {
     packages: ['python3-websockets'],
     isThere: () => succeeds('/usr/bin/python3', '-c', 'import websockets'),

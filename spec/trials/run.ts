@@ -7,6 +7,7 @@ import { chosenOf, listOf, notify, type Trial } from './trial.ts';
 const trials: Readonly<Record<string, () => Promise<{ readonly trial: Trial }>>> = {
   abuse: () => import('./abuse/abuse.ts'),
   clock: () => import('./clock/clock.ts'),
+  devices: () => import('./devices/devices.ts'),
   fuzz: () => import('./fuzz/fuzz.ts'),
   misbehave: () => import('./misbehave/misbehave.ts'),
   networks: () => import('./networks/networks.ts'),

@@ -1,13 +1,16 @@
 // `patchbay get`, `set` and `watch`: read and write parameters of a running hub over its REST API.
 
+import { setTimeout as pause } from 'node:timers/promises';
 import { printable } from '../../model/printable.ts';
 import { decimalCommaHint, toText, type Value, type ValueType } from '../../model/value.ts';
+import type { WireFrames } from '../../wire/http/operation.ts';
 import { pathOf } from '../../wire/http/parameter-path.ts';
 import type { ParameterInfo, Updated } from '../../wire/http/parameter-shapes.ts';
 import type { Notification } from '../../wire/plain.ts';
 import { type Cli, remoteCommand } from '../cli.ts';
 import type { Console, PacedConsole } from '../console.ts';
 import { credentials, type RemoteOptions, request, requestParameter } from './ask-hub.ts';
+import { localTime } from './phrases.ts';
 
 /** The operand for a parameter on the command line. */
 const operand = ['<address>', '<Connection ID>/<Parameter ID>'] as const;
@@ -20,9 +23,10 @@ export function register(cli: Cli): void {
     .action((address: string, options: RemoteOptions & { json?: boolean }) => finish(get(address, options, console)));
   remoteCommand(cli, 'set', 'set a parameter of a running hub, or fire a trigger')
     .argument(...operand)
+    .option('--confirm <duration>', 'wait up to this time for the device to confirm it: 2s')
     .argument('[value]', 'the new value, converted to the type of the parameter; without it, fire')
     .allowUnknownOption() // a value may begin with a minus
-    .action((address: string, value: string | undefined, options: RemoteOptions) => {
+    .action((address: string, value: string | undefined, options: RemoteOptions & { confirm?: string }) => {
       const setting = async () => {
         expectOperands([address, value], host.argv);
         return set(address, value, options, console);
@@ -32,6 +36,11 @@ export function register(cli: Cli): void {
   remoteCommand(cli, 'watch', 'print the value of a parameter of a running hub and every change, until interrupted')
     .argument(...operand)
     .action((address: string, options: RemoteOptions) => finish(watch(address, options, console, untilStopped)));
+  remoteCommand(cli, 'wire', 'print the frames that a connection to a device sends and receives, until interrupted')
+    .option('--hex', 'print bytes as hexadecimal digits')
+    .option('--once', 'print the recent frames and exit')
+    .argument('<connection>', 'the Connection ID')
+    .action((connectionId: string, options: WireOptions) => finish(wire(connectionId, options, console, untilStopped)));
 }
 
 /** Prints the value. Errors: the message of the hub, or no hub at the URL. */
@@ -53,13 +62,14 @@ export async function get(
 export async function set(
   address: string,
   value: string | undefined,
-  options: RemoteOptions,
+  options: RemoteOptions & { confirm?: string },
   console: Console,
 ): Promise<number> {
   const written = readValue(address, value, await typeOf(address, options));
   const body = JSON.stringify({ parameter: address, value: written });
+  const query = options.confirm === undefined ? '' : `?${new URLSearchParams({ confirm: options.confirm })}`;
   const headers = { accept: 'application/json', 'content-type': 'application/json' };
-  const answer = await requestParameter(address, options, '/update', { method: 'POST', body, headers });
+  const answer = await requestParameter(address, options, `/update${query}`, { method: 'POST', body, headers });
   const { p, v } = JSON.parse(answer) as Updated;
   console.print(printable(`${p} = ${toText(v)}`));
   return 0;
@@ -155,4 +165,41 @@ function createPrinter(console: PacedConsole): (value: string) => void {
 
 function escapeRegex(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+}
+
+interface WireOptions extends RemoteOptions {
+  readonly hex?: boolean;
+  readonly once?: boolean;
+}
+
+/** The pause between two requests for new frames. */
+const wireEveryMs = 250;
+
+/**
+ * Prints the recent frames of a connection, and each further one until it is stopped. Errors: the sentence of the hub.
+ */
+async function wire(
+  connectionId: string,
+  options: WireOptions,
+  console: Console,
+  untilStopped: () => Promise<unknown>,
+): Promise<number> {
+  let isStopped = false;
+  const stopped = untilStopped().then(() => {
+    isStopped = true;
+  });
+  let after = 0;
+  do {
+    const path = `/hub/wire/${encodeURIComponent(connectionId)}?${new URLSearchParams({ after: String(after) })}`;
+    const frames = JSON.parse(await request(options, path, {})) as WireFrames;
+    for (const { number, time, direction, text, hex } of frames) {
+      after = number;
+      console.print(
+        printable(`${localTime(time)}  ${direction === 'in' ? '<' : '>'}  ${options.hex ? (hex ?? text) : text}`),
+      );
+    }
+    if (options.once) return 0;
+    await Promise.race([pause(wireEveryMs), stopped]);
+  } while (!isStopped);
+  return 0;
 }

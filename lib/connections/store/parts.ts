@@ -26,7 +26,7 @@ export function runParts(parts: Readonly<Record<string, Part>>, scheduler: Sched
     };
     const running = Object.entries(parts).map(([name, part]) =>
       keepRunning(part, scheduler, (event) => {
-        if ('set' in event) subscriber.next(event);
+        if (!('state' in event)) subscriber.next(event);
         else if (event.state === 'running') report(name, undefined);
         else report(name, name === 'values' ? event.reason : `${name}: ${event.reason}`);
       }),

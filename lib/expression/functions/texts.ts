@@ -1,4 +1,5 @@
 // Functions of texts. A character is what a reader sees as one: an emoji is never split.
+import { createHash } from 'node:crypto';
 import { fixedText } from '../../model/digits.ts';
 import { compileRegex, type Regex } from '../../regex/regex.ts';
 import { define, type FunctionType } from './function-type.ts';
@@ -97,7 +98,25 @@ export const textFunctions: readonly FunctionType[] = [
       'double, double: string': fixedText,
     },
   ),
+  hash('md5'),
+  hash('sha256'),
+  define(['base64(text)'], 'the text in UTF-8 as Base64', {
+    'string: string': (text: string) => Buffer.from(text).toString('base64'),
+  }),
 ];
+
+/** For devices that want a digest of the password. */
+function hash(name: 'md5' | 'sha256'): FunctionType {
+  const digest = (text: string, form: string) => {
+    if (form !== 'hex' && form !== 'base64') throw new Error(`${name}: expected "hex" or "base64", got "${form}"`);
+    return createHash(name).update(text).digest(form);
+  };
+  const summary = `the ${name.toUpperCase()} of the text in UTF-8, in hexadecimal digits or as Base64`;
+  return define([`${name}(text)`, `${name}(text, 'base64')`], summary, {
+    'string: string': (text: string) => digest(text, 'hex'),
+    'string, string: string': digest,
+  });
+}
 
 function indexOf(text: string, part: string, from: number): number {
   const start = charactersOf(text).slice(0, Math.max(0, from)).join('').length;

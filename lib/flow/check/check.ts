@@ -56,6 +56,12 @@ export class FlowCheck {
     const isRemote = (connectionId: string) => connectionCheck.isRemote(connectionId);
     const testable: Testable = { find, isRemote, isExternal: (id) => externals.has(id) || isRemote(id) };
     const tests = contents.flatMap(({ location, data }) => checkTests(location.at('tests'), data.tests, testable));
+    const describes = contents.flatMap(({ location, data }) =>
+      Object.entries(data.describe).map(([glob, about]) => {
+        if (!glob.includes('*')) find(location.at('describe', glob), glob);
+        return { glob, about };
+      }),
+    );
     const namesHub = connectionCheck.isHubNamed || ruleCheck.namesHub;
     const connections = namesHub ? [...declared, hubConnection] : declared;
     const rules = ruleCheck.finish(connections);
@@ -74,7 +80,7 @@ export class FlowCheck {
     const warnings = [...mistakes.warnings, ...aboutRules];
     const lineAbout = (id: string, reason: string) => connectionCheck.lineAbout(id, reason);
     const looks = { hints, furtherMistakes, placeOf, lineAbout };
-    return { warnings, ...looks, files: reports, connections, rules, tests, templates, furtherFiles };
+    return { warnings, ...looks, files: reports, connections, rules, tests, describes, templates, furtherFiles };
   }
 }
 

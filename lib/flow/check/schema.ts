@@ -6,6 +6,7 @@ import type { AnyConnectionType } from '../../connections/connection.ts';
 import { commonSettings } from '../../connections/setting.ts';
 import { addressShape, connectionIdShape } from '../../model/address.ts';
 import { describe } from '../../model/error.ts';
+import { valueClasses } from '../../model/parameter.ts';
 import { record } from '../../model/record-schema.ts';
 import { allowVariables } from '../../template/allow-variables.ts';
 import { eachSchema } from '../../template/each.ts';
@@ -74,6 +75,19 @@ export const folderSchema = z.strictObject({
   rules: z.array(z.unknown(), { error: 'a list of rules and folders' }).default([]),
 });
 
+const about = z.strictObject({
+  label: z.string().optional().describe('The name that people see'),
+  unit: z.string().optional().describe('The unit: dB, Hz, s'),
+  min: z.number().optional().describe('The least value'),
+  max: z.number().optional().describe('The greatest value'),
+  step: z.number().positive().optional().describe('The distance between values'),
+  choices: record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+    .optional()
+    .describe('All values by name: { off: 0, on: 1 }'),
+  description: z.string().optional().describe('A sentence about it'),
+  class: z.enum(valueClasses).optional().describe('state, meter or event'),
+});
+
 export const flowFileSchema = z.strictObject(
   {
     $schema: z.string().optional().describe('The JSON Schema of flow files, for editors'),
@@ -85,6 +99,9 @@ export const flowFileSchema = z.strictObject(
       .array(z.unknown(), { error: 'a list of tests' })
       .default([])
       .describe('Tests in virtual time, for `patchbay test`'),
+    describe: record(z.string(), about)
+      .default({})
+      .describe("Metadata of parameters, by address or glob: { 'desk/level': { label: 'Mic 1', unit: 'dB' } }"),
     shadow: shadow.describe('true: all rules of the file are shadow rules'),
     instances: z.unknown().optional().describe('Instances of templates. Each is a flow file'),
   },

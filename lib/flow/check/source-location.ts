@@ -5,7 +5,7 @@ import { statSync } from 'node:fs';
 import type { z } from 'zod';
 import { ExpressionMistake } from '../../expression/expression.ts';
 import { asFileError, readRegularFileSync } from '../../files/regular-file.ts';
-import { lineAt, type MistakeList, type SettingPath } from '../../json5/mistake.ts';
+import { lineAt, type Mistake, type MistakeList, type SettingPath } from '../../json5/mistake.ts';
 import type { Position } from '../../json5/positions.ts';
 import { messageOf } from '../../model/error.ts';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
@@ -76,6 +76,11 @@ export class SourceLocation {
   /** Adds an error. */
   add(message: string): void {
     this.#mistakes.add(this.file, this.#path, message, this.#position);
+  }
+
+  /** Adds errors in another file. */
+  addAll(mistakes: readonly Mistake[]): void {
+    this.#mistakes.addAll(mistakes);
   }
 
   /** Adds a warning, which stops nothing from running. */

@@ -8,8 +8,8 @@ import { groupDigits } from '../../model/digits.ts';
 
 /** An installation has a few; naming a folder of everything is an error. */
 const maxFlowFiles = 10_000;
-/** What counts as a flow file in a folder. Any other file is read only when it is named. */
-const flowFilePattern = /(?:\.json5|(?<!\.d|\.spec|\.test)\.ts)$/;
+/** What counts as a flow file in a folder; descriptions of devices do not. Any other file is read only when it is named. */
+const flowFilePattern = /(?:(?<!\.device)\.json5|(?<!\.d|\.spec|\.test)\.ts)$/;
 /** Hidden files, files and folders that begin with an underscore, packages, and folders of dashboards. */
 const skippedPattern = /(^|[\\/])([._]|(node_modules|dashboards)([\\/]|$))/;
 

@@ -56,6 +56,22 @@ export const connectionList = named(
 );
 export type ConnectionList = Shape<typeof connectionList>;
 
+/** `GET /hub/wire/<id>` answers with a list of these: `{"number":7,"time":"…","direction":"in","text":"RPRT 0","hex":"52 50 …","length":6}`. */
+export const wireFrames = named(
+  'WireFrames',
+  z.array(
+    z.strictObject({
+      number: count.describe('Counts the frames of the connection, from 1'),
+      time,
+      direction: z.enum(['in', 'out']),
+      text: z.string().describe('Control characters are escaped'),
+      hex: text.describe('Left out if it contains a secret').optional(),
+      length: count.describe('In bytes'),
+    }),
+  ),
+);
+export type WireFrames = Shape<typeof wireFrames>;
+
 const actionExpected = connectionActions.map((action) => `"${action}"`).join(', ');
 /** `POST /hub/connections/<id>` takes `{"action":"restart"}`. */
 export const connectionControl = named(

@@ -2,6 +2,20 @@
 import { z } from 'zod';
 import { address, count, duration, named, origin, type Shape, text, time, value, valueType, yes } from './shape.ts';
 
+const about = named(
+  'About',
+  z.strictObject({
+    label: text.optional(),
+    unit: text.optional(),
+    min: z.number().optional(),
+    max: z.number().optional(),
+    step: z.number().optional(),
+    choices: z.record(z.string(), value).describe('All values by name').optional(),
+    description: text.optional(),
+    class: z.enum(['state', 'meter', 'event']).optional(),
+  }),
+);
+
 /**
  * `GET /hub/parameters` answers with a list of these:
  * `{"parameter":"desk/lamp","type":"B","access":"read-write","state":"known","value":true,"revision":7,"time":"2026-…","origin":{…}}`.
@@ -20,7 +34,9 @@ const parameterInfo = named(
     time: time.optional(),
     origin: origin.optional(),
     hub: text.describe('The hub that owns it; left out for this hub').optional(),
-    staleSince: time.describe('Since when that hub has been silent').optional(),
+    staleSince: time.describe('Since when that hub has been silent, or the device away').optional(),
+    wanted: value.describe('The pending value: written, but not confirmed by the device yet').optional(),
+    about: about.describe('Metadata, if there is any').optional(),
   }),
 );
 export type ParameterInfo = Shape<typeof parameterInfo>;

@@ -261,7 +261,7 @@ test.serial(
     for (const command of ['run', 'check', 'schema', 'get', 'set', 'watch'])
       t.regex(help.output, new RegExp(`^  ${command} `, 'm'));
     t.is(typeof JSON.parse(flows.output).properties.connections, 'object');
-    t.is(flows.output, (await call((console) => schema(false, console))).output);
+    t.is(flows.output, (await call((console) => schema({}, console))).output);
     t.true(flows.output.length > 3 * 65_536, 'several times what a pipe holds');
     t.deepEqual([version.status, help.status, flows.status, dashboards.status], [0, 0, 0, 0]);
   },

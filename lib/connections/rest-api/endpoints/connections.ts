@@ -1,13 +1,17 @@
 // GET and POST /hub/connections: how connections are doing, and what operators do with them.
 
-import { HubError } from '../../../model/error.ts';
+import { z } from 'zod';
+import { describe, HubError } from '../../../model/error.ts';
 import type * as model from '../../../model/reports/connection-status.ts';
+import { keptFrames } from '../../../model/reports/wire-log.ts';
 import {
   type ConnectionStatus,
   connectionControl,
   connectionList,
   connectionStatus,
+  wireFrames,
 } from '../../../wire/http/operation.ts';
+import { count } from '../../../wire/http/shape.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import { decodePath } from '../http/request-url.ts';
 import { action, page } from './endpoint.ts';
@@ -21,6 +25,25 @@ export const endpoints = [
     summary: 'How each connection is doing',
     answer: connectionList,
     read: ({ hub }) => ({ structure: hub.structure, connections: hub.connections().map(describeConnection) }),
+  }),
+  page({
+    path: '/hub/wire/{id}',
+    need: 'manage',
+    id: 'readWire',
+    tag: 'operation',
+    summary: `The last ${keptFrames.toLocaleString('en')} frames that a connection to a device sent and received`,
+    names: { id: 'Connection ID' },
+    query: z.object({ after: count.default(0).describe('Only frames after this one') }),
+    answer: wireFrames,
+    errors: { 400: 'A query that makes no sense', 404: 'There is no such connection' },
+    read: ({ hub }, { query }, rest) => {
+      const after = new URLSearchParams(query).get('after') ?? '0';
+      if (!/^\d{1,15}$/.test(after))
+        throw new HubError('bad-request', `after: expected the number of a frame, got ${describe(after)}`);
+      return hub
+        .wire(decodePath(rest), Number(after))
+        .map(({ time, ...frame }) => ({ ...frame, time: toIsoTime(time) }));
+    },
   }),
   action({
     path: '/hub/connections/{id}',

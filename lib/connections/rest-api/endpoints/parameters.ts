@@ -1,7 +1,7 @@
 // GET /hub/parameters: the list of all parameters, for clients that explore.
 
 import { z } from 'zod';
-import type { Parameter } from '../../../model/parameter.ts';
+import { type Parameter, staleSinceOf } from '../../../model/parameter.ts';
 import { maxParameters } from '../../../wire/http/http-limits.ts';
 import { type ParameterInfo, parameterList } from '../../../wire/http/parameter-shapes.ts';
 import { texts } from '../../../wire/http/shape.ts';
@@ -59,7 +59,9 @@ function* listParameters(
   }
 }
 
-function describeParameter({ address, type, access, value, lastChange, remote }: Parameter, view: View): ParameterInfo {
+function describeParameter(parameter: Parameter, view: View): ParameterInfo {
+  const { address, type, access, value, lastChange, remote, wanted, about } = parameter;
+  const staleSince = staleSinceOf(parameter);
   return {
     parameter: address,
     type,
@@ -70,6 +72,8 @@ function describeParameter({ address, type, access, value, lastChange, remote }:
     time: lastChange && toIsoTime(lastChange.time),
     origin: lastChange && view.show(lastChange.origin),
     hub: remote?.hub,
-    staleSince: remote?.staleSince === undefined ? undefined : toIsoTime(remote.staleSince),
+    staleSince: staleSince === undefined ? undefined : toIsoTime(staleSince),
+    wanted: wanted?.value,
+    about,
   };
 }

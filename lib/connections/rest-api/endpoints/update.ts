@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { describe, HubError } from '../../../model/error.ts';
 import type { Origin, Parameter } from '../../../model/parameter.ts';
+import { parseDurationMs } from '../../../model/time/duration.ts';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import {
   type Update,
@@ -43,8 +44,10 @@ const errors = {
   400: 'Something is missing, or the value cannot be converted',
   404: 'There is no such parameter',
   409: 'There is no room for it, such as for one more snapshot',
-  503: 'The hub that owns the parameter did not answer in time',
+  503: 'The hub that owns the parameter did not answer in time, or the device is away',
+  504: 'The device did not confirm the value within the time of confirm',
 };
+const confirmQuery = text.optional().describe('Wait up to this time for the device to confirm the value: 2s, 500ms');
 const about = {
   path: '/update',
   need: 'entry',
@@ -61,7 +64,11 @@ export const endpoints: Endpoint[] = [
     getWrites: true,
     isThere: ({ getUpdates }) => getUpdates,
     id: 'updateByGet',
-    query: z.object({ parameter: text.describe('Address of the parameter'), value: text.describe('The new value') }),
+    query: z.object({
+      parameter: text.describe('Address of the parameter'),
+      value: text.describe('The new value'),
+      confirm: confirmQuery,
+    }),
     errors,
     serve: (context) => (response, request, principal) =>
       updateByGet(context, updaterOf(context, response, request, principal), response, request),
@@ -70,6 +77,7 @@ export const endpoints: Endpoint[] = [
     ...about,
     method: 'POST',
     id: 'update',
+    query: z.object({ confirm: confirmQuery }),
     body: { 'application/json': updateShape, 'application/x-www-form-urlencoded': updateShape },
     errors: { ...errors, 400: 'A body that makes no sense' },
     serve: (context) => (response, request, principal) =>
@@ -88,8 +96,23 @@ function updaterOf(
     share: shareOf(principal, address),
     view: principal.view,
     origin: followTrace(originOf(principal, address), request),
+    confirmMs: readConfirm(request.getQuery('confirm')),
     expectRate: rates.writes && (() => expectRate(rates, shareOf(principal, remoteAddressOf(response)))),
   };
+}
+
+/** The longest wait for a device, in milliseconds. */
+const longestConfirmMs = 30_000;
+
+/** Reads `confirm=2s`. Errors: `bad-request`. */
+function readConfirm(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = parseDurationMs(/^\d+$/.test(text) ? Number(text) : text);
+  if (ms !== undefined && ms >= 1 && ms <= longestConfirmMs) return ms;
+  throw new HubError(
+    'bad-request',
+    `confirm: expected a time of 1ms to ${longestConfirmMs / 1000}s, got ${describe(text)}`,
+  );
 }
 
 /** Errors: `too-many-requests`. */
@@ -99,7 +122,7 @@ function expectRate({ writes }: Context['rates'], share: string): void {
 }
 
 interface UpdateContext {
-  readonly hub: Pick<HubPort, 'writeTo' | 'writeRemote' | 'leadership'>;
+  readonly hub: Pick<HubPort, 'find' | 'writeTo' | 'writeRemote' | 'whenConfirmed' | 'leadership'>;
   readonly writes: WriteCounts;
   readonly log: Log;
   readonly queue: FairQueue;
@@ -111,6 +134,8 @@ interface Updater {
   readonly share: string;
   readonly view: View;
   readonly origin: Origin;
+  /** How long to wait for the device to confirm the write; undefined: do not wait. */
+  readonly confirmMs: number | undefined;
   /** Counts a write; undefined: nobody counts. Errors: `too-many-requests`. */
   readonly expectRate: (() => void) | undefined;
 }
@@ -175,8 +200,15 @@ function write(context: UpdateContext, updater: Updater, read: () => UncheckedUp
     const v =
       parameter === undefined ? view.write(address, value, origin) : context.hub.writeTo(parameter, value, origin);
     writes.taken++;
+    const { confirmMs } = updater;
     const confirmed = context.hub.leadership.term?.confirm?.();
     const updated = { p: address, v };
+    const written = confirmMs === undefined ? undefined : context.hub.find(address);
+    if (written?.wanted !== undefined)
+      return context.hub
+        .whenConfirmed(written, confirmMs!)
+        .then(() => confirmed ?? true)
+        .then((isConfirmed) => expectConfirmed(isConfirmed, updated));
     return confirmed === undefined ? updated : confirmed.then((isConfirmed) => expectConfirmed(isConfirmed, updated));
   } catch (error) {
     writes.refuse(error);

@@ -2,7 +2,7 @@
 // up to a bound.
 import { randomUUID } from 'node:crypto';
 import type { Subscription } from 'rxjs';
-import type { Parameter } from '../../../model/parameter.ts';
+import type { Change, Parameter } from '../../../model/parameter.ts';
 import type { LogEntry, LogPage } from '../../../model/reports/log-entry.ts';
 import { within } from '../../../model/time/deadline.ts';
 import type { ConnectionContext, ConnectionEvent } from '../../connection.ts';
@@ -130,7 +130,7 @@ class AuditKeeper extends Keeper implements RecordedArchive {
 
 /** Queues changes from outside and audit events until it is unsubscribed; `onHubEnd` is called when the hub begins to shut down. */
 function listen(
-  { changes$, persistence }: Pick<HubPort, 'changes$' | 'persistence'>,
+  { changes$, wanted$, persistence }: Pick<HubPort, 'changes$' | 'wanted$' | 'persistence'>,
   isSelected: (address: string) => boolean,
   queue: AuditQueue,
   onHubEnd: () => void,
@@ -144,9 +144,11 @@ function listen(
     }
     return isNoted;
   };
-  const listening = changes$.subscribe((change) => {
+  const note = (change: Change) => {
     if (persistence.isFromOutside(change) && isNoted(change.parameter)) queue.addChange(change);
-  });
+  };
+  const listening = changes$.subscribe(note);
+  listening.add(wanted$.subscribe({ next: note, error: () => {} })); // the device's confirmation is another change, which comes from inside
   listening.add(
     persistence.auditEvents$.subscribe((auditEvent) => {
       if (auditEvent.kind === 'stop') onHubEnd();

@@ -3,6 +3,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { type Claim, claimsClash } from '../../../connections/claim.ts';
 import type { AnyConnectionType, DeclaredAddresses } from '../../../connections/connection.ts';
 import type { PrivateFiles } from '../../../connections/persistence.ts';
+import type { ResolvePath } from '../../../connections/setting.ts';
 import { MistakeList } from '../../../json5/mistake.ts';
 import { unknownName } from '../../../json5/nearest-name.ts';
 import { connectionIdMistake } from '../../../model/address.ts';
@@ -80,6 +81,12 @@ export class ConnectionCheck {
     const settings = read.location.parse(schema, read.data);
     if (settings === undefined) return;
     const { folder } = location.file;
+    const inFiles = type.fileMistakes?.(settings, resolver(folder), shownPathIn(location)) ?? [];
+    if (inFiles.length > 0) {
+      this.namedFiles.push(...(type.files?.(settings, resolver(folder)) ?? []));
+      location.addAll(inFiles);
+      return;
+    }
     const parameters = type.parameters(settings, resolver(folder));
     const hasStatus = settings.statusParameter as boolean;
     if (hasStatus && parameters.some((parameter) => parameter.id === statusParameterId)) {
@@ -137,8 +144,7 @@ export class ConnectionCheck {
         this.find(new SourceLocation(file, found), address);
         return found.items[0]?.message;
       };
-      const shownPath = (path: string) => (isAbsolute(path) ? path : join(dirname(file.name), path));
-      return type.furtherMistakes?.(settings, shownPath, whyUnknown) ?? [];
+      return type.furtherMistakes?.(settings, shownPathIn(location), whyUnknown) ?? [];
     });
   }
 
@@ -213,6 +219,11 @@ export class ConnectionCheck {
   }
 }
 
+/** Paths that settings name, as those of flow files are shown. */
+function shownPathIn({ file }: SourceLocation): ResolvePath {
+  return (path) => (isAbsolute(path) ? path : join(dirname(file.name), path));
+}
+
 // Checks that no two enabled connections claim the same port, file or device.
 
 class ClaimCheck {
@@ -256,7 +267,7 @@ function checkInputs(
 
 /** The types of the inputs of one connection, by name; an input with a wrong address has none. */
 function checkInputsOf(
-  { location, type, settings }: FoundConnection,
+  { location, type, settings, folder }: FoundConnection,
   inputs: Readonly<Record<string, string>>,
   find: FindDeclaration,
 ): ReadonlyMap<string, ValueType> {
@@ -265,7 +276,7 @@ function checkInputsOf(
     const declaration = find(locationOf(location, type, name), address);
     if (declaration !== undefined) types.set(name, declaration.type);
   }
-  for (const mistake of type.mistakes?.(settings, types) ?? [])
+  for (const mistake of type.mistakes?.(settings, types, resolver(folder)) ?? [])
     location
       .at(...mistake.path)
       .inText(mistake.offset)

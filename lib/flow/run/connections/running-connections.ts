@@ -8,6 +8,8 @@ import { unknownName } from '../../../json5/nearest-name.ts';
 import { HubError } from '../../../model/error.ts';
 import type { Origin } from '../../../model/parameter.ts';
 import type { ConnectionAction, ConnectionStatus } from '../../../model/reports/connection-status.ts';
+import { type ShownFrame, showFrame } from '../../../model/reports/wire-log.ts';
+import { withoutSecrets } from '../../../model/secret.ts';
 import { within } from '../../../model/time/deadline.ts';
 import { describeTrace } from '../../../model/writer.ts';
 import { type ConnectionPlan, haveSameSettings, hubId } from '../../plan.ts';
@@ -131,6 +133,15 @@ export class RunningConnections {
     } else this.#start([changed], this.#stopAll([connection]));
     if (isStopped) note();
     return statusOf(this.#running.get(id)!);
+  }
+
+  /** As `Operations.wire`. */
+  wire(id: string, after: number): readonly ShownFrame[] {
+    const connection = this.#running.get(id);
+    if (connection === undefined)
+      throw new HubError('not-found', unknownName('connection', id, [...this.#running.keys()]));
+    const mask = (text: string) => withoutSecrets(text, connection.plan.secrets);
+    return connection.supervisor.wire.after(after).map((frame) => showFrame(frame, mask));
   }
 
   /** Declares the parameters of connections before anything runs. */

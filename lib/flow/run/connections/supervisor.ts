@@ -23,8 +23,9 @@ import { formatAddress, parseAddress } from '../../../model/address.ts';
 import { groupDigits } from '../../../model/digits.ts';
 import { HubError, messageOf } from '../../../model/error.ts';
 import { type Account, held, textBytes } from '../../../model/held-bytes.ts';
-import type { Change, Origin, Parameter, ParameterDeclaration } from '../../../model/parameter.ts';
+import type { Change, DeviceState, Origin, Parameter, ParameterDeclaration } from '../../../model/parameter.ts';
 import type { ConnectionState, ConnectionStatus } from '../../../model/reports/connection-status.ts';
+import { WireLog } from '../../../model/reports/wire-log.ts';
 import { withoutSecrets } from '../../../model/secret.ts';
 import { Backoff, restartTimes } from '../../../model/time/backoff.ts';
 import { wallClock } from '../../../model/time/wall-clock.ts';
@@ -47,6 +48,8 @@ export interface SupervisorOptions {
 export class Supervisor {
   readonly #options: SupervisorOptions;
   #plan: ConnectionPlan;
+  /** The recent frames of its device. */
+  readonly wire = new WireLog();
   readonly #log: Log;
   readonly #settings = new Subject<unknown>();
   readonly #parameters: OwnParameters;
@@ -66,7 +69,7 @@ export class Supervisor {
     this.#options = options;
     this.#plan = plan;
     this.#log = log;
-    this.#parameters = new OwnParameters(graph, owner, log);
+    this.#parameters = new OwnParameters(graph, owner, plan, log);
     this.#status = new LiveStatus(plan, this.#parameters, log, secretsOf);
     this.#held = new HeldWrites(graph, owner, log);
     this.#settlePlace = { order: plan.settleOrder };
@@ -131,6 +134,8 @@ export class Supervisor {
       this.#log.warn({}, `stopping failed: ${messageOf(error)}`);
     }
     this.#held.forget();
+    this.#parameters.ageIfDevice();
+    this.#parameters.withdrawDiscovered(); // the next start discovers them again
     if (reason !== undefined) this.#status.enter('disabled', reason);
     this.#status.complete();
     await Promise.all(this.#unfinished);
@@ -162,7 +167,17 @@ export class Supervisor {
     if ('set' in event) {
       const cause = 'because' in event ? event.because : this.#options.graph.cause;
       this.#parameters.set(event.set, event.own, event.value, cause);
-    } else this.#status.enter(event.state, event.state === 'degraded' ? event.reason : '');
+    } else if ('state' in event) this.#status.enter(event.state, event.state === 'degraded' ? event.reason : '');
+    else this.#handleDevice(event);
+  }
+
+  /** Handles events of a device that are not values. */
+  #handleDevice(event: Exclude<ConnectionEvent, { readonly set: string } | { readonly state: string }>): void {
+    if ('unset' in event) this.#parameters.unset(event.unset);
+    else if ('settle' in event) this.#parameters.settle(event.settle, event.error);
+    else if ('stale' in event) this.#parameters.age(event.stale);
+    else if ('declare' in event) this.#parameters.declare(event.declare);
+    else this.#parameters.withdraw(event.withdraw);
   }
 
   /** Whether the connection may still act: its hub's term has not run out. */
@@ -175,6 +190,7 @@ export class Supervisor {
     const { scheduler } = this.#options;
     this.#backoff.ran(scheduler.now() - this.#startedAt);
     const isFailed = error instanceof HubError && error.code === 'cannot-start';
+    this.#parameters.ageIfDevice();
     this.#status.enter(isFailed ? 'failed' : 'degraded', messageOf(error));
     return timer(this.#backoff.next(), scheduler);
   }
@@ -195,6 +211,8 @@ export class Supervisor {
       inbox: (parameterId, accept) => this.#parameters.accepting(parameterId, accept, this.#inbox(parameterId)),
       inputTypes: plan.inputTypes,
       input: (name) => graph.get(plan.inputs[name]!),
+      cause: () => graph.cause,
+      wire: (direction, bytes) => this.wire.add(direction, bytes),
       lastChange: (name) => graph.find(plan.inputs[name]!)?.lastChange,
       turn: (work) => graph.turn(work),
       atSettle: (work) => this.#prepareToSettle(work),
@@ -323,10 +341,15 @@ class OwnParameters {
   readonly #log: Log;
   /** Parameters found so far, by Parameter ID. */
   readonly #found = new Map<string, ParameterNode>();
+  readonly #plan: readonly ParameterDeclaration[];
+  /** The discovered Parameter IDs. */
+  readonly #discovered = new Set<string>();
+  #device: DeviceState | undefined;
 
-  constructor(graph: Graph, owner: Origin, log: Log) {
+  constructor(graph: Graph, owner: Origin, { parameters }: ConnectionPlan, log: Log) {
     this.#graph = graph;
     this.#owner = owner;
+    this.#plan = parameters;
     this.#log = log;
   }
 
@@ -363,6 +386,61 @@ class OwnParameters {
     } catch (error) {
       this.#log.warn({ parameter: parameterId }, `a value was not set: ${messageOf(error)}`, `not set ${parameterId}`);
     }
+  }
+
+  unset(parameterId: string): void {
+    const node = this.find(parameterId);
+    if (node !== undefined && node.type !== 'T') this.#graph.turn(() => this.#graph.forget(node as StateNode));
+  }
+
+  settle(parameterId: string, error: HubError): void {
+    const node = this.find(parameterId);
+    if (node !== undefined && node.type !== 'T') this.#graph.settle(node as StateNode, error);
+  }
+
+  /** Marks the values as stale or fresh. */
+  age(isStale: boolean): void {
+    const device = this.#device ?? { staleSince: undefined };
+    const isFirst = this.#device === undefined;
+    if (!isFirst && (device.staleSince !== undefined) === isStale) return;
+    this.#device = device;
+    device.staleSince = isStale ? this.#graph.now() : undefined;
+    const nodes = [...this.#plan.map(({ id }) => id), ...this.#discovered].flatMap((id) => this.find(id) ?? []);
+    if (isFirst) for (const node of nodes) node.device = device;
+    if (isStale)
+      for (const node of nodes)
+        if (node.wanted !== undefined)
+          this.#graph.settle(node as StateNode, new HubError('unavailable', `${node.address}: the device is away`));
+    this.#graph.notifyStale(nodes);
+  }
+
+  /** Marks the values as stale, if there is a device. */
+  ageIfDevice(): void {
+    if (this.#device !== undefined) this.age(true);
+  }
+
+  declare(declarations: readonly ParameterDeclaration[]): void {
+    this.#graph.declare(this.#owner, declarations);
+    for (const { id } of declarations) {
+      const node = this.find(id);
+      this.#discovered.add(id);
+      if (node !== undefined) node.device = this.#device;
+    }
+    this.#graph.notifyMirrored();
+  }
+
+  withdraw(parameterIds: readonly string[]): void {
+    const nodes = parameterIds.flatMap((id) => this.find(id) ?? []);
+    for (const id of parameterIds) {
+      this.#found.delete(id);
+      this.#discovered.delete(id);
+    }
+    this.#graph.remove(nodes);
+    this.#graph.notifyMirrored();
+  }
+
+  withdrawDiscovered(): void {
+    if (this.#discovered.size > 0) this.withdraw([...this.#discovered]);
   }
 
   /** Sets a parameter if the connection has it and no other hub runs it in place of this one. */

@@ -101,6 +101,7 @@ const httpStatus: Readonly<Record<ErrorCode, string>> = {
   internal: '500 Internal Server Error',
   'method-not-allowed': '405 Method Not Allowed',
   'not-convertible': '400 Bad Request',
+  'not-confirmed': '504 Gateway Timeout',
   'not-found': '404 Not Found',
   'not-implemented': '501 Not Implemented',
   'out-of-range': '400 Bad Request',

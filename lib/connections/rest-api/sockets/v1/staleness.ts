@@ -1,7 +1,7 @@
 // Reports which parameters are stale because their hub is silent. One hub may own a hundred thousand parameters: they are checked in slices,
 // and reported with their state at that time. For a client that does not read, the hub only notes that a full report is due.
 
-import type { Parameter } from '../../../../model/parameter.ts';
+import { type Parameter, staleSinceOf } from '../../../../model/parameter.ts';
 import { wallClock } from '../../../../model/time/wall-clock.ts';
 import type { Parameters } from '../../../hub-port.ts';
 import type { Channel, FanOut, Subscriber } from '../fan-out.ts';
@@ -93,7 +93,7 @@ export class Staleness {
 
   /** Returns whether it has become stale or fresh. */
   #note(parameter: Parameter): boolean {
-    const isStale = parameter.remote?.staleSince !== undefined;
+    const isStale = staleSinceOf(parameter) !== undefined;
     if (isStale === (this.#known.get(parameter) ?? false)) return false;
     if (this.#hub.find(parameter.address) !== parameter) return false;
     this.#known.set(parameter, isStale);
@@ -102,7 +102,7 @@ export class Staleness {
   }
 
   #gather(parameter: Parameter, found: Map<Subscriber, Map<number | undefined, Channel[]>>): void {
-    const since = parameter.remote?.staleSince;
+    const since = staleSinceOf(parameter);
     for (const { subscriber } of this.#fanOut.observersOf(parameter)) {
       const ofOne = found.get(subscriber) ?? new Map<number | undefined, Channel[]>();
       found.set(subscriber, ofOne);
@@ -162,7 +162,7 @@ class StaleWalk {
       const isStale = this.#known.get(parameter);
       if (isStale === undefined || (!isStale && !this.sendsFresh)) continue;
       if (!this.#subscriptions.some(({ selection }) => selection.has(parameter))) continue;
-      const since = isStale ? parameter.remote?.staleSince : undefined;
+      const since = isStale ? staleSinceOf(parameter) : undefined;
       found.set(since, [...(found.get(since) ?? []), parameter]);
     }
     for (const [since, parameters] of found) {

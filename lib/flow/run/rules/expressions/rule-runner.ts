@@ -4,7 +4,7 @@ import { Observable, Subscriber, type Subscription } from 'rxjs';
 import { createCausalScheduler } from '../../../../graph/causal-scheduler.ts';
 import type { Graph } from '../../../../graph/graph.ts';
 import { held, textBytes } from '../../../../model/held-bytes.ts';
-import type { Change, Parameter } from '../../../../model/parameter.ts';
+import { type Change, type Parameter, staleSinceOf } from '../../../../model/parameter.ts';
 import type { Value } from '../../../../model/value.ts';
 import type { ExpressionBody } from '../../../plan.ts';
 import { type BoundExpression, explainFailure, missingName, type RuleExpression } from '../../../rule-expression.ts';
@@ -136,6 +136,15 @@ function bindExpression(expression: RuleExpression, runtime: ExpressionRuntime):
   return new Bound(expression, parameters, runtime);
 }
 
+/** Returns what an expression asks about a parameter, other than its value. */
+function answerOf(
+  asks: Exclude<RuleExpression['lookedUp'][number]['asks'], 'value'>,
+  parameter: Parameter,
+): Value | undefined {
+  if (asks === 'wanted') return parameter.wanted?.value ?? parameter.value;
+  return parameter.value !== undefined && (asks === 'known' || staleSinceOf(parameter) === undefined);
+}
+
 class Bound implements BoundExpression {
   readonly #expression: RuleExpression;
   readonly #evaluate: RuleExpression['evaluate'];
@@ -167,9 +176,9 @@ class Bound implements BoundExpression {
   #lookUp(scope: Record<string, Value | undefined>): void {
     const { lookedUp } = this.#expression;
     for (let index = 0; index < lookedUp.length; index++) {
-      const { value } = this.#parameters[index]!;
+      const parameter = this.#parameters[index]!;
       const { name, asks } = lookedUp[index]!;
-      scope[name] = asks === 'known' ? value !== undefined : value; // if unknown, the evaluation shows whether it is needed
+      scope[name] = asks === 'value' ? parameter.value : answerOf(asks, parameter); // if unknown, the evaluation shows whether it is needed
     }
   }
 

@@ -1,0 +1,877 @@
+// Compiles a description from JSON5 to what a session runs. It reports every error at once, each with file, line, column, path and, for a
+// misspelt name, the nearest known one, as for flow files.
+
+import { type Framing, maxFrameBytes } from '../../device/frames.ts';
+import { type Matcher, MatcherIndex, parseMatcher } from '../../device/message.ts';
+import { PatternError, type Values } from '../../device/pattern.ts';
+import { compileExpression, ExpressionMistake } from '../../expression/expression.ts';
+import { type CheckedFile, type Mistake, MistakeList, type SettingPath } from '../../json5/mistake.ts';
+import { unknownName } from '../../json5/nearest-name.ts';
+import { Json5Error, readJson5 } from '../../json5/read-json5.ts';
+import { parameterIdMistake } from '../../model/address.ts';
+import { describe, HubError, messageOf } from '../../model/error.ts';
+import { isJsonObject } from '../../model/json-object.ts';
+import type { About, ParameterDeclaration } from '../../model/parameter.ts';
+import { convert, toText, type Value, type ValueType } from '../../model/value.ts';
+import {
+  type DescribedParameter,
+  type DescribedRead,
+  type Description,
+  descriptionSchema,
+  type Each,
+  type TransportName,
+} from './description.ts';
+
+/** The variables and secrets that a connection sets. */
+export interface Given {
+  readonly variables: Readonly<Record<string, Value>>;
+  readonly secrets: Readonly<Record<string, string>>;
+}
+
+/** Computes a value. Errors: those of expressions. */
+export type Compute = (values: Values) => Value;
+
+/** Reads a message, or an item of a group, into the parameters of a family. */
+export interface Read {
+  readonly matcher: Matcher;
+  readonly family: Family;
+  /** undefined: the value is what the pattern read as `value`. */
+  readonly value: Compute | undefined;
+  readonly where: readonly (readonly [name: string, compute: Compute])[];
+  /** Whether it only announces a discovered parameter, which the session then asks for. */
+  readonly isFinding: boolean;
+}
+
+export interface Answers {
+  readonly replies: readonly Matcher[];
+  readonly fail: readonly Matcher[];
+  readonly retryIf: readonly Matcher[];
+  readonly timeoutMs: number;
+  readonly retry: number;
+}
+
+/** A question to the device. */
+export interface Ask extends Answers {
+  readonly name: string;
+  readonly send: readonly Matcher[];
+  readonly until: Matcher | undefined;
+  readonly everyMs: number | undefined;
+}
+
+export interface Group {
+  readonly name: string;
+  /** undefined: the device sends it unasked. */
+  readonly ask: Ask | undefined;
+  readonly head: string | undefined;
+  readonly each: Each | undefined;
+  readonly saves: boolean;
+  readonly index: MatcherIndex<Read>;
+  /** The parameters that it is read into. */
+  readonly families: readonly Family[];
+}
+
+export interface Write extends Answers {
+  readonly send: readonly Matcher[];
+  readonly value: Compute | undefined;
+  /** Names of groups, and `ask` for the parameter itself. */
+  readonly asksThen: readonly string[];
+  readonly batch:
+    | { readonly start: string; readonly join: string; readonly end: string; readonly most: number }
+    | undefined;
+  readonly replays: boolean;
+}
+
+/** One parameter. */
+export interface Instance {
+  readonly id: string;
+  readonly family: Family;
+  /** The variables of its ID. */
+  readonly values: ReadonlyMap<string, Value>;
+}
+
+/** A single parameter, or those that differ in the variables of their ID: `out/{n:0..39}`. */
+export class Family {
+  /** As written in the description. */
+  readonly name: string;
+  readonly type: ValueType;
+  readonly access: ParameterDeclaration['access'];
+  readonly described: DescribedParameter;
+  readonly variables: readonly string[];
+  /** Whether the device reports which of them exist. */
+  readonly isDiscovered: boolean;
+  /** Whether the device reports its value. */
+  readonly isRead: boolean;
+  ask: Ask | undefined = undefined;
+  write: Write | undefined = undefined;
+  isUnknown: Compute | undefined = undefined;
+  /** Whether `isUnknown` needs the value, which then has to be computed first. */
+  isUnknownByValue = false;
+  readonly about: About | undefined;
+  readonly #parts: readonly IdPart[];
+  readonly #instances = new Map<string, Instance>();
+
+  constructor(name: string, parts: readonly IdPart[], described: DescribedParameter) {
+    this.name = name;
+    this.type = described.type;
+    this.described = described;
+    this.isRead = described.on !== undefined || described.of !== undefined || described.ask !== undefined;
+    this.access = described.write === undefined ? 'read-only' : this.isRead ? 'read-write' : 'write-only';
+    const { label, unit, min, max, step, choices, description, class: kind } = described;
+    const about = Object.entries({ label, unit, min, max, step, choices, description, class: kind }).filter(
+      ([, value]) => value !== undefined,
+    );
+    this.about = about.length === 0 ? undefined : Object.fromEntries(about);
+    this.#parts = parts;
+    this.variables = parts.flatMap((part) => (typeof part === 'string' ? [] : [part.name]));
+    this.isDiscovered = parts.some((part) => typeof part !== 'string' && part.values === undefined);
+    if (!this.isDiscovered)
+      for (const values of combinations(parts))
+        this.#instances.set(this.keyOf(values), { id: this.#idOf(values), family: this, values });
+  }
+
+  /** The parameters of the description itself; a session has the discovered ones. */
+  get instances(): Iterable<Instance> {
+    return this.#instances.values();
+  }
+
+  /** Finds the parameter whose ID has these values. */
+  find(values: Values): Instance | undefined {
+    return this.#instances.get(this.keyOf(values));
+  }
+
+  /** Creates a discovered parameter; undefined: the ID would be invalid. */
+  discover(values: Values): Instance | undefined {
+    if (this.variables.some((name) => !values.has(name))) return undefined;
+    const own = new Map(this.variables.map((name) => [name, values.get(name)!]));
+    const id = this.#idOf(own);
+    return parameterIdMistake(id) === undefined ? { id, family: this, values: own } : undefined;
+  }
+
+  /** Returns the variables of an ID; undefined: the ID is not of this family. */
+  valuesOf(id: string): ReadonlyMap<string, Value> | undefined {
+    const pattern = this.#parts.map((part) =>
+      typeof part === 'string' ? part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&') : '([^/]+)',
+    );
+    const found = new RegExp(`^${pattern.join('')}$`).exec(id);
+    return found === null ? undefined : new Map(this.variables.map((name, index) => [name, found[index + 1]!]));
+  }
+
+  /** Returns the ID with these values. A `/` in a value would be a separator, and is replaced. */
+  #idOf(values: Values): string {
+    return this.#parts
+      .map((part) => (typeof part === 'string' ? part : toText(values.get(part.name)!).replaceAll('/', '∕')))
+      .join('');
+  }
+
+  /** Returns a text that is unique for the values of the variables. */
+  keyOf(values: Values): string {
+    const { variables } = this;
+    if (variables.length === 1) return toText(values.get(variables[0]!) ?? '');
+    return variables.map((name) => toText(values.get(name) ?? '')).join('\n');
+  }
+}
+
+/** A literal part of an ID, or a variable. `values` undefined: the device reports them. */
+type IdPart = string | { readonly name: string; readonly values: readonly Value[] | undefined };
+
+/** A message that the device sends unasked. */
+export type Unasked = { readonly matcher: Matcher } & (
+  | { readonly read: Read }
+  | { readonly group: Group }
+  | { readonly asks: readonly string[]; readonly withdraws: readonly WithdrawnId[] }
+);
+
+export interface WithdrawnId {
+  readonly family: Family;
+}
+
+export interface Greeting {
+  readonly send: readonly Matcher[];
+  readonly reply: Matcher | undefined;
+  readonly or: readonly Matcher[];
+  readonly saves: boolean;
+  readonly first: Matcher | undefined;
+}
+
+/** A description that a session can run. */
+export interface Compiled {
+  readonly about: string;
+  readonly transports: readonly TransportName[];
+  readonly port: number | undefined;
+  readonly subprotocol: readonly string[];
+  readonly serial: NonNullable<Description['serial']>;
+  readonly format: NonNullable<Description['format']>;
+  readonly encoding: BufferEncoding;
+  /** undefined: each chunk is a message. */
+  readonly framing: Framing | undefined;
+  readonly isTelnet: boolean;
+  readonly maxFrameBytes: number;
+  readonly codec: Description['codec'];
+  readonly isPerRequest: boolean;
+  readonly connectTimeoutMs: number;
+  readonly idleTimeoutMs: number | undefined;
+  readonly timeoutMs: number;
+  readonly window: number;
+  readonly spacingMs: number;
+  readonly greet: readonly Greeting[];
+  readonly ready: readonly Matcher[];
+  readonly keepAlive: Ask | undefined;
+  readonly families: readonly Family[];
+  readonly groups: ReadonlyMap<string, Group>;
+  readonly heads: readonly Group[];
+  readonly unasked: MatcherIndex<Unasked>;
+  readonly faults: readonly {
+    readonly matcher: Matcher | undefined;
+    readonly close: number | undefined;
+    readonly reason: string;
+  }[];
+  /** The variables, for expressions and messages. */
+  readonly constants: ReadonlyMap<string, Value>;
+  /** The variables that a connection may set. */
+  readonly variables: Readonly<Record<string, Value>>;
+  readonly secretNames: readonly string[];
+}
+
+/** A compiled description, or its errors. */
+export interface Compilation {
+  readonly compiled: Compiled | undefined;
+  readonly mistakes: readonly Mistake[];
+}
+
+/** How many parameters a description may declare, and how many a connection may discover. */
+export const maxParameters = 20_000;
+
+/** Compiles the text of a description; errors name it `file`. */
+export function compileDescription(file: string, text: string, given: Given): Compilation {
+  const mistakes = new MistakeList();
+  const compiled = read(file, text, given, mistakes);
+  return { compiled: mistakes.items.length > 0 ? undefined : compiled, mistakes: mistakes.items };
+}
+
+function read(name: string, text: string, given: Given, mistakes: MistakeList): Compiled | undefined {
+  try {
+    const { data, duplicates, positionOf } = readJson5(text);
+    const written = new Map<string, string>();
+    const file: CheckedFile = {
+      name,
+      positionOf: (path, offset) =>
+        positionOf(
+          path.map((part) => written.get(String(part)) ?? part),
+          offset,
+        ),
+    };
+    for (const { path, message, position } of duplicates) mistakes.add(file, path, message, position);
+    const variables = variablesOf(data, given);
+    const expanded = expand(data, variables, written, (path, message) => mistakes.add(file, path, message));
+    const found = mistakes.parse(descriptionSchema, expanded, file, []);
+    return found === undefined ? undefined : new Compiler(file, found, variables, given, mistakes).compile();
+  } catch (error) {
+    if (!(error instanceof Json5Error)) throw error;
+    mistakes.addFile(name, error.message, error.position);
+    return undefined;
+  }
+}
+
+/** Returns the variables of a description, with the values that a connection sets. */
+function variablesOf(data: unknown, given: Given): Record<string, Value> {
+  const own = isJsonObject(data) && isJsonObject(data.variables) ? data.variables : {};
+  const values = Object.entries({ ...own, ...given.variables }).filter(([name]) => Object.hasOwn(own, name));
+  return Object.fromEntries(values) as Record<string, Value>;
+}
+
+/** Replaces `${name}`, `${name - 1}` and `${name + 1}` by values. `written` maps each key that changes to its text in the file. */
+function expand(
+  data: unknown,
+  variables: Readonly<Record<string, Value>>,
+  written: Map<string, string>,
+  report: (path: SettingPath, message: string) => void,
+  path: SettingPath = [],
+): unknown {
+  if (typeof data === 'string') {
+    const only = /^\$\{\s*(\w+)\s*\}$/.exec(data);
+    if (only !== null && Object.hasOwn(variables, only[1]!)) return variables[only[1]!];
+    const replace = (written: string, name: string, sign: string | undefined, step: string | undefined) => {
+      if (!Object.hasOwn(variables, name)) {
+        report(path, unknownName('variable', name, Object.keys(variables)));
+        return written;
+      }
+      const value = variables[name]!;
+      return sign === undefined ? toText(value) : String(Number(value) + (sign === '-' ? -1 : 1) * Number(step));
+    };
+    return data.replace(/\$\{\s*(\w+)\s*(?:([-+])\s*(\d+)\s*)?\}/g, replace);
+  }
+  if (Array.isArray(data)) return data.map((item, index) => expand(item, variables, written, report, [...path, index]));
+  if (!isJsonObject(data)) return data;
+  return Object.fromEntries(
+    Object.entries(data).map(([key, item]) => {
+      const expanded = String(expand(key, variables, written, report, [...path, key]));
+      if (expanded !== key) written.set(expanded, key);
+      return [expanded, expand(item, variables, written, report, [...path, key])];
+    }),
+  );
+}
+
+/** Names that every expression may use. */
+const ownNames = ['value', 'index', 'id', 'secret'];
+
+class Compiler {
+  readonly #file: CheckedFile;
+  readonly #found: Description;
+  readonly #variables: Readonly<Record<string, Value>>;
+  readonly #mistakes: MistakeList;
+  readonly #isOfBytes: boolean;
+  /** All names in patterns and IDs. */
+  readonly #names: readonly string[];
+  readonly #constants: Record<string, unknown>;
+
+  constructor(
+    file: CheckedFile,
+    found: Description,
+    variables: Readonly<Record<string, Value>>,
+    given: Given,
+    mistakes: MistakeList,
+  ) {
+    this.#file = file;
+    this.#found = found;
+    this.#variables = variables;
+    this.#mistakes = mistakes;
+    this.#isOfBytes = found.format === 'hex';
+    this.#names = [...new Set([...ownNames, ...Object.keys(variables), ...namesIn(found)])];
+    this.#constants = {
+      ...variables,
+      secret: { ...Object.fromEntries((found.secrets ?? []).map((one) => [one, ''])), ...given.secrets },
+    };
+  }
+
+  compile(): Compiled {
+    const found = this.#found;
+    const { timeout: timeoutMs = 2000 } = found;
+    const families = this.#families();
+    const groups = this.#groups(families);
+    const heads = [...groups.values()].filter(({ head }) => head !== undefined);
+    const unasked = [...this.#reads(families), ...this.#groupEvents(groups), ...this.#events(families, groups)];
+    for (const family of families) this.#completeFamily(family, groups);
+    const keepAlive = found.keepAlive;
+    this.#checkIdleTimeout(families, groups);
+    return {
+      about: found.about,
+      transports: found.transports ?? ['tcp'],
+      port: found.port,
+      subprotocol: found.subprotocol ?? [],
+      serial: found.serial ?? {},
+      format: found.format ?? 'text',
+      encoding: this.#isOfBytes || found.encoding === 'latin1' ? 'latin1' : 'utf8',
+      framing: this.#framing(),
+      isTelnet: found.frame?.telnet === true,
+      maxFrameBytes: found.frame?.max ?? maxFrameBytes,
+      codec: found.codec,
+      isPerRequest: found.connect === 'per-request',
+      connectTimeoutMs: found.connectTimeout ?? 5000,
+      idleTimeoutMs: found.idleTimeout,
+      timeoutMs,
+      window: found.connect === 'per-request' ? 1 : (found.window ?? 8),
+      spacingMs: found.spacing ?? 0,
+      greet: (found.greet ?? []).flatMap((step, index, all) => {
+        const path = ['greet', index];
+        const isAlternative = (one: typeof step | undefined) =>
+          one?.or !== undefined && one.reply === undefined && one.send === undefined;
+        if (index > 0 && isAlternative(step)) return []; // an alternative of the step before
+        const next = isAlternative(all[index + 1]) ? all[index + 1] : undefined;
+        return {
+          send: this.#matchers([...path, 'send'], step.send ?? []),
+          reply: this.#optional([...path, 'reply'], step.reply),
+          or: [
+            ...this.#matchers([...path, 'or'], step.or ?? []),
+            ...this.#matchers(['greet', index + 1, 'or'], next?.or ?? []),
+          ],
+          saves: step.save === true,
+          first: this.#optional([...path, 'first'], step.first),
+        };
+      }),
+      ready: this.#matchers(['ready'], found.ready ?? []),
+      keepAlive:
+        keepAlive === undefined
+          ? undefined
+          : {
+              name: 'keepAlive',
+              send: this.#matchers(['keepAlive', 'send'], [keepAlive.send]),
+              replies: this.#matchers(['keepAlive', 'reply'], keepAlive.reply === undefined ? [] : [keepAlive.reply]),
+              until: undefined,
+              everyMs: keepAlive.every,
+              fail: [],
+              retryIf: [],
+              timeoutMs,
+              retry: 0,
+            },
+      families,
+      groups,
+      heads,
+      unasked: new MatcherIndex(unasked),
+      faults: (found.faults ?? []).map(({ pattern, close, reason }, index) => ({
+        matcher: this.#optional(['faults', index, 'pattern'], pattern),
+        close,
+        reason,
+      })),
+      constants: new Map([
+        ...this.#savedNames().map((name): [string, Value] => [name, '']),
+        ...Object.entries(this.#variables),
+      ]),
+      variables: this.#variables,
+      secretNames: found.secrets ?? [],
+    };
+  }
+
+  #add(path: SettingPath, message: string, offset?: number): void {
+    this.#mistakes.add(this.#file, path, message, this.#file.positionOf(path, offset));
+  }
+
+  /** Reports an `idleTimeout` shorter than the time between two questions: a healthy device would time out. */
+  #checkIdleTimeout(families: readonly Family[], groups: ReadonlyMap<string, Group>): void {
+    const { idleTimeout, keepAlive, connect } = this.#found;
+    if (idleTimeout === undefined || connect === 'per-request') return;
+    const asks = [...families.map(({ ask }) => ask), ...[...groups.values()].map(({ ask }) => ask)];
+    const periods = [keepAlive?.every, ...asks.map((ask) => ask?.everyMs)].filter((ms) => ms !== undefined);
+    if (periods.length > 0 && Math.min(...periods) >= idleTimeout)
+      this.#add(
+        ['idleTimeout'],
+        `expected more than ${Math.min(...periods)} ms, the shortest time between two questions, got ${idleTimeout} ms`,
+      );
+  }
+
+  #framing(): Framing | undefined {
+    const { frame } = this.#found;
+    if (frame === undefined) return undefined;
+    const marks = (key: string, written: readonly string[]) =>
+      written.map((mark, index) => this.#mark(['frame', key, ...(written.length > 1 ? [index] : [])], mark));
+    if (frame.start !== undefined && frame.end !== undefined) {
+      const escapeByte = frame.escape === undefined ? undefined : Number.parseInt(frame.escape, 16);
+      if (frame.escape !== undefined && !/^[\da-f]{2}$/i.test(frame.escape))
+        this.#add(['frame', 'escape'], `expected two hexadecimal digits, got ${describe(frame.escape)}`);
+      return {
+        kind: 'enclosed',
+        start: marks('start', [frame.start])[0]!,
+        end: marks('end', frame.end)[0]!,
+        escapeByte,
+      };
+    }
+    if (frame.end !== undefined) {
+      const ends = marks('end', frame.end);
+      return { kind: 'end', ends, sendEnd: ends[0]!, isBlock: frame.block === true };
+    }
+    if (frame.bytes !== undefined) return { kind: 'bytes', bytes: frame.bytes };
+    if (frame.length !== undefined) {
+      const { at, bytes, endian, adds = 0 } = frame.length;
+      return { kind: 'length', at, bytes, isLittle: endian === 'little', adds };
+    }
+    return { kind: 'idle', idleMs: frame.idle! };
+  }
+
+  /** Returns the bytes that begin or end a frame. */
+  #mark(path: SettingPath, written: string): Buffer {
+    if (!this.#isOfBytes) return Buffer.from(written);
+    const digits = written.replaceAll(/\s/g, '');
+    if (digits.length % 2 !== 0 || !/^[\da-f]+$/i.test(digits))
+      this.#add(path, `expected pairs of hexadecimal digits, got ${describe(written)}`);
+    return Buffer.from(digits, 'hex');
+  }
+
+  #families(): Family[] {
+    let count = 0;
+    const ids = new Set<string>();
+    return Object.entries(this.#found.parameters).flatMap(([name, described]) => {
+      const path = ['parameters', name];
+      const parts = this.#idParts(path, name);
+      if (parts === undefined) return [];
+      count += parts.reduce((all, part) => all * (typeof part === 'string' ? 1 : (part.values?.length ?? 1)), 1);
+      if (count > maxParameters) {
+        this.#add(path, `expected at most ${maxParameters} parameters, got ${count}`);
+        return [];
+      }
+      const family = new Family(name, parts, described);
+      for (const { id } of family.instances) {
+        const mistake =
+          parameterIdMistake(id) ?? (ids.has(id) ? `expected each parameter once, got "${id}" again` : undefined);
+        ids.add(id);
+        if (mistake === undefined) continue;
+        this.#add(path, mistake);
+        break;
+      }
+      if (!family.isRead && family.write === undefined && described.write === undefined)
+        this.#add(path, 'expected at least one of on, of, ask and write');
+      return [family];
+    });
+  }
+
+  #idParts(path: SettingPath, name: string): IdPart[] | undefined {
+    const parts: IdPart[] = [];
+    for (const [piece] of name.matchAll(/\{[^}]*\}?|[^{]+/g)) {
+      if (!piece.startsWith('{')) {
+        parts.push(piece);
+        continue;
+      }
+      const range = /^\{([A-Za-z_]\w*)(?::(?:(-?\d+)\.\.(-?\d+)|([^}]+)))?\}$/.exec(piece);
+      if (range === null) {
+        this.#add(path, `expected a variable such as {n:0..39}, {side:L|R} or {name}, got "${piece}"`);
+        return undefined;
+      }
+      const [, variable, first, last, words] = range;
+      if (parts.some((part) => typeof part !== 'string' && part.name === variable)) {
+        this.#add(path, `expected each variable once, got {${variable}} again`);
+        return undefined;
+      }
+      const [low, high] = [Number(first), Number(last)];
+      if (first !== undefined && !(high >= low && high - low < maxParameters)) {
+        this.#add(path, `expected an ascending range of at most ${maxParameters} numbers, got ${first}..${last}`);
+        return undefined;
+      }
+      const values =
+        first !== undefined ? Array.from({ length: high - low + 1 }, (_, index) => low + index) : words?.split('|');
+      parts.push({ name: variable!, values });
+    }
+    return parts;
+  }
+
+  #groups(families: readonly Family[]): Map<string, Group> {
+    const reads = new Map<string, Read[]>();
+    const described = this.#found.groups ?? {};
+    for (const family of families)
+      for (const [name, written] of Object.entries(family.described.of ?? {})) {
+        const path = ['parameters', family.name, 'of', name];
+        if (!Object.hasOwn(described, name)) this.#add(path, unknownName('group', name, Object.keys(described)));
+        const of = reads.get(name) ?? [];
+        reads.set(name, of);
+        for (const [index, one] of written.entries())
+          of.push(...this.#read(family, one, written.length > 1 ? [...path, index] : path, this.#namesOfGroup(name)));
+      }
+    return new Map(
+      Object.entries(described).map(([name, group]): [string, Group] => {
+        const path = ['groups', name];
+        if (group.send === undefined && group.head === undefined && group.on === undefined)
+          this.#add(path, 'expected send, on or head');
+        const ask: Ask | undefined =
+          group.send === undefined
+            ? undefined
+            : {
+                name,
+                send: this.#matchers([...path, 'send'], group.send),
+                ...this.#answers(
+                  path,
+                  { ...group, reply: group.reply === undefined ? undefined : [group.reply] },
+                  this.#found.retry ?? 1,
+                ),
+                until: this.#optional([...path, 'until'], group.until),
+                everyMs: group.every ?? this.#found.poll,
+              };
+        const own = reads.get(name) ?? [];
+        return [
+          name,
+          {
+            name,
+            ask,
+            head: group.head,
+            each: group.each,
+            saves: group.save === true,
+            index: new MatcherIndex(own),
+            families: [...new Set(own.map(({ family }) => family))],
+          },
+        ];
+      }),
+    );
+  }
+
+  /** Compiles `on` of the parameters. */
+  #reads(families: readonly Family[]): Unasked[] {
+    return families.flatMap((family) => {
+      const written = family.described.on ?? [];
+      const path = ['parameters', family.name, 'on'];
+      return written
+        .flatMap((one, index) => this.#read(family, one, written.length > 1 ? [...path, index] : path))
+        .map((read) => ({ matcher: read.matcher, read }));
+    });
+  }
+
+  #groupEvents(groups: ReadonlyMap<string, Group>): Unasked[] {
+    return [...groups.values()].flatMap((group) =>
+      this.#matchers(['groups', group.name, 'on'], this.#found.groups?.[group.name]?.on ?? []).map((matcher) => ({
+        matcher,
+        group,
+      })),
+    );
+  }
+
+  #events(families: readonly Family[], groups: ReadonlyMap<string, Group>): Unasked[] {
+    return (this.#found.on ?? []).flatMap(({ pattern, ask = [], withdraw }, index) => {
+      const path = ['on', index];
+      const matcher = this.#matcher([...path, 'pattern'], pattern);
+      this.#checkAsked([...path, 'ask'], ask, groups);
+      const withdrawn = families.filter((family) => family.isDiscovered && isAbout(family, withdraw));
+      if (withdraw !== undefined && withdrawn.length === 0) {
+        const known = families.filter((family) => family.isDiscovered).map(({ name }) => name);
+        this.#add([...path, 'withdraw'], unknownName('discovered parameter', withdraw, known));
+      }
+      if (matcher === undefined) return [];
+      return [{ matcher, asks: ask, withdraws: withdrawn.map((family) => ({ family })) }];
+    });
+  }
+
+  #checkAsked(
+    path: SettingPath,
+    wanted: readonly string[],
+    groups: ReadonlyMap<string, Group>,
+    further: readonly string[] = [],
+  ): void {
+    const known = [...[...groups].filter(([, { ask }]) => ask !== undefined).map(([name]) => name), ...further];
+    for (const name of wanted) if (!known.includes(name)) this.#add(path, unknownName('group', name, known));
+  }
+
+  /** Returns no read when there are errors. */
+  #read(family: Family, written: DescribedRead, path: SettingPath, ofGroup?: readonly string[]): Read[] {
+    const isObject = isJsonObject(written) && 'pattern' in written;
+    const {
+      pattern,
+      value,
+      where = {},
+    } = (isObject ? written : { pattern: written }) as {
+      pattern: unknown;
+      value?: string;
+      where?: Record<string, string>;
+    };
+    const before = this.#mistakes.count;
+    const patternPath = isObject ? [...path, 'pattern'] : path;
+    const matcher = this.#matcher(patternPath, pattern);
+    if (matcher === undefined) return [];
+    const computed = value === undefined ? undefined : this.#expression([...path, 'value'], value);
+    const found = Object.entries(where).map(([name, text]) => {
+      if (!family.variables.includes(name))
+        this.#add([...path, 'where', name], unknownName('variable', name, family.variables));
+      return [name, this.#expression([...path, 'where', name], text) ?? (() => 0)] as const;
+    });
+    const known = [...matcher.names];
+    for (const name of family.variables)
+      if (!matcher.names.has(name) && !Object.hasOwn(where, name) && !ofGroup?.includes(name))
+        this.#add(
+          patternPath,
+          `expected {${name}} of ${family.name} in the pattern, or where: { ${name}: … }, got {${known.join('}, {')}}`,
+        );
+    const isFinding =
+      ofGroup !== undefined && family.isDiscovered && value === undefined && !matcher.names.has('value');
+    if (isFinding && family.described.ask === undefined)
+      this.#add(patternPath, 'expected {value} in the pattern, or an ask beside it');
+    if (!isFinding && value === undefined && family.type !== 'T' && !matcher.names.has('value')) {
+      const got = known.filter((name) => !family.variables.includes(name));
+      this.#add(
+        patternPath,
+        got.length === 1
+          ? unknownName('name', got[0]!, ['value'])
+          : 'expected {value} in the pattern, or value: an expression',
+      );
+    }
+    return this.#mistakes.count > before ? [] : [{ matcher, family, value: computed, where: found, isFinding }];
+  }
+
+  /** Returns the names that the patterns of a group read, which its items may use. */
+  #namesOfGroup(name: string): readonly string[] {
+    const group = this.#found.groups?.[name];
+    return [...namesIn(group?.on), ...namesIn(group?.reply)];
+  }
+
+  #completeFamily(family: Family, groups: ReadonlyMap<string, Group>): void {
+    const { ask, write, on, unknownIf, choices, min, max } = family.described;
+    const path = ['parameters', family.name];
+    if (unknownIf !== undefined) {
+      family.isUnknown = this.#expression([...path, 'unknownIf'], unknownIf);
+      family.isUnknownByValue = /\bvalue\b/.test(unknownIf);
+    }
+    for (const [name, choice] of Object.entries(choices ?? {}))
+      try {
+        convert(family.type, choice);
+      } catch (error) {
+        this.#add([...path, 'choices', name], messageOf(error));
+      }
+    if (min !== undefined && max !== undefined && min > max)
+      this.#add([...path, 'max'], `expected at least min, ${min}, got ${max}`);
+    if (ask !== undefined) {
+      if (ask.reply === undefined && on === undefined)
+        this.#add([...path, 'ask'], 'expected reply, because there is no on');
+      const { reply: _, ...others } = ask;
+      const written = ask.reply ?? on ?? [];
+      const base = ask.reply === undefined ? [...path, 'on'] : [...path, 'ask', 'reply'];
+      const reads = written.flatMap((one, index) =>
+        this.#askedRead(family, one, written.length > 1 ? [...base, index] : base),
+      );
+      const made: Ask & { readonly reads: readonly Read[] } = {
+        name: family.name,
+        send: this.#matchers([...path, 'ask', 'send'], ask.send, family),
+        ...this.#answers([...path, 'ask'], { ...others, reply: undefined }, this.#found.retry ?? 1),
+        replies: reads.map(({ matcher }) => matcher),
+        until: this.#optional([...path, 'ask', 'until'], ask.until),
+        everyMs: ask.every ?? this.#found.poll,
+        reads,
+      };
+      family.ask = made;
+    }
+    if (write === undefined) return;
+    const at = [...path, 'write'];
+    this.#checkAsked([...at, 'then'], write.then ?? [], groups, ask === undefined ? [] : ['ask']);
+    const { start = '', join = '', end = '', most = 100 } = write.batch ?? {};
+    family.write = {
+      send: this.#matchers([...at, 'send'], write.send, family),
+      value: write.value === undefined ? undefined : this.#expression([...at, 'value'], write.value),
+      ...this.#answers(at, write, 0),
+      asksThen: write.then ?? [],
+      batch: write.batch === undefined ? undefined : { start, join, end, most },
+      replays: write.replay === true,
+    };
+    if (write.batch !== undefined && write.send.length > 1)
+      this.#add([...at, 'batch'], 'expected a single text in send, got several');
+  }
+
+  /** As `#read`, for an answer: the question has the variables of the ID. */
+  #askedRead(family: Family, written: DescribedRead, path: SettingPath): Read[] {
+    const isObject = isJsonObject(written) && 'pattern' in written;
+    const { pattern, value } = (isObject ? written : { pattern: written }) as { pattern: unknown; value?: string };
+    const patternPath = isObject ? [...path, 'pattern'] : path;
+    const matcher = this.#matcher(patternPath, pattern);
+    if (matcher === undefined) return [];
+    if (value === undefined && family.type !== 'T' && !matcher.names.has('value'))
+      this.#add(patternPath, 'expected {value} in the pattern, or value: an expression');
+    const computed = value === undefined ? undefined : this.#expression([...path, 'value'], value);
+    return [{ matcher, family, value: computed, where: [], isFinding: false }];
+  }
+
+  #answers(
+    path: SettingPath,
+    written: {
+      readonly reply?: readonly unknown[] | undefined;
+      readonly fail?: readonly unknown[] | undefined;
+      readonly retryIf?: readonly unknown[] | undefined;
+      readonly timeout?: number | undefined;
+      readonly retry?: number | undefined;
+    },
+    retry: number,
+  ): Answers {
+    return {
+      replies: this.#matchers([...path, 'reply'], written.reply ?? []),
+      fail: this.#matchers([...path, 'fail'], written.fail ?? []),
+      retryIf: this.#matchers([...path, 'retryIf'], written.retryIf ?? []),
+      timeoutMs: written.timeout ?? this.#found.timeout ?? 2000,
+      retry: written.retry ?? (written.retryIf === undefined ? retry : Math.max(retry, 3)),
+    };
+  }
+
+  /** Compiles patterns. With a family, only names that its messages may use are valid. */
+  #matchers(path: SettingPath, written: readonly unknown[], family?: Family): Matcher[] {
+    return written.flatMap((one, index) => {
+      const at = written.length > 1 ? [...path, index] : path;
+      const matcher = this.#matcher(at, one);
+      if (matcher === undefined) return [];
+      const known = [
+        ...(family?.variables ?? []),
+        'value',
+        'id',
+        ...Object.keys(this.#variables),
+        ...this.#savedNames(),
+      ];
+      if (family !== undefined)
+        for (const name of matcher.names) if (!known.includes(name)) this.#add(at, unknownName('name', name, known));
+      return [matcher];
+    });
+  }
+
+  /** Returns the names that `greet` and groups save. */
+  #savedNames(): string[] {
+    const { greet = [], groups = {} } = this.#found;
+    return [...greet, ...Object.values(groups)]
+      .filter(({ save }) => save === true)
+      .flatMap(({ reply }) => namesIn(reply));
+  }
+
+  #optional(path: SettingPath, written: unknown): Matcher | undefined {
+    return written === undefined ? undefined : this.#matcher(path, written);
+  }
+
+  #matcher(path: SettingPath, written: unknown): Matcher | undefined {
+    const { format } = this.#found;
+    if (typeof written !== 'string' && format !== 'json' && format !== 'xml') {
+      this.#add(path, `expected a text, because format is not json or xml, got ${describe(written)}`);
+      return undefined;
+    }
+    try {
+      return parseMatcher(written, this.#isOfBytes, (text) => this.#compute(text));
+    } catch (error) {
+      const offset = error instanceof PatternError && typeof written === 'string' ? error.offset : undefined;
+      this.#add(path, messageOf(error), offset);
+      return undefined;
+    }
+  }
+
+  #expression(path: SettingPath, text: string): Compute | undefined {
+    try {
+      return this.#compute(text);
+    } catch (error) {
+      this.#add(path, messageOf(error), error instanceof ExpressionMistake ? error.offset : undefined);
+      return undefined;
+    }
+  }
+
+  /** Errors: those of `compileExpression`, and an unknown secret. */
+  #compute(text: string): Compute {
+    const secrets = this.#found.secrets ?? [];
+    for (const { 1: name, index } of text.matchAll(/\bsecret\.(\w+)/g))
+      if (!secrets.includes(name!))
+        throw new ExpressionMistake(unknownName('secret', name!, secrets), index + 'secret.'.length);
+    const types = Object.fromEntries(this.#names.map((name): [string, ValueType | undefined] => [name, undefined]));
+    const { evaluate, names } = compileExpression(text, types);
+    const constants = this.#constants;
+    return (values) => {
+      const scope: Record<string, unknown> = {};
+      for (const name of names) scope[name] = values.get(name) ?? constants[name];
+      return evaluate(scope as Record<string, Value>);
+    };
+  }
+}
+
+/** Returns all names in patterns anywhere in the data. */
+function namesIn(data: unknown): string[] {
+  if (typeof data === 'string') return [...data.matchAll(/\{\s*([A-Za-z_]\w*)/g)].map(([, name]) => name!);
+  if (Array.isArray(data)) return data.flatMap(namesIn);
+  if (!isJsonObject(data)) return [];
+  return Object.entries(data).flatMap(([key, item]) => [...namesIn(key), ...namesIn(item)]);
+}
+
+/** Whether a text such as `input/{name}` or `input/{name}/muted` names the family. */
+function isAbout(family: Family, written: string | undefined): boolean {
+  return written !== undefined && (family.name === written || family.name.startsWith(`${written}/`));
+}
+
+function* combinations(parts: readonly IdPart[]): Generator<Map<string, Value>> {
+  const [first, ...others] = parts;
+  if (first === undefined) yield new Map();
+  else if (typeof first === 'string') yield* combinations(others);
+  else
+    for (const value of first.values ?? [])
+      for (const rest of combinations(others)) yield new Map([[first.name, value], ...rest]);
+}
+
+/** Returns how the answer to a question is read. */
+export function readsOf(ask: Ask | undefined): readonly Read[] {
+  return (ask as { readonly reads?: readonly Read[] } | undefined)?.reads ?? [];
+}
+
+/** Converts a value and checks it against the description. Errors: `out-of-range`, `not-convertible`. */
+export function acceptedValue({ type, described }: Family, input: unknown): Value {
+  const { choices, min, max } = described;
+  const named =
+    choices !== undefined && typeof input === 'string' && Object.hasOwn(choices, input) ? choices[input] : input;
+  const value = convert(type, named);
+  if (choices !== undefined && !Object.values(choices).some((choice) => convert(type, choice) === value))
+    throw new HubError(
+      'out-of-range',
+      `expected one of ${Object.entries(choices)
+        .map(([name, choice]) => `${choice} (${name})`)
+        .join(', ')}, got ${describe(input)}`,
+    );
+  if (typeof value === 'number' && ((min !== undefined && value < min) || (max !== undefined && value > max)))
+    throw new HubError('out-of-range', `expected ${min ?? ''}..${max ?? ''}, got ${describe(input)}`);
+  return value;
+}

@@ -1,0 +1,318 @@
+// The schema of a description of a device, a JSON5 file, and the descriptions that come with the hub. docs/devices.md lists every key.
+
+import { readdirSync } from 'node:fs';
+import { z } from 'zod';
+import { readRegularFileSync } from '../../files/regular-file.ts';
+import { isJsonObject } from '../../model/json-object.ts';
+import { valueClasses } from '../../model/parameter.ts';
+import { durationPattern, parseDurationMs } from '../../model/time/duration.ts';
+
+/** How a device can be reached. */
+export const transportNames = ['tcp', 'udp', 'ws', 'listen', 'serial'] as const;
+export type TransportName = (typeof transportNames)[number];
+
+const text = z.string();
+const duration = (least: number, most: number) =>
+  z
+    .union(
+      [z.number().meta({ type: 'integer', minimum: least, maximum: most }), text.meta({ pattern: durationPattern })],
+      {
+        error: 'milliseconds or a duration such as "10s"',
+      },
+    )
+    .transform((input, context) => {
+      const ms = parseDurationMs(input);
+      if (ms !== undefined && ms >= least && ms <= most) return ms;
+      context.addIssue({
+        code: 'custom',
+        message: `expected ${least}..${most} ms or a duration such as "10s", got ${JSON.stringify(input)}`,
+      });
+      return z.NEVER;
+    });
+const integer = (least: number, most: number) => {
+  const error = `an integer ${least}..${most}`;
+  return z.number({ error }).int({ error }).min(least, { error }).max(most, { error });
+};
+const oneOrMore = <Schema extends z.ZodType>(schema: Schema, error: string) =>
+  z
+    .union([schema, z.array(schema).min(1)], { error })
+    .transform((input) => (Array.isArray(input) ? input : [input]) as z.output<Schema>[]);
+
+/** A text, or an example of the message where messages are JSON. */
+const message = z.union([text, z.record(text, z.unknown())], { error: 'a text, or an object where messages are JSON' });
+const messages = oneOrMore(message, 'a text, or a list of texts');
+const expression = text.describe('An expression (CEL), as in flow files');
+const names = oneOrMore(text, 'a name, or a list of names');
+
+const each = z
+  .union(
+    [
+      z.enum(['line', 'character']),
+      z.strictObject({ field: text.min(1).describe('The separator of fields') }),
+      z.strictObject({ bytes: integer(1, 1024).describe('The length of each item') }),
+      z.strictObject({ path: text.min(1).describe('The path of the list in JSON or XML, such as d.inputs') }),
+    ],
+    { error: '"line", "character", { field }, { bytes } or { path }' },
+  )
+  .describe('Splits a message into items; patterns then apply to each item');
+
+const readObject = z.strictObject({
+  pattern: message.describe('What the message looks like'),
+  value: expression.optional().describe('Computes the value from what the pattern read. Default: {value}'),
+  where: z
+    .record(text, expression)
+    .optional()
+    .describe('Computes variables of the Parameter ID that the pattern does not read'),
+});
+const read = z.union([readObject, text, z.record(text, z.unknown())], {
+  error: 'a pattern, or { pattern, value, where }',
+});
+const reads = oneOrMore(read, 'a pattern, or a list of patterns');
+
+const answers = {
+  fail: messages.optional().describe('What a refusal looks like; tried after reply'),
+  retryIf: messages.optional().describe('An answer after which the hub sends the message again'),
+  timeout: duration(10, 600_000)
+    .optional()
+    .describe('How long to wait for the answer. Default: timeout of the description'),
+  retry: integer(0, 10).optional().describe('How many times it is sent again'),
+};
+const asking = {
+  send: messages.describe('The question'),
+  until: message.optional().describe('The last frame of an answer that has several frames'),
+  every: duration(10, 86_400_000)
+    .optional()
+    .describe('How often the hub asks. Default: poll of the description, or once after each connect'),
+  ...answers,
+};
+
+const group = z.strictObject({
+  ...asking,
+  send: messages.optional().describe('The question. Default: the device sends it unasked'),
+  reply: message.optional().describe('What the whole answer looks like. Default: anything'),
+  on: messages
+    .optional()
+    .describe('What a message of this group looks like when it comes unasked; each splits {items}'),
+  head: text.min(1).optional().describe('What a message of this group begins with; it is removed'),
+  each: each.optional(),
+  save: z.literal(true).optional().describe('Saves what reply reads, for expressions and later messages'),
+});
+
+const ask = z.strictObject({
+  ...asking,
+  reply: reads.optional().describe('What the answer looks like. Default: on'),
+});
+
+const batch = z.strictObject({
+  start: text.optional().describe('Text before the writes'),
+  join: text.optional().describe('Text between them'),
+  end: text.optional().describe('Text after them'),
+  most: integer(2, 1000).optional().describe('How many writes go into one frame. Default: 100'),
+});
+
+const write = z.strictObject({
+  send: messages.describe('The message that sets it'),
+  value: expression.optional().describe('Computes {value} from the value that is written'),
+  reply: messages.optional().describe('What the answer looks like. Default: there is none'),
+  ...answers,
+  // biome-ignore lint/suspicious/noThenProperty: it is a key of descriptions, and nothing awaits a schema
+  then: names
+    .optional()
+    .describe('What the hub asks for afterwards: "ask" for the parameter itself, or the name of a group'),
+  batch: batch.optional().describe('One frame for all writes of a turn'),
+  replay: z
+    .literal(true)
+    .optional()
+    .describe('true: if the link breaks before a value is sent, the newest one is sent after the reconnect'),
+});
+
+/** Metadata of a parameter, for people and widgets. */
+export const metadata = {
+  label: text.optional().describe('The name that people see'),
+  unit: text.optional().describe('The unit: dB, Hz, s'),
+  min: z.number().optional().describe('The least value; lower values are refused'),
+  max: z.number().optional().describe('The greatest value; higher values are refused'),
+  step: z.number().positive().optional().describe('The distance between values'),
+  choices: z
+    .record(text, z.union([text, z.number(), z.boolean()]))
+    .optional()
+    .describe('All values by name: { off: 0, on: 1 }; other values are refused'),
+  description: text.optional().describe('A sentence about it'),
+  class: z.enum(valueClasses).optional().describe('state, meter (skips history) or event'),
+};
+
+const parameter = z.strictObject({
+  type: z.enum(['S', 'B', 'I', 'F', 'T']).describe('The value type'),
+  on: reads.optional().describe('What it looks like when it comes unasked'),
+  of: z
+    .record(text, reads)
+    .optional()
+    .describe(
+      'What it looks like in an item of a group, by the name of the group. Without {value} it only announces the parameter, and the hub asks for it',
+    ),
+  ask: ask.optional().describe('How the hub asks for it'),
+  write: write.optional().describe('How the hub sets it. Default: it is read-only'),
+  unknownIf: expression.optional().describe('An expression that is true when the device does not know the value'),
+  optimistic: z
+    .literal(true)
+    .optional()
+    .describe('true: the device never reports the value; it counts as set when it is sent'),
+  ...metadata,
+});
+
+const frame = z
+  .strictObject({
+    end: oneOrMore(text.min(1), 'a text, or a list of texts')
+      .optional()
+      .describe('What ends a frame; the first one ends frames that are sent'),
+    block: z.literal(true).optional().describe('true: all lines up to an empty one are a frame'),
+    start: text.min(1).optional().describe('What begins a frame that end ends'),
+    escape: text.optional().describe('A byte that is doubled in data, in hexadecimal digits: 10'),
+    bytes: integer(1, 65_536).optional().describe('The length of every frame'),
+    length: z
+      .strictObject({
+        at: integer(0, 64).describe('The offset of the length'),
+        bytes: integer(1, 4).describe('How many bytes the length has'),
+        endian: z.enum(['big', 'little']).optional().describe('Which byte comes first. Default: big'),
+        adds: integer(-64, 1024).optional().describe('How many bytes the length does not count'),
+      })
+      .optional()
+      .describe('A header has the length'),
+    idle: duration(1, 10_000).optional().describe('A pause ends a frame'),
+    telnet: z.literal(true).optional().describe('true: telnet commands are removed, and options refused'),
+    max: integer(1, 1_048_576)
+      .optional()
+      .describe('The longest frame in bytes; longer ones are dropped. Default: 65536'),
+  })
+  .superRefine(({ end, start, bytes, length, idle }, context) => {
+    const kinds = [end ?? start, bytes, length, idle].filter((kind) => kind !== undefined);
+    if (kinds.length !== 1)
+      context.addIssue({ code: 'custom', message: 'expected exactly one of end, bytes, length and idle' });
+    if (start !== undefined && end === undefined)
+      context.addIssue({ code: 'custom', path: ['start'], message: 'expected end as well, got none' });
+  });
+
+const greeting = z.strictObject({
+  send: messages.optional().describe('What is sent'),
+  reply: message.optional().describe('What the device says'),
+  or: messages.optional().describe('What it may say instead; then nothing is saved, and first is not used'),
+  save: z.literal(true).optional().describe('Saves what reply reads, for expressions and later messages'),
+  first: text.optional().describe('Text before the next message that is sent'),
+});
+
+const event = z.strictObject({
+  pattern: message.describe('What the message looks like'),
+  ask: names.optional().describe('The groups that the hub then asks for'),
+  withdraw: text.optional().describe('The discovered parameters that no longer exist, such as input/{name}'),
+});
+
+const fault = z.strictObject({
+  pattern: message.optional().describe('What the message looks like'),
+  close: integer(1000, 4999).optional().describe('The close code of the WebSocket'),
+  reason: text.min(1).describe('What is wrong, as a sentence for the operator'),
+});
+
+export const descriptionSchema = z.strictObject({
+  about: text.min(1).describe('What it is for, in a sentence'),
+  transports: z.array(z.enum(transportNames)).min(1).optional().describe('How the device can be reached. Default: tcp'),
+  port: integer(1, 65_535).optional().describe('The default port'),
+  subprotocol: names.optional().describe('The subprotocols of the WebSocket'),
+  serial: z
+    .strictObject({
+      baudRate: integer(50, 4_000_000).optional().describe('Default: 9600'),
+      dataBits: z.literal([5, 6, 7, 8]).optional().describe('Default: 8'),
+      stopBits: z.literal([1, 1.5, 2]).optional().describe('Default: 1'),
+      parity: z.enum(['none', 'even', 'odd']).optional().describe('Default: none'),
+    })
+    .optional()
+    .describe('Settings of the serial port'),
+  variables: z
+    .record(
+      text.regex(/^[A-Za-z_]\w*$/, { error: 'a name of letters, digits and _' }),
+      z.union([text, z.number(), z.boolean()]),
+    )
+    .optional()
+    .describe('Variables that a connection may set, with their defaults; ${name} is replaced by the value'),
+  secrets: z
+    .array(text.regex(/^[A-Za-z_]\w*$/, { error: 'a name of letters, digits and _' }))
+    .optional()
+    .describe('The secrets that a connection may have: secret.<name> in expressions'),
+  format: z.enum(['text', 'hex', 'json', 'xml']).optional().describe('The format of messages. Default: text'),
+  encoding: z.enum(['utf8', 'latin1']).optional().describe('The encoding of text. Default: utf8'),
+  frame: frame.optional().describe('How messages are divided. Default: each WebSocket message or datagram is one'),
+  codec: z.enum(['sw-p-08']).optional().describe('A codec for the state of the link itself, such as acknowledgements'),
+  connect: z.enum(['once', 'per-request']).optional().describe('Whether the link stays open. Default: once'),
+  connectTimeout: duration(100, 60_000).optional().describe('How long a connect may take. Default: 5s'),
+  idleTimeout: duration(100, 86_400_000)
+    .optional()
+    .describe('How long the device may be silent before it counts as away. Default: any time'),
+  timeout: duration(10, 600_000).optional().describe('How long to wait for an answer. Default: 2s'),
+  retry: integer(0, 10).optional().describe('How many times a question is repeated. Default: 1'),
+  window: integer(1, 64).optional().describe('How many requests may wait for an answer at once. Default: 8'),
+  spacing: duration(0, 60_000).optional().describe('The least time between two messages'),
+  poll: duration(10, 86_400_000).optional().describe('How often the hub asks for everything'),
+  greet: z.array(greeting).min(1).optional().describe('The exchange after a connect, step by step'),
+  ready: messages
+    .optional()
+    .describe('The message that says the device is ready. Default: the first message, or the end of greet'),
+  keepAlive: z
+    .strictObject({
+      send: message.describe('What is sent'),
+      every: duration(100, 86_400_000).describe('How often'),
+      reply: message.optional().describe('What the device answers'),
+    })
+    .optional()
+    .describe('Keeps the link alive'),
+  groups: z.record(text, group).optional().describe('Messages that several parameters are read from, by name'),
+  parameters: z.record(text, parameter).describe("By Parameter ID; 'out/{n:0..39}' are 40"),
+  on: z.array(event).optional().describe('Other messages that the device sends unasked'),
+  faults: z.array(fault).optional().describe('How the device reports that it refuses to work'),
+});
+
+export type Description = z.output<typeof descriptionSchema>;
+export type DescribedParameter = Description['parameters'][string];
+export type DescribedGroup = NonNullable<Description['groups']>[string];
+export type DescribedWrite = NonNullable<DescribedParameter['write']>;
+export type DescribedRead = z.output<typeof read>;
+export type Each = z.output<typeof each>;
+
+/** Returns the JSON Schema of descriptions, for editors. A number may be a variable: `max: '${outputs}'`. */
+export function descriptionJsonSchema(): object {
+  return orVariables(z.toJSONSchema(descriptionSchema, { io: 'input', unrepresentable: 'any' })) as object;
+}
+
+function orVariables(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(orVariables);
+  if (!isJsonObject(schema)) return schema;
+  const inner = Object.fromEntries(Object.entries(schema).map(([key, item]) => [key, orVariables(item)]));
+  const isNumber = schema.type === 'number' || schema.type === 'integer';
+  return isNumber ? { anyOf: [inner, { type: 'string', pattern: String.raw`^\$\{.*\}$` }] } : inner;
+}
+
+// The descriptions that come with the hub: the files of the folder `protocols`.
+
+/** In the source folder, also when the compiled hub runs. */
+const folder = new URL('../../../lib/connections/device/protocols/', import.meta.url);
+const maxBytes = 1_048_576;
+const texts = new Map<string, string>();
+let readyNames: readonly string[] | undefined;
+
+/** In alphabetical order. */
+export function protocolNames(): readonly string[] {
+  readyNames ??= readdirSync(folder)
+    .filter((file) => file.endsWith('.json5'))
+    .map((file) => file.slice(0, -'.json5'.length))
+    .sort();
+  return readyNames;
+}
+
+export function isProtocolName(name: string): boolean {
+  return protocolNames().includes(name);
+}
+
+/** Returns the text of a ready description, which has to exist. */
+export function readProtocol(name: string): string {
+  const text = texts.get(name) ?? readRegularFileSync(new URL(`${name}.json5`, folder).pathname, maxBytes).toString();
+  texts.set(name, text);
+  return text;
+}

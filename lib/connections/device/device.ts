@@ -1,0 +1,389 @@
+// The connection type `device`: a device that a description describes, over TCP, UDP, WebSocket or a serial port, or dialling in.
+
+import { createHash } from 'node:crypto';
+import { Observable, type Subscription } from 'rxjs';
+import { asFileError, readRegularFileSync } from '../../files/regular-file.ts';
+import { HubError, messageOf } from '../../model/error.ts';
+import { KeptResults } from '../../model/kept-results.ts';
+import type { ParameterDeclaration } from '../../model/parameter.ts';
+import { convert, type Value } from '../../model/value.ts';
+import { claimTcpPort } from '../claim.ts';
+import { type ConnectionContext, type ConnectionEvent, defineConnectionType } from '../connection.ts';
+import type { FileMistake, ResolvePath, SettingMistake } from '../setting.ts';
+import { type Compilation, type Compiled, compileDescription, type Instance } from './compile.ts';
+import { isProtocolName, protocolNames, readProtocol } from './description.ts';
+import { declarationOf, Session, type SessionEvents } from './session.ts';
+import { createTransports, type DeviceSettings, listenTarget, settingsSchema, transportOf } from './settings.ts';
+
+/** The longest description, in bytes. */
+const maxDescriptionBytes = 1_048_576;
+/** How many compiled descriptions are cached, by text, variables and secrets. */
+const keptCompilations = 200;
+const compilations = new KeptResults<Compilation>(keptCompilations);
+
+export const device = defineConnectionType({
+  type: 'device',
+  isExternal: true,
+  settingsSchema,
+  durations: ['connectTimeout', 'idleTimeout', 'hold'],
+  parameters: (settings, resolvePath) => {
+    const { compiled } = compileFor(settings, resolvePath);
+    if (compiled === undefined) return [];
+    const described = compiled.families.flatMap((family) =>
+      family.isDiscovered ? [] : [...family.instances].map(declarationOf),
+    );
+    return [...described, ...expectedOf(settings, compiled).declarations];
+  },
+  presume: (settings, id, resolvePath) =>
+    compileFor(settings, resolvePath).compiled === undefined ? { id, type: 'S', access: 'read-write' } : undefined,
+  files: ({ protocol }, resolvePath) => (isProtocolName(protocol) ? [] : [resolvePath(protocol)]),
+  claims: (settings) => {
+    const target = listenTarget(settings);
+    if (target !== undefined) return claimTcpPort(target.port, target.host);
+    const { serial } = settings;
+    const path = typeof serial === 'string' ? serial : serial?.path;
+    return path === undefined ? [] : [{ kind: 'serial port', name: `serial port ${path}`, scope: '*' }];
+  },
+  fileMistakes: (settings, resolvePath, shownPath) => fileMistakesOf(settings, resolvePath, shownPath),
+  mistakes: (settings, _, resolvePath) => mistakesOf(settings, resolvePath),
+  run: (context) => (context.settings.simulate ? simulate(context) : run(context)),
+});
+
+function run(context: ConnectionContext<DeviceSettings>): Observable<ConnectionEvent> {
+  return new Observable((subscriber) => {
+    const { settings, resolvePath, scheduler, log, finish, turn } = context;
+    const compiled = compileToRun(settings, resolvePath);
+    const instances = new Map<string, Instance>();
+    const writers = new Writers(context, instances, (instance, value) =>
+      session.write(instance, value, context.cause()),
+    );
+    const { declarations: expected } = expectedOf(settings, compiled);
+    const isExpected = new Set(expected.map(({ id }) => id));
+    const transports = createTransports(settings, compiled, resolvePath);
+    const place = transports[0]!.name;
+    let holding: Subscription | undefined;
+    const forgetAll = () => {
+      for (const { id, family } of instances.values()) if (family.type !== 'T') batch.add({ unset: id });
+    };
+    const batch = new EventBatch((event) => subscriber.next(event), turn);
+    const accept = (input: unknown, instance: Instance) => session.accept(instance, input);
+    const events: SessionEvents = {
+      set: (id, value, because) =>
+        batch.add(
+          value === undefined
+            ? { unset: id }
+            : because === undefined
+              ? { set: id, value }
+              : { set: id, value, because },
+        ),
+      settle: (id, error) => batch.add({ settle: id, error }),
+      declare: (found) => {
+        for (const instance of found) instances.set(instance.id, instance);
+        const fresh = found.filter(({ id }) => !isExpected.has(id));
+        if (fresh.length === 0) return;
+        subscriber.next({ declare: fresh.map(declarationOf) });
+        for (const { id, family } of fresh) writers.add(id, family.access, accept);
+      },
+      withdraw: (ids) => {
+        for (const id of ids) instances.delete(id);
+        for (const id of ids) if (isExpected.has(id)) batch.add({ unset: id });
+        const gone = ids.filter((id) => !isExpected.has(id));
+        for (const id of gone) writers.remove(id);
+        if (gone.length > 0) batch.add({ withdraw: gone });
+      },
+      running: () => {
+        holding?.unsubscribe();
+        batch.add({ stale: false });
+        batch.add({ state: 'running' });
+      },
+      away: (reason) => {
+        batch.add({ state: 'degraded', reason: `${place}: ${reason}` });
+        batch.add({ stale: true });
+        const { onLoss } = settings;
+        if (onLoss === 'unknown') forgetAll();
+        else if (typeof onLoss === 'object') {
+          holding?.unsubscribe();
+          holding = scheduler.schedule(forgetAll, onLoss.hold);
+        }
+      },
+      wire: (direction, bytes) => context.wire(direction, bytes),
+      turn: (work) => batch.together(work),
+    };
+    const session = new Session(
+      {
+        compiled,
+        transports,
+        scheduler,
+        log,
+        connectTimeoutMs: settings.connectTimeout ?? compiled.connectTimeoutMs,
+        idleTimeoutMs: settings.idleTimeout ?? compiled.idleTimeoutMs,
+      },
+      events,
+    );
+    for (const family of compiled.families)
+      if (!family.isDiscovered)
+        for (const instance of family.instances) {
+          instances.set(instance.id, instance);
+          writers.add(instance.id, family.access, accept);
+        }
+    for (const { id, access } of expected) writers.add(id, access, accept);
+    session.start();
+    return () => {
+      holding?.unsubscribe();
+      writers.end();
+      finish(session.stop());
+    };
+  });
+}
+
+/** Runs without a device: every write is confirmed at once. */
+function simulate(context: ConnectionContext<DeviceSettings>): Observable<ConnectionEvent> {
+  return new Observable((subscriber) => {
+    const { settings, resolvePath } = context;
+    const compiled = compileToRun(settings, resolvePath);
+    const instances = new Map(
+      compiled.families
+        .flatMap((family) => (family.isDiscovered ? [] : [...family.instances]))
+        .map((one) => [one.id, one]),
+    );
+    const session = new Session(
+      {
+        compiled,
+        transports: [],
+        scheduler: context.scheduler,
+        log: context.log,
+        connectTimeoutMs: 1,
+        idleTimeoutMs: undefined,
+      },
+      {
+        set() {},
+        settle() {},
+        declare() {},
+        withdraw() {},
+        running() {},
+        away() {},
+        wire() {},
+        turn: (work) => work(),
+      },
+    );
+    const writers = new Writers(context, instances, ({ id, family }, value) => {
+      if (family.type !== 'T') subscriber.next({ set: id, value, because: context.cause() });
+    });
+    for (const instance of instances.values())
+      writers.add(instance.id, instance.family.access, (input) => session.check(instance, input));
+    for (const { id, type, access } of expectedOf(settings, compiled).declarations) {
+      const values = new Map<string, Value>();
+      const family = compiled.families.find((one) => one.isDiscovered && one.valuesOf(id) !== undefined)!;
+      instances.set(id, { id, family, values: family.valuesOf(id) ?? values });
+      writers.add(id, access, (input) => convert(type, input));
+    }
+    subscriber.next({ state: 'running' });
+    subscriber.next({ stale: false });
+    return () => writers.end();
+  });
+}
+
+/** Emits the events of one message together: the values in one turn, then withdrawals and the state of the connection. */
+class EventBatch {
+  readonly #emit: (event: ConnectionEvent) => void;
+  readonly #turn: (work: () => void) => void;
+  #batch: ConnectionEvent[] | undefined;
+
+  constructor(emit: (event: ConnectionEvent) => void, turn: (work: () => void) => void) {
+    this.#emit = emit;
+    this.#turn = turn;
+  }
+
+  add(event: ConnectionEvent): void {
+    if (this.#batch === undefined) this.#emit(event);
+    else this.#batch.push(event);
+  }
+
+  together(work: () => void): void {
+    if (this.#batch !== undefined) {
+      work();
+      return;
+    }
+    this.#batch = [];
+    try {
+      work();
+    } finally {
+      const batch = this.#batch;
+      this.#batch = undefined;
+      if (batch.length === 1) this.#emit(batch[0]!);
+      else if (batch.length > 1) this.#emitAll(batch);
+    }
+  }
+
+  #emitAll(batch: readonly ConnectionEvent[]): void {
+    const isValue = (event: ConnectionEvent) => 'set' in event || 'unset' in event || 'settle' in event;
+    this.#turn(() => {
+      for (const event of batch) if (isValue(event)) this.#emit(event);
+    });
+    for (const event of batch) if (!isValue(event)) this.#emit(event);
+  }
+}
+
+/** The writes of others to the parameters of a connection. */
+class Writers {
+  readonly #context: ConnectionContext<DeviceSettings>;
+  readonly #instances: ReadonlyMap<string, Instance>;
+  readonly #write: (instance: Instance, value: Value) => void;
+  readonly #subscriptions = new Map<string, { unsubscribe(): void }>();
+
+  constructor(
+    context: ConnectionContext<DeviceSettings>,
+    instances: ReadonlyMap<string, Instance>,
+    write: (instance: Instance, value: Value) => void,
+  ) {
+    this.#context = context;
+    this.#instances = instances;
+    this.#write = write;
+  }
+
+  /** Begins to take writes to a parameter; `accept` checks them. */
+  add(id: string, access: ParameterDeclaration['access'], accept: (input: unknown, instance: Instance) => Value): void {
+    if (access === 'read-only' || this.#subscriptions.has(id)) return;
+    const accepted = (input: unknown) => {
+      const instance = this.#instances.get(id);
+      if (instance !== undefined) return accept(input, instance);
+      throw new HubError('unavailable', `${id}: the device does not have this parameter at the moment`);
+    };
+    const writing = this.#context.inbox(id, accepted).subscribe((value) => {
+      const instance = this.#instances.get(id);
+      if (instance !== undefined) this.#write(instance, value);
+    });
+    this.#subscriptions.set(id, writing);
+  }
+
+  remove(id: string): void {
+    this.#subscriptions.get(id)?.unsubscribe();
+    this.#subscriptions.delete(id);
+  }
+
+  end(): void {
+    for (const writing of this.#subscriptions.values()) writing.unsubscribe();
+    this.#subscriptions.clear();
+  }
+}
+
+// The description of a connection: a ready one, or a file.
+
+/** Compiles the description, or takes it from the cache. Checks compile it without secrets. */
+function compileFor(
+  { protocol, variables, ...settings }: DeviceSettings,
+  resolvePath: ResolvePath,
+  secrets: DeviceSettings['secrets'] = {},
+): Compilation {
+  try {
+    const text = textOf({ protocol, variables, ...settings }, resolvePath);
+    const key = createHash('sha256')
+      .update(JSON.stringify([protocol, text, variables, secrets]))
+      .digest('base64');
+    return compilations.get(key) ?? compilations.keep(key, compileDescription(protocol, text, { variables, secrets }));
+  } catch (error) {
+    const message = messageOf(error);
+    return {
+      compiled: undefined,
+      mistakes: [{ file: protocol, path: '', message, line: undefined, column: undefined }],
+    };
+  }
+}
+
+/** Errors: `cannot-start` when the description has changed since the flow files were loaded, and has errors now. */
+function compileToRun(settings: DeviceSettings, resolvePath: ResolvePath): Compiled {
+  const { compiled, mistakes } = compileFor(settings, resolvePath, settings.secrets);
+  if (compiled !== undefined) return compiled;
+  throw new HubError('cannot-start', `protocol: ${mistakes[0]?.message ?? 'it has mistakes'}`);
+}
+
+/** Errors: `FileError` in a sentence. */
+function textOf({ protocol }: DeviceSettings, resolvePath: ResolvePath): string {
+  if (isProtocolName(protocol)) return readProtocol(protocol);
+  try {
+    return readRegularFileSync(resolvePath(protocol), maxDescriptionBytes).toString();
+  } catch (error) {
+    const { message } = asFileError(error);
+    throw new Error(`expected a description of at most ${maxDescriptionBytes} bytes in ${protocol}, got ${message}`);
+  }
+}
+
+/** Returns the errors in a description of the user. */
+function fileMistakesOf(
+  settings: DeviceSettings,
+  resolvePath: ResolvePath,
+  shownPath: ResolvePath,
+): readonly FileMistake[] {
+  const { protocol, variables } = settings;
+  if (isProtocolName(protocol) || !isPath(protocol)) return [];
+  try {
+    return compileDescription(shownPath(protocol), textOf(settings, resolvePath), { variables, secrets: {} }).mistakes;
+  } catch {
+    return []; // a missing file is an error of the setting
+  }
+}
+
+function isPath(protocol: string): boolean {
+  return /[./\\]/.test(protocol);
+}
+
+function mistakesOf(settings: DeviceSettings, resolvePath: ResolvePath): readonly SettingMistake[] {
+  const { protocol, variables, secrets } = settings;
+  if (!isPath(protocol) && !isProtocolName(protocol))
+    return [{ path: ['protocol'], unknown: 'protocol', name: protocol, known: protocolNames() }];
+  const { compiled, mistakes } = compileFor(settings, resolvePath);
+  if (compiled === undefined) return [{ path: ['protocol'], message: mistakes[0]?.message ?? 'it has mistakes' }];
+  const found: SettingMistake[] = [];
+  const { name, port } = transportOf(settings);
+  if (!compiled.transports.includes(name))
+    found.push({
+      path: [name],
+      message: `expected ${compiled.transports.join(' or ')}, as ${protocol} is described, got ${name}`,
+    });
+  if (['tcp', 'udp'].includes(name) && port === undefined && compiled.port === undefined)
+    found.push({
+      path: [name],
+      message: `expected host:port, because ${protocol} has no default port, got "${String(settings[name as 'tcp'])}"`,
+    });
+  if (compiled.framing === undefined && ['tcp', 'listen', 'serial'].includes(name))
+    found.push({
+      path: [name],
+      message: `expected ws or udp, because ${protocol} has no frame, got ${name}`,
+    });
+  for (const [variable] of Object.entries(variables))
+    if (!Object.hasOwn(compiled.variables, variable))
+      found.push({
+        path: ['variables', variable],
+        unknown: 'variable',
+        name: variable,
+        known: Object.keys(compiled.variables),
+      });
+  for (const secret of Object.keys(secrets))
+    if (!compiled.secretNames.includes(secret))
+      found.push({ path: ['secrets', secret], unknown: 'secret', name: secret, known: compiled.secretNames });
+  return [...found, ...expectedOf(settings, compiled).mistakes];
+}
+
+/** Returns the discovered parameters that the setting `expect` declares, and the errors in it. */
+function expectedOf(
+  { expect }: DeviceSettings,
+  compiled: Compiled,
+): { readonly declarations: readonly ParameterDeclaration[]; readonly mistakes: readonly SettingMistake[] } {
+  const declarations = new Map<string, ParameterDeclaration>();
+  const mistakes: SettingMistake[] = [];
+  for (const [index, line] of expect.entries()) {
+    const path = ['expect', index];
+    const at = line.lastIndexOf(',');
+    const [id, type] = [line.slice(0, at).trim(), line.slice(at + 1).trim()];
+    const family = compiled.families.find((one) => one.isDiscovered && one.valuesOf(id) !== undefined);
+    if (family === undefined) {
+      const known = compiled.families.filter(({ isDiscovered }) => isDiscovered).map(({ name }) => name);
+      const message = known.length === 0 ? 'the description has none' : `expected one of ${known.join(', ')}`;
+      mistakes.push({ path, message: `unknown discovered parameter "${id}", ${message}` });
+    } else if (family.type !== type)
+      mistakes.push({ path, message: `expected the value type ${family.type} of ${family.name}, got "${type}"` });
+    else if (declarations.has(id)) mistakes.push({ path, message: `expected each parameter once, got "${id}" again` });
+    else declarations.set(id, { id, type: family.type, access: family.access });
+  }
+  return { declarations: [...declarations.values()], mistakes };
+}

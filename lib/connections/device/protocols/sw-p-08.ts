@@ -1,0 +1,91 @@
+// The link of SW-P-08 (Pro-Bel, "General Switcher Communication Protocol"). DLE STX, DATA, byte count, checksum and DLE ETX are a frame. The
+// receiver acknowledges each with DLE ACK or refuses it with DLE NAK; the sender repeats it until it is acknowledged, at most five times.
+
+import { type SchedulerLike, Subscription } from 'rxjs';
+
+/** Handles the part of a protocol that is about the link itself. */
+export interface LinkCodec {
+  /** Takes a frame; returns the message in it, if there is one. */
+  received(frame: Buffer): Buffer | undefined;
+  /** Sends a message. */
+  send(message: Buffer): void;
+  /** A link was opened. */
+  reset(): void;
+}
+
+export interface CodecPort {
+  /** Sends a frame between its marks. */
+  send(frame: Buffer): void;
+  sendRaw(bytes: Uint8Array): void;
+  fail(reason: string): void;
+  readonly scheduler: SchedulerLike;
+}
+
+const [dle, ack, nak] = [0x10, 0x06, 0x15];
+/** The longest DATA of the protocol, in bytes. */
+const maxDataBytes = 128;
+const acknowledgeMs = 1000;
+const maxTries = 5;
+/** How many messages may wait for acknowledgements of those before them. */
+const maxWaiting = 4096;
+
+export function createSwP08({ send, sendRaw, fail, scheduler }: CodecPort): LinkCodec {
+  let waiting: Buffer[] = [];
+  let tries = 0;
+  let timer = new Subscription();
+
+  const transmit = () => {
+    const [message] = waiting;
+    if (message === undefined) return;
+    if (++tries > maxTries) {
+      fail(`the device has not acknowledged a message that was sent ${maxTries} times`);
+      return;
+    }
+    send(Buffer.concat([message, Buffer.from([message.length, checksumOf(message)])]));
+    timer.unsubscribe();
+    timer = new Subscription();
+    timer.add(scheduler.schedule(transmit, acknowledgeMs));
+  };
+
+  return {
+    reset() {
+      timer.unsubscribe();
+      waiting = [];
+      tries = 0;
+    },
+    send(message) {
+      if (waiting.length >= maxWaiting) fail(`more than ${maxWaiting} messages wait for an acknowledgement`);
+      else if (waiting.push(message) === 1) {
+        tries = 0;
+        transmit();
+      }
+    },
+    received(frame) {
+      if (frame.length === 2 && frame[0] === dle && (frame[1] === ack || frame[1] === nak)) {
+        if (waiting.length === 0) return undefined;
+        if (frame[1] === ack) {
+          timer.unsubscribe();
+          waiting.shift();
+          tries = 0;
+        }
+        transmit();
+        return undefined;
+      }
+      const data = frame.subarray(0, -2);
+      const isWhole =
+        data.length >= 1 &&
+        data.length <= maxDataBytes &&
+        frame.at(-2) === data.length &&
+        frame.at(-1) === checksumOf(data);
+      sendRaw(Buffer.from([dle, isWhole ? ack : nak]));
+      return isWhole ? data : undefined;
+    },
+  };
+}
+
+/** Returns the two's complement of the sum of DATA and byte count. */
+function checksumOf(data: Buffer): number {
+  let sum = data.length;
+  for (const byte of data) sum += byte;
+  return -sum & 0xff;
+}

@@ -1,0 +1,308 @@
+// Requests to a device. They wait in a queue, several may be in flight, and each answer is matched to its own request. A late answer is
+// matched to the request that timed out, and never to the next one.
+
+import { type SchedulerLike, Subscription } from 'rxjs';
+import { type Matcher, Message } from '../../device/message.ts';
+import type { Values } from '../../device/pattern.ts';
+import type { Value } from '../../model/value.ts';
+import type { Answers } from './compile.ts';
+
+/** The result of a request. */
+export type Outcome =
+  | { readonly message: Message; readonly found: ReadonlyMap<string, Value>; readonly matcher: Matcher | undefined }
+  | { readonly refused: string };
+
+/** A request. */
+export interface RequestOptions extends Answers {
+  /** Shown to people. */
+  readonly name: string;
+  /** Formats the messages at the moment of sending. Errors: as `Matcher.format`. */
+  readonly write: () => readonly string[];
+  /** Values that the answer has to have, such as the number of an output. */
+  readonly known: Values;
+  readonly until?: Matcher | undefined;
+  /** What the answer begins with, if no reply is described. */
+  readonly head?: string | undefined;
+  /** Whether any message is its answer, because none is described. */
+  readonly takesAny: boolean;
+  /** Called with the result. `isLate`: the answer came after the timeout had been reported. */
+  done(outcome: Outcome, isLate: boolean): void;
+}
+
+interface Request extends RequestOptions {
+  tries: number;
+  timer: Subscription;
+  sentMs: number;
+  /** The frames of an answer that has several, so far. */
+  collected: string[];
+  collectedBytes: number;
+  /** Of a request whose answer is late: the request itself, which was repeated or refused. */
+  again?: Request;
+}
+
+/** The longest answer of several frames, in characters. */
+export const maxAnswerLength = 1_048_576;
+/** How many requests may wait to be sent; beyond that the oldest is dropped. */
+export const maxQueued = 32_768;
+/** For how many timeouts a late answer is expected. */
+const lateTimeouts = 5;
+
+export interface RequestsOptions {
+  readonly window: number;
+  readonly spacingMs: number;
+  readonly scheduler: SchedulerLike;
+  send(texts: readonly string[]): void;
+  /** Whether the device sends such a message unasked; then it is not part of an answer. */
+  isUnasked(message: Message): boolean;
+  /** Answers can no longer be matched to requests. */
+  fail(reason: string): void;
+  /** No request waits any more. */
+  idle(): void;
+}
+
+export class Requests {
+  readonly #options: RequestsOptions;
+  /** Writes are sent first. */
+  #writes: Request[] = [];
+  #asks: Request[] = [];
+  #inFlight: Request[] = [];
+  /** Requests whose answers are late. */
+  #late: Request[] = [];
+  #spacing: Subscription | undefined;
+  #isPumping = false;
+  #isHeld = true;
+  /** When a late request last took an answer, and the name of that request. */
+  #taken = { ms: Number.NEGATIVE_INFINITY, name: '' };
+
+  constructor(options: RequestsOptions) {
+    this.#options = options;
+  }
+
+  get isIdle(): boolean {
+    return this.#writes.length + this.#asks.length + this.#inFlight.length === 0;
+  }
+
+  /** How many wait to be sent. */
+  get queued(): number {
+    return this.#writes.length + this.#asks.length;
+  }
+
+  /** Adds a request. If too many wait, the oldest is refused. */
+  add(options: RequestOptions, isWrite: boolean): void {
+    const request = { ...options, tries: 0, timer: new Subscription(), sentMs: 0, collected: [], collectedBytes: 0 };
+    const queue = isWrite ? this.#writes : this.#asks;
+    if (queue.length >= maxQueued) queue.shift()!.done({ refused: 'too many requests wait' }, false);
+    queue.push(request);
+    this.#pumpSoon();
+  }
+
+  /** Holds requests while the link is not ready, or lets them go. */
+  hold(isHeld: boolean): void {
+    this.#isHeld = isHeld;
+    if (!isHeld) this.#pumpSoon();
+  }
+
+  /** Refuses all requests, because the link has ended. */
+  clear(reason: string): void {
+    const all = [...this.#inFlight, ...this.#writes, ...this.#asks];
+    for (const { timer } of [...all, ...this.#late]) timer.unsubscribe();
+    this.#inFlight = this.#writes = this.#asks = this.#late = [];
+    this.#inFlight = [];
+    this.#writes = [];
+    this.#asks = [];
+    this.#late = [];
+    this.#spacing?.unsubscribe();
+    this.#spacing = undefined;
+    this.#isHeld = true;
+    for (const { done } of all) done({ refused: reason }, false);
+  }
+
+  /** Gives a message to the request that it answers; false: there is none. */
+  take(message: Message): boolean {
+    const waiting = this.#late.length === 0 ? this.#inFlight : [...this.#late, ...this.#inFlight];
+    for (const [place, request] of waiting.entries()) if (this.#answers(request, message, place === 0)) return true;
+    return false;
+  }
+
+  /** Whether a request takes a message; `isFirst`: its answer comes next. */
+  #answers(request: Request, message: Message, isFirst: boolean): boolean {
+    const { until, known, replies, retryIf, fail, head } = request;
+    if (until !== undefined) {
+      if (!isFirst || this.#options.isUnasked(message)) return false;
+      if (until.match(message, known) !== undefined) {
+        const whole = new Message(request.collected.join('\n'));
+        const [found, matcher] =
+          replies.length === 0 ? [new Map<string, Value>(), undefined] : firstMatch(replies, whole, known);
+        if (found === undefined) this.#refuse(request, `expected another answer to ${request.name}`);
+        else this.#finish(request, { message: whole, found, matcher });
+        return true;
+      }
+      if (firstMatch(fail, message, known)[0] !== undefined)
+        this.#refuse(request, `the device says: ${shown(message)}`);
+      else this.#collect(request, message);
+      return true;
+    }
+    const [found, matcher] = firstMatch(replies, message, known);
+    if (found !== undefined) this.#finish(request, { message, found, matcher });
+    else if (replies.length === 0 && head !== undefined && message.text.startsWith(head))
+      this.#finish(request, { message, found: new Map(), matcher: undefined });
+    else if (firstMatch(retryIf, message, known)[0] !== undefined)
+      this.#again(request, `the device says: ${shown(message)}`);
+    else if (firstMatch(fail, message, known)[0] !== undefined)
+      this.#refuse(request, `the device says: ${shown(message)}`);
+    else if (request.takesAny && isFirst && !this.#options.isUnasked(message))
+      this.#finish(request, { message, found: new Map(), matcher: undefined });
+    else return false;
+    return true;
+  }
+
+  #collect(request: Request, { text }: Message): void {
+    request.collectedBytes += text.length + 1;
+    if (request.collectedBytes > maxAnswerLength)
+      this.#options.fail(`the answer to ${request.name} is longer than ${maxAnswerLength} bytes`);
+    else request.collected.push(text);
+  }
+
+  #finish(request: Request, outcome: Outcome): void {
+    if (request.again !== undefined && this.#inFlight.includes(request.again)) {
+      this.#finish(request.again, outcome); // the repeated request has its answer; this one waits for the second
+      return;
+    }
+    const isLate = this.#remove(request);
+    if (isLate) this.#taken = { ms: this.#options.scheduler.now(), name: request.name };
+    request.done(outcome, isLate);
+    this.#pumpSoon();
+  }
+
+  #refuse(request: Request, reason: string): void {
+    this.#finish(request, { refused: reason });
+  }
+
+  /** Returns whether it was late. */
+  #remove(request: Request): boolean {
+    request.timer.unsubscribe();
+    const late = this.#late.indexOf(request);
+    if (late >= 0) this.#late.splice(late, 1);
+    else this.#inFlight.splice(this.#inFlight.indexOf(request), 1);
+    return late >= 0;
+  }
+
+  /** Sends a request again after a pause, or refuses it. */
+  #again(request: Request, reason: string): void {
+    if (request.tries > request.retry || this.#late.includes(request)) {
+      this.#refuse(request, reason);
+      return;
+    }
+    this.#remove(request);
+    const { scheduler } = this.#options;
+    request.timer = new Subscription();
+    this.#inFlight.push(request); // it keeps its place in the window
+    request.timer.add(scheduler.schedule(() => this.#send(request), Math.min(request.timeoutMs, 500)));
+  }
+
+  /** Sends in a microtask, so that one frame can have all writes of a turn. */
+  #pumpSoon(): void {
+    if (this.#isPumping) return;
+    this.#isPumping = true;
+    queueMicrotask(() => {
+      this.#isPumping = false;
+      this.#pump();
+    });
+  }
+
+  #pump(): void {
+    const { window, spacingMs, scheduler } = this.#options;
+    while (!this.#isHeld && this.#inFlight.length < window && this.#spacing === undefined) {
+      const next = this.#writes.shift() ?? this.#asks.shift();
+      if (next === undefined) break;
+      this.#inFlight.push(next);
+      this.#send(next);
+      if (spacingMs === 0) continue;
+      this.#spacing = scheduler.schedule(() => {
+        this.#spacing = undefined;
+        this.#pump();
+      }, spacingMs);
+    }
+    if (!this.#isHeld && this.isIdle) this.#options.idle();
+  }
+
+  #send(request: Request): void {
+    const { scheduler } = this.#options;
+    request.tries++;
+    request.collected = [];
+    request.collectedBytes = 0;
+    request.sentMs = scheduler.now();
+    request.timer = new Subscription();
+    let texts: readonly string[];
+    try {
+      texts = request.write();
+    } catch (error) {
+      this.#refuse(request, (error as Error).message);
+      return;
+    }
+    this.#options.send(texts);
+    if (texts.length === 0) {
+      this.#finish(request, { message: new Message(''), found: new Map(), matcher: undefined }); // another frame has sent it
+      return;
+    }
+    const { replies, until, head, takesAny } = request;
+    if (replies.length === 0 && until === undefined && head === undefined && !takesAny)
+      this.#finish(request, { message: new Message(''), found: new Map(), matcher: undefined });
+    else request.timer.add(scheduler.schedule(() => this.#timeOut(request), request.timeoutMs));
+  }
+
+  /** Repeats or refuses a request that has no answer in time. The late answer stays expected, so that no other request takes it. */
+  #timeOut(request: Request): void {
+    const { scheduler, fail } = this.#options;
+    const reason = `no answer to ${request.name} within ${request.timeoutMs / 1000} s`;
+    if (this.#taken.ms >= request.sentMs && this.#taken.name === request.name) {
+      this.#refuse(request, reason); // the earlier answer was lost, and this request's answer was taken for it
+      return;
+    }
+    if (this.#taken.ms >= request.sentMs || request.collected.length > 0 || this.#late.length >= this.#options.window) {
+      fail(reason); // which answer belongs to which request is unknown
+      return;
+    }
+    this.#inFlight.splice(this.#inFlight.indexOf(request), 1);
+    const late: Request = {
+      ...request,
+      timer: new Subscription(),
+      again: request,
+      done: (outcome) => request.done(outcome, true),
+    };
+    this.#late.push(late);
+    late.timer.add(
+      scheduler.schedule(() => this.#late.splice(this.#late.indexOf(late), 1), request.timeoutMs * lateTimeouts),
+    );
+    if (request.tries > request.retry) {
+      request.done({ refused: reason }, false);
+      this.#pumpSoon();
+      return;
+    }
+    this.#inFlight.push(request);
+    this.#send(request);
+  }
+}
+
+/** Returns the first matcher that matches a message, and the values that it read. */
+export function firstMatch(
+  matchers: readonly Matcher[],
+  message: Message,
+  known?: Values,
+): readonly [found: Map<string, Value> | undefined, matcher: Matcher | undefined] {
+  for (const matcher of matchers) {
+    const found = matcher.match(message, known);
+    if (found !== undefined) return [found, matcher];
+  }
+  return [undefined, undefined];
+}
+
+const shownLength = 80;
+
+/** Returns a message as people see it. */
+export function shown({ text }: Message): string {
+  const printable = [...text.slice(0, shownLength)].map((character) =>
+    character < ' ' || character === '\x7f' ? '·' : character,
+  );
+  return printable.join('') + (text.length > shownLength ? '…' : '');
+}

@@ -1,0 +1,209 @@
+// The settings of a device: how it is reached, and which description it follows.
+
+import { isIPv6 } from 'node:net';
+import { z } from 'zod';
+import {
+  listenTransport,
+  serialTransport,
+  type TcpTarget,
+  type Transport,
+  tcpTransport,
+  udpTransport,
+  wsTransport,
+} from '../../device/transport.ts';
+import { readRegularFileSync } from '../../files/regular-file.ts';
+import { HubError, messageOf } from '../../model/error.ts';
+import { durationSetting, integerSetting, type ResolvePath } from '../setting.ts';
+import type { Compiled } from './compile.ts';
+import { type TransportName, transportNames } from './description.ts';
+
+/** The longest certificate file, in bytes. */
+const maxCertificateBytes = 1_048_576;
+
+const placePattern = /^(?:\[[\da-fA-F:.]+\]|[^\s:/[\]]+)(?::\d{1,5})?$/;
+const placeSetting = () =>
+  z.string({ error: 'a host, or host:port' }).refine((text) => isPlace(text), {
+    error: ({ input }) => `expected a host, or host:port, got ${JSON.stringify(input)}`,
+  });
+
+const serialSettings = {
+  baudRate: integerSetting(50, 4_000_000).optional().describe('Bits per second; default: that of the description'),
+  dataBits: z.literal([5, 6, 7, 8]).optional().describe('Data bits; default: that of the description'),
+  stopBits: z.literal([1, 1.5, 2]).optional().describe('Stop bits; default: that of the description'),
+  parity: z.enum(['none', 'even', 'odd']).optional().describe('Parity; default: that of the description'),
+};
+
+export const settingsSchema = z
+  .strictObject({
+    tcp: placeSetting().optional().describe('Reach it over TCP: a host, or host:port'),
+    udp: placeSetting().optional().describe('Reach it over UDP: a host, or host:port'),
+    ws: z
+      .string({ error: 'an address such as "ws://10.0.0.5:4455"' })
+      .regex(/^wss?:\/\/[^\s/]+/, { error: 'an address such as "ws://10.0.0.5:4455"' })
+      .optional()
+      .describe('Reach it over a WebSocket: its address'),
+    listen: z
+      .union([integerSetting(1, 65_535), placeSetting()], { error: 'a port, or address:port' })
+      .optional()
+      .describe('The device dials in: the TCP port to listen on, or address:port'),
+    serial: z
+      .union(
+        [
+          z.string().min(1),
+          z.strictObject({ path: z.string().min(1).describe('Its path, such as /dev/ttyUSB0'), ...serialSettings }),
+        ],
+        { error: 'a path such as "/dev/ttyUSB0", or { path, baudRate, … }' },
+      )
+      .optional()
+      .describe('Reach it over a serial port: its path, or { path, baudRate, dataBits, stopBits, parity }'),
+    hosts: z
+      .array(placeSetting(), { error: 'a list of hosts' })
+      .max(16)
+      .default([])
+      .describe('Further hosts of the same device, tried in turn when the host in tcp or udp does not answer'),
+    tls: z
+      .union(
+        [
+          z.boolean(),
+          z.strictObject({
+            caFile: z.string().optional().describe('Path of the certificates to trust instead of those of the system'),
+            fingerprint: z.string().optional().describe('SHA-256 fingerprint of the only certificate to trust'),
+          }),
+        ],
+        { error: 'true, or { caFile, fingerprint }' },
+      )
+      .default(false)
+      .describe('Encrypt the TCP link; true: verify the certificate as browsers do'),
+    protocol: z
+      .string({ error: 'the name of a protocol, or the path of a description' })
+      .min(1)
+      .describe('The name of a ready description, or the path of your own, such as ./my.json5'),
+    variables: z
+      .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+      .default({})
+      .describe('Values for the variables of the description, by name'),
+    secrets: z
+      .record(z.string(), z.string({ error: 'a text, { env } or { file }' }))
+      .default({})
+      .describe('Values for the secrets of the description, by name; each as { env } or { file }'),
+    connectTimeout: durationSetting(100, 60_000)
+      .optional()
+      .describe('How long a connect may take; default: that of the description'),
+    idleTimeout: durationSetting(100)
+      .optional()
+      .describe('How long the device may be silent before it counts as away; default: that of the description'),
+    onLoss: z
+      .union(
+        [
+          z.enum(['stale', 'unknown']),
+          z.strictObject({ hold: durationSetting(1).describe('How long values stay before they are unknown') }),
+        ],
+        {
+          error: '"stale", "unknown" or { hold: "5s" }',
+        },
+      )
+      .default('stale')
+      .describe(
+        'What happens to values while the device is away: they stay and are stale, are unknown, or are unknown after a time',
+      ),
+    expect: z
+      .array(z.string({ error: 'a line such as "input/Mic/muted,B"' }))
+      .max(10_000)
+      .default([])
+      .describe('Discovered parameters that flow files may name before the device has them: input/Mic/muted,B'),
+    simulate: z.boolean().default(false).describe('true: run without a device; every write is confirmed at once'),
+  })
+  .refine((settings) => transportNames.filter((name) => settings[name] !== undefined).length === 1, {
+    error: 'expected exactly one of tcp, udp, ws, listen and serial',
+  })
+  .meta({ oneOf: transportNames.map((name) => ({ required: [name] })) });
+
+export type DeviceSettings = z.output<typeof settingsSchema>;
+
+interface Place {
+  readonly host: string;
+  readonly port: number | undefined;
+}
+
+function isPlace(text: string): boolean {
+  if (isIPv6(text)) return true;
+  return placePattern.test(text) && (readPlace(text).port ?? 1) >= 1 && (readPlace(text).port ?? 1) <= 65_535;
+}
+
+function readPlace(text: string): Place {
+  if (isIPv6(text)) return { host: text, port: undefined };
+  const [, bracketed, plain, port] = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d+))?$/.exec(text) ?? [];
+  return { host: bracketed ?? plain ?? '', port: port === undefined ? undefined : Number(port) };
+}
+
+/** Returns the transport in the settings. */
+export function transportOf(settings: DeviceSettings): {
+  readonly name: TransportName;
+  readonly port: number | undefined;
+} {
+  const name = transportNames.find((one) => settings[one] !== undefined)!;
+  const written = settings[name];
+  return {
+    name,
+    port: typeof written === 'string' && ['tcp', 'udp'].includes(name) ? readPlace(written).port : undefined,
+  };
+}
+
+/** Returns the address on which the hub listens for the device; undefined: it does not. */
+export function listenTarget({ listen }: DeviceSettings): { readonly host: string; readonly port: number } | undefined {
+  if (listen === undefined) return undefined;
+  if (typeof listen === 'number') return { host: '', port: listen };
+  const { host, port } = readPlace(listen);
+  return { host, port: port ?? 0 };
+}
+
+/** Errors: `cannot-start` for a certificate file that cannot be read. */
+export function createTransports(
+  settings: DeviceSettings,
+  compiled: Compiled,
+  resolvePath: ResolvePath,
+): readonly Transport[] {
+  const { tcp, udp, ws, serial, hosts } = settings;
+  const tls = tlsOf(settings, resolvePath);
+  const placesOf = (first: string) =>
+    [first, ...hosts].map((text) => {
+      const { host, port } = readPlace(text);
+      return { host, port: port ?? readPlace(first).port ?? compiled.port ?? 0 };
+    });
+  if (tcp !== undefined) return placesOf(tcp).map(({ host, port }) => tcpTransport({ host, port, tls }));
+  if (udp !== undefined) return placesOf(udp).map(({ host, port }) => udpTransport(host, port));
+  if (ws !== undefined) return [wsTransport(ws, compiled.subprotocol, tls)];
+  const target = listenTarget(settings);
+  if (target !== undefined) return [listenTransport(target.port, target.host)];
+  const { path, ...own } = typeof serial === 'string' ? { path: serial } : serial!;
+  return [
+    serialTransport({
+      baudRate: 9600,
+      dataBits: 8,
+      stopBits: 1,
+      parity: 'none',
+      ...defined(compiled.serial),
+      ...defined(own),
+      path,
+    }),
+  ];
+}
+
+/** Returns the settings that are not undefined. */
+function defined<Settings extends object>(
+  settings: Settings,
+): { [Key in keyof Settings]: Exclude<Settings[Key], undefined> } {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as never;
+}
+
+function tlsOf({ tls, ws }: DeviceSettings, resolvePath: ResolvePath): TcpTarget['tls'] {
+  if (tls === false && ws?.startsWith('wss:') !== true) return undefined;
+  const { caFile, fingerprint } = typeof tls === 'boolean' ? {} : tls;
+  if (caFile === undefined) return { ca: undefined, fingerprint };
+  const path = resolvePath(caFile);
+  try {
+    return { ca: readRegularFileSync(path, maxCertificateBytes), fingerprint };
+  } catch (error) {
+    throw new HubError('cannot-start', `tls: cannot read ${path}: ${messageOf(error)}`);
+  }
+}

@@ -1,0 +1,117 @@
+// What is wrong with a description is told at load, all of it at once, as mistakes of flow files are.
+
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { connectionTypes } from '../../../lib/connections/connection-types.ts';
+import { loadFlows } from '../../../lib/hub/index.ts';
+import { createFolder } from '../../support/folder.ts';
+import { startHubFrom } from '../../support/hub.ts';
+
+/** The mistakes of a description, a line each, without the folder. */
+async function mistakesOf(t: ExecutionContext, description: string, settings: object = {}): Promise<string[]> {
+  const it = { type: 'device', tcp: 'device.local:9', protocol: './it.json5', ...settings };
+  const rules = [{ from: 'it/level', to: 'it/lamp' }];
+  const folder = await createFolder(t, { 'flow.json5': { connections: { it }, rules }, 'it.json5': description });
+  const error = await t.throwsAsync(loadFlows([join(folder, 'flow.json5')], connectionTypes), { code: 'bad-flow' });
+  return error!.message.replaceAll(`${folder}/`, '').split('\n');
+}
+
+test('every mistake has file, line, column and path, and the nearest name', async (t) => {
+  t.deepEqual(
+    await mistakesOf(
+      t,
+      `{
+  about: 'It',
+  frame: { end: '\\r' },
+  secrets: ['password'],
+  poll: '1x',
+  parmeters: {},
+  parameters: {
+    level: { type: 'F', ask: { send: 'LEVEL?', reply: 'LEVEL={value:flaot}' } },
+    'in/{n:1..8}/gain': { type: 'I', on: 'GAIN={value:int}', writ: {} },
+    mute: { type: 'B', on: 'MUTE={valeu:on(ON,OFF)}' },
+    lamp: { type: 'I', choices: { off: 'x' }, of: { statsu: 'LAMP={value:int}' }, write: { send: 'L {vlue:int} {= secret.pasword}' } },
+    '{x': { type: 'I', on: '{value:int}' },
+    nothing: { type: 'I' },
+  },
+  groups: { status: { send: 'STATUS', each: 'line' } },
+}`,
+    ),
+    [
+      'it.json5:5:3: poll: expected 10..86400000 ms or a duration such as "10s", got "1x"',
+      'it.json5:9:62: parameters["in/{n:1..8}/gain"].writ: unknown setting "writ", did you mean "write"?',
+      'it.json5:6:3: parmeters: unknown setting "parmeters", did you mean "parameters"?',
+    ],
+  );
+  t.deepEqual(
+    await mistakesOf(
+      t,
+      `{
+  about: 'It',
+  frame: { end: '\\r' },
+  secrets: ['password'],
+  parameters: {
+    level: { type: 'F', ask: { send: 'LEVEL?', reply: 'LEVEL={value:flaot}' } },
+    'in/{n:1..8}/gain': { type: 'I', on: 'GAIN={value:int}' },
+    mute: { type: 'B', on: 'MUTE={valeu:on(ON,OFF)}' },
+    lamp: { type: 'I', choices: { off: 'x' }, of: { statsu: 'LAMP={value:int}' }, write: { send: 'L {vlue:int} {= secret.pasword}' } },
+    '{x': { type: 'I', on: '{value:int}' },
+    nothing: { type: 'I' },
+    sum: { type: 'I', on: { pattern: '{a:int},{b:int}', value: 'a + c' } },
+  },
+  groups: { status: { send: 'STATUS', each: 'line' } },
+}`,
+    ),
+    [
+      'it.json5:10:5: parameters["{x"]: expected a variable such as {n:0..39}, {side:L|R} or {name}, got "{x"',
+      'it.json5:11:5: parameters.nothing: expected at least one of on, of, ask and write',
+      'it.json5:9:53: parameters.lamp.of.statsu: unknown group "statsu", did you mean "status"?',
+      'it.json5:7:38: parameters["in/{n:1..8}/gain"].on: expected {n} of in/{n:1..8}/gain in the pattern, or where: { n: … }, got {value}',
+      'it.json5:8:24: parameters.mute.on: unknown name "valeu", did you mean "value"?',
+      `it.json5:12:69: parameters.sum.on.value: unknown name "c", the names are value, index, id, secret, n, valeu, vlue, x, a, b; a text needs quotes: 'c'`,
+      'it.json5:6:62: parameters.level.ask.reply: unknown converter "flaot", did you mean "float"?',
+      'it.json5:9:35: parameters.lamp.choices.off: expected a number, got "x" (string)',
+      'it.json5:9:122: parameters.lamp.write.send: expression: unknown secret "pasword", did you mean "password"?',
+    ],
+  );
+});
+
+test('a description that is no JSON5, or is not there, is a mistake; so are names that a connection misspells', async (t) => {
+  t.deepEqual(await mistakesOf(t, '{ about: "It", parameters: { '), [
+    'it.json5:1:28: expected } to close {, got the end of the file',
+  ]);
+  const nmea = { protocol: 'nmea', tcp: undefined, serial: '/dev/ttyUSB0' };
+  t.regex(
+    (await mistakesOf(t, '', { ...nmea, protocol: 'nmae' }))[0]!,
+    /unknown protocol "nmae", did you mean "nmea"\?/,
+  );
+  t.regex(
+    (await mistakesOf(t, '', { protocol: './other.json5' }))[0]!,
+    /expected a description .* in \.\/other\.json5, got none/,
+  );
+  t.regex(
+    (await mistakesOf(t, '', { ...nmea, serial: undefined, ws: 'ws://x' }))[0]!,
+    /expected serial or tcp or udp or listen/,
+  );
+  const wrong = { protocol: 'videohub', variables: { outptus: 3 }, secrets: { pin: 'x' }, expect: ['out/1,I'] };
+  const found = (await mistakesOf(t, '', wrong)).join('\n');
+  t.regex(found, /connections\.it\.variables\.outptus: unknown variable "outptus", did you mean "outputs"\?/);
+  t.regex(found, /connections\.it\.secrets: unknown secret/);
+  t.regex(found, /connections\.it\.expect\[0\]: unknown discovered parameter "out\/1", the description has none/);
+});
+
+test('a description is one of the files of its connection: with another text it is another connection', async (t) => {
+  const text = (id: string) =>
+    `{ about: 'It', frame: { end: '!' }, parameters: { ${id}: { type: 'I', on: '{value:int}' } } }`;
+  const it = { type: 'device', tcp: '127.0.0.1:9', protocol: './it.device.json5' };
+  const hub = await startHubFrom(t, { 'flow.json5': { connections: { it } }, 'it.device.json5': text('old') });
+  t.truthy(hub.find('it/old'));
+  await writeFile(join(hub.folder, 'it.device.json5'), text('fresh'));
+  await hub.reload();
+  t.truthy(hub.find('it/fresh'));
+  t.is(hub.find('it/old'), undefined);
+  await writeFile(join(hub.folder, 'it.device.json5'), text('{'));
+  await t.throwsAsync(hub.reload(), { code: 'bad-flow', message: /it\.device\.json5:1:\d+: / });
+  t.truthy(hub.find('it/fresh'), 'the previous one remains');
+});

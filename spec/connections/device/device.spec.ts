@@ -1,0 +1,297 @@
+// A hub with a device: a Videohub whose side is written from the text of its protocol.
+
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { filter, map, startWith } from 'rxjs';
+import type { Hub } from '../../../lib/index.ts';
+import { eventually, first } from '../../support/deadline.ts';
+import { api, type HubUnderTest, startTestHub, statusOf, writer } from '../../support/hub.ts';
+import { type Peer, type PeerOptions, startPeer } from '../../support/peer.ts';
+
+const outputs = 40;
+
+interface Videohub extends Peer {
+  readonly routing: number[];
+  readonly labels: string[];
+}
+
+async function startVideohub(t: ExecutionContext, options: Partial<PeerOptions> = {}): Promise<Videohub> {
+  const routing = Array.from({ length: outputs }, (_, output) => output);
+  const labels = routing.map((output) => `Monitor ${output}`);
+  const block = (head: string, lines: readonly string[]) => `${head}:\n${lines.join('\n')}\n\n`;
+  const numbered = (values: readonly (string | number)[]) => values.map((value, index) => `${index} ${value}`);
+  const greeting = () =>
+    [
+      block('PROTOCOL PREAMBLE', ['Version: 2.3']),
+      block('VIDEOHUB DEVICE', ['Device present: true', 'Model name: Blackmagic Smart Videohub 40 x 40']),
+      block('INPUT LABELS', numbered(routing.map((input) => `Camera ${input}`))),
+      block('OUTPUT LABELS', numbered(labels)),
+      block('VIDEO OUTPUT LOCKS', numbered(routing.map(() => 'U'))),
+      block('VIDEO OUTPUT ROUTING', numbered(routing)),
+      block('END PRELUDE', []),
+    ].join('');
+  const set = (lines: readonly string[], take: (output: number, value: string) => boolean) =>
+    lines.every((line) => {
+      const [, output, value] = /^(\d+) (.*)$/.exec(line) ?? [];
+      return value !== undefined && Number(output) < outputs && take(Number(output), value);
+    });
+  const answer = (request: string) => {
+    const [head, ...lines] = request.split('\n');
+    if (head === 'PING:') return 'ACK\n\n';
+    if (head === 'VIDEO OUTPUT ROUTING:') {
+      const isTaken = set(lines, (output, value) => {
+        if (Number(value) >= outputs) return false;
+        routing[output] = Number(value);
+        return true;
+      });
+      return isTaken ? `ACK\n\n${block('VIDEO OUTPUT ROUTING', lines)}` : 'NAK\n\n';
+    }
+    if (head !== 'OUTPUT LABELS:') return 'NAK\n\n';
+    set(lines, (output, value) => {
+      labels[output] = value;
+      return true;
+    });
+    return `ACK\n\n${block('OUTPUT LABELS', lines)}`;
+  };
+  const peer = await startPeer(t, { greeting, end: '\n\n', answer, ...options });
+  return Object.assign(peer, { routing, labels });
+}
+
+/** Waits until a parameter has a value. */
+function until(hub: Hub, address: string, value: unknown): Promise<unknown> {
+  const value$ = hub.changes$.pipe(
+    startWith(undefined),
+    map(() => hub.find(address)?.value),
+    filter((now) => now === value),
+  );
+  return first(value$, `${address} = ${value}`);
+}
+
+const isRunning = (hub: Hub, id = 'router') => eventually(() => statusOf(hub, id).state === 'running');
+
+async function startRouter(t: ExecutionContext, peer: Peer, more: object = {}): Promise<HubUnderTest> {
+  const router = { type: 'device', tcp: `127.0.0.1:${peer.port}`, protocol: 'videohub', statusParameter: true };
+  const hub = await startTestHub(t, {
+    connections: { router, desk: { type: 'dummy', parameters: ['take,T', 'next,I,0', 'seen,I'] } },
+    rules: [
+      { name: 'take', from: 'desk/take', map: '7', to: 'router/out/1' },
+      { name: 'seen', from: 'router/out/1', to: 'desk/seen' },
+    ],
+    ...more,
+  });
+  await isRunning(hub);
+  return hub;
+}
+
+test('all that a device says is there, however its frames are cut', async (t) => {
+  const hub = await startRouter(t, await startVideohub(t, { pieceBytes: 1 }));
+  t.is(hub.find('router/model')!.value, 'Blackmagic Smart Videohub 40 x 40');
+  t.is(hub.find('router/out/39')!.value, 39);
+  t.is(hub.find('router/in/3/label')!.value, 'Camera 3');
+  t.is(hub.find('router/out/3/lock')!.value, 'U');
+});
+
+test('what the device says is the state, and the write is its cause', async (t) => {
+  const peer = await startVideohub(t);
+  const hub = await startRouter(t, peer);
+  hub.write('desk/take', 1, writer);
+  t.is(hub.find('router/out/1')!.value, 1, 'the device has not said it yet');
+  t.is(hub.find('router/out/1')!.wanted?.value, 7);
+  await until(hub, 'router/out/1', 7);
+  t.is(hub.find('router/out/1')!.wanted, undefined);
+  const causes: string[] = [];
+  for (let change = hub.find('router/out/1')!.lastChange; change !== undefined; change = change.cause)
+    causes.push(`${change.parameter.address} by ${change.origin.name}`);
+  t.deepEqual(causes, ['router/out/1 by router', 'router/out/1 by take', 'desk/take by spec']);
+  t.is(hub.find('desk/seen')!.value, 7);
+});
+
+test('what somebody else sets at the device comes unasked', async (t) => {
+  const peer = await startVideohub(t);
+  const hub = await startRouter(t, peer);
+  peer.send('VIDEO OUTPUT ROUTING:\n2 17\n5 18\n\n');
+  await until(hub, 'router/out/5', 18);
+  t.is(hub.find('router/out/2')!.value, 17);
+  t.is(hub.find('router/out/2')!.lastChange!.cause, undefined);
+});
+
+test('all writes of a turn go in one frame, of one parameter the newest', async (t) => {
+  const peer = await startVideohub(t);
+  const hub = await startRouter(t, peer);
+  hub.turn(() => {
+    for (let output = 0; output < outputs; output++) {
+      hub.write(`router/out/${output}`, 1, writer);
+      hub.write(`router/out/${output}`, (output + 5) % outputs, writer);
+    }
+  });
+  await until(hub, 'router/out/39', 4);
+  t.is(peer.received.match(/VIDEO OUTPUT ROUTING:/g)?.length, 1);
+  t.deepEqual(
+    peer.routing,
+    peer.routing.map((_, output) => (output + 5) % outputs),
+  );
+});
+
+test('a write that the device refuses is wanted no more, and the state stays', async (t) => {
+  const hub = await startRouter(t, await startVideohub(t));
+  hub.write('router/out/1', 99, writer);
+  await hub.logged(/^out\/1 was not set: the device says: NAK$/);
+  t.is(hub.find('router/out/1')!.value, 1);
+  t.is(hub.find('router/out/1')!.wanted, undefined);
+});
+
+test('a value that would be a second command is refused', async (t) => {
+  const peer = await startVideohub(t);
+  const hub = await startRouter(t, peer);
+  for (const value of ['x\n5 3', 'x\n\nVIDEO OUTPUT ROUTING:\n0 9', 'x\r\n0 1', '\n'])
+    t.throws(() => hub.write('router/out/1/label', value, writer), { code: 'out-of-range' });
+  hub.write('router/out/1/label', 'Größe {n}', writer);
+  await until(hub, 'router/out/1/label', 'Größe {n}');
+});
+
+test('a device that is away leaves its values, stale; writes are refused; nothing is sent again when it is back', async (t) => {
+  const peer = await startVideohub(t);
+  const hub = await startRouter(t, peer);
+  hub.write('router/out/1', 3, writer);
+  await until(hub, 'router/out/1', 3);
+  await peer.stop();
+  await eventually(() => hub.find('router/out/1')!.device?.staleSince !== undefined);
+  t.is(hub.find('router/out/1')!.value, 3);
+  t.throws(() => hub.write('router/out/1', 9, writer), { code: 'unavailable' });
+  const before = peer.received.length;
+  peer.routing[2] = 30; // somebody has turned it meanwhile
+  const { revision } = hub;
+  await peer.start();
+  await until(hub, 'router/out/2', 30);
+  await isRunning(hub);
+  t.is(hub.find('router/out/1')!.device?.staleSince, undefined);
+  const changed = [...hub.changedSince(revision)].map(({ address }) => address);
+  t.deepEqual(
+    changed.filter((address) => address.includes('out/')),
+    ['router/out/2'],
+    'an equal value is no change',
+  );
+  t.notRegex(peer.received.slice(before), /ROUTING/);
+});
+
+test('a device that says nothing more is away, though its link stands', async (t) => {
+  let isSilent = false;
+  const peer = await startVideohub(t, { answer: () => (isSilent ? undefined : 'ACK\n\n') });
+  const router = { type: 'device', tcp: `127.0.0.1:${peer.port}`, protocol: 'videohub', idleTimeout: '300ms' };
+  const hub = await startTestHub(t, { connections: { router } });
+  await hub.logged(/^connection "router" is running$/);
+  isSilent = true;
+  await hub.logged(/^connection "router" is degraded: .* the device has been silent for 0\.3 s$/);
+  t.not(hub.find('router/out/1')!.device?.staleSince, undefined);
+});
+
+test('two toggles in one turn toggle twice', async (t) => {
+  const peer = await startVideohub(t);
+  const hub = await startRouter(t, peer, {
+    rules: [{ name: 'toggle', from: 'desk/take', map: "wanted('router/out/1') == 1 ? 2 : 1", to: 'router/out/1' }],
+  });
+  hub.write('desk/take', 1, writer);
+  t.is(hub.find('router/out/1')!.wanted?.value, 2);
+  hub.write('desk/take', 1, writer);
+  t.is(hub.find('router/out/1')!.wanted?.value, 1);
+  await eventually(() => hub.find('router/out/1')!.wanted === undefined);
+  t.is(peer.routing[1], 1);
+});
+
+test('a simulated device confirms what is written at once', async (t) => {
+  const router = { type: 'device', tcp: 'nowhere', protocol: 'videohub', simulate: true };
+  const hub = await startTestHub(t, { connections: { router } });
+  hub.write('router/out/1', 3, writer);
+  t.is(hub.find('router/out/1')!.value, 3);
+  t.throws(() => hub.write('router/out/1', 'x', writer), { code: 'not-convertible' });
+});
+
+test('a write is answered once the device has confirmed it: 200, 504 when it has not, 503 while it is away', async (t) => {
+  const peer = await startVideohub(t);
+  const router = { type: 'device', tcp: `127.0.0.1:${peer.port}`, protocol: 'videohub' };
+  const hub = await startTestHub(t, { connections: { api, router } });
+  await isRunning(hub);
+  const update = async (parameter: string, value: unknown, confirm: string) => {
+    const answer = await fetch(`http://127.0.0.1:${hub.port}/update?confirm=${confirm}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json' },
+      body: JSON.stringify({ parameter, value }),
+    });
+    return { status: answer.status, text: await answer.text() };
+  };
+  t.deepEqual(await update('router/out/1', 7, '5s'), { status: 200, text: '{"p":"router/out/1","v":7}' });
+  t.is(hub.find('router/out/1')!.value, 7);
+  t.is((await update('router/out/1', 7, '5s')).status, 200, 'an equal value is confirmed as well');
+  const refused = await update('router/out/1', 99, '5s');
+  t.is(refused.status, 504);
+  t.regex(refused.text, /router\/out\/1|out\/1: the device says: NAK/);
+  t.is((await update('router/in/1/label', 'x', '100ms')).status, 504, 'this peer refuses it');
+  t.is((await update('router/out/1', 7, '5x')).status, 400);
+  await peer.stop();
+  await eventually(() => hub.find('router/out/1')!.device?.staleSince !== undefined);
+  t.is((await update('router/out/1', 3, '5s')).status, 503);
+  const read = async (path: string) => JSON.parse(await (await fetch(`http://127.0.0.1:${hub.port}${path}`)).text());
+  const list = await read('/hub/parameters?address=router/out/1');
+  t.regex(list[0].staleSince, /^20/);
+  t.deepEqual(list[0].about, { min: 0, max: 9999, description: 'The input that the output shows' });
+  const wire = await read('/hub/wire/router');
+  t.true(
+    wire.some(
+      ({ direction, text }: { direction: string; text: string }) =>
+        direction === 'out' && text === 'VIDEO OUTPUT ROUTING:\\n1 7',
+    ),
+  );
+  t.is((await fetch(`http://127.0.0.1:${hub.port}/hub/wire/ruoter`)).status, 404);
+});
+
+test('what goes over the wire is shown without secrets', async (t) => {
+  const peer = await startPeer(t, { greeting: () => 'OK MPD 0.23\n', end: '\n', answer: () => 'OK\n' });
+  process.env.PB_SPEC_MPD = 'secret-word';
+  const secrets = { password: { env: 'PB_SPEC_MPD' } };
+  const player = { type: 'device', tcp: `127.0.0.1:${peer.port}`, protocol: 'mpd', secrets };
+  const hub = await startTestHub(t, { connections: { player } });
+  await isRunning(hub, 'player');
+  t.true(peer.received.includes('password secret-word\n'));
+  const shown = hub.wire('player', 0);
+  t.true(shown.some(({ text, hex }) => text === 'password ***' && hex === undefined));
+  t.false(JSON.stringify(shown).includes('secret-word'));
+});
+
+test('what flow files say of parameters goes before what the device says, also after a reload', async (t) => {
+  const router = { type: 'device', tcp: 'nowhere', protocol: 'videohub', simulate: true };
+  const flow = (label: string) => ({
+    connections: { router },
+    describe: { 'router/out/*': { label, max: 12 }, 'router/out/1': { label: 'Desk' } },
+  });
+  const hub = await startTestHub(t, flow('Monitor'));
+  t.like(hub.find('router/out/1')!.about, { label: 'Desk', min: 0, max: 12 });
+  t.is(hub.find('router/out/2')!.about?.label, 'Monitor');
+  await writeFile(join(hub.folder, 'flow.json5'), JSON.stringify({ ...flow('Screen') }));
+  await hub.reload();
+  t.is(hub.find('router/out/2')!.about?.label, 'Screen');
+  await writeFile(join(hub.folder, 'flow.json5'), JSON.stringify({ connections: { router } }));
+  await hub.reload();
+  t.deepEqual(hub.find('router/out/2')!.about, { min: 0, max: 9999, description: 'The input that the output shows' });
+  const misspelt = { connections: { router }, describe: { 'router/ot/1': {} } };
+  await writeFile(join(hub.folder, 'flow.json5'), JSON.stringify(misspelt));
+  await t.throwsAsync(hub.reload(), { message: /describe\["router\/ot\/1"\]: unknown parameter .* did you mean/ });
+});
+
+test('the audit has who wrote to a device, though the device has to confirm it', async (t) => {
+  const peer = await startVideohub(t);
+  const router = { type: 'device', tcp: `127.0.0.1:${peer.port}`, protocol: 'videohub' };
+  const store = { type: 'store', folder: 'data' };
+  const hub = await startTestHub(t, { connections: { api, store, router } });
+  await isRunning(hub);
+  hub.write('router/out/1', 7, writer);
+  await until(hub, 'router/out/1', 7);
+  await eventually(async () => {
+    const answer = await fetch(`http://127.0.0.1:${hub.port}/hub/audit?address=router/out/1`);
+    const { entries = [] } = JSON.parse(await answer.text());
+    return entries.some(
+      ({ user, after }: { user: string; after: unknown }) => user === 'spec' && String(after) === '7',
+    );
+  }, 'the entry of the audit');
+  t.pass();
+});

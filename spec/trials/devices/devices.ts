@@ -1,0 +1,64 @@
+// npm run trial -- devices: programs that others have written, mpd, rigctld, liquidsoap, OBS Studio, ser2net and the ptys of socat. All of
+// their parameters are read, set and confirmed; they are killed, stopped and started again. Exit status 1 when something does not hold.
+
+import { messageOf } from '../../../lib/model/error.ts';
+import { pathOf } from '../../support/programs.ts';
+import { Random } from '../../support/random.ts';
+import { defineTrial, notify } from '../trial.ts';
+import { tryObs } from './obs.ts';
+import { tryLiquidsoap, tryMpd, tryRigctld, trySer2net } from './programs.ts';
+import { type Breaks, Stage } from './stage.ts';
+
+interface Part {
+  readonly about: string;
+  /** The programs that it needs. */
+  readonly needs: readonly string[];
+  /** Errors: what does not hold. */
+  run(stage: Stage, breaks: Breaks): Promise<void>;
+}
+
+const parts: Readonly<Record<string, Part>> = {
+  liquidsoap: { about: 'a variable of liquidsoap over telnet', needs: ['liquidsoap'], run: tryLiquidsoap },
+  mpd: { about: 'a player, and a wrong password', needs: ['mpd'], run: tryMpd },
+  obs: {
+    about: 'OBS Studio: a wrong password, and inputs that come and go',
+    needs: ['obs', 'Xvfb'],
+    run: tryObs,
+  },
+  rigctld: { about: 'a radio', needs: ['rigctld'], run: tryRigctld },
+  ser2net: { about: 'a serial port behind ser2net', needs: ['ser2net', 'socat'], run: trySer2net },
+};
+
+export const trial = defineTrial({
+  about: 'kills, stops and starts real devices: values are stale, come back, and no command is sent twice',
+  options: {
+    rounds: ['how often each program is killed, stopped and started again', 10, 1],
+    seed: ['what the moments of the kills are made of', 1],
+  },
+  parts: { all: parts, short: ['rigctld', 'ser2net'] },
+  async run({ rounds, seed }, { isShort, parts: chosen }) {
+    let tried = 0;
+    let failed = 0;
+    const runPart = async ([name, { needs, run }]: readonly [string, Part], index: number) => {
+      const missing = needs.filter((program) => pathOf(program) === undefined);
+      if (missing.length > 0) {
+        notify(`${name}: left out, as it needs ${missing.join(' and ')}`);
+        return;
+      }
+      tried++;
+      const stage = new Stage();
+      try {
+        await run(stage, { rounds, stops: !isShort, random: new Random(seed, index) });
+        notify(`${name}: all holds`);
+      } catch (error) {
+        failed++;
+        notify(`${name}: **${messageOf(error)}**`);
+      } finally {
+        await stage.end();
+      }
+    };
+    if (isShort) await Promise.all(chosen.map(runPart));
+    else for (const [index, part] of chosen.entries()) await runPart(part, index);
+    return tried > 0 && failed === 0;
+  },
+});
