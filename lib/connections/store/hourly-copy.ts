@@ -51,7 +51,7 @@ export class HourlyCopy {
       const worker = startThread('copy-thread', { workerData: this.#files });
       this.#worker = worker;
       worker.once('message', resolve).once('error', fail);
-      worker.once('exit', () => fail('its thread was ended'));
+      worker.once('exit', () => fail('its thread was terminated'));
     } catch (error) {
       fail(error); // too many threads, or no memory for one
     }

@@ -13,9 +13,9 @@ const options = {
 } satisfies WorkerOptions;
 
 /** Starts `thread/<name>`. Errors: the system has no room for a thread. */
-export function startThread(name: string, handed?: Pick<WorkerOptions, 'workerData' | 'transferList'>): Worker {
+export function startThread(name: string, data?: Pick<WorkerOptions, 'workerData' | 'transferList'>): Worker {
   const program = new URL(`./thread/${name}${extname(import.meta.filename)}`, import.meta.url);
-  return new Worker(program, { name: `store ${name}`, ...options, ...handed });
+  return new Worker(program, { name: `store ${name}`, ...options, ...data });
 }
 
 /** A request and its answer are data that can be sent between threads. */

@@ -40,7 +40,7 @@ export class Segments {
   /** Whether no time occurs twice, so that times grow in the order of recording. */
   readonly isOrdered: boolean;
 
-  /** `jumps` are in their order; `end`: the time up to which everything is recorded. */
+  /** `jumps` in the order of recording; `end`: the time up to which everything is recorded. */
   constructor(jumps: readonly RecordedJump[], end = Number.POSITIVE_INFINITY) {
     this.#jumps = jumps;
     this.isOrdered = jumps.every(({ before, after }) => after >= before);

@@ -208,7 +208,7 @@ export type Course = Omit<History, 'address' | 'type' | 'from' | 'to' | 'gaps'>;
 /** Returns whether the reader may see a recorded address. */
 export type Sees = (address: string) => boolean;
 
-/** Creates the test for the reader's rights. Without a sight the reader may see everything. */
+/** Creates the check of the reader's rights. Without a sight the reader may see everything. */
 export function createSight(sight: Sight | undefined): Sees {
   if (sight === undefined) return () => true;
   const [read, deny] = [sight.read, sight.deny].map((globs) => globs.map(globToRegExp)) as [RegExp[], RegExp[]];

@@ -6,7 +6,7 @@ import { within } from '../../../model/time/deadline.ts';
 import type { ConnectionEvent } from '../../connection.ts';
 import type { PastArchive, PastQuestion, ReadyAnswer } from '../../persistence.ts';
 import { StoreThread } from '../store-thread.ts';
-import { type HandedQuestion, handListOver, type ReadAnswer, type ReadRequest } from './reader-messages.ts';
+import { type PackedQuestion, packList, type ReadAnswer, type ReadRequest } from './reader-messages.ts';
 
 /** The most waiting queries. */
 export const maxQuestions = 4096;
@@ -15,7 +15,7 @@ export const maxQuestions = 4096;
  * are sent. Queries that it has not reached soon wait for their turn again.
  */
 const maxBatch = 64;
-/** No list query follows this many parameters in one batch: queries that the thread does not reach are packed and sent again. */
+/** A batch ends after this many parameters of list queries, since queries that the thread does not reach are packed and sent again. */
 const maxBatchParameters = 1000;
 /** The thread ends after this time without a query. */
 const idleMs = 60_000;
@@ -129,7 +129,7 @@ export class PastReader implements PastArchive {
       return;
     }
     const answers = await this.#read(
-      questions.map((question) => ({ path: this.#fileOf(question).path, question: handOver(question) })),
+      questions.map((question) => ({ path: this.#fileOf(question).path, question: packQuestion(question) })),
     );
     this.#queue.putBack(some.slice(answers.length));
     for (const [index, answer] of answers.entries()) this.#settle(some[index]!, answer);
@@ -181,8 +181,8 @@ function weightOf(question: PastQuestion): number {
   return question.ask === 'history' ? question.parameters.length : 1;
 }
 
-function handOver(question: PastQuestion): HandedQuestion {
-  return question.ask === 'history' && question.list !== undefined ? handListOver(question) : question;
+function packQuestion(question: PastQuestion): PackedQuestion {
+  return question.ask === 'history' && question.list !== undefined ? packList(question) : question;
 }
 
 /** Returns whether changes of the last second matter to the answer. */

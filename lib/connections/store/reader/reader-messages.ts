@@ -7,22 +7,22 @@ import type { AskedParameter, HistoryQuestion, PastQuestion } from '../../persis
 export interface ReadRequest {
   /** The path of the database that has the answer. */
   readonly path: string;
-  readonly question: HandedQuestion;
+  readonly question: PackedQuestion;
 }
 
 /** A query. A list query has its parameters as one text. */
-export type HandedQuestion = PastQuestion | HandedList;
-export type HandedList = Omit<HistoryQuestion, 'parameters'> & { readonly text: string };
+export type PackedQuestion = PastQuestion | PackedList;
+export type PackedList = Omit<HistoryQuestion, 'parameters'> & { readonly text: string };
 
-export function handListOver({ parameters, ...question }: HistoryQuestion): HandedList {
+export function packList({ parameters, ...question }: HistoryQuestion): PackedList {
   return { ...question, text: JSON.stringify(parameters.flatMap(({ address, type }) => [address, type ?? ''])) };
 }
 
-export function isHandedList(question: HandedQuestion): question is HandedList {
+export function isPackedList(question: PackedQuestion): question is PackedList {
   return 'text' in question && question.ask === 'history';
 }
 
-export function takeListOver({ text, ...question }: HandedList): HistoryQuestion {
+export function unpackList({ text, ...question }: PackedList): HistoryQuestion {
   const fields = JSON.parse(text) as string[];
   const parameters: AskedParameter[] = [];
   for (let at = 0; at < fields.length; at += 2)

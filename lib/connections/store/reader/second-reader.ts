@@ -6,7 +6,7 @@ import { startThread } from '../store-thread.ts';
 import { type Piece, piecesOf, readPiece } from './histories/histories.ts';
 import type { Mark } from './past-database.ts';
 import type { Moment } from './past-moment.ts';
-import { type HandedList, handListOver } from './reader-messages.ts';
+import { type PackedList, packList } from './reader-messages.ts';
 
 /** The first thread reads lists of fewer parameters alone. */
 const longList = 100;
@@ -35,7 +35,7 @@ export class SecondReader {
       this.#ask({
         number: ++this.#number,
         path,
-        question: handListOver(question),
+        question: packList(question),
         now,
         mark: moment.mark,
         leftMs: moment.deadline.leftMs,
@@ -114,7 +114,7 @@ export interface ShareRequest {
   readonly number: number;
   /** The path of the database. */
   readonly path: string;
-  readonly question: HandedList;
+  readonly question: PackedList;
   /** The time of the query. With the mark it defines the moment of the whole answer. */
   readonly now: number;
   readonly mark: Mark;
@@ -150,7 +150,7 @@ function closeSharedState(shared: SharedState, pieces: number): void {
 }
 
 /** Signals from the second thread that a piece was delivered. */
-export function answerHanded(shared: SharedState): void {
+export function notifyDelivered(shared: SharedState): void {
   Atomics.add(shared, delivered, 1);
   Atomics.notify(shared, delivered);
 }
@@ -158,7 +158,7 @@ export function answerHanded(shared: SharedState): void {
 /** Signals from the second thread that no more pieces follow. */
 export function reportEnded(shared: SharedState): void {
   Atomics.store(shared, ended, 1);
-  answerHanded(shared);
+  notifyDelivered(shared);
 }
 
 function hasEnded(shared: SharedState): boolean {

@@ -10,7 +10,7 @@ import { answerHistories } from '../reader/histories/histories.ts';
 import { PastDatabase } from '../reader/past-database.ts';
 import { answerEvents } from '../reader/past-events.ts';
 import { Deadline, momentOf } from '../reader/past-moment.ts';
-import { isHandedList, type ReadAnswer, type ReadRequest, takeListOver } from '../reader/reader-messages.ts';
+import { isPackedList, type ReadAnswer, type ReadRequest, unpackList } from '../reader/reader-messages.ts';
 import { SecondReader } from '../reader/second-reader.ts';
 import { troubleOf } from './database/store-database.ts';
 import { yieldToHub } from './give-way.ts';
@@ -40,9 +40,9 @@ port.on('message', (requests: readonly ReadRequest[]) => {
   port.postMessage(answers, bodies);
 });
 
-function answerTo({ path, question: handed }: ReadRequest): ReadAnswer {
+function answerTo({ path, question: packed }: ReadRequest): ReadAnswer {
   try {
-    const question = isHandedList(handed) ? takeListOver(handed) : handed;
+    const question = isPackedList(packed) ? unpackList(packed) : packed;
     const deadline = new Deadline(longestMs);
     return ready(
       question.ask === 'audit' ? readAudit(path, question, deadline) : readHistory(path, question, deadline),

@@ -5,8 +5,14 @@ import { Opened } from '../reader/audit-file.ts';
 import { piecesOf, readPiece } from '../reader/histories/histories.ts';
 import { type Mark, PastDatabase } from '../reader/past-database.ts';
 import { Deadline, momentOf } from '../reader/past-moment.ts';
-import { takeListOver } from '../reader/reader-messages.ts';
-import { answerHanded, reportEnded, type SharedPiece, type ShareRequest, takePlace } from '../reader/second-reader.ts';
+import { unpackList } from '../reader/reader-messages.ts';
+import {
+  notifyDelivered,
+  reportEnded,
+  type SharedPiece,
+  type ShareRequest,
+  takePlace,
+} from '../reader/second-reader.ts';
 import { yieldToHub } from './give-way.ts';
 
 const port = workerData as MessagePort;
@@ -23,9 +29,9 @@ port.on('message', (request: ShareRequest) => {
   }
 });
 
-function help({ number, path, question: handed, now, mark, leftMs, shared }: ShareRequest): void {
+function help({ number, path, question: packed, now, mark, leftMs, shared }: ShareRequest): void {
   const deadline = new Deadline(leftMs);
-  const question = takeListOver(handed);
+  const question = unpackList(packed);
   const database = history.at(path);
   database.read(() => {
     const moment = momentOf(database, now, deadline);
@@ -35,7 +41,7 @@ function help({ number, path, question: handed, now, mark, leftMs, shared }: Sha
       const { text, isCut } = readPiece(moment, question, place, false);
       if (isCut) return;
       port.postMessage({ number, place, text } satisfies SharedPiece);
-      answerHanded(shared);
+      notifyDelivered(shared);
     }
   });
 }

@@ -33,7 +33,7 @@ export class Gaps {
     return gap === undefined ? time : gap.to <= until ? gap.to : gap.from;
   }
 
-  /** Returns whether the hub was down between two times, of the given segment if there is one. */
+  /** Returns whether the hub was down between two times. With a segment, only gaps in that segment count. */
   wasDown(since: number, until: number, segment?: Pick<Segment, 'index'>): boolean {
     const isMeant = (index: number | undefined) => segment === undefined || segment.index === index;
     return this.#downs.some(({ from, to, index }) => from >= since && to > since && from < until && isMeant(index));
@@ -62,7 +62,7 @@ function setBacks(segments: Segments): HistoryGap[] {
     .map((jump) => ({ from: jump.after, to: jump.after, lost: 0, reason: describeJump(jump) }));
 }
 
-/** Returns the times that the clock skipped. A piece that was recorded earlier is no skip: the clock has not reached it again. */
+/** Returns the times that the clock skipped. Before a piece that was recorded earlier nothing is skipped: the clock has not reached it again. */
 function neverIn(segments: Segments): HistoryGap[] {
   const pieces = segments.within({ from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY });
   return pieces.slice(1).flatMap(({ from, segment }, index) => {
