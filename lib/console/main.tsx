@@ -1,9 +1,9 @@
-// The console: people see and steer the hub in a browser. This file puts it into the page; app.tsx is its frame.
+// The console: users see and control the hub in a browser. This file renders it into the page.
 import { createEffect, createResource, createSignal, For, Show, Suspense } from 'solid-js';
 import { Dynamic, render } from 'solid-js/web';
 import { messageOf } from '../model/error.ts';
 import type { Health } from '../wire/http/operation.ts';
-import { payReleases } from './dashboard/controls/owed.ts';
+import { deliverReleases } from './dashboard/controls/page-releases.ts';
 import { me, signInAgain, signOut } from './hub/me.ts';
 import { isStale, linkState } from './hub/page-hub.ts';
 import { getJson } from './hub/page-request.ts';
@@ -16,10 +16,10 @@ import { Icon } from './parts/icon.tsx';
 import { offeredViews, viewNamed } from './views.ts';
 
 applyTheme();
-payReleases();
+deliverReleases();
 render(() => <App />, document.getElementById('app')!);
 
-// The shell: navigation, the state of the link, and the view that the address names.
+// The shell: navigation, the state of the link, and the view that the URL names.
 
 function App() {
   let help!: HTMLDialogElement;
@@ -42,7 +42,7 @@ function App() {
   return (
     <div class="shell" classList={{ stale: isStale() }}>
       <button type="button" class="skip" onClick={() => main.focus()}>
-        To the content
+        Skip to content
       </button>
       <Guarded>
         <Header version={health()?.version} leave={leave} showHelp={() => help.showModal()} />
@@ -94,12 +94,18 @@ function Header(props: {
       </Show>
       <Show when={me()?.user}>
         {(user) => (
-          <button type="button" class="quiet user truncate" onClick={() => props.leave()} title={`Sign ${user()} out`}>
+          <button type="button" class="quiet user truncate" onClick={() => props.leave()} title={`Sign out ${user()}`}>
             {user()}
           </button>
         )}
       </Show>
-      <button type="button" class="quiet" onClick={() => props.showHelp()} aria-label="Help: keys" title="Keys (?)">
+      <button
+        type="button"
+        class="quiet"
+        onClick={() => props.showHelp()}
+        aria-label="Keyboard shortcuts"
+        title="Keyboard shortcuts (?)"
+      >
         <Icon path="M3 7h18v10H3zM7 10.5h.01M12 10.5h.01M17 10.5h.01M8 14h8" />
       </button>
       <button
@@ -115,7 +121,7 @@ function Header(props: {
   );
 }
 
-/** The links to all views; `view` is the name of the present one. */
+/** The links to all views; `view` is the name of the current one. */
 function Navigation(props: { readonly view: string }) {
   return (
     <nav aria-label="Views">
@@ -135,34 +141,34 @@ const sun = 'M12 8a4 4 0 1 0 0 8a4 4 0 0 0 0-8M12 2v3M12 19v3M2 12h3M19 12h3M5 5
 const moon = 'M20 14A8 8 0 1 1 10 4a6.5 6.5 0 0 0 10 10z';
 const half = 'M12 4a8 8 0 1 0 0 16zM12 4a8 8 0 0 1 0 16';
 
-/** Stands in for a view that somebody has sent a link to. */
+/** Replaces a view that the user has no right to see, for example after following a link. */
 function NotOffered(props: { readonly title: string }) {
   return (
     <>
       <div class="bar">
         <h1>{props.title}</h1>
       </div>
-      <p class="note">Only those who may manage this hub see this.</p>
+      <p class="note">This view needs the permission to manage the hub.</p>
     </>
   );
 }
 
-/** Stands in for a view that failed or could not be loaded. */
+/** Replaces a view that failed or could not be loaded. */
 function Broken(props: { readonly error: unknown; readonly reset: () => void }) {
   return (
     <div role="alert" class="note">
-      <p>This view does not work: {messageOf(props.error)}</p>
+      <p>This view failed: {messageOf(props.error)}</p>
       <button type="button" onClick={() => props.reset()}>
         Try again
       </button>{' '}
       <button type="button" onClick={() => location.reload()}>
-        Load the console again
+        Reload the console
       </button>
     </div>
   );
 }
 
-// Says while the link to the hub is down that all values may be old, and when the console tries again.
+// While the link to the hub is down, warns that values may be outdated, and shows when the console retries.
 
 function LinkBanner() {
   const [now, setNow] = createSignal(Date.now());
@@ -174,30 +180,30 @@ function LinkBanner() {
     const state = linkState();
     if (state.name === 'closed') return `The link is closed: ${state.reason}.`;
     if (state.name !== 'waiting') return 'Connecting …';
-    return `Next try in ${Math.max(0, Math.ceil((state.retryAt - now()) / 1000))} s.`;
+    return `Retry in ${Math.max(0, Math.ceil((state.retryAt - now()) / 1000))} s.`;
   };
   return (
     <div role="status">
       <Show when={isStale()}>
         <p class="banner">
-          <strong>No link to the hub.</strong> What is shown may be old. <span aria-hidden="true">{progress()}</span>
+          <strong>No link to the hub.</strong> Values may be outdated. <span aria-hidden="true">{progress()}</span>
         </p>
       </Show>
     </div>
   );
 }
 
-// The help dialog: which keys do what.
+// The help dialog: the keyboard shortcuts.
 
 function Help(props: { readonly ref: (dialog: HTMLDialogElement) => void }) {
   const others = [
     ['/', 'search'],
     ['?', 'this help'],
-    ['↑ ↓', 'through a list; Enter opens, Esc closes'],
+    ['↑ ↓', 'move through a list; Enter opens, Esc closes'],
   ] as const;
   return (
     <dialog ref={props.ref} aria-labelledby="help-title">
-      <h2 id="help-title">Keys</h2>
+      <h2 id="help-title">Keyboard shortcuts</h2>
       <dl class="keys">
         <For each={offeredViews()}>
           {({ key, title }) => (
@@ -222,7 +228,7 @@ function Help(props: { readonly ref: (dialog: HTMLDialogElement) => void }) {
       </dl>
       <label>
         <input type="checkbox" checked={areKeysOn()} onChange={(event) => switchKeys(event.currentTarget.checked)} />{' '}
-        single keys are on
+        enable single-key shortcuts
       </label>
       <form method="dialog" class="actions">
         <button type="submit">Close</button>

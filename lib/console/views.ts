@@ -1,17 +1,17 @@
-// The views of the console. Each is a module that is loaded when somebody first opens it.
+// The views of the console. Each is a module that is loaded when it is first opened.
 
 import { type Component, lazy } from 'solid-js';
 import { mayManage } from './hub/me.ts';
 
 export interface View {
-  /** Its name in the address of the page: `#/log`. */
+  /** Its name in the URL: `#/log`. */
   readonly name: string;
   readonly title: string;
-  /** The key that opens it after g. */
+  /** The key that opens it, after g. */
   readonly key: string;
-  /** What its icon draws, in a square of 24. */
+  /** The path of its icon, in a square of 24. */
   readonly icon: string;
-  /** Only for those who may manage the hub. */
+  /** Whether it needs the right to manage the hub. */
   readonly needsManage?: boolean;
   readonly component: Component;
 }
@@ -110,7 +110,7 @@ const views: readonly View[] = [
   },
 ];
 
-/** The views that are of use to whoever looks. */
+/** Returns the views that the user may see. */
 export function offeredViews(): readonly View[] {
   return views.filter(({ needsManage = false }) => !needsManage || mayManage());
 }

@@ -47,7 +47,7 @@ test.serial(
     await waitUntil(page, async () => (await rows.count()) === 1);
     await page.getByRole('textbox', { name: 'To' }).fill('2001-01-01 00:00');
     await page.keyboard.press('Enter');
-    await page.getByText('Nothing is like that.').waitFor();
+    await page.getByText('No entry matches.').waitFor();
     await page.getByRole('textbox', { name: 'To' }).fill('');
     await page.keyboard.press('Enter');
     await expectAccessible(t, page);
@@ -67,17 +67,17 @@ test.serial(
     t.true(await page.getByRole('button', { name: 'Save' }).isDisabled(), 'without a name');
     await name.fill('evening');
     await name.press('Enter');
-    await page.getByText('as it is now').waitFor();
+    await page.getByText('current values').waitFor();
     t.true(await page.getByRole('button', { name: 'Recall evening' }).isDisabled(), 'there is nothing to recall');
 
     await set('desk/lamp', 'true');
     await set('desk/title', 'News');
-    await page.getByText('as it is now').waitFor({ state: 'detached' });
+    await page.getByText('current values').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Compare evening' }).click();
     await page.getByText('2 of 3 differ.').waitFor();
     const rows = page.locator('.comparison tbody tr');
     t.deepEqual(await rows.allInnerTexts(), ['desk/lamp\tfalse\ttrue', 'desk/title\tMorning\tNews']);
-    await page.getByLabel('all of them').check();
+    await page.getByLabel('show all').check();
     await waitUntil(page, async () => (await rows.count()) === 3);
     await expectAccessible(t, page);
 
@@ -95,10 +95,10 @@ test.serial(
     await page.getByRole('alert').getByText('bad/name').waitFor();
     await name.fill('evening');
     await name.press('Enter');
-    await dialog.getByText('Save evening again?').waitFor();
-    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByText('Replace evening?').waitFor();
+    await dialog.getByRole('button', { name: 'Replace' }).click();
     await page.getByRole('button', { name: 'Forget evening' }).click();
     await dialog.getByRole('button', { name: 'Forget' }).click();
-    await page.getByText('Nothing is saved yet.').waitFor();
+    await page.getByText('No snapshots yet.').waitFor();
   },
 );

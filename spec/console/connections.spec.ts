@@ -75,7 +75,7 @@ test.serial('keys lead through the views; a link that is down is said, and its e
   const heading = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
   await heading('Connections');
   await page.keyboard.press('?');
-  await page.getByRole('dialog').getByRole('heading', { name: 'Keys' }).waitFor();
+  await page.getByRole('dialog').getByRole('heading', { name: 'Keyboard shortcuts' }).waitFor();
   await page.keyboard.press('Escape');
   for (const [key, name] of [
     ['p', 'Parameters'],

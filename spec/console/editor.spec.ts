@@ -187,7 +187,7 @@ test.serial(
 
 test.serial('steps add to one another, also faster than the hub tells, and to what is typed', async (t) => {
   const { hub, page } = await open('desk/take');
-  const more = page.getByRole('button', { name: 'More by 1' });
+  const more = page.getByRole('button', { name: 'Increase by 1' });
   await waitUntil(page, `document.querySelector('.field input')?.value === '3'`);
   const { x, y } = (await more.boundingBox())!;
   await page.mouse.move(x + 5, y + 5);
@@ -206,7 +206,7 @@ test.serial('steps add to one another, also faster than the hub tells, and to wh
   await more.click();
   t.is(await taken, 102);
   await page.locator('[role=row][data-address="desk/never"]').click();
-  await page.getByRole('button', { name: 'More by 0.1' }).click();
+  await page.getByRole('button', { name: 'Increase by 0.1' }).click();
   await page.locator('.editor [role=alert]').getByText('got nothing').waitFor();
   t.is(hub.find('desk/never')!.value, undefined);
 });

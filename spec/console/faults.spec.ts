@@ -165,7 +165,7 @@ for (const [name, path] of views)
     }
     await page.evaluate(`location.hash = '#/${name}'`);
     await page.getByRole('heading', { level: 1 }).waitFor();
-    await waitUntil(page, async () => !(await page.getByText(/does not work|cannot be shown/).count()));
+    await waitUntil(page, async () => !(await page.getByText(/This view failed|cannot be shown/).count()));
     t.pass();
   });
 

@@ -115,14 +115,14 @@ test.serial('a rule is disabled and enabled, and its last runs are told', async 
 
 test.serial('what is wrong with a file after a reload is told, and that all runs on', async (t) => {
   const { hub, page } = await open('#/flows');
-  await page.getByText('2 files, no mistakes').waitFor();
+  await page.getByText('2 files, no errors').waitFor();
   await writeFile(join(hub.folder, 'other.json5'), "{\n  rules: [{ from: 'desk/mic', too: 'desk/lamp' }]\n}");
   await t.throwsAsync(hub.reload());
-  await page.getByText('What ran before runs on.').waitFor();
+  await page.getByText('The previous configuration remains active.').waitFor();
   await page.getByText('other.json5:2:31: rules[0].too: unknown setting "too", did you mean "to"?').waitFor();
   await writeFile(join(hub.folder, 'other.json5'), '{}');
   await hub.reload();
-  await page.getByText('2 files, no mistakes').waitFor();
+  await page.getByText('2 files, no errors').waitFor();
 });
 
 test.serial('keys, wheel and pointer move over the graph; only what is seen and readable is followed', async (t) => {
@@ -133,7 +133,7 @@ test.serial('keys, wheel and pointer move over the graph; only what is seen and 
   const canvas = page.getByRole('application');
   const transform = () =>
     page.locator('.plane').evaluate(({ style }: { style: { transform: string } }) => style.transform);
-  await page.getByText('no mistakes').waitFor(); // the bar that says so takes some of the height
+  await page.getByText('no errors').waitFor(); // the bar that says so takes some of the height
   await canvas.focus();
   await page.keyboard.press('0');
   const first = await transform();

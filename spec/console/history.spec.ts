@@ -196,7 +196,7 @@ test.serial('a dashboard shows what was before it was opened', async (t) => {
 test('without a store the plot begins now, and views say how to get one', async (t) => {
   const plain = await startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters: ['level,F,1'] } } });
   const page = await openConsole(t, browser, plain.port, '#/parameters?address=desk/level');
-  await page.getByText('No store in this hub: the plot begins now.').waitFor();
+  await page.getByText('This hub has no store: the plot starts now.').waitFor();
   t.true(await page.getByRole('button', { name: '24 h' }).isDisabled());
   await page.getByRole('button', { name: '1 min', exact: true }).click();
   await waitUntil(page, async () => (await drawn(page, '--accent', 0.97)) > 0);

@@ -99,7 +99,7 @@ test.serial('the log goes on live, by level and text, and is held on request', a
   await page.getByRole('button', { name: 'Pause' }).click();
   const held = await entries.count();
   t.is(await restart(), 200);
-  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByRole('button', { name: 'Resume' }).click();
   await waitUntil(page, `document.querySelectorAll('.entry').length > ${held}`);
 });
 

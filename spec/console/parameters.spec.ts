@@ -183,7 +183,7 @@ test.serial(
 
     await open('desk/take');
     const taken = changeOf(hub, 'desk/take');
-    await detail.getByRole('button', { name: 'More by 1' }).click();
+    await detail.getByRole('button', { name: 'Increase by 1' }).click();
     t.is((await taken).value, 4);
 
     await open('desk/title');

@@ -97,11 +97,20 @@ function refusalsOf(t: ExecutionContext, page: Page): string[] {
 }
 
 const offered: [user: keyof typeof users, controls: readonly string[], whyNot: readonly string[]][] = [
-  ['ann', ['Compare evening'], ['You may only look at it.', ...Array(4).fill('read-only')]],
+  ['ann', ['Compare evening'], ['You may only view snapshots.', ...Array(4).fill('read-only')]],
   [
     'olaf',
-    ['Less by 0.1', 'Value of desk/level', 'More by 0.1', 'Set', 'Compare evening', 'Recall evening', 'Mic', 'Level'],
-    ['You may not save it.', 'read-only', 'read-only'],
+    [
+      'Decrease by 0.1',
+      'Value of desk/level',
+      'Increase by 0.1',
+      'Set',
+      'Compare evening',
+      'Recall evening',
+      'Mic',
+      'Level',
+    ],
+    ['You may not save snapshots.', 'read-only', 'read-only'],
   ],
 ];
 for (const [user, expected, whyNot] of offered)
@@ -129,10 +138,10 @@ for (const [user, expected, whyNot] of offered)
     t.deepEqual(said, whyNot);
     for (const title of forManagers) {
       await show(page, `#/${title.toLowerCase()}`, `h1 >> text=${title}`);
-      await page.getByText('Only those who may manage this hub see this.').waitFor();
+      await page.getByText('This view needs the permission to manage the hub.').waitFor();
     }
     t.deepEqual(refusals, []);
-    await page.getByTitle(`Sign ${user} out`).click();
+    await page.getByTitle(`Sign out ${user}`).click();
     await page.getByLabel('Password').waitFor();
     t.regex(page.url(), /\/hub\/sign-in#\/users$/);
   });
@@ -175,13 +184,13 @@ test.serial('who may manage sees kiosk links that nobody has opened yet, and rev
   const page = await openAsRoot();
   const refusals = refusalsOf(t, page);
   await show(page, '#/users', '[data-link]');
-  await page.getByText('3 users, 1 device, 3 open links').waitFor();
+  await page.getByText('3 users, 1 device, 3 unopened links').waitFor();
   const rows = page.locator('[data-link=Reception]');
   t.deepEqual(await rows.first().locator('td').allTextContents(), ['Reception', 'olaf', 'wall', '23 h', 'Revoke']);
   await rows.first().getByRole('button', { name: 'Revoke the link to Reception' }).click();
-  await page.getByRole('dialog').getByText('All links of this name').waitFor();
+  await page.getByRole('dialog').getByText('All unopened links of this name').waitFor();
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
-  await page.getByText('3 users, 1 device, 1 open link').waitFor();
+  await page.getByText('3 users, 1 device, 1 unopened link').waitFor();
   t.deepEqual(await page.locator('[data-link] strong').allTextContents(), ['Door']);
   t.deepEqual(refusals, []);
 });
@@ -190,12 +199,12 @@ test.serial('a sign-out that has not got there is no sign-out: the page says so'
   const { network, page } = await openElsewhere();
   await signIn(page, 'ann', 'geheim');
   network.freeze();
-  await page.getByTitle('Sign ann out').click();
+  await page.getByTitle('Sign out ann').click();
   await page.getByRole('alert').getByText('You are still signed in: the hub cannot be reached').waitFor();
   network.cut();
   network.thaw();
   await page.reload();
-  await page.getByTitle('Sign ann out').click();
+  await page.getByTitle('Sign out ann').click();
   await page.getByLabel('Password').waitFor();
   t.regex(page.url(), /\/hub\/sign-in/);
 });

@@ -15,7 +15,7 @@ import { TableHead } from '../parts/table-head.tsx';
 import { Breakable } from '../parts/text.tsx';
 import { Search, searched } from '../parts/view-bar.tsx';
 
-/** A link to the history of a parameter shows so much before and after the entry. */
+/** How much time a link to the history shows before and after the entry. */
 const aroundMs = 5 * minuteMs;
 const refreshMs = 1000;
 
@@ -46,7 +46,7 @@ export default function AuditView() {
           value={param('kind')}
           onChange={(event) => setParams({ kind: event.currentTarget.value })}
         >
-          <option value="">every kind</option>
+          <option value="">all kinds</option>
           <For each={auditKinds}>{(kind) => <option value={kind}>{kind}</option>}</For>
         </select>
         <div class="bounds">
@@ -56,7 +56,7 @@ export default function AuditView() {
         </div>
         <span class="count">{formatCount(entries().length)}</span>
       </div>
-      <StoreFault fault={fault()} what="Nobody can say who did what" />
+      <StoreFault fault={fault()} what="The audit is not available" />
       <div class="scroll audit" tabIndex={-1}>
         <Show when={entries().length > 0}>
           <table class="cards">
@@ -69,10 +69,10 @@ export default function AuditView() {
           </table>
         </Show>
         <Show when={held() && entries().length === 0}>
-          <p class="note">Nothing is like that.</p>
+          <p class="note">No entry matches.</p>
         </Show>
         <Show when={held()?.next !== undefined}>
-          <Show when={entries().length < maxHeld} fallback={<p class="note">Say until when, to see older ones.</p>}>
+          <Show when={entries().length < maxHeld} fallback={<p class="note">To see older entries, set an end time.</p>}>
             <p class="more">
               <button type="button" onClick={more}>
                 Show more
@@ -147,7 +147,7 @@ function Row(props: { readonly entry: AuditEntry }) {
   );
 }
 
-/** What an entry is about: the history of its parameter at that moment, the rule, or the connection. */
+/** Returns the link to the subject of an entry: the history of its parameter at that moment, the rule, or the connection. */
 function linkOf({ kind, address, time }: AuditEntry): string | undefined {
   if (!address) return undefined;
   if (kind === 'rule') return linkTo('flows', { rule: address });

@@ -1,4 +1,4 @@
-// Clients: who is connected by WebSocket, slow ones first, and what each listens to.
+// Clients: the connected WebSocket clients, slow ones first, and the subscriptions of each.
 import { createMemo, createSignal, For, Show } from 'solid-js';
 import type { ClientList, ClientStatus } from '../../wire/http/operation.ts';
 import type { Pattern } from '../../wire/pattern.ts';
@@ -11,7 +11,7 @@ import { TableHead } from '../parts/table-head.tsx';
 import { Breakable } from '../parts/text.tsx';
 import { Fault, Search, searched } from '../parts/view-bar.tsx';
 
-/** Over what time the rate of a client is taken. */
+/** The time over which the rate of a client is measured. */
 const rateSeconds = 4;
 
 export default function Clients() {
@@ -48,7 +48,7 @@ export default function Clients() {
           </tbody>
         </table>
         <Show when={data() && shown().length === 0}>
-          <p class="note">No client is like that.</p>
+          <p class="note">No client matches.</p>
         </Show>
       </div>
     </>
@@ -102,7 +102,7 @@ function Row(props: { readonly client: ClientStatus; readonly now: () => number 
   );
 }
 
-/** Tells how fast a counter has grown lately, per second. */
+/** Returns the recent growth of a counter per second. */
 function createRate(counter: () => number): () => number {
   const [rate, setRate] = createSignal(0);
   const counts = [counter()];
@@ -114,14 +114,14 @@ function createRate(counter: () => number): () => number {
   return rate;
 }
 
-/** Says what a client listens to, a line each. No line means everything. */
+/** Returns the subscriptions of a client, a line each. No line means everything. */
 function interestsOf({ subscriptions = [], filters = [] }: ClientStatus): string[] {
   const text = (pattern: Pattern) => (typeof pattern === 'string' ? pattern : `/${pattern.regex}/`);
   return [
     ...filters.map((filter) => `/${filter}/`),
     ...subscriptions.map(({ include, exclude, rate, delivery }) => {
-      const without = exclude.length > 0 ? ` without ${exclude.map(text).join(' ')}` : '';
-      return `${include.map(text).join(' ')}${without}, ${delivery}, ${rate > 0 ? `${rate} a second` : 'as changes come'}`;
+      const without = exclude.length > 0 ? ` except ${exclude.map(text).join(' ')}` : '';
+      return `${include.map(text).join(' ')}${without}, ${delivery}, ${rate > 0 ? `${rate} per second` : 'no rate limit'}`;
     }),
   ];
 }

@@ -1,4 +1,4 @@
-// Connections: how each is doing and why, those in trouble first. People start, stop and restart them here.
+// Connections: the state of each and the reason, failed ones first. Users start, stop and restart them here.
 import { createMemo, For, Show } from 'solid-js';
 import type { ConnectionControl, ConnectionList, ConnectionStatus } from '../../wire/http/operation.ts';
 import { type Attempt, createAttempt, postJson } from '../hub/page-request.ts';
@@ -46,7 +46,7 @@ export default function Connections() {
             </button>
           )}
         </For>
-        <Search label="Search connections" placeholder="Search by id, type, description" />
+        <Search label="Search connections" placeholder="Search by ID, type, description" />
       </div>
       <Fault text={error()} />
       <div class="scroll" tabIndex={-1}>
@@ -62,7 +62,7 @@ export default function Connections() {
           </tbody>
         </table>
         <Show when={data() && shown().length === 0}>
-          <p class="note">No connection is like that.</p>
+          <p class="note">No connection matches.</p>
         </Show>
       </div>
       <Confirmation />
@@ -128,7 +128,7 @@ function Controls(props: {
   const confirm = (action: 'stop' | 'restart') =>
     props.ask({
       title: action === 'stop' ? `Stop ${id}?` : `Restart ${id}?`,
-      text: `What it is connected to is cut off${action === 'stop' ? ' until it is started again' : ' for a moment'}.`,
+      text: `This disconnects its devices and clients ${action === 'stop' ? 'until it is started again' : 'for a moment'}.`,
       verb: action === 'stop' ? 'Stop' : 'Restart',
       act: () => act(action),
     });

@@ -1,4 +1,4 @@
-// Dashboards: the list of those in the folder of the hub, or one of them, which is shown anew when its file has changed.
+// Dashboards: the list of those in the folder of the hub, or one of them, which updates when its file changes.
 import { Show } from 'solid-js';
 import type { Dashboard } from '../../dashboard/format.ts';
 import type { DashboardList } from '../../wire/http/operation.ts';
@@ -30,8 +30,9 @@ function List() {
       </Show>
       <Show when={data()?.dashboards.length === 0}>
         <p class="note">
-          There are none. A dashboard is a JSON5 file in the folder that the setting <code>dashboards</code> of the REST
-          API connection names; <code>patchbay schema --dashboard</code> prints what it may hold.
+          There are no dashboards yet. A dashboard is a JSON5 file in the folder that the setting{' '}
+          <code>dashboards</code> of the REST API connection names. <code>patchbay schema --dashboard</code> prints its
+          JSON Schema.
         </p>
       </Show>
       <ul class="panels">

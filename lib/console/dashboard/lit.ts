@@ -1,4 +1,4 @@
-// Whether what shows a parameter is lit: a lamp or a button.
+// Whether a lamp or button is lit.
 
 import { createEffect, createSignal, on } from 'solid-js';
 import type { Value } from '../../client/index.ts';
@@ -6,10 +6,10 @@ import type { LiveParameter } from '../hub/live-cells.ts';
 import { useDelay } from '../page/page-timers.ts';
 import { isLit } from './showing.ts';
 
-/** How long a fire of its trigger lights it. */
+/** How long a trigger lights it. */
 const flashMs = 400;
 
-/** A trigger flashes at each fire. All else is lit at the value `equals`, or at what D-02 converts to true. */
+/** A trigger flashes each time it fires. All else is lit at the value `equals`, or at values that D-02 converts to true. */
 export function createLit(parameter: LiveParameter, equals?: Value): () => boolean {
   const [hasFired, setFired] = createSignal(false);
   const flashing = useDelay();

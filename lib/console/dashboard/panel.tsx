@@ -1,4 +1,4 @@
-// A dashboard as it hangs on the wall. It takes all of the screen, keeps it on, and is clearly stale while the link is down.
+// A dashboard for a wall panel. It fills the screen, keeps it on, and is clearly marked as stale while the link is down.
 import {
   createEffect,
   createMemo,
@@ -22,7 +22,7 @@ import { ButtonWidget } from './controls/button.tsx';
 import { FaderWidget } from './controls/fader.tsx';
 import { Label, Lamp, Meter, Reading } from './readings/readings.tsx';
 
-/** The eye sees no more a second. The hub merges what comes faster. */
+/** Updates per second that the eye can follow. The hub merges faster changes. */
 const rate = 30;
 
 export function Panel(props: { readonly name: string; readonly dashboard: Dashboard; readonly mistake: string }) {
@@ -61,7 +61,11 @@ export function Panel(props: { readonly name: string; readonly dashboard: Dashbo
           <h1 class="grow truncate" title={title()}>
             {title()}
           </h1>
-          <button type="button" onClick={() => setParams({ bare: '1' })} title="Without this bar, as a link to keep">
+          <button
+            type="button"
+            onClick={() => setParams({ bare: '1' })}
+            title="Hide this bar; the link to the page remembers it"
+          >
             Hide bar
           </button>
           <button type="button" onClick={() => document.documentElement.requestFullscreen().catch(() => {})}>
@@ -72,7 +76,7 @@ export function Panel(props: { readonly name: string; readonly dashboard: Dashbo
       <div role="status">
         <Show when={isStale()}>
           <p class="banner">
-            <strong>No link to the hub</strong> since {formatClock(staleSince())}. What is shown is old.
+            <strong>No link to the hub</strong> since {formatClock(staleSince())}. Values are outdated.
           </p>
         </Show>
         <Show when={!isStale() && props.mistake}>
@@ -84,7 +88,7 @@ export function Panel(props: { readonly name: string; readonly dashboard: Dashbo
   );
 }
 
-/** Returns the widgets. One that has not changed stays the same object, so that the page does not build it anew. */
+/** Returns the widgets. An unchanged one stays the same object, so the page does not rebuild it. */
 function keepEqual(former: readonly Widget[], widgets: readonly Widget[]): readonly Widget[] {
   const kept = new Map(former.map((widget) => [JSON.stringify(widget), widget]));
   return widgets.map((widget) => {
@@ -95,10 +99,10 @@ function keepEqual(former: readonly Widget[], widgets: readonly Widget[]): reado
   });
 }
 
-// Keeps the screen of a panel on where the browser can (Screen Wake Lock, W3C): with HTTPS, or from the same machine. It does so also
-// after the page was hidden and seen again.
+// Keeps the screen on if the browser can (Screen Wake Lock, W3C): with HTTPS, or from the same machine. It asks again when the page was
+// hidden and is visible again.
 
-/** Works as long as the scope that calls it. In a browser that cannot, or may not, it does nothing. */
+/** Works for the lifetime of the calling scope. It does nothing if the browser does not support or allow it. */
 function keepAwake(): void {
   if (!('wakeLock' in navigator)) return;
   let lock: WakeLockSentinel | undefined;
@@ -117,9 +121,9 @@ function keepAwake(): void {
   });
 }
 
-// Widgets on a grid, each in its place.
+// The widgets on the grid.
 
-/** The addresses of all parameters that a widget shows or sets. */
+/** Returns the addresses of all parameters that a widget shows or sets. */
 function addressesOf(widget: Widget): string[] {
   if (widget.type === 'group') return widget.widgets.flatMap(addressesOf);
   if (widget.type === 'plot') return widget.addresses;
@@ -183,7 +187,7 @@ function contentOf(widget: Widget, values: LiveValues): JSX.Element {
   }
 }
 
-/** Draws widgets on a grid that fills the room there is. */
+/** Draws widgets on a grid that fills the available space. */
 function Grid(props: {
   readonly columns: number;
   readonly rows: number;

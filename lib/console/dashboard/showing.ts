@@ -1,20 +1,20 @@
-// How values look on a dashboard: the decimals of numbers, when a lamp is lit, and the tone of a number.
+// How a dashboard shows values: the decimals of numbers, when a lamp is lit, and the tone of a number.
 
 import type { Value } from '../../client/index.ts';
 import type { Tone } from '../../dashboard/format.ts';
 import { fixedText, roundTo } from '../../model/digits.ts';
 
-/** Unless a widget says otherwise. */
+/** The default maximum of decimals. */
 const mostDigits = 3;
 
-/** `-3.5`, `12.00`, as the function `fixed` of expressions has it. Without `digits` a number has at most three decimals; an unknown value is a dash. */
+/** Returns `-3.5`, `12.00`, formatted as by `fixed` in expressions. Without `digits` a number has at most three decimals; an unknown value is a dash. */
 export function showValue(value: Value | undefined, digits?: number): string {
   if (value === undefined) return '–';
   if (typeof value !== 'number') return String(value);
   return digits === undefined ? String(roundTo(value, mostDigits)) : fixedText(value, digits);
 }
 
-/** Whether a lamp is lit: at the value that it waits for, or else at what D-02 converts to true. */
+/** Whether a lamp is lit: at the value `equals`, or else at values that D-02 converts to true. */
 export function isLit(value: Value | undefined, equals?: Value): boolean {
   if (value === undefined) return false;
   if (equals !== undefined) return String(value) === String(equals);
@@ -30,7 +30,7 @@ export function toneAt(zones: readonly { from: number; tone: Tone }[], value: Va
   return reached?.tone;
 }
 
-/** Returns where a value is within a range, 0..1. */
+/** Returns the position of a value within a range, 0..1. */
 export function shareOf(value: Value | undefined, min: number, max: number): number {
   const share = (Number(value ?? min) - min) / (max - min);
   return Number.isFinite(share) ? Math.min(1, Math.max(0, share)) : 0;

@@ -1,4 +1,4 @@
-// What all widgets share: their properties, how they write, and how they say what is wrong.
+// What all widgets share: their properties, how they write, and how they show errors.
 
 import { createEffect, createSignal, Show } from 'solid-js';
 import type { Value } from '../../client/index.ts';
@@ -13,7 +13,7 @@ import { useDelay } from '../page/page-timers.ts';
 import { beginningOf } from '../page/units.ts';
 import { showValue } from './showing.ts';
 
-/** How long a widget shows that a write has failed. */
+/** How long a widget shows a failed write. */
 const failureMs = 5000;
 
 export interface WidgetProps<Type extends SingleWidget['type']> {
@@ -21,7 +21,7 @@ export interface WidgetProps<Type extends SingleWidget['type']> {
   readonly values: LiveValues;
 }
 
-/** A value with its unit in one line, as large as there is room. */
+/** A value with its unit in one line, as large as fits. */
 export function Amount(props: {
   readonly value: Value | undefined;
   readonly digits: number | undefined;
@@ -36,8 +36,8 @@ export function Amount(props: {
   );
 }
 
-/** Says that the parameter does not exist, and which one may be meant, or why the last write has failed. */
-export function Trouble(props: {
+/** Shows that the parameter does not exist, with the nearest one, or why the last write failed. */
+export function WidgetFault(props: {
   readonly address: string;
   readonly parameter: LiveParameter;
   readonly values: LiveValues;
@@ -56,7 +56,7 @@ export function Trouble(props: {
   );
 }
 
-/** What the hub says of an address that has no parameter: `, did you mean "desk/lamp"?`; empty: nothing is near. */
+/** Asks the hub for the nearest address: `, did you mean "desk/lamp"?`; empty if there is none. */
 async function nearestTo(address: string): Promise<string> {
   const refusal = await request(`/hub/explain/${pathOf(address)}`).catch((error: unknown) => error);
   return /, did you mean ".*"\?$/.exec(messageOf(refusal))?.[0] ?? '';
@@ -64,7 +64,7 @@ async function nearestTo(address: string): Promise<string> {
 
 export type Writes = ReturnType<typeof useWrites>;
 
-/** Writes for a control, and tells for a while why the last write has failed. */
+/** Writes for a control, and keeps the error of the last write for a while. */
 export function useWrites(address: string) {
   const [failure, setFailure] = createSignal('');
   const forgetting = useDelay();

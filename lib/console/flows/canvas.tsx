@@ -1,4 +1,4 @@
-// The drawing of the graph: boxes over lines, on a plane that people move over. It follows only values that are in view.
+// The drawing of the graph: boxes over lines on a plane that pans and zooms. It follows only values in view.
 import {
   type Accessor,
   createEffect,
@@ -22,13 +22,13 @@ import type { Box, Drawing, Line } from './graph-layout.ts';
 import { type RuleGroup, rulesIn } from './rule-groups.ts';
 import type { Installation } from './shown-installation.ts';
 
-/** How often a second a value may change in the drawing. */
+/** Updates per second of a value in the drawing. */
 const rate = 4;
-/** Nobody can read smaller text, so its values are not followed. */
+/** Smaller text is not readable, so its values are not followed. */
 const readableScale = 0.4;
-/** At first the whole graph is in view, but never smaller than this: letters of 13 pixels then have 11. */
+/** At first the whole graph is in view, but not below this scale, at which a font of 13 pixels has 11. */
 const comfortableScale = 0.85;
-/** The room between the edge and a box that is brought into view. */
+/** The margin around a box that is moved into view. */
 const marginPx = 24;
 
 interface CanvasProps {
@@ -39,7 +39,7 @@ interface CanvasProps {
 export default function Canvas(props: CanvasProps) {
   let frame!: HTMLElement;
   let moves!: PanZoom;
-  /** Moves to a box that is not wholly in view, and makes it readable. */
+  /** Moves a box completely into view, at a readable scale. */
   const show = (box: Box) => {
     const { x, y, scale: present } = moves.placement();
     const scale = Math.max(present, comfortableScale);
@@ -69,7 +69,7 @@ export default function Canvas(props: CanvasProps) {
         frame = element;
         moves = createPanZoom(element, showAll);
       }}
-      aria-label="Graph of rules. Arrow keys move, plus and minus zoom, 0 shows all. The list tells the same."
+      aria-label="Graph of rules. Arrow keys move, plus and minus zoom, 0 shows all. The list has the same content."
       role="application"
       tabIndex={0}
     >
@@ -131,7 +131,7 @@ function Plane(props: PlaneProps) {
   );
 }
 
-/** The addresses of the boxes in view; none while nobody could read their values. */
+/** Returns the addresses of the boxes in view; none while their values are not readable. */
 function useAddressesInView(props: PlaneProps): Accessor<readonly string[]> {
   return createMemo(
     () => {
@@ -150,7 +150,7 @@ function useAddressesInView(props: PlaneProps): Accessor<readonly string[]> {
   );
 }
 
-/** Shows all of a new drawing, and keeps the chosen rule in view. */
+/** Fits a new drawing into the view, and keeps the selected rule in view. */
 function followChosen(props: PlaneProps): void {
   const chosen = () => {
     const key = props.context.selectedRule();
@@ -170,8 +170,8 @@ function followChosen(props: PlaneProps): void {
     createEffect(on(chosen, showChosen));
     let width = 0;
     const observer = new ResizeObserver(() => {
-      props.moves().place({ ...props.moves().placement() }); // the view has another part of it
-      if (props.frame().clientWidth < width) showChosen(); // the panel of the rule opened beside it
+      props.moves().place({ ...props.moves().placement() }); // the visible part has changed
+      if (props.frame().clientWidth < width) showChosen(); // the panel of the rule has opened beside it
       width = props.frame().clientWidth;
     });
     observer.observe(props.frame());
@@ -198,7 +198,7 @@ function Arrow() {
   );
 }
 
-/** A line lights up when the value that moves along it changes. */
+/** A line lights up when its value changes. */
 function Edge(props: { readonly line: Line; readonly context: BoxContext }) {
   let path!: SVGPathElement;
   const { edge } = props.line;
@@ -211,7 +211,7 @@ function Edge(props: { readonly line: Line; readonly context: BoxContext }) {
   return <path ref={path} class="edge" classList={{ off: isOff() }} d={props.line.path} marker-end="url(#arrow)" />;
 }
 
-// People move over a plane that is larger than the screen: by mouse and wheel, with one or two fingers, and by keys.
+// Panning and zooming by mouse and wheel, with one or two fingers, and by keys.
 
 export interface Placement {
   readonly x: number;
@@ -227,11 +227,11 @@ const keyZoom = 1.25;
 export interface PanZoom {
   readonly placement: Accessor<Placement>;
   place(placement: Placement): void;
-  /** Zooms about the middle of the view. */
+  /** Zooms around the centre of the view. */
   zoom(factor: number): void;
 }
 
-/** Makes an element the window onto a plane; `fit` shows all of the plane. It ends with the scope that calls it. */
+/** Makes an element the viewport of a plane, for the calling scope; `fit` shows the whole plane. */
 export function createPanZoom(element: HTMLElement, fit: () => void): PanZoom {
   const [placement, place] = createSignal<Placement>({ x: 0, y: 0, scale: 1 });
   const pan = (dx: number, dy: number) => place(({ x, y, scale }) => ({ x: x + dx, y: y + dy, scale }));
@@ -255,12 +255,12 @@ export function createPanZoom(element: HTMLElement, fit: () => void): PanZoom {
   return { placement, place, zoom };
 }
 
-// Shows that values move: a line or a label lights up and fades when a value has come along it.
+// Animates changes: a line or a label lights up and fades when its value has changed.
 
 const fadeMs = 700;
 const calm = matchMedia('(prefers-reduced-motion: reduce)');
 
-/** Lights a line up. Whoever wants no motion sees it thick for the same time. */
+/** Lights up a line. With reduced motion the line is thick for the same time. */
 export function pulse(line: SVGPathElement): void {
   const length = line.getTotalLength();
   const lit = { stroke: 'var(--accent)', strokeWidth: '3px' };
@@ -276,7 +276,7 @@ export function pulse(line: SVGPathElement): void {
   );
 }
 
-/** Starts the animation of a class again. */
+/** Restarts the animation of a class. */
 export function restartAnimation(element: Element, name: string): void {
   const running = element.getAnimations();
   element.classList.add(name);
@@ -341,7 +341,7 @@ function GroupBox(props: { readonly group: string; readonly context: BoxContext 
     const found = group();
     return found ? rulesIn(found) : [];
   });
-  const trouble = () => keys().filter(({ state }) => state === 'failing' || state === 'limited').length;
+  const failingCount = () => keys().filter(({ state }) => state === 'failing' || state === 'limited').length;
   return (
     <button type="button" class="box group" onClick={() => props.context.openGroup(props.group)} title="Open">
       <strong class="truncate" title={group()?.title}>
@@ -349,8 +349,8 @@ function GroupBox(props: { readonly group: string; readonly context: BoxContext 
       </strong>
       <span class="muted">
         {keys().length} {keys().length === 1 ? 'rule' : 'rules'}
-        <Show when={trouble() > 0}>
-          , <span class="error">{trouble()} in trouble</span>
+        <Show when={failingCount() > 0}>
+          , <span class="error">{failingCount()} failing</span>
         </Show>
       </span>
     </button>

@@ -9,7 +9,7 @@ export type GraphNode =
   | { readonly kind: 'parameter'; readonly id: string; readonly address: string }
   | { readonly kind: 'connection'; readonly id: string; readonly connection: string };
 
-/** A line from a source to a rule, or from a rule to a destination. `address` is what moves along it; undefined: several. */
+/** A line from a source to a rule, or from a rule to a destination. `address` is its parameter; undefined: several. */
 export interface GraphEdge {
   readonly from: string;
   readonly to: string;
@@ -21,7 +21,7 @@ export interface Graph {
   readonly edges: readonly GraphEdge[];
 }
 
-/** Makes the graph. Groups with these ids are open; any other is one box. */
+/** Builds the graph. Groups with the ids in `open` are open; any other is one box. */
 export function buildGraph(roots: readonly RuleGroup[], open: ReadonlySet<string>): Graph {
   const shown: { node: GraphNode; rules: readonly RuleStatus[] }[] = [];
   const visit = (group: RuleGroup) => {

@@ -1,4 +1,4 @@
-// Flows: rules between what they read and what they write, as a graph and as a list, and the files that they are in.
+// Flows: the rules with their sources and destinations, as a graph and as a list, and the flow files.
 import {
   type Accessor,
   createMemo,
@@ -37,7 +37,7 @@ export default function Flows() {
   const [drawing] = createResource(
     graph,
     async (drawn): Promise<Drawing | undefined> => (await import('./graph-layout.ts')).layOut(drawn),
-    { initialValue: undefined }, // so that the view stays while the page waits
+    { initialValue: undefined }, // keeps the view while the layout loads
   );
   const context = {
     installation,
@@ -110,13 +110,13 @@ function Bar(props: { readonly shown: ShownRules; readonly isList: boolean }) {
 function ClosedNote(props: { readonly count: number }) {
   return (
     <p class="note foot">
-      {props.count === 1 ? '1 folder is closed; press it' : `${props.count} folders are closed; press one`} to open it.{' '}
-      {maxBoxes} boxes are drawn at most: search to see fewer.
+      {props.count === 1 ? '1 folder is closed; press it' : `${props.count} folders are closed; press one`} to open it.
+      The graph shows at most {maxBoxes} boxes: search to narrow it down.
     </p>
   );
 }
 
-// The flow files, and what the last load said about them.
+// The flow files, and the result of the last load.
 
 export function Files(props: { readonly report: LoadReport }) {
   const mistakes = () => props.report.files.reduce((sum, { mistakes }) => sum + mistakes.length, 0);
@@ -126,10 +126,10 @@ export function Files(props: { readonly report: LoadReport }) {
         {props.report.files.length} {props.report.files.length === 1 ? 'file' : 'files'},{' '}
         <Show
           when={mistakes() > 0}
-          fallback={props.report.loaded ? 'no mistakes' : <span class="error">not loaded</span>}
+          fallback={props.report.loaded ? 'no errors' : <span class="error">not loaded</span>}
         >
           <span class="error">
-            {mistakes()} {mistakes() === 1 ? 'mistake' : 'mistakes'}
+            {mistakes()} {mistakes() === 1 ? 'error' : 'errors'}
           </span>
         </Show>
         , {formatDate(props.report.time)}
@@ -138,7 +138,7 @@ export function Files(props: { readonly report: LoadReport }) {
         <p class="error">{props.report.reason}</p>
       </Show>
       <Show when={!props.report.loaded}>
-        <p>What ran before runs on.</p>
+        <p>The previous configuration remains active.</p>
       </Show>
       <ul>
         <GuardedFor each={props.report.files} as="li">
@@ -157,15 +157,14 @@ export function Files(props: { readonly report: LoadReport }) {
   );
 }
 
-// What the view of flows shows: the rules that the search finds, the groups that they are in and which of these are open, and the rule
-// that is chosen.
+// The content of the view: the rules that match the search, their groups and which of these are open, and the selected rule.
 
 export interface ShownRules {
-  /** The rules that the search finds. */
+  /** The rules that match the search. */
   readonly matching: Accessor<readonly RuleStatus[]>;
-  /** The files that they are in, with their folders. */
+  /** Their files, with the folders. */
   readonly groups: Accessor<readonly RuleGroup[]>;
-  /** The ids of the groups that are open, and how many are closed. */
+  /** The ids of the open groups, and the number of closed ones. */
   readonly open: Accessor<ReadonlySet<string>>;
   readonly closedCount: Accessor<number>;
   readonly selected: Accessor<RuleStatus | undefined>;
@@ -173,11 +172,11 @@ export interface ShownRules {
   groupOf(id: string): RuleGroup | undefined;
   toggle(id: string, isOpen: boolean): void;
   toggleAll(isOpen: boolean): void;
-  /** Chooses the rule of a key; undefined: none. */
+  /** Selects the rule of a key; undefined: none. */
   select(key: string | undefined): void;
 }
 
-/** Follows the installation and the address of the page, for the scope that calls it. `mostBoxes` are there at most. */
+/** Follows the installation and the URL for the calling scope. There are at most `mostBoxes` boxes. */
 export function useShownRules(installation: Installation, mostBoxes: Accessor<number>): ShownRules {
   const [chosen, setChosen] = createSignal<ReadonlyMap<string, boolean>>(new Map());
   const matching = createMemo(() => installation.rules().filter((rule) => isMatch(rule, searched().toLowerCase())));
@@ -188,7 +187,7 @@ export function useShownRules(installation: Installation, mostBoxes: Accessor<nu
     if (key !== undefined && installation.ruleOf(key)) return installation.ruleOf(key);
     return installation.rules().find((one) => one.name === rule && (file === undefined || one.file === file));
   });
-  /** The groups around the chosen rule are open, unless somebody closed them. */
+  /** The groups around the selected rule are open unless the user closed them. */
   const open = createMemo(() => {
     const rule = selected();
     const around = rule ? groupsOf(rule) : [];

@@ -1,11 +1,10 @@
-// Where the boxes and lines of the graph are: sources at the left, destinations at the right. Only this view loads the library that
-// finds their places.
+// The layout of the graph: sources on the left, destinations on the right. Only this view loads the layout library.
 import { Graph as DagreGraph, layout } from '@dagrejs/dagre';
 import type { Graph, GraphEdge, GraphNode } from './flow-graph.ts';
 
 export interface Box {
   readonly node: GraphNode;
-  /** The middle of the box. */
+  /** The centre of the box. */
   readonly x: number;
   readonly y: number;
   readonly width: number;
@@ -14,7 +13,7 @@ export interface Box {
 
 export interface Line {
   readonly edge: GraphEdge;
-  /** The line as a path of SVG. */
+  /** The SVG path of the line. */
   readonly path: string;
 }
 
@@ -32,7 +31,7 @@ const sizes: Readonly<Record<GraphNode['kind'], { readonly width: number; readon
   connection: { width: 150, height: 44 },
 };
 
-/** Lays a graph out. The largest one that may be drawn takes some hundred milliseconds. */
+/** Lays out a graph. The largest one that is drawn takes some hundred milliseconds. */
 export function layOut(graph: Graph): Drawing {
   const dagre = new DagreGraph();
   dagre.setGraph({
@@ -64,13 +63,13 @@ interface Point {
   readonly y: number;
 }
 
-/** The points at which a line goes around other boxes. A line from one column to the next has none. */
+/** Returns the points at which a line bends around other boxes; none between adjacent columns. */
 function bendsOf(edge: unknown): readonly Point[] {
   const { points } = edge as { points: readonly Point[] };
   return points.length > 3 ? points.slice(1, -1) : [];
 }
 
-/** A line from the right side of a box to the left side of another. It is level at each of its points. */
+/** Returns a path from the right side of a box to the left side of another. It is horizontal at each of its points. */
 function curve(from: Omit<Box, 'node'>, to: Omit<Box, 'node'>, bends: readonly Point[]): string {
   let { x, y } = { x: from.x + from.width / 2, y: from.y };
   let path = `M${round(x)} ${round(y)}`;

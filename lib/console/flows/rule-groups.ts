@@ -1,25 +1,25 @@
-// Rules in their files and folders, and which of these are open: as many as people can look at.
+// Rules in their files and folders, and which of these are open: as many as fit on the screen.
 
 import type { RuleStatus } from '../../model/reports/rule-status.ts';
 
-/** How many boxes of rules and closed groups are shown unless people open more, and how many are drawn at most. */
+/** How many boxes of rules and closed groups are open by default, and how many are drawn at most. */
 const comfortableBoxes = 60;
 export const maxBoxes = 160;
 
 export interface RuleGroup {
-  /** Names the file and the folders, from the outside in. */
+  /** The file and the folders, from the outside in. */
   readonly id: string;
   readonly title: string;
   readonly rules: RuleStatus[];
   readonly groups: RuleGroup[];
 }
 
-/** Names a rule within an installation; one in shadow may have the name of one that is live. */
+/** Returns the key of a rule within an installation; a rule in shadow may share the name of a live one. */
 export function keyOf({ file, folder, name, shadow }: RuleStatus): string {
   return JSON.stringify([file, ...folder, name, ...(shadow ? [shadow] : [])]);
 }
 
-/** The files, each with its folders, in the order of the rules. */
+/** Returns the files, each with its folders, in the order of the rules. */
 export function groupRules(rules: readonly RuleStatus[]): RuleGroup[] {
   const roots: RuleGroup[] = [];
   for (const rule of rules) {
@@ -50,9 +50,9 @@ export function groupsOf({ file, folder }: RuleStatus): string[] {
 }
 
 /**
- * Returns the ids of the groups that are open, level by level from the outside in. A group is as people chose. Where they did not
- * choose, it is open as long as all groups of its level make no more than `comfortableBoxes` boxes. There are never more than
- * `most`: groups in `first` open before others.
+ * Returns the ids of the open groups, level by level from the outside in. `chosen` are the choices of the user. By default a group is
+ * open if all groups of its level result in at most `comfortableBoxes` boxes. There are never more than `most` boxes: groups in `first`
+ * open before others.
  */
 export function openGroups(
   roots: readonly RuleGroup[],
@@ -64,7 +64,7 @@ export function openGroups(
   let boxes = roots.length;
   for (let level = [...roots]; level.length > 0; ) {
     const all = level.reduce((sum, group) => sum + addedBy(group), boxes);
-    const isComfortable = all <= (boxes === 1 ? maxBoxes : comfortableBoxes); // a single box tells nothing
+    const isComfortable = all <= (boxes === 1 ? maxBoxes : comfortableBoxes); // a single box is of no use
     const next: RuleGroup[] = [];
     const isFirst = ({ id }: RuleGroup) => (first.includes(id) ? 0 : 1);
     for (const group of level.sort((one, other) => isFirst(one) - isFirst(other))) {
@@ -78,7 +78,7 @@ export function openGroups(
   return open;
 }
 
-/** How many more boxes there are when a group is open. */
+/** Returns how many boxes an open group adds. */
 function addedBy({ rules, groups }: RuleGroup): number {
   return rules.length + groups.length - 1;
 }

@@ -1,4 +1,4 @@
-// Shows as a list what the graph shows: files and folders that open, and in them the rules with what they read and write.
+// The content of the graph as a list: files and folders that open, and their rules with sources and destinations.
 
 import { createEffect, For, onMount, Show } from 'solid-js';
 import { linkTo } from '../page/route.ts';
@@ -8,7 +8,7 @@ import { keyOf, type RuleGroup, rulesIn } from './rule-groups.ts';
 import type { Installation } from './shown-installation.ts';
 
 interface ListProps {
-  /** By their ids: a row then stays the same, and keeps the focus, when something about its rules changes. */
+  /** Ids, so that a row stays the same, and keeps the focus, when its rules change. */
   readonly groups: readonly string[];
   readonly groupOf: (id: string) => RuleGroup | undefined;
   readonly open: ReadonlySet<string>;
@@ -62,7 +62,7 @@ function RuleRow(props: ListProps & { readonly key: string }) {
   const rule = () => props.installation.ruleOf(props.key);
   const isSelected = () => props.selectedRule() === props.key;
   let row!: HTMLLIElement;
-  // Once the panel of the rule has taken its room.
+  // After the layout with the panel of the rule.
   const show = () => row?.scrollIntoView({ block: 'nearest' });
   onMount(() => createEffect(() => isSelected() && requestAnimationFrame(show)));
   return (

@@ -1,4 +1,4 @@
-// One rule: where it is, how it is doing, its switch, and its last runs.
+// One rule: its place, its state, its switch, and its last runs.
 
 import { Show } from 'solid-js';
 import type { RuleStatus } from '../../model/reports/rule-status.ts';
@@ -55,7 +55,7 @@ export function RulePanel(props: { readonly rule: RuleStatus; readonly installat
           >
             {props.rule.enabled ? 'Disable' : 'Enable'}
           </button>{' '}
-          <small>{props.rule.enabled ? 'until it is enabled again, or its file is changed' : 'it does not run'}</small>
+          <small>{props.rule.enabled ? 'until it is enabled again or its text changes' : 'it does not run'}</small>
         </p>
       </Show>
       <Runs rule={props.rule} />
@@ -63,12 +63,12 @@ export function RulePanel(props: { readonly rule: RuleStatus; readonly installat
   );
 }
 
-/** Its file says that it is in shadow, so that nothing here switches it. */
+/** Its file puts the rule in shadow, so there is no switch. */
 function InShadow() {
   return (
     <p>
       <StateMark state="in shadow" />{' '}
-      <small>What it would write is noted and not written: `patchbay shadow` prints it.</small>
+      <small>Its writes are recorded but not made: `patchbay shadow` prints them.</small>
     </p>
   );
 }
@@ -80,7 +80,7 @@ function Runs(props: { readonly rule: RuleStatus }) {
   );
   const trace = () => {
     const traces = data()?.filter(({ file }) => file === props.rule.file);
-    return props.rule.shadow ? traces?.at(-1) : traces?.[0]; // those in shadow come last
+    return props.rule.shadow ? traces?.at(-1) : traces?.[0]; // traces in shadow come last
   };
   return (
     <section class="runs" aria-label="Last runs">
@@ -89,7 +89,7 @@ function Runs(props: { readonly rule: RuleStatus }) {
         <p class="error">{error()}</p>
       </Show>
       <ol>
-        <GuardedFor each={trace()?.runs} as="li" fallback={<li class="muted">It has not run yet.</li>}>
+        <GuardedFor each={trace()?.runs} as="li" fallback={<li class="muted">No runs yet.</li>}>
           {(run) => (
             <li classList={{ muted: run.outcome === 'stopped' || run.outcome === 'held' }}>
               <time>{formatClock(run.time)}</time>
@@ -104,7 +104,7 @@ function Runs(props: { readonly rule: RuleStatus }) {
         </GuardedFor>
       </ol>
       <Show when={trace()?.isAlwaysRecorded === false}>
-        <small>A rule that only copies: its runs are recorded while somebody looks.</small>
+        <small>This rule only copies: its runs are recorded only while somebody watches.</small>
       </Show>
     </section>
   );
@@ -117,7 +117,7 @@ function Outcome(props: { readonly run: RuleRun }) {
     if (outcome === 'wrote') return `→ ${formatValue(result)} to ${to.join(', ')}${time}`;
     if (outcome === 'waited') return `– ${error ?? ''}${time}`;
     if (outcome === 'failed') return `failed: ${error ?? ''}`;
-    return `${outcome === 'stopped' ? '– its condition was false' : '– held by a step'}${time}${error === undefined ? '' : `: ${error}`}`;
+    return `${outcome === 'stopped' ? '– its condition was false' : '– held back by a step'}${time}${error === undefined ? '' : `: ${error}`}`;
   };
   return <span classList={{ error: props.run.outcome === 'failed' }}>{text()}</span>;
 }

@@ -1,4 +1,4 @@
-// The running installation, asked for each second, and the switch of a rule.
+// The running installation, polled each second, and the switch of a rule.
 import { createMemo, createSignal } from 'solid-js';
 import { messageOf } from '../../model/error.ts';
 import type { RuleStatus } from '../../model/reports/rule-status.ts';
@@ -39,7 +39,7 @@ export function useInstallation() {
 
 export type Installation = ReturnType<typeof useInstallation>;
 
-/** Copies an answer, anew whenever a part of it has changed. */
+/** Copies an answer, again whenever a part of it has changed. */
 function snapshot<T>(polled: Polled<T>): T | undefined {
   const data = polled.data();
   return data === undefined ? undefined : (JSON.parse(JSON.stringify(data)) as T);

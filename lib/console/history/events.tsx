@@ -1,4 +1,4 @@
-// The events of a parameter, newest first: when, what, who, and why. One click shows the chain of causes.
+// The events of a parameter, newest first: time, value, writer. One click shows the chain of causes.
 
 import { type Accessor, createSignal, Show } from 'solid-js';
 import type { ValueType } from '../../client/index.ts';
@@ -20,7 +20,7 @@ const refreshMs = 2000;
 type Events = Pages<HistoryEvent, EventList>;
 type ListedEvent = Held<HistoryEvent>['rows'][number];
 
-/** Follows the events of an address for the scope that calls it. While time goes on, new ones come on top. */
+/** Follows the events of an address for the calling scope. If the timeframe follows the clock, new ones appear on top. */
 export function useEvents(address: string, frame: Accessor<Timeframe>): Events {
   return usePages<HistoryEvent, EventList>({
     list: frame,
@@ -33,8 +33,8 @@ export function useEvents(address: string, frame: Accessor<Timeframe>): Events {
     rowsOf: ({ events }) => events,
     keyOf: ({ time, writer, value }) => [time, writer, value],
     againMs(fault) {
-      const isOwed = fault === undefined ? isFollowing(frame()) : !isWithoutStore(fault);
-      return isOwed ? refreshMs : undefined;
+      const isExpected = fault === undefined ? isFollowing(frame()) : !isWithoutStore(fault);
+      return isExpected ? refreshMs : undefined;
     },
   });
 }
@@ -55,7 +55,7 @@ export function EventTable(props: { readonly address: string; readonly type: Val
           )}
         </Show>
       </h2>
-      <StoreFault fault={props.events.fault()} what="What happened is not known" />
+      <StoreFault fault={props.events.fault()} what="Events are not available" />
       <ol>
         <GuardedFor each={list()} as="li">
           {(event) => (
@@ -70,10 +70,10 @@ export function EventTable(props: { readonly address: string; readonly type: Val
         </GuardedFor>
       </ol>
       <Show when={props.events.held() && list().length === 0}>
-        <p class="note">Nothing happened in this time.</p>
+        <p class="note">No events in this period.</p>
       </Show>
       <Show when={props.events.held()?.next}>
-        <Show when={list().length < maxHeld} fallback={<p class="note">A shorter time shows the older ones.</p>}>
+        <Show when={list().length < maxHeld} fallback={<p class="note">To see older events, shorten the period.</p>}>
           <button type="button" onClick={() => props.events.more()}>
             Show more
           </button>
@@ -124,7 +124,7 @@ function Row(props: {
   );
 }
 
-/** The event and what led to it. */
+/** Returns the event and its causes. */
 function causesOf({ time, value, previous, writer, chain }: ListedEvent, parameter: string, type: ValueType): Cause[] {
   const steps = [{ parameter, type, value, previous, time, writer }, ...chain];
   return steps.map(({ writer: origin, ...step }, index) => {
@@ -133,7 +133,7 @@ function causesOf({ time, value, previous, writer, chain }: ListedEvent, paramet
   });
 }
 
-/** Whether the chain leads to what began it all. */
+/** Whether the chain reaches the origin of the event. */
 function isWhole({ writer, source, chain }: ListedEvent): boolean {
   return isSameWriter(chain.at(-1)?.writer ?? writer, source);
 }

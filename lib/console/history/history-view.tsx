@@ -1,4 +1,4 @@
-// History: what happened to a parameter, when, who did it, and why.
+// History: what happened to a parameter, when, who did it and why.
 import { batch, createEffect, createMemo, createResource, createSignal, on, Show } from 'solid-js';
 import type { ParameterInfo } from '../../wire/http/parameter-shapes.ts';
 import { getJson } from '../hub/page-request.ts';
@@ -10,9 +10,9 @@ import { StoreFault } from './no-store.tsx';
 import { dayMs, paramsOf, type Timeframe, timeframeOf } from './time/timeframe.ts';
 import { Timeline } from './timeline.tsx';
 
-/** So that the last night is in view at once. */
+/** Includes the last night. */
 const home: Timeframe = { lastMs: dayMs };
-/** The address of the page says where people are once they hold still: browsers refuse it more than some 20 times a second. */
+/** The URL is updated after this pause: browsers refuse more than some 20 updates a second. */
 const stillMs = 300;
 
 export default function HistoryView() {
@@ -34,7 +34,7 @@ export default function HistoryView() {
       <Show
         when={address()}
         keyed
-        fallback={<p class="note">Give the address of a parameter, to see what happened to it and who did it.</p>}
+        fallback={<p class="note">Enter the address of a parameter to see what happened to it and who did it.</p>}
       >
         {(known) => <Past address={known} />}
       </Show>
@@ -43,7 +43,7 @@ export default function HistoryView() {
 }
 
 function Past(props: { readonly address: string }) {
-  /** While people move it. */
+  /** Set while the user moves the plot. */
   const [moved, setMoved] = createSignal<Timeframe>();
   const still = useDelay();
   const frame = createMemo(() => moved() ?? timeframeOf(route().params) ?? home, home, {
@@ -62,7 +62,7 @@ function Past(props: { readonly address: string }) {
       ),
     { initialValue: [] },
   );
-  /** That of the hub, or of what it was when it was recorded. */
+  /** The type in the hub, or else the recorded one. */
   const type = () => infos.latest[0]?.type ?? (infos.state === 'ready' ? events.answer()?.type : undefined);
   const move = (next: Timeframe, isStep: boolean) => {
     const params = paramsOf(next);
@@ -98,7 +98,7 @@ function Past(props: { readonly address: string }) {
         )}
       </Show>
       <Show when={!type() && events.fault()}>
-        <StoreFault fault={events.fault()} what="Nothing is known of earlier" />
+        <StoreFault fault={events.fault()} what="The history is not available" />
       </Show>
     </div>
   );

@@ -1,26 +1,25 @@
-// What views say that need a store where there is none, or when it cannot answer.
+// The notes of views that need a store, if there is none or it cannot answer.
 
 import { Show } from 'solid-js';
 import { messageOf } from '../../model/error.ts';
 import { Refusal } from '../hub/page-request.ts';
 import { Fault } from '../parts/view-bar.tsx';
 
-/** Whether the hub has nothing that could tell of earlier times. */
+/** Whether the request failed because the hub has no store. */
 export function isWithoutStore(fault: unknown): boolean {
   return fault instanceof Refusal && fault.code === 'not-found';
 }
 
-/** Says why there is no answer: `what` is not kept, or something else went wrong. Without a fault it is nothing. */
+/** Shows why there is no answer: `what` without a store, or else the error. Without a fault it shows nothing. */
 export function StoreFault(props: { readonly fault: unknown; readonly what: string }) {
   return (
     <Show when={props.fault !== undefined}>
       <Show when={isWithoutStore(props.fault)} fallback={<Fault text={messageOf(props.fault)} />}>
         <p class="note">
-          {props.what}: this hub has no store. A connection such as{' '}
+          {props.what}: this hub has no store. Add one to a flow file:{' '}
           <code>
             store: {'{'} type: 'store', folder: './data' {'}'}
-          </code>{' '}
-          in a flow file gives it one.
+          </code>
         </p>
       </Show>
     </Show>

@@ -1,4 +1,4 @@
-// A parameter over time: the plot, which time it shows, and how often the parameter changed then.
+// A parameter over time: the plot, its timeframe, and how often the parameter changed.
 import { type Accessor, createEffect, createMemo, createSignal, Index, on, Show } from 'solid-js';
 import type { ValueType } from '../../client/index.ts';
 import { messageOf } from '../../model/error.ts';
@@ -32,12 +32,12 @@ export interface TimelineProps {
   readonly address: string;
   readonly type: ValueType;
   readonly frame: Timeframe;
-  /** What a double click goes back to. */
+  /** The timeframe after a double click. */
   readonly home: Timeframe;
   readonly height: number;
-  /** Whether it says by round times how often the parameter changed. */
+  /** Whether it shows the number of changes by hours or other round times. */
   readonly hasStrip: boolean;
-  /** `isStep`: people went somewhere else, and may want to go back. */
+  /** `isStep`: adds a step to the browser history, so that the user can go back. */
   move(frame: Timeframe, isStep: boolean): void;
 }
 
@@ -57,7 +57,7 @@ export function Timeline(props: TimelineProps) {
       : undefined,
   );
   const isKept = () => !isWithoutStore(fault());
-  /** Where nothing is kept, no more than the page has seen itself. */
+  /** Without a store, at most the time that the page itself has recorded. */
   const frame = createMemo(
     (): Timeframe =>
       isKept() || (isFollowing(props.frame) && props.frame.lastMs <= seenMs) ? props.frame : { lastMs: seenMs },
@@ -67,7 +67,7 @@ export function Timeline(props: TimelineProps) {
     return { times: times.map(toHubTime), values };
   };
   const note = () => {
-    if (!isKept()) return 'No store in this hub: the plot begins now.';
+    if (!isKept()) return 'This hub has no store: the plot starts now.';
     return fault() === undefined ? '' : messageOf(fault());
   };
   return (
@@ -100,7 +100,7 @@ export function Timeline(props: TimelineProps) {
       />
       <Show when={props.hasStrip}>
         <TimeStrip
-          range={rangeOf(frame(), history()?.to ?? hubNow())} // it moves with each answer, not with the clock
+          range={rangeOf(frame(), history()?.to ?? hubNow())} // moves with each answer, not with the clock
           history={history()}
           choose={(range) => props.move(range, true)}
         />
@@ -109,58 +109,58 @@ export function Timeline(props: TimelineProps) {
   );
 }
 
-/** A time, and what the curves hold then; without curves the time is told to the millisecond. */
+/** Returns a time with the values of the curves; without curves the time is exact to the millisecond. */
 function textAt(time: number, curves: readonly Curve[]): string {
   if (curves.length === 0) return momentText(Math.round(time));
   const held = curves.map((curve) => heldAt(curve, [time]).map(([one]) => one ?? null));
   return [momentText(Math.round(time / 1000) * 1000), ...held.map(textOf)].join('  ·  ');
 }
 
-/** `0.5`, or of a bucket `0.5 (0.2 … 0.7)`. */
+/** Returns `0.5`, or for a bucket `0.5 (0.2 … 0.7)`. */
 function textOf([value, low, high]: readonly (number | null)[]): string {
   if (value === null || value === undefined) return 'unknown';
   return low === high ? formatValue(value) : `${formatValue(value)} (${formatValue(low)} … ${formatValue(high)})`;
 }
 
-// Asks the hub for the history that a plot shows: what is in view, at the resolution of the screen.
+// Requests the history for a plot: the visible timeframe, at the resolution of the screen.
 
-/** What the page sees by itself goes on after the history: it is asked for again when it has moved by this share, or after so long. */
+/** The live values of the page continue the history, which is requested again after this share of the timeframe, or after this time. */
 const refreshShare = 0.05;
 const mostRefreshMs = 60_000;
-/** Marks are not seen by the page, and asked for as often as this; so is what could not be had. */
+/** The page does not record marks: they are requested at this interval, and so are histories that failed. */
 const leastRefreshMs = 2000;
 
 export interface Wanted {
   readonly address: string;
   readonly frame: Timeframe;
-  /** How many points the screen has room for; 0: it is not known yet. */
+  /** How many points fit on the screen; 0: not known yet. */
   readonly points: number;
-  /** So much earlier. */
+  /** Shifts the timeframe into the past. */
   readonly earlierMs?: number;
 }
 
 export interface AskedHistory {
-  /** The last answer for this address: also while another range of it is asked for, and when that could not be had. */
+  /** The last answer for this address, also while another range is requested or has failed. */
   readonly history: Accessor<History | undefined>;
-  /** Why the last request failed; undefined: it did not. */
+  /** Why the last request failed; undefined if it succeeded. */
   readonly fault: Accessor<unknown>;
 }
 
-/** Follows what is wanted for the scope that calls it; undefined: nothing. One request is under way at a time, for the newest wish. */
+/** Follows `wanted` for the calling scope; undefined: nothing. At most one request is under way, then one for the newest value. */
 export function useHistory(wanted: Accessor<Wanted | undefined>): AskedHistory {
   const [history, setHistory] = createSignal<History>();
   const [fault, setFault] = createSignal<unknown>();
   const load = async (isWanted: () => boolean) => {
-    const wish = wanted();
-    if (!wish || wish.points <= 0) return;
-    const { address, frame } = wish;
+    const current = wanted();
+    if (!current || current.points <= 0) return;
+    const { address, frame } = current;
     const isCurrent = () => isWanted() && wanted()?.address === address;
     const askedAt = Date.now();
     try {
-      const answer = await getJson<History>(pathFor(wish));
+      const answer = await getJson<History>(pathFor(current));
       if (!isCurrent()) return;
-      // Where the clock of the page is wrong, the range was as well.
-      if (isToNow(wish) && setHubTime(answer.to, askedAt, Date.now()) > spanOf(frame) / 50) ask();
+      // If the clock of the page was wrong, the range was wrong, too.
+      if (isToNow(current) && setHubTime(answer.to, askedAt, Date.now()) > spanOf(frame) / 50) ask();
       setHistory(answer);
       setFault(undefined);
     } catch (problem) {
@@ -172,7 +172,7 @@ export function useHistory(wanted: Accessor<Wanted | undefined>): AskedHistory {
   const ask = usePolling(load, () => {
     const frame = wanted()?.frame;
     if (fault() !== undefined) return isWithoutStore(fault()) ? undefined : leastRefreshMs;
-    if (!frame || !isFollowing(frame)) return undefined; // nothing else is to be expected
+    if (!frame || !isFollowing(frame)) return undefined; // a fixed range does not change
     const isOfMarks = history()?.kind === 'fires' || history()?.kind === 'texts';
     return Math.min(mostRefreshMs, Math.max(leastRefreshMs, isOfMarks ? 0 : frame.lastMs * refreshShare));
   });
@@ -189,7 +189,7 @@ export function useHistory(wanted: Accessor<Wanted | undefined>): AskedHistory {
   return { history, fault };
 }
 
-/** It ends at the present of the hub, which its answer tells. */
+/** Whether the range ends at the present of the hub, which the answer reports. */
 function isToNow({ frame, earlierMs = 0 }: Wanted): boolean {
   return isFollowing(frame) && earlierMs === 0;
 }
@@ -210,12 +210,12 @@ function pathFor(wanted: Wanted): string {
   return `/hub/history/${pathOf(address)}?${query}`;
 }
 
-// How often the parameter changed, by hours or other round times. One click goes there.
+// The number of changes by hours or other round times. One click goes there.
 
-/** A finger meets a part that is as wide as this. */
+/** The minimum width of a slot, for fingers. */
 const leastPx = 28;
 const labelPx = 54;
-/** The labels of the plot are as wide. */
+/** The width of the labels of the plot. */
 const labelsPx = 68;
 
 export function TimeStrip(props: {
@@ -226,7 +226,7 @@ export function TimeStrip(props: {
   let list!: HTMLOListElement;
   const size = useSize(() => list);
   const slots = createMemo(() => slotsOf(props.range, props.history, Math.floor((size().width - labelsPx) / leastPx)));
-  /** There is room for the time of each so-manieth. */
+  /** Every how many slots a time label fits. */
   const labelled = () => Math.ceil((slots().length * labelPx) / Math.max(1, size().width - labelsPx));
   const most = () => Math.max(1, ...slots().map(({ count }) => count));
   return (

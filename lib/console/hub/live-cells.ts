@@ -1,18 +1,18 @@
-// Live values by address, told once per frame of the screen: a page with hundreds of values that change would otherwise work
-// thousands of times a second.
+// Live values by address, updated once per animation frame: a page with hundreds of changing values would otherwise render thousands
+// of times a second.
 
 import { type Accessor, batch, createSignal, onCleanup, type Setter } from 'solid-js';
 import type { Value, ValueType } from '../../client/index.ts';
 import type { Access } from '../../model/parameter.ts';
 
 export interface LiveParameter {
-  /** undefined: unknown. A trigger that has fired has 1. */
+  /** Undefined: unknown. A trigger that has fired has 1. */
   readonly value: Accessor<Value | undefined>;
-  /** Counts changes and fires after the present value became known. The page moves for these. */
+  /** Counts changes and fires after the first value. The page animates these. */
   readonly moves: Accessor<number>;
-  /** Since when nothing is heard of the hub that owns it, in milliseconds since 1970; undefined: it is fresh. */
+  /** When contact with the owning hub was lost, in milliseconds since 1970; undefined: it is fresh. */
   readonly staleSince: Accessor<number | undefined>;
-  /** What kind of parameter it is; undefined: the address has none, or the hub has not told it yet. */
+  /** Type and access; undefined: the address has no parameter, or the hub has not reported it yet. */
   readonly kind: Accessor<Kind | undefined>;
 }
 
@@ -31,17 +31,17 @@ interface Cell extends LiveParameter {
 export interface LiveCells {
   of(address: string): LiveParameter;
   drop(address: string): void;
-  /** Tells at once what kind of parameter an address has. */
+  /** Sets type and access of an address at once. */
   define(address: string, kind: Kind | undefined): void;
-  /** Tells at once since when it is stale. */
+  /** Sets at once since when it is stale. */
   age(address: string, staleSince: number | undefined): void;
-  /** Tells a value with the next frame. */
+  /** Sets a value with the next frame. */
   put(address: string, value: Value | undefined, isMove: boolean): void;
 }
 
-/** Lives as long as the scope that calls it. `onMoves` hears which values moved within one frame. */
+/** Creates cells for the calling scope. `onMoves` receives the addresses that changed within one frame. */
 export function createLiveCells(onMoves: (moved: ReadonlySet<string>) => void): LiveCells {
-  const cells = new Map<string, Cell>(); // bounded by the addresses that were added and not dropped
+  const cells = new Map<string, Cell>(); // bounded by the addresses in use
   const pending = new Map<string, Value | undefined>();
   const moved = new Set<string>();
   let frame = 0;

@@ -1,23 +1,23 @@
-// Live values of many parameters at a bounded rate, from selections of the hub that hold as many addresses as fit.
+// Live values of many parameters at a bounded rate, from subscriptions with as many addresses as fit.
 
 import { type Accessor, batch, createEffect, createSignal, on, onCleanup } from 'solid-js';
 import type { Unsubscribable } from '../../client/index.ts';
 import { createLiveCells, type LiveParameter } from './live-cells.ts';
 import { hub } from './page-hub.ts';
 
-/** One message of subscription has room for so many of the longest addresses. */
+/** How many of the longest addresses fit into one subscription message. */
 const addressesPerSelection = 190;
 
 export interface LiveValues {
   of(address: string): LiveParameter;
-  /** Forgets an address that is no longer asked for. */
+  /** Drops an address that is no longer followed. */
   drop(address: string): void;
-  /** Whether the hub has told everything. An address without a kind then has no parameter. */
+  /** Whether the hub has sent everything. An address without a kind then has no parameter. */
   readonly isComplete: Accessor<boolean>;
 }
 
 /**
- * Follows the addresses for the scope that calls it, at most `rate` times a second. `onMoves` hears which values moved within
+ * Follows the addresses for the calling scope, at most `rate` times a second. `onMoves` receives the addresses that changed within
  * one frame.
  */
 export function createLiveValues(
@@ -54,7 +54,7 @@ export function createLiveValues(
           error: () => {},
         });
       });
-      for (const subscription of former) subscription.unsubscribe(); // after the new ones, so that values which both have stay known
+      for (const subscription of former) subscription.unsubscribe(); // after the new ones, so common values stay known
     }),
   );
   onCleanup(() => {

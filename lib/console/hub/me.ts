@@ -1,4 +1,4 @@
-// Who uses the console, and what that may do. What it may not do is not offered.
+// The user of the console, and the rights of that user. The console does not offer what the user may not do.
 
 import { createEffect, createMemo, createRoot, createSignal, on } from 'solid-js';
 import { createMatcher } from '../../client/replica/replica-pattern.ts';
@@ -9,14 +9,14 @@ import { isStale, linkState } from './page-hub.ts';
 import { getJson, postJson, Refusal } from './page-request.ts';
 import { usePolling } from './polled.ts';
 
-/** A question that was not answered is asked again after this pause. */
+/** The pause before a failed request is repeated. */
 const askAgainMs = 5000;
 
 const [known, setKnown] = createSignal<Me>();
-/** Whether the browser sends wrong credentials. It has asked people for a password already, and would with every question. */
-let isTurnedAway = false;
+/** Whether the hub rejects the credentials of the browser. The browser would ask for a password with every further request. */
+let isRejected = false;
 
-/** undefined: the hub has not told it yet. */
+/** Undefined: the hub has not answered yet. */
 export const me = known;
 export const mayManage = () => me()?.manage ?? false;
 
@@ -26,33 +26,33 @@ const mayWrite = createRoot(() => {
     isAnswered = await learn();
   };
   const ask = usePolling(learnIt, () => (isAnswered ? undefined : askAgainMs));
-  createEffect(on(isStale, ask)); // whoever is cut off may have other rights when the link is back
-  // A socket does not tell that its handshake was refused: who is signed out meanwhile learns it here.
-  createEffect(on(linkState, ({ name }) => (name === 'waiting' || name === 'closed') && !isTurnedAway && ask()));
+  createEffect(on(isStale, ask)); // rights may have changed while the link was down
+  // A socket does not report a refused handshake: a user who was signed out meanwhile is detected here.
+  createEffect(on(linkState, ({ name }) => (name === 'waiting' || name === 'closed') && !isRejected && ask()));
   return createMemo(() => createMatcher(me()?.write ?? [], []));
 });
 
-/** Why one cannot set a parameter; empty: one can. What one is denied altogether one does not see either. */
+/** Returns why the user cannot set a parameter; empty if allowed. Denied parameters are not visible at all. */
 export function whyReadOnly(address: string, access?: Access): string {
-  if (access === 'read-only') return 'Read-only: the hub alone sets it.';
+  if (access === 'read-only') return 'Read-only: only the hub sets it.';
   return mayWrite()(address) ? '' : 'Read-only: you may not set it.';
 }
 
-/** What one can do with a parameter. */
+/** Returns the access that the user has to a parameter. */
 export function ownAccess(address: string, access: Access): Access {
   return whyReadOnly(address, access) ? 'read-only' : access;
 }
 
-/** Asks who one is; returns whether the hub has answered. */
+/** Asks the hub for the user and the rights; returns whether it has answered. */
 async function learn(): Promise<boolean> {
   try {
     const answer = await getJson<Me>('/hub/me');
     if (answer.maySignIn && (linkState().name === 'closed' || isNobody(answer))) signInAgain();
     else setKnown(answer);
-    isTurnedAway = false;
+    isRejected = false;
   } catch (error) {
-    isTurnedAway = isRefused(error, 'unauthorized');
-    return isTurnedAway;
+    isRejected = isRefused(error, 'unauthorized');
+    return isRejected;
   }
   return true;
 }
@@ -61,14 +61,14 @@ function isNobody({ user, read, write, dashboards }: Me): boolean {
   return user === '' && read.length + write.length + dashboards.length === 0;
 }
 
-/** Opens the page to sign in, which comes back here. */
+/** Opens the sign-in page, which returns here. */
 export function signInAgain(): void {
   location.assign(`/hub/sign-in${location.hash}`);
 }
 
 /**
- * Ends what the cookie of this browser is good for, and opens the page to sign in; one that came with other credentials has none.
- * Returns why it may still be good; empty: it is not.
+ * Signs out the cookie of this browser, if it has one, and opens the sign-in page. Returns why the user may still be signed in; empty
+ * if signed out.
  */
 export async function signOut(): Promise<string> {
   try {

@@ -1,27 +1,27 @@
-// The console's one link to the hub that served it: the parameters that views show, and whether they are old.
+// The console's single link to the hub that served it: the values of the views, and whether they are stale.
 import { type Accessor, createEffect, createSignal, onCleanup } from 'solid-js';
 import { connect, type HubState, type Stream, type Value } from '../../client/index.ts';
 
-/** People read no faster. A view that needs values more often asks with `hub.select({ rate })`. */
+/** Updates per second that are readable. A view that needs more uses `hub.select({ rate })`. */
 export const readableRate = 10;
 
-/** With these times people see within three seconds that a hub hangs or a cable is out. */
+/** With these times the page shows within three seconds that the hub hangs or a cable is unplugged. */
 const times = { pingAfterMs: 1000, answerWithinMs: 1500 };
 
 export const hub = connect(undefined, { rate: readableRate, ...times });
 
-/** Follows a stream for as long as the console runs. */
+/** Returns a stream as a signal, for the lifetime of the console. */
 function held<T>(stream: Stream<T>, first: T): Accessor<T> {
   const [value, setValue] = createSignal(first);
   stream.subscribe((next) => setValue(() => next));
   return value;
 }
 
-/** Whether the values on the page may be old. */
+/** Whether the values on the page may be outdated. */
 export const isStale = held(hub.stale$, true);
 export const linkState = held<HubState>(hub.state$, hub.state);
 
-/** Follows the parameter of the address for the scope that calls it; undefined: its value is unknown. */
+/** Follows the parameter of an address for the calling scope; undefined: its value is unknown. */
 export function createLiveValue(address: Accessor<string | undefined>): Accessor<Value | undefined> {
   const [value, setValue] = createSignal<Value | undefined>();
   createEffect(() => {

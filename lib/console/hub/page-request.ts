@@ -1,11 +1,11 @@
-// Requests to the public HTTP endpoints of the hub, and its errors as people read them.
+// Requests to the public HTTP endpoints of the hub, and its errors as readable messages.
 import { type Accessor, createSignal } from 'solid-js';
 import { messageOf } from '../../model/error.ts';
 import type { Problem } from '../../wire/http/problem.ts';
 
 const deadlineMs = 10_000;
 
-/** What the hub says no with: its sentence and the code of it. */
+/** An error response of the hub: its message and code. */
 export class Refusal extends Error {
   readonly code: Problem['code'] | undefined;
 
@@ -15,7 +15,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Asks with JSON accepted. Errors: a `Refusal`, or an `Error` that says that the hub cannot be reached. */
+/** Sends a request that accepts JSON. Errors: a `Refusal`, or an `Error` if the hub cannot be reached. */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = { accept: 'application/json', ...init.headers };
   let response: Response;
@@ -33,19 +33,19 @@ export async function getJson<T>(path: string): Promise<T> {
   return (await request(path)).json() as Promise<T>;
 }
 
-/** Has the hub do something; resolves with its answer. */
+/** Posts JSON to the hub; resolves with its answer. */
 export async function postJson<T>(path: string, body: object): Promise<T> {
   const headers = { 'content-type': 'application/json' };
   return (await request(path, { method: 'POST', headers, body: JSON.stringify(body) })).json() as Promise<T>;
 }
 
-// What people have the hub do: whether it is at it, and why that failed.
+// Actions of the user: whether one is under way, and why it failed.
 
 export interface Attempt {
   readonly isBusy: Accessor<boolean>;
-  /** Why the last one has failed, as a sentence; empty: it has not. */
+  /** Why the last action failed, as a sentence; empty if it succeeded. */
   readonly failure: Accessor<string>;
-  /** Does it, and refreshes what people see, also after a failure. Never rejects. */
+  /** Runs an action and refreshes the view, also after a failure. Never rejects. */
   run(work: () => Promise<unknown>): Promise<void>;
 }
 

@@ -1,16 +1,16 @@
-// A list that the hub tells page by page, newest first, as the page holds it.
+// A paged list of the hub, newest first, as the console holds it.
 
-/** How many rows the page holds at most. People see older ones when they say until when. */
+/** The maximum of held rows. Users see older ones by setting an end time. */
 export const maxHeld = 5000;
 
 export interface Held<Row> {
-  /** Newest first; a row has the same ID in each answer. */
+  /** Newest first; a row has the same id in each answer. */
   readonly rows: readonly (Row & { readonly id: string })[];
-  /** What to ask for to get older ones; undefined: there are none. */
+  /** The cursor for older rows; undefined: there are none. */
   readonly next: string | number | undefined;
 }
 
-/** A page of the hub. Rows of one key are told apart by their order, the oldest first. */
+/** Creates a page of rows. Rows with equal keys are distinguished by their order, the oldest first. */
 export function pageOf<Row>(rows: readonly Row[], next: Held<Row>['next'], keyOf: (row: Row) => unknown): Held<Row> {
   const counts = new Map<string, number>();
   const identify = (row: Row) => {
@@ -27,8 +27,8 @@ export function addOlder<Row>(held: Held<Row>, { rows, next }: Held<Row>, keyOf:
 }
 
 /**
- * Takes the newest page once more: what is new comes on top, and a newest row may meanwhile say more. When more is new than a page holds,
- * or the list becomes too long, older ones are asked for again.
+ * Merges the newest page: new rows come on top, and known ones are updated. If more is new than a page holds, or the list becomes too
+ * long, older rows have to be requested again.
  */
 export function addNewer<Row>(held: Held<Row> | undefined, page: Held<Row>): Held<Row> {
   const oldest = page.rows.at(-1);
@@ -38,7 +38,7 @@ export function addNewer<Row>(held: Held<Row> | undefined, page: Held<Row>): Hel
   return { rows: [...page.rows, ...older], next: held!.next };
 }
 
-/** Forgets what happened before a time, in milliseconds since 1970. */
+/** Drops rows before a time, in milliseconds since 1970. */
 export function since<Row extends { readonly time: string }>(held: Held<Row>, from: number): Held<Row> {
   const rows = held.rows.filter(({ time }) => Date.parse(time) >= from);
   return rows.length === held.rows.length ? held : { rows, next: undefined };

@@ -1,4 +1,4 @@
-// What the hub tells by HTTP: asked for again and again while the page is seen. What has not changed costs a 304.
+// Polling of the hub by HTTP while the page is visible. An unchanged answer costs a 304.
 
 import { type Accessor, createEffect, createSignal, on, onCleanup } from 'solid-js';
 import { createStore, reconcile } from 'solid-js/store';
@@ -11,9 +11,9 @@ import { addNewer, addOlder, type Held, pageOf, since } from './pages.ts';
 const defaultIntervalMs = 1000;
 
 /**
- * Asks at each call of what it returns, when the page is seen again, when the link to the hub is back, and so long after each answer;
- * undefined: not then. One request is under way at a time: what is asked for meanwhile is asked once, afterwards. `ask` never rejects; it is
- * told how to know whether its answer is still wanted.
+ * Calls `ask` when the page becomes visible, when the link to the hub is back, `againMs` after each answer unless that is undefined, and
+ * at each call of the returned function. One request is under way at a time: calls meanwhile lead to one more request afterwards. `ask`
+ * never rejects; `isWanted` says whether its answer is still needed.
  */
 export function usePolling(
   ask: (isWanted: () => boolean) => Promise<void>,
@@ -45,17 +45,17 @@ export function usePolling(
 }
 
 export interface Polled<T> {
-  /** The last answer, as a store: of lists, what has the same `id` (or other key) stays the same object. */
+  /** The last answer, as a store: list items with the same `id` (or other key) stay the same object. */
   readonly data: Accessor<T | undefined>;
-  /** Why the last request failed; empty when it did not. */
+  /** Why the last request failed; empty if it succeeded. */
   readonly error: Accessor<string>;
-  /** The same, as it was thrown; undefined when it did not. */
+  /** The same as the thrown error; undefined if it succeeded. */
   readonly fault: Accessor<unknown>;
-  /** Asks now. */
+  /** Requests it now. */
   refresh(): void;
 }
 
-/** Polls `path`, also one that changes, for as long as the scope that calls it lives; undefined: nothing. */
+/** Polls `path`, which may change, for the calling scope; undefined: nothing. */
 export function usePolled<T>(
   path: string | Accessor<string | undefined>,
   key = 'id',
@@ -100,28 +100,28 @@ export function usePolled<T>(
 }
 
 interface ListOptions<Row, Answer> {
-  /** Another value is another list; the former one is shown until the first page of it has come. */
+  /** A new value means a new list; the former one stays until the first page has arrived. */
   readonly list: Accessor<unknown>;
-  /** What to ask for; rows before `from`, in milliseconds since 1970, are forgotten. */
+  /** The request; rows before `from`, in milliseconds since 1970, are dropped. */
   ask(): { readonly path: string; readonly query: URLSearchParams; readonly from?: number };
   rowsOf(answer: Answer): readonly Row[];
-  /** What tells rows apart, as data. */
+  /** The data that identifies a row. */
   keyOf(row: Row): unknown;
-  /** How long after an answer new rows are asked for; undefined: not at all. */
+  /** The delay before new rows are requested; undefined: never. */
   againMs(fault: unknown): number | undefined;
 }
 
 export interface Pages<Row, Answer> {
-  /** undefined: the hub has not answered yet. */
+  /** Undefined: the hub has not answered yet. */
   readonly held: Accessor<Held<Row> | undefined>;
   /** The last answer. */
   readonly answer: Accessor<Answer | undefined>;
   readonly fault: Accessor<unknown>;
-  /** Asks for the next page. */
+  /** Requests the next page. */
   more(): void;
 }
 
-/** Follows a list that the hub tells page by page, newest first, for the scope that calls it. */
+/** Follows a paged list of the hub, newest first, for the calling scope. */
 export function usePages<Row extends { readonly time: string }, Answer extends { readonly next?: Held<Row>['next'] }>(
   options: ListOptions<Row, Answer>,
 ): Pages<Row, Answer> {
@@ -129,7 +129,7 @@ export function usePages<Row extends { readonly time: string }, Answer extends {
   const [store, setStore] = createStore<{ held?: Held<Row> | undefined }>({});
   const [answer, setAnswer] = createSignal<Answer>();
   const [fault, setFault] = createSignal<unknown>();
-  /** Of which list `store.held` is. */
+  /** The list that `store.held` belongs to. */
   let heldOf: unknown;
   let wantsOlder = false;
   const poll = usePolling(

@@ -1,4 +1,4 @@
-// Hubs: the domain that this hub is in, which hub has which connections, how old what is mirrored is, the lease and the link.
+// Hubs: the domain of this hub, the connections of each hub, the age of mirrored values, the lease and the link.
 import { For, Show } from 'solid-js';
 import type { Domain, DomainHub } from '../../wire/http/operation.ts';
 import { usePolled } from '../hub/polled.ts';
@@ -10,19 +10,19 @@ import { TableHead } from '../parts/table-head.tsx';
 import { Fault } from '../parts/view-bar.tsx';
 
 const roles = {
-  alone: 'no other hub has its name',
-  main: 'of a pair the one that runs connections and rules',
-  standby: 'of a pair the one that stands by',
+  alone: 'the only hub of this name',
+  main: 'the active hub of a pair',
+  standby: 'the standby hub of a pair',
 } as const;
 
 const leases = {
   held: 'held by this hub',
   fenced: 'could not be renewed',
-  taken: 'held by another one',
-  unknown: 'not known yet',
+  taken: 'held by another hub',
+  unknown: 'unknown so far',
 };
 
-const words = { this: 'this hub', fresh: 'fresh', stale: 'stale', unknown: 'not heard of yet' } as const;
+const words = { this: 'this hub', fresh: 'fresh', stale: 'stale', unknown: 'no contact yet' } as const;
 
 export default function Hubs() {
   const { data, error } = usePolled<Domain>('/hub/hubs', 'hub');
@@ -36,9 +36,9 @@ export default function Hubs() {
       <Fault text={error()} />
       <Show when={data()?.link.isOpen}>
         <p role="alert" class="stale-note">
-          <strong>This domain is open.</strong> Its servers ask nobody who they are: who reaches them can write all that
-          hubs share, in the name of any hub and user. Give each hub credentials, and the permissions that{' '}
-          <code>patchbay permissions</code> prints.
+          <strong>This domain is open.</strong> Its servers require no credentials: anybody who reaches them can write
+          everything that the hubs share, in the name of any hub and user. Give each hub credentials and the permissions
+          that <code>patchbay permissions</code> prints.
         </p>
       </Show>
       <Show when={data()}>

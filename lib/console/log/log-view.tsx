@@ -1,4 +1,4 @@
-// Log: what the hub has logged lately, live, filtered by level and text.
+// Log: the latest entries of the hub's log, live, filtered by level and text.
 import { type Accessor, createEffect, createMemo, createSignal, For, on, Show } from 'solid-js';
 import { messageOf } from '../../model/error.ts';
 import { isRestart, logLevels } from '../../model/reports/log-entry.ts';
@@ -13,8 +13,8 @@ import { Fault, Search, searched } from '../parts/view-bar.tsx';
 import {
   append,
   beginsDay,
-  goesOn,
   type Held,
+  isContinued,
   isShown,
   type LogLine,
   nothingHeld,
@@ -45,7 +45,7 @@ export default function Log() {
         <Search label="Search the log" placeholder="Search" />
         <span class="count">{formatCount(shown().length)}</span>
         <button type="button" aria-pressed={isPaused()} onClick={() => setPaused(!isPaused())}>
-          {isPaused() ? 'Go on' : 'Pause'}
+          {isPaused() ? 'Resume' : 'Pause'}
         </button>
       </div>
       <Fault text={error()} />
@@ -58,7 +58,7 @@ export default function Log() {
           isAtEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 40;
         }}
       >
-        <GuardedFor each={shown()} fallback={<p class="note">Nothing of this level has been logged.</p>}>
+        <GuardedFor each={shown()} fallback={<p class="note">No entries of this level.</p>}>
           {(line) => (
             <>
               <Show when={line !== 'restarted' && firstOfDay().has(line) && line} keyed>
@@ -75,7 +75,7 @@ export default function Log() {
   );
 }
 
-/** A hub with a store says itself when it was restarted, and how it had ended. */
+/** The entry of a hub with a store about its restart and how the run before ended. */
 function Restart({ entry }: { readonly entry: LogEntry }) {
   return (
     <p class="restart" title={formatDate(entry.time)}>
@@ -99,21 +99,21 @@ function Entry({ entry }: { readonly entry: LogEntry }) {
   );
 }
 
-// The log that the page holds, followed live.
+// The log that the page holds, kept up to date.
 
 const intervalMs = 1000;
 
 export interface HeldLog {
   readonly lines: Accessor<readonly LogLine[]>;
-  /** Why the last request failed; empty when it did not. */
+  /** Why the last request failed; empty if it succeeded. */
   readonly error: Accessor<string>;
 }
 
-/** Follows the log for the scope that calls it. It reads entries of `debug` from when the level first is that one. */
+/** Follows the log for the calling scope. It requests `debug` entries from the first time that this level is chosen. */
 export function useHeldLog(level: Accessor<string>, isPaused: Accessor<boolean>): HeldLog {
   const [held, setHeld] = createSignal<Held>(nothingHeld);
   const [error, setError] = createSignal('');
-  /** The level that is read. The page chooses what it shows, also while the log is paused. */
+  /** The requested level. The page filters what it shows, even while the log is paused. */
   let read: 'info' | 'debug' = 'info';
   const ask = async (isWanted: () => boolean): Promise<void> => {
     const isFirstDebug = level() === 'debug' && read === 'info';
@@ -123,7 +123,7 @@ export function useHeldLog(level: Accessor<string>, isPaused: Accessor<boolean>)
       const page = await getJson<LogPage>(`/hub/log?after=${after}&level=${isFirstDebug ? 'debug' : read}`);
       if (!isWanted()) return;
       setError('');
-      if (!goesOn(held(), page)) {
+      if (!isContinued(held(), page)) {
         if (isPaused()) return;
         setHeld(restart(held()));
         return ask(isWanted);

@@ -1,4 +1,4 @@
-// People move what an element shows: by mouse and wheel, with one or two fingers, and by keys.
+// Gestures that pan and zoom an element: by mouse and wheel, with one or two fingers, and by keys.
 
 import { onCleanup } from 'solid-js';
 
@@ -7,16 +7,16 @@ export interface Point {
   readonly y: number;
 }
 
-/** How listeners move what is shown: by a way, or by a factor about a point, both as the element has them. */
+/** Pans by a distance, or zooms by a factor around a point, both in coordinates of the element. */
 export interface Moves {
   pan(dx: number, dy: number): void;
   zoomAt(at: Point, factor: number): void;
 }
 
-/** A pointer that has moved this far drags. One that has moved less clicks. */
+/** From this distance on a pointer drags. Below it clicks. */
 const dragDistance = 4;
 
-/** Listens to the mouse, its wheel, and one or two fingers on an element, for the scope that calls it. A drag is no click. */
+/** Listens to the mouse, its wheel, and one or two fingers on an element, for the calling scope. A drag is not a click. */
 export function listenToPointers(element: HTMLElement, { pan, zoomAt }: Moves): void {
   const signal = signalOfScope();
   const pointers = new Map<number, Point>();
@@ -45,7 +45,7 @@ export function listenToPointers(element: HTMLElement, { pan, zoomAt }: Moves): 
     pointers.set(event.pointerId, now);
     if (moved < dragDistance) return;
     if (!element.hasPointerCapture(event.pointerId)) element.setPointerCapture(event.pointerId);
-    const share = other ? 0.5 : 1; // each of two fingers moves half
+    const share = other ? 0.5 : 1; // each of two fingers pans by half
     pan((now.x - before.x) * share, (now.y - before.y) * share);
     if (!other) return;
     const distance = (point: Point) => Math.hypot(point.x - other.x, point.y - other.y) || 1;
@@ -63,7 +63,7 @@ export function listenToPointers(element: HTMLElement, { pan, zoomAt }: Moves): 
   element.addEventListener('click', click, { capture: true, signal });
 }
 
-/** Listens to keys on an element, by their names, for the scope that calls it. */
+/** Listens to keys on an element, by name, for the calling scope. */
 export function listenToKeys(element: HTMLElement, keys: Readonly<Record<string, () => void>>): void {
   const press = (event: KeyboardEvent) => {
     const act = Object.hasOwn(keys, event.key) ? keys[event.key] : undefined;

@@ -2,7 +2,7 @@
 
 import { type Accessor, createSignal, onCleanup, onMount } from 'solid-js';
 
-/** Follows a media query for the scope that calls it. */
+/** Follows a media query for the calling scope. */
 export function useMedia(query: string): Accessor<boolean> {
   const media = matchMedia(query);
   const [matches, setMatches] = createSignal(media.matches);
@@ -12,7 +12,7 @@ export function useMedia(query: string): Accessor<boolean> {
   return matches;
 }
 
-/** Follows the size of an element that exists once the scope that calls it is mounted. Before, it is 0 by 0. */
+/** Follows the size of an element that exists once the calling scope is mounted. Until then it is 0 by 0. */
 export function useSize(element: () => Element): Accessor<{ readonly width: number; readonly height: number }> {
   const [size, setSize] = createSignal({ width: 0, height: 0 });
   onMount(() => {

@@ -1,5 +1,5 @@
-// Keys of the whole console: / searches, g and a letter goes to a view, ? opens the help. People whose speech or tremor would press
-// single keys can switch them off (WCAG 2.1.4).
+// Keyboard shortcuts of the console: / searches, g and a letter opens a view, ? opens the help. Users whose speech input or tremor
+// would trigger single keys can switch them off (WCAG 2.1.4).
 import { createSignal, onCleanup } from 'solid-js';
 import { offeredViews } from '../views.ts';
 import { navigate } from './route.ts';
@@ -16,7 +16,7 @@ export function switchKeys(isOn: boolean): void {
   setEnabled(isOn);
 }
 
-/** Listens to keys for the scope that calls it. */
+/** Listens to keys for the calling scope. */
 export function useKeys(openHelp: () => void): void {
   let afterG = Number.NEGATIVE_INFINITY;
   const press = (event: KeyboardEvent) => {

@@ -1,19 +1,19 @@
-// Timers of the page, each of which ends with the scope that calls it.
+// Timers that end with the calling scope.
 import { onCleanup } from 'solid-js';
 
-/** Does work again and again. */
+/** Runs work at an interval. */
 export function useInterval(work: () => void, intervalMs: number): void {
   const timer = setInterval(work, intervalMs);
   onCleanup(() => clearInterval(timer));
 }
 
 interface Delay {
-  /** Does work later, instead of what was to be done. */
+  /** Runs work after a delay; replaces pending work. */
   start(delayMs: number, work: () => void): void;
   stop(): void;
 }
 
-/** One piece of work at a time that is put off. */
+/** Delays one piece of work at a time. */
 export function useDelay(): Delay {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const stop = () => clearTimeout(timer);

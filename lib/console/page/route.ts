@@ -1,4 +1,4 @@
-// Where in the console people are: `#/parameters?address=desk/lamp`. Only the hash says it, so that links, history and reloads work.
+// The current place in the console: `#/parameters?address=desk/lamp`. It is only in the hash, so links, history and reloads work.
 
 import { createSignal } from 'solid-js';
 
@@ -14,7 +14,7 @@ addEventListener('hashchange', follow);
 
 export const route = current;
 
-/** Makes the link to a view. It leaves out parameters that are empty or undefined. */
+/** Returns the link to a view. It leaves out parameters that are empty or undefined. */
 export function linkTo(view: string, params: Readonly<Record<string, string | undefined>> = {}): string {
   const given = Object.entries(params).filter((pair): pair is [string, string] => Boolean(pair[1]));
   const query = new URLSearchParams(given).toString().replaceAll('%2F', '/');
@@ -23,10 +23,10 @@ export function linkTo(view: string, params: Readonly<Record<string, string | un
 
 export function navigate(view: string, params: Readonly<Record<string, string | undefined>> = {}): void {
   location.hash = linkTo(view, params);
-  follow(); // the event comes later, and until then two inputs in a row would each begin from what was before
+  follow(); // without waiting for the event: a second input in a row would start from the former route
 }
 
-/** Changes parameters of the present view without a step in the history. Undefined takes one out. */
+/** Changes parameters of the current view without a step in the history. Undefined removes one. */
 export function setParams(params: Readonly<Record<string, string | undefined>>): void {
   const { view, params: present } = current();
   history.replaceState(null, '', linkTo(view, { ...present, ...params }));

@@ -1,9 +1,9 @@
-// What the browser keeps until the next visit, or in a tab until it is closed. A policy or a private window may forbid it: then the
-// choice lasts as long as the page.
+// Storage of the browser, across visits or for a tab. A policy or a private window may forbid it: then a choice lasts as long as the
+// page.
 
 type Place = 'localStorage' | 'sessionStorage';
 
-/** Returns what is kept under a key; null: nothing, or the browser does not tell. */
+/** Returns the text stored under a key; null: none, or the browser denies access. */
 export function recall(key: string, place: Place = 'localStorage'): string | null {
   try {
     return globalThis[place].getItem(key);
@@ -12,7 +12,7 @@ export function recall(key: string, place: Place = 'localStorage'): string | nul
   }
 }
 
-/** Returns the texts that are kept under a key, as a list in JSON; none where something else is kept. */
+/** Returns the texts stored under a key as a JSON list; none if something else is stored. */
 export function recallTexts(key: string, place: Place = 'localStorage'): readonly string[] {
   try {
     const kept: unknown = JSON.parse(recall(key, place) ?? '[]');
@@ -26,6 +26,6 @@ export function keep(key: string, text: string, place: Place = 'localStorage'): 
   try {
     globalThis[place].setItem(key, text);
   } catch {
-    // the page goes on with what it has
+    // the choice lasts as long as the page
   }
 }

@@ -1,4 +1,4 @@
-// Light, dark, or as the system says. The browser keeps the choice.
+// The theme: light, dark, or that of the system. The browser stores the choice.
 
 import { createSignal } from 'solid-js';
 import { keep, recall } from './storage.ts';
@@ -13,7 +13,7 @@ const [isSystemDark, setSystemDark] = createSignal(systemDark.matches);
 systemDark.addEventListener('change', () => setSystemDark(systemDark.matches));
 
 export const theme = choice;
-/** The theme that people see. What draws on a canvas draws again when it changes. */
+/** Whether the effective theme is dark. Canvas drawings are redrawn when it changes. */
 export const isDark = () => choice() === 'dark' || (choice() === 'system' && isSystemDark());
 
 export function applyTheme(): void {
@@ -21,7 +21,7 @@ export function applyTheme(): void {
   else document.documentElement.dataset.theme = choice();
 }
 
-/** Goes from system to light, to dark, and to system again. */
+/** Switches from system to light, to dark, and back to system. */
 export function switchTheme(): void {
   const next = choices[(choices.indexOf(choice()) + 1) % choices.length]!;
   keep(storageKey, next);
@@ -30,7 +30,7 @@ export function switchTheme(): void {
   applyTheme();
 }
 
-/** Returns a colour of the style sheet, `--accent`, as it is within an element now. A canvas does not read it by its name. */
+/** Returns the current colour of a CSS variable such as `--accent` within an element, because a canvas cannot use its name. */
 export function colourOf(element: HTMLElement, name: string): string {
   const { color } = element.style;
   element.style.color = `var(${name})`;

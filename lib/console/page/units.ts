@@ -1,11 +1,11 @@
-// Times, sizes and values as people read them.
+// Readable times, sizes and values.
 
 import { createSignal } from 'solid-js';
 import type { Value } from '../../client/index.ts';
 import { fixedText, roundToSignificant } from '../../model/digits.ts';
 import { useInterval } from './page-timers.ts';
 
-/** Tells the time in milliseconds since 1970, each second anew, for the scope that calls it. */
+/** Returns the time in milliseconds since 1970, updated each second for the calling scope. */
 export function useNow(): () => number {
   const [now, setNow] = createSignal(Date.now());
   useInterval(() => setNow(Date.now()), 1000);
@@ -18,14 +18,14 @@ const spans = [
   ['min', 60],
 ] as const;
 
-/** `4 s`, `12 min`, `3 h`, `8 d`. It rounds down, and is never less than 0 s. */
+/** Returns `4 s`, `12 min`, `3 h`, `8 d`, rounded down and never less than 0 s. */
 export function formatSpan(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000) || 0);
   const [unit, length] = spans.find(([, length]) => seconds >= length) ?? ['s', 1];
   return `${Math.floor(seconds / length)} ${unit}`;
 }
 
-/** What stands for a time that is none: one bad time of many is not to take the others along. */
+/** The text for an invalid time: one bad time must not break the whole view. */
 const noTime = '–';
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 const calendar = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
@@ -39,14 +39,14 @@ export function formatClock(time: string | number): string {
   return `${clock.format(date)}.${String(date.getMilliseconds()).padStart(3, '0')}`;
 }
 
-/** `14:03:07.250` of today, `21 Nov, 14:03:07.250` of another day. */
+/** Returns `14:03:07.250` for today, `21 Nov, 14:03:07.250` for another day. */
 export function formatMoment(time: string | number): string {
   const date = new Date(time);
   const isToday = date.toDateString() === new Date().toDateString();
   return isToday || !isTime(date) ? formatClock(time) : `${day.format(date)}, ${formatClock(time)}`;
 }
 
-/** `14:03:07` of the day that `now` is in, `21 Nov, 14:03:07` of another one. */
+/** Returns `14:03:07` for the day of `now`, `21 Nov, 14:03:07` for another one. */
 export function formatSince(time: number, now: number): string {
   const date = new Date(time);
   if (!isTime(date)) return noTime;
@@ -93,12 +93,12 @@ export function formatCount(count: number): string {
 
 const longestText = 300;
 
-/** As much of a text as people read at a glance; no character is cut in two. */
+/** Returns the beginning of a long text; no character is split. */
 export function beginningOf(text: string): string {
   return text.length > longestText ? `${text.slice(0, longestText)}…`.toWellFormed() : text;
 }
 
-/** Shows a value in one line: seven digits of a float, and the beginning of a text. */
+/** Returns a value in one line: seven digits of a float, and the beginning of a text. */
 export function formatValue(value: Value | null | undefined): string {
   if (value === undefined) return '';
   if (typeof value === 'string') return beginningOf(value);

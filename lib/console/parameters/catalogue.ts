@@ -1,4 +1,4 @@
-// All parameters of the hub, in order: addresses, types and access. Values are asked for where they are in view.
+// All parameters of the hub, in order: addresses, types and access. Values are requested only for those in view.
 
 import { type Accessor, createEffect, createMemo, createSignal, on, onCleanup } from 'solid-js';
 import type { ValueType } from '../../client/index.ts';
@@ -9,7 +9,7 @@ import { isStale } from '../hub/page-hub.ts';
 import { usePolled } from '../hub/polled.ts';
 import type { CatalogueMessage } from './catalogue.worker.ts';
 
-/** How soon the page notices parameters that come, go or become others with a reload, for those who may know the connections. */
+/** How soon the page notices parameters that a reload adds, removes or changes, if the user may see the connections. */
 const reloadSeenMs = 3000;
 
 /** Lists of equal length. */
@@ -23,7 +23,7 @@ export interface Catalogue {
 
 const accessNames: Readonly<Record<string, Access>> = { rw: 'read-write', 'r-': 'read-only', '-w': 'write-only' };
 
-/** Reads the catalogue for the scope that calls it, and again when parameters have come, gone or become others. */
+/** Loads the catalogue for the calling scope, and again when parameters were added, removed or changed. */
 export function useCatalogue(): { catalogue: Accessor<Catalogue | undefined>; error: Accessor<string> } {
   const [catalogue, setCatalogue] = createSignal<Catalogue>();
   const [error, setError] = createSignal('');
@@ -37,7 +37,7 @@ export function useCatalogue(): { catalogue: Accessor<Catalogue | undefined>; er
   const read = () => {
     worker?.terminate();
     worker = new Worker(new URL('./catalogue.worker.ts', import.meta.url), { type: 'module' });
-    worker.onerror = ({ message }) => setError(message || 'the list of parameters cannot be read');
+    worker.onerror = ({ message }) => setError(message || 'cannot load the list of parameters');
     worker.onmessage = ({ data }: MessageEvent<CatalogueMessage>) => {
       worker?.terminate();
       setError(data.error ?? '');

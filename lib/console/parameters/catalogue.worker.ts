@@ -1,9 +1,9 @@
-// Reads the list of all parameters in a thread of its own. For 100,000 parameters it has 15 MB; the page gets only what it searches
-// and draws, in the order in which people look for it.
+// Loads the list of all parameters in a worker. For 100,000 parameters it has 15 MB; the page receives only what it searches and draws,
+// in display order.
 
 import type { ParameterInfo } from '../../wire/http/parameter-shapes.ts';
 
-/** What the page gets. */
+/** The message to the page. */
 export interface CatalogueMessage {
   readonly addresses?: string;
   /** A letter for each address. */
@@ -35,18 +35,18 @@ async function read(): Promise<CatalogueMessage> {
   };
 }
 
-// The order of addresses: segment by segment, so that a folder stands together, and numbers by their value.
+// The order of addresses: by segment, which keeps folders together, and numbers by value.
 
 const digits = 12;
 
-/** Returns a text for an address that sorts as people expect: `desk/2` before `desk/10`. Different addresses have different texts. */
+/** Returns a sort key: `desk/2` before `desk/10`. Different addresses have different keys. */
 function orderingKey(address: string): string {
   if (!/\d/.test(address)) return address.replaceAll('/', '\u0001');
   return address
     .split('/')
     .map((segment) => {
       const padded = segment.replace(/\d+/g, (number) => number.padStart(digits, '0'));
-      return /(^|\D)0\d/.test(segment) ? `${padded}\u0000${segment}` : padded; // 7 and 07 are not the same
+      return /(^|\D)0\d/.test(segment) ? `${padded}\u0000${segment}` : padded; // keeps 7 and 07 apart
     })
     .join('\u0001');
 }

@@ -1,4 +1,4 @@
-// One parameter: its value now, how to set it, its values over the last hour, and links to more.
+// One parameter: its current value, a control to set it, its values over the last hour, and links.
 import { createSignal, Index, lazy, Show, Suspense } from 'solid-js';
 import type { Value, ValueType } from '../../client/index.ts';
 import type { Access } from '../../model/parameter.ts';
@@ -20,12 +20,12 @@ import { useLiveRows } from './list/live-window.ts';
 import { typeNames } from './list/row.tsx';
 import { isPinned, switchPin } from './recordings.ts';
 
-/** Where it covers everything else, as on a phone. */
+/** Whether it covers everything else, as on a phone. */
 const covers = matchMedia('(max-width: 700px)');
 
 const Timeline = lazy(async () => ({ default: (await import('../history/timeline.tsx')).Timeline }));
 const plotPx = 200;
-/** What the plot shows when it is opened. */
+/** The initial timeframe of the plot. */
 const home: Timeframe = { lastMs: hourMs };
 
 export function Detail(props: {
@@ -58,7 +58,7 @@ export function Detail(props: {
       </Show>
       <Show when={info()?.time}>{(time) => <LastChange time={time()} origin={info()?.origin} />}</Show>
       <p>
-        <a href={linkTo('why', { address: props.address })}>Why is it so?</a>{' '}
+        <a href={linkTo('why', { address: props.address })}>Why this value?</a>{' '}
         <a href={linkTo('history', { address: props.address, ...(frame() !== home && paramsOf(frame())) })}>History</a>
       </p>
       <Show when={find(props.address)?.staleSince()}>{(since) => <StaleNote since={since()} hub={info()?.hub} />}</Show>
@@ -107,7 +107,7 @@ function Heading(props: { readonly address: string; readonly isPlottable: boolea
           class="quiet"
           aria-pressed={isPinned(props.address)}
           aria-label="Pin"
-          title="Pin: keep it in sight and record it"
+          title="Pin: keep in view and record"
           onClick={() => switchPin(props.address)}
         >
           <Icon path="M9 4h6l-.5 6 3.5 3.5H6L9.5 10zM12 13.5V20" />
@@ -120,7 +120,7 @@ function Heading(props: { readonly address: string; readonly isPlottable: boolea
   );
 }
 
-/** When the value was changed last, and by whom. */
+/** The time and writer of the last change. */
 function LastChange(props: { readonly time: string; readonly origin: ParameterInfo['origin'] }) {
   return (
     <p class="muted">
@@ -142,12 +142,12 @@ function StaleNote(props: { readonly since: number; readonly hub: ParameterInfo[
         Stale
         <Since time={props.since} />:
       </strong>{' '}
-      no news of it from hub {props.hub}, which owns it. The value may be old, and nobody can set it here.
+      no contact with hub {props.hub}, which owns it. The value may be outdated and cannot be set here.
     </p>
   );
 }
 
-// Lines to copy: the address, and how programs read and set the parameter.
+// Lines to copy: the address, and commands that read and set the parameter.
 
 function CopyLines(props: EditorProps) {
   const lines = () => linesOf(props);
@@ -193,14 +193,14 @@ function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Copies a text, also on a page without TLS, which may not use the clipboard. */
+/** Copies a text, also on a page without TLS, which has no access to the clipboard API. */
 async function copy(text: string): Promise<boolean> {
   if (navigator.clipboard)
     try {
       await navigator.clipboard.writeText(text);
       return true;
     } catch {
-      // it is not allowed: the way below is
+      // denied: fall through to the other way
     }
   const area = document.createElement('textarea');
   area.value = text;

@@ -1,4 +1,4 @@
-// Parameters: all of the hub, as a list or a tree. It searches while people type, and shows the one that they open in detail.
+// Parameters: all parameters of the hub, as a list or a tree, with live search and the details of the opened one.
 import { createMemo, createSignal, For, Show } from 'solid-js';
 import { useMedia, useSize } from '../page/media.ts';
 import { useInterval } from '../page/page-timers.ts';
@@ -15,7 +15,7 @@ import { Table } from './list/table.tsx';
 import { pins, record } from './recordings.ts';
 
 const rowPx = 28;
-/** A row of a narrow list has two lines. A finger needs as much room. */
+/** A row of a narrow list has two lines. Fingers need the same height. */
 const tallRowPx = 46;
 const narrowPx = 560;
 
@@ -47,7 +47,7 @@ export default function Parameters() {
         <Pinned onOpen={(address) => setParams({ address })} />
         <Table catalogue={catalogue()} found={found} rowHeight={rowHeight()} opened={opened()} />
         <Show when={!catalogue() && !error()}>
-          <p class="note">Reading the list of parameters …</p>
+          <p class="note">Loading parameters …</p>
         </Show>
       </div>
       <Show when={openedIndex() >= 0}>
@@ -62,7 +62,7 @@ export default function Parameters() {
   );
 }
 
-// The pinned parameters above the list: their values now and over the last minutes.
+// The pinned parameters above the list: their current values and the last minute.
 
 export function Pinned(props: { readonly onOpen: (address: string) => void }) {
   const find = useLiveRows(pins, { settleMs: 0 });
@@ -88,7 +88,7 @@ export function Pinned(props: { readonly onOpen: (address: string) => void }) {
   );
 }
 
-// A line the size of a word: the values of a number or a boolean over the last minute.
+// A word-sized line: the values of a number or boolean over the last minute.
 
 const spanMs = 60_000;
 const intervalMs = 500;
@@ -107,7 +107,7 @@ function Sparkline(props: { readonly address: string }) {
   );
 }
 
-/** Draws steps: a value holds until the next, or until it is unknown or stale. */
+/** Returns the path of steps: a value holds until the next one, or until it is unknown or stale. */
 function pathOf(address: string): string {
   const now = Date.now();
   const { times, values } = record(address).since(now - spanMs);

@@ -1,4 +1,4 @@
-// Values of numbers and booleans over the last minutes. A recording begins when somebody opens or pins the parameter.
+// Recordings of numbers and booleans over the last minutes. A recording starts when the user opens or pins the parameter.
 
 import { createSignal } from 'solid-js';
 import type { Unsubscribable, Value } from '../../client/index.ts';
@@ -7,29 +7,29 @@ import { keep, recallTexts } from '../page/storage.ts';
 
 /** Five minutes at ten samples a second. */
 const maxSamples = 3000;
-/** How many parameters are recorded at a time. The one that was opened first goes first; pinned ones stay. */
+/** The maximum of recordings. The oldest one that is not pinned is dropped first. */
 const maxRecordings = 16;
 const maxPins = 12;
 
-/** Samples in order: the time in milliseconds since 1970, and the value; null: unknown, or stale. */
+/** Ordered samples: time in milliseconds since 1970, and value; null: unknown, or stale. */
 export interface Samples {
   readonly times: number[];
   readonly values: (number | null)[];
 }
 
 export interface Recording {
-  /** Returns the samples from then up to now, and the one that held at that time. */
+  /** Returns the samples from a time up to now, with the one that held at that time. */
   since(fromMs: number): Samples;
 }
 
 const storageKey = 'patchbay-pins';
-const recordings = new Map<string, { recording: Recording; subscriptions: readonly Unsubscribable[] }>(); // `maxRecordings`
+const recordings = new Map<string, { recording: Recording; subscriptions: readonly Unsubscribable[] }>(); // at most `maxRecordings`
 const [pinned, setPinned] = createSignal<readonly string[]>(recallTexts(storageKey).slice(-maxPins));
 
 export const pins = pinned;
 export const isPinned = (address: string) => pinned().includes(address);
 
-/** Pins a parameter, or unpins it. Beyond `maxPins` the oldest pin goes. */
+/** Pins or unpins a parameter. Beyond `maxPins` the oldest pin is dropped. */
 export function switchPin(address: string): void {
   const others = pinned().filter((one) => one !== address);
   const next = isPinned(address) ? others : [...others, address].slice(-maxPins);
@@ -37,7 +37,7 @@ export function switchPin(address: string): void {
   keep(storageKey, JSON.stringify(next));
 }
 
-/** Returns the recording of a parameter. It begins now unless it has begun before. */
+/** Returns the recording of a parameter, and starts it if necessary. */
 export function record(address: string): Recording {
   const present = recordings.get(address);
   if (present) return present.recording;

@@ -1,4 +1,4 @@
-// A text field for the address of a parameter, in the bar of a view.
+// The input for a parameter address, in the bar of a view.
 
 import { createSignal, For, onCleanup } from 'solid-js';
 import type { ParameterInfo } from '../../wire/http/parameter-shapes.ts';
@@ -6,12 +6,12 @@ import { request } from '../hub/page-request.ts';
 import { useDelay } from '../page/page-timers.ts';
 
 const suggestions = 20;
-/** For a shorter text most of the parameters would be found. */
+/** A shorter text would match most parameters. */
 const leastLength = 3;
-/** The hub is asked once people pause. */
+/** The pause in typing before the hub is asked. */
 const pauseMs = 200;
 
-/** It offers addresses which contain what people type. */
+/** Suggests addresses that contain the typed text. */
 export function AddressInput(props: { readonly address: string; choose(address: string): void }) {
   const [offered, setOffered] = createSignal<readonly string[]>([]);
   const pause = useDelay();
@@ -23,7 +23,7 @@ export function AddressInput(props: { readonly address: string; choose(address: 
     pause.start(pauseMs, async () => {
       asking = new AbortController();
       const { signal } = asking;
-      const found = await find(text, signal).catch(() => []); // the link says why
+      const found = await find(text, signal).catch(() => []); // the banner of the link shows why
       if (!signal.aborted) setOffered(found);
     });
   };

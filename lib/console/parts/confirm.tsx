@@ -1,16 +1,16 @@
-// Asks people before they do something that cuts others off.
+// The confirmation before an action that affects others.
 
 import { createSignal } from 'solid-js';
 
 export interface Question {
   readonly title: string;
   readonly text: string;
-  /** The text of the button that goes ahead. */
+  /** The label of the confirm button. */
   readonly verb: string;
   act(): void;
 }
 
-/** Creates a dialog, and the function that asks with it. Whoever leaves the dialog in another way says no. */
+/** Creates a dialog and the function that opens it. Leaving the dialog in another way cancels. */
 export function createConfirmation() {
   const [question, setQuestion] = createSignal<Question>();
   let dialog!: HTMLDialogElement;

@@ -1,11 +1,11 @@
-// Parts of a page that stand alone: when one fails, it says so in its place, all others stand, and it comes back by itself.
+// Error boundaries: a part of the page that fails shows its error in place, recovers automatically, and does not affect other parts.
 
 import { type Accessor, createEffect, ErrorBoundary, For, type JSX, on, onMount } from 'solid-js';
 import { Dynamic } from 'solid-js/web';
 import { messageOf } from '../../model/error.ts';
 import { useDelay } from '../page/page-timers.ts';
 
-/** A part that failed is drawn anew after this long, if nothing says earlier that it may work. */
+/** A failed part is drawn again after this time, if its data does not change earlier. */
 const retryMs = 10_000;
 
 interface FaultProps {
@@ -15,15 +15,15 @@ interface FaultProps {
 
 interface GuardedProps {
   readonly children: JSX.Element;
-  /** What is drawn anew once this changes, such as with the next value. */
+  /** A failed part is drawn again when this changes, for example with the next value. */
   readonly changed?: (() => unknown) | undefined;
-  /** The element that stands in: of a table its row. Left out: `p`. */
+  /** The element that shows the error, such as the row of a table; default: `p`. */
   readonly as?: 'p' | 'tr' | 'li' | undefined;
-  /** Draws what stands in; left out: a sentence. */
+  /** Draws the error; default: a sentence. */
   readonly fault?: (props: FaultProps) => JSX.Element;
 }
 
-/** Draws what is within. A fault goes no further. */
+/** Draws its children and contains their errors. */
 export function Guarded(props: GuardedProps) {
   return (
     <ErrorBoundary
@@ -42,7 +42,7 @@ export function Guarded(props: GuardedProps) {
   );
 }
 
-/** As `For`, with each item guarded: it is drawn anew when anything in it is another. */
+/** Works as `For`, with each item guarded: a failed item is drawn again when its data changes. */
 export function GuardedFor<T>(props: {
   readonly each: readonly T[] | undefined;
   readonly as?: GuardedProps['as'];

@@ -1,4 +1,4 @@
-// Icons: one stroke of the colour of the text, in a square of 24.
+// Icons: one stroke in the text colour, in a square of 24.
 
 export function Icon(props: { readonly path: string }) {
   return (

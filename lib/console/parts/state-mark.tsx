@@ -1,4 +1,4 @@
-// Shows a state by a shape, a word and a colour, so that people who miss one of them still see it.
+// Shows a state by shape, word and colour, so that users who miss one of them still see it.
 import { type Accessor, Show } from 'solid-js';
 import { formatDate, formatSince, useNow } from '../page/units.ts';
 
@@ -13,7 +13,7 @@ const shapes: Readonly<Record<Tone, string>> = {
 
 const tones: ReadonlyMap<string, Tone> = new Map([
   ...words('good', 'running', 'live', 'this hub', 'fresh', 'up'),
-  ...words('warn', 'degraded', 'catching up', 'limited', 'waiting', 'warn', 'not heard of yet'),
+  ...words('warn', 'degraded', 'catching up', 'limited', 'waiting', 'warn', 'no contact yet'),
   ...words('bad', 'failed', 'failing', 'stalled', 'error', 'stale', 'down'),
   ...words('off', 'disabled', 'in shadow'),
 ]);
@@ -22,7 +22,7 @@ function words(tone: Tone, ...states: readonly string[]): [state: string, tone: 
   return states.map((state) => [state, tone]);
 }
 
-/** Marks the state of a connection, rule or client, or the level of a line of the log. Any other word is plain. */
+/** Shows the state of a connection, rule or client, or the level of a log entry. Any other word is plain. */
 export function StateMark(props: { readonly state: string; readonly count?: number }) {
   const tone = () => tones.get(props.state);
   return (
@@ -39,7 +39,7 @@ export function StateMark(props: { readonly state: string; readonly count?: numb
   );
 }
 
-// Marks a value that may be old, in words: there is no news of it from the hub that owns it.
+// Marks a value that may be outdated: there is no contact with the hub that owns it.
 
 export function StaleMark(props: { readonly since: Accessor<number | undefined> }) {
   return (
@@ -47,7 +47,7 @@ export function StaleMark(props: { readonly since: Accessor<number | undefined> 
       {(since) => (
         <span
           class="stale-mark"
-          title={`No news of it since ${formatDate(since())} from the hub that owns it: the value may be old`}
+          title={`No contact with the hub that owns it since ${formatDate(since())}: the value may be outdated`}
         >
           stale
           <Since time={since()} />
@@ -57,7 +57,7 @@ export function StaleMark(props: { readonly since: Accessor<number | undefined> 
   );
 }
 
-/** ` since 14:03:07`, with the day once that is another one. */
+/** Shows ` since 14:03:07`, with the day unless it is today. */
 export function Since(props: { readonly time: number }) {
   const now = useNow();
   return <span class="since"> since {formatSince(props.time, now())}</span>;

@@ -1,8 +1,8 @@
-// The head of a table: the names of its columns.
+// The header of a table.
 
 import { For } from 'solid-js';
 
-/** `numbers` are the columns whose values are numbers, which stand on the right. */
+/** `numbers` are the numeric columns, which are right-aligned. */
 export function TableHead(props: { readonly columns: readonly string[]; readonly numbers?: readonly string[] }) {
   return (
     <thead>

@@ -1,9 +1,9 @@
-// What the bars above the views share: the search, which the address of the page keeps, and why the hub could not be asked.
+// Common parts of the bars above the views: the search, which the URL contains, and the error of a request.
 
 import { Show } from 'solid-js';
 import { route, setParams } from '../page/route.ts';
 
-/** What people search for in the present view; empty: everything. */
+/** The search text of the current view; empty: everything. */
 export const searched = () => route().params.search ?? '';
 
 export function Search(props: { readonly label: string; readonly placeholder: string }) {

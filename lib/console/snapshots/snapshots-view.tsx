@@ -1,4 +1,4 @@
-// Snapshots: what a selection of parameters was, saved under names. People save, compare and recall them.
+// Snapshots: the values of a selection of parameters, saved under a name. Users save, compare and recall them.
 import { createSignal, Show } from 'solid-js';
 import type { SavedSnapshot, Snapshot, SnapshotList, SnapshotSelection } from '../../wire/http/past-shapes.ts';
 import { StoreFault } from '../history/no-store.tsx';
@@ -24,11 +24,11 @@ export default function SnapshotsView() {
       <div class="bar">
         <h1>Snapshots</h1>
       </div>
-      <StoreFault fault={fault()} what="Nothing can be saved" />
+      <StoreFault fault={fault()} what="Snapshots are not available" />
       <div class="scroll snapshots" tabIndex={-1}>
         <Show when={data()?.selections.length === 0}>
           <p class="note">
-            There is no selection to save. The setting <code>snapshots</code> of the store names what belongs together:{' '}
+            There are no selections. Define them in the setting <code>snapshots</code> of the store:{' '}
             <code>
               snapshots: {'{'} 'studio-1': {'{'} include: ['desk/**'] {'}'} {'}'}
             </code>
@@ -79,7 +79,7 @@ function Selection(props: {
         <h2>{props.selection.name}</h2>
         <Show
           when={may('save')}
-          fallback={<small>{may('recall') ? 'You may not save it.' : 'You may only look at it.'}</small>}
+          fallback={<small>{may('recall') ? 'You may not save snapshots.' : 'You may only view snapshots.'}</small>}
         >
           <NewName selection={props.selection.name} name={name()} isPossible={isPossible()} setName={setName} />
         </Show>
@@ -90,7 +90,7 @@ function Selection(props: {
         </p>
       </Show>
       <ul>
-        <GuardedFor each={props.selection.saved} as="li" fallback={<li class="muted">Nothing is saved yet.</li>}>
+        <GuardedFor each={props.selection.saved} as="li" fallback={<li class="muted">No snapshots yet.</li>}>
           {(saved) => (
             <Saved
               saved={saved}
@@ -107,17 +107,17 @@ function Selection(props: {
   );
 }
 
-/** What people are asked before it is done. */
+/** Returns the confirmation to ask for. */
 function questionOf(verb: Verb, wanted: string, selection: string) {
   switch (verb) {
     case 'save':
-      return { title: `Save ${wanted} again?`, text: 'What was saved under this name is replaced.', verb: 'Save' };
+      return { title: `Replace ${wanted}?`, text: 'This overwrites the saved snapshot of this name.', verb: 'Replace' };
     case 'recall': {
-      const text = `Every parameter of ${selection} that differs is set to what was saved, at once.`;
+      const text = `This sets every parameter of ${selection} that differs to its saved value, all at once.`;
       return { title: `Recall ${wanted}?`, text, verb: 'Recall' };
     }
     case 'forget':
-      return { title: `Forget ${wanted}?`, text: 'Nobody can recall it any more.', verb: 'Forget' };
+      return { title: `Forget ${wanted}?`, text: 'It can no longer be recalled.', verb: 'Forget' };
   }
 }
 
@@ -159,7 +159,7 @@ function Saved(props: {
     <li data-snapshot={name}>
       <div class="saved">
         <strong class="grow">
-          {name} <Show when={props.selection.matches === name}>{<span class="now">as it is now</span>}</Show>
+          {name} <Show when={props.selection.matches === name}>{<span class="now">matches current values</span>}</Show>
         </strong>
         <span class="muted">
           <time datetime={props.saved.time}>{formatDate(props.saved.time)}</time>
@@ -198,15 +198,15 @@ function Saved(props: {
   );
 }
 
-/** `, 3 parameters`; empty for who may not read all. */
+/** Returns `, 3 parameters`; empty if the user may not read all of them. */
 function sizeOf({ parameters }: SavedSnapshot): string {
   if (parameters === undefined) return '';
   return `, ${formatCount(parameters)} ${parameters === 1 ? 'parameter' : 'parameters'}`;
 }
 
-// What a snapshot saved beside what is now, value by value.
+// A saved snapshot beside the current values.
 
-/** The page draws no more rows at a time. */
+/** The maximum of rows on the page. */
 const mostRows = 500;
 
 export function Comparison(props: { readonly selection: string; readonly name: string }) {
@@ -223,8 +223,8 @@ export function Comparison(props: { readonly selection: string; readonly name: s
         <p>
           {formatCount(differing().length)} of {formatCount(values().length)} differ.{' '}
           <label>
-            <input type="checkbox" checked={isAll()} onChange={(event) => setAll(event.currentTarget.checked)} /> all of
-            them
+            <input type="checkbox" checked={isAll()} onChange={(event) => setAll(event.currentTarget.checked)} /> show
+            all
           </label>
         </p>
         <Show when={shown().length > 0}>
@@ -252,7 +252,7 @@ export function Comparison(props: { readonly selection: string; readonly name: s
           </table>
         </Show>
         <Show when={shown().length > mostRows}>
-          <p class="muted">The first {formatCount(mostRows)} are shown.</p>
+          <p class="muted">Only the first {formatCount(mostRows)} are shown.</p>
         </Show>
       </Show>
     </div>

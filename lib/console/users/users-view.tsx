@@ -1,5 +1,4 @@
-// Users: who may come in and what each of them may do, the devices that they have signed in with, and links to kiosks that nobody has
-// opened yet. Devices and links can be revoked.
+// Users: their rights, the devices that they have signed in with, and unopened kiosk links. Devices and links can be revoked.
 import { Show } from 'solid-js';
 import type { Device, KioskLink, UserAction, UserInfo, UserList } from '../../wire/http/user-shapes.ts';
 import { createAttempt, postJson } from '../hub/page-request.ts';
@@ -28,7 +27,7 @@ export default function Users() {
         <h1>Users</h1>
         <span class="count">
           {counted(users().length, 'user')}, {counted(devices().length, 'device')}
-          {links().length > 0 && `, ${counted(links().length, 'open link')}`}
+          {links().length > 0 && `, ${counted(links().length, 'unopened link')}`}
         </span>
         <Search label="Search users and devices" placeholder="Search by user, device, kind" />
       </div>
@@ -36,8 +35,8 @@ export default function Users() {
       <div class="scroll" tabIndex={-1}>
         <Show when={data()?.users.length === 0}>
           <p class="note">
-            This hub is open: everybody may do everything. The setting <code>users</code> of the REST API connection
-            says who may come in, and what each of them may do.
+            This hub is open: everybody may do everything. To restrict access, define users and their rights in the
+            setting <code>users</code> of the REST API connection.
           </p>
         </Show>
         <Show when={users().length > 0}>
@@ -58,7 +57,7 @@ export default function Users() {
   );
 }
 
-/** Asks before what has a name is revoked; the text says what that does. */
+/** Asks for confirmation before something is revoked; the text explains the effect. */
 type Confirm = (name: string, text: string, device: string) => void;
 
 function counted(count: number, what: string): string {
@@ -98,9 +97,9 @@ function Globs(props: { readonly label: string; readonly list: readonly string[]
   );
 }
 
-/** How a user comes in: also one of a kiosk alone. */
+/** Returns how a user signs in; a user without credentials exists only for kiosks. */
 function waysIn({ hasPassword, hasToken }: UserInfo): string {
-  return [...(hasPassword ? ['password'] : []), ...(hasToken ? ['token'] : [])].join(', ') || 'kiosks alone';
+  return [...(hasPassword ? ['password'] : []), ...(hasToken ? ['token'] : [])].join(', ') || 'kiosks only';
 }
 
 function also({ manage, metrics }: UserInfo): string {
@@ -111,7 +110,7 @@ function also({ manage, metrics }: UserInfo): string {
 function DeviceTable(props: { readonly devices: readonly Device[]; readonly confirm: Confirm }) {
   const now = useNow();
   const textOf = ({ kind, user }: Device) =>
-    `This ${kind} of ${user} is cut off at once, and has to ${kind === 'kiosk' ? 'be invited' : 'sign in'} again.`;
+    `This ${kind} of ${user} is signed out at once and ${kind === 'kiosk' ? 'needs a new link' : 'has to sign in again'}.`;
   return (
     <table class="cards">
       <TableHead columns={['Device', 'Kind', 'User', 'Since', 'Last seen', 'Actions']} />
@@ -141,10 +140,10 @@ function DeviceTable(props: { readonly devices: readonly Device[]; readonly conf
 
 function LinkTable(props: { readonly links: readonly KioskLink[]; readonly confirm: Confirm }) {
   const now = useNow();
-  const text = 'All links of this name that nobody has opened yet are good for nothing from then on.';
+  const text = 'All unopened links of this name become invalid.';
   return (
     <table class="cards">
-      <TableHead columns={['Open link', 'User', 'Dashboard', 'Good for', 'Actions']} />
+      <TableHead columns={['Unopened link', 'User', 'Dashboard', 'Valid for', 'Actions']} />
       <tbody>
         <GuardedFor each={props.links} as="tr">
           {(link) => (
@@ -154,7 +153,7 @@ function LinkTable(props: { readonly links: readonly KioskLink[]; readonly confi
               </td>
               <td data-label="user">{link.user}</td>
               <td data-label="dashboard">{link.dashboard ?? '–'}</td>
-              <td class="nowrap" data-label="good for" title={`until ${formatDate(link.until)}`}>
+              <td class="nowrap" data-label="valid for" title={`until ${formatDate(link.until)}`}>
                 {formatSpan(Date.parse(link.until) - now())}
               </td>
               <RevokeCell what={`the link to ${link.name}`} revoke={(what) => props.confirm(what, text, link.name)} />

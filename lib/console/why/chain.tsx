@@ -1,4 +1,4 @@
-// The chain of causes of a value, newest first, with the times between, back to what happened outside.
+// The chain of causes of a value, newest first, with the times between, back to the event outside.
 
 import { Index, Show } from 'solid-js';
 import { fixedText } from '../../model/digits.ts';
@@ -13,11 +13,11 @@ import { Breakable } from '../parts/text.tsx';
 
 /** A change of the chain. */
 export interface Cause extends Omit<CausedChange, 'revision'> {
-  /** It was written once more with the value that it had. */
+  /** The write did not change the value. */
   readonly isRepeated?: boolean;
 }
 
-/** `forgotten`: how many causes before the last of them are not kept; undefined: nobody knows how many. */
+/** `forgotten`: how many causes before the last one are no longer stored; undefined: unknown. */
 export function Chain(props: { readonly causes: readonly Cause[]; readonly forgotten: number | undefined }) {
   const chain = () => props.causes;
   const isOutside = (index: number) => index === chain().length - 1 && props.forgotten === 0;
@@ -59,13 +59,13 @@ export function Chain(props: { readonly causes: readonly Cause[]; readonly forgo
         )}
       </Index>
       <Show when={props.forgotten !== 0}>
-        <li class="note">{props.forgotten ?? 'The'} earlier causes are not kept.</li>
+        <li class="note">{props.forgotten ?? 'The'} earlier causes are no longer stored.</li>
       </Show>
     </ol>
   );
 }
 
-/** Its time is that of the change which was given back. */
+/** Whether the value was restored; its time is that of the original change. */
 function isRestored({ origin }: Cause): boolean {
   return origin.kind === 'restored';
 }
@@ -84,7 +84,7 @@ function WhatHappened(props: { readonly change: Cause }) {
   );
 }
 
-/** Shows a rule, a connection or a client, as a link to its view for those who may see that. What another hub reports has none here. */
+/** Shows the writer, with a link to its view if the user may see that. Writers on another hub have no link. */
 function Author(props: { readonly origin: CausedChange['origin'] }) {
   const link = () => {
     const { kind, name, file } = props.origin;
@@ -110,11 +110,11 @@ function Author(props: { readonly origin: CausedChange['origin'] }) {
   );
 }
 
-/** Says how much later: `at once`, `12 ms after`, `3.0 s after`, `2 min 5 s after`, `3 h after`. */
+/** Returns the delay: `at once`, `12 ms later`, `3.0 s later`, `2 min 5 s later`, `3 h later`. */
 function formatLag(ms: number): string {
   if (ms === 0) return 'at once';
-  if (ms < 1000) return `${Math.round(ms)} ms after`;
-  if (ms < 60_000) return `${fixedText(ms / 1000, 1)} s after`;
-  if (ms >= 3_600_000) return `${formatSpan(ms)} after`;
-  return `${Math.floor(ms / 60_000)} min ${Math.floor((ms % 60_000) / 1000)} s after`;
+  if (ms < 1000) return `${Math.round(ms)} ms later`;
+  if (ms < 60_000) return `${fixedText(ms / 1000, 1)} s later`;
+  if (ms >= 3_600_000) return `${formatSpan(ms)} later`;
+  return `${Math.floor(ms / 60_000)} min ${Math.floor((ms % 60_000) / 1000)} s later`;
 }

@@ -1,4 +1,4 @@
-// Why: from any value the chain of causes back to the event outside. The page follows it live.
+// Why: the chain of causes from a value back to the event outside, updated live.
 import { createEffect, on, Show } from 'solid-js';
 import { pathOf } from '../../wire/http/parameter-path.ts';
 import type { CausedChange, Explanation } from '../../wire/http/parameter-shapes.ts';
@@ -28,7 +28,10 @@ export default function Why() {
           )}
         </Show>
       </div>
-      <Show when={address()} fallback={<p class="note">Give the address of a parameter, to see why it is as it is.</p>}>
+      <Show
+        when={address()}
+        fallback={<p class="note">Enter the address of a parameter to see why it has its value.</p>}
+      >
         <Show when={explanation.error()}>
           <p role="alert" class="note">
             {explanation.error()}
@@ -36,7 +39,7 @@ export default function Why() {
         </Show>
         <Show when={!explanation.error() && explanation.data()}>
           {(known) => (
-            <section class="why" aria-label={`Why ${address()} is as it is`}>
+            <section class="why" aria-label={`Why ${address()} has its value`}>
               <Chain causes={known().chain.map(causeOf)} forgotten={known().forgotten} />
               <Show when={known().would}>
                 {(would) => (
@@ -56,7 +59,7 @@ export default function Why() {
   );
 }
 
-/** An equal value that was written again has no revision. */
+/** A write that did not change the value has no revision. */
 function causeOf({ revision, ...change }: CausedChange): Cause {
   return { ...change, isRepeated: revision === undefined };
 }

@@ -4,8 +4,8 @@ import test from 'ava';
 import {
   append,
   beginsDay,
-  goesOn,
   type Held,
+  isContinued,
   isShown,
   nothingHeld,
   replace,
@@ -36,12 +36,12 @@ test('a page comes behind what is held', (t) => {
 
 test('a hub that counts anew was restarted; one that goes on was not, however much it has logged', (t) => {
   const held = append(nothingHeld, page(0, 5));
-  for (const last of [0, 1, 5, 6, 500]) t.false(goesOn(held, page(held.next, last, 'b')), `${last} entries`);
+  for (const last of [0, 1, 5, 6, 500]) t.false(isContinued(held, page(held.next, last, 'b')), `${last} entries`);
   const after = append(restart(held), page(0, 2, 'b'));
   t.deepEqual(numbers(after), [1, 2, 3, 4, 5, 'restarted', 1, 2]);
   t.is(after.next, 2);
   const flood = page(held.next, 3 * keptEntries);
-  t.true(goesOn(held, flood));
+  t.true(isContinued(held, flood));
   const { lines } = append(held, flood);
   t.is(lines.length, keptEntries);
   t.is((lines.at(-1) as LogEntry).n, 3 * keptEntries);

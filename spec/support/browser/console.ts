@@ -51,7 +51,7 @@ export async function signIn(page: Page, user: string, password: string): Promis
   await page.getByLabel('User').fill(user);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByTitle(`Sign ${user} out`).waitFor();
+  await page.getByTitle(`Sign out ${user}`).waitFor();
 }
 
 /**

@@ -6,9 +6,9 @@ import { isStale } from '../../hub/page-hub.ts';
 import { createLit } from '../lit.ts';
 import { FitText } from '../readings/fit-text.tsx';
 import { isLit } from '../showing.ts';
-import { Trouble, useWrites, type WidgetProps } from '../widget.tsx';
+import { useWrites, WidgetFault, type WidgetProps } from '../widget.tsx';
 import { createHold } from './hold.ts';
-import { releases, whyNotOff } from './owed.ts';
+import { releases, whyNotOff } from './page-releases.ts';
 
 export function ButtonWidget(props: WidgetProps<'button'>) {
   const { address, label, mode, value, lamp, tone } = props.widget;
@@ -29,7 +29,7 @@ export function ButtonWidget(props: WidgetProps<'button'>) {
     },
     release: () => releases.release(address),
   });
-  const trouble = () => failure() || (whyNotOff(address) && `not known to be off: ${whyNotOff(address)}`);
+  const trouble = () => failure() || (whyNotOff(address) && `may still be on: ${whyNotOff(address)}`);
   const shines = createLit(light, mode === 'set' && lamp === undefined ? value : undefined);
   const lit = () => shines() || (mode === 'momentary' && lamp === undefined && isHeld());
   const press = () => {
@@ -54,8 +54,8 @@ export function ButtonWidget(props: WidgetProps<'button'>) {
       <Show when={readOnly()}>
         <span class="word">read-only</span>
       </Show>
-      <Trouble address={address} parameter={parameter} values={props.values} failure={trouble()} />
-      <Show when={lamp}>{(one) => <Trouble address={one()} parameter={light} values={props.values} />}</Show>
+      <WidgetFault address={address} parameter={parameter} values={props.values} failure={trouble()} />
+      <Show when={lamp}>{(one) => <WidgetFault address={one()} parameter={light} values={props.values} />}</Show>
     </button>
   );
 }

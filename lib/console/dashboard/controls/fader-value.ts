@@ -1,5 +1,5 @@
-// The value of a fader. While a hand moves it, and until the last write has got there, the fader shows what the hand says. Otherwise
-// it follows the hub.
+// The value of a fader. While the user moves it, and until the last write has arrived, it shows the user's value. Otherwise it
+// follows the hub.
 
 import { type Accessor, createEffect, createSignal, on } from 'solid-js';
 import type { Value } from '../../../client/index.ts';
@@ -11,41 +11,41 @@ import { useDelay } from '../../page/page-timers.ts';
 import type { Writes } from '../widget.tsx';
 import { createWriter } from './paced-writer.ts';
 
-/** A write leads to values that take this long to come back. The fader waits for them. */
+/** How long the fader waits for the values that follow from its last write. */
 const settleMs = 300;
-/** How many steps it has, unless the widget says how long one is, and how often one presses Page Up from end to end. */
+/** The default number of steps, and the number of Page Up presses from end to end. */
 const steps = 100;
 const pages = 10;
 const digits = 12;
 
 export interface FaderValue {
-  /** The value that it shows; undefined: unknown. */
+  /** The displayed value; undefined: unknown. */
   readonly shown: Accessor<Value | undefined>;
-  /** Where its cap is within its range. */
+  /** The position of its cap within its range. */
   readonly place: Accessor<number>;
-  /** Why nobody here may set it; empty: one may. */
+  /** Why the user may not set it; empty if allowed. */
   readonly readOnly: Accessor<string>;
-  /** Whether a hand may move it. */
+  /** Whether it can be moved. */
   readonly isFree: Accessor<boolean>;
-  /** A hand takes hold of it. */
+  /** The user grabs it. */
   hold(): void;
-  /** The hand moves it, to the nearest step. */
+  /** The user drags it, to the nearest step. */
   moveTo(value: number): void;
-  /** The hand lets go. */
-  letGo(): void;
+  /** The user releases it. */
+  release(): void;
   /** Moves it at once, to the nearest step. */
   set(value: number): void;
-  /** Moves it as a key says; returns whether the key is one that does. */
+  /** Moves it by a key; returns whether the key moves it. */
   press(key: string): boolean;
 }
 
-/** Writes no faster than the link takes it, for the scope that calls it. */
+/** Writes no faster than the link allows, for the lifetime of the calling scope. */
 export function createFaderValue(
   { address, min, max, step = (max - min) / steps }: WidgetOf<'fader'>,
   parameter: LiveParameter,
   { send, fail }: Writes,
 ): FaderValue {
-  /** What the hand says; undefined: it follows the hub. */
+  /** The value of the user; undefined: it follows the hub. */
   const [own, setOwn] = createSignal<number>();
   let isHeld = false;
   const settling = useDelay();
@@ -85,7 +85,7 @@ export function createFaderValue(
       setOwn(place());
     },
     moveTo,
-    letGo() {
+    release() {
       isHeld = false;
       settle();
     },
@@ -98,7 +98,7 @@ export function createFaderValue(
   };
 }
 
-/** Where a key leads from a value; undefined: it is none that leads anywhere. */
+/** Returns the value after a key; undefined if the key does not move the fader. */
 function valueAfterKey(
   key: string,
   value: number,

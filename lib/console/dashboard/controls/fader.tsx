@@ -1,8 +1,8 @@
-// A fader as on a desk: a hand moves its cap from where it is. A press on the cap or on the track does not move it, and neither
-// does a hand that scrolls the page.
+// A fader as on a mixing desk: dragging moves its cap from where it is. A press on the cap or the track does not move it, and neither
+// does scrolling the page.
 import { createEffect, onCleanup, onMount, Show } from 'solid-js';
 import { shareOf, showValue } from '../showing.ts';
-import { Amount, Trouble, useWrites, type WidgetProps } from '../widget.tsx';
+import { Amount, useWrites, WidgetFault, type WidgetProps } from '../widget.tsx';
 import { createFaderValue } from './fader-value.ts';
 
 export function FaderWidget(props: WidgetProps<'fader'>) {
@@ -28,7 +28,7 @@ export function FaderWidget(props: WidgetProps<'fader'>) {
         value.hold();
       },
       moveBy: (share) => value.moveTo(start + share * (max - min)),
-      end: value.letGo,
+      end: value.release,
     }),
   );
   const press = (event: KeyboardEvent) => {
@@ -51,7 +51,7 @@ export function FaderWidget(props: WidgetProps<'fader'>) {
           step="any"
           disabled={!isFree()}
           onKeyDown={press}
-          onInput={(event) => value.set(event.currentTarget.valueAsNumber)} // a screen reader moved it, which presses no key
+          onInput={(event) => value.set(event.currentTarget.valueAsNumber)} // a screen reader moves it without keys
         />
         <span class="cap" ref={cap} aria-hidden="true" onPointerDown={() => input.focus({ preventScroll: true })} />
       </div>
@@ -59,30 +59,30 @@ export function FaderWidget(props: WidgetProps<'fader'>) {
       <Show when={readOnly()}>
         <small class="word">read-only</small>
       </Show>
-      <Trouble address={address} parameter={parameter} values={props.values} failure={writes.failure()} />
+      <WidgetFault address={address} parameter={parameter} values={props.values} failure={writes.failure()} />
     </>
   );
 }
 
-// Moves something by hand along a line, relative to where the hand took hold. A press alone moves nothing, and nothing jumps to the
-// finger.
+// Drags an element along an axis, relative to where the pointer grabbed it. A press alone moves nothing, and nothing jumps to the
+// pointer.
 
-/** A hand that rests moves by less than this. */
+/** A resting pointer moves less than this. */
 const slopPx = { mouse: 3, touch: 8 };
 
 interface DragOptions {
-  /** Whether a hand may take hold now. */
+  /** Whether it can be dragged now. */
   readonly isFree: () => boolean;
-  /** How many pixels the hand moves from one end to the other. Negative: down is more; 0: it cannot move. */
+  /** The distance from one end to the other in pixels. Negative: down increases the value; 0: it cannot move. */
   readonly way: (axis: 'x' | 'y') => number;
-  /** The hand begins to move. */
+  /** The drag starts. */
   readonly begin: () => void;
-  /** The hand has moved by this share of the way since it began, -1..1 and beyond. */
+  /** The pointer has moved by this share of the distance since the start, -1..1 and beyond. */
   readonly moveBy: (share: number) => void;
   readonly end: () => void;
 }
 
-/** Makes an element a handle. Its style says with `--axis`, x or y, along which line. It ends with the scope that calls it. */
+/** Makes an element draggable along the axis in its style, `--axis` x or y, for the lifetime of the calling scope. */
 function createDrag(handle: HTMLElement, { isFree, way, begin, moveBy, end }: DragOptions): void {
   let held: { pointer: number; axis: 'x' | 'y'; from: number; isMoving: boolean } | undefined;
 
@@ -95,19 +95,19 @@ function createDrag(handle: HTMLElement, { isFree, way, begin, moveBy, end }: Dr
   };
   const move = (event: PointerEvent) => {
     if (event.pointerId !== held?.pointer) return;
-    if (!isFree()) return letGo(event);
+    if (!isFree()) return release(event);
     const moved = placeOf(event, held.axis) - held.from;
     const slop = event.pointerType === 'mouse' ? slopPx.mouse : slopPx.touch;
     if (!held.isMoving) {
       if (Math.abs(moved) < slop) return;
       held.isMoving = true;
-      held.from += Math.sign(moved) * slop; // so that it does not jump by the slop
+      held.from += Math.sign(moved) * slop; // without this it would jump by the slop
       begin();
     }
     const length = way(held.axis);
     if (length !== 0) moveBy((placeOf(event, held.axis) - held.from) / length);
   };
-  const letGo = (event: PointerEvent) => {
+  const release = (event: PointerEvent) => {
     if (event.pointerId !== held?.pointer) return;
     const { isMoving } = held;
     held = undefined;
@@ -118,6 +118,6 @@ function createDrag(handle: HTMLElement, { isFree, way, begin, moveBy, end }: Dr
   handle.addEventListener('pointerdown', down, { signal });
   handle.addEventListener('pointermove', move, { signal });
   for (const name of ['pointerup', 'pointercancel', 'lostpointercapture'] as const)
-    handle.addEventListener(name, letGo, { signal });
+    handle.addEventListener(name, release, { signal });
   onCleanup(() => ends.abort());
 }

@@ -1,21 +1,21 @@
-// A button that is held: from when somebody presses it until they let go, by mouse, finger or key. It lets go by itself when its page is
-// hidden or left, and when it cannot be used any more: nothing is held by itself.
+// A button that is held from press to release, by mouse, finger or key. It is released when its page is hidden or left, and when it can
+// no longer be used, so that nothing stays pressed unattended.
 
 import { type Accessor, createEffect, createSignal, on, onCleanup } from 'solid-js';
 import { useDelay } from '../../page/page-timers.ts';
 
-/** Where the page scrolls, a finger holds a button only after it has rested this long: it may be about to scroll. */
+/** On a page that scrolls, a finger presses a button only after resting this long: it may be about to scroll. */
 const restMs = 250;
-/** A finger that rests moves by less than this. */
+/** A resting finger moves less than this. */
 const slopPx = 10;
-/** Its bit in `buttons`. */
+/** The bit of the primary button in `buttons`. */
 const primaryButton = 1;
 
 type PointerEventOf = PointerEvent & { readonly currentTarget: HTMLElement };
 
 export interface Hold {
   readonly isHeld: Accessor<boolean>;
-  /** What the element of the button listens to. */
+  /** The event listeners for the button element. */
   readonly listeners: {
     onPointerDown(event: PointerEventOf): void;
     onPointerMove(event: PointerEvent): void;
@@ -29,18 +29,18 @@ export interface Hold {
 }
 
 interface HoldOptions {
-  /** Whether one can press it. Who holds it when that ends lets go. */
+  /** Whether it can be pressed. When that ends, a held button is released. */
   readonly isFree: Accessor<boolean>;
-  /** Somebody presses it. When this rejects, the button is held no longer. */
+  /** The user presses it. If this rejects, the button is no longer held. */
   readonly press: () => Promise<void>;
   /** Once after each `press`. */
   readonly release: () => void;
 }
 
-/** Works for the scope that calls it. */
+/** Tracks the button for the lifetime of the calling scope. */
 export function createHold(options: HoldOptions): Hold {
   const [isHeld, setHeld] = createSignal(false);
-  /** Of the mouse or finger that holds it; undefined: a key does. */
+  /** The id of the pointer that holds it; undefined: a key holds it. */
   let pointer: number | undefined;
   let presses = 0;
   const hold = (by?: number) => {
@@ -73,11 +73,11 @@ export function createHold(options: HoldOptions): Hold {
   };
   const move = (event: PointerEvent) => {
     rest.move(event);
-    // A hand that lets go of one mouse button while it holds another one is told as a move.
+    // Releasing one mouse button while another is down is reported as a move.
     if (event.pointerId === pointer && (event.buttons & primaryButton) === 0) release();
   };
   const lift = () => {
-    if (rest.isResting) hold(); // it did not rest long enough, but it did not scroll either
+    if (rest.isResting) hold(); // too short a rest, but no scroll either: a tap
     release();
   };
   return {
@@ -96,8 +96,8 @@ export function createHold(options: HoldOptions): Hold {
 }
 
 /**
- * A finger that may be about to scroll; `rested` hears that it is not. That is known in a frame, before which the browser tells
- * all moves so far: a page that is busy for a while takes no scroll for a rest.
+ * Watches a finger that may be about to scroll, and calls `rested` if it does not. It decides in an animation frame, before which the
+ * browser delivers all pending moves: a busy page does not mistake a scroll for a rest.
  */
 function createRest(rested: () => void) {
   const delay = useDelay();

@@ -1,8 +1,8 @@
-// Writes for one control at a bounded rate. The first write goes at once. Then at most one is under way, and only the newest waits.
-// So the final value always gets there, and old ones do not fill a slow link.
+// Writes for one control at a bounded rate. The first write is sent at once. Then at most one is under way, and only the newest waits.
+// So the final value always arrives, and old ones do not fill a slow link.
 import type { Value } from '../../../client/index.ts';
 
-/** The least time between two writes of one control. */
+/** Minimum time between two writes of one control. */
 export const writeIntervalMs = 50;
 
 interface Writer {
@@ -14,7 +14,7 @@ interface Writer {
 interface WriterOptions {
   /** Carries out one write. */
   readonly send: (value: Value) => Promise<void>;
-  /** Everything has got there, or the last write has failed. */
+  /** Everything has arrived, or the last write has failed. */
   readonly settled: (error: unknown) => void;
 }
 

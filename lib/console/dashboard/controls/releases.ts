@@ -1,82 +1,82 @@
-// Buttons that are true while they are held. Whoever presses one owes from then on that it goes off: false is written again and again
-// until the hub has acknowledged it, whatever kept it from getting there, and also when the button is shown no more.
+// Buttons that are true while they are held. Each press creates a pending release: false is written repeatedly until the hub has
+// acknowledged it, whatever delays it, and even when the button is no longer shown.
 
-/** A release that has failed is tried again after this pause, or as soon as the link is back. */
+/** A failed release is retried after this pause, or as soon as the link is back. */
 export const releasePauseMs = 1000;
 
 export interface Releases {
-  /** Somebody presses: writes true. Errors: those of the write. */
+  /** Writes true. Errors: those of the write. */
   press(address: string): Promise<void>;
-  /** Somebody lets go: writes false. */
+  /** Writes false until it is acknowledged. */
   release(address: string): void;
-  /** Tries everything at once that is owed and not held: the link is back. */
+  /** Retries all pending releases that are not held, at once: the link is back. */
   retry(): void;
-  /** What is owed, held or not. */
-  readonly owed: readonly string[];
+  /** The addresses with a pending release, held or not. */
+  readonly pending: readonly string[];
 }
 
 interface ReleasesOptions {
   /** Carries out one write. */
   readonly send: (address: string, isOn: boolean) => Promise<void>;
-  /** What is owed is another list by now. */
-  readonly changed: (owed: readonly string[]) => void;
-  /** Hears why a button is not known to be off yet; undefined: it is off, or held anew. */
+  /** The list of pending releases has changed. */
+  readonly changed: (pending: readonly string[]) => void;
+  /** Reports why a button may still be on; undefined: it is off, or held again. */
   readonly settled: (address: string, error: unknown) => void;
 }
 
-interface Debt {
+interface PendingRelease {
   isHeld: boolean;
-  /** Counts writes: the answer to an earlier one than the last says nothing any more. */
+  /** Counts writes: only the answer to the last one counts. */
   writes: number;
   pause: ReturnType<typeof setTimeout> | undefined;
 }
 
-/** `owed` is what was owed before, such as by the page that this one has replaced. */
-export function createReleases(owed: readonly string[], { send, changed, settled }: ReleasesOptions): Releases {
-  /** Bounded by the buttons that somebody has pressed: an entry goes once the hub has acknowledged its release. */
-  const debts = new Map<string, Debt>(
-    owed.map((address) => [address, { isHeld: false, writes: 0, pause: undefined }] as const),
+/** `former` are pending releases of an earlier page in this tab. */
+export function createReleases(former: readonly string[], { send, changed, settled }: ReleasesOptions): Releases {
+  /** Bounded by the pressed buttons: an entry goes once the hub has acknowledged its release. */
+  const pending = new Map<string, PendingRelease>(
+    former.map((address) => [address, { isHeld: false, writes: 0, pause: undefined }] as const),
   );
-  const notify = () => changed([...debts.keys()]);
+  const notify = () => changed([...pending.keys()]);
 
-  const pay = async (address: string, debt: Debt) => {
-    clearTimeout(debt.pause);
-    const own = ++debt.writes;
+  const deliver = async (address: string, entry: PendingRelease) => {
+    clearTimeout(entry.pause);
+    const own = ++entry.writes;
     try {
       await send(address, false);
-      if (own !== debt.writes) return;
-      debts.delete(address);
+      if (own !== entry.writes) return;
+      pending.delete(address);
       settled(address, undefined);
       notify();
     } catch (error) {
-      if (own !== debt.writes) return;
+      if (own !== entry.writes) return;
       settled(address, error);
-      debt.pause = setTimeout(() => void pay(address, debt), releasePauseMs);
+      entry.pause = setTimeout(() => void deliver(address, entry), releasePauseMs);
     }
   };
 
   return {
     press(address) {
-      const debt = debts.get(address) ?? { isHeld: true, writes: 0, pause: undefined };
-      clearTimeout(debt.pause);
-      debt.isHeld = true;
-      debt.writes++;
-      debts.set(address, debt);
+      const entry = pending.get(address) ?? { isHeld: true, writes: 0, pause: undefined };
+      clearTimeout(entry.pause);
+      entry.isHeld = true;
+      entry.writes++;
+      pending.set(address, entry);
       settled(address, undefined);
-      notify(); // before it is written: a page that ends meanwhile has owed it
+      notify(); // before the write: the page may end meanwhile
       return send(address, true);
     },
     release(address) {
-      const debt = debts.get(address);
-      if (debt === undefined) return;
-      debt.isHeld = false;
-      void pay(address, debt);
+      const entry = pending.get(address);
+      if (entry === undefined) return;
+      entry.isHeld = false;
+      void deliver(address, entry);
     },
     retry() {
-      for (const [address, debt] of debts) if (!debt.isHeld) void pay(address, debt);
+      for (const [address, entry] of pending) if (!entry.isHeld) void deliver(address, entry);
     },
-    get owed() {
-      return [...debts.keys()];
+    get pending() {
+      return [...pending.keys()];
     },
   };
 }

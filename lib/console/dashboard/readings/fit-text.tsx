@@ -1,4 +1,4 @@
-// A text that fills its place, so that people read it across a room.
+// A text that fills its space, to be readable across a room.
 
 import { createMemo, createSignal, onMount, Show } from 'solid-js';
 import { Dynamic } from 'solid-js/web';
@@ -6,7 +6,7 @@ import type { Tone } from '../../../dashboard/format.ts';
 import { useSize } from '../../page/media.ts';
 import { type Fitted, fitInto } from './fit.ts';
 
-/** Nobody can read smaller letters: of a text that needs them there is the beginning, and the pointer shows all of it. */
+/** The smallest readable font size. A text that needs a smaller one is cut; its tooltip shows all of it. */
 const leastSize = 11;
 const unitSize = 0.55;
 const measuredAt = 100;
@@ -16,9 +16,9 @@ interface FitTextProps {
   readonly text: string;
   readonly unit?: string;
   readonly tone?: Tone | undefined;
-  /** Whether it changes with a value: screen readers tell that. */
+  /** Whether it changes with a value: screen readers announce that. */
   readonly isLive?: boolean;
-  /** Texts that it has room for, whichever it shows now: letters that change their size with a value disturb. */
+  /** All texts that it must fit. Otherwise the font size would change with the value, which is distracting. */
   readonly sizedFor?: readonly string[];
 }
 
@@ -31,7 +31,7 @@ export function FitText(props: FitTextProps) {
     pen.font = `600 ${measuredAt}px ${family()}`;
     return pen.measureText(text).width / measuredAt;
   };
-  /** A unit stands behind its number, or below it where the letters get larger so. */
+  /** Places the unit after the number, or below it if that allows a larger font. */
   const fitWithUnit = (text: string): Fitted & { isBelow: boolean } => {
     const { width, height } = place();
     const unitWidth = props.unit ? unitSize * widthOf(` ${props.unit}`) : 0;

@@ -1,8 +1,8 @@
-// How large a text may be to fill its place, and where its lines end. A line ends between words, never within one.
+// The font size at which a text fills its space, and its line breaks, which are only between words.
 
 export interface Fitted {
   readonly lines: readonly string[];
-  /** In pixels. At the least size that people can read it may still not fit. */
+  /** In pixels. Even at the smallest readable size the text may not fit. */
   readonly size: number;
 }
 
@@ -11,15 +11,15 @@ export interface Place {
   readonly height: number;
 }
 
-/** The height of a line in letters, and the share of the height of its place that one line may take. */
+/** The height of a line relative to the font size, and the share of the height that one line may take. */
 const lineHeight = 1.15;
 const mostOfHeight = 0.8;
-/** The share of the width that letters may take: the rest is for the sides, and for measuring not being exact. */
+/** The share of the width for text: the rest is margin and tolerance for inexact measuring. */
 const share = 0.94;
-/** The browser wraps longer texts. */
+/** Longer texts are wrapped by the browser. */
 const maxWords = 16;
 
-/** Fits a text into a place; `widthOf` measures a text at a size of one pixel. */
+/** Fits a text into a space; `widthOf` measures a text at a font size of one pixel. */
 export function fitInto(text: string, { width, height }: Place, widthOf: (text: string) => number): Fitted {
   const words = text.split(/\s+/).filter(Boolean);
   if (words.length > maxWords) {
@@ -40,7 +40,7 @@ export function fitInto(text: string, { width, height }: Place, widthOf: (text: 
   return best;
 }
 
-/** The widths at which lines begin to end elsewhere: those of all runs of words, the widest first. */
+/** Returns the widths at which line breaks change: those of all runs of words, the widest first. */
 function limitsOf(words: readonly string[], widthOf: (text: string) => number): number[] {
   const runs = words.flatMap((_, from) =>
     words.slice(from).map((_, more) => words.slice(from, from + more + 1).join(' ')),

@@ -1,5 +1,5 @@
-// A plot of up to four parameters that moves with the clock. It shows what a store knows of the time before it was opened, and then
-// takes samples, but none while a value is unknown or stale, or the page is not seen.
+// A plot of up to four parameters that moves with the clock. It starts with the history of the store, and then takes samples, except
+// while a value is unknown or stale, or the page is hidden.
 
 import { createEffect, For, on, onCleanup, onMount, Show } from 'solid-js';
 import uPlot from 'uplot';
@@ -9,10 +9,10 @@ import { isStale } from '../../hub/page-hub.ts';
 import { useInterval } from '../../page/page-timers.ts';
 import { colourOf, isDark } from '../../page/theme.ts';
 import { showValue } from '../showing.ts';
-import { Amount, Trouble, type WidgetProps } from '../widget.tsx';
+import { Amount, WidgetFault, type WidgetProps } from '../widget.tsx';
 import { askPast, createSamples } from './samples.ts';
 
-/** How many samples a plot holds and draws: of a minute ten a second. */
+/** How many samples a plot holds and draws: ten a second for a minute. */
 const samples = 600;
 const leastIntervalMs = 100;
 const leastAxisPx = 44;
@@ -30,7 +30,7 @@ export default function Plot(props: WidgetProps<'plot'>) {
   let plot: uPlot | undefined;
 
   const sample = () => {
-    if (document.hidden) return; // values stand still then
+    if (document.hidden) return; // values do not update then
     const now = Date.now() / 1000;
     take(
       now,
@@ -79,13 +79,15 @@ export default function Plot(props: WidgetProps<'plot'>) {
       </div>
       <div class="drawing" ref={box} aria-hidden="true" />
       <For each={parameters}>
-        {(parameter, index) => <Trouble address={addresses[index()]!} parameter={parameter} values={props.values} />}
+        {(parameter, index) => (
+          <WidgetFault address={addresses[index()]!} parameter={parameter} values={props.values} />
+        )}
       </For>
     </>
   );
 }
 
-/** Draws in the colours that the element has now. */
+/** Returns options with the current colours of the element. */
 function optionsOf(box: HTMLElement, { addresses, min, max, digits }: WidgetOf<'plot'>): uPlot.Options {
   const grid = { stroke: colourOf(box, '--line'), width: 1 };
   const axis = { stroke: colourOf(box, '--muted'), grid, ticks: grid, font: '11px system-ui' };
@@ -113,13 +115,13 @@ function optionsOf(box: HTMLElement, { addresses, min, max, digits }: WidgetOf<'
   };
 }
 
-/** An axis is as wide as its longest number. */
+/** Returns the width of an axis: that of its longest number. */
 function widthOf(_: uPlot, numbers: readonly string[] | null): number {
   const letters = Math.max(0, ...(numbers ?? []).map(({ length }) => length));
   return Math.max(leastAxisPx, besideNumbersPx + letters * letterPx);
 }
 
-/** The range that the widget says, or else the one that fits. A value that does not move gets some room above and below. */
+/** Returns the range of the widget, or one that fits the values. A constant value gets some space above and below. */
 function rangeOf(low: number | null, high: number | null, min?: number, max?: number): [number, number] {
   const from = min ?? low ?? 0;
   const to = max ?? high ?? from + 1;

@@ -1,9 +1,9 @@
-// Widgets that show: a label, a value, a lamp, a meter.
+// The read-only widgets: label, value, lamp, meter.
 
 import { beginningOf } from '../../page/units.ts';
 import { createLit } from '../lit.ts';
 import { shareOf, showValue, toneAt } from '../showing.ts';
-import { Amount, Trouble, type WidgetProps } from '../widget.tsx';
+import { Amount, WidgetFault, type WidgetProps } from '../widget.tsx';
 import { FitText } from './fit-text.tsx';
 
 export function Label(props: WidgetProps<'label'>) {
@@ -20,7 +20,7 @@ export function Reading(props: WidgetProps<'value'>) {
   };
   const others = Object.values(texts);
   let widest = '';
-  /** The texts to leave room for. Of numbers it is the longest so far, whatever its digits. */
+  /** The texts that must fit; for numbers, the longest one so far. */
   const sizedFor = () => {
     if (typeof parameter.value() !== 'number') return [text(), ...others];
     const zeros = text().replace(/\d/g, '0');
@@ -39,7 +39,7 @@ export function Reading(props: WidgetProps<'value'>) {
         sizedFor={sizedFor()}
         isLive
       />
-      <Trouble address={address} parameter={parameter} values={props.values} />
+      <WidgetFault address={address} parameter={parameter} values={props.values} />
     </>
   );
 }
@@ -56,7 +56,7 @@ export function Lamp(props: WidgetProps<'lamp'>) {
     <div class="light" classList={{ lit: lit(), blink: blink && lit() }} data-tone={tone} data-state={state()}>
       <FitText text={label ?? address} />
       <span class="word">{state()}</span>
-      <Trouble address={address} parameter={parameter} values={props.values} />
+      <WidgetFault address={address} parameter={parameter} values={props.values} />
     </div>
   );
 }
@@ -77,7 +77,7 @@ export function Meter(props: WidgetProps<'meter'>) {
         />
       </div>
       <Amount value={parameter.value()} digits={digits} unit={unit} />
-      <Trouble address={address} parameter={parameter} values={props.values} />
+      <WidgetFault address={address} parameter={parameter} values={props.values} />
     </>
   );
 }

@@ -1,12 +1,12 @@
-// The samples that a plot of a dashboard holds. Where none were taken for a while, because the machine slept or nobody saw the page,
-// the line has a gap.
+// The samples of a plot on a dashboard. If none were taken for a while, because the machine slept or the page was hidden, the line has
+// a gap.
 
 import { pathOf } from '../../../wire/http/parameter-path.ts';
 import type { History } from '../../../wire/http/past-shapes.ts';
 import { curveOf, heldAt, isMarks, shift } from '../../history/plot/curve.ts';
 import { getJson } from '../../hub/page-request.ts';
 
-/** A page that is only busy leaves no gap. */
+/** Shorter pauses, such as those of a busy page, leave no gap. */
 const leastGapSeconds = 2;
 
 interface Samples {
@@ -14,13 +14,13 @@ interface Samples {
   readonly times: number[];
   /** One row for each parameter; null: unknown. */
   readonly rows: (number | null)[][];
-  /** Takes one value for each row; the oldest ones go. */
+  /** Adds one value to each row; the oldest ones are dropped. */
   take(time: number, values: readonly (number | null)[]): void;
-  /** Puts what is earlier than the samples before them. */
+  /** Prepends values that are older than all samples. */
   putBefore(past: Past): void;
 }
 
-/** Holds at most `most` samples of so many rows, one after each interval. */
+/** Holds at most `most` samples per row, one for each interval. */
 export function createSamples(rowCount: number, most: number, intervalSeconds: number): Samples {
   const times: number[] = [];
   const rows: (number | null)[][] = Array.from({ length: rowCount }, () => []);
@@ -48,23 +48,23 @@ export function createSamples(rowCount: number, most: number, intervalSeconds: n
   };
 }
 
-// What a plot of a dashboard shows of the time before it was opened, as samples at the times at which it would have taken them.
+// The history before the plot was opened, as samples at the times at which it would have taken them.
 
 interface Past {
-  /** Seconds since 1970, of the clock of the page. */
+  /** Seconds since 1970 by the clock of the page. */
   readonly times: number[];
   /** One row for each address; null: unknown. */
   readonly rows: (number | null)[][];
 }
 
-/** Asks for the last so many seconds of some parameters. Nothing is known of one whose history cannot be had. */
+/** Requests the last seconds of some parameters. A history that is not available counts as unknown. */
 export async function askPast(addresses: readonly string[], seconds: number, samples: number): Promise<Past> {
   const askedAt = Date.now();
   const histories = await Promise.all(addresses.map((address) => ask(address, seconds, samples)));
   return pastOf(histories, seconds, samples, (askedAt + Date.now()) / 2);
 }
 
-/** The samples up to `now`, the time of the page at which the hub answered. */
+/** Returns the samples up to `now`, the time of the page at which the hub answered. */
 export function pastOf(
   histories: readonly (History | undefined)[],
   seconds: number,

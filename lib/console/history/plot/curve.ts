@@ -1,4 +1,4 @@
-// What a plot draws of a history, and of what the page has seen since. Each point holds until the next one.
+// The curve of a history and of the values that the page has received since. Each point holds until the next one.
 
 import type { History, HistoryGap } from '../../../wire/http/past-shapes.ts';
 
@@ -6,12 +6,12 @@ import type { History, HistoryGap } from '../../../wire/http/past-shapes.ts';
 export interface Curve {
   readonly times: readonly number[];
   readonly values: readonly (number | null)[];
-  /** Of buckets: their least and largest values. Elsewhere the value. */
+  /** The minimum and maximum of a bucket; elsewhere the value. */
   readonly low: readonly (number | null)[];
   readonly high: readonly (number | null)[];
 }
 
-/** What the page itself has seen: the time of each value, and the value; null: unknown, or stale. */
+/** Values that the page itself has received, with their times; null: unknown, or stale. */
 export interface Seen {
   readonly times: readonly number[];
   readonly values: readonly (number | null)[];
@@ -19,12 +19,12 @@ export interface Seen {
 
 export const nothing: Curve = { times: [], values: [], low: [], high: [] };
 
-/** What happened: fires, or texts that were set. Each is a mark of its own, as high as its count. */
+/** Whether a history is drawn as marks: fires, or texts. Each mark is as high as its count. */
 export function isMarks({ kind }: History): boolean {
   return kind === 'fires' || kind === 'texts';
 }
 
-/** Makes the curve of a history: the gaps in it are unknown, and its last value holds to its end. */
+/** Returns the curve of a history: its gaps are unknown, and its last value holds to its end. */
 export function curveOf(history: History): Curve {
   if (isMarks(history)) return marksOf(history);
   const middle = history.mean ?? (history.values ?? []).map(numberOf);
@@ -37,10 +37,10 @@ export function curveOf(history: History): Curve {
 }
 
 /**
- * Puts what the page has seen after the last change of the history. Up to where the page began to look, that one holds; so it does
- * while the page was without news, once the history reaches beyond that.
+ * Appends the values of the page after the last change of the history. That change holds until the first value of the page, and also
+ * while the page had no news, once the history reaches beyond that.
  */
-export function goOn(past: Curve, { times, values }: Seen): Curve {
+export function continueWith(past: Curve, { times, values }: Seen): Curve {
   if (times.length === 0) return past;
   const end = past.times.at(-1) ?? Number.NEGATIVE_INFINITY;
   const lastChange = past.times.at(-2) ?? Number.NEGATIVE_INFINITY; // after it comes the end of the history
@@ -51,7 +51,7 @@ export function goOn(past: Curve, { times, values }: Seen): Curve {
   return toCurve(withHeld([...kept, ...news.filter(([time], index) => time > lastChange && !isReported(index))]));
 }
 
-/** Draws several curves over the same times: one column of times, then three of each curve: value, low, high. */
+/** Aligns several curves to the same times: one column of times, then three for each curve: value, low, high. */
 export function columnsOf(curves: readonly Curve[]): (number | null)[][] {
   const times = [...new Set(curves.flatMap((curve) => curve.times))].sort((one, other) => one - other);
   return [times, ...curves.flatMap((curve) => heldAt(curve, times))];
@@ -61,7 +61,7 @@ export function shift(curve: Curve, ms: number): Curve {
   return { ...curve, times: curve.times.map((time) => time + ms) };
 }
 
-/** What held at each of the times: value, low, high. Before the first point and after the last one it is unknown. */
+/** Returns value, low and high at each of the times: unknown before the first point and after the last one. */
 export function heldAt(curve: Curve, times: readonly number[]): (number | null)[][] {
   const rows: (number | null)[][] = [[], [], []];
   let index = -1;
@@ -97,7 +97,7 @@ function withGaps(points: readonly Point[], gaps: readonly HistoryGap[]): Point[
   return all.sort(([one], [other]) => one - other);
 }
 
-/** The plot draws a value up to the next one, but not up to an unknown one: so it is told once more, just before. */
+/** The plot draws a value up to the next one, but not up to an unknown one: so this repeats it just before that. */
 function withHeld(points: readonly Point[]): Point[] {
   const held: Point[] = [];
   for (const point of points) {
@@ -116,7 +116,7 @@ function withEnd(points: readonly Point[], to: number): Point[] {
   return held;
 }
 
-/** One mark for each fire or text, or for each bucket in which there was something. */
+/** Returns one mark for each fire or text, or for each bucket that is not empty. */
 function marksOf({ times, counts, values, from }: History): Curve {
   const points = times.flatMap((time, index): Point[] => {
     const count = counts?.[index] ?? (time < from || values?.[index] === null ? 0 : 1);

@@ -1,4 +1,4 @@
-// How a plot of a history looks: steps with a band from the least to the largest value, or marks; gaps are shaded.
+// The look of a history plot: steps with a band from minimum to maximum, or marks; gaps are shaded.
 
 import uPlot from 'uplot';
 import { colourOf } from '../../page/theme.ts';
@@ -8,21 +8,21 @@ import type { TimeRange } from '../time/timeframe.ts';
 
 const mostLetters = 7;
 
-/** What is drawn: numbers, booleans, or marks where something happened. */
+/** What is drawn: numbers, booleans, or marks for events. */
 export type Shape = 'numbers' | 'booleans' | 'marks';
 
 export interface PlotLook {
   readonly shape: Shape;
   readonly height: number;
-  /** Whether a second curve stands beside the first. */
+  /** Whether there is a second curve. */
   readonly isCompared: boolean;
-  /** When nothing was recorded. */
+  /** The times without a record. */
   gaps(): readonly TimeRange[];
-  /** Hears which time the pointer is at; undefined: it left. */
+  /** Receives the time at the pointer; undefined: it left. */
   point(time: number | undefined): void;
 }
 
-/** Draws in the colours that the element has now. */
+/** Returns options with the current colours of the element. */
 export function optionsOf(box: HTMLElement, look: PlotLook): uPlot.Options {
   const colour = (name: string) => colourOf(box, name);
   const grid = { stroke: colour('--line'), width: 1 };
@@ -33,7 +33,7 @@ export function optionsOf(box: HTMLElement, look: PlotLook): uPlot.Options {
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
     scales: { x: { time: true }, y: { range: rangeOf(look.shape) } },
-    padding: [10, 20, 0, 0], // the last time on the axis is as wide again
+    padding: [10, 20, 0, 0], // room for the last label of the axis
     axes: [
       { ...axis, size: 28, values: timesOf, space: 64 },
       { ...axis, size: 56, ...labelsOf(look.shape) },
@@ -71,7 +71,7 @@ function labelsOf(shape: Shape): Partial<uPlot.Axis> {
   return shape === 'marks' ? { values, incrs: [1, 2, 5, 10, 20, 50, 100, 1000, 10_000] } : { values };
 }
 
-/** A number that has room beside the plot, which is as wide as the strip below begins. */
+/** Formats a number to fit beside the plot, whose left edge is aligned with the strip below. */
 function axisNumber(number: number): string {
   const text = formatValue(number);
   return text.length > mostLetters ? number.toExponential(1).replace('.0e', 'e') : text;
@@ -82,7 +82,7 @@ function timesOf(plot: uPlot, splits: number[], _axis: number, _space: number, i
   return splits.map((split) => axisText(split * 1000, (max! - min!) * 1000, increment * 1000));
 }
 
-/** Leaves a little room above and below, also for a value that does not move. */
+/** Leaves some space above and below, also for a constant value. */
 function rangeOf(shape: Shape): uPlot.Scale.Range {
   if (shape === 'booleans') return [-0.1, 1.1];
   return (_, low, high) => {

@@ -1,12 +1,12 @@
-// How often something changed, counted by round times of the day: people see when something happened, and go there with one click.
+// The number of changes by round times of the day: users see when something happened, and go there with one click.
 
 import type { History } from '../../../wire/http/past-shapes.ts';
 import { dayMs, hourMs, minuteMs, type TimeRange } from '../time/timeframe.ts';
 
 export interface Slot extends TimeRange {
-  /** How often it changed, or fired. */
+  /** The number of changes or fires. */
   readonly count: number;
-  /** Its place within its day, or among all where each is a day or more: labels stand at round places. */
+  /** Its index within its day, or among all slots of a day or more: labels are at round indexes. */
   readonly place: number;
 }
 
@@ -17,7 +17,7 @@ const stepsMs = [
   ...[1, 7, 30, 365].map((days) => days * dayMs),
 ];
 
-/** Divides a range at round times, where the page is read, into at most so many parts, and counts the changes of each. */
+/** Divides a range at round local times into at most `most` parts, and counts the changes of each. */
 export function slotsOf(range: TimeRange, history: History | undefined, most: number): Slot[] {
   const spanMs = range.to - range.from;
   const stepMs = stepsMs.find((step) => spanMs / step <= Math.max(1, most - 1)) ?? stepsMs.at(-1)!;
@@ -37,7 +37,7 @@ export function slotsOf(range: TimeRange, history: History | undefined, most: nu
   });
 }
 
-/** The first of raw values is what held before: it is no change, and neither is what became unknown. */
+/** The first raw value already held before: it is not a change, and neither is a transition to unknown. */
 function countOf({ counts, kind, values, times, from }: History, index: number): number {
   if (counts) return counts[index]!;
   return kind === 'fires' || (times[index]! >= from && values?.[index] !== null) ? 1 : 0;
@@ -49,7 +49,7 @@ function floorOf(time: number, stepMs: number): number {
   return Math.floor((time - offsetMs) / stepMs) * stepMs + offsetMs;
 }
 
-/** Days that begin or end summer time are shorter or longer. */
+/** Days on which daylight saving time starts or ends are shorter or longer. */
 function nextOf(time: number, stepMs: number): number {
   if (stepMs < dayMs) return time + stepMs;
   const date = new Date(time);

@@ -1,4 +1,4 @@
-// The plot of one parameter over time. It moves with the clock, or people move it: by mouse, wheel, fingers and keys.
+// The plot of one parameter over time. It moves with the clock, or by mouse, wheel, fingers and keys.
 
 import { createEffect, on, onCleanup, onMount } from 'solid-js';
 import uPlot from 'uplot';
@@ -8,15 +8,15 @@ import { useSize } from '../../page/media.ts';
 import { useInterval } from '../../page/page-timers.ts';
 import { isDark } from '../../page/theme.ts';
 import { hubNow, isFollowing, pan, rangeOf, type Timeframe, zoom } from '../time/timeframe.ts';
-import { type Curve, columnsOf, curveOf, goOn, isMarks, nothing, type Seen, shift } from './curve.ts';
+import { type Curve, columnsOf, continueWith, curveOf, isMarks, nothing, type Seen, shift } from './curve.ts';
 import { optionsOf, type Shape } from './plot-look.ts';
 
-/** How often it is drawn while it moves with the clock: when it has moved by half a pixel, within these. */
+/** While it moves with the clock, it is drawn for each half pixel, within these intervals. */
 const leastIntervalMs = 200;
 const mostIntervalMs = 1000;
 const keyPan = 0.1;
 const keyZoom = 1.5;
-/** The room that the labels of the values take. */
+/** The width of the value labels. */
 const labelsPx = 56;
 const marginPx = 12;
 
@@ -26,16 +26,16 @@ export interface TimePlotProps {
   readonly height: number;
   readonly frame: Timeframe;
   readonly history: History | undefined;
-  /** What to draw beside it: the history of an earlier time, and how much earlier that was. */
+  /** The history of an earlier time to compare with, and how much earlier that was. */
   readonly other: History | undefined;
   readonly earlierMs: number;
-  /** What the page has seen by itself, of the time of the hub. */
+  /** The values that the page has received, in hub time. */
   seen(): Seen;
   move(frame: Timeframe): void;
   reset(): void;
-  /** Hears how many points there is room for. */
+  /** Receives how many points fit. */
   fit(points: number): void;
-  /** Hears which time the pointer is at, and what is drawn; undefined: it left. */
+  /** Receives the time at the pointer and the drawn curves; undefined: it left. */
   point(time: number | undefined, curves: readonly Curve[]): void;
 }
 
@@ -96,7 +96,7 @@ export function TimePlot(props: TimePlotProps) {
       class="time-plot"
       style={{ height: `${props.height}px` }}
       role="application"
-      aria-label={`Plot of ${props.address}. Arrow keys move, plus and minus zoom, 0 goes back. The list of events tells the same.`}
+      aria-label={`Plot of ${props.address}. Arrow keys move, plus and minus zoom, 0 resets. The list of events has the same content.`}
       tabIndex={0}
       onDblClick={() => props.reset()}
     />
@@ -107,12 +107,12 @@ function curvesNow(props: TimePlotProps): readonly Curve[] {
   const { history, other } = props;
   const past = history ? curveOf(history) : nothing;
   if (history && isMarks(history)) return [past];
-  const present = isFollowing(props.frame) && props.shape !== 'marks' ? goOn(past, props.seen()) : past;
+  const present = isFollowing(props.frame) && props.shape !== 'marks' ? continueWith(past, props.seen()) : past;
   if (props.earlierMs === 0) return [present];
   return [present, other ? shift(curveOf(other), props.earlierMs) : nothing];
 }
 
-/** Listens to how people move the plot, for the scope that calls it. */
+/** Lets users move the plot, for the calling scope. */
 function listenToMoves(box: HTMLElement, props: TimePlotProps, widthPx: () => number): void {
   const zoomBy = (factor: number) =>
     props.move(zoom(props.frame, hubNow(), isFollowing(props.frame) ? 1 : 0.5, factor));

@@ -1,4 +1,4 @@
-// Times as people read and type them, where they are.
+// Local times, as users read and type them.
 
 import { dayMs, minuteMs } from './timeframe.ts';
 
@@ -6,7 +6,7 @@ const withSeconds = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 const withoutSeconds = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' });
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
 
-/** What stands below a line of the grid: `03:04:10`, `03:04`, and where a day begins `22 Nov`. */
+/** Returns the label of a grid line: `03:04:10`, `03:04`, or `22 Nov` where a day starts. */
 export function axisText(time: number, spanMs: number, incrementMs: number): string {
   const date = new Date(time);
   const isMidnight = date.getHours() === 0 && date.getMinutes() === 0 && date.getSeconds() === 0;
@@ -14,7 +14,7 @@ export function axisText(time: number, spanMs: number, incrementMs: number): str
   return (incrementMs < minuteMs ? withSeconds : withoutSeconds).format(date);
 }
 
-/** A time as people type it: `2026-11-22 03:04:10`. */
+/** Returns a time in the form that users type: `2026-11-22 03:04:10`. */
 export function fieldText(time: number): string {
   const { year, month, date, hours, minutes, seconds } = partsOf(time);
   return `${year}-${pad(month)}-${pad(date)} ${pad(hours)}:${pad(minutes)}:${pad(seconds)}`;
@@ -22,7 +22,7 @@ export function fieldText(time: number): string {
 
 const typed = /^(?:(\d{4})-(\d{1,2})-(\d{1,2})[ T]+)?(\d{1,2}):(\d{2})(?::(\d{2}))?$/;
 
-/** Reads what people type: a date and a time, or a time alone, which is the last one that has been. undefined: it is neither. */
+/** Reads a typed date and time, or a time alone, which means the most recent one. Returns undefined for other texts. */
 export function readField(text: string, now: number): number | undefined {
   const match = typed.exec(text.trim());
   if (!match) return undefined;
@@ -31,7 +31,7 @@ export function readField(text: string, now: number): number | undefined {
   const clock = [hours!, minutes!, seconds!] as const;
   if (match[1] !== undefined) {
     const time = new Date(year!, month! - 1, date, ...clock);
-    return time.getMonth() === month! - 1 ? time.getTime() : undefined; // no 31 April
+    return time.getMonth() === month! - 1 ? time.getTime() : undefined; // rejects 31 April
   }
   const today = partsOf(now);
   const time = new Date(today.year, today.month - 1, today.date, ...clock).getTime();
@@ -56,7 +56,7 @@ function pad(number: number): string {
 
 const date = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
 
-/** `22 Nov, 03:04`, and `22 Nov, 03:04:10` where seconds count. */
+/** Returns `22 Nov, 03:04`, or `22 Nov, 03:04:10` unless the seconds are 0. */
 export function momentText(time: number): string {
   const text = date.format(time);
   return time % minuteMs === 0 ? text : `${text}:${pad(new Date(time).getSeconds())}`;

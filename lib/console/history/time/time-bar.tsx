@@ -1,4 +1,4 @@
-// Which time to look at: so much up to now, from one time to another, and beside which earlier time.
+// Chooses the timeframe: a span up to now, or from one time to another; and an earlier time to compare with.
 import { createSignal, For, Show } from 'solid-js';
 import { useInterval } from '../../page/page-timers.ts';
 import { fieldText, readField } from './clock-text.ts';
@@ -23,7 +23,7 @@ const lasts = [
   ['30 d', 30 * dayMs],
 ] as const;
 
-/** The page alone knows so much, where nothing is kept. */
+/** How much the page itself records, without a store. */
 export const seenMs = 5 * minuteMs;
 
 const others = [
@@ -35,7 +35,7 @@ const others = [
 interface TimeBarProps {
   readonly frame: Timeframe;
   readonly earlierMs: number;
-  /** Whether there is anything from before the page was opened. */
+  /** Whether there is a history from before the page was opened. */
   readonly isKept: boolean;
   /** Whether a second curve can be drawn. */
   readonly isComparable: boolean;
@@ -106,18 +106,18 @@ function Bounds(props: Pick<TimeBarProps, 'frame' | 'isKept' | 'choose'>) {
   );
 }
 
-// A field to type an exact time. While people are in it, it stands still: the time that goes on would undo what they have selected.
+// A field for an exact time. While it has the focus, its text does not follow the clock, which would undo the selection.
 
 export function TimeField(props: {
   readonly label: string;
   /** undefined: none. */
   readonly time: number | undefined;
   readonly disabled?: boolean;
-  /** Hears a time; undefined: the field was emptied. */
+  /** Receives a time; undefined: the field was cleared. */
   take(time: number | undefined): void;
 }) {
   const [typed, setTyped] = createSignal<string>();
-  /** What it said when people came. */
+  /** The text when the field got the focus. */
   const [held, setHeld] = createSignal<string>();
   const isWrong = () => Boolean(typed()?.trim()) && readField(typed()!, hubNow()) === undefined;
   const take = () => {
@@ -136,7 +136,7 @@ export function TimeField(props: {
       aria-invalid={isWrong()}
       autocomplete="off"
       placeholder={`${props.label} 03:00`}
-      title={`${props.label}: 2026-11-22 03:04:10, or 3:04 for the last one that has been`}
+      title={`${props.label}: 2026-11-22 03:04:10, or 3:04 for the most recent one`}
       disabled={props.disabled}
       value={typed() ?? held() ?? known()}
       onInput={(event) => setTyped(event.currentTarget.value)}

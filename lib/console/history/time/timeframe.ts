@@ -1,5 +1,5 @@
-// Which time people look at: the last so much, which goes with the clock, or from one time to another. The address of the page
-// says it the way the hub does: `from=-1h`, or `from=2026-11-22T03:00:00.000Z&to=2026-11-22T04:00:00.000Z`.
+// The timeframe of a view: a span up to now, which follows the clock, or a fixed range. The URL has it in the form of the hub's API:
+// `from=-1h`, or `from=2026-11-22T03:00:00.000Z&to=2026-11-22T04:00:00.000Z`.
 import { readIsoTime } from '../../../model/time/iso-time.ts';
 
 /** Milliseconds since 1970. */
@@ -26,13 +26,13 @@ export function rangeOf(frame: Timeframe, now: number): TimeRange {
   return isFollowing(frame) ? { from: now - frame.lastMs, to: now } : frame;
 }
 
-/** Moves by so many milliseconds, later if positive. It follows the clock from where there is nothing later. */
+/** Moves by some milliseconds, later if positive. A range that reaches the present follows the clock. */
 export function pan(frame: Timeframe, now: number, ms: number): Timeframe {
   const { from, to } = rangeOf(frame, now);
   return settle({ from: from + ms, to: to + ms }, now);
 }
 
-/** Shows `factor` times as much detail; the time at `share` of the range, 0..1, stays where it is. */
+/** Zooms in by `factor`; the time at `share` of the range, 0..1, stays in place. */
 export function zoom(frame: Timeframe, now: number, share: number, factor: number): Timeframe {
   const { from, to } = rangeOf(frame, now);
   const spanMs = Math.min(mostMs, Math.max(leastMs, (to - from) / factor));
@@ -45,7 +45,7 @@ function settle({ from, to }: TimeRange, now: number): Timeframe {
   return { from: Math.round(from), to: Math.round(to) };
 }
 
-/** From ten in the evening to six in the morning, of the last night that has begun. */
+/** Returns the last night that has started, from 22:00 to 06:00. */
 export function lastNight(now: number): TimeRange {
   const evening = atHour(now, 22);
   const from = evening <= now ? evening : atHour(now, 22, -1);
@@ -56,20 +56,20 @@ export function yesterday(now: number): TimeRange {
   return { from: atHour(now, 0, -1), to: atHour(now, 0) };
 }
 
-/** The time of an hour, of the day of a time or so many days later, where the page is read. */
+/** Returns the local time of an hour on the day of `time`, or some days later. */
 function atHour(time: number, hour: number, days = 0): number {
   const date = new Date(time);
   return new Date(date.getFullYear(), date.getMonth(), date.getDate() + days, hour).getTime();
 }
 
-/** What the address of the page says of it. */
+/** Returns the URL parameters of a timeframe. */
 export function paramsOf(frame: Timeframe): { readonly from: string; readonly to: string | undefined } {
   if (!isFollowing(frame)) return { from: new Date(frame.from).toISOString(), to: new Date(frame.to).toISOString() };
   const [unit, ms] = Object.entries(unitsMs).find(([, ms]) => frame.lastMs % ms === 0) ?? ['s', 1000];
   return { from: `-${Math.max(1, Math.round(frame.lastMs / ms))}${unit}`, to: undefined };
 }
 
-/** Reads the address of the page; undefined: it says none. */
+/** Reads URL parameters; undefined if they contain no valid timeframe. */
 export function timeframeOf({
   from = '',
   to = '',
@@ -84,16 +84,16 @@ export function timeframeOf({
   return range.from < range.to && range.to - range.from <= mostMs ? range : undefined;
 }
 
-// The time of the hub, which may not be that of the machine on which the page is read.
+// The time of the hub, which may differ from the clock of the browser.
 
 let aheadMs = 0;
 
-/** The time of the hub in milliseconds since 1970, as far as its answers have told. */
+/** Returns the time of the hub in milliseconds since 1970, according to its last answer. */
 export function hubNow(): number {
   return Date.now() + aheadMs;
 }
 
-/** A time of the page as the hub would tell it. */
+/** Converts a time of the page to hub time. */
 export function toHubTime(time: number): number {
   return time + aheadMs;
 }
@@ -102,7 +102,7 @@ export function toPageTime(time: number): number {
   return time - aheadMs;
 }
 
-/** Hears that the hub told its time between two times of the page. Returns by how much that was news. */
+/** Notes the time that the hub reported between two times of the page. Returns how much the estimate changed. */
 export function setHubTime(time: number, askedAt: number, answeredAt: number): number {
   const before = aheadMs;
   aheadMs = time - (askedAt + answeredAt) / 2;

@@ -1,19 +1,19 @@
-// The text of a field. It follows the value until somebody enters the field, and then holds still: nothing disturbs what people
-// select or type in it. It follows again when they leave it as they found it.
+// The text of a field. It follows the value until the field gets the focus, and then holds still, so that nothing disturbs selecting
+// and typing. It follows again when the user leaves it unchanged.
 import { type Accessor, batch, createSignal } from 'solid-js';
 import type { Value, ValueType } from '../../../client/index.ts';
 
 export interface Draft {
-  /** The text that the field shows. */
+  /** The text in the field. */
   readonly text: Accessor<string>;
-  /** Whether somebody has typed something that is not set yet. */
+  /** Whether typed text is not set yet. */
   readonly isTyped: Accessor<boolean>;
-  /** The text at the time when somebody entered the field; undefined: it follows. */
+  /** The text when the field got the focus; undefined: it follows. */
   readonly entered: Accessor<string | undefined>;
   type(text: string): void;
   enter(): void;
   leave(): void;
-  /** Somebody has set what was typed, or given it up. The field now holds the present text. */
+  /** The typed text was set or discarded. The field now holds `text`. */
   settle(text: string): void;
 }
 
@@ -40,7 +40,7 @@ export function createDraft(followed: Accessor<string | undefined>): Draft {
       if (typed() === undefined || typed() === entered()) follow();
     },
     settle(text) {
-      // In one step: a field that shows something else in between loses what is selected in it.
+      // In one step: another text in between would lose the selection.
       batch(() => {
         follow();
         if (isInside) setEntered(text);
@@ -49,19 +49,19 @@ export function createDraft(followed: Accessor<string | undefined>): Draft {
   };
 }
 
-// What the fields of an editor get: the value to follow, a way to write, and a place to say what is wrong.
+// The properties of a field: the value to follow, and functions to write and to report an error.
 
 export interface FieldProps {
   readonly address: string;
   readonly type: ValueType;
   readonly value: Value | undefined;
-  /** Whether the last text that was typed cannot be set. */
+  /** Whether the last typed text is invalid. */
   readonly isWrong: boolean;
-  /** Writes; resolves with whether the hub carried it out. */
+  /** Writes; resolves with whether the hub has accepted it. */
   set(value: Value): Promise<boolean>;
-  /** Shows why nothing is written; empty: all is well again. */
+  /** Shows why nothing is written; an empty text clears the error. */
   refuse(sentence: string): void;
 }
 
-/** The id of the element that says what is wrong with the text in the field. */
+/** The id of the element with the error of the field. */
 export const mistakeId = 'editor-mistake';

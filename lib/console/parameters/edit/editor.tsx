@@ -1,4 +1,4 @@
-// Sets a parameter by hand. Its type decides whether by a switch, a number with steps, a text or a button.
+// Sets a parameter. Its type decides on the control: a switch, a number with steps, a text or a button.
 import { createSignal, Match, Show, Switch } from 'solid-js';
 import type { Value, ValueType } from '../../../client/index.ts';
 import { messageOf } from '../../../model/error.ts';
@@ -9,7 +9,7 @@ import { createDraft, type FieldProps, mistakeId } from './draft.ts';
 import { restoreLineBreaks, withLineFeeds } from './line-breaks.ts';
 import { createNumberDraft } from './number-draft.ts';
 
-/** A parameter that there is. */
+/** An existing parameter. */
 export interface EditorProps {
   readonly address: string;
   readonly type: ValueType;
@@ -17,7 +17,7 @@ export interface EditorProps {
   readonly value: Value | undefined;
 }
 
-/** Each parameter has an editor of its own: nothing that was typed for one is ever written to another. */
+/** Each parameter has its own editor: text typed for one is never written to another. */
 export function Editor(props: EditorProps) {
   return (
     <Show when={`${props.address} ${props.type}`} keyed>
@@ -27,7 +27,7 @@ export function Editor(props: EditorProps) {
 }
 
 function OwnEditor(props: EditorProps) {
-  const { address, type } = props; // fixed, so that a late answer still belongs to this parameter
+  const { address, type } = props; // fixed: a late answer still belongs to this parameter
   const readOnly = () => whyReadOnly(address, props.access);
   const [failure, setFailure] = createSignal('');
   const [done, setDone] = createSignal('');
@@ -83,8 +83,8 @@ function OwnEditor(props: EditorProps) {
   );
 }
 
-// A number that people type, or change by steps. What they type stays a text until they set it (Enter, or the button). It is set as
-// they meant it, or not at all. Esc takes it back.
+// A number to type, or to change by steps. Typed text stays a text until the user sets it (Enter, or the button). It is set exactly as
+// meant, or not at all. Esc discards it.
 
 function NumberField(props: FieldProps) {
   const draft = createNumberDraft(props);
@@ -97,7 +97,7 @@ function NumberField(props: FieldProps) {
         draft.set();
       }}
     >
-      <button type="button" aria-label={`Less by ${step}`} onClick={() => nudge(-step)}>
+      <button type="button" aria-label={`Decrease by ${step}`} onClick={() => nudge(-step)}>
         −
       </button>
       <input
@@ -120,7 +120,7 @@ function NumberField(props: FieldProps) {
         onBlur={draft.leave}
         onKeyDown={draft.press}
       />
-      <button type="button" aria-label={`More by ${step}`} onClick={() => nudge(step)}>
+      <button type="button" aria-label={`Increase by ${step}`} onClick={() => nudge(step)}>
         +
       </button>
       <button type="submit" class="main">
@@ -130,8 +130,8 @@ function NumberField(props: FieldProps) {
   );
 }
 
-// A text of any length and any lines. Editing loses nothing of it. Enter sets a text of one line. In a text of several lines it
-// begins a new line, as everywhere, and Ctrl+Enter sets.
+// A text of any length and any number of lines, which editing preserves. Enter sets a text of one line. In a text of several lines it
+// starts a new line, and Ctrl+Enter sets the text.
 
 const mostRows = 12;
 
@@ -141,7 +141,7 @@ function TextField(props: FieldProps) {
   const hasLines = () => shown().includes('\n');
   const write = async () => {
     const before = draft.text();
-    if (!draft.isTyped() && props.value === undefined) return props.refuse('Its text is not known: type one.');
+    if (!draft.isTyped() && props.value === undefined) return props.refuse('The text is unknown: type one.');
     const text = restoreLineBreaks(before, draft.entered() ?? before);
     if ((await props.set(text)) && draft.text() === before) draft.settle(text);
   };
@@ -186,7 +186,7 @@ function TextField(props: FieldProps) {
       <button type="submit" class="main">
         Set
       </button>
-      <small>{hasLines() ? 'Ctrl+Enter sets' : 'Enter sets, Shift+Enter begins a line'}</small>
+      <small>{hasLines() ? 'Ctrl+Enter sets' : 'Enter sets, Shift+Enter starts a new line'}</small>
     </form>
   );
 }

@@ -1,16 +1,16 @@
-// Line breaks of a text that people edit. A text area turns each of them into a line feed (HTML, "API value"). This file puts back
-// those that nobody touched.
+// Line breaks of an edited text. A text area turns each of them into a line feed (HTML, "API value"). This file restores those that
+// were not edited.
 
 const breaks = /\r\n|\r|\n/g;
 
-/** Returns the text as a text area has it. */
+/** Returns the text as a text area normalizes it. */
 export function withLineFeeds(text: string): string {
   return text.replace(breaks, '\n');
 }
 
 /**
- * Returns the edited text with line breaks as in the text that it was made from. Before and after the change each is as it was.
- * Within the change they are like the first one of that text, or `\n` when it had none.
+ * Returns the edited text with the line breaks of the original. Before and after the change they are restored. Within the change they
+ * are like the first one of the original, or `\n` if it had none.
  */
 export function restoreLineBreaks(edited: string, original: string): string {
   const shown = withLineFeeds(original);
@@ -27,12 +27,12 @@ export function restoreLineBreaks(edited: string, original: string): string {
   return [before, changed, behind].reduce(joined);
 }
 
-/** Joins two pieces. A `\r` and the `\n` of the next piece are two breaks; side by side they would be one. */
+/** Joins two pieces. A `\r` and the `\n` of the next piece are two breaks; adjacent they would be one. */
 function joined(left: string, right: string): string {
   return left.endsWith('\r') && right.startsWith('\n') ? `${left}\n${right}` : left + right;
 }
 
-/** Finds in a text the place that has this number in what is shown of it. */
+/** Converts an index of the shown text to an index of the original. */
 function placeOf(shownPlace: number, original: string): number {
   let place = shownPlace;
   for (const { index, 0: mark } of original.matchAll(breaks)) {

@@ -1,10 +1,10 @@
-// What people do to a number: they type it, change it by steps, set it, or take back what they typed.
+// Editing a number: typing, steps, setting, and discarding the typed text.
 
 import { useDelay } from '../../page/page-timers.ts';
 import { createDraft, type Draft, type FieldProps } from './draft.ts';
 import { readTypedNumber } from './typed-number.ts';
 
-/** A step adds to the one before for this long: what the hub tells meanwhile may be older than the steps. */
+/** For this long a step adds to the one before: values from the hub may be older than the steps. */
 const settleMs = 500;
 const digits = 15;
 
@@ -12,13 +12,13 @@ export interface NumberDraft extends Draft {
   readonly step: number;
   /** Sets the number in the field, if it has one. */
   set(): void;
-  /** Changes the number by a step, and sets it. */
+  /** Changes the number by a step and sets it. */
   nudge(by: number): Promise<void>;
-  /** Arrow keys change the number in the field by a step; Esc takes back what was typed. */
+  /** Arrow keys change the number in the field by a step; Esc discards the typed text. */
   press(event: KeyboardEvent): void;
 }
 
-/** Follows the value of the field's parameter, for the scope that calls it. */
+/** Follows the value of the field's parameter, for the calling scope. */
 export function createNumberDraft(props: FieldProps): NumberDraft {
   const isInteger = props.type === 'I';
   const step = isInteger ? 1 : 0.1;
@@ -28,7 +28,7 @@ export function createNumberDraft(props: FieldProps): NumberDraft {
   const forget = () => {
     stepped = undefined;
   };
-  /** Returns the number in the field. Undefined: it has none, and the field says so. */
+  /** Returns the number in the field; undefined if there is none, which the field reports. */
   const read = (): number | undefined => {
     const typed = readTypedNumber(draft.text(), isInteger);
     if ('value' in typed) return typed.value;

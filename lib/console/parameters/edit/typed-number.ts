@@ -1,18 +1,18 @@
-// Reads a number as people type it: with a point or a decimal comma, an exponent, a sign. It says what is wrong with a text that is
-// no number. Where people could mean two things it asks, and never guesses.
+// Parses a typed number: with a point or a decimal comma, an exponent, a sign. It explains what is wrong with other texts, and rejects
+// ambiguous ones instead of guessing.
 
 export type TypedNumber = { readonly value: number } | { readonly mistake: string };
 
 const plain = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const withComma = /^([+-]?\d*),(\d+)((?:e[+-]?\d+)?)$/i;
-/** Matches three digits after the only comma, with possible thousands before it: `1,000`, but not `0,125`. */
+/** Matches three digits after a single comma, which may be thousands: `1,000`, but not `0,125`. */
 const perhapsThousands = /^[+-]?[1-9]\d{0,2},\d{3}$/;
 const withSeparators = /^[+-]?\d{1,3}(?:[,.' \u00a0\u2009\u202f]\d{3})+(?:[,.]\d+)?$/;
 const shownLength = 40;
 
-/** Reads `-12.5`, `-12,5`, `.5`, `1e3`, `−3`; for an integer also `1e3` and `12.0`. */
+/** Parses `-12.5`, `-12,5`, `.5`, `1e3`, `−3`; for an integer also `1e3` and `12.0`. */
 export function readTypedNumber(typed: string, isInteger: boolean): TypedNumber {
-  const text = typed.trim().replace(/^[\u2212\u2013]/, '-'); // other keyboards have a minus sign, or a dash
+  const text = typed.trim().replace(/^[\u2212\u2013]/, '-'); // some keyboards type a minus sign or a dash
   if (text === '') return { mistake: 'Expected a number, got nothing.' };
   if (perhapsThousands.test(text))
     return {
@@ -29,7 +29,7 @@ export function readTypedNumber(typed: string, isInteger: boolean): TypedNumber 
 function check(value: number, decimal: string, isInteger: boolean): TypedNumber {
   if (!Number.isFinite(value)) return { mistake: `Expected a number up to ±1.8e308, got ${quote(decimal)}.` };
   if (value === 0 && /[1-9]/.test(decimal.replace(/e.*/i, '')))
-    return { mistake: `Expected a number from ±5e-324 on, got ${quote(decimal)}.` };
+    return { mistake: `Expected 0 or a number from ±5e-324, got ${quote(decimal)}.` };
   if (isInteger && !Number.isInteger(value)) return { mistake: `Expected a whole number, got ${quote(decimal)}.` };
   if (isInteger && !Number.isSafeInteger(value))
     return { mistake: `Expected a whole number within ±9007199254740991, got ${quote(decimal)}.` };

@@ -1,4 +1,4 @@
-// The rows of the list of parameters: those that a search finds, as a list or as a tree whose folders open.
+// The rows of the parameter list: the search results, as a list or as a tree whose folders open.
 
 import { type Accessor, createMemo, createSignal } from 'solid-js';
 import { messageOf } from '../../../model/error.ts';
@@ -8,24 +8,24 @@ import { listRows, type Row, type Rows, treeRows } from './rows.ts';
 import { search } from './search.ts';
 import { modeOf } from './search-bar.tsx';
 
-/** A search that finds no more than this opens all folders of the tree. */
+/** A search with at most this many results opens all folders of the tree. */
 const openAllBelow = 200;
 
 export interface FoundRows {
   readonly text: Accessor<string>;
   readonly isTree: Accessor<boolean>;
-  /** How many parameters were found. */
+  /** The number of found parameters. */
   readonly count: Accessor<number>;
-  /** What is wrong with the search; empty: nothing. */
+  /** The error of the search; empty if there is none. */
   readonly fault: Accessor<string>;
   readonly rows: Accessor<Rows>;
-  /** The row at a place; undefined: there is none. */
+  /** Returns the row at an index; undefined if there is none. */
   at(place: number): Row | undefined;
   /** Opens or closes a folder. */
   fold(folder: Row, isOpen: boolean): void;
 }
 
-/** Searches as the address of the page says, for the scope that calls it. */
+/** Searches by the URL, for the calling scope. */
 export function useFoundRows(catalogue: Accessor<Catalogue | undefined>): FoundRows {
   const [openFolders, setOpenFolders] = createSignal<ReadonlySet<string>>(new Set<string>());
   const text = () => route().params.search ?? '';

@@ -1,5 +1,5 @@
-// Live values of the parameters in view, and when and by whom they were changed. People who only scroll past cost the hub nothing:
-// the page asks for a row once the list has stood still for a moment, and asks who changed it once it has changed.
+// Live values of the parameters in view, with the time and writer of the last change. Scrolling past rows costs the hub nothing: the page
+// subscribes to a row once the list has stood still for a moment, and requests the writer after a change.
 import { type Accessor, batch, createEffect, createSignal, on, onCleanup } from 'solid-js';
 import type { ParameterInfo } from '../../../wire/http/parameter-shapes.ts';
 import type { LiveParameter } from '../../hub/live-cells.ts';
@@ -22,8 +22,8 @@ interface Entry extends LiveRow {
 }
 
 /**
- * Follows the addresses for the scope that calls it. The function that it returns finds the row of an address. Without a `rate`
- * people see a change after a pause at once, and values that go on changing more calmly.
+ * Follows the addresses for the calling scope. Returns a function that finds the row of an address. Without a `rate` a change after a
+ * pause appears at once, and continuous changes at a lower rate.
  */
 export function useLiveRows(
   addresses: Accessor<readonly string[]>,
@@ -79,21 +79,21 @@ function createEntry(parameter: LiveParameter): Entry {
   return { ...parameter, info, setInfo, isFresh, setFresh };
 }
 
-// Asks the hub when and by whom the parameters in view were changed.
+// Requests the time and writer of the last change of the parameters in view.
 
-/** The page asks as soon as a row has changed, but no more often than this. */
+/** The minimum interval between requests after changes. */
 const intervalMs = 3000;
-/** How many characters of addresses go into one request: the hub accepts 4 kB of header. */
+/** The maximum of characters for addresses in one request: the hub accepts 4 kB of header. */
 const maxQueryLength = 2000;
 
 interface ChangeInfo {
-  /** Other rows are in view: asks about them at once. */
+  /** Other rows are in view: requests them at once. */
   restart(): void;
-  /** Some rows have changed: asks soon. */
+  /** Some rows have changed: requests them soon. */
   askSoon(): void;
 }
 
-/** Asks about `addresses` and tells `take` each answer, for the scope that calls it. */
+/** Requests `addresses` and passes each answer to `take`, for the calling scope. */
 function createChangeInfo(addresses: () => Iterable<string>, take: (info: ParameterInfo) => void): ChangeInfo {
   let generation = 0;
   let askedMs = Number.NEGATIVE_INFINITY;
@@ -111,7 +111,7 @@ function createChangeInfo(addresses: () => Iterable<string>, take: (info: Parame
     const own = generation;
     askedMs = performance.now();
     for (const query of queriesOf(addresses())) {
-      if (own !== generation) return; // other rows are in view by now, and asked for
+      if (own !== generation) return; // other rows are in view by now
       const infos = await getJson<readonly ParameterInfo[]>(`/hub/parameters?${query}`).catch(() => []);
       infos.forEach(take);
     }
@@ -127,7 +127,7 @@ function createChangeInfo(addresses: () => Iterable<string>, take: (info: Parame
   };
 }
 
-/** Puts the addresses into queries, each of which is short enough. */
+/** Splits the addresses into queries of limited length. */
 function queriesOf(addresses: Iterable<string>): string[] {
   const queries: string[] = [];
   for (const address of addresses) {
@@ -139,20 +139,20 @@ function queriesOf(addresses: Iterable<string>): string[] {
   return queries;
 }
 
-// Marks rows whose value has just changed, and takes each mark off again after a while.
+// Marks rows whose value has just changed, and removes each mark after a while.
 
 /** How long a value stays marked after its last change. */
-const freshMs = 1500; // longer than the pause between two changes that are drawn calmly
+const freshMs = 1500; // longer than the interval of the lower rate
 
 interface FreshMarks {
   mark(addresses: Iterable<string>): void;
-  /** Forgets an address that is no longer in view. */
+  /** Drops an address that is no longer in view. */
   drop(address: string): void;
 }
 
-/** Tells `setFresh` of marks that come and go, for the scope that calls it. */
+/** Calls `setFresh` when marks appear and disappear, for the calling scope. */
 function createFreshMarks(setFresh: (address: string, isFresh: boolean) => void): FreshMarks {
-  /** Until when addresses stay marked. The next to fade comes first. Bounded by the rows in view. */
+  /** When each mark ends, the earliest first. Bounded by the rows in view. */
   const marked = new Map<string, number>();
   let fading: ReturnType<typeof setTimeout> | undefined;
   onCleanup(() => clearTimeout(fading));
@@ -172,7 +172,7 @@ function createFreshMarks(setFresh: (address: string, isFresh: boolean) => void)
     mark(addresses) {
       const until = performance.now() + freshMs;
       for (const address of addresses) {
-        marked.delete(address); // so that it is last when it is set
+        marked.delete(address); // moves it to the end
         marked.set(address, until);
         setFresh(address, true);
       }

@@ -1,17 +1,17 @@
-// How often a list of rows is drawn while its values move. At first it is drawn often, for people who follow a value with the eye.
-// Values that go on moving are drawn rarely: nobody can read them, and drawing is work for the machine, which may be the hub's.
+// The redraw rate of a list of rows. At first changes are drawn often, so the eye can follow a value. Values that keep changing are
+// drawn rarely: they are not readable anyway, and drawing costs processor time, perhaps on the machine of the hub.
 
-/** How often a second it is drawn. */
+/** Redraws per second. */
 export const livelyRate = 3;
 export const calmRate = 1;
-/** How long it moves without a pause before it is drawn calmly, and how long a pause is. */
+/** How long changes continue before the calm rate applies, and the length of a pause that ends it. */
 export const calmAfterMs = 3000;
 export const pauseMs = 2000;
 
 export interface Pace {
-  /** Hears that something moves at this time of a monotonic clock. Returns how often a second to draw the list. */
+  /** Notes a change at a time of a monotonic clock. Returns the redraws per second. */
   rateAt(nowMs: number): number;
-  /** The list shows other rows: what moves now has just begun to. */
+  /** Starts over, for other rows. */
   restart(): void;
 }
 

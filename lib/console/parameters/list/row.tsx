@@ -1,4 +1,4 @@
-// One line of the list of parameters: a folder, or a parameter with its live value and its last change.
+// One row of the parameter list: a folder, or a parameter with its live value and its last change.
 import { createEffect, createMemo, createSignal, Index, type JSX, on, onCleanup, onMount, Show } from 'solid-js';
 import type { ValueType } from '../../../client/index.ts';
 import { writerName } from '../../../model/writer.ts';
@@ -99,7 +99,7 @@ function LiveValue(props: {
         fresh: props.live?.isFresh(),
       }}
       onMouseEnter={({ currentTarget }) => {
-        currentTarget.title = text(); // the row may cut it off
+        currentTarget.title = text(); // the row may truncate it
       }}
     >
       <StaleMark since={() => props.live?.staleSince()} />
@@ -111,11 +111,11 @@ function LiveValue(props: {
   );
 }
 
-// A grid of any length. Only rows in view are in the page: rows of one height, which move as one block while it scrolls.
+// A virtual grid of any length. Only rows in view are in the DOM: rows of equal height, which move as one block.
 
-/** How many rows above and below the view are drawn too. */
+/** How many rows above and below the view are drawn, too. */
 const margin = 4;
-/** Browsers lay out no taller boxes, so nobody reaches rows beyond this. */
+/** Browsers lay out no taller boxes, so rows beyond this cannot be reached. */
 const maxHeightPx = 15_000_000;
 
 interface VirtualListProps {
@@ -124,15 +124,15 @@ interface VirtualListProps {
   readonly header: JSX.Element;
   readonly length: number;
   readonly rowHeight: number;
-  /** The place that has the focus, which is kept in view; -1: none. */
+  /** The index of the focused row, which is kept in view; -1: none. */
   readonly focused: number;
-  /** The focus moves to another place. */
+  /** Receives the new index of the focus. */
   readonly onFocus: (place: number) => void;
-  /** Hears any other key. */
+  /** Receives any other key. */
   readonly onKey: (event: KeyboardEvent) => void;
-  /** Hears which places are in view, from the first up to the one after the last, whenever they change. */
+  /** Receives the range of indexes in view, without `to`, whenever it changes. */
   readonly onRange: (from: number, to: number) => void;
-  /** Draws the row at a place. The place may change; the id of the row is `rowId(place)`. */
+  /** Draws the row at an index, which may change; the id of the row is `rowId(place)`. */
   readonly children: (place: () => number) => JSX.Element;
 }
 
@@ -196,7 +196,7 @@ export function VirtualList(props: VirtualListProps) {
   );
 }
 
-/** Which place has the focus after a key; undefined: it is none that moves it. */
+/** Returns the index of the focus after a key; undefined if the key does not move it. */
 function placeAfterKey(key: string, place: number, length: number, page: number): number | undefined {
   const step = new Map([
     ['ArrowDown', place + 1],

@@ -1,21 +1,21 @@
-// The lines of a list or tree of parameters. Addresses are in order, so that those of a folder follow one another.
+// The rows of a list or tree of parameters. Addresses are sorted, so those of a folder are adjacent.
 
 import type { Catalogue } from '../catalogue.ts';
 
 export interface Row {
   /** The address of a parameter, or of a folder, which ends in `/`. */
   readonly address: string;
-  /** The part of it that is shown. */
+  /** The displayed part of the address. */
   readonly label: string;
   readonly depth: number;
-  /** Its place in the catalogue; -1: it is a folder. */
+  /** Its index in the catalogue; -1 for a folder. */
   readonly index: number;
-  /** How many parameters a folder has. */
+  /** The number of parameters in a folder. */
   readonly count: number;
   readonly isOpen: boolean;
 }
 
-/** Rows by their place. A row is made when it is asked for. */
+/** Rows by index, created on demand. */
 export interface Rows {
   readonly length: number;
   at(place: number): Row;
@@ -32,7 +32,7 @@ export function listRows(catalogue: Catalogue, found: Int32Array): Rows {
   };
 }
 
-/** Makes a tree of the addresses that were found. `isOpen` says which folders are open. */
+/** Builds a tree of the found addresses. `isOpen` says which folders are open. */
 export function treeRows({ addresses }: Catalogue, found: Int32Array, isOpen: (folder: string) => boolean): Rows {
   const rows: Row[] = [];
   const addressAt = (place: number) => addresses[found[place]!]!;
@@ -59,7 +59,7 @@ export function treeRows({ addresses }: Catalogue, found: Int32Array, isOpen: (f
   return { length: rows.length, at: (place) => rows[place]! };
 }
 
-/** Finds the first place from `from` on for which `isIn` is false. It goes by ever longer strides, and then by halves. */
+/** Returns the first index from `from` for which `isIn` is false, by exponential and then binary search. */
 function endOfRun(from: number, to: number, isIn: (place: number) => boolean): number {
   let last = from;
   let stride = 1;

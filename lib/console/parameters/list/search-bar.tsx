@@ -1,4 +1,4 @@
-// Where people say what they search for and how, and whether they want a list or a tree.
+// The search field and mode of the parameter list, and the choice between list and tree.
 
 import { For, Show } from 'solid-js';
 import { route, setParams } from '../../page/route.ts';
@@ -17,7 +17,7 @@ export function SearchBar(props: {
   readonly count: number;
   readonly total: number | undefined;
   readonly fault: string;
-  /** The arrow key down leads into the list. */
+  /** The arrow-down key moves into the list. */
   readonly onDown: () => void;
 }) {
   const mode = () => modeOf(route().params.mode);

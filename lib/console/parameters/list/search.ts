@@ -1,4 +1,4 @@
-// Which addresses a search finds: those with all words of a text, in any case, those that a glob matches as a whole, or those that
+// The search over addresses: those that contain all words of a text, ignoring case, those that a glob matches as a whole, or those that
 // a regular expression matches.
 
 import { createMatcher } from '../../../client/replica/replica-pattern.ts';
@@ -34,8 +34,8 @@ function matcherOf(mode: SearchMode, text: string): (address: string) => boolean
 }
 
 /**
- * A regular expression as far as the hub (RE2) and this browser read it alike. The engine of the hub would double the console; so what
- * the two do not share is an error here, and never something else. Errors: a `SyntaxError`.
+ * Compiles a regular expression that the hub (RE2) and this browser interpret alike. The engine of the hub would double the size of the
+ * console, so syntax that the two do not share is an error. Errors: a `SyntaxError`.
  */
 function readPattern(text: string): RegExp {
   const [all = '', flags = ''] = /^\(\?([ims]+)\)/.exec(text) ?? [];

@@ -1,4 +1,4 @@
-// The list of parameters with their live values, which people walk through by mouse, finger or keys.
+// The parameter list with live values, for mouse, fingers and keys.
 import { type Accessor, createEffect, createMemo, createSignal, on, Show } from 'solid-js';
 import { setParams } from '../../page/route.ts';
 import type { Catalogue } from '../catalogue.ts';
@@ -97,9 +97,9 @@ function Header() {
   );
 }
 
-// Which row of the list of parameters has the focus. It stays with an address when other rows come or go.
+// The focused row of the list. The focus stays with an address when other rows appear or disappear.
 
-/** The place of the focus, and what sets it; -1: no row has it. A new search takes it away. */
+/** Returns the index of the focus and its setter; -1: no row. A new search clears it. */
 function createFocus({ text, isTree, rows, at }: FoundRows): readonly [Accessor<number>, (place: number) => void] {
   const [focused, setFocused] = createSignal(-1);
   let focusedAddress: string | undefined;

@@ -1,4 +1,4 @@
-// What is owed of a button that was pressed: it is off when the hub has acknowledged that, and not before.
+// The pending release of a pressed button: it is off when the hub has acknowledged that, and not before.
 
 import test from 'ava';
 import { createReleases, releasePauseMs } from '../../../../lib/console/dashboard/controls/releases.ts';
@@ -6,12 +6,12 @@ import { eventually } from '../../../support/deadline.ts';
 
 const address = 'desk/talk';
 
-/** Releases, what they wrote, `true false`, what was owed, and what was told; `answers` are those to the writes, in order. */
-function recorded(answers: readonly Promise<void>[] = [], owed: readonly string[] = []) {
+/** Releases, their writes, the lists of pending ones, and the reports; `answers` are those to the writes, in order. */
+function recorded(answers: readonly Promise<void>[] = [], former: readonly string[] = []) {
   const written: boolean[] = [];
   const lists: (readonly string[])[] = [];
   const reported: unknown[] = [];
-  const releases = createReleases(owed, {
+  const releases = createReleases(former, {
     send(_, isOn) {
       written.push(isOn);
       return answers[written.length - 1] ?? Promise.resolve();
@@ -26,25 +26,25 @@ const refused = async () => {
   throw new Error('nothing is heard of it');
 };
 
-test('a press is owed until its release is acknowledged', async (t) => {
+test('a press leaves a pending release until that is acknowledged', async (t) => {
   const answer = Promise.withResolvers<void>();
   const { releases, written, lists } = recorded([Promise.resolve(), answer.promise]);
   await releases.press(address);
   t.deepEqual(lists, [[address]]);
   releases.release(address);
   t.deepEqual(written, [true, false]);
-  t.deepEqual(releases.owed, [address]);
+  t.deepEqual(releases.pending, [address]);
   answer.resolve();
-  await eventually(() => releases.owed.length === 0);
+  await eventually(() => releases.pending.length === 0);
   t.deepEqual(lists.at(-1), []);
 });
 
-test('a release that fails is told, and written again after a pause, until it is acknowledged', async (t) => {
+test('a failed release is reported, and retried after a pause, until it is acknowledged', async (t) => {
   const { releases, written, reported } = recorded([Promise.resolve(), refused(), refused()]);
   await releases.press(address);
   const startMs = performance.now();
   releases.release(address);
-  await eventually(() => releases.owed.length === 0);
+  await eventually(() => releases.pending.length === 0);
   t.deepEqual(written, [true, false, false, false]);
   t.true(performance.now() - startMs >= 2 * releasePauseMs - 5);
   t.deepEqual(
@@ -53,13 +53,13 @@ test('a release that fails is told, and written again after a pause, until it is
   );
 });
 
-test('what is owed is written at once when the link is back, also by another page, but not while it is held', async (t) => {
+test('a pending release is written at once when the link is back, also by another page, but not while the button is held', async (t) => {
   const { releases, written } = recorded([], [address, 'desk/other']);
   await releases.press('desk/other');
   releases.retry();
   t.deepEqual(written, [true, false]);
-  await eventually(() => releases.owed.length === 1);
-  t.deepEqual(releases.owed, ['desk/other']);
+  await eventually(() => releases.pending.length === 1);
+  t.deepEqual(releases.pending, ['desk/other']);
 });
 
 test('a button that is pressed again is not put off by its earlier release, whatever becomes of that', async (t) => {
@@ -73,16 +73,16 @@ test('a button that is pressed again is not put off by its earlier release, what
   first.resolve();
   const other = recorded([refused()], [address]);
   other.releases.retry();
-  await eventually(() => other.releases.owed.length === 0); // that took a pause
+  await eventually(() => other.releases.pending.length === 0); // that took a pause
   t.deepEqual(written, [true, false, true, false, true]);
-  t.deepEqual(releases.owed, [address]);
+  t.deepEqual(releases.pending, [address]);
 });
 
-test('a press that is refused is owed like any other: it may have been carried out', async (t) => {
+test('a refused press leaves a pending release like any other: it may have been carried out', async (t) => {
   const { releases, written } = recorded([refused()]);
   await t.throwsAsync(releases.press(address));
-  t.deepEqual(releases.owed, [address]);
+  t.deepEqual(releases.pending, [address]);
   releases.release(address);
-  await eventually(() => releases.owed.length === 0);
+  await eventually(() => releases.pending.length === 0);
   t.deepEqual(written, [true, false]);
 });

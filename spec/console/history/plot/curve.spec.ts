@@ -1,7 +1,14 @@
 // What a plot draws of a history, and of what the page has seen since.
 
 import test from 'ava';
-import { columnsOf, curveOf, goOn, heldAt, isMarks, shift } from '../../../../lib/console/history/plot/curve.ts';
+import {
+  columnsOf,
+  continueWith,
+  curveOf,
+  heldAt,
+  isMarks,
+  shift,
+} from '../../../../lib/console/history/plot/curve.ts';
 import type { History } from '../../../../lib/wire/http/past-shapes.ts';
 
 const history = (parts: Partial<History>): History => ({
@@ -61,7 +68,7 @@ test('within a gap nothing is known, and neither is it after one before the next
 
 test('what the page has seen goes on where the history ends, without a seam', (t) => {
   const past = raw([900, 1500], [1, 2]);
-  const early = goOn(past, { times: [1200, 1500, 2100, 2200], values: [1, 2, 3, 3] });
+  const early = continueWith(past, { times: [1200, 1500, 2100, 2200], values: [1, 2, 3, 3] });
   t.deepEqual(
     [early.times, early.values],
     [
@@ -69,7 +76,7 @@ test('what the page has seen goes on where the history ends, without a seam', (t
       [1, 2, 3, 3],
     ],
   );
-  const late = goOn(past, { times: [2100, 2200], values: [2, 4] });
+  const late = continueWith(past, { times: [2100, 2200], values: [2, 4] });
   t.deepEqual(
     [late.times, late.values],
     [
@@ -77,7 +84,7 @@ test('what the page has seen goes on where the history ends, without a seam', (t
       [1, 2, 2, 2, 4],
     ],
   );
-  const behind = goOn(past, { times: [1100, 1510, 1700, 2200], values: [1, 2, 7, 7] });
+  const behind = continueWith(past, { times: [1100, 1510, 1700, 2200], values: [1, 2, 7, 7] });
   t.deepEqual(
     [behind.times, behind.values],
     [
@@ -86,16 +93,16 @@ test('what the page has seen goes on where the history ends, without a seam', (t
     ],
     'what was not written yet when it was asked for is there',
   );
-  t.deepEqual(goOn(raw([], []), { times: [1, 2], values: [5, null] }).values, [5, null], 'without a history');
-  t.is(goOn(past, { times: [], values: [] }), past);
+  t.deepEqual(continueWith(raw([], []), { times: [1, 2], values: [5, null] }).values, [5, null], 'without a history');
+  t.is(continueWith(past, { times: [], values: [] }), past);
 });
 
 test('while the page is without news nothing is drawn, until the history tells what was', (t) => {
   const seen = { times: [1600, 2100, 2300, 2400], values: [2, null, 5, 5] };
-  const early = goOn(raw([900, 1500], [1, 2]), seen);
+  const early = continueWith(raw([900, 1500], [1, 2]), seen);
   t.deepEqual(early.times, [900, 1500, 1600, 2099, 2100, 2300, 2400]);
   t.deepEqual(early.values, [1, 2, 2, 2, null, 5, 5]);
-  const later = goOn(raw([900, 1500, 2200], [1, 2, 5], { to: 2350 }), seen);
+  const later = continueWith(raw([900, 1500, 2200], [1, 2, 5], { to: 2350 }), seen);
   t.deepEqual(
     [later.times, later.values],
     [
@@ -103,7 +110,10 @@ test('while the page is without news nothing is drawn, until the history tells w
       [1, 2, 5, 5, 5],
     ],
   );
-  const lasting = goOn(raw([900, 1500], [1, 2], { to: 2500 }), { times: [1600, 2100, 2600], values: [2, null, null] });
+  const lasting = continueWith(raw([900, 1500], [1, 2], { to: 2500 }), {
+    times: [1600, 2100, 2600],
+    values: [2, null, null],
+  });
   t.deepEqual(lasting.values, [1, 2, 2, 2, null, null], 'no news of its owner yet');
 });
 

@@ -1,5 +1,5 @@
-// What this page owes of buttons that were pressed: that they go off. It outlasts the dashboard, and a reload of the page, which the
-// browser tells by what it keeps for each tab.
+// The pending releases of this page: pressed buttons that still have to be switched off. They survive the dashboard and a reload of the
+// page in session storage.
 
 import { createSignal } from 'solid-js';
 import { messageOf } from '../../../model/error.ts';
@@ -13,7 +13,7 @@ const [reasons, setReasons] = createSignal<ReadonlyMap<string, string>>(new Map(
 
 export const releases = createReleases(recallTexts(key, 'sessionStorage'), {
   send: (address, isOn) => hub.set(address, isOn),
-  changed: (owed) => keep(key, JSON.stringify(owed), 'sessionStorage'),
+  changed: (pending) => keep(key, JSON.stringify(pending), 'sessionStorage'),
   settled(address, error) {
     const next = new Map(reasons());
     next.delete(address);
@@ -22,19 +22,19 @@ export const releases = createReleases(recallTexts(key, 'sessionStorage'), {
   },
 });
 
-/** Why a button that is not held is not known to be off; empty: it is. */
+/** Returns why a button that is not held may still be on; empty if it is off. */
 export function whyNotOff(address: string): string {
   return reasons().get(address) ?? '';
 }
 
-/** Pays what is owed whenever the link is back, and as well as a page can when it ends. Called once. */
-export function payReleases(): void {
+/** Delivers pending releases whenever the link is back, and as far as possible when the page ends. Call it once. */
+export function deliverReleases(): void {
   hub.state$.subscribe(({ name }) => name === 'resuming' && releases.retry());
-  addEventListener('pagehide', () => releases.owed.forEach(sendLastWord));
+  addEventListener('pagehide', () => releases.pending.forEach(sendAtEnd));
 }
 
-/** The socket of a page that ends may end before what it was given last has left. The browser sends this on its own. */
-function sendLastWord(parameter: string): void {
+/** The socket of an ending page may close before its last message is sent. The browser completes a `keepalive` request. */
+function sendAtEnd(parameter: string): void {
   const body = JSON.stringify({ parameter, value: false } satisfies Update);
   const headers = { 'content-type': 'application/json' };
   fetch('/update', { method: 'POST', keepalive: true, headers, body }).catch(() => {});
