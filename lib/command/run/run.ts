@@ -160,7 +160,8 @@ export function returnMemoryWhenCalm(): void {
       wasBusy = false;
     } else if (savingUntil > 0 && (isBusy || nowMs >= savingUntil)) {
       setFlagsFromString('--no-optimize-for-size'); // saving costs time under load
-      setFlagsFromString('--max-semi-space-size=0'); // the flag above set it; V8 compares it to accept cached code
+      // the flag above has changed this one, too: V8 reads it only at the start, but compares it before it accepts cached code
+      setFlagsFromString('--max-semi-space-size=0');
       if (savingUntil - nowMs < savingMs / 2) steadyAgainMs = nowMs + steadyEveryMs;
       savingUntil = 0;
     }

@@ -13,7 +13,7 @@ export interface Moves {
   zoomAt(at: Point, factor: number): void;
 }
 
-/** From this distance on a pointer drags. Below it clicks. */
+/** A pointer that moves this far drags; below that, it clicks. */
 const dragDistance = 4;
 
 /** Listens to the mouse, its wheel, and one or two fingers on an element, for the calling scope. A drag is not a click. */
