@@ -84,7 +84,7 @@ const about = z.strictObject({
   choices: record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
     .optional()
     .describe('All values by name: { off: 0, on: 1 }'),
-  description: z.string().optional().describe('A sentence about it'),
+  description: z.string().optional().describe('A sentence about the parameter'),
   class: z.enum(valueClasses).optional().describe('state, meter or event'),
 });
 

@@ -219,7 +219,7 @@ export class ConnectionCheck {
   }
 }
 
-/** Paths that settings name, as those of flow files are shown. */
+/** Returns a function that shows paths from settings in the same form as the flow file's path. */
 function shownPathIn({ file }: SourceLocation): ResolvePath {
   return (path) => (isAbsolute(path) ? path : join(dirname(file.name), path));
 }
