@@ -1,5 +1,6 @@
 // `patchbay-hub/client`, and `/hub/client.js` of every hub: the library with which dashboards and programs follow and set parameters.
 
+export type { About } from '../model/parameter.ts';
 export type { Value, ValueType } from '../model/value.ts';
 export type { Delivery } from '../wire/v1/client-messages.ts';
 export type { Hub, HubSettings, Loss } from './client-hub.ts';

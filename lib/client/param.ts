@@ -1,5 +1,6 @@
 // One parameter as a program sees it: its current state, a stream of its values, and a way to set it.
 
+import type { About } from '../model/parameter.ts';
 import type { Value } from '../model/value.ts';
 import type { Replica } from './replica/replica.ts';
 import type { ParameterView, ReplicaParameter } from './replica/replica-parameter.ts';
@@ -15,6 +16,10 @@ export interface Parameter extends Stream<Value | undefined>, ParameterView {
   readonly isStale: boolean;
   /** Hot, replays last, distinct. A subscription to it also keeps the value up to date. */
   readonly stale$: Stream<boolean>;
+  /** The pending value, as `wanted`. Hot, replays last, distinct. */
+  readonly wanted$: Stream<Value | undefined>;
+  /** The metadata, as `about`. Hot, replays last, distinct. */
+  readonly about$: Stream<About | undefined>;
   /** Like `hub.set`. */
   set(value: Value): Promise<void>;
   /** Fires a trigger. */
@@ -59,7 +64,19 @@ export function createParameter(address: string, options: ParameterOptions): Par
     get isStale() {
       return isOwnStale();
     },
-    stale$: createStream<boolean>((observer) => watchAge(options, address, isOwnStale, observer)),
+    get wanted() {
+      return replica.find(address)?.wanted;
+    },
+    get about() {
+      return replica.find(address)?.about;
+    },
+    stale$: createStream<boolean>((observer) => watch(options, address, isOwnStale, observer)),
+    wanted$: createStream<Value | undefined>((observer) =>
+      watch(options, address, () => replica.find(address)?.wanted, observer),
+    ),
+    about$: createStream<About | undefined>((observer) =>
+      watch(options, address, () => replica.find(address)?.about, observer),
+    ),
     get staleSince() {
       return replica.find(address)?.staleSince;
     },
@@ -77,21 +94,22 @@ export function watchFires(pool: Pool, address: string, observer: Observer<1>): 
   return () => leave(pool, parameter, remove);
 }
 
-/** Emits whether a parameter is stale: at first, and whenever that changes. */
-function watchAge(
+/** Emits what a parameter has beside its value, such as whether it is stale: at first, and whenever that changes. */
+function watch<T>(
   { pool, stale$ }: ParameterOptions,
   address: string,
-  isStale: () => boolean,
-  observer: Observer<boolean>,
+  read: () => T,
+  observer: Observer<T>,
 ): () => void {
   const parameter = pool.join(address);
-  let last = isStale();
-  const own = new Emitter<boolean>();
+  let last = read();
+  const own = new Emitter<T>();
   const removeOwn = own.add(observer, last);
   const look = () => {
-    if (isStale() === last) return;
-    last = !last;
-    own.next(last);
+    const now = read();
+    if (now === last) return;
+    last = now;
+    own.next(now);
   };
   parameter.ages ??= new Emitter();
   const remove = parameter.ages.add({

@@ -139,6 +139,7 @@ export class Graph extends ParameterTable {
         if (known.type !== 'T') known.accept = declaration.accept;
         this.#declaredAbout.set(known, declaration.about);
         known.about = this.#aboutOf(known);
+        if (declaration.about !== undefined) this.notifyMarked([known]);
         continue;
       }
       const node = createNode(owner, address, declaration);
@@ -161,7 +162,13 @@ export class Graph extends ParameterTable {
   describe(described: readonly { readonly glob: string; readonly about: About }[]): void {
     if (described.length === 0 && this.#described.length === 0) return;
     this.#described = described.map(({ glob, about }) => ({ pattern: globToRegExp(glob), about }));
-    for (const node of this.parameters()) node.about = this.#aboutOf(node);
+    const changed: ParameterNode[] = [];
+    for (const node of this.parameters()) {
+      const before = node.about;
+      node.about = this.#aboutOf(node);
+      if (node.about !== before) changed.push(node);
+    }
+    this.notifyMarked(changed);
   }
 
   #aboutOf(node: ParameterNode): About | undefined {
@@ -199,6 +206,7 @@ export class Graph extends ParameterTable {
     const { wanted } = node;
     if (wanted === undefined) return;
     node.wanted = undefined;
+    this.notifyMarked([node]);
     this.#settled.next({ write: wanted, error });
   }
 
@@ -459,6 +467,7 @@ export class Graph extends ParameterTable {
     if (change.origin === node.owner) {
       if (before === undefined || before.value !== change.value) return false;
       node.wanted = undefined;
+      this.notifyMarked([node]);
       this.#confirmed.push(before);
       return false;
     }
@@ -466,6 +475,7 @@ export class Graph extends ParameterTable {
     this.#delivering = change;
     node.wanted = change;
     if (before !== undefined) this.#settled.next({ write: before, error: replaced(node) });
+    this.notifyMarked([node]);
     this.#wanted.next(change);
     node.inbox.emit(change.value);
     this.#delivering = undefined;

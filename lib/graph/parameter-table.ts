@@ -13,15 +13,15 @@ export abstract class ParameterTable {
   readonly #declared = new Subject<Parameter>();
   readonly #removed = new Subject<Parameter>();
   readonly #mirrored = new Subject<void>();
-  readonly #stale = new Subject<readonly Parameter[]>();
+  readonly #marked = new Subject<readonly Parameter[]>();
   #structure = 0;
 
   /** Parameters that were added. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly declared$: Observable<Parameter> = this.#declared.asObservable();
   /** Parameters that were removed. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly removed$: Observable<Parameter> = this.#removed.asObservable();
-  /** Parameters of devices that have become stale, or are fresh again. Hot, replays nothing, synchronous, never completes, never errors. */
-  readonly stale$: Observable<readonly Parameter[]> = this.#stale.asObservable();
+  /** Emits parameters that have become stale or fresh, and those whose pending write or metadata has changed. Hot, replays nothing, synchronous, never completes, never errors. */
+  readonly marked$: Observable<readonly Parameter[]> = this.#marked.asObservable();
   /** Emits after parameters of other hubs were added or removed. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly mirrored$: Observable<void> = this.#mirrored.asObservable();
 
@@ -45,9 +45,9 @@ export abstract class ParameterTable {
     }
   }
 
-  /** Reports parameters that have become stale, or are fresh again. */
-  notifyStale(nodes: readonly ParameterNode[]): void {
-    this.#stale.next(nodes);
+  /** Reports parameters whose staleness, pending write or metadata has changed. */
+  notifyMarked(nodes: readonly ParameterNode[]): void {
+    this.#marked.next(nodes);
   }
 
   /** Adds a parameter of another hub, unless its address is taken; `owner` names the connection there. */

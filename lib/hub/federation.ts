@@ -21,7 +21,7 @@ export class Federation implements MirroringPort {
 
   constructor(graph: Graph, { isLocal, hasConnection }: Pick<MirroringPort, 'isLocal' | 'hasConnection'>) {
     this.#graph = graph;
-    graph.stale$.subscribe({ next: (parameters) => this.stale$.next(parameters), error: () => {} }); // it never fails
+    graph.marked$.subscribe({ next: (parameters) => this.stale$.next(parameters), error: () => {} }); // it never fails
     this.isLocal = isLocal;
     this.hasConnection = hasConnection;
   }

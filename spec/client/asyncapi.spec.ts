@@ -84,7 +84,7 @@ test('every message that README.md shows is in the document, and every kind of m
   t.deepEqual([...shown].sort(), all.sort());
 });
 
-test('a real hub tells every kind of message but losses and what is stale, and hears every kind', async (t) => {
+test('a real hub sends every kind of message but losses, staleness and what devices have, and takes every kind', async (t) => {
   const flow = (...parameters: string[]) => ({ connections: { api, desk: { type: 'dummy', parameters } } });
   const { hub, reload } = await startReloading(t, { 'flow.json5': flow('lamp,B,true', 'go,T') });
   const socket = new WebSocket(`ws://127.0.0.1:${hub.port}/ws`, 'patchbay.v1');
@@ -117,7 +117,7 @@ test('a real hub tells every kind of message but losses and what is stale, and h
   send({ unsub: 1 });
   await upTo('unsubscribed');
   await Promise.all([hub.stop(), upTo('goodbye')]);
-  t.deepEqual([...reported, 'losses', 'stale', 'fresh'].sort(), kinds('tell').sort());
+  t.deepEqual([...reported, 'losses', 'stale', 'fresh', 'pending', 'metadata'].sort(), kinds('tell').sort());
   t.deepEqual([...heard].sort(), kinds('hear').sort());
 });
 

@@ -1,6 +1,6 @@
 // One parameter of the replica, and its observers.
 
-import type { Access } from '../../model/parameter.ts';
+import type { About, Access } from '../../model/parameter.ts';
 import type { Value, ValueType } from '../../model/value.ts';
 import type { Emitter } from '../stream.ts';
 
@@ -19,6 +19,8 @@ export interface Follower {
   removed(address: string): void;
   /** The parameter has become stale or fresh. */
   aged(parameter: ReplicaParameter): void;
+  /** Its pending write or its metadata has changed. */
+  marked(parameter: ReplicaParameter): void;
   notify(): void;
 }
 
@@ -33,6 +35,10 @@ export interface ParameterView {
   readonly isKnown: boolean;
   /** Since when the hub that owns it has been silent, in milliseconds since 1970 of this machine's clock; undefined: it is not silent. */
   readonly staleSince: number | undefined;
+  /** The value that was written and that the device has not confirmed yet; undefined: none is pending. */
+  readonly wanted: Value | undefined;
+  /** Label, unit, range, choices and more; undefined: there is none. */
+  readonly about: About | undefined;
 }
 
 export class ReplicaParameter implements ParameterView {
@@ -42,9 +48,13 @@ export class ReplicaParameter implements ParameterView {
   value: Value | undefined;
   id: number | undefined;
   staleSince: number | undefined;
-  /** The numbers of the connections, counted from 1, in which it was last defined, reported stale, reported and complete. */
+  wanted: Value | undefined;
+  about: About | undefined;
+  /** The numbers of the connections, counted from 1, in which it was last defined, reported stale, pending, described, reported and complete. */
   definedIn = 0;
   staleIn = 0;
+  wantedIn = 0;
+  aboutIn = 0;
   reportedIn = 0;
   completeIn = 0;
   /** Whether somebody subscribes to its address. */
@@ -53,7 +63,7 @@ export class ReplicaParameter implements ParameterView {
   followers: readonly Follower[] = [];
   /** Emits each new value, undefined when there is none any more, and 1 when a trigger fires. */
   watchers: Emitter<Value | undefined> | undefined;
-  /** Emits when its staleness may have changed. */
+  /** Emits when its staleness, pending write or metadata may have changed. */
   ages: Emitter<void> | undefined;
   /** Emits 1 when a trigger fires. */
   fires: Emitter<1> | undefined;

@@ -1,6 +1,7 @@
 // This client's replica of the hub's parameters, by address and by id. A message is applied as a whole before observers are notified, so
 // that they see a consistent state.
 
+import type { About } from '../../model/parameter.ts';
 import type { Value } from '../../model/value.ts';
 import { accessOf, type Definition, type ReceivedMessage } from '../../wire/v1/hub-messages.ts';
 import type { LiveQuery } from '../subscriptions/live-query.ts';
@@ -70,7 +71,17 @@ export class Replica {
 
   /** Applies a message to the parameters, then notifies the observers. */
   apply(
-    { def = [], undef = [], set = [], fired = [], stale = [], fresh = [], ageMs = 0 }: ReceivedMessage,
+    {
+      def = [],
+      undef = [],
+      set = [],
+      fired = [],
+      stale = [],
+      fresh = [],
+      ageMs = 0,
+      wanted = [],
+      about = [],
+    }: ReceivedMessage,
     now: number,
   ): void {
     for (const definition of def) this.#define(definition);
@@ -84,6 +95,8 @@ export class Replica {
     for (const id of fired) this.#fire(this.#byId.get(id));
     for (const id of stale) this.#age(this.#byId.get(id), now - ageMs);
     for (const id of fresh) this.#age(this.#byId.get(id), undefined);
+    for (const [id, value] of wanted) this.#want(this.#byId.get(id), value ?? undefined);
+    for (const [id, one] of about) this.#describe(this.#byId.get(id), one ?? undefined);
     this.#notify();
   }
 
@@ -93,6 +106,8 @@ export class Replica {
       parameter.completeIn = this.connection;
       if (parameter.staleSince !== undefined && parameter.staleIn !== this.connection) this.#age(parameter, undefined);
       else this.#notifyAge(parameter);
+      if (parameter.wantedIn !== this.connection) this.#want(parameter, undefined);
+      if (parameter.aboutIn !== this.connection) this.#describe(parameter, undefined);
       if (!isSnapshot) continue;
       if (parameter.definedIn !== this.connection) this.#remove(parameter);
       else if (parameter.reportedIn !== this.connection) this.#change(parameter, undefined);
@@ -166,13 +181,37 @@ export class Replica {
     this.#notifyAge(parameter);
   }
 
+  #want(parameter: ReplicaParameter | undefined, wanted: Value | undefined): void {
+    if (parameter === undefined) return;
+    parameter.wantedIn = this.connection;
+    if (parameter.wanted === wanted) return;
+    parameter.wanted = wanted;
+    this.#mark(parameter);
+  }
+
+  #describe(parameter: ReplicaParameter | undefined, about: About | undefined): void {
+    if (parameter === undefined) return;
+    parameter.aboutIn = this.connection;
+    if (JSON.stringify(parameter.about) === JSON.stringify(about)) return;
+    parameter.about = about;
+    this.#mark(parameter);
+  }
+
+  #mark(parameter: ReplicaParameter): void {
+    for (const follower of parameter.followers) {
+      follower.marked(parameter);
+      this.touch(follower);
+    }
+    this.#notifyAge(parameter);
+  }
+
   #notifyAge({ ages }: ReplicaParameter): void {
     if (ages?.isObserved) this.#news.push(() => ages.next());
   }
 
   #remove(parameter: ReplicaParameter | undefined): void {
     if (parameter === undefined) return;
-    parameter.staleSince = undefined;
+    parameter.staleSince = parameter.wanted = parameter.about = undefined;
     this.#notifyAge(parameter);
     this.#byId.delete(parameter.id!);
     parameter.id = parameter.type = parameter.access = undefined;

@@ -15,6 +15,8 @@ export interface Batch {
   /** Addresses whose hub has become silent, and those whose hub is back. */
   readonly stale: readonly string[];
   readonly fresh: readonly string[];
+  /** Addresses of parameters whose `wanted` or `about` has changed. */
+  readonly marked: readonly string[];
   /** Whether everything that matches has arrived. */
   readonly isComplete: boolean;
 }
@@ -33,6 +35,7 @@ export class LiveQuery implements Follower {
   #changes: Change[] = [];
   /** Whether each address is stale now. */
   #aged = new Map<string, boolean>();
+  #marked = new Set<string>();
 
   constructor(matches: Matcher) {
     this.matches = matches;
@@ -58,6 +61,7 @@ export class LiveQuery implements Follower {
       changes,
       stale,
       fresh: [],
+      marked: defined.filter(({ wanted, about }) => (wanted ?? about) !== undefined).map(({ address }) => address),
       isComplete: this.#isComplete,
     });
   }
@@ -79,6 +83,10 @@ export class LiveQuery implements Follower {
     this.#aged.set(address, staleSince !== undefined);
   }
 
+  marked({ address }: ReplicaParameter): void {
+    this.#marked.add(address);
+  }
+
   /** Notes that everything that matches has arrived. The caller emits the batch. */
   complete(): void {
     this.#isComplete = true;
@@ -92,6 +100,7 @@ export class LiveQuery implements Follower {
       changes: this.#changes,
       stale: this.#agedTo(true),
       fresh: this.#agedTo(false),
+      marked: this.#marked.size === 0 ? none : [...this.#marked],
       isComplete: this.#isComplete,
     };
     this.isTouched = false;
@@ -99,6 +108,7 @@ export class LiveQuery implements Follower {
     if (this.#defined.size > 0) this.#defined = new Map();
     this.#changes = [];
     if (this.#aged.size > 0) this.#aged = new Map();
+    if (this.#marked.size > 0) this.#marked = new Set();
     this.#batches.next(batch);
   }
 

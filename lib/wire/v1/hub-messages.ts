@@ -1,7 +1,7 @@
 // The messages from the hub to clients of `patchbay.v1` (docs/protocol.md). The keys of a message identify its kind.
 // lib/client/asyncapi.json describes them for machines.
 
-import type { Access } from '../../model/parameter.ts';
+import type { About, Access } from '../../model/parameter.ts';
 import type { Value, ValueType } from '../../model/value.ts';
 import type { Delivery, Target } from './client-messages.ts';
 
@@ -89,6 +89,16 @@ export interface Fresh {
   readonly fresh: readonly number[];
 }
 
+/** `{"wanted":[[7,3],[9,null]]}`: the values that were written and that the device has not confirmed yet; null: none is pending any more. */
+export interface Pending {
+  readonly wanted: readonly (readonly [id: number, value: Value | null])[];
+}
+
+/** `{"about":[[7,{"label":"Mic 1","unit":"dB"}]]}`: metadata of parameters; null: there is none any more. */
+export interface Metadata {
+  readonly about: readonly (readonly [id: number, about: About | null])[];
+}
+
 /** `{"ack":5,"errors":[["desk/x","unknown parameter"]]}`: message 5 has been carried out, except for these errors. */
 export interface Acknowledgement extends Mistakes {
   readonly ack: number;
@@ -139,6 +149,8 @@ export type HubMessage =
   | Losses
   | Stale
   | Fresh
+  | Pending
+  | Metadata
   | Acknowledgement
   | Mistakes
   | Pong

@@ -3,7 +3,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { filter, map, startWith } from 'rxjs';
+import { filter, from, map, startWith } from 'rxjs';
+import { connect as connectClient, type Stream } from '../../../lib/client/index.ts';
 import type { Hub } from '../../../lib/index.ts';
 import { eventually, first } from '../../support/deadline.ts';
 import { api, type HubUnderTest, startTestHub, statusOf, writer } from '../../support/hub.ts';
@@ -16,21 +17,25 @@ interface Videohub extends Peer {
   readonly labels: string[];
 }
 
+const block = (head: string, lines: readonly string[]) => `${head}:\n${lines.join('\n')}\n\n`;
+
+/** What it says after a connect. */
+function greetingOf({ routing, labels }: Pick<Videohub, 'routing' | 'labels'>): string {
+  const numbered = (values: readonly (string | number)[]) => values.map((value, index) => `${index} ${value}`);
+  return [
+    block('PROTOCOL PREAMBLE', ['Version: 2.3']),
+    block('VIDEOHUB DEVICE', ['Device present: true', 'Model name: Blackmagic Smart Videohub 40 x 40']),
+    block('INPUT LABELS', numbered(routing.map((input) => `Camera ${input}`))),
+    block('OUTPUT LABELS', numbered(labels)),
+    block('VIDEO OUTPUT LOCKS', numbered(routing.map(() => 'U'))),
+    block('VIDEO OUTPUT ROUTING', numbered(routing)),
+    block('END PRELUDE', []),
+  ].join('');
+}
+
 async function startVideohub(t: ExecutionContext, options: Partial<PeerOptions> = {}): Promise<Videohub> {
   const routing = Array.from({ length: outputs }, (_, output) => output);
   const labels = routing.map((output) => `Monitor ${output}`);
-  const block = (head: string, lines: readonly string[]) => `${head}:\n${lines.join('\n')}\n\n`;
-  const numbered = (values: readonly (string | number)[]) => values.map((value, index) => `${index} ${value}`);
-  const greeting = () =>
-    [
-      block('PROTOCOL PREAMBLE', ['Version: 2.3']),
-      block('VIDEOHUB DEVICE', ['Device present: true', 'Model name: Blackmagic Smart Videohub 40 x 40']),
-      block('INPUT LABELS', numbered(routing.map((input) => `Camera ${input}`))),
-      block('OUTPUT LABELS', numbered(labels)),
-      block('VIDEO OUTPUT LOCKS', numbered(routing.map(() => 'U'))),
-      block('VIDEO OUTPUT ROUTING', numbered(routing)),
-      block('END PRELUDE', []),
-    ].join('');
   const set = (lines: readonly string[], take: (output: number, value: string) => boolean) =>
     lines.every((line) => {
       const [, output, value] = /^(\d+) (.*)$/.exec(line) ?? [];
@@ -54,7 +59,7 @@ async function startVideohub(t: ExecutionContext, options: Partial<PeerOptions> 
     });
     return `ACK\n\n${block('OUTPUT LABELS', lines)}`;
   };
-  const peer = await startPeer(t, { greeting, end: '\n\n', answer, ...options });
+  const peer = await startPeer(t, { greeting: () => greetingOf({ routing, labels }), end: '\n\n', answer, ...options });
   return Object.assign(peer, { routing, labels });
 }
 
@@ -66,6 +71,11 @@ function until(hub: Hub, address: string, value: unknown): Promise<unknown> {
     filter((now) => now === value),
   );
   return first(value$, `${address} = ${value}`);
+}
+
+/** Waits until a stream of the client library has emitted such a value. */
+function emits<T>(stream$: Stream<T>, isSo: (value: T) => boolean): Promise<unknown> {
+  return first(from(stream$).pipe(filter(isSo)));
 }
 
 const isRunning = (hub: Hub, id = 'router') => eventually(() => statusOf(hub, id).state === 'running');
@@ -243,6 +253,47 @@ test('a write is answered once the device has confirmed it: 200, 504 when it has
     ),
   );
   t.is((await fetch(`http://127.0.0.1:${hub.port}/hub/wire/ruoter`)).status, 404);
+});
+
+test('clients see pending writes, metadata and what is stale, also those that connect later', async (t) => {
+  let isHeld = false;
+  const peer = await startVideohub(t);
+  const holding = await startPeer(t, {
+    greeting: () => greetingOf(peer),
+    end: '\n\n',
+    answer: () => (isHeld ? undefined : 'ACK\n\n'),
+  });
+  const router = { type: 'device', tcp: `127.0.0.1:${holding.port}`, protocol: 'videohub' };
+  const flow = (label: string) => ({ connections: { api, router }, describe: { 'router/out/1': { label } } });
+  const hub = await startTestHub(t, flow('Desk'));
+  await isRunning(hub);
+  const open = async () => {
+    const client = connectClient(`http://127.0.0.1:${hub.port}`);
+    t.teardown(() => client.close());
+    const output = client.param('router/out/1');
+    output.subscribe(() => {});
+    await client.whenLive();
+    return output;
+  };
+  const early = await open();
+  t.like(early.about, { label: 'Desk', min: 0, max: 9999 });
+  t.is(early.wanted, undefined);
+  isHeld = true;
+  hub.write('router/out/1', 7, writer);
+  await emits(early.wanted$, (wanted) => wanted === 7);
+  t.is(early.value, 1);
+  const late = await open();
+  t.is(late.wanted, 7);
+  holding.send('VIDEO OUTPUT ROUTING:\n1 7\n\n');
+  await Promise.all([early, late].map(({ wanted$ }) => emits(wanted$, (wanted) => wanted === undefined)));
+  t.is(early.value, 7, 'the value comes before');
+  await writeFile(join(hub.folder, 'flow.json5'), JSON.stringify(flow('Screen')));
+  await hub.reload();
+  await emits(late.about$, (about) => about?.label === 'Screen');
+  await holding.stop();
+  await emits(late.stale$, (isStale) => isStale);
+  t.is(late.value, 7);
+  t.not(late.staleSince, undefined);
 });
 
 test('what goes over the wire is shown without secrets', async (t) => {

@@ -74,6 +74,8 @@ const kinds = [
   'lost',
   'stale',
   'fresh',
+  'wanted',
+  'about',
   'ack',
   'errors',
   'error',

@@ -18,6 +18,8 @@ const reported: {
   readonly losses: Required<hub.Losses>;
   readonly stale: Required<hub.Stale>;
   readonly fresh: Required<hub.Fresh>;
+  readonly pending: Required<hub.Pending>;
+  readonly metadata: Required<hub.Metadata>;
   readonly acknowledgement: Required<hub.Acknowledgement>;
   readonly mistakes: Required<hub.Mistakes>;
   readonly pong: Required<hub.Pong>;
@@ -41,6 +43,8 @@ const reported: {
   losses: { lost: { 9: 3 } },
   stale: { stale: [7, 9], ageMs: 3012 },
   fresh: { fresh: [7, 9] },
+  pending: { wanted: [[7, 3], [9, null]] },
+  metadata: { about: [[7, { label: 'Mic 1', unit: 'dB', min: -90, max: 10 }]] },
   acknowledgement: { ack: 5, errors: [['desk/x', 'unknown parameter']] },
   mistakes: { errors: [[7, 'read-only']] },
   pong: { pong: 1 },

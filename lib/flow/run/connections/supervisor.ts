@@ -411,7 +411,7 @@ class OwnParameters {
       for (const node of nodes)
         if (node.wanted !== undefined)
           this.#graph.settle(node as StateNode, new HubError('unavailable', `${node.address}: the device is away`));
-    this.#graph.notifyStale(nodes);
+    this.#graph.notifyMarked(nodes);
   }
 
   /** Marks the values as stale, if there is a device. */

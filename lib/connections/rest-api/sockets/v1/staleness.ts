@@ -1,13 +1,15 @@
-// Reports which parameters are stale because their hub is silent. One hub may own a hundred thousand parameters: they are checked in slices,
-// and reported with their state at that time. For a client that does not read, the hub only notes that a full report is due.
+// Reports marks of parameters: whether they are stale, writes that a device has not confirmed yet, and metadata. A hub may own a hundred
+// thousand parameters: they are checked in slices, and reported with their state at that time. For a client that does not read, the hub only
+// notes that a full report is due.
 
-import { type Parameter, staleSinceOf } from '../../../../model/parameter.ts';
+import { type About, type Parameter, staleSinceOf } from '../../../../model/parameter.ts';
 import { wallClock } from '../../../../model/time/wall-clock.ts';
+import type { Value } from '../../../../model/value.ts';
 import type { Parameters } from '../../../hub-port.ts';
 import type { Channel, FanOut, Subscriber } from '../fan-out.ts';
 import type { Client } from './client.ts';
 import { type Stopped, stepUntil } from './client-catch-up.ts';
-import { cut, defFrame, definition } from './frames.ts';
+import { cut, defFrame, definition, item } from './frames.ts';
 import type { Group } from './group.ts';
 import type { Membership } from './membership.ts';
 import { listedParameters, type Subscription } from './subscription.ts';
@@ -18,24 +20,42 @@ const lookEvery = 64;
 /** How many parameters a walk visits before it sends what it has found. */
 const stepSize = 1024;
 
-/** Parameters that have been stale since a time, in Unix milliseconds; undefined: they are fresh again. */
-interface StaleChannels {
+/** The state of a parameter beside its value. */
+interface Mark {
   readonly since: number | undefined;
-  readonly channels: readonly Channel[];
+  readonly wanted: Value | undefined;
+  readonly about: About | undefined;
+}
+
+/** Which parts of a mark are to be sent. */
+interface Parts {
+  readonly age: boolean;
+  readonly wanted: boolean;
+  readonly about: boolean;
+}
+
+const unmarked: Mark = { since: undefined, wanted: undefined, about: undefined };
+
+function markOf(parameter: Parameter): Mark {
+  return { since: staleSinceOf(parameter), wanted: parameter.wanted?.value, about: parameter.about };
+}
+
+function isMarked({ since, wanted, about }: Mark): boolean {
+  return since !== undefined || wanted !== undefined || about !== undefined;
 }
 
 export class Staleness {
   readonly #hub: Parameters;
   readonly #fanOut: FanOut;
   readonly #groups: ReadonlyMap<string, Group>;
-  /** Every parameter that has ever been stale, and whether it is stale now. */
-  readonly #known = new Map<Parameter, boolean>();
-  /** How many are stale. */
-  #stale = 0;
+  /** The marks of parameters that have ever had one, as they were last seen. */
+  readonly #known = new Map<Parameter, Mark>();
+  /** How many parameters have one. */
+  #marked = 0;
   /** The parameters to check, in order. */
   #due: Iterator<Parameter>[] = [];
   /** The walks of clients that still need a report on all of their parameters. */
-  readonly #walks = new Map<Client, StaleWalk>();
+  readonly #walks = new Map<Client, MarkWalk>();
 
   constructor(hub: Parameters, fanOut: FanOut, groups: ReadonlyMap<string, Group>) {
     this.#hub = hub;
@@ -43,22 +63,22 @@ export class Staleness {
     this.#groups = groups;
   }
 
-  /** Checks parameters soon, and reports which have become stale or fresh. */
+  /** Checks parameters soon, and reports the marks that have changed. */
   look(parameters: Iterable<Parameter>): void {
     if (this.#due.push(parameters[Symbol.iterator]()) === 1) setImmediate(this.#work);
   }
 
   /** Forgets a parameter that the hub has removed. */
   forget(parameter: Parameter): void {
-    if (this.#known.get(parameter)) this.#stale--;
+    if (isMarked(this.#known.get(parameter) ?? unmarked)) this.#marked--;
     this.#known.delete(parameter);
   }
 
-  /** Schedules a report for a client on all of its parameters. */
-  owe(client: Client, sendsFresh = this.#walks.get(client)?.sendsFresh ?? false): void {
-    if (this.#stale === 0 && !sendsFresh) return;
+  /** Schedules a report for a client on all of its parameters; `sendsAll`: also on those without marks. */
+  owe(client: Client, sendsAll = this.#walks.get(client)?.sendsAll ?? false): void {
+    if (this.#marked === 0 && !sendsAll) return;
     const find = (address: string) => this.#hub.find(address);
-    this.#walks.set(client, new StaleWalk(this.#known, client.subscriptions, sendsFresh, this.#fanOut, find));
+    this.#walks.set(client, new MarkWalk(this.#known, client.subscriptions, sendsAll, this.#fanOut, find));
   }
 
   /** Continues the report to a member until a time; returns why it stopped. */
@@ -75,46 +95,45 @@ export class Staleness {
 
   readonly #work = () => {
     const endMs = performance.now() + sliceMs;
-    const found = new Map<Subscriber, Map<number | undefined, Channel[]>>();
+    const found = new Map<Subscriber, MarkFrames>();
     let looked = 0;
     while (this.#due.length > 0 && (++looked % lookEvery !== 0 || performance.now() < endMs)) {
       const { done, value: parameter } = this.#due[0]!.next();
       if (done) this.#due.shift();
-      else if (this.#note(parameter)) this.#gather(parameter, found);
+      else this.#note(parameter, found);
     }
     for (const group of this.#groups.values()) {
-      const stale = found.get(group);
-      if (stale === undefined) continue;
-      group.flush(); // the values that made it fresh go first
-      for (const [since, channels] of stale) this.#notify(group, { since, channels });
+      const marks = found.get(group);
+      if (marks === undefined) continue;
+      group.flush(); // the values that made it fresh, or confirmed a write, go first
+      this.#notify(group, marks);
     }
     if (this.#due.length > 0) setImmediate(this.#work);
   };
 
-  /** Returns whether it has become stale or fresh. */
-  #note(parameter: Parameter): boolean {
-    const isStale = staleSinceOf(parameter) !== undefined;
-    if (isStale === (this.#known.get(parameter) ?? false)) return false;
-    if (this.#hub.find(parameter.address) !== parameter) return false;
-    this.#known.set(parameter, isStale);
-    this.#stale += isStale ? 1 : -1;
-    return true;
-  }
-
-  #gather(parameter: Parameter, found: Map<Subscriber, Map<number | undefined, Channel[]>>): void {
-    const since = staleSinceOf(parameter);
+  /** Notes the mark of a parameter; if it has changed, gathers what to send. */
+  #note(parameter: Parameter, found: Map<Subscriber, MarkFrames>): void {
+    const mark = markOf(parameter);
+    const before = this.#known.get(parameter) ?? unmarked;
+    const parts = {
+      age: (mark.since === undefined) !== (before.since === undefined),
+      wanted: mark.wanted !== before.wanted,
+      about: mark.about !== before.about,
+    };
+    if (!parts.age && !parts.wanted && !parts.about) return;
+    if (this.#hub.find(parameter.address) !== parameter) return;
+    this.#known.set(parameter, mark);
+    this.#marked += Number(isMarked(mark)) - Number(isMarked(before));
     for (const { subscriber } of this.#fanOut.observersOf(parameter)) {
-      const ofOne = found.get(subscriber) ?? new Map<number | undefined, Channel[]>();
-      found.set(subscriber, ofOne);
-      const channels = ofOne.get(since);
-      if (channels === undefined) ofOne.set(since, [this.#fanOut.channelOf(parameter)]);
-      else channels.push(this.#fanOut.channelOf(parameter));
+      const frames = found.get(subscriber) ?? new MarkFrames();
+      found.set(subscriber, frames);
+      frames.add(this.#fanOut.channelOf(parameter), mark, parts);
     }
   }
 
-  #notify(group: Group, stale: StaleChannels): void {
-    const frames = staleFrames(stale);
-    const withDefinitions = [...definitionFrames(stale), ...frames];
+  #notify(group: Group, marks: MarkFrames): void {
+    const frames = marks.frames();
+    const withDefinitions = [...marks.definitions(), ...frames];
     for (const member of group.members())
       if (member.lacksValues || !sendAll(member.client, member.isDefined ? frames : withDefinitions))
         this.owe(member.client, true); // its report follows the values
@@ -122,25 +141,25 @@ export class Staleness {
 }
 
 /**
- * Reports to one client the freshness of everything that it has subscribed to: after it has subscribed, and after changes that it did not
- * read. Continues as fast as the client reads.
+ * Reports to one client the marks of everything that it has subscribed to: after it has subscribed, and after changes that it did not read.
+ * Continues as fast as the client reads.
  */
-class StaleWalk {
-  /** false: nothing stale was reported to the client, so it needs no report of what is fresh. */
-  readonly sendsFresh: boolean;
-  readonly #known: ReadonlyMap<Parameter, boolean>;
+class MarkWalk {
+  /** false: nothing was reported to the client, so it needs no report of parameters without marks. */
+  readonly sendsAll: boolean;
+  readonly #known: ReadonlyMap<Parameter, Mark>;
   readonly #fanOut: FanOut;
   readonly #subscriptions: readonly Subscription[];
   readonly #parameters: Iterator<Parameter>;
 
   constructor(
-    known: ReadonlyMap<Parameter, boolean>,
+    known: ReadonlyMap<Parameter, Mark>,
     subscriptions: readonly Subscription[],
-    sendsFresh: boolean,
+    sendsAll: boolean,
     fanOut: FanOut,
     find: (address: string) => Parameter | undefined,
   ) {
-    this.sendsFresh = sendsFresh;
+    this.sendsAll = sendsAll;
     this.#known = known;
     this.#fanOut = fanOut;
     this.#subscriptions = subscriptions;
@@ -152,40 +171,62 @@ class StaleWalk {
     return stepUntil(endMs, member.client, () => this.#step(member));
   }
 
-  /** Visits some parameters, and sends what it finds even if there is no room; returns whether there may be more. */
+  /** Visits some parameters, and sends their marks even if there is no room; returns whether there may be more. */
   #step(member: Membership): boolean {
-    const found = new Map<number | undefined, Parameter[]>();
+    const marks = new MarkFrames();
     let looked = 0;
     for (; looked < stepSize; looked++) {
       const { done, value: parameter } = this.#parameters.next();
       if (done) break;
-      const isStale = this.#known.get(parameter);
-      if (isStale === undefined || (!isStale && !this.sendsFresh)) continue;
+      const mark = this.#known.get(parameter);
+      if (mark === undefined || (!isMarked(mark) && !this.sendsAll)) continue;
       if (!this.#subscriptions.some(({ selection }) => selection.has(parameter))) continue;
-      const since = isStale ? staleSinceOf(parameter) : undefined;
-      found.set(since, [...(found.get(since) ?? []), parameter]);
+      const { since, wanted, about } = mark;
+      const has = (part: unknown) => part !== undefined || this.sendsAll;
+      const parts = { age: has(since), wanted: has(wanted), about: has(about) };
+      marks.add(this.#fanOut.channelOf(parameter), { ...mark, since: since && staleSinceOf(parameter) }, parts);
     }
-    for (const [since, parameters] of found) {
-      const stale = { since, channels: parameters.map((parameter) => this.#fanOut.channelOf(parameter)) };
-      const frames = staleFrames(stale);
-      for (const frame of member.isDefined ? frames : [...definitionFrames(stale), ...frames])
-        member.client.send(frame);
-    }
+    if (!member.isDefined) for (const frame of marks.definitions()) member.client.send(frame);
+    for (const frame of marks.frames()) member.client.send(frame);
     return looked === stepSize;
   }
 }
 
-/** `{"stale":[7,9],"ageMs":3012}`, or `{"fresh":[7,9]}`. */
-function staleFrames({ since, channels }: StaleChannels): string[] {
-  const ids = [...cut(channels.map(({ id }) => String(id)))];
-  if (since === undefined) return ids.map((some) => `{"fresh":[${some}]}`);
-  const ageMs = Math.max(0, Math.round(wallClock.now() - since));
-  return ids.map((some) => `{"stale":[${some}],"ageMs":${ageMs}}`);
-}
+/** Frames of marks: `{"stale":[7,9],"ageMs":3012}`, `{"fresh":[7,9]}`, `{"wanted":[[7,3],[9,null]]}`, `{"about":[[7,{"unit":"dB"}]]}`. */
+class MarkFrames {
+  readonly #marked: Channel[] = [];
+  readonly #ages = new Map<number | undefined, string[]>();
+  readonly #wanted: string[] = [];
+  readonly #about: string[] = [];
 
-/** Returns definitions for clients that may lack them. A client that was sent `stale` already has them when the parameter is fresh again. */
-function definitionFrames({ since, channels }: StaleChannels): string[] {
-  return since === undefined ? [] : [...cut(channels.map(definition))].map(defFrame);
+  add(channel: Channel, mark: Mark, parts: Parts): void {
+    const { id } = channel;
+    const { since, wanted, about } = mark;
+    if (isMarked(mark)) this.#marked.push(channel);
+    if (parts.age) {
+      const ids = this.#ages.get(since);
+      if (ids === undefined) this.#ages.set(since, [String(id)]);
+      else ids.push(String(id));
+    }
+    if (parts.wanted) this.#wanted.push(wanted === undefined ? `[${id},null]` : item(id, wanted));
+    if (parts.about) this.#about.push(`[${id},${about === undefined ? 'null' : JSON.stringify(about)}]`);
+  }
+
+  /** Returns definitions for clients that may lack them. A client that was sent a mark already has them when the mark is gone. */
+  definitions(): string[] {
+    return [...cut(this.#marked.map(definition))].map(defFrame);
+  }
+
+  frames(): string[] {
+    const ages = [...this.#ages].flatMap(([since, ids]) => {
+      const ageMs = since === undefined ? 0 : Math.max(0, Math.round(wallClock.now() - since));
+      return [...cut(ids)].map((some) =>
+        since === undefined ? `{"fresh":[${some}]}` : `{"stale":[${some}],"ageMs":${ageMs}}`,
+      );
+    });
+    const wanted = [...cut(this.#wanted)].map((some) => `{"wanted":[${some}]}`);
+    return [...ages, ...wanted, ...[...cut(this.#about)].map((some) => `{"about":[${some}]}`)];
+  }
 }
 
 /** Sends frames while there is room; returns whether the client took all. */

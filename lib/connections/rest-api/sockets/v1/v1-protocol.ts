@@ -23,7 +23,7 @@ interface V1Protocol extends Protocol {
   declare(parameter: Parameter): void;
   /** Reports that the hub has removed a parameter; `channel` is the one that it had. */
   forget(parameter: Parameter, channel: Channel | undefined): void;
-  /** Reports which parameters have become stale or fresh. */
+  /** Reports parameters whose staleness, pending write or metadata has changed. */
   reportStale(parameters: Iterable<Parameter>): void;
   /** Reports that fires of other hubs were lost. */
   reportLost(fires: LostFires): void;
@@ -86,7 +86,10 @@ export function serveV1({
       const session = new V1Session(shared, client);
       return session;
     },
-    declare: (parameter) => groups.structure.declare(fanOut.channelOf(parameter)),
+    declare(parameter) {
+      groups.structure.declare(fanOut.channelOf(parameter));
+      if (parameter.about !== undefined) groups.staleness.look([parameter]);
+    },
     forget(parameter, channel) {
       groups.staleness.forget(parameter);
       if (channel !== undefined) groups.structure.forget(channel);
