@@ -36,14 +36,14 @@ const address = z
 const tone = z.enum(tones, { error: tones.join(', ') });
 
 const place = {
-  label: text().optional().describe('Label on the widget'),
+  label: text().optional().describe('Label on the widget; default: the label of the parameter'),
   at: pair('[column, row], both from 1')
     .optional()
     .describe('[column, row] of its upper left corner, from 1; default: the first free place'),
   size: pair('[columns, rows]').default([1, 1]).describe('Size in [columns, rows]'),
 };
 const formatting = {
-  unit: text(16).default('').describe('Unit after the number'),
+  unit: text(16).optional().describe('Unit after the number; default: the unit of the parameter'),
   digits: z
     .int({ error: 'integer 0..6' })
     .min(0, { error: 'integer 0..6' })
@@ -52,8 +52,8 @@ const formatting = {
     .describe('Decimals of a number; default: as many as it has, at most three'),
 };
 const range = {
-  min: number.default(0).describe('The value at the low end'),
-  max: number.default(1).describe('The value at the high end'),
+  min: number.optional().describe('The value at the low end; default: the least value of the parameter, or 0'),
+  max: number.optional().describe('The value at the high end; default: the greatest value of the parameter, or 1'),
 };
 const zones = z
   .array(z.strictObject({ from: number, tone }), { error: 'a list of { from, tone }' })
@@ -71,7 +71,9 @@ export const widgetSchemas = {
     ...formatting,
     texts: record(z.string(), text(), { error: 'an object of texts by value' })
       .default({})
-      .describe('Text shown instead of a value: { true: "ON AIR", false: "off" }'),
+      .describe(
+        'Text shown instead of a value: { true: "ON AIR", false: "off" }; default: the names of the choices of the parameter',
+      ),
     zones,
   }),
   lamp: z.strictObject({
@@ -105,7 +107,10 @@ export const widgetSchemas = {
     ...place,
     address,
     ...range,
-    step: number.positive({ error: 'a number above 0' }).optional().describe('Default: a hundredth of the range'),
+    step: number
+      .positive({ error: 'a number above 0' })
+      .optional()
+      .describe('Default: the step of the parameter, or a hundredth of the range'),
     ...formatting,
   }),
   meter: z.strictObject({ type: z.literal('meter'), ...place, address, ...range, ...formatting, zones }),

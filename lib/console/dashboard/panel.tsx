@@ -11,7 +11,7 @@ import {
   Show,
   Suspense,
 } from 'solid-js';
-import type { Dashboard, Widget } from '../../dashboard/format.ts';
+import type { Dashboard, Group, Widget } from '../../dashboard/format.ts';
 import { createLiveValues, type LiveValues } from '../hub/live-values.ts';
 import { isStale } from '../hub/page-hub.ts';
 import { linkTo, route, setParams } from '../page/route.ts';
@@ -21,6 +21,7 @@ import { StaleMark } from '../parts/state-mark.tsx';
 import { ButtonWidget } from './controls/button.tsx';
 import { FaderWidget } from './controls/fader.tsx';
 import { Label, Lamp, Meter, Reading } from './readings/readings.tsx';
+import { type DrawnWidget, drawnAs, showValue } from './showing.ts';
 
 /** Updates per second that the eye can follow. The hub merges faster changes. */
 const rate = 30;
@@ -137,6 +138,12 @@ function WidgetPlace(props: { readonly widget: Widget; readonly values: LiveValu
   const { at, size, type } = props.widget;
   const parameters = type === 'group' ? [] : addressesOf(props.widget).map((address) => props.values.of(address));
   const staleSince = () => parameters.find((parameter) => parameter.staleSince() !== undefined)?.staleSince();
+  const wanted = () => parameters.find((parameter) => parameter.wanted() !== undefined)?.wanted();
+  const drawn = createMemo(
+    () => (props.widget.type === 'group' ? props.widget : drawnAs(props.widget, parameters[0]?.about())),
+    undefined,
+    { equals: (former, next) => JSON.stringify(former) === JSON.stringify(next) },
+  );
   return (
     <div
       class={`widget ${type}`}
@@ -152,14 +159,23 @@ function WidgetPlace(props: { readonly widget: Widget; readonly values: LiveValu
       }}
     >
       <Guarded changed={() => parameters.map((one) => [one.value(), one.moves(), one.kind()])}>
-        <Suspense>{contentOf(props.widget, props.values)}</Suspense>
+        <Suspense>
+          <Show when={drawn()} keyed>
+            {(widget) => contentOf(widget, props.values)}
+          </Show>
+        </Suspense>
+        <Show when={wanted() !== undefined}>
+          <small class="wanted" title="The device has not confirmed it yet">
+            → {showValue(wanted())}
+          </small>
+        </Show>
         <StaleMark since={staleSince} />
       </Guarded>
     </div>
   );
 }
 
-function contentOf(widget: Widget, values: LiveValues): JSX.Element {
+function contentOf(widget: DrawnWidget | Group, values: LiveValues): JSX.Element {
   switch (widget.type) {
     case 'label':
       return <Label widget={widget} values={values} />;

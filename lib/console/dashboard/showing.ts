@@ -1,8 +1,44 @@
-// How a dashboard shows values: the decimals of numbers, when a lamp is lit, and the tone of a number.
+// How values look on a dashboard: what a widget takes from its parameter, the decimals of numbers, when a lamp is lit, and the tone of a number.
 
-import type { Value } from '../../client/index.ts';
-import type { Tone } from '../../dashboard/format.ts';
+import type { About, Value } from '../../client/index.ts';
+import type { SingleWidget, Tone, WidgetOf } from '../../dashboard/format.ts';
 import { fixedText, roundTo } from '../../model/digits.ts';
+
+/** A widget as it is drawn: settings that it leaves out are those of its parameter. */
+export type Drawn<Type extends SingleWidget['type']> = WidgetOf<Type> &
+  (Type extends 'fader' | 'meter' ? { readonly unit: string; readonly min: number; readonly max: number } : unknown) &
+  (Type extends 'value' | 'plot' ? { readonly unit: string } : unknown);
+export type DrawnWidget = { [Type in SingleWidget['type']]: Drawn<Type> }[SingleWidget['type']];
+
+/** Returns a widget with label, unit, range, step and choices of its parameter, where it has none of its own. */
+export function drawnAs(widget: SingleWidget, about: About = {}): DrawnWidget {
+  const { label, unit = '', choices = {} } = about;
+  const named = { ...widget, label: widget.label ?? label };
+  switch (named.type) {
+    case 'label':
+      return { ...named, label: named.label ?? '' };
+    case 'value': {
+      const texts = Object.keys(named.texts).length > 0 ? named.texts : textsOf(choices);
+      return { ...named, texts, unit: named.unit ?? unit };
+    }
+    case 'fader':
+    case 'meter': {
+      const min = named.min ?? about.min ?? 0;
+      const max = named.max ?? about.max ?? Math.max(1, min + 1);
+      const range = { min, max, unit: named.unit ?? unit };
+      return named.type === 'meter' ? { ...named, ...range } : { ...named, step: named.step ?? about.step, ...range };
+    }
+    case 'plot':
+      return { ...named, unit: named.unit ?? unit };
+    default:
+      return named;
+  }
+}
+
+/** The name of each value. */
+function textsOf(choices: Readonly<Record<string, Value>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(choices).map(([name, value]) => [String(value), name]));
+}
 
 /** The default maximum of decimals. */
 const mostDigits = 3;

@@ -2,7 +2,7 @@
 
 import { createEffect, createSignal, Show } from 'solid-js';
 import type { Value } from '../../client/index.ts';
-import type { SingleWidget, WidgetOf } from '../../dashboard/format.ts';
+import type { SingleWidget } from '../../dashboard/format.ts';
 import { messageOf } from '../../model/error.ts';
 import { pathOf } from '../../wire/http/parameter-path.ts';
 import type { LiveParameter } from '../hub/live-cells.ts';
@@ -11,13 +11,13 @@ import { hub } from '../hub/page-hub.ts';
 import { request } from '../hub/page-request.ts';
 import { useDelay } from '../page/page-timers.ts';
 import { beginningOf } from '../page/units.ts';
-import { showValue } from './showing.ts';
+import { type Drawn, showValue } from './showing.ts';
 
 /** How long a widget shows a failed write. */
 const failureMs = 5000;
 
 export interface WidgetProps<Type extends SingleWidget['type']> {
-  readonly widget: WidgetOf<Type>;
+  readonly widget: Drawn<Type>;
   readonly values: LiveValues;
 }
 

@@ -2,7 +2,7 @@
 // of times a second.
 
 import { type Accessor, batch, createSignal, onCleanup, type Setter } from 'solid-js';
-import type { Value, ValueType } from '../../client/index.ts';
+import type { About, Value, ValueType } from '../../client/index.ts';
 import type { Access } from '../../model/parameter.ts';
 
 export interface LiveParameter {
@@ -12,6 +12,10 @@ export interface LiveParameter {
   readonly moves: Accessor<number>;
   /** When contact with the owning hub was lost, in milliseconds since 1970; undefined: it is fresh. */
   readonly staleSince: Accessor<number | undefined>;
+  /** The value that was written and that its device has not confirmed yet; undefined: none is pending. */
+  readonly wanted: Accessor<Value | undefined>;
+  /** Label, unit, range and more; undefined: there is none. */
+  readonly about: Accessor<About | undefined>;
   /** Type and access; undefined: the address has no parameter, or the hub has not reported it yet. */
   readonly kind: Accessor<Kind | undefined>;
 }
@@ -26,6 +30,8 @@ interface Cell extends LiveParameter {
   readonly setMoves: Setter<number>;
   readonly setKind: Setter<Kind | undefined>;
   readonly setStaleSince: Setter<number | undefined>;
+  readonly setWanted: Setter<Value | undefined>;
+  readonly setAbout: Setter<About | undefined>;
 }
 
 export interface LiveCells {
@@ -35,6 +41,8 @@ export interface LiveCells {
   define(address: string, kind: Kind | undefined): void;
   /** Sets at once since when it is stale. */
   age(address: string, staleSince: number | undefined): void;
+  /** Sets its pending value and its metadata at once. */
+  mark(address: string, marks: { readonly wanted: Value | undefined; readonly about: About | undefined }): void;
   /** Sets a value with the next frame. */
   put(address: string, value: Value | undefined, isMove: boolean): void;
 }
@@ -66,6 +74,11 @@ export function createLiveCells(onMoves: (moved: ReadonlySet<string>) => void): 
     },
     drop: (address) => cells.delete(address),
     define: (address, kind) => cells.get(address)?.setKind(kind),
+    mark(address, { wanted, about }) {
+      const cell = cells.get(address);
+      cell?.setWanted(() => wanted);
+      cell?.setAbout(about);
+    },
     age: (address, staleSince) => cells.get(address)?.setStaleSince(staleSince),
     put(address, value, isMove) {
       if (!cells.has(address)) return; // a pattern may match more than its own address
@@ -81,5 +94,8 @@ function createCell(): Cell {
   const [moves, setMoves] = createSignal(0);
   const [kind, setKind] = createSignal<Kind | undefined>();
   const [staleSince, setStaleSince] = createSignal<number | undefined>();
-  return { value, setValue, moves, setMoves, kind, setKind, staleSince, setStaleSince };
+  const [wanted, setWanted] = createSignal<Value | undefined>();
+  const [about, setAbout] = createSignal<About | undefined>();
+  const marks = { staleSince, setStaleSince, wanted, setWanted, about, setAbout };
+  return { value, setValue, moves, setMoves, kind, setKind, ...marks };
 }

@@ -8,6 +8,8 @@ import { hub } from './page-hub.ts';
 /** How many of the longest addresses fit into one subscription message. */
 const addressesPerSelection = 190;
 
+const unmarked = { wanted: undefined, about: undefined };
+
 export interface LiveValues {
   of(address: string): LiveParameter;
   /** Drops an address that is no longer followed. */
@@ -39,12 +41,14 @@ export function createLiveValues(
       followed = chunks.map((include, index) => {
         const selection = hub.select({ include, rate: timesPerSecond });
         return selection.batches.subscribe({
-          next({ removed, defined, changes, stale, fresh, isComplete }) {
+          next({ removed, defined, changes, stale, fresh, marked, isComplete }) {
             batch(() => {
               for (const address of removed) cells.define(address, undefined);
               for (const { address, type, access } of defined)
                 if (type && access) cells.define(address, { type, access });
               for (const address of [...removed, ...fresh]) cells.age(address, undefined);
+              for (const address of [...removed, ...marked])
+                cells.mark(address, selection.parameters.get(address) ?? unmarked);
               for (const address of stale) cells.age(address, selection.parameters.get(address)?.staleSince);
             });
             for (const address of removed) cells.put(address, undefined, false);

@@ -33,7 +33,7 @@ export function ButtonWidget(props: WidgetProps<'button'>) {
   const shines = createLit(light, mode === 'set' && lamp === undefined ? value : undefined);
   const lit = () => shines() || (mode === 'momentary' && lamp === undefined && isHeld());
   const press = () => {
-    if (mode === 'toggle') write(!isLit(parameter.value()));
+    if (mode === 'toggle') write(!isLit(parameter.wanted() ?? parameter.value()));
     else if (mode === 'set') write(value!);
     else if (mode === 'fire') write(true);
   };

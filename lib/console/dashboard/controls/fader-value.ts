@@ -3,11 +3,11 @@
 
 import { type Accessor, createEffect, createSignal, on } from 'solid-js';
 import type { Value } from '../../../client/index.ts';
-import type { WidgetOf } from '../../../dashboard/format.ts';
 import type { LiveParameter } from '../../hub/live-cells.ts';
 import { whyReadOnly } from '../../hub/me.ts';
 import { isStale } from '../../hub/page-hub.ts';
 import { useDelay } from '../../page/page-timers.ts';
+import type { Drawn } from '../showing.ts';
 import type { Writes } from '../widget.tsx';
 import { createWriter } from './paced-writer.ts';
 
@@ -41,7 +41,7 @@ export interface FaderValue {
 
 /** Writes no faster than the link allows, for the lifetime of the calling scope. */
 export function createFaderValue(
-  { address, min, max, step = (max - min) / steps }: WidgetOf<'fader'>,
+  { address, min, max, step = (max - min) / steps }: Drawn<'fader'>,
   parameter: LiveParameter,
   { send, fail }: Writes,
 ): FaderValue {
@@ -61,7 +61,7 @@ export function createFaderValue(
   createEffect(on(isOld, (old) => old && setOwn(undefined), { defer: true }));
   const clamp = (value: number) => Math.min(max, Math.max(min, value || 0));
   const snap = (value: number) => clamp(Number((min + Math.round((value - min) / step) * step).toPrecision(digits)));
-  const shown = () => own() ?? parameter.value();
+  const shown = () => own() ?? parameter.wanted() ?? parameter.value();
   const place = () => clamp(Number(shown() ?? min));
   const readOnly = () => whyReadOnly(address, parameter.kind()?.access);
   const isFree = () => !isOld() && parameter.kind() !== undefined && !readOnly();
