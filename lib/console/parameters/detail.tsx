@@ -1,6 +1,6 @@
 // One parameter: its current value, a control to set it, its values over the last hour, and links.
 import { createSignal, Index, lazy, Show, Suspense } from 'solid-js';
-import type { Value, ValueType } from '../../client/index.ts';
+import type { About, Value, ValueType } from '../../client/index.ts';
 import type { Access } from '../../model/parameter.ts';
 import { writerName } from '../../model/writer.ts';
 import { pathOf } from '../../wire/http/parameter-path.ts';
@@ -38,6 +38,7 @@ export function Detail(props: {
   const find = useLiveRows(() => [props.address], { rate: readableRate, settleMs: 0 });
   const value = () => find(props.address)?.value();
   const info = () => find(props.address)?.info();
+  const about = () => find(props.address)?.about();
   const isPlottable = () => props.type === 'B' || props.type === 'I' || props.type === 'F';
   return (
     <aside
@@ -53,9 +54,15 @@ export function Detail(props: {
       </p>
       <Show when={props.type !== 'T'}>
         <output class="big mono live" classList={{ muted: value() === undefined }}>
-          <LiveText text={find(props.address) ? textOf(value()) : ''} />
+          <LiveText text={find(props.address) ? textOf(value(), about()?.unit) : ''} />
         </output>
       </Show>
+      <Show when={find(props.address)?.wanted() !== undefined}>
+        <p class="muted" role="status">
+          → {textOf(find(props.address)?.wanted(), about()?.unit)}: the device has not confirmed it yet
+        </p>
+      </Show>
+      <Show when={about()}>{(known) => <Metadata about={known()} />}</Show>
       <Show when={info()?.time}>{(time) => <LastChange time={time()} origin={info()?.origin} />}</Show>
       <p>
         <a href={linkTo('why', { address: props.address })}>Why this value?</a>{' '}
@@ -90,9 +97,37 @@ export function Detail(props: {
   );
 }
 
-function textOf(value: Value | undefined): string {
+function textOf(value: Value | undefined, unit = ''): string {
   if (typeof value === 'string') return value;
-  return value === undefined ? 'unknown' : formatValue(value);
+  return value === undefined ? 'unknown' : `${formatValue(value)} ${unit}`.trim();
+}
+
+/** What is known of a parameter: `Mic 1, −90 to 10 dB`, its description, and its choices. */
+function Metadata(props: { readonly about: About }) {
+  const range = () => {
+    const { min, max, unit } = props.about;
+    if (min === undefined && max === undefined) return unit;
+    return `${min ?? '…'} to ${max ?? '…'} ${unit ?? ''}`.trim();
+  };
+  const choices = () => Object.entries(props.about.choices ?? {}).map(([name, value]) => `${value}: ${name}`);
+  const lines = () =>
+    [
+      [props.about.label, range()].filter((part) => part !== undefined).join(', '),
+      props.about.description ?? '',
+      choices().join(', '),
+    ].filter((line) => line !== '');
+  return (
+    <p class="about">
+      <Index each={lines()}>
+        {(line) => (
+          <span>
+            {line()}
+            <br />
+          </span>
+        )}
+      </Index>
+    </p>
+  );
 }
 
 function Heading(props: { readonly address: string; readonly isPlottable: boolean; readonly onClose: () => void }) {
@@ -142,6 +177,7 @@ function StaleNote(props: { readonly since: number; readonly hub: ParameterInfo[
         Stale
         <Since time={props.since} />:
       </strong>{' '}
+      {props.hub === undefined ? 'the device is away' : `no news of it from hub ${props.hub}, which owns it`}. The value
       no contact with hub {props.hub}, which owns it. The value may be outdated and cannot be set here.
     </p>
   );

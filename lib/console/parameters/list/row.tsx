@@ -54,6 +54,7 @@ export function ParameterRow(props: ParameterRowProps) {
           </span>
         </Show>
         {props.row.label}
+        <Show when={props.live?.about()?.label}>{(label) => <small class="muted"> {label()}</small>}</Show>
         <Show when={isFolder()}>
           {' '}
           <small>{formatCount(props.row.count)}</small>
@@ -87,7 +88,10 @@ function LiveValue(props: {
     const value = props.live?.value();
     if (props.live === undefined) return '';
     if (props.isTrigger) return 'trigger';
-    return value === undefined ? 'unknown' : formatValue(value);
+    const { unit = '' } = props.live.about() ?? {};
+    const wanted = props.live.wanted();
+    const shown = value === undefined ? 'unknown' : `${formatValue(value)} ${unit}`.trimEnd();
+    return wanted === undefined ? shown : `${shown} → ${formatValue(wanted)}`;
   };
   return (
     <span
