@@ -37,6 +37,17 @@ export interface About {
 export interface DeviceState {
   /** Since when it is away, in milliseconds since 1970; undefined: it is there. */
   staleSince: number | undefined;
+  /** The newest times that it was away. */
+  readonly absences: readonly Absence[];
+}
+
+/** A time that a device was away. Only what it reports on its return changes its parameters within these revisions. */
+export interface Absence {
+  /** In milliseconds since 1970. */
+  readonly since: number;
+  readonly fromRevision: number;
+  /** undefined: it is not over. */
+  readonly toRevision: number | undefined;
 }
 
 export const originKinds = ['connection', 'rule', 'client', 'restored'] as const;
@@ -130,6 +141,14 @@ export interface Change {
 /** Returns since when the value of a parameter is stale, in milliseconds since 1970; undefined: it is fresh. */
 export function staleSinceOf({ remote, device }: Parameter): number | undefined {
   return remote?.staleSince ?? device?.staleSince;
+}
+
+/** Returns the absence of the device after which it reported a change; undefined: the device was there. */
+export function absenceBefore({ parameter, origin, revision }: Change): Absence | undefined {
+  if (origin.kind !== 'connection') return undefined;
+  return parameter.device?.absences.find(
+    ({ fromRevision, toRevision = Number.POSITIVE_INFINITY }) => revision > fromRevision && revision <= toRevision,
+  );
 }
 
 /** A change as the owner of its parameter reports it. */

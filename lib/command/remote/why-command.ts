@@ -58,12 +58,14 @@ export async function trace(rule: string, options: RemoteOptions, console: Conso
 }
 
 /** `desk/lamp = false (was true), set by rule "lamp off" (demo.json5), 3000 ms later` */
-function describeChange({ parameter, type, value, previous, origin, revision, afterMs = 0 }: CausedChange): string {
+function describeChange(caused: CausedChange): string {
+  const { parameter, type, value, previous, origin, revision, afterMs = 0, awaySince } = caused;
   if (parameter === something) return 'something that you may not see';
   const before = previous === undefined ? '' : ` (was ${show(previous)})`;
   const change = type === 'T' ? ' fired' : ` = ${show(value)}${revision === undefined ? ' (again)' : before}`;
   const words = [`${parameter}${change}`, describeWriter(origin), describeTrace(origin)];
-  return [...words, afterMs > 0 ? `${afterMs} ms later` : ''].filter((text) => text !== '').join(', ');
+  const away = awaySince === undefined ? '' : `found on the return of the device, away since ${localTime(awaySince)}`;
+  return [...words, away, afterMs > 0 ? `${afterMs} ms later` : ''].filter((text) => text !== '').join(', ');
 }
 
 /** `desk/level = 0.25 → 25 to desk/percent, 12 µs` */

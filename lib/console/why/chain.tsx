@@ -41,7 +41,7 @@ export function Chain(props: { readonly causes: readonly Cause[]; readonly forgo
                 </Show>
                 <span>
                   <Show when={change().parameter !== something}>
-                    <Author origin={change().origin} />
+                    <Author origin={change().origin} awaySince={change().awaySince} />
                   </Show>
                   <Show when={isOutside(index) && !isRestored(change())}>
                     {' '}
@@ -85,7 +85,7 @@ function WhatHappened(props: { readonly change: Cause }) {
 }
 
 /** Shows the writer, with a link to its view if the user may see that. Writers on another hub have no link. */
-function Author(props: { readonly origin: CausedChange['origin'] }) {
+function Author(props: Pick<CausedChange, 'origin' | 'awaySince'>) {
   const link = () => {
     const { kind, name, file } = props.origin;
     if (kind === 'rule') return linkTo('flows', { rule: name, file });
@@ -101,6 +101,9 @@ function Author(props: { readonly origin: CausedChange['origin'] }) {
         <a href={link()}>
           <Breakable text={props.origin.name} />
         </a>
+      </Show>
+      <Show when={props.awaySince}>
+        {(since) => <span class="muted"> found on the return of the device, away since {formatMoment(since())}</span>}
       </Show>
       <Show when={props.origin.file}>
         {' '}

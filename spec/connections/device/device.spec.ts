@@ -80,10 +80,17 @@ function emits<T>(stream$: Stream<T>, isSo: (value: T) => boolean): Promise<unkn
 
 const isRunning = (hub: Hub, id = 'router') => eventually(() => statusOf(hub, id).state === 'running');
 
+const desk = { type: 'dummy', parameters: ['take,T', 'next,I,0', 'seen,I'] };
+const routerAt = ({ port }: Peer) => ({
+  type: 'device',
+  tcp: `127.0.0.1:${port}`,
+  protocol: 'videohub',
+  statusParameter: true,
+});
+
 async function startRouter(t: ExecutionContext, peer: Peer, more: object = {}): Promise<HubUnderTest> {
-  const router = { type: 'device', tcp: `127.0.0.1:${peer.port}`, protocol: 'videohub', statusParameter: true };
   const hub = await startTestHub(t, {
-    connections: { router, desk: { type: 'dummy', parameters: ['take,T', 'next,I,0', 'seen,I'] } },
+    connections: { router: routerAt(peer), desk },
     rules: [
       { name: 'take', from: 'desk/take', map: '7', to: 'router/out/1' },
       { name: 'seen', from: 'router/out/1', to: 'desk/seen' },
@@ -162,7 +169,7 @@ test('a value that would be a second command is refused', async (t) => {
 
 test('a device that is away leaves its values, stale; writes are refused; nothing is sent again when it is back', async (t) => {
   const peer = await startVideohub(t);
-  const hub = await startRouter(t, peer);
+  const hub = await startRouter(t, peer, { connections: { api, router: routerAt(peer), desk } });
   hub.write('router/out/1', 3, writer);
   await until(hub, 'router/out/1', 3);
   await peer.stop();
@@ -183,6 +190,13 @@ test('a device that is away leaves its values, stale; writes are refused; nothin
     'an equal value is no change',
   );
   t.notRegex(peer.received.slice(before), /ROUTING/);
+  const explain = async (address: string) =>
+    JSON.parse(await (await fetch(`http://127.0.0.1:${hub.port}/hub/explain/${address}`)).text()).chain[0];
+  t.regex((await explain('router/out/2')).awaySince, /^20/, 'it was found on the return of the device');
+  t.is((await explain('router/out/1')).awaySince, undefined);
+  peer.send('VIDEO OUTPUT ROUTING:\n2 17\n\n');
+  await until(hub, 'router/out/2', 17);
+  t.is((await explain('router/out/2')).awaySince, undefined);
 });
 
 test('a device that says nothing more is away, though its link stands', async (t) => {

@@ -2,7 +2,7 @@
 
 import { nearestName } from '../../../json5/nearest-name.ts';
 import { HubError } from '../../../model/error.ts';
-import type { Change, Parameter } from '../../../model/parameter.ts';
+import { absenceBefore, type Change, type Parameter } from '../../../model/parameter.ts';
 import { something } from '../../../wire/http/hidden.ts';
 import { type CausedChange, type Causes, type Explanation, explanation } from '../../../wire/http/parameter-shapes.ts';
 import { toIsoTime } from '../../../wire/time.ts';
@@ -69,6 +69,7 @@ function causesOf({ value }: Parameter, lastChange: Change | undefined, view: Vi
 
 function describeChange(change: Change, view: View): CausedChange {
   const { parameter, value, previous, origin, cause, revision, time } = change;
+  const away = absenceBefore(change);
   const isCauseSeen = cause !== undefined && view.mayRead(cause.parameter.address);
   return {
     parameter: parameter.address,
@@ -79,6 +80,7 @@ function describeChange(change: Change, view: View): CausedChange {
     revision: revision === 0 ? undefined : revision,
     time: toIsoTime(time),
     afterMs: isCauseSeen ? Math.max(0, time - cause.time) : undefined,
+    awaySince: away && toIsoTime(away.since),
   };
 }
 

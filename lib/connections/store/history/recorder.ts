@@ -32,6 +32,11 @@ interface Entry {
 
 type Port = Parameters & Pick<HubPort, 'startedAt'>;
 
+/** Meters change all the time: they are recorded if a rule names more of their address than `**`. */
+function isSkippedMeter({ about }: Parameter, rule: HistoryRule | undefined): boolean {
+  return about?.class === 'meter' && rule?.include.every((glob) => glob === '**') === true;
+}
+
 export class Recorder {
   readonly #hub: Port;
   readonly #now: () => number;
@@ -202,7 +207,8 @@ export class Recorder {
   }
 
   #meet(parameter: Parameter): Entry {
-    const rule = this.#ruleOf(parameter.address) ?? -1;
+    const found = this.#ruleOf(parameter.address) ?? -1;
+    const rule = isSkippedMeter(parameter, this.#rules[found]) ? -1 : found;
     const { everyMs = 0, deadband = 0 } = this.#rules[rule] ?? {};
     const isNumber = parameter.type === 'F' || parameter.type === 'I';
     const entry: Entry = {

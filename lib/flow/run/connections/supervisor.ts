@@ -23,7 +23,14 @@ import { formatAddress, parseAddress } from '../../../model/address.ts';
 import { groupDigits } from '../../../model/digits.ts';
 import { HubError, messageOf } from '../../../model/error.ts';
 import { type Account, held, textBytes } from '../../../model/held-bytes.ts';
-import type { Change, DeviceState, Origin, Parameter, ParameterDeclaration } from '../../../model/parameter.ts';
+import type {
+  Absence,
+  Change,
+  DeviceState,
+  Origin,
+  Parameter,
+  ParameterDeclaration,
+} from '../../../model/parameter.ts';
 import type { ConnectionState, ConnectionStatus } from '../../../model/reports/connection-status.ts';
 import { WireLog } from '../../../model/reports/wire-log.ts';
 import { withoutSecrets } from '../../../model/secret.ts';
@@ -335,6 +342,23 @@ class LiveStatus {
 
 // The parameters of one connection, which finds and sets them while it runs.
 
+/** How many absences of a device are kept. */
+const keptAbsences = 8;
+
+/** Notes that a device has gone, or is back. */
+function noteAbsence(device: OwnDevice, revision: number): void {
+  const { absences, staleSince } = device;
+  const last = absences.at(-1);
+  if (staleSince !== undefined) {
+    absences.push({ since: staleSince, fromRevision: revision, toRevision: undefined });
+    if (absences.length > keptAbsences) absences.shift();
+  } else if (last !== undefined) absences[absences.length - 1] = { ...last, toRevision: revision };
+}
+
+interface OwnDevice extends DeviceState {
+  readonly absences: Absence[];
+}
+
 class OwnParameters {
   readonly #graph: Graph;
   readonly #owner: Origin;
@@ -344,7 +368,7 @@ class OwnParameters {
   readonly #plan: readonly ParameterDeclaration[];
   /** The discovered Parameter IDs. */
   readonly #discovered = new Set<string>();
-  #device: DeviceState | undefined;
+  #device: OwnDevice | undefined;
 
   constructor(graph: Graph, owner: Origin, { parameters }: ConnectionPlan, log: Log) {
     this.#graph = graph;
@@ -400,11 +424,12 @@ class OwnParameters {
 
   /** Marks the values as stale or fresh. */
   age(isStale: boolean): void {
-    const device = this.#device ?? { staleSince: undefined };
+    const device = this.#device ?? { staleSince: undefined, absences: [] };
     const isFirst = this.#device === undefined;
     if (!isFirst && (device.staleSince !== undefined) === isStale) return;
     this.#device = device;
     device.staleSince = isStale ? this.#graph.now() : undefined;
+    noteAbsence(device, this.#graph.revision);
     const nodes = [...this.#plan.map(({ id }) => id), ...this.#discovered].flatMap((id) => this.find(id) ?? []);
     if (isFirst) for (const node of nodes) node.device = device;
     if (isStale)
