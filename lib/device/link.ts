@@ -140,9 +140,10 @@ export class DeviceLink {
       const silentMs = scheduler.now() - this.#heardMs;
       if (silentMs >= idleTimeoutMs)
         this.#ended(link, `the device has been silent for ${Math.round(silentMs / 100) / 10} s`, undefined);
-      else this.#timers.add(scheduler.schedule(look, idleTimeoutMs - silentMs));
+      else next = scheduler.schedule(look, idleTimeoutMs - silentMs);
     };
-    this.#timers.add(scheduler.schedule(look, idleTimeoutMs));
+    let next = scheduler.schedule(look, idleTimeoutMs); // a subscription would keep each timer that it was ever given
+    this.#timers.add(() => next.unsubscribe());
   }
 
   #ended(link: Link | undefined, reason: string, code: number | undefined): void {

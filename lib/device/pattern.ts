@@ -69,8 +69,7 @@ export class Pattern {
   }
 
   /**
-   * Reads a frame. A value that is known already has to be the same in the frame. undefined: the frame is another one. Errors: those of
-   * expressions.
+   * Reads a frame. A known value has to be the same in the frame. undefined: the frame does not match, or an expression fails.
    */
   match(frame: string, known?: Values): Map<string, Value> | undefined {
     const found = new Map<string, Value>();
@@ -92,9 +91,8 @@ export class Pattern {
         }
         at = read.end;
       } else {
-        const expected =
-          'checksum' in part ? part.checksum.of(frame.slice(0, at)) : written(part, merged(known, found));
-        if (!frame.startsWith(expected, at)) return undefined;
+        const expected = 'checksum' in part ? part.checksum.of(frame.slice(0, at)) : expectedOf(part, known, found);
+        if (expected === undefined || !frame.startsWith(expected, at)) return undefined;
         at += expected.length;
       }
     }
@@ -128,6 +126,19 @@ export class Pattern {
     return isLast && frame.endsWith(next.literal)
       ? Math.max(frame.length - next.literal.length, at)
       : frame.indexOf(next.literal, at);
+  }
+}
+
+/** Returns the characters that an expression demands of a frame; undefined: it fails. */
+function expectedOf(
+  part: Extract<Part, { readonly isOfBytes: boolean }>,
+  known: Values | undefined,
+  found: Values,
+): string | undefined {
+  try {
+    return written(part, merged(known, found));
+  } catch {
+    return undefined;
   }
 }
 

@@ -81,6 +81,7 @@ function run(context: ConnectionContext<DeviceSettings>): Observable<ConnectionE
         for (const instance of found) instances.set(instance.id, instance);
         const fresh = found.filter(({ id }) => !isExpected.has(id));
         if (fresh.length === 0) return;
+        batch.flush(); // the device may just have withdrawn a parameter of this ID
         subscriber.next({ declare: fresh.map(declarationOf) });
         for (const { id, family } of fresh) writers.add(id, family.access, accept);
       },
@@ -183,11 +184,16 @@ function simulate(context: ConnectionContext<DeviceSettings>): Observable<Connec
   });
 }
 
-/** Emits the events of one message together: the values in one turn, then withdrawals and the state of the connection. */
+/**
+ * Emits the events of several messages together, in order: values that follow one another are one turn. Of one message, which is a nested
+ * call, the values come first: they are those of a device that is there.
+ */
 class EventBatch {
   readonly #emit: (event: ConnectionEvent) => void;
   readonly #turn: (work: () => void) => void;
   #batch: ConnectionEvent[] | undefined;
+  /** Where the events of the present message begin. */
+  #from = 0;
 
   constructor(emit: (event: ConnectionEvent) => void, turn: (work: () => void) => void) {
     this.#emit = emit;
@@ -201,7 +207,10 @@ class EventBatch {
 
   together(work: () => void): void {
     if (this.#batch !== undefined) {
+      this.#from = this.#batch.length;
       work();
+      sortFrom(this.#batch, this.#from);
+      this.#from = 0;
       return;
     }
     this.#batch = [];
@@ -215,13 +224,40 @@ class EventBatch {
     }
   }
 
-  #emitAll(batch: readonly ConnectionEvent[]): void {
-    const isValue = (event: ConnectionEvent) => 'set' in event || 'unset' in event || 'settle' in event;
-    this.#turn(() => {
-      for (const event of batch) if (isValue(event)) this.#emit(event);
-    });
-    for (const event of batch) if (!isValue(event)) this.#emit(event);
+  /** Emits what has been added so far. */
+  flush(): void {
+    const batch = this.#batch;
+    if (batch === undefined || batch.length === 0) return;
+    sortFrom(batch, this.#from);
+    this.#batch = [];
+    this.#from = 0;
+    this.#emitAll(batch);
   }
+
+  #emitAll(batch: readonly ConnectionEvent[]): void {
+    for (let at = 0; at < batch.length; ) {
+      const from = at;
+      while (at < batch.length && isValue(batch[at]!)) at++;
+      if (at - from > 1)
+        this.#turn(() => {
+          for (let place = from; place < at; place++) this.#emit(batch[place]!);
+        });
+      else this.#emit(batch[at === from ? at++ : from]!);
+    }
+  }
+}
+
+/** Puts the values of one message before its other events. */
+function sortFrom(batch: ConnectionEvent[], from: number): void {
+  let at = from;
+  while (at < batch.length && isValue(batch[at]!)) at++;
+  if (at === batch.length) return;
+  const others = batch.slice(from).filter((event) => !isValue(event));
+  batch.splice(from, batch.length, ...batch.slice(from).filter(isValue), ...others);
+}
+
+function isValue(event: ConnectionEvent): boolean {
+  return 'set' in event || 'unset' in event || 'settle' in event;
 }
 
 /** The writes of others to the parameters of a connection. */

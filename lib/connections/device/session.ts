@@ -74,6 +74,8 @@ type Phase = 'away' | 'greeting' | 'loading' | 'ready' | 'resting';
 const refusedPauseMs = 30_000;
 /** How long a write stays pending after the device has taken it. */
 const confirmMs = 5000;
+/** How many messages of one read form a turn. */
+const framesPerTurn = 64;
 /** How many writes of triggers may wait to be sent. */
 const maxTriggers = 1024;
 
@@ -493,16 +495,26 @@ export class Session {
     const framer = this.#framer!;
     const frames = framer.push(bytes);
     if (this.#keepsFrames && framing?.kind === 'end') frames.push(...framer.push(framing.ends[0]!)); // the end of a datagram ends its last frame
-    for (const frame of frames) {
-      if (this.#framer !== framer) return; // the link has ended in the meantime
-      this.#frame(frame);
-    }
+    this.#takeAll(frames, framer);
     if (framing?.kind === 'idle') {
       this.#flushing?.unsubscribe();
       this.#flushing = this.#options.scheduler.schedule(() => {
-        for (const frame of framer.flush()) this.#frame(frame);
+        try {
+          this.#takeAll(framer.flush(), framer);
+        } catch (error) {
+          this.#link.fail(`internal error: ${messageOf(error)}`);
+        }
       }, framing.idleMs);
     }
+  }
+
+  /** Takes frames, several in one turn. */
+  #takeAll(frames: readonly Buffer[], framer: Framer): void {
+    for (let from = 0; from < frames.length; from += framesPerTurn)
+      this.#events.turn(() => {
+        const end = Math.min(frames.length, from + framesPerTurn);
+        for (let place = from; place < end && this.#framer === framer; place++) this.#frame(frames[place]!);
+      });
   }
 
   #frame(frame: Buffer): void {
@@ -515,7 +527,8 @@ export class Session {
   }
 
   #message(message: Message): void {
-    const fault = this.#compiled.faults.find(({ matcher }) => matcher?.match(message) !== undefined);
+    const { faults } = this.#compiled;
+    const fault = faults.length === 0 ? undefined : faults.find(({ matcher }) => matcher?.match(message) !== undefined);
     if (fault !== undefined) {
       this.#fault = fault;
       this.#link.fail(fault.reason);
@@ -769,11 +782,15 @@ export class Session {
     const { groups, families, keepAlive } = this.#compiled;
     const every = (ms: number | undefined, work: () => void) => {
       if (ms === undefined) return;
+      let next = Subscription.EMPTY; // a subscription would keep each timer that it was ever given
       const again = () => {
-        work();
-        this.#polls.add(this.#options.scheduler.schedule(again, ms));
+        next = this.#options.scheduler.schedule(() => {
+          work();
+          again();
+        }, ms);
       };
-      this.#polls.add(this.#options.scheduler.schedule(again, ms));
+      this.#polls.add(() => next.unsubscribe());
+      again();
     };
     for (const group of groups.values()) every(group.ask?.everyMs, () => this.#askGroup(group));
     for (const family of families) {
@@ -797,7 +814,12 @@ export class Session {
   #send(text: string): void {
     let whole = text;
     if (this.#first !== undefined) {
-      whole = this.#first.format(new Map([...this.#compiled.constants, ...this.#saved])) + text;
+      try {
+        whole = this.#first.format(new Map([...this.#compiled.constants, ...this.#saved])) + text;
+      } catch (error) {
+        this.#link.fail(`first: ${messageOf(error)}`);
+        return;
+      }
       this.#first = undefined;
     }
     const payload = Buffer.from(whole, this.#compiled.encoding);

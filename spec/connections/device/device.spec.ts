@@ -7,6 +7,7 @@ import { filter, from, map, startWith } from 'rxjs';
 import { connect as connectClient, type Stream } from '../../../lib/client/index.ts';
 import type { Hub } from '../../../lib/index.ts';
 import { eventually, first } from '../../support/deadline.ts';
+import { createFolder } from '../../support/folder.ts';
 import { api, type HubUnderTest, startTestHub, statusOf, writer } from '../../support/hub.ts';
 import { type Peer, type PeerOptions, startPeer } from '../../support/peer.ts';
 
@@ -208,6 +209,27 @@ test('a device that says nothing more is away, though its link stands', async (t
   isSilent = true;
   await hub.logged(/^connection "router" is degraded: .* the device has been silent for 0\.3 s$/);
   t.not(hub.find('router/out/1')!.device?.staleSince, undefined);
+});
+
+test('what one read withdraws, declares and sets happens in that order', async (t) => {
+  const peer = await startPeer(t, { greeting: () => 'HELLO\n', end: '\n', answer: () => undefined });
+  const description = {
+    about: 'Inputs that come and go',
+    frame: { end: '\n' },
+    parameters: {
+      'in/{name}': { type: 'I', on: 'IN {name:word} {value:int}' },
+      done: { type: 'I', on: 'DONE {value:int}' },
+    },
+    on: [{ pattern: 'DEL {name:word}', withdraw: 'in/{name}' }],
+  };
+  const folder = await createFolder(t, { 'inputs.device.json5': description });
+  const it = { type: 'device', tcp: `127.0.0.1:${peer.port}`, protocol: join(folder, 'inputs.device.json5') };
+  const hub = await startTestHub(t, { connections: { it } });
+  await isRunning(hub, 'it');
+  peer.send('IN a 1\nIN b 1\nDEL a\nIN a 2\nDEL b\nDONE 1\n');
+  await until(hub, 'it/done', 1);
+  t.is(hub.find('it/in/a')?.value, 2);
+  t.is(hub.find('it/in/b'), undefined);
 });
 
 test('two toggles in one turn toggle twice', async (t) => {
