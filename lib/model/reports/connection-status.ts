@@ -20,6 +20,16 @@ export interface ConnectionStatus {
   readonly parameters: number;
   /** The flow file that declares it. */
   readonly file: string;
+  /** Of a connection to a device. */
+  readonly wire?: WireTotals | undefined;
+}
+
+/** How many frames a connection has sent and received since it started, and how many bytes. */
+export interface WireTotals {
+  readonly framesIn: number;
+  readonly framesOut: number;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
 }
 
 /** The actions of operators on a connection. */

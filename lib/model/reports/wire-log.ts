@@ -1,5 +1,7 @@
 // The recent frames of a connection, for `patchbay wire`.
 
+import type { WireTotals } from './connection-status.ts';
+
 /** How many frames are kept, how many bytes of all of them, and how many of a single one. */
 export const keptFrames = 1000;
 const keptBytes = 262_144;
@@ -57,11 +59,22 @@ export class WireLog {
   readonly #frames: WireFrame[] = [];
   #first = 0;
   #bytes = 0;
-  #count = 0;
+  #framesIn = 0;
+  #framesOut = 0;
+  #bytesIn = 0;
+  #bytesOut = 0;
 
   add(direction: WireFrame['direction'], bytes: Uint8Array): void {
+    if (direction === 'in') {
+      this.#framesIn++;
+      this.#bytesIn += bytes.length;
+    } else {
+      this.#framesOut++;
+      this.#bytesOut += bytes.length;
+    }
+    const number = this.#framesIn + this.#framesOut;
     const shown = bytes.length > shownBytes ? bytes.slice(0, shownBytes) : bytes;
-    this.#frames.push({ number: ++this.#count, time: Date.now(), direction, bytes: shown, length: bytes.length });
+    this.#frames.push({ number, time: Date.now(), direction, bytes: shown, length: bytes.length });
     this.#bytes += shown.length;
     while (this.#frames.length - this.#first > keptFrames || this.#bytes > keptBytes) {
       this.#bytes -= this.#frames[this.#first]!.bytes.length;
@@ -70,6 +83,12 @@ export class WireLog {
     if (this.#first < keptFrames) return;
     this.#frames.splice(0, this.#first);
     this.#first = 0;
+  }
+
+  /** undefined: there was no frame. */
+  get totals(): WireTotals | undefined {
+    if (this.#framesIn + this.#framesOut === 0) return undefined;
+    return { framesIn: this.#framesIn, framesOut: this.#framesOut, bytesIn: this.#bytesIn, bytesOut: this.#bytesOut };
   }
 
   /** Returns the frames after this number, oldest first. */

@@ -41,6 +41,10 @@ export const connectionStatus = named(
     parameters: count,
     /** The flow file that declares it. */
     file: text,
+    wire: z
+      .strictObject({ framesIn: count, framesOut: count, bytesIn: count, bytesOut: count })
+      .describe('What a connection to a device has received and sent since it started')
+      .optional(),
   }),
 );
 export type ConnectionStatus = Shape<typeof connectionStatus>;

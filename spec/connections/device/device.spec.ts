@@ -289,6 +289,9 @@ test('a write is answered once the device has confirmed it: 200, 504 when it has
     ),
   );
   t.is((await fetch(`http://127.0.0.1:${hub.port}/hub/wire/ruoter`)).status, 404);
+  const metrics = await (await fetch(`http://127.0.0.1:${hub.port}/hub/metrics`)).text();
+  const { framesIn } = statusOf(hub, 'router').wire!;
+  t.true(metrics.includes(`patchbay_device_frames_total{id="router",direction="in"} ${framesIn}\n`), metrics);
 });
 
 test('clients see pending writes, metadata and what is stale, also those that connect later', async (t) => {

@@ -43,7 +43,12 @@ const reported: {
   losses: { lost: { 9: 3 } },
   stale: { stale: [7, 9], ageMs: 3012 },
   fresh: { fresh: [7, 9] },
-  pending: { wanted: [[7, 3], [9, null]] },
+  pending: {
+    wanted: [
+      [7, 3],
+      [9, null],
+    ],
+  },
   metadata: { about: [[7, { label: 'Mic 1', unit: 'dB', min: -90, max: 10 }]] },
   acknowledgement: { ack: 5, errors: [['desk/x', 'unknown parameter']] },
   mistakes: { errors: [[7, 'read-only']] },

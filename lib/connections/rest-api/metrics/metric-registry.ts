@@ -4,6 +4,7 @@ import { statSync } from 'node:fs';
 import { cpuUsage, memoryUsage, uptime, versions } from 'node:process';
 import { Counter, Gauge, type Metric, Registry } from 'prom-client';
 import { held } from '../../../model/held-bytes.ts';
+import type { WireTotals } from '../../../model/reports/connection-status.ts';
 import { Durations, durationBounds } from '../../../model/time/duration.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
@@ -27,6 +28,7 @@ export function createMetrics(context: MetricsContext): Registry {
   addChanges(families, context);
   addRules(families, context.hub);
   addConnections(registry, context.hub);
+  addDevices(registry, context.hub);
   addClients(families, context);
   addHeld(families);
   addStore(families, context.hub);
@@ -76,6 +78,30 @@ function addConnections(registry: Registry, hub: HubPort): void {
         for (const state of connectionStates) this.set({ id, state }, state === present ? 1 : 0);
     },
   });
+}
+
+function addDevices(registry: Registry, hub: HubPort): void {
+  const frames = 'Frames that connections to devices have sent and received.';
+  const bytes = 'Bytes of these frames.';
+  for (const [name, help, pick] of [
+    ['patchbay_device_frames_total', frames, (wire: WireTotals) => [wire.framesIn, wire.framesOut]],
+    ['patchbay_device_bytes_total', bytes, (wire: WireTotals) => [wire.bytesIn, wire.bytesOut]],
+  ] as const)
+    new Counter({
+      name,
+      help,
+      labelNames: ['id', 'direction'],
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const { id, wire } of hub.connections()) {
+          if (wire === undefined) continue;
+          const [received = 0, sent = 0] = pick(wire);
+          this.inc({ id, direction: 'in' }, received);
+          this.inc({ id, direction: 'out' }, sent);
+        }
+      },
+    });
 }
 
 function addClients(families: Families, { sockets, hits }: MetricsContext): void {

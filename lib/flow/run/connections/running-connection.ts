@@ -60,7 +60,8 @@ export function withoutDeclarations(plan: ConnectionPlan): ConnectionPlan {
 }
 
 export function statusOf({ plan, enabled, parameters, supervisor }: RunningConnection): ConnectionStatus {
-  return { ...supervisor.status, enabled, parameters, file: plan.file };
+  const wire = supervisor.wire.totals;
+  return { ...supervisor.status, enabled, parameters, file: plan.file, ...(wire === undefined ? {} : { wire }) };
 }
 
 /** Finds the places of settings. */
