@@ -1,7 +1,8 @@
 // How values look on a dashboard.
 
 import test from 'ava';
-import { isLit, shareOf, showValue, toneAt } from '../../../lib/console/dashboard/showing.ts';
+import { drawnAs, isLit, shareOf, showValue, toneAt } from '../../../lib/console/dashboard/showing.ts';
+import type { WidgetOf } from '../../../lib/dashboard/format.ts';
 import { compileExpression } from '../../../lib/expression/expression.ts';
 
 test('numbers have the decimals that a widget says, else three at most; the unknown is a dash', (t) => {
@@ -50,4 +51,22 @@ test('the share of a range stays within it', (t) => {
     [-10, -5, 0, 5, 10, undefined, 'loud'].map((value) => shareOf(value, -5, 5)),
     [0, 0, 0.5, 1, 1, 0, 0],
   );
+});
+
+test('a widget has label, unit, range, step and choices of its parameter, unless it sets them', (t) => {
+  const place = { at: [1, 1], size: [1, 1], address: 'desk/level' } as const;
+  const about = { label: 'Mic 1', unit: 'dB', min: -90, max: 10, step: 0.5, choices: { off: 0, on: 1 } };
+  const fader = { type: 'fader', ...place, digits: undefined } as const;
+  t.like(drawnAs({ ...fader, size: [1, 1] }, about), { label: 'Mic 1', unit: 'dB', min: -90, max: 10, step: 0.5 });
+  t.like(drawnAs({ ...fader, size: [1, 1], label: 'Own', min: 0, unit: '%' }, about), {
+    label: 'Own',
+    unit: '%',
+    min: 0,
+    max: 10,
+  });
+  t.like(drawnAs({ ...fader, size: [1, 1] }), { unit: '', min: 0, max: 1, step: undefined });
+  t.like(drawnAs({ ...fader, size: [1, 1], min: 5 }), { min: 5, max: 6 });
+  const value: WidgetOf<'value'> = { type: 'value', ...place, size: [1, 1], zones: [], texts: {} };
+  t.like(drawnAs(value, about), { texts: { 0: 'off', 1: 'on' }, unit: 'dB' });
+  t.like(drawnAs({ ...value, texts: { 1: 'AN' } }, about), { texts: { 1: 'AN' } });
 });

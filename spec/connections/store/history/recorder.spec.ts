@@ -84,3 +84,27 @@ test('a long text that waits is cut, and does not hold what is cut off', async (
   t.is(columns.flatMap(({ texts }) => texts).length, texts);
   recorder.end();
 });
+
+test('a meter is recorded only if an entry names more of its address than all', (t) => {
+  const graph = Object.assign(new Graph(), { startedAt: Date.now() });
+  const meter = { type: 'F', access: 'read-only', about: { class: 'meter' } } as const;
+  graph.declare(desk, [
+    { id: 'level', type: 'F', access: 'read-only' },
+    { id: 'a/meter', ...meter },
+    { id: 'b/meter', ...meter },
+  ]);
+  const rules = rulesOf(historySetting.parse([{ include: ['desk/b/meter'] }, {}]));
+  const recorder = new Recorder(
+    graph,
+    rules,
+    () => false,
+    () => {},
+  );
+  for (const id of ['level', 'a/meter', 'b/meter']) graph.write(`desk/${id}`, 1, desk);
+  const { parameters } = recorder.take(Date.now()).changes;
+  t.deepEqual(
+    parameters.map(([, address]) => address),
+    ['desk/level', 'desk/b/meter'],
+  );
+  recorder.end();
+});
