@@ -45,7 +45,7 @@ export const expressionMistakes = inMaps([
     'unknown parameter "desk/cuont", did you mean "desk/count"?',
     'cannot',
   ],
-  ['param of a trigger', "value + param('¦desk/go')", 'got the trigger "desk/go"', 'cannot'],
+  ['param of a trigger', "value + param('¦desk/go')", '"desk/go" is a trigger', 'cannot'],
   [
     'a misspelt param itself',
     "value + ¦parm('desk/count')",
