@@ -45,7 +45,8 @@ const environments = new KeptResults<Environment>(keptEnvironments);
  * Compiles an expression over the named variables; an undefined type is unknown. With `typeOf` it may look up other
  * parameters: `param('desk/level')`. Equal expressions over the same variables are compiled once, even if they look up
  * different parameters of the same types. Errors: an `ExpressionMistake` for bad syntax, unknown names, operations that do not
- * fit the types, and a result that is not a value (a list, null). With `expects` also for a result of another type: I and F both mean a number, T a boolean.
+ * fit the types, and a result that is not a value (a list, null). With `expects` also for a result of another type: I and F both mean a
+ * number, T a boolean.
  */
 export function compileExpression(
   written: string,

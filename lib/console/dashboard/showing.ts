@@ -1,4 +1,5 @@
-// How values look on a dashboard: what a widget takes from its parameter, the decimals of numbers, when a lamp is lit, and the tone of a number.
+// How values look on a dashboard: what a widget takes from its parameter, the decimals of numbers, when a lamp is lit, and the tone of a
+// number.
 
 import type { About, Value } from '../../client/index.ts';
 import type { SingleWidget, Tone, WidgetOf } from '../../dashboard/format.ts';
@@ -43,7 +44,10 @@ function textsOf(choices: Readonly<Record<string, Value>>): Record<string, strin
 /** The default maximum of decimals. */
 const mostDigits = 3;
 
-/** Returns `-3.5`, `12.00`, formatted as by `fixed` in expressions. Without `digits` a number has at most three decimals; an unknown value is a dash. */
+/**
+ * Returns `-3.5` or `12.00`, formatted as by `fixed` in expressions. Without `digits` a number has at most three decimals. An unknown value
+ * is a dash.
+ */
 export function showValue(value: Value | undefined, digits?: number): string {
   if (value === undefined) return '–';
   if (typeof value !== 'number') return String(value);
