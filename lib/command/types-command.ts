@@ -13,9 +13,21 @@ export function register(cli: Cli): void {
     .argument(...flowFiles)
     .option('--module <name>', 'module from which the flow files import defineFlow', 'patchbay-hub')
     .option('--remote', 'print the parameters that a running hub mirrors from other hubs instead, as JSON')
-    .action((paths: string[], options: RemoteOptions & { module: string; remote?: boolean }) =>
-      cli.finish(options.remote ? remoteTypes(options, cli.console) : types(paths, options.module, cli.console)),
-    );
+    .option(
+      '--of <connection>',
+      'print the parameters of a connection of a running hub instead, as JSON, for its setting expect',
+    )
+    .action((paths: string[], options: TypesOptions) => {
+      const { module, remote, of } = options;
+      if (of !== undefined) return cli.finish(typesOf(of, options, cli.console));
+      return cli.finish(remote ? remoteTypes(options, cli.console) : types(paths, module, cli.console));
+    });
+}
+
+interface TypesOptions extends RemoteOptions {
+  readonly module: string;
+  readonly remote?: boolean;
+  readonly of?: string;
 }
 
 /** Prints the declaration file. Errors: `bad-flow` with every error. */
@@ -61,6 +73,19 @@ export async function remoteTypes(options: RemoteOptions, console: Console): Pro
   const byAddress = mirrored.map(({ parameter, type, access, hub }) => [parameter, { type, access, hub }] as const);
   const sorted = byAddress.sort(([one], [other]) => (one < other ? -1 : 1));
   console.print(JSON.stringify(Object.fromEntries(sorted), undefined, 2));
+  return 0;
+}
+
+/** Prints `{"input/Mic/muted":"B"}`: the value types of a connection's parameters. Errors: as `remoteTypes`, and no such parameters. */
+export async function typesOf(connectionId: string, options: RemoteOptions, console: Console): Promise<number> {
+  const list = JSON.parse(await request(options, '/hub/parameters', {})) as ParameterInfo[];
+  const start = `${connectionId}/`;
+  const own = list.filter(({ parameter }) => parameter.startsWith(start));
+  if (own.length === 0) throw new Error(`expected a connection with parameters, "${connectionId}" has none`);
+  const types = own.map(({ parameter, type }) => [parameter.slice(start.length), type] as const);
+  console.print(
+    JSON.stringify(Object.fromEntries(types.sort(([one], [other]) => (one < other ? -1 : 1))), undefined, 2),
+  );
   return 0;
 }
 

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { Observable, type Subscription } from 'rxjs';
 import { asFileError, readRegularFileSync } from '../../files/regular-file.ts';
 import { HubError, messageOf } from '../../model/error.ts';
+import { isJsonObject } from '../../model/json-object.ts';
 import { KeptResults } from '../../model/kept-results.ts';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
 import { convert, type Value } from '../../model/value.ts';
@@ -32,11 +33,14 @@ export const device = defineConnectionType({
     const described = compiled.families.flatMap((family) =>
       family.isDiscovered ? [] : [...family.instances].map(declarationOf),
     );
-    return [...described, ...expectedOf(settings, compiled).declarations];
+    return [...described, ...expectedOf(settings, compiled, resolvePath).declarations];
   },
   presume: (settings, id, resolvePath) =>
     compileFor(settings, resolvePath).compiled === undefined ? { id, type: 'S', access: 'read-write' } : undefined,
-  files: ({ protocol }, resolvePath) => (isProtocolName(protocol) ? [] : [resolvePath(protocol)]),
+  files: ({ protocol, expect }, resolvePath) => [
+    ...(isProtocolName(protocol) ? [] : [resolvePath(protocol)]),
+    ...(typeof expect === 'string' ? [resolvePath(expect)] : []),
+  ],
   claims: (settings) => {
     const target = listenTarget(settings);
     if (target !== undefined) return claimTcpPort(target.port, target.host);
@@ -57,7 +61,7 @@ function run(context: ConnectionContext<DeviceSettings>): Observable<ConnectionE
     const writers = new Writers(context, instances, (instance, value) =>
       session.write(instance, value, context.cause()),
     );
-    const { declarations: expected } = expectedOf(settings, compiled);
+    const { declarations: expected } = expectedOf(settings, compiled, resolvePath);
     const isExpected = new Set(expected.map(({ id }) => id));
     const transports = createTransports(settings, compiled, resolvePath);
     const place = transports[0]!.name;
@@ -172,7 +176,7 @@ function simulate(context: ConnectionContext<DeviceSettings>): Observable<Connec
     });
     for (const instance of instances.values())
       writers.add(instance.id, instance.family.access, (input) => session.check(instance, input));
-    for (const { id, type, access } of expectedOf(settings, compiled).declarations) {
+    for (const { id, type, access } of expectedOf(settings, compiled, resolvePath).declarations) {
       const values = new Map<string, Value>();
       const family = compiled.families.find((one) => one.isDiscovered && one.valuesOf(id) !== undefined)!;
       instances.set(id, { id, family, values: family.valuesOf(id) ?? values });
@@ -397,18 +401,21 @@ function mistakesOf(settings: DeviceSettings, resolvePath: ResolvePath): readonl
   for (const secret of Object.keys(secrets))
     if (!compiled.secretNames.includes(secret))
       found.push({ path: ['secrets', secret], unknown: 'secret', name: secret, known: compiled.secretNames });
-  return [...found, ...expectedOf(settings, compiled).mistakes];
+  return [...found, ...expectedOf(settings, compiled, resolvePath).mistakes];
 }
 
 /** Returns the discovered parameters that the setting `expect` declares, and the errors in it. */
 function expectedOf(
   { expect }: DeviceSettings,
   compiled: Compiled,
+  resolvePath: ResolvePath,
 ): { readonly declarations: readonly ParameterDeclaration[]; readonly mistakes: readonly SettingMistake[] } {
   const declarations = new Map<string, ParameterDeclaration>();
   const mistakes: SettingMistake[] = [];
-  for (const [index, line] of expect.entries()) {
-    const path = ['expect', index];
+  const lines = typeof expect === 'string' ? linesOfFile(expect, compiled, resolvePath) : expect;
+  if (typeof lines === 'string') return { declarations: [], mistakes: [{ path: ['expect'], message: lines }] };
+  for (const [index, line] of lines.entries()) {
+    const path = typeof expect === 'string' ? ['expect'] : ['expect', index];
     const at = line.lastIndexOf(',');
     const [id, type] = [line.slice(0, at).trim(), line.slice(at + 1).trim()];
     const family = compiled.families.find((one) => one.isDiscovered && one.valuesOf(id) !== undefined);
@@ -422,4 +429,17 @@ function expectedOf(
     else declarations.set(id, { id, type: family.type, access: family.access });
   }
   return { declarations: [...declarations.values()], mistakes };
+}
+
+/** Reads `{"input/Mic/muted":"B"}` as lines, without parameters of the description itself; a text: what is wrong with the file. */
+function linesOfFile(file: string, compiled: Compiled, resolvePath: ResolvePath): readonly string[] | string {
+  const isDeclared = new Set(compiled.families.flatMap((family) => Array.from(family.instances, ({ id }) => id)));
+  try {
+    const data: unknown = JSON.parse(readRegularFileSync(resolvePath(file), maxDescriptionBytes).toString());
+    if (!isJsonObject(data)) return `expected an object of value types by Parameter ID in ${file}`;
+    const types = Object.entries(data).filter(([id]) => !isDeclared.has(id));
+    return types.map(([id, type]) => `${id},${String(type)}`);
+  } catch (error) {
+    return `expected a file of patchbay types --of in ${file}, got ${messageOf(error)}`;
+  }
 }

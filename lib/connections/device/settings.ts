@@ -107,10 +107,13 @@ export const settingsSchema = z
         'What happens to values while the device is away: they stay and are stale, are unknown, or are unknown after a time',
       ),
     expect: z
-      .array(z.string({ error: 'a line such as "input/Mic/muted,B"' }))
-      .max(10_000)
+      .union([z.array(z.string({ error: 'a line such as "input/Mic/muted,B"' })).max(10_000), z.string().min(1)], {
+        error: 'a list of lines such as "input/Mic/muted,B", or the path of a file of patchbay types --of',
+      })
       .default([])
-      .describe('Discovered parameters that flow files may name before the device has them: input/Mic/muted,B'),
+      .describe(
+        'Discovered parameters that flow files may name before the device has them: input/Mic/muted,B; or a file of `patchbay types --of`',
+      ),
     simulate: z.boolean().default(false).describe('true: run without a device; every write is confirmed at once'),
   })
   .refine((settings) => transportNames.filter((name) => settings[name] !== undefined).length === 1, {

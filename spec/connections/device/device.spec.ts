@@ -5,11 +5,13 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { filter, from, map, startWith } from 'rxjs';
 import { connect as connectClient, type Stream } from '../../../lib/client/index.ts';
+import { typesOf } from '../../../lib/command/types-command.ts';
 import type { Hub } from '../../../lib/index.ts';
 import { eventually, first } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';
-import { api, type HubUnderTest, startTestHub, statusOf, writer } from '../../support/hub.ts';
+import { api, type HubUnderTest, startHubFrom, startTestHub, statusOf, writer } from '../../support/hub.ts';
 import { type Peer, type PeerOptions, startPeer } from '../../support/peer.ts';
+import { call } from '../../support/system/process.ts';
 
 const outputs = 40;
 
@@ -224,12 +226,27 @@ test('what one read withdraws, declares and sets happens in that order', async (
   };
   const folder = await createFolder(t, { 'inputs.device.json5': description });
   const it = { type: 'device', tcp: `127.0.0.1:${peer.port}`, protocol: join(folder, 'inputs.device.json5') };
-  const hub = await startTestHub(t, { connections: { it } });
+  const hub = await startTestHub(t, { connections: { api, it } });
   await isRunning(hub, 'it');
   peer.send('IN a 1\nIN b 1\nDEL a\nIN a 2\nDEL b\nDONE 1\n');
   await until(hub, 'it/done', 1);
   t.is(hub.find('it/in/a')?.value, 2);
   t.is(hub.find('it/in/b'), undefined);
+  const options = { url: `http://127.0.0.1:${hub.port}`, username: '', password: '', token: '' };
+  const { output } = await call((console) => typesOf('it', options, console));
+  t.deepEqual(JSON.parse(output), { done: 'I', 'in/a': 'I' });
+  await t.throwsAsync(
+    call((console) => typesOf('ti', options, console)),
+    { message: /"ti" has none/ },
+  );
+  const rules = [{ name: 'named before it is there', from: 'it/in/a', to: 'desk/seen' }];
+  const flow = { connections: { it: { ...it, expect: './it.types.json', simulate: true }, desk }, rules };
+  const next = await startHubFrom(t, { 'flow.json5': flow, 'it.types.json': output });
+  t.is(next.find('it/in/a')!.type, 'I');
+  t.is(next.find('it/in/a')!.value, undefined);
+  await t.throwsAsync(startHubFrom(t, { 'flow.json5': flow }), {
+    message: /connections\.it\.expect: expected a file of patchbay types --of/,
+  });
 });
 
 test('two toggles in one turn toggle twice', async (t) => {
