@@ -30,11 +30,13 @@ import { WrittenFiles } from '../thread/database/written-files.ts';
 import { giveWay } from '../thread/give-way.ts';
 import type { AuditBatch, AuditRow, HeldAudit, OpenAudit, Run } from './audit-messages.ts';
 import { keptLogEntries, logBytes, readLogEntries, tables } from './audit-tables.ts';
+import { areWhole, checksumOf } from './entry-blocks.ts';
 import { EntryAges } from './find-entries.ts';
 
 /** How often it deletes rows that are too old, and the most rows in one transaction. */
 const pruneEveryMs = 60_000;
 const prunedRows = 10_000;
+const prunedBlocks = 40;
 /** At this share of its maximum size the database deletes its oldest rows, up to `forgottenShare` of all rows. */
 const fullShare = 0.9;
 const forgottenShare = 0.1;
@@ -43,15 +45,18 @@ const forgottenShare = 0.1;
 const rowBytes = 64;
 const spareBytes = 64 * 1024;
 
-const putEntry = `INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+const putEntry = `INSERT INTO entry_row VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET after = excluded.after, count = excluded.count`;
+const putBlock = 'INSERT OR REPLACE INTO entry_block VALUES (?, ?, ?, ?, ?, ?, ?)';
 const putLog = 'INSERT INTO log VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING';
 const putRun = `INSERT INTO run VALUES (1, ?, ?, ?)
   ON CONFLICT DO UPDATE SET seen = excluded.seen, is_clean = excluded.is_clean, count = excluded.count`;
 
 const numbers: readonly NumberColumns[] = [
-  ['entry', 'count', 'n'],
-  ['entry', 'time', 'time'],
+  ['entry_row', 'count', 'n'],
+  ['entry_row', 'time', 'time'],
+  ['entry_block', 'count', 'n', 'last', 'count'],
+  ['entry_block', 'time', 'time', 'last_time'],
   ['log', 'count', 'n'],
   ['log', 'time', 'time'],
   ['run', 'time', 'seen'],
@@ -69,8 +74,10 @@ export class AuditDatabase {
   readonly #database: DatabaseSync;
   readonly #maxPages: number;
   readonly #putEntry: StatementSync;
+  readonly #putBlock: StatementSync;
   readonly #putLog: StatementSync;
   readonly #putRun: StatementSync;
+  readonly #statements = new Map<string, StatementSync>();
   readonly #ages: EntryAges;
   #prunedAt = Number.NEGATIVE_INFINITY;
   readonly leftOut = new LeftOutRows();
@@ -83,13 +90,15 @@ export class AuditDatabase {
       this.#files = new WrittenFiles(path);
       let dropped = 0;
       inTransaction(this.#database, () => {
-        this.#database.exec(tables); // an earlier version had fewer
+        if (isTable(this.#database, 'entry')) this.#database.exec('ALTER TABLE entry RENAME TO entry_row'); // so had an earlier version
+        this.#database.exec(tables); // it had fewer
         dropped = dropOutOfRange(this.#database, numbers);
       });
       this.losses = droppedText(path, dropped);
       this.#ages = new EntryAges(this.#database, keepMs, now);
       this.#maxPages = this.#number('PRAGMA max_page_count');
       this.#putEntry = this.#database.prepare(putEntry);
+      this.#putBlock = this.#database.prepare(putBlock);
       this.#putLog = this.#database.prepare(putLog);
       this.#putRun = this.#database.prepare(putRun);
     } catch (error) {
@@ -112,7 +121,8 @@ export class AuditDatabase {
         ).n;
       const run = readRun(database);
       const log = isRead && run !== undefined ? { ...readLog(database), ...endOf(run) } : undefined;
-      return { lastEntry: last('entry'), lastLog: last('log'), run, log };
+      const entries = isTable(database, 'entry_block') ? [last('entry_row'), lastOfBlocks(database)] : [last('entry')];
+      return { lastEntry: Math.max(...entries), lastLog: last('log'), run, log };
     } finally {
       database.close();
     }
@@ -137,10 +147,9 @@ export class AuditDatabase {
 
   /** The time of the oldest entry; undefined: there is none. */
   oldest(): number | undefined {
-    const row = this.#database.prepare('SELECT time FROM entry ORDER BY n LIMIT 1').get() as
-      | { time: number }
-      | undefined;
-    return row?.time;
+    const first = (table: string) => `SELECT * FROM (SELECT n, time FROM ${table} ORDER BY n LIMIT 1)`;
+    const select = `${first('entry_row')} UNION ALL ${first('entry_block')} ORDER BY n LIMIT 1`;
+    return (this.#statement(select).get() as { time: number } | undefined)?.time;
   }
 
   /** Empties the log and leaves its space to the values. Errors: those of SQLite. */
@@ -152,7 +161,7 @@ export class AuditDatabase {
     this.#database.close();
   }
 
-  #put({ rows, log, run }: AuditBatch, now: ClockReading): void {
+  #put({ rows, blocks = [], log, run }: AuditBatch, now: ClockReading): void {
     this.leftOut.forget();
     inTransaction(this.#database, () => {
       for (const row of rows) {
@@ -163,6 +172,8 @@ export class AuditDatabase {
           this.leftOut.note(`${row.kind} of ${row.address || row.user}`, error);
         }
       }
+      for (const { n, last, time, lastTime, count, entries } of blocks)
+        this.#putBlock.run(n, last, time, lastTime, count, checksumOf(entries), entries);
       for (const { n, time, level, connection = null, rule = null, message } of log)
         try {
           this.#putLog.run(BigInt(n), BigInt(Math.trunc(time)), level, connection, rule, message);
@@ -170,7 +181,7 @@ export class AuditDatabase {
           this.leftOut.note('an entry of the log', error);
         }
       this.#putRun.run(BigInt(Math.trunc(run.seen)), run.isClean ? 1n : 0n, run.count);
-      this.#ages.note(rows, now);
+      this.#ages.note(rows, blocks, now);
     });
   }
 
@@ -184,12 +195,15 @@ export class AuditDatabase {
     if (this.#isLarge()) this.#forgetOldest();
     const now = this.#ages.ran;
     if (now - this.#prunedAt < pruneEveryMs) return;
-    const old = 'SELECT n FROM entry WHERE n <= ? ORDER BY n LIMIT ?';
+    const old = 'SELECT n FROM entry_row WHERE n <= ? ORDER BY n LIMIT ?';
+    const oldBlocks = 'SELECT n FROM entry_block WHERE last <= ? ORDER BY n LIMIT ?';
     const many = 'SELECT n FROM log ORDER BY n DESC LIMIT 1 OFFSET ?';
     let pruned = 0;
     inTransaction(this.#database, () => {
       const last = BigInt(this.#ages.takeTooOld());
-      pruned = Number(this.#run(`DELETE FROM entry WHERE n IN (${old})`, last, BigInt(prunedRows)));
+      pruned = Number(this.#run(`DELETE FROM entry_row WHERE n IN (${old})`, last, BigInt(prunedRows)));
+      const blocks = this.#run(`DELETE FROM entry_block WHERE n IN (${oldBlocks})`, last, BigInt(prunedBlocks));
+      if (Number(blocks) === prunedBlocks) pruned = prunedRows;
       this.#run(`DELETE FROM log WHERE n <= (${many})`, BigInt(keptLogEntries));
     });
     if (pruned < prunedRows) this.#prunedAt = now;
@@ -201,36 +215,67 @@ export class AuditDatabase {
   }
 
   #forgetOldest(): void {
+    const all = this.#number('SELECT count(*) FROM entry_row') + this.#number(blockEntries);
+    const forgotten = Math.min(prunedRows, Math.floor(all * forgottenShare));
+    const { last } = (this.#statement(lastOfOldest).get(forgotten) ?? { last: 0 }) as { last: number };
+    const many = `SELECT n FROM log ORDER BY n LIMIT 1 OFFSET min(${prunedRows}, (SELECT count(*) FROM log) * ${forgottenShare})`;
     inTransaction(this.#database, () => {
-      for (const table of ['entry', 'log']) {
-        const count = this.#number(`SELECT count(*) FROM ${table}`);
-        const last = `SELECT n FROM ${table} ORDER BY n LIMIT 1 OFFSET ?`;
-        const forgotten = Math.min(prunedRows, Math.floor(count * forgottenShare));
-        this.#run(`DELETE FROM ${table} WHERE n <= (${last})`, BigInt(forgotten));
-      }
+      this.#run('DELETE FROM entry_row WHERE n <= ?', BigInt(last));
+      this.#run('DELETE FROM entry_block WHERE last <= ?', BigInt(last));
+      this.#run(`DELETE FROM log WHERE n <= (${many})`);
     });
   }
 
   #run(sql: string, ...values: bigint[]): number | bigint {
-    return this.#database.prepare(sql).run(...values).changes;
+    return this.#statement(sql).run(...values).changes;
   }
 
   #number(sql: string): number {
-    return Object.values(this.#database.prepare(sql).get() as Record<string, number>)[0]!;
+    return Object.values(this.#statement(sql).get() as Record<string, number>)[0]!;
+  }
+
+  #statement(sql: string): StatementSync {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#database.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
   }
 }
+
+const blockEntries = 'SELECT coalesce(sum(count), 0) FROM entry_block';
+/** Selects the number up to which there are more than a count of entries; that of a block is its last one. */
+const lastOfOldest = `
+  SELECT last FROM (
+    SELECT last, sum(count) OVER (ORDER BY last) AS counted FROM (
+      SELECT * FROM (SELECT n AS last, 1 AS count FROM entry_row ORDER BY n LIMIT ${prunedRows + 1})
+      UNION ALL SELECT * FROM (SELECT last, count FROM entry_block ORDER BY n LIMIT ${prunedRows + 1})
+    )
+  ) WHERE counted > ? ORDER BY last LIMIT 1`;
 
 /** The most bytes of a number or a boolean. */
 const numberBytes = 9;
 
 /** Returns the approximate size of a batch in the write-ahead log. */
-function bytesOf({ rows, log }: AuditBatch): number {
+function bytesOf({ rows, blocks = [], log }: AuditBatch): number {
   const lengthOf = (value: unknown) => (typeof value === 'string' ? value.length : numberBytes);
   let bytes = spareBytes;
   for (const { user, address, before, after, cause } of rows)
     bytes += user.length + address.length + lengthOf(before) + lengthOf(after) + cause.length + rowBytes;
+  for (const { entries } of blocks) bytes += entries.length + rowBytes;
   for (const { message } of log) bytes += message.length + rowBytes;
   return bytes;
+}
+
+function isTable(database: DatabaseSync, name: string): boolean {
+  return database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined;
+}
+
+/** The greatest number of an entry in a block; 0: there is none. */
+function lastOfBlocks(database: DatabaseSync): number {
+  const select = `SELECT coalesce(max(last), 0) AS n FROM entry_block WHERE ${areWhole}`;
+  return (database.prepare(select).get() as { n: number }).n;
 }
 
 function readRun(database: DatabaseSync): Run | undefined {

@@ -20,6 +20,18 @@ export interface AuditRow {
   after: Value | undefined;
   count: number;
   readonly cause: string;
+  /** Whether it counts further changes, so that it is written again. */
+  readonly isCounting?: boolean;
+}
+
+/** Packed entries. `entries` is JSON; numbers and times are those of the first and the last entry. */
+export interface EntryBlock {
+  readonly n: number;
+  readonly last: number;
+  readonly time: number;
+  readonly lastTime: number;
+  readonly count: number;
+  readonly entries: string;
 }
 
 export interface OpenAudit {
@@ -38,6 +50,7 @@ export interface OpenAudit {
 /** The entries of one transaction. */
 export interface AuditBatch {
   readonly rows: readonly AuditRow[];
+  readonly blocks?: readonly EntryBlock[];
   readonly log: readonly LogEntry[];
   readonly run: Run;
 }

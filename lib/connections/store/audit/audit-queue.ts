@@ -148,7 +148,7 @@ export class AuditQueue {
     }
     const known = ofUser.get(what);
     if (known === undefined) {
-      const row = create();
+      const row: AuditRow = { ...create(), isCounting: true };
       if (this.#waiting.length < maxWaitingRows) ofUser.set(what, { row, at: this.#taken + this.#waiting.length });
       this.add(row);
       return;

@@ -8,9 +8,11 @@ import type { HubPort } from '../../hub-port.ts';
 import type { AuditEvent } from '../../persistence.ts';
 import type { Cell } from '../packed-rows.ts';
 import type { AuditRow, HeldAudit } from './audit-messages.ts';
+import { blockTable } from './entry-blocks.ts';
 
 /**
- * `entry`: `time` is in milliseconds since 1970; `type` is that of a parameter; `before` and `after` are numbers, texts, or 0 and 1.
+ * `entry`: `time` is in milliseconds since 1970; `type` is that of a parameter; `before` and `after` are numbers, texts, or 0 and 1. It is a
+ * view of `entry_row` and of the entries in `entry_block`, see `packEntries`. An insert into the view adds a row of `entry_row`.
  * There is no index by address: it would cost five times as much as the rows, and a scan of a million rows takes 50 ms.
  * `run`: one row. When the hub was last known to run, whether it has ended cleanly since, and the identity of the numbering of `log`.
  * `age`: one row. The clock that determines the age of entries, see `KeptAge`; `pauses` is JSON. `disordered`: entries up to this number
@@ -18,11 +20,16 @@ import type { AuditRow, HeldAudit } from './audit-messages.ts';
  * `age_mark`: all entries up to `n` existed when that clock showed `ran`.
  */
 export const tables = `
-  CREATE TABLE IF NOT EXISTS entry (
+  CREATE TABLE IF NOT EXISTS entry_row (
     n INTEGER PRIMARY KEY, time INTEGER NOT NULL, kind TEXT NOT NULL, user TEXT NOT NULL, address TEXT NOT NULL DEFAULT '',
     type TEXT NOT NULL DEFAULT '', before ANY, after ANY, count INTEGER NOT NULL DEFAULT 1, cause TEXT NOT NULL DEFAULT ''
   ) STRICT;
-  CREATE INDEX IF NOT EXISTS entry_by_time ON entry (time);
+  CREATE INDEX IF NOT EXISTS entry_by_time ON entry_row (time);${blockTable}
+  CREATE VIEW IF NOT EXISTS entry AS SELECT * FROM entry_row UNION ALL SELECT * FROM block_entry;
+  CREATE TRIGGER IF NOT EXISTS add_entry INSTEAD OF INSERT ON entry BEGIN
+    INSERT INTO entry_row VALUES (new.n, new.time, new.kind, new.user, coalesce(new.address, ''), coalesce(new.type, ''), new.before,
+      new.after, coalesce(new.count, 1), coalesce(new.cause, ''));
+  END;
   CREATE TABLE IF NOT EXISTS log (
     n INTEGER PRIMARY KEY, time INTEGER NOT NULL, level TEXT NOT NULL, connection TEXT, rule TEXT, message TEXT NOT NULL
   ) STRICT;

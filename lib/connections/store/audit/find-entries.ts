@@ -7,7 +7,8 @@ import type { Value, ValueType } from '../../../model/value.ts';
 import type { AuditQuestion } from '../../persistence.ts';
 import { isWithin, readStored } from '../thread/database/read-rows.ts';
 import { inTransaction } from '../thread/database/store-database.ts';
-import type { AuditRow } from './audit-messages.ts';
+import type { AuditRow, EntryBlock } from './audit-messages.ts';
+import { areWhole, blockColumns, type StoredBlock, type StoredEntry, unpackEntries } from './entry-blocks.ts';
 
 /** The search checks its time limit after this many rows. */
 const checkEvery = 1000;
@@ -19,11 +20,6 @@ const inRange = (column: string) =>
   `CASE WHEN typeof(${column}) <> 'integer' OR ${isWithin('integer', column)} THEN ${column} END AS ${column}`;
 const columns = `n, time, kind, user, address, type, ${inRange('before')}, ${inRange('after')}, count, cause`;
 
-interface Row extends Readonly<Omit<AuditRow, 'before' | 'after'>> {
-  readonly before: string | Uint8Array | number | null;
-  readonly after: string | Uint8Array | number | null;
-}
-
 /** A page of entries, and whether more follow. */
 interface FoundEntries {
   readonly entries: readonly AuditEntry[];
@@ -33,16 +29,18 @@ interface FoundEntries {
 /** Reads at most one page; `check` is called repeatedly and throws when the search takes too long. Errors: those of SQLite. */
 export function findEntries(database: DatabaseSync, question: AuditQuestion, check: () => void): FoundEntries {
   const { address, limit } = question;
-  const bounds = boundsOf(database, question);
-  if (bounds === undefined) return { entries: [], hasMore: false };
-  const [where, values] = conditionsOf(question);
   const glob = address === undefined ? undefined : globToRegExp(address);
   const isMeant = searchOf(question);
-  const sql = `SELECT ${columns} FROM entry WHERE ${['n >= ? AND n <= ?', ...where].join(' AND ')} ORDER BY n DESC`;
+  const hasBlocks = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'entry_block'").get() !== undefined;
+  const rowsFound = newestFirst(
+    findRows(database, hasBlocks ? 'entry_row' : 'entry', question),
+    hasBlocks ? findInBlocks(database, question) : [],
+  );
   const entries: AuditEntry[] = [];
   let rows = 0;
-  for (const row of database.prepare(sql).iterate(...bounds, ...values) as Iterable<Row>) {
+  for (const row of rowsFound) {
     if (++rows % checkEvery === 0) check();
+    if (row === undefined) continue;
     if (glob !== undefined && !glob.test(row.address)) continue;
     const entry = entryOf(row);
     if (!isMeant(entry)) continue;
@@ -52,20 +50,83 @@ export function findEntries(database: DatabaseSync, question: AuditQuestion, che
   return { entries, hasMore: false };
 }
 
+/** Yields the entries with a row of their own that may match, newest first. */
+function* findRows(database: DatabaseSync, table: string, question: AuditQuestion): Iterable<StoredEntry> {
+  const bounds = boundsOf(database, table, question);
+  if (bounds === undefined) return;
+  const [where, values] = conditionsOf(question);
+  const sql = `SELECT ${columns} FROM ${table} WHERE ${['n >= ? AND n <= ?', ...where].join(' AND ')} ORDER BY n DESC`;
+  yield* database.prepare(sql).iterate(...bounds, ...values) as Iterable<object> as Iterable<StoredEntry>;
+}
+
+/** Yields those in blocks, and undefined for each block. A block without the searched texts is not unpacked. */
+function* findInBlocks(database: DatabaseSync, question: AuditQuestion): Iterable<StoredEntry | undefined> {
+  const { from, to, before = Number.MAX_SAFE_INTEGER, address = '', user = '', kind, text = '' } = question;
+  const likes = [quote(address.split('*')[0]!), quote(user), isOfBoolean(text) ? '' : quote(text)].map(containing);
+  const where = ['n < ?', 'last_time >= ?', 'time <= ?', areWhole, ...likes.map(() => "entries LIKE ? ESCAPE '\\'")];
+  const blocks = database.prepare(
+    `SELECT ${blockColumns} FROM entry_block WHERE ${where.join(' AND ')} ORDER BY n DESC`,
+  );
+  blocks.setReturnArrays(true);
+  const found = blocks.iterate(before, from, to, ...likes) as Iterable<unknown> as Iterable<StoredBlock>;
+  const isMeant = (entry: StoredEntry) =>
+    entry.n < before &&
+    entry.time >= from &&
+    entry.time <= to &&
+    (kind === undefined ? auditKinds.includes(entry.kind) : entry.kind === kind);
+  for (const block of found) {
+    yield undefined;
+    yield* unpackEntries(block).filter(isMeant).reverse();
+  }
+}
+
+/** Merges two lists of entries, newest first. */
+function* newestFirst(
+  rows: Iterable<StoredEntry>,
+  packed: Iterable<StoredEntry | undefined>,
+): Iterable<StoredEntry | undefined> {
+  const others = packed[Symbol.iterator]();
+  try {
+    let other = others.next();
+    for (const row of rows) {
+      for (; !other.done && (other.value === undefined || other.value.n > row.n); other = others.next())
+        yield other.value;
+      yield row;
+    }
+    for (; !other.done; other = others.next()) yield other.value;
+  } finally {
+    others.return?.(); // a search that ends early closes its statement
+  }
+}
+
+/** Returns a text as it appears within JSON. */
+function quote(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+/** Returns whether a searched text may be that of a boolean, which is stored as a number. */
+function isOfBoolean(text: string): boolean {
+  return ['true', 'false'].some((name) => name.includes(text.toLowerCase()));
+}
+
 /** Returns the range of numbers of the entries in the time range; undefined: there are none. */
-function boundsOf(database: DatabaseSync, { from, to, before }: AuditQuestion): [number, number] | undefined {
+function boundsOf(
+  database: DatabaseSync,
+  table: string,
+  { from, to, before }: AuditQuestion,
+): [number, number] | undefined {
   const number = (sql: string, ...times: number[]) =>
     (database.prepare(sql).get(...times) as { n: number | null } | undefined)?.n ?? undefined;
-  const oldest = number(`SELECT min(n) AS n FROM entry WHERE ${isWithin('count', 'n')}`);
+  const oldest = number(`SELECT min(n) AS n FROM ${table} WHERE ${isWithin('count', 'n')}`);
   if (oldest === undefined) return undefined;
   const range = [from - slackMs, to + slackMs] as const;
   const isOrdered = oldest > disorderedOf(database);
   const first = isOrdered
-    ? number(`SELECT n FROM entry WHERE time >= ? AND ${isRow} ORDER BY time, n LIMIT 1`, range[0])
-    : number(`SELECT min(n) AS n FROM entry WHERE time >= ? AND time <= ? AND ${isRow}`, ...range);
+    ? number(`SELECT n FROM ${table} WHERE time >= ? AND ${isRow} ORDER BY time, n LIMIT 1`, range[0])
+    : number(`SELECT min(n) AS n FROM ${table} WHERE time >= ? AND time <= ? AND ${isRow}`, ...range);
   const last = isOrdered
-    ? number(`SELECT n FROM entry WHERE time <= ? AND ${isRow} ORDER BY time DESC, n DESC LIMIT 1`, range[1])
-    : number(`SELECT max(n) AS n FROM entry WHERE time >= ? AND time <= ? AND ${isRow}`, ...range);
+    ? number(`SELECT n FROM ${table} WHERE time <= ? AND ${isRow} ORDER BY time DESC, n DESC LIMIT 1`, range[1])
+    : number(`SELECT max(n) AS n FROM ${table} WHERE time >= ? AND time <= ? AND ${isRow}`, ...range);
   if (first === undefined || last === undefined) return undefined;
   return [first, before === undefined ? last : Math.min(last, before - 1)];
 }
@@ -130,7 +191,7 @@ function searchOf({ user = '', text = '' }: AuditQuestion): (entry: AuditEntry) 
   };
 }
 
-function entryOf({ n, time, kind, user, address, type, before, after, count, cause }: Row): AuditEntry {
+function entryOf({ n, time, kind, user, address, type, before, after, count, cause }: StoredEntry): AuditEntry {
   const [old, now] = [typed(type, before), typed(type, after)];
   return {
     n,
@@ -189,10 +250,11 @@ export class EntryAges {
   }
 
   /** Notes the entries of this transaction, in their order. */
-  note(rows: readonly AuditRow[], now: ClockReading): void {
-    for (const { n, time } of rows) {
-      if (time < this.#lastTime - slackMs) this.#disordered = n;
-      this.#lastTime = time;
+  note(rows: readonly AuditRow[], blocks: readonly EntryBlock[], now: ClockReading): void {
+    const ordered = blocks.length === 0 ? rows : [...rows, ...blocks].sort((one, other) => one.n - other.n);
+    for (const one of ordered) {
+      if (one.time < this.#lastTime - slackMs) this.#disordered = one.n;
+      this.#lastTime = 'lastTime' in one ? one.lastTime : one.time;
     }
     this.#clock.read(now);
     const { ran, wall, pauses } = this.#clock.kept;
@@ -221,7 +283,9 @@ export class EntryAges {
     let time = Number.NEGATIVE_INFINITY;
     let marked = Number.NEGATIVE_INFINITY;
     let last = 0;
-    for (const row of this.#database.prepare('SELECT n, time FROM entry ORDER BY n').iterate() as Iterable<AuditRow>) {
+    for (const row of this.#database
+      .prepare('SELECT n, time FROM entry_row ORDER BY n')
+      .iterate() as Iterable<object> as Iterable<AuditRow>) {
       time = Math.max(time, Math.min(row.time, seen));
       if (time - marked >= longestMarkMs) {
         if (last > 0) marks.set(marked, last);
@@ -237,7 +301,10 @@ export class EntryAges {
   }
 
   #last(): { n: number; time: number } {
-    return this.#read('SELECT n, time FROM entry ORDER BY n DESC LIMIT 1') ?? { n: 0, time: Number.NEGATIVE_INFINITY };
+    const newest = (table: string, n: string, time: string) =>
+      `SELECT * FROM (SELECT ${n} AS n, ${time} AS time FROM ${table} ORDER BY n DESC LIMIT 1)`;
+    const all = [newest('entry_row', 'n', 'time'), newest('entry_block', 'last', 'last_time')];
+    return this.#read(`${all.join(' UNION ALL ')} ORDER BY n DESC LIMIT 1`) ?? { n: 0, time: Number.NEGATIVE_INFINITY };
   }
 
   #read<Row>(sql: string, ...values: number[]): Row | undefined {

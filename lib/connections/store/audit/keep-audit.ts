@@ -9,7 +9,7 @@ import type { ConnectionContext, ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { Archive, KeptLog, RecordedArchive } from '../../persistence.ts';
 import { HourlyCopy } from '../hourly-copy.ts';
-import { Keeper, type KeeperOptions, runKeeper, type Wrote } from '../keeper.ts';
+import { Keeper, type KeeperOptions, runKeeper, tickAfter, type Wrote } from '../keeper.ts';
 import { buffersOf, packRows } from '../packed-rows.ts';
 import type { Part } from '../parts.ts';
 import { createSelection } from '../selection.ts';
@@ -27,6 +27,7 @@ import type {
 } from './audit-messages.ts';
 import { AuditQueue } from './audit-queue.ts';
 import { cellsOf, rowOfEvent, rowOfStart } from './audit-tables.ts';
+import { packEntries } from './entry-blocks.ts';
 
 /** How often the database notes that the hub still runs, if nothing else is written. */
 const seenEveryMs = 60_000;
@@ -41,13 +42,14 @@ interface AuditOptions extends KeeperOptions {
 
 class AuditKeeper extends Keeper implements RecordedArchive {
   readonly archive: Archive = { audit: this };
-  protected readonly tickMs = 100;
   readonly #options: AuditOptions;
   readonly #queue = new AuditQueue();
   readonly #place = new LogPlace();
   #opened: Promise<OpenedAudit> | undefined;
   /** Entries that were taken from the queue but are not on the disk yet. */
   #pending: readonly AuditRow[] = [];
+  /** The number of entries of the last batch. */
+  #lastRows = 0;
   /** When the last batch was written, on the clock of the connection. */
   #seenAt = Number.NEGATIVE_INFINITY;
   /** Whether the hub has just started, not only this connection. */
@@ -67,6 +69,10 @@ class AuditKeeper extends Keeper implements RecordedArchive {
     };
     this.listening.add(listen(options.hub, options.isSelected, this.#queue, onHubEnd));
     this.reportState(); // opening a large file takes longer than the hub should wait
+  }
+
+  protected get tickMs(): number {
+    return tickAfter(this.#lastRows);
   }
 
   protected get lost(): number {
@@ -115,6 +121,7 @@ class AuditKeeper extends Keeper implements RecordedArchive {
     const isBehind = this.#queue.length > 0;
     const isClean = isLast && !isBehind && this.#isHubEnding;
     const now = scheduler.now();
+    this.#lastRows = rows.length;
     if (rows.length + log.length === 0 && !isClean && now - this.#seenAt < seenEveryMs) return 'nothing';
     const writing = writer.write({ rows, log, run: { seen: Date.now(), isClean, count: this.#place.count } });
     const written = await this.commit(writing.then(({ written }) => written));
@@ -274,8 +281,10 @@ export class AuditWriter {
 
   /** Writes a batch. Resolves as `written` once it is on the disk. Errors: when the thread has ended. */
   async write(batch: AuditBatch): Promise<WrittenAnswer> {
-    const rows = packRows(batch.rows.map(cellsOf));
-    return (await this.#thread.ask({ ask: 'write', batch: { ...batch, rows } }, buffersOf(rows))) as WrittenAnswer;
+    const packed = packEntries(batch.rows);
+    const rows = packRows(packed.rows.map(cellsOf));
+    const handed = { ...batch, ...packed, rows };
+    return (await this.#thread.ask({ ask: 'write', batch: handed }, buffersOf(rows))) as WrittenAnswer;
   }
 
   /** Closes the database and ends the thread. */

@@ -25,9 +25,59 @@ CREATE TABLE IF NOT EXISTS age (
 CREATE TABLE IF NOT EXISTS hour_age (hour INTEGER PRIMARY KEY, ran INTEGER NOT NULL) STRICT;`;
 
 /**
- * - `change`: one row for each recorded change. The key starts with the hour, so that inserts and deletes touch few pages. The value is
- *   a number, a text, 0 or 1; 1 for a fired trigger. `source` is the writer of the first change in the chain of causes. The cause is the
- *   key of another row, if that row was recorded.
+ * Two tables have the changes, and two views show all of them to people. An earlier version had one table, `change`. An insert into the view
+ * adds a row of `change_row`.
+ */
+const changeViews = `
+CREATE TABLE change_block (
+  hour INTEGER NOT NULL, parameter INTEGER NOT NULL, time INTEGER NOT NULL, revision INTEGER NOT NULL,
+  last_time INTEGER NOT NULL, last_revision INTEGER NOT NULL, count INTEGER NOT NULL,
+  writer INTEGER NOT NULL, source INTEGER NOT NULL, cause INTEGER, changes TEXT NOT NULL, checksum INTEGER NOT NULL,
+  PRIMARY KEY (hour, parameter, time, revision)
+) STRICT, WITHOUT ROWID;
+CREATE VIEW block_change AS
+  SELECT hour, parameter, time + (one.value ->> 0) AS time, revision + (one.value ->> 1) AS revision, one.value ->> 2 AS value,
+    coalesce(one.value ->> 5, writer) AS writer, coalesce(one.value ->> 6, source) AS source,
+    nullif(coalesce(one.value ->> 7, cause), 0) AS cause_parameter,
+    iif(coalesce(one.value ->> 7, cause, 0) = 0, NULL, time + (one.value ->> 0) - (one.value ->> 3)) AS cause_time,
+    iif(coalesce(one.value ->> 7, cause, 0) = 0, NULL, revision + (one.value ->> 1) - (one.value ->> 4)) AS cause_revision
+  FROM change_block, json_each(iif(json_valid(changes), changes, '[]')) AS one WHERE one.type = 'array';
+CREATE VIEW change AS SELECT * FROM change_row UNION ALL SELECT * FROM block_change;
+CREATE TRIGGER add_change INSTEAD OF INSERT ON change BEGIN
+  INSERT INTO change_row VALUES (new.hour, new.parameter, new.time, new.revision, new.value, new.writer, new.source,
+    new.cause_parameter, new.cause_time, new.cause_revision);
+END;
+CREATE VIEW event AS ${['change_row', 'block_change']
+  .map(
+    (changes) => `
+  SELECT change.hour AS hour, parameter.address AS address, parameter.type AS type, change.time AS time,
+    change.revision AS revision, change.value AS value, writer.kind || ' ' || writer.name AS writer,
+    source.kind || ' ' || source.name AS source, cause.address AS cause, change.cause_time AS cause_time
+  FROM ${changes} AS change
+  JOIN parameter ON parameter.id = change.parameter
+  JOIN writer ON writer.id = change.writer
+  JOIN writer AS source ON source.id = change.source
+  LEFT JOIN parameter AS cause ON cause.id = change.cause_parameter`,
+  )
+  .join(' UNION ALL')};`;
+
+const blockStatistics = "('change_block', 'change_block', '1000000 5000 50 1 1')";
+
+/** Converts a database of an earlier version. */
+export const splitChanges = `
+ANALYZE sqlite_schema;
+DROP VIEW IF EXISTS event;
+ALTER TABLE change RENAME TO change_row;
+UPDATE sqlite_stat1 SET tbl = 'change_row', idx = 'change_row' WHERE tbl = 'change';
+${changeViews}
+INSERT INTO sqlite_stat1 VALUES ${blockStatistics};
+ANALYZE sqlite_schema;`;
+
+/**
+ * - `change`: a view with one row for each recorded change. The value is a number, a text, 0 or 1; 1 for a fired trigger. `source` is the
+ *   writer of the first change in the chain of causes. The cause is the key of another row, if that row was recorded.
+ * - `change_row`: the changes with a row of their own. The key starts with the hour, so that inserts and deletes touch few pages.
+ * - `change_block`: the changes that share a row with others of the same parameter, see `Packing`. Blocks of a parameter never overlap.
  * - `minute`, `hour`: for numbers and booleans the minimum, the maximum, the time-weighted mean over the part of the span in which the
  *   value was known, and the value at its end; for texts and triggers only the count of changes. A span without a change has no row: the
  *   value held. The row of a span is written when the span is over.
@@ -50,7 +100,7 @@ CREATE TABLE parameter (
 CREATE TABLE writer (
   id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, file TEXT NOT NULL DEFAULT '', UNIQUE (kind, name, file)
 ) STRICT;
-CREATE TABLE change (
+CREATE TABLE change_row (
   hour INTEGER NOT NULL, parameter INTEGER NOT NULL, time INTEGER NOT NULL, revision INTEGER NOT NULL, value ANY NOT NULL,
   writer INTEGER NOT NULL, source INTEGER NOT NULL,
   cause_parameter INTEGER, cause_time INTEGER, cause_revision INTEGER,
@@ -66,18 +116,10 @@ CREATE TABLE hour (
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE gap (start INTEGER NOT NULL, end INTEGER NOT NULL, lost INTEGER NOT NULL, reason TEXT NOT NULL) STRICT;
 CREATE TABLE mark (seen INTEGER NOT NULL, minutes INTEGER NOT NULL, hours INTEGER NOT NULL) STRICT;
-CREATE VIEW event AS
-  SELECT change.hour AS hour, parameter.address AS address, parameter.type AS type, change.time AS time,
-    change.revision AS revision, change.value AS value, writer.kind || ' ' || writer.name AS writer,
-    source.kind || ' ' || source.name AS source, cause.address AS cause, change.cause_time AS cause_time
-  FROM change
-  JOIN parameter ON parameter.id = change.parameter
-  JOIN writer ON writer.id = change.writer
-  JOIN writer AS source ON source.id = change.source
-  LEFT JOIN parameter AS cause ON cause.id = change.cause_parameter;
+${changeViews}
 ${laterTables}
 ANALYZE sqlite_schema;
 INSERT INTO sqlite_stat1 VALUES
   ('parameter', 'sqlite_autoindex_parameter_1', '10000 1 1'), ('writer', 'sqlite_autoindex_writer_1', '100 20 2 1'),
-  ('change', 'change', '24000000 100000 100 2 1'), ('minute', 'minute', '10000000 1000 1'), ('hour', 'hour', '1000000 100 1');
+  ('change_row', 'change_row', '24000000 100000 100 2 1'), ${blockStatistics}, ('minute', 'minute', '10000000 1000 1'), ('hour', 'hour', '1000000 100 1');
 ANALYZE sqlite_schema;`;

@@ -5,6 +5,15 @@ import { type Origin, originKinds } from '../../../model/parameter.ts';
 import { isTime } from '../../../model/time/iso-time.ts';
 import { type Value, type ValueType, valueTypes } from '../../../model/value.ts';
 import type { EventPlace } from '../../persistence.ts';
+import {
+  areWhole,
+  blockColumns,
+  type EventRow,
+  type Place,
+  type Stored,
+  type StoredBlock,
+  unpackBlock,
+} from '../history/blocks.ts';
 import { historyTables, hourMs } from '../history/history-tables.ts';
 import type { RecordedJump } from '../history/segments.ts';
 import { exists } from '../thread/database/files.ts';
@@ -22,19 +31,7 @@ export interface Series {
 /** A minute or an hour. Texts and triggers have only the time and the count. `last` is null if the value was unknown at the end. */
 export type Span = readonly [time: number, min: number, mean: number, max: number, last: number | null, count: number];
 
-/** A number, a text, 0 or 1. A text with a NUL character is stored as bytes. */
-export type Stored = number | string | Uint8Array;
-
 export type ChangeRow = readonly [time: number, value: Stored, revision: number];
-
-export type EventRow = readonly [
-  ...ChangeRow,
-  writer: number,
-  source: number,
-  causeParameter: number | null,
-  causeTime: number | null,
-  causeRevision: number | null,
-];
 
 /** Everything before `seen` is recorded. Spans that began before `minutes` and `hours` have their rows. */
 export interface Mark {
@@ -62,6 +59,8 @@ export class PastDatabase {
   readonly #file: OpenFile | undefined;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
+  /** The table of changes with a row of their own. An earlier version has no others. */
+  #rows: string;
   /** Receives the spans of `emitSpans`. */
   #take: (span: Span) => void = () => {};
 
@@ -72,6 +71,7 @@ export class PastDatabase {
     this.#database = isThere ? readDatabase(path) : emptyDatabase();
     try {
       this.#file = isThere ? new OpenFile(path) : undefined;
+      this.#rows = this.#rowsTable();
       this.#database.function('emit_span', (time, min, mean, max, last, count) => {
         this.#take([time, min, mean, max, last, count] as SQLOutputValue[] & Span);
         return null;
@@ -91,6 +91,7 @@ export class PastDatabase {
   read<T>(work: () => T): T {
     this.#database.exec('BEGIN');
     try {
+      if (!this.#hasBlocks) this.#rows = this.#rowsTable(); // a writer may have converted the file
       return work();
     } finally {
       this.#database.exec('ROLLBACK');
@@ -133,8 +134,7 @@ export class PastDatabase {
 
   /** Returns the jumps of the clock, in the order in which they happened. */
   jumps(): RecordedJump[] {
-    const [isThere] = this.#all("SELECT 1 FROM sqlite_schema WHERE name = 'jump'"); // an earlier version recorded no jumps
-    if (isThere === undefined) return [];
+    if (!this.#hasTable('jump')) return []; // an earlier version recorded no jumps
     const select = 'SELECT sequence, before, after, gap, start FROM jump ORDER BY n';
     return this.#all<[number, number, number, number, 0 | 1]>(select)
       .map(([sequence, before, after, gap, start]) => ({ sequence, before, after, gap, start }))
@@ -169,16 +169,23 @@ export class PastDatabase {
 
   /** Returns the starts of the hours that overlap the range and still have changes: at most `limit`, oldest first. */
   changedHours({ id }: Series, from: number, to: number, limit = -1): number[] {
-    const [[oldest, newest] = [Number.NaN, Number.NaN]] = this.#all<[number, number]>(
-      'SELECT (SELECT min(hour) FROM change), (SELECT max(hour) FROM change)',
+    const tables = this.#hasBlocks ? ['change_row', 'change_block'] : ['change'];
+    const ofAll = (which: 'min' | 'max', where = '') => {
+      const ofEach = tables.map((table) => `SELECT ${which}(hour) AS hour FROM ${table} ${where}`);
+      return `(SELECT ${which}(hour) FROM (${ofEach.join(' UNION ALL ')}))`;
+    };
+    const [[oldest, newest] = [null, null]] = this.#all<[number | null, number | null]>(
+      `SELECT ${ofAll('min')}, ${ofAll('max')}`,
     );
+    if (oldest === null || newest === null) return [];
     const first = Math.max(oldest, Math.floor(from / hourMs));
     const last = Math.min(newest, Math.ceil(to / hourMs) - 1);
     if (!(first <= last)) return [];
-    const next = 'SELECT min(hour) FROM change WHERE hour'; // a clock change leaves hours far from all others
+    const isIn = tables.map((table) => `EXISTS (SELECT 1 FROM ${table} WHERE hour = n AND parameter = ?3)`);
+    // From hour to hour, since a clock change leaves hours far from all others.
     const select = `WITH RECURSIVE hours (n) AS (
-      SELECT (${next} >= ?) UNION ALL SELECT (${next} > n) FROM hours WHERE n < ?
-    ) SELECT n FROM hours WHERE n <= ?2 AND EXISTS (SELECT 1 FROM change WHERE hour = n AND parameter = ?3) LIMIT ?4`;
+      SELECT ${ofAll('min', 'WHERE hour >= ?1')} UNION ALL SELECT ${ofAll('min', 'WHERE hour > n')} FROM hours WHERE n < ?2
+    ) SELECT n FROM hours WHERE n <= ?2 AND (${isIn.join(' OR ')}) LIMIT ?4`;
     return this.#all<[number]>(select, first, last, id, limit).map(([hour]) => hour * hourMs);
   }
 
@@ -194,40 +201,50 @@ export class PastDatabase {
   ): ChangeRow[] {
     const order = orderOf(which);
     const where = `hour = ? AND parameter = ? AND time >= ? AND time < ?${numbered(numbers)}`;
-    const select = `SELECT time, value, revision FROM change WHERE ${where} ORDER BY time ${order}, revision ${order} LIMIT ?`;
+    const select = `SELECT time, value, revision FROM ${this.#rows} WHERE ${where} ORDER BY time ${order}, revision ${order} LIMIT ?`;
     const { first, last } = numbers;
     const bounds = numbers === allNumbers ? [] : [finite(first), finite(last)];
     const found = this.#all<ChangeRow>(select, Math.floor(hour / hourMs), series.id, from, to, ...bounds, limit);
     const isOurs = ([time, value]: ChangeRow) => isTime(time) && isStored(series.type, value);
-    const rows = found.every(isOurs) ? found : found.filter(isOurs);
-    return which === 'first' ? rows : rows.reverse();
+    const rows: ChangeRow[] = found.every(isOurs) ? found : found.filter(isOurs);
+    const before = { time: to, revision: Number.MIN_SAFE_INTEGER };
+    const packed = this.#inBlocks(series, hour, from, before, which, limit, numbers).map(
+      ([time, value, revision]): ChangeRow => [time, value, revision],
+    );
+    return which === 'first' ? merge(rows, packed, 1, limit) : merge(rows, packed, -1, limit).reverse();
   }
 
   /** Returns changes of one hour with their writers and causes: the newest ones since `from` and before a place, newest first. */
   events(
-    { id, type }: Series,
+    series: Series,
     hour: number,
     from: number,
     before: EventPlace,
     limit: number,
     numbers = allNumbers,
   ): EventRow[] {
+    const { id, type } = series;
     const columns = 'time, value, revision, writer, source, cause_parameter, cause_time, cause_revision';
     const where = `hour = ? AND parameter = ? AND time >= ? AND (time, revision) < (?, ?) AND ${isWithin('time', 'time')}${numbered(numbers)}${typed[type]}`;
-    const select = `SELECT ${columns} FROM change WHERE ${where} ORDER BY time DESC, revision DESC LIMIT ?`;
+    const select = `SELECT ${columns} FROM ${this.#rows} WHERE ${where} ORDER BY time DESC, revision DESC LIMIT ?`;
     const { time, revision } = before;
     const bounds = numbers === allNumbers ? [] : [finite(numbers.first), finite(numbers.last)];
-    return this.#all<EventRow>(select, Math.floor(hour / hourMs), id, from, time, revision, ...bounds, limit);
+    const rows = this.#all<EventRow>(select, Math.floor(hour / hourMs), id, from, time, revision, ...bounds, limit);
+    return merge(rows, this.#inBlocks(series, hour, from, before, 'last', limit, numbers), -1, limit);
   }
 
-  /** Returns one change by its key. */
-  event({ id, type }: Series, time: number, revision: number): EventRow | undefined {
+  /** One change by its key. */
+  event(series: Series, time: number, revision: number): EventRow | undefined {
     if (!isTime(time)) return undefined;
+    const { id, type } = series;
     const columns = 'time, value, revision, writer, source, cause_parameter, cause_time, cause_revision';
     const where = 'hour = ? AND parameter = ? AND time = ? AND revision = ?';
     const hour = Math.floor(time / hourMs);
-    const select = `SELECT ${columns} FROM change WHERE ${where}${typed[type]}`;
-    return this.#all<EventRow>(select, hour, id, time, revision)[0];
+    const select = `SELECT ${columns} FROM ${this.#rows} WHERE ${where}${typed[type]}`;
+    const [row] = this.#all<EventRow>(select, hour, id, time, revision);
+    if (row !== undefined) return row;
+    const after = { time, revision: revision + 1 };
+    return this.#inBlocks(series, hour * hourMs, time, after, 'last', 1, { first: revision, last: revision + 1 })[0];
   }
 
   writer(id: number): Origin | undefined {
@@ -239,6 +256,67 @@ export class PastDatabase {
   parameter(id: number): Series | undefined {
     const [row] = this.#all<[string, ValueType]>('SELECT address, type FROM parameter WHERE id = ?', id);
     return row && valueTypes.includes(row[1]) ? { id, address: row[0], type: row[1] } : undefined;
+  }
+
+  /** Returns the changes of one hour in blocks, from a time on and before a place: at most `limit` or a block more, the last ones newest first. */
+  #inBlocks(
+    series: Series,
+    hour: number,
+    from: number,
+    before: Place,
+    which: 'first' | 'last',
+    limit: number,
+    { first, last }: Numbers,
+  ): EventRow[] {
+    if (!this.#hasBlocks) return [];
+    const isMeant = ([time, value, revision]: EventRow) =>
+      time >= from &&
+      (time < before.time || (time === before.time && revision < before.revision)) &&
+      revision >= first &&
+      revision < last &&
+      isStored(series.type, value);
+    const found: EventRow[] = [];
+    for (const block of this.#blocks([Math.floor(hour / hourMs), series.id], from, before.time, which)) {
+      const events = unpackBlock(block).filter(isMeant);
+      for (const event of which === 'first' ? events : events.reverse()) found.push(event);
+      if (found.length >= limit) break;
+    }
+    return found;
+  }
+
+  /**
+   * Yields the blocks of a key that may have changes between two times, in the order that is asked for. SQLite prepares a statement with a
+   * range and an order anew each time, which takes ten times as long as to read a block: so the last ones are looked up one by one.
+   */
+  *#blocks(key: readonly [number, number], from: number, to: number, which: 'first' | 'last'): Iterable<StoredBlock> {
+    const ofKey = 'FROM change_block WHERE hour = ? AND parameter = ? AND time';
+    const newest = (isUpTo: string, time: number) =>
+      this.#all<[number | null]>(`SELECT max(time) ${ofKey} ${isUpTo} ?`, ...key, time)[0]![0];
+    const byPlace = (one: StoredBlock, other: StoredBlock) => one[0] - other[0] || one[1] - other[1];
+    if (which === 'first') {
+      const since = newest('<', from) ?? from; // that block may reach into the range
+      const select = `SELECT ${blockColumns} ${ofKey} >= ? AND time <= ? AND ${areWhole}`;
+      yield* this.#all<StoredBlock>(select, ...key, since, to).sort(byPlace);
+      return;
+    }
+    for (let time = newest('<=', to); time !== null; time = newest('<', time)) {
+      yield* this.#all<StoredBlock>(`SELECT ${blockColumns} ${ofKey} = ? AND ${areWhole}`, ...key, time)
+        .sort(byPlace)
+        .reverse();
+      if (time < from) return;
+    }
+  }
+
+  #rowsTable(): string {
+    return this.#hasTable('change_block') ? 'change_row' : 'change';
+  }
+
+  get #hasBlocks(): boolean {
+    return this.#rows === 'change_row';
+  }
+
+  #hasTable(name: string): boolean {
+    return this.#all("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", name).length > 0;
   }
 
   #all<Row>(sql: string, ...values: (number | string)[]): Row[] {
@@ -269,6 +347,20 @@ function isStored(type: ValueType, stored: Stored): boolean {
   if (type === 'S') return typeof stored !== 'number';
   if (type === 'T') return true;
   return type === 'F' ? Number.isFinite(stored) : Number.isSafeInteger(stored);
+}
+
+/** Merges two lists of changes, ascending (1) or descending (-1). A change that both have appears once. */
+function merge<Row extends ChangeRow | EventRow>(
+  rows: Row[],
+  packed: readonly Row[],
+  sign: 1 | -1,
+  limit: number,
+): Row[] {
+  if (packed.length === 0) return rows;
+  const all =
+    rows.length === 0 ? [...packed] : [...rows, ...packed].sort((a, b) => sign * (a[0] - b[0] || a[2] - b[2]));
+  const once = all.filter(([time, , revision], at) => time !== all[at - 1]?.[0] || revision !== all[at - 1]?.[2]);
+  return once.length > limit ? once.slice(0, limit) : once;
 }
 
 function emptyDatabase(): DatabaseSync {

@@ -4,10 +4,11 @@ import { originWithoutRule, something } from '../../../wire/http/hidden.ts';
 import type { EventList, HistoryCause, HistoryEvent } from '../../../wire/http/past-shapes.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { EventsQuestion } from '../../persistence.ts';
+import type { EventRow, Stored } from '../history/blocks.ts';
 import { hourMs } from '../history/history-tables.ts';
 import { floorTo } from './histories/gaps.ts';
 import { unknownParameter } from './histories/histories.ts';
-import { type EventRow, type PastDatabase, type Series, type Stored, toValue } from './past-database.ts';
+import { type PastDatabase, type Series, toValue } from './past-database.ts';
 import { createSight, heldBefore, heldIn, type Moment, type Sees } from './past-moment.ts';
 
 /** The most links of a chain of causes. */

@@ -3,6 +3,7 @@ import { HubError } from '../../../model/error.ts';
 import { globToRegExp } from '../../../model/glob.ts';
 import type { History } from '../../../wire/http/past-shapes.ts';
 import type { Sight } from '../../persistence.ts';
+import type { Stored } from '../history/blocks.ts';
 import { hourMs, minuteMs } from '../history/history-tables.ts';
 import { type Interval, type Piece, type Segment, Segments } from '../history/segments.ts';
 import { floorTo, Gaps } from './histories/gaps.ts';
@@ -14,7 +15,6 @@ import {
   type PastDatabase,
   type Series,
   type Span,
-  type Stored,
 } from './past-database.ts';
 
 /** The state of the database that all parts of one answer share. */

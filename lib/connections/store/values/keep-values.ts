@@ -9,7 +9,7 @@ import type { ConnectionContext, ConnectionEvent, Log } from '../../connection.t
 import type { HubPort } from '../../hub-port.ts';
 import type { Archive, KeptValue, PersistencePort, ValuesArchive } from '../../persistence.ts';
 import { HourlyCopy } from '../hourly-copy.ts';
-import { Keeper, type KeeperOptions, runKeeper, type Wrote } from '../keeper.ts';
+import { Keeper, type KeeperOptions, runKeeper, tickAfter, type Wrote } from '../keeper.ts';
 import { buffersOf, packRows } from '../packed-rows.ts';
 import type { Part } from '../parts.ts';
 import { createSelection } from '../selection.ts';
@@ -53,7 +53,6 @@ interface ValuesOptions extends KeeperOptions {
 class ValuesKeeper extends Keeper implements ValuesArchive {
   readonly archive: Archive = { values: this };
   readonly flushDurations = new Durations();
-  protected readonly tickMs = 100;
   readonly #options: ValuesOptions;
   readonly #memories: Memories;
   readonly #causes = new CausesWriter();
@@ -61,6 +60,8 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
   #opened: Promise<Opened> | undefined;
   /** All changes up to this revision are on the disk or wait as long values. */
   #written: number;
+  /** The number of values of the last batch. */
+  #lastRows = 0;
   /** Long values that are not on the disk yet. */
   readonly #long = new LongValues();
   /** The shares of the writers; undefined: there is room for all values. */
@@ -88,6 +89,10 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
         if (this.#shares !== undefined) this.pause.wake();
       }),
     );
+  }
+
+  protected get tickMs(): number {
+    return tickAfter(this.#lastRows);
   }
 
   protected get lost(): number {
@@ -132,6 +137,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     const isKept = (parameter: Parameter) => this.#isWanted(parameter);
     const gathered = gather(this.#options.hub, this.#written, isKept, this.#causes, this.#long);
     const { values, forgotten } = this.#within(gathered);
+    this.#lastRows = values.length;
     const memories = this.#memories.take();
     const snapshots = this.#options.snapshots.take();
     const isEmpty = values.length + forgotten.length + memories.length === 0 && snapshots === undefined;

@@ -4,6 +4,7 @@ import { isTime } from '../../../../model/time/iso-time.ts';
 import type { ValueType } from '../../../../model/value.ts';
 import { storedText } from '../../thread/database/read-rows.ts';
 import { giveWay } from '../../thread/give-way.ts';
+import { Packing } from '../blocks.ts';
 import { Columns, columnRows } from '../columns.ts';
 import type { Changes, JumpRow, WriterRow } from '../history-messages.ts';
 import { hourMs } from '../history-tables.ts';
@@ -18,8 +19,15 @@ export interface KnownParameter {
   id: number;
 }
 
-/** Keys of parameters are smaller than this. */
-const mostParameters = 2 ** 30;
+/** A block takes as much space as this many rows. */
+const blockRows = 16;
+/** A linked list of the changes of a parameter within an hour. */
+interface Chain {
+  readonly id: number;
+  readonly first: number;
+  last: number;
+  count: number;
+}
 
 export class Batch {
   readonly columns: readonly Columns[];
@@ -33,6 +41,9 @@ export class Batch {
   /** The rows in the order of the table. A row is the index of its columns times `columnRows`, plus its index within them. */
   #order: Uint32Array | undefined;
   #written = 0;
+  /** Whether the database may have a part of the batch already. */
+  #isAgain = false;
+  readonly #packing = new Packing();
 
   /** `parameters` by their numbers. */
   constructor(
@@ -65,6 +76,12 @@ export class Batch {
     );
   }
 
+  /** Starts over, after another opening of the database, which may have a part of the batch. */
+  beginAgain(): void {
+    this.goBack(0);
+    this.#isAgain = true;
+  }
+
   /** Resets to `written` rows after a rollback. The names of the transaction are lost too. */
   goBack(written: number): void {
     this.#order = undefined;
@@ -74,22 +91,25 @@ export class Batch {
 
   /**
    * Writes the next rows within a transaction: at most `rows`, of at most `parameters`, since each parameter takes separate pages. `base`
-   * is added to revisions.
+   * is added to revisions; changes with a number up to `known` may be in the database already.
    */
-  writeSome(database: HistoryDatabase, rows: number, parameters: number, base: number): void {
+  writeSome(database: HistoryDatabase, rows: number, parameters: number, base: number, known: number): void {
     this.#order ??= this.#prepare(database);
-    const last = Math.min(this.#order.length, this.#written + rows);
     let parameter = 0;
     let met = 0;
-    for (; this.#written < last; this.#written++) {
+    for (let left = rows; left > 0 && this.#written < this.#order.length; ) {
       giveWay();
       const place: number = this.#order[this.#written]!;
       const columns = this.columns[Math.floor(place / columnRows)]!;
       const row = place % columnRows;
       if (columns.parameter[row] !== parameter && ++met > parameters) return;
       parameter = columns.parameter[row]!;
+      const packed = this.#writeBlock(database, base, known);
+      left -= packed === 0 ? 1 : blockRows;
+      this.#written += Math.max(1, packed);
+      if (packed > 0) continue;
       try {
-        this.#write(database, columns, row, base);
+        this.#write(database, columns, row, base, known);
       } catch (error) {
         database.leftOut.note(this.#parameters[parameter]!.address, error);
       }
@@ -114,24 +134,43 @@ export class Batch {
   /** Finds the keys of all parameters and writers, and sorts the rows. */
   #prepare(database: HistoryDatabase): Uint32Array {
     this.#writerIds = [0, ...this.#writers.map(([kind, name, file]) => database.writerId(kind, name, file))];
-    const places = new Map<number, number[]>();
+    const next = new Uint32Array(this.columns.length * columnRows);
+    const hours = new Map<number, Map<number, Chain>>();
+    let hour = Number.NaN;
+    let chains = new Map<number, Chain>();
+    let count = 0;
     for (const [index, { parameter, cause, time, length }] of this.columns.entries())
       for (let row = 0, place = index * columnRows; row < length; row++, place++) {
         giveWay();
-        const known = this.#named(parameter[row]!, database);
+        const number = parameter[row]!;
+        const known = this.#named(number, database);
         if (cause[row] !== 0 && this.#named(cause[row]!, database) === undefined) cause[row] = 0;
-        if (known === undefined || !isTime(Math.floor(time[row]!))) {
+        const timeMs = Math.floor(time[row]!);
+        if (known === undefined || !isTime(timeMs)) {
           database.leftOut.note(known?.address ?? 'a parameter', new RangeError(`a change at ${time[row]}`));
           continue;
         }
         if (!this.#isKept(known.rule)) continue;
-        const key = Math.floor(time[row]! / hourMs) * mostParameters + known.id;
-        const same = places.get(key);
-        if (same === undefined) places.set(key, [place]);
-        else same.push(place);
+        if (Math.floor(timeMs / hourMs) !== hour) {
+          hour = Math.floor(timeMs / hourMs);
+          chains = hours.get(hour) ?? new Map();
+          hours.set(hour, chains);
+        }
+        const chain = chains.get(number);
+        if (chain === undefined) chains.set(number, { id: known.id, first: place, last: place, count: 1 });
+        else {
+          next[chain.last] = place;
+          chain.last = place;
+          chain.count++;
+        }
+        count++;
       }
-    const keys = [...places.keys()].sort((a, b) => a - b);
-    return Uint32Array.from(keys.flatMap((key) => places.get(key)!));
+    const order = new Uint32Array(count);
+    let at = 0;
+    for (const [, ofHour] of [...hours].sort(([one], [other]) => one - other))
+      for (const { first, count } of [...ofHour.values()].sort((one, other) => one.id - other.id))
+        for (let left = count, place = first; left > 0; left--, place = next[place]!) order[at++] = place;
+    return order;
   }
 
   /** Returns a parameter with its key; undefined: the number is unknown. */
@@ -141,16 +180,70 @@ export class Batch {
     return known;
   }
 
-  #write(database: HistoryDatabase, columns: Columns, row: number, base: number): void {
+  /** Writes the next changes of one parameter as a block if there are at least two. Returns their number; 0: nothing was written. */
+  #writeBlock(database: HistoryDatabase, base: number, known: number): number {
+    const order = this.#order!;
+    if (this.#isAgain || this.#numberAt(this.#written) !== this.#numberAt(this.#written + 1)) return 0;
+    const packing = this.#packing;
+    let number = 0;
+    let hour = 0;
+    for (let at = this.#written; at < order.length; at++) {
+      const place = order[at]!;
+      const columns = this.columns[Math.floor(place / columnRows)]!;
+      const row = place % columnRows;
+      const time = Math.floor(columns.time[row]!);
+      const { id, type } = this.#parameters[columns.parameter[row]!]!;
+      if (at === this.#written) {
+        number = columns.parameter[row]!;
+        hour = Math.floor(time / hourMs);
+        packing.begin(database.endOfBlocks(hour, id));
+      } else if (columns.parameter[row] !== number || time >= (hour + 1) * hourMs) break;
+      const value = packedValue(columns, row, type);
+      const revision = base + columns.revision[row]!;
+      const cause = columns.cause[row]!;
+      const causeTime = cause === 0 ? 0 : columns.causeTime[row]!;
+      const causeRevision = cause === 0 ? 0 : columns.causeRevision[row]!;
+      if (value === undefined || revision <= known) break;
+      if (!Number.isFinite(causeTime) || !Number.isFinite(causeRevision)) break;
+      const isAdded = packing.add(
+        time,
+        revision,
+        value,
+        this.#writerIds[columns.writer[row]!]!,
+        this.#writerIds[columns.source[row]!]!,
+        cause === 0 ? 0 : this.#parameters[cause]!.id,
+        Math.floor(causeTime),
+        base + causeRevision,
+      );
+      if (!isAdded) break;
+    }
+    if (packing.count < 2) return 0;
+    const { id } = this.#parameters[number]!;
+    database.addBlock(hour, id, packing);
+    return packing.count;
+  }
+
+  /** Returns the parameter number of a row; undefined: there are no more rows. */
+  #numberAt(at: number): number | undefined {
+    const place = this.#order![at];
+    return place === undefined
+      ? undefined
+      : this.columns[Math.floor(place / columnRows)]!.parameter[place % columnRows];
+  }
+
+  #write(database: HistoryDatabase, columns: Columns, row: number, base: number, known: number): void {
     const time = Math.floor(columns.time[row]!);
     const { id, type } = this.#parameters[columns.parameter[row]!]!;
+    const revision = base + columns.revision[row]!;
+    const mayBeInBlock = this.#isAgain || revision <= known;
+    if (mayBeInBlock && database.isInBlock(Math.floor(time / hourMs), id, { time, revision })) return;
     const value = columns.value[row]!;
     const cause = columns.cause[row]!;
     database.addChange(
       Math.floor(time / hourMs),
       id,
       time,
-      base + columns.revision[row]!,
+      revision,
       type === 'F' ? value : type === 'S' ? storedText(columns.texts[value]!) : BigInt(value),
       this.#writerIds[columns.writer[row]!]!,
       this.#writerIds[columns.source[row]!]!,
@@ -159,4 +252,15 @@ export class Batch {
       cause === 0 ? null : base + columns.causeRevision[row]!,
     );
   }
+}
+
+/** Returns a value as JSON of the same SQLite type as in a row of its own; undefined: it needs such a row. */
+function packedValue({ value, texts }: Columns, row: number, type: ValueType): string | undefined {
+  const stored = value[row]!;
+  if (type === 'S') {
+    const text = texts[stored]!;
+    return text.includes('\0') || !text.isWellFormed() ? undefined : JSON.stringify(text);
+  }
+  if (Number.isSafeInteger(stored)) return type === 'F' ? `${stored}.0` : `${stored}`;
+  return type === 'F' && Number.isFinite(stored) && !Number.isInteger(stored) ? `${stored}` : undefined;
 }

@@ -4,8 +4,9 @@ import { isWithin } from '../../thread/database/read-rows.ts';
 import type { Interval } from '../segments.ts';
 import type { HistoryDatabase, SpanTable } from './history-database.ts';
 
-/** The approximate maximum of rows that one step deletes. */
+/** The approximate maximum of rows that one step deletes, and of blocks, which are longer. */
 const stepRows = 5000;
+const stepBlocks = 200;
 /** The most parameters that one step visits. */
 const mostStepParameters = 500;
 
@@ -18,7 +19,10 @@ export const always: Interval = { from: Number.NEGATIVE_INFINITY, to: Number.POS
 
 /** Yields the hours that have changes, oldest first. Rows may be deleted between steps. */
 export function* hoursOf({ database }: HistoryDatabase): Generator<number, void, void> {
-  const next = database.prepare('SELECT min(hour) AS hour FROM change WHERE hour > ?');
+  const nextIn = (table: string) => `SELECT min(hour) AS hour FROM ${table} WHERE hour > ?1`;
+  const next = database.prepare(
+    `SELECT min(hour) AS hour FROM (${nextIn('change_row')} UNION ALL ${nextIn('change_block')})`,
+  );
   let hour: number | null = Number.MIN_SAFE_INTEGER;
   for (;;) {
     ({ hour } = next.get(hour) as { hour: number | null });
@@ -27,12 +31,17 @@ export function* hoursOf({ database }: HistoryDatabase): Generator<number, void,
   }
 }
 
-/** Deletes changes of one hour in steps. */
+/** Deletes changes of one hour in steps. A block that begins in an interval is deleted as a whole. */
 export function* dropChanges(database: HistoryDatabase, hour: number, cut: Cut): Steps {
+  yield* dropOfHour(database, 'change_row', hour, cut, stepRows);
+  yield* dropOfHour(database, 'change_block', hour, cut, stepBlocks);
+}
+
+function* dropOfHour(database: HistoryDatabase, table: string, hour: number, cut: Cut, most: number): Steps {
   const next = database.database.prepare(
-    `SELECT min(parameter) AS parameter FROM change WHERE hour = ? AND parameter > ? AND ${isWithin('count', 'parameter')}`,
+    `SELECT min(parameter) AS parameter FROM ${table} WHERE hour = ? AND parameter > ? AND ${isWithin('count', 'parameter')}`,
   );
-  yield* dropEach(database, 'change WHERE hour = ? AND parameter = ?', [hour], cut, (last) => {
+  yield* dropEach(database, `${table} WHERE hour = ? AND parameter = ?`, [hour], cut, most, (last) => {
     const { parameter } = next.get(hour, last) as { parameter: number | null };
     return parameter ?? undefined;
   });
@@ -41,7 +50,7 @@ export function* dropChanges(database: HistoryDatabase, hour: number, cut: Cut):
 /** Deletes rows of spans in steps. */
 export function* dropSpans(database: HistoryDatabase, table: SpanTable, cut: Cut): Steps {
   const next = database.database.prepare('SELECT min(id) AS parameter FROM parameter WHERE id > ?');
-  yield* dropEach(database, `${table} WHERE parameter = ?`, [], cut, (last) => {
+  yield* dropEach(database, `${table} WHERE parameter = ?`, [], cut, stepRows, (last) => {
     const { parameter } = next.get(last) as { parameter: number | null };
     return parameter ?? undefined;
   });
@@ -52,9 +61,10 @@ function* dropEach(
   rows: string,
   key: readonly number[],
   cut: Cut,
+  most: number,
   next: (last: number) => number | undefined,
 ): Steps {
-  const nextTime = `SELECT time FROM ${rows} AND time >= ? AND ${isWithin('time', 'time')} ORDER BY time LIMIT 1 OFFSET ${stepRows}`;
+  const nextTime = `SELECT time FROM ${rows} AND time >= ? AND ${isWithin('time', 'time')} ORDER BY time LIMIT 1 OFFSET ${most}`;
   const timeOfRow = database.database.prepare(nextTime);
   const drop = database.database.prepare(`DELETE FROM ${rows} AND time >= ? AND time < ?`);
   const stepParameters = Math.min(mostStepParameters, database.transactionPages);
@@ -63,7 +73,7 @@ function* dropEach(
   while (parameter !== undefined) {
     database.write(() => {
       let deleted = 0;
-      for (let looked = 0; parameter !== undefined && looked < stepParameters && deleted < stepRows; looked++) {
+      for (let looked = 0; parameter !== undefined && looked < stepParameters && deleted < most; looked++) {
         const one = cut(parameter)[place];
         if (one === undefined) {
           parameter = next(parameter);

@@ -12,9 +12,10 @@ import {
   readDatabase,
 } from '../../thread/database/store-database.ts';
 import { WrittenFiles } from '../../thread/database/written-files.ts';
+import { areWhole, blockColumns, noBlock, type Packing, type Place, type StoredBlock, unpackBlock } from '../blocks.ts';
 import type { Gap } from '../columns.ts';
 import type { HistoryRoom } from '../history-messages.ts';
-import { historyTables, hourMs, laterTables, minuteMs } from '../history-tables.ts';
+import { historyTables, hourMs, laterTables, minuteMs, splitChanges } from '../history-tables.ts';
 import type { RecordedJump } from '../segments.ts';
 import { HourAges } from './hour-ages.ts';
 import type { SpanPart, SpanRow } from './spans.ts';
@@ -45,14 +46,16 @@ const knownWriters = 10_000;
 
 /** Restores a deleted mark from the last hour with changes. */
 const markAnew = `INSERT INTO mark (rowid, seen, minutes, hours)
-  SELECT 1, (hour + 1) * ${hourMs}, hour * ${hourMs}, hour * ${hourMs} FROM (SELECT max(hour) AS hour FROM change)
+  SELECT 1, (hour + 1) * ${hourMs}, hour * ${hourMs}, hour * ${hourMs} FROM (
+    SELECT max(hour) AS hour FROM (SELECT max(hour) AS hour FROM change_row UNION ALL SELECT max(hour) FROM change_block))
   WHERE hour IS NOT NULL AND NOT EXISTS (SELECT 1 FROM mark)`;
 
 /** Of changes, only the hours are checked, since there are very many. */
 const numbers: readonly NumberColumns[] = [
   ['parameter', 'count', 'id'],
   ['writer', 'count', 'id'],
-  ['change', 'hour', 'hour'],
+  ['change_row', 'hour', 'hour'],
+  ['change_block', 'hour', 'hour'],
   ['minute', 'count', 'parameter'],
   ['hour', 'count', 'parameter'],
   ['gap', 'time', 'start', 'end'],
@@ -74,11 +77,15 @@ export class HistoryDatabase {
   readonly #mostPages: number;
   readonly #logPages: number;
   readonly #addChange: StatementSync;
+  readonly #addBlock: StatementSync;
+  readonly #blockBefore: StatementSync;
   readonly #putSpan: Readonly<Record<SpanTable, StatementSync>>;
   readonly #addToSpan: Readonly<Record<SpanTable, StatementSync>>;
   readonly ages: HourAges;
   readonly #parameterIds = new Map<string, number>();
   readonly #writerIds = new Map<string, number>();
+  /** The end of the newest block of a parameter, in the last hour that was asked for. */
+  readonly #blockEnds = new Map<number, { readonly hour: number; readonly end: Place }>();
   /** The keys of new rows: of parameters since the opening, of writers during `watchNames`. */
   readonly #givenParameters = new Set<number>();
   #givenWriters: Set<number> | undefined;
@@ -90,11 +97,14 @@ export class HistoryDatabase {
     this.database = openDatabase(path, databaseBytes, logBytes);
     try {
       this.#files = new WrittenFiles(path);
+      if (isTable(this.database, 'change')) inTransaction(this.database, () => this.database.exec(splitChanges));
       this.database.exec(laterTables);
       this.losses = droppedText(path, dropOutOfRange(this.database, numbers));
       this.database.exec(markAnew);
       this.ages = new HourAges(this.database, this.mark()?.seen ?? 0, now);
-      this.#addChange = this.database.prepare('INSERT OR IGNORE INTO change VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
+      this.#addChange = this.database.prepare('INSERT OR IGNORE INTO change_row VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
+      this.#addBlock = this.database.prepare('INSERT INTO change_block VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
+      this.#blockBefore = this.database.prepare(blockBefore);
       const put = (table: SpanTable) =>
         this.database.prepare(`INSERT OR REPLACE INTO ${table} VALUES (?, ?, ?, ?, ?, ?, ?)`);
       this.#putSpan = { minute: put('minute'), hour: put('hour') };
@@ -193,7 +203,46 @@ export class HistoryDatabase {
     this.database.prepare('INSERT INTO gap VALUES (?, ?, ?, ?)').run(start, end, lost, reason);
   }
 
-  /** Adds a row of `change`. */
+  /** Returns the last change of the newest block of a parameter in an hour. The next block starts after it. */
+  endOfBlocks(hour: number, parameter: number): Place {
+    const known = this.#blockEnds.get(parameter);
+    if (known?.hour === hour) return known.end;
+    const row = this.#blockBefore.get(hour, parameter, Number.MAX_SAFE_INTEGER, 0) as BlockEnd | undefined;
+    const end = row === undefined ? noBlock : { time: row.last_time, revision: row.last_revision };
+    this.#blockEnds.set(parameter, { hour, end });
+    return end;
+  }
+
+  /** Returns whether a block has the change. */
+  isInBlock(hour: number, parameter: number, { time, revision }: Place): boolean {
+    const row = this.#blockBefore.get(hour, parameter, time, revision) as BlockEnd | undefined;
+    if (row === undefined) return false;
+    const stored = blockColumns.split(', ').map((column) => row[column as keyof BlockEnd]);
+    return unpackBlock(stored as unknown as StoredBlock).some((one) => one[0] === time && one[2] === revision);
+  }
+
+  /** Adds a block after all others of its hour. */
+  addBlock(hour: number, parameter: number, block: Packing): void {
+    const { time, revision, lastTime, lastRevision, count, writer, source, cause, json, checksum } = block;
+    this.ages.wrote(hour);
+    this.#addBlock.run(
+      hour,
+      parameter,
+      time,
+      revision,
+      lastTime,
+      lastRevision,
+      count,
+      writer,
+      source,
+      cause === 0 ? null : cause,
+      json,
+      checksum,
+    );
+    this.#blockEnds.set(parameter, { hour, end: { time: lastTime, revision: lastRevision } });
+  }
+
+  /** Adds a row of `change_row`. */
   addChange(
     hour: number,
     parameter: number,
@@ -267,6 +316,7 @@ export class HistoryDatabase {
   forgetIds(): void {
     this.#parameterIds.clear();
     this.#writerIds.clear();
+    this.#blockEnds.clear();
   }
 
   /** Empties the log. Returns false while a reader still uses it. Errors: those of SQLite. */
@@ -303,6 +353,17 @@ export class HistoryDatabase {
   #pragma(name: string): number {
     return Object.values(this.database.prepare(`PRAGMA ${name}`).get() as Record<string, number>)[0]!;
   }
+}
+
+/** The newest block that starts at a place or before it. */
+type BlockEnd = Readonly<Record<'last_time' | 'last_revision', number>>;
+
+const blockBefore = `SELECT last_time, last_revision, ${blockColumns} FROM change_block
+  WHERE hour = ? AND parameter = ? AND (time, revision) <= (?, ?) AND ${areWhole}
+  ORDER BY time DESC, revision DESC LIMIT 1`;
+
+function isTable(database: DatabaseSync, name: string): boolean {
+  return database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined;
 }
 
 /** Merges a part into a row. The mean weighs both by their length. The last value comes from a part that reaches the end of the span. */

@@ -1,6 +1,8 @@
 // Rebuilds the unfinished minutes and hours that the thread had in memory when it ended: minutes from the changes, hours from the written
 // minutes and the changes after them.
+import type { DatabaseSync } from 'node:sqlite';
 import { isWithin } from '../../thread/database/read-rows.ts';
+import { areWhole, blockColumns, type StoredBlock, unpackBlock } from '../blocks.ts';
 import { createRuleFinder, type HistoryRule } from '../history-rules.ts';
 import { hourMs, minuteMs } from '../history-tables.ts';
 import type { HistoryDatabase, Mark, SpanTable } from './history-database.ts';
@@ -21,18 +23,9 @@ export function rebuildSpans(
     .iterate(hours, minutes) as Iterable<object> as Iterable<SpanRow>;
   for (const row of written) spansOf(row.parameter)?.hours?.addRow(row, minuteMs);
   const held = database.prepare('SELECT last FROM minute WHERE parameter = ? AND time < ? ORDER BY time DESC LIMIT 1');
-  const changes = database
-    .prepare(
-      `SELECT parameter, time, CASE typeof(value) WHEN 'integer' THEN CAST(value AS REAL) ELSE value END AS value FROM change
-       WHERE hour >= ? AND time >= ? AND revision >= ? AND ${isWithin('count', 'parameter')} AND ${isWithin('time', 'time')}
-       ORDER BY hour, parameter, time, revision`,
-    )
-    .iterate(Math.floor(minutes / hourMs), minutes, Math.max(first, Number.MIN_SAFE_INTEGER)) as Iterable<{
-    parameter: number;
-    time: number;
-    value: unknown;
-  }>;
-  for (const { parameter, time, value } of changes) {
+  const least = Math.max(first, Number.MIN_SAFE_INTEGER);
+  for (const { parameter, time, revision, value } of changesSince(database, minutes)) {
+    if (time < minutes || revision < least) continue;
     const spans = spansOf(parameter);
     if (spans === undefined) continue;
     if (spans.minutes !== undefined && !spans.minutes.has(parameter)) {
@@ -41,6 +34,52 @@ export function rebuildSpans(
     }
     spans.add(parameter, time, Number.isFinite(value) ? (value as number) : Number.NaN);
   }
+}
+
+interface Recorded {
+  readonly hour: number;
+  readonly parameter: number;
+  readonly time: number;
+  readonly revision: number;
+  readonly value: unknown;
+}
+
+/** Yields all changes since a time, by hour and parameter in the order of time. Rows and blocks are in this order each. */
+function* changesSince(database: DatabaseSync, since: number): Iterable<Recorded> {
+  const hour = Math.floor(since / hourMs);
+  const rows = database
+    .prepare(
+      `SELECT hour, parameter, time, revision, CASE typeof(value) WHEN 'integer' THEN CAST(value AS REAL) ELSE value END AS value
+       FROM change_row WHERE hour >= ? AND time >= ? AND ${isWithin('integer', 'revision')} AND ${isWithin('count', 'parameter')}
+       AND ${isWithin('time', 'time')} ORDER BY hour, parameter, time, revision`,
+    )
+    .iterate(hour, since) as Iterable<object> as Iterable<Recorded>;
+  const unpacked = inBlocks(database, hour, since);
+  let packed = unpacked.next();
+  for (const row of rows) {
+    for (; !packed.done && isBefore(packed.value, row); packed = unpacked.next()) yield packed.value;
+    yield row;
+  }
+  for (; !packed.done; packed = unpacked.next()) yield packed.value;
+}
+
+function* inBlocks(database: DatabaseSync, first: number, since: number): Generator<Recorded, void, void> {
+  const blocks = database.prepare(
+    `SELECT ${blockColumns}, hour, parameter FROM change_block
+     WHERE hour >= ? AND last_time >= ? AND ${areWhole} ORDER BY hour, parameter, time, revision`,
+  );
+  blocks.setReturnArrays(true);
+  type Row = [...StoredBlock, hour: number, parameter: number];
+  for (const row of blocks.iterate(first, since) as Iterable<unknown> as Iterable<Row>) {
+    const [hour, parameter] = row.slice(-2) as [number, number];
+    for (const [time, value, revision] of unpackBlock(row.slice(0, -2) as unknown as StoredBlock))
+      yield { hour, parameter, time, revision, value };
+  }
+}
+
+function isBefore(one: Recorded, other: Recorded): boolean {
+  const by = one.hour - other.hour || one.parameter - other.parameter || one.time - other.time;
+  return (by || one.revision - other.revision) < 0;
 }
 
 // The unfinished minutes and hours of all parameters of one rule.

@@ -98,8 +98,10 @@ function* dropOldSpans(database: HistoryDatabase, table: SpanTable, ages: AgesOf
 /** Returns the first quarter of the time between the changes of an hour; undefined: it has none. */
 function quarterOf({ database }: HistoryDatabase, hour: number): Interval | undefined {
   const time = (which: 'min' | 'max') => {
-    const ofEach = `(SELECT ${which}(time) FROM change WHERE hour = ? AND parameter = id AND ${isWithin('time', 'time')})`;
-    const row = database.prepare(`SELECT ${which}(${ofEach}) AS time FROM parameter`).get(hour);
+    const ofEach = (table: string) =>
+      `(SELECT ${which}(time) FROM ${table} WHERE hour = ?1 AND parameter = id AND ${isWithin('time', 'time')}) AS time`;
+    const all = ['change_row', 'change_block'].map((table) => `SELECT ${ofEach(table)} FROM parameter`);
+    const row = database.prepare(`SELECT ${which}(time) AS time FROM (${all.join(' UNION ALL ')})`).get(hour);
     return (row as { time: number | null }).time;
   };
   const [oldest, newest] = [time('min'), time('max')];

@@ -89,7 +89,13 @@ export class Writing {
       const before = batch.written;
       try {
         this.#write(() => {
-          batch.writeSome(this.#database, this.#rows, this.#database.transactionPages / 2, this.#run.base);
+          batch.writeSome(
+            this.#database,
+            this.#rows,
+            this.#database.transactionPages / 2,
+            this.#run.base,
+            this.#countedBefore,
+          );
           if (!batch.isWritten) return;
           this.#run = { ...this.#run, last: Math.max(this.#run.last, this.#run.base + batch.lastRevision) };
           this.#database.setRun(this.#run);
@@ -256,8 +262,10 @@ function* dropGaps(database: HistoryDatabase): Steps {
 /** Reads the names that changes refer to, hour by hour and parameter by parameter. */
 function* readNames(history: HistoryDatabase, named: Record<'parameter' | 'writer', Set<number>>): Steps {
   const { database } = history;
+  const nextIn = (table: string) =>
+    `SELECT min(parameter) AS parameter FROM ${table} WHERE hour = ?1 AND parameter > ?2 AND ${isWithin('count', 'parameter')}`;
   const next = database.prepare(
-    `SELECT min(parameter) AS parameter FROM change WHERE hour = ? AND parameter > ? AND ${isWithin('count', 'parameter')}`,
+    `SELECT min(parameter) AS parameter FROM (${nextIn('change_row')} UNION ALL ${nextIn('change_block')})`,
   );
   const names = database.prepare(
     'SELECT DISTINCT writer, source, cause_parameter FROM change WHERE hour = ? AND parameter = ?',

@@ -85,7 +85,7 @@ export class HistoryKeeping {
     this.#seen = database.mark()?.seen;
     for (const known of this.#parameters) if (known !== undefined) known.id = 0;
     if (this.#batch !== undefined) {
-      this.#batch.goBack(0);
+      this.#batch.beginAgain();
       this.#writeChanges(writing, this.#batch);
     }
     writing.rebuild();

@@ -2,7 +2,8 @@
 import type { Value, ValueType } from '../../../../model/value.ts';
 import type { History, HistoryGap } from '../../../../wire/http/past-shapes.ts';
 import type { AskedParameter } from '../../../persistence.ts';
-import { type Series, type Span, type Stored, toValue } from '../past-database.ts';
+import type { Stored } from '../../history/blocks.ts';
+import { type Series, type Span, toValue } from '../past-database.ts';
 import {
   type Course,
   changesIn,

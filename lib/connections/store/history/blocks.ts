@@ -1,0 +1,169 @@
+// Many changes of one parameter within an hour share a row of `change_block`, so a hub that records thousands of changes a second writes few
+// rows. The changes of a block are JSON, so that SQLite can show each of them; a checksum detects damage.
+
+import { crc32 } from 'node:zlib';
+import { isTime } from '../../../model/time/iso-time.ts';
+import { isWithin } from '../thread/database/read-rows.ts';
+
+/** The most characters of the JSON of a block: a page of the table holds four blocks. */
+const blockCharacters = 900;
+
+/** The position of a change in the order of its parameter. */
+export interface Place {
+  readonly time: number;
+  readonly revision: number;
+}
+
+/** Before all changes. */
+export const noBlock: Place = { time: Number.NEGATIVE_INFINITY, revision: 0 };
+
+/**
+ * Collects the changes of a block. A change is `[time, revision, value]`, relative to the first change of the block. A change with a cause
+ * appends how much older the cause is: `[…, time, revision]`. A change whose writer, source or parameter of the cause differ from those of
+ * the first change appends these: `[…, writer, source, parameter]`.
+ */
+export class Packing {
+  count = 0;
+  time = 0;
+  revision = 0;
+  lastTime = 0;
+  lastRevision = 0;
+  writer = 0;
+  source = 0;
+  /** 0: there is no cause. */
+  cause = 0;
+  #json = '';
+
+  /** Starts a block of changes after a place. */
+  begin({ time, revision }: Place): void {
+    this.count = 0;
+    this.lastTime = time;
+    this.lastRevision = revision;
+  }
+
+  get json(): string {
+    return `${this.#json}]`;
+  }
+
+  get checksum(): number {
+    return crc32(this.json);
+  }
+
+  /** Adds a change with its value as JSON. Returns false for a change that is not after the last one, or too long. */
+  add(
+    time: number,
+    revision: number,
+    value: string,
+    writer: number,
+    source: number,
+    cause: number,
+    causeTime: number,
+    causeRevision: number,
+  ): boolean {
+    if (time < this.lastTime || (time === this.lastTime && revision <= this.lastRevision)) return false;
+    const isFirst = this.count === 0;
+    if (isFirst) {
+      this.time = time;
+      this.revision = revision;
+      this.writer = writer;
+      this.source = source;
+      this.cause = cause;
+      this.#json = '';
+    }
+    let row = `${isFirst ? '[' : ','}[${time - this.time},${revision - this.revision},${value}`;
+    const isLikeFirst = writer === this.writer && source === this.source && cause === this.cause;
+    if (cause !== 0) row += `,${time - causeTime},${revision - causeRevision}`;
+    else if (!isLikeFirst) row += ',0,0';
+    row += isLikeFirst ? ']' : `,${writer},${source},${cause}]`;
+    if (this.#json.length + row.length > blockCharacters) return false;
+    this.#json += row;
+    this.count++;
+    this.lastTime = time;
+    this.lastRevision = revision;
+    return true;
+  }
+}
+
+/** A number, a text, 0 or 1. A text with a NUL character is stored as bytes. */
+export type Stored = number | string | Uint8Array;
+
+/** A recorded change. */
+export type EventRow = readonly [
+  time: number,
+  value: Stored,
+  revision: number,
+  writer: number,
+  source: number,
+  causeParameter: number | null,
+  causeTime: number | null,
+  causeRevision: number | null,
+];
+
+/** A row of `change_block` without its hour and parameter. */
+export type StoredBlock = readonly [
+  time: number,
+  revision: number,
+  count: number,
+  writer: number,
+  source: number,
+  cause: number | null,
+  changes: unknown,
+  checksum: number,
+];
+
+export const blockColumns = 'time, revision, count, writer, source, cause, changes, checksum';
+
+/** A condition that JavaScript can represent all numbers of a row of `change_block`, which somebody may have edited. */
+export const areWhole = [
+  isWithin('time', 'time'),
+  isWithin('time', 'last_time'),
+  ...['parameter', 'count', 'writer', 'source', 'coalesce(cause, 0)', 'checksum'].map((one) => isWithin('count', one)),
+  ...['revision', 'last_revision'].map((one) => isWithin('integer', one)),
+].join(' AND ');
+
+/** Returns the changes of a block, oldest first; none if the block is damaged. */
+export function unpackBlock([time, revision, count, ...rest]: StoredBlock): readonly EventRow[] {
+  const [writer, source, cause, json, checksum] = rest;
+  if (typeof json !== 'string' || crc32(json) !== checksum) return [];
+  const rows = parse(json);
+  if (rows.length !== count) return [];
+  const events: EventRow[] = [];
+  for (const row of rows) {
+    if (!isRow(row)) return [];
+    const [later, further, value, older = 0, before = 0, by = writer, from = source, of = cause ?? 0] = row;
+    const [at, number] = [time + later, revision + further];
+    if (!isTime(at)) return [];
+    if (of === 0) events.push([at, value, number, by, from, null, null, null]);
+    else events.push([at, value, number, by, from, of, at - older, number - before]);
+  }
+  return events;
+}
+
+type Row = readonly [
+  later: number,
+  further: number,
+  value: number | string,
+  older?: number,
+  before?: number,
+  writer?: number,
+  source?: number,
+  cause?: number,
+];
+
+function parse(json: string): readonly unknown[] {
+  try {
+    const rows: unknown = JSON.parse(json);
+    return Array.isArray(rows) ? rows : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Somebody may have edited the row, and its checksum too. */
+function isRow(row: unknown): row is Row {
+  if (!Array.isArray(row) || (row.length !== 3 && row.length !== 5 && row.length !== 8)) return false;
+  for (let index = 0; index < row.length; index++)
+    if (index === 2 ? typeof row[2] !== 'string' && !Number.isFinite(row[2]) : !Number.isSafeInteger(row[index]))
+      return false;
+  return true;
+}
