@@ -109,6 +109,17 @@ function isOfBoolean(text: string): boolean {
   return ['true', 'false'].some((name) => name.includes(text.toLowerCase()));
 }
 
+/** Selects the first entry from a time on, or the last one up to it. Entries within `slackMs` may be out of the order of their times. */
+function firstFrom(table: string): string {
+  const oldest = `SELECT time FROM ${table} WHERE time >= ?1 AND ${isRow} ORDER BY time LIMIT 1`;
+  return `SELECT min(n) AS n FROM ${table} WHERE time <= (${oldest}) + ${slackMs} AND time >= ?1 AND ${isRow}`;
+}
+
+function lastUpTo(table: string): string {
+  const newest = `SELECT time FROM ${table} WHERE time <= ?1 AND ${isRow} ORDER BY time DESC LIMIT 1`;
+  return `SELECT max(n) AS n FROM ${table} WHERE time >= (${newest}) - ${slackMs} AND time <= ?1 AND ${isRow}`;
+}
+
 /** Returns the range of numbers of the entries in the time range; undefined: there are none. */
 function boundsOf(
   database: DatabaseSync,
@@ -122,10 +133,10 @@ function boundsOf(
   const range = [from - slackMs, to + slackMs] as const;
   const isOrdered = oldest > disorderedOf(database);
   const first = isOrdered
-    ? number(`SELECT n FROM ${table} WHERE time >= ? AND ${isRow} ORDER BY time, n LIMIT 1`, range[0])
+    ? number(firstFrom(table), range[0])
     : number(`SELECT min(n) AS n FROM ${table} WHERE time >= ? AND time <= ? AND ${isRow}`, ...range);
   const last = isOrdered
-    ? number(`SELECT n FROM ${table} WHERE time <= ? AND ${isRow} ORDER BY time DESC, n DESC LIMIT 1`, range[1])
+    ? number(lastUpTo(table), range[1])
     : number(`SELECT max(n) AS n FROM ${table} WHERE time >= ? AND time <= ? AND ${isRow}`, ...range);
   if (first === undefined || last === undefined) return undefined;
   return [first, before === undefined ? last : Math.min(last, before - 1)];

@@ -25,11 +25,11 @@ const rows: readonly AuditRow[] = [
   row(7, { address: 'desk/text', type: 'S', before: 'Grüße', after: 'ÄRGER\u0000 im Studio' }),
 ];
 
-async function finder(t: ExecutionContext) {
+async function finder(t: ExecutionContext, written = rows) {
   const path = join(await createFolder(t), 'audit.db');
   createDatabase(path, tables);
   const writing = new AuditDatabase(path, 1e8, Number.POSITIVE_INFINITY);
-  writing.write({ rows, log: [], run: { seen: 0, isClean: false, count: 'a' } });
+  writing.write({ rows: written, log: [], run: { seen: 0, isClean: false, count: 'a' } });
   const database = new DatabaseSync(path, { readOnly: true });
   t.teardown(() => {
     database.close();
@@ -90,4 +90,12 @@ test('a page has at most so many, and says whether there is more', async (t) => 
   t.deepEqual([first.entries.length, first.hasMore], [4, true]);
   const second = find({ limit: 4, before: first.entries.at(-1)!.n });
   t.deepEqual([second.entries.length, second.hasMore], [3, false]);
+});
+
+test('the newest entry is found, also when it is a little older than the one before it', async (t) => {
+  const find = await finder(t, [row(1, { time: 1000 }), row(2, { time: 997 })]);
+  t.deepEqual(
+    find({}).entries.map(({ n }) => n),
+    [2, 1],
+  );
 });
