@@ -177,8 +177,8 @@ function StaleNote(props: { readonly since: number; readonly hub: ParameterInfo[
         Stale
         <Since time={props.since} />:
       </strong>{' '}
-      {props.hub === undefined ? 'the device is away' : `no news of it from hub ${props.hub}, which owns it`}. The value
-      no contact with hub {props.hub}, which owns it. The value may be outdated and cannot be set here.
+      {props.hub === undefined ? 'the device is away' : `no contact with hub ${props.hub}, which owns it`}. The value
+      may be outdated and cannot be set here.
     </p>
   );
 }

@@ -39,7 +39,7 @@ export function StateMark(props: { readonly state: string; readonly count?: numb
   );
 }
 
-// Marks a value that may be outdated: there is no contact with the hub that owns it.
+// Marks a value that may be outdated: there is no contact with the hub that owns it, or with its device.
 
 export function StaleMark(props: { readonly since: Accessor<number | undefined> }) {
   return (
@@ -47,7 +47,7 @@ export function StaleMark(props: { readonly since: Accessor<number | undefined> 
       {(since) => (
         <span
           class="stale-mark"
-          title={`No contact with the hub that owns it since ${formatDate(since())}: the value may be outdated`}
+          title={`No contact with its hub or device since ${formatDate(since())}: the value may be outdated`}
         >
           stale
           <Since time={since()} />
