@@ -1,4 +1,4 @@
-// The manifest of a backup: the last file of the archive, with the size and the SHA-256 of all others. An archive without it is not whole.
+// The manifest of a backup: the last file of the archive, with the size and SHA-256 of all others. An archive without it is incomplete.
 
 import { z } from 'zod';
 import { describe, HubError } from '../model/error.ts';
@@ -6,19 +6,19 @@ import { readJsonObject } from '../model/json-object.ts';
 
 export const manifestName = 'patchbay-backup.json';
 const format = 1;
-/** How long a manifest is at most, in bytes, and how many files it names. */
+/** Maximum length of a manifest in bytes, and maximum number of files in it. */
 export const maxManifestBytes = 16 * 1024 * 1024;
 export const maxFiles = 20_000;
 
 export interface Manifest {
   readonly format: typeof format;
-  /** The version of the hub that made it. */
+  /** The version of the hub that made the backup. */
   readonly patchbay: string;
-  /** When it was begun, ISO 8601. */
+  /** The time at which the backup started, ISO 8601. */
   readonly time: string;
   /** The flow files and folders that the hub ran with. */
   readonly run: readonly string[];
-  /** What flow files name by an absolute path, which a restored hub would use as well. */
+  /** Absolute paths that flow files name. A restored hub uses the same files. */
   readonly absolute: readonly string[];
   readonly files: readonly BackupFile[];
 }
@@ -47,7 +47,7 @@ const schema: z.ZodType<Manifest> = z.object({
   files: z.array(z.object({ path: z.string(), size: z.number(), sha256: z.string() })),
 });
 
-/** Errors: `bad-request`. */
+/** Parses a manifest. Errors: `bad-request`. */
 export function readManifest(bytes: Buffer): Manifest {
   const data = readJsonObject(bytes.toString(), { where: manifestName });
   if (data.format !== format)
@@ -55,5 +55,8 @@ export function readManifest(bytes: Buffer): Manifest {
   const { data: manifest, error } = schema.safeParse(data);
   if (error === undefined) return manifest;
   const where = error.issues[0]!.path.join('.');
-  throw new HubError('bad-request', `${manifestName}: ${where}: expected it as a hub writes it, got something else`);
+  throw new HubError(
+    'bad-request',
+    `${manifestName}: ${where}: expected a value as a hub writes it, got something else`,
+  );
 }

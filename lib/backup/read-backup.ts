@@ -1,26 +1,22 @@
-// Reads a backup as it comes, piece by piece, in bounded memory: every file is given away as it is read, and at the end all of them must be
-// as the manifest says.
+// Reads a backup as a stream in bounded memory: it passes each file on while reading, and compares all files with the manifest at the end.
 
 import { createHash } from 'node:crypto';
 import { HubError, messageOf } from '../model/error.ts';
 import { type BackupFile, type Manifest, manifestName, maxFiles, maxManifestBytes, readManifest } from './manifest.ts';
 import { blockBytes, decodeHeader, decodePax, paddingOf, type TarEntry } from './tar-header.ts';
 
-/** Records of pax have a path and a size at most. */
+/** Maximum number of bytes of pax records: they contain at most a path and a size. */
 const maxPaxBytes = 64 * 1024;
 
-/** Takes over the files of a backup, one after another. */
+/** Receives the files of a backup, one after another. */
 export interface BackupTarget {
   begin(path: string): Promise<void>;
-  /** The bytes are lent for the call. */
+  /** Writes bytes of the current file. The buffer is only valid during the call. */
   write(bytes: Buffer): Promise<void>;
   end(): Promise<void>;
 }
 
-/**
- * Reads a whole backup; `source` is any stream of bytes. Errors: `bad-request` when it is no backup, is not whole or was changed; those of
- * the source and of the target.
- */
+/** Reads a backup from a stream of bytes. Errors: `bad-request` if it is not a complete, unchanged backup; those of source and target. */
 export async function readBackup(source: AsyncIterable<Uint8Array>, target: BackupTarget): Promise<Manifest> {
   const input = new Input(source);
   const files = new Map<string, BackupFile>();
@@ -45,7 +41,8 @@ export async function readBackup(source: AsyncIterable<Uint8Array>, target: Back
     }
     await input.take(paddingOf(size));
   }
-  if (manifest === undefined) throw refused(`expected ${manifestName} as its last file, got none: it is not whole`);
+  if (manifest === undefined)
+    throw refused(`expected ${manifestName} as the last file, got none: the backup is incomplete`);
   expectSame(manifest, files);
   return manifest;
 }
@@ -70,7 +67,7 @@ function decode(block: Buffer): ReturnType<typeof decodeHeader> {
   }
 }
 
-/** Errors: a path that leads anywhere else than below the folder. */
+/** Throws if a path leads out of the folder. */
 function expectPath(path: string): void {
   const segments = path.split('/');
   const isInside = segments.every((segment) => !['', '.', '..'].includes(segment)) && !/[\\\0]|^[a-z]:/i.test(path);
@@ -80,9 +77,9 @@ function expectPath(path: string): void {
 function expectSame({ files: expected }: Manifest, files: ReadonlyMap<string, BackupFile>): void {
   for (const { path, size, sha256 } of expected) {
     const found = files.get(path);
-    if (found === undefined) throw refused(`${path}: expected it, got no such file`);
+    if (found === undefined) throw refused(`${path}: expected this file, got none`);
     if (found.size !== size || found.sha256 !== sha256)
-      throw refused(`${path}: expected ${size} bytes with the SHA-256 ${sha256}, got other ones`);
+      throw refused(`${path}: expected ${size} bytes with the SHA-256 ${sha256}, got different content`);
   }
   if (files.size !== expected.length) throw refused(`expected ${expected.length} files, got ${files.size}`);
 }
@@ -91,7 +88,7 @@ function refused(message: string): HubError {
   return new HubError('bad-request', message);
 }
 
-/** Bytes that come in pieces of any length. */
+/** A stream of bytes that arrives in pieces of any length. */
 class Input {
   readonly #source: AsyncIterator<Uint8Array>;
   #rest: Buffer = Buffer.alloc(0);
@@ -100,16 +97,16 @@ class Input {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  /** The next bytes in one piece. */
+  /** Returns the next bytes in one buffer. */
   async take(length: number): Promise<Buffer> {
     const parts: Buffer[] = [];
     await this.pass(length, async (bytes) => void parts.push(Buffer.from(bytes)));
     return Buffer.concat(parts);
   }
 
-  /** Gives the next bytes away, piece by piece. */
+  /** Passes the next bytes on, piece by piece. */
   async pass(length: number, give: (bytes: Buffer) => Promise<void>): Promise<void> {
-    if (!Number.isSafeInteger(length) || length < 0) throw refused('expected the size of a file, got none');
+    if (!Number.isSafeInteger(length) || length < 0) throw refused('expected the size of a file, got no valid number');
     for (let left = length; left > 0; ) {
       if (this.#rest.length === 0) await this.#read();
       const bytes = this.#rest.subarray(0, left);
@@ -121,7 +118,7 @@ class Input {
 
   async #read(): Promise<void> {
     const { done, value } = await this.#source.next();
-    if (done) throw refused('expected more of it, it was cut off');
+    if (done) throw refused('expected more bytes, got the end: the backup was cut off');
     this.#rest = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   }
 }

@@ -1,8 +1,8 @@
-// The header of a file in a tar archive: ustar, and before it a header of pax where a path is long or a file is large
-// (IEEE Std 1003.1, pax, "ustar Interchange Format"). Any tar reads it.
+// The header of a file in a tar archive: ustar, preceded by a pax header where the path is long or the file is large (IEEE Std 1003.1, pax,
+// "ustar Interchange Format"). Every tar program reads it.
 
 export const blockBytes = 512;
-/** The end of an archive. */
+/** The length of the end mark of an archive. */
 export const endBytes = 2 * blockBytes;
 
 const maxUstarPath = 100;
@@ -15,12 +15,12 @@ export interface TarEntry {
   readonly size: number;
 }
 
-/** How many bytes fill the last block of a file. */
+/** Returns the number of bytes that fill the last block of a file. */
 export function paddingOf(size: number): number {
   return (blockBytes - (size % blockBytes)) % blockBytes;
 }
 
-/** The blocks before the bytes of a file. `time` is in milliseconds since 1970. */
+/** Encodes the blocks that precede the bytes of a file. `time` is in milliseconds since 1970. */
 export function encodeHeader({ path, size }: TarEntry, time: number): Buffer {
   const isLong = Buffer.byteLength(path) > maxUstarPath;
   const isLarge = size >= maxUstarBytes;
@@ -31,12 +31,12 @@ export function encodeHeader({ path, size }: TarEntry, time: number): Buffer {
   return Buffer.concat([encodeBlock('PaxHeader', records.length, 'x', time), records, padding, header]);
 }
 
-/** What a block says of the bytes behind it: a file, records of pax, or the end. */
+/** What a block says about the bytes that follow: a file, pax records, or the end. */
 export interface DecodedBlock extends TarEntry {
   readonly kind: 'file' | 'pax' | 'end';
 }
 
-/** Errors: when it is no header, or one of something else than a file. */
+/** Decodes a header. Throws if the block is not a header, or is the header of something other than a file. */
 export function decodeHeader(block: Buffer): DecodedBlock {
   if (block.every((byte) => byte === 0)) return { kind: 'end', path: '', size: 0 };
   if (readOctal(block, sumAt, sumBytes) !== sumOf(block))
@@ -51,7 +51,7 @@ export function decodeHeader(block: Buffer): DecodedBlock {
   return { kind: 'file', path, size };
 }
 
-/** What records of pax say of the file behind them. */
+/** Decodes pax records, which describe the file that follows. */
 export function decodePax(records: Buffer): Partial<TarEntry> {
   const found = new Map<string, string>();
   for (let at = 0; at < records.length; ) {
@@ -82,14 +82,14 @@ function encodeBlock(path: string, size: number, flag: string, time: number): Bu
   return block;
 }
 
-/** The sum of all bytes, where those of the sum itself count as spaces. */
+/** Returns the sum of all bytes. The bytes of the checksum field count as spaces. */
 function sumOf(block: Buffer): number {
   let sum = sumBytes * 0x20;
   for (const [index, byte] of block.entries()) if (index < sumAt || index >= sumAt + sumBytes) sum += byte;
   return sum;
 }
 
-/** A record has its own length in front, which counts itself. */
+/** Encodes a record. It starts with its own length, which includes the length field. */
 function record(key: string, value: string): string {
   const rest = Buffer.byteLength(` ${key}=${value}\n`);
   let length = rest + 1;

@@ -1,23 +1,23 @@
-// Writes a backup piece by piece: the files one after another, and the manifest.
+// Writes a backup piece by piece: first the files, then the manifest.
 
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { type BackupFile, type ManifestHead, manifestName, writeManifest } from './manifest.ts';
 import { encodeHeader, endBytes, paddingOf } from './tar-header.ts';
 
-/** How long a piece is at most. */
+/** Maximum length of a piece. */
 const pieceBytes = 256 * 1024;
 
-/** A file that stays as it is until the backup is written. */
+/** A file that stays unchanged until the backup is complete. */
 export interface StagedFile {
-  /** As the backup calls it. */
+  /** The path in the backup. */
   readonly path: string;
-  /** Where it is. */
+  /** The path on disk. */
   readonly place: string;
   readonly size: number;
 }
 
-/** How long the whole backup is, in bytes. */
+/** Returns the length of the whole backup, in bytes. */
 export function backupBytes(head: ManifestHead, files: readonly StagedFile[]): number {
   const unknown = files.map(({ path, size }) => ({ path, size, sha256: '0'.repeat(64) }));
   const manifest = { path: manifestName, size: writeManifest(head, unknown).length };
@@ -26,7 +26,7 @@ export function backupBytes(head: ManifestHead, files: readonly StagedFile[]): n
   return [...files, manifest].reduce((sum, entry) => sum + lengthOf(entry), endBytes);
 }
 
-/** Yields the pieces of a backup. Errors: those of the file system, and when a file is no longer as it was. */
+/** Yields the pieces of a backup. Throws errors of the file system, and one if a file has changed. */
 export function* writeBackup(head: ManifestHead, files: readonly StagedFile[]): Generator<Buffer, void, void> {
   const time = Date.parse(head.time);
   const written: BackupFile[] = [];

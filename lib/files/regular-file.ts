@@ -1,5 +1,5 @@
-// Reads files that people name. It opens without waiting, looks at what was opened, and reads regular files alone, and of these no more
-// than a bound: a named pipe, a device or a file without end holds nobody up, whatever stood there a moment ago.
+// Reads files that users name. It opens without blocking, checks what it opened, and reads only regular files up to a bound. So a named pipe,
+// a device or an endless file never blocks the caller, not even if it replaced a regular file a moment ago.
 
 import { isUtf8 } from 'node:buffer';
 import {
@@ -19,26 +19,23 @@ import { messageOf } from '../model/error.ts';
 import { withinTicks } from '../model/time/wall-clock.ts';
 import { awaitAnswer } from '../model/waiting-threads.ts';
 
-/** How long a disk may take to give a file, while this process works: a network that hangs must not hang whoever reads. */
+/** How long a disk may take to read a file while this process is running. A network file system that hangs must not block the caller. */
 const readDeadlineMs = 30_000;
-/** The first piece of a file that does not say how long it is, as those of `/proc`. */
+/** The size of the first piece of a file that reports no length, such as those of `/proc`. */
 const leastPieceBytes = 64 * 1024;
 
-/** Opening waits for nobody: not for a writer of a named pipe, not for the line of a terminal. Windows has no such flags. */
+/** Makes `open` return at once: it waits neither for the writer of a named pipe nor for the line of a terminal. Windows has no such flags. */
 const waitless = (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
-/** The flags to open a file for reading, of which nobody knows what it is. */
+/** The flags to open an unknown file for reading. */
 export const readFlags = constants.O_RDONLY | waitless;
-/** The same for a name that must not be a link. */
+/** The same flags for a path that must not be a symbolic link. */
 export const readFlagsWithoutLinks = readFlags | (constants.O_NOFOLLOW ?? 0);
 
-/**
- * A file was not read. `message` says what is there in place of it, and goes on from `got `: `a named pipe`. `cause` is the error of the
- * file system, where it has refused.
- */
+/** Reports that a file was not read. `message` names what is there and continues after `got `: `a named pipe`. `cause`: the file system's error. */
 export class FileError extends Error {
-  /** That of the file system, where it has refused. */
+  /** The code of the file system's error, if there is one. */
   readonly code: string | undefined;
-  /** How long it is at least, where it is too long. */
+  /** A lower bound for the length of the file, if it is too long. */
   readonly bytes: number | undefined;
 
   constructor(message: string, { cause, bytes }: { readonly cause?: unknown; readonly bytes?: number } = {}) {
@@ -49,21 +46,21 @@ export class FileError extends Error {
   }
 }
 
-/** Reads a whole file in other threads. Errors: `FileError`. */
+/** Reads a whole file in the thread pool. Errors: `FileError`. */
 export async function readRegularFile(path: string, maxBytes: number): Promise<Buffer> {
   const answered = awaitAnswer({});
   const reading = readLater(path, maxBytes).finally(answered);
   reading.catch(() => {}); // it may fail after the deadline
   const bytes = await withinTicks(reading, (ms) => ms >= readDeadlineMs);
-  if (bytes === undefined) throw new FileError(`no answer of the disk within ${readDeadlineMs / 1000} s`);
+  if (bytes === undefined) throw new FileError(`no answer from the disk within ${readDeadlineMs / 1000} s`);
   return bytes;
 }
 
-/** Reads a whole file at once, while everybody waits: for small ones. Errors: `FileError`. */
+/** Reads a whole file synchronously; for small files. Errors: `FileError`. */
 export function readRegularFileSync(path: string, maxBytes: number): Buffer {
   let descriptor: number | undefined;
   try {
-    expectRegular(statSync(path), maxBytes); // to open a device may do something
+    expectRegular(statSync(path), maxBytes); // opening a device may have side effects
     descriptor = openSync(path, readFlags);
     const content = new Content(expectRegular(fstatSync(descriptor), maxBytes), maxBytes);
     while (content.wants) content.add(readSync(descriptor, content.room));
@@ -75,7 +72,7 @@ export function readRegularFileSync(path: string, maxBytes: number): Buffer {
   }
 }
 
-/** Opens a file to be read piece by piece; whoever opens it closes it. Errors: `FileError`. */
+/** Opens a file for reading in pieces. The caller closes it. Errors: `FileError`. */
 export async function openRegularFile(path: string, maxBytes?: number): Promise<FileHandle> {
   let file: FileHandle | undefined;
   try {
@@ -102,7 +99,7 @@ async function readLater(path: string, maxBytes: number): Promise<Buffer> {
   }
 }
 
-/** The bytes of a file as they are read. Errors: `FileError` once they are too many. */
+/** Collects the bytes of a file. Errors: `FileError` as soon as there are too many. */
 class Content {
   readonly #maxBytes: number;
   #buffer: Buffer;
@@ -114,7 +111,7 @@ class Content {
     this.#buffer = Buffer.allocUnsafe(size > 0 ? size + 1 : Math.min(leastPieceBytes, maxBytes + 1));
   }
 
-  /** Whether the end has not come yet. */
+  /** Whether more bytes are expected. */
   get wants(): boolean {
     return !this.#isWhole;
   }
@@ -140,14 +137,14 @@ class Content {
   }
 }
 
-/** What was opened, if it is a file of such a size. Errors: `FileError`. */
+/** Returns the stats if they describe a regular file within the bound. Errors: `FileError`. */
 export function expectRegular(found: Stats, maxBytes = Number.POSITIVE_INFINITY): Stats {
   if (!found.isFile()) throw new FileError(kindOf(found));
   if (found.size > maxBytes) throw tooLarge(found.size, maxBytes);
   return found;
 }
 
-/** What an entry of the file system is that is no regular file. */
+/** Names the kind of an entry that is not a regular file. */
 export function kindOf(found: Stats | Dirent): string {
   if (found.isDirectory()) return 'a folder';
   if (found.isFIFO()) return 'a named pipe';
@@ -157,12 +154,12 @@ export function kindOf(found: Stats | Dirent): string {
 }
 
 function tooLarge(bytes: number, maxBytes: number): FileError {
-  return new FileError(`one of ${groupDigits(bytes)} bytes or more, at most ${groupDigits(maxBytes)} are read`, {
+  return new FileError(`one of ${groupDigits(bytes)} bytes or more; the hub reads at most ${groupDigits(maxBytes)}`, {
     bytes,
   });
 }
 
-/** What a `FileError` says where nothing has the name. */
+/** What a `FileError` says if nothing has the name. */
 export const nothing = 'none';
 
 const reasons: ReadonlyMap<string, string> = new Map([
@@ -176,7 +173,7 @@ const reasons: ReadonlyMap<string, string> = new Map([
   ['EPERM', 'one that the user of the hub may not read'],
 ]);
 
-/** Any error of the file system as one that says what is there. */
+/** Converts any error of the file system to one that says what is there. */
 export function asFileError(error: unknown): FileError {
   if (error instanceof FileError) return error;
   const { code, path } = error as NodeJS.ErrnoException;
@@ -186,7 +183,7 @@ export function asFileError(error: unknown): FileError {
   return new FileError(reasons.get(code ?? '') ?? `an error: ${messageOf(error)}`, { cause: error });
 }
 
-/** Bytes that are no text: `line` and `column` are where the first of them is. */
+/** Reports bytes that are not text: `line` and `column` locate the first of them. */
 export class EncodingError extends FileError {
   readonly position: { readonly line: number; readonly column: number };
 
@@ -196,7 +193,7 @@ export class EncodingError extends FileError {
   }
 }
 
-/** The text that bytes are in UTF-8. Errors: `EncodingError`. */
+/** Decodes UTF-8. Errors: `EncodingError`. */
 export function decodeUtf8(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString();
   const [first, second] = bytes;
@@ -206,12 +203,12 @@ export function decodeUtf8(bytes: Buffer): string {
   for (let at = 0; ; line++) {
     const end = bytes.indexOf(0x0a, at);
     const part = bytes.subarray(at, end < 0 ? bytes.length : end);
-    if (!isUtf8(part) || end < 0) throw new EncodingError('bytes that are no UTF-8', line, columnOf(part));
+    if (!isUtf8(part) || end < 0) throw new EncodingError('bytes that are not UTF-8', line, columnOf(part));
     at = end + 1;
   }
 }
 
-/** The column of the first character of a line that is none. */
+/** Returns the column of the first invalid character of a line. */
 function columnOf(line: Buffer): number {
   let column = 1;
   for (let at = 0; at < line.length; ) {

@@ -70,7 +70,7 @@ test('a backup that is cut anywhere is refused', async (t) => {
   const archive = await archiveOf(t, { a: 'x'.repeat(2000), b: 'y' });
   for (let length = 0; length < archive.length - 1024; length += 256)
     await t.throwsAsync(read(archive.subarray(0, length)), { code: 'bad-request' }, `${length} bytes`);
-  await t.throwsAsync(read(archive.subarray(0, archive.length - 1024)), { message: /it was cut off/ });
+  await t.throwsAsync(read(archive.subarray(0, archive.length - 1024)), { message: /the backup was cut off/ });
 });
 
 const changes: readonly (readonly [what: string, change: (archive: Buffer) => Buffer, message: RegExp])[] = [
@@ -84,7 +84,7 @@ const changes: readonly (readonly [what: string, change: (archive: Buffer) => Bu
     (archive) => Buffer.from(archive).fill('z', 3, 4),
     /expected the header of a file, got other bytes$/,
   ],
-  ['a file that is missing', (archive) => archive.subarray(512 + 2048), /^a: expected it, got no such file$/],
+  ['a file that is missing', (archive) => archive.subarray(512 + 2048), /^a: expected this file, got none$/],
   ['a file twice', (archive) => Buffer.concat([archive.subarray(0, 2560), archive]), /expected each file once/],
   [
     'a file more',
@@ -124,9 +124,12 @@ const manifests: readonly (readonly [text: string, message: RegExp])[] = [
   ['{"format":2}', /^patchbay-backup\.json: expected format 1, got 2 \(number\)$/],
   [
     JSON.stringify({ format: 1, ...head, files: [null] }),
-    /^patchbay-backup\.json: files\.0: expected it as a hub writes it/,
+    /^patchbay-backup\.json: files\.0: expected a value as a hub writes it/,
   ],
-  [JSON.stringify({ format: 1, ...head, run: [5], files: [] }), /^patchbay-backup\.json: run\.0: expected it/],
+  [
+    JSON.stringify({ format: 1, ...head, run: [5], files: [] }),
+    /^patchbay-backup\.json: run\.0: expected a value as a hub writes it/,
+  ],
 ];
 
 for (const [text, message] of manifests)

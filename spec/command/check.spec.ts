@@ -203,16 +203,16 @@ test('what works and is probably not meant is said by check alone, each in a lin
   t.deepEqual([status, output], [0, 'ok: 2 connections, 0 rules\n']);
   const lines = errors.trimEnd().split('\n');
   for (const line of lines) t.regex(line, /^warning: \S+flow\.json5:\d+:\d+: /);
-  const noneSuch = 'expected a glob of parameters that there are, got';
+  const noneSuch = 'expected a glob that matches a parameter, got';
   const forAll = `expected a file that only the hub can read (chmod o-r), but everybody on this machine can read ${join(folder, 'open.txt')}`;
   t.deepEqual(lines.map((line) => line.replace(/^.*?connections\.api\./, '')).sort(), [
-    `anonymous.read[0]: ${noneSuch} "desk/c" (string), which matches none`,
+    `anonymous.read[0]: ${noneSuch} "desk/c" (string)`,
     `tls.keyFile: ${forAll}`,
     'users.ann.password: expected { env }, { file } or, for a user, what "patchbay password" prints, got a password in plain text',
-    `users.ann.read[1]: ${noneSuch} "dekc/**" (string), which matches none`,
-    `users.ann.write[1]: ${noneSuch} "*/z" (string), which matches none`,
+    `users.ann.read[1]: ${noneSuch} "dekc/**" (string)`,
+    `users.ann.write[1]: ${noneSuch} "*/z" (string)`,
     `users.idle.token.file: ${forAll}`,
-    'users.idle: expected a right, one of read, write, dashboards, manage and metrics, this user has none',
+    'users.idle: expected one of the rights read, write, dashboards, manage and metrics, got none',
   ]);
   t.deepEqual((await loadFlows([folder])).warnings, [], 'a hub that starts says nothing of it');
 });
@@ -254,7 +254,7 @@ test('D-20: mistakes in dashboards are named with file, line and column, and unk
   const { status, output, errors } = await runToEnd(t, ['check', join(folder, 'flow.json5')]);
   t.deepEqual([status, output], [1, '']);
   const lines = errors.trimEnd().replaceAll(`${folder}/`, '').split('\n');
-  const noFile = 'expected a file, of which links are not followed here, got';
+  const noFile = 'expected a file (the hub does not follow links here), got';
   t.deepEqual(lines.splice(0, 3).sort(), [
     `dashboards/more.json5: ${noFile} a folder`,
     `dashboards/other.json5: ${noFile} a link`,
@@ -302,6 +302,6 @@ test('a folder of dashboards that is not there is probably not meant', async (t)
   const folder = await createFolder(t, { 'flow.json5': flow });
   const { status, errors } = await call((console) => check([folder], console));
   t.is(status, 0);
-  const expected = `: connections.api.dashboards: expected a folder of dashboards at ${join(folder, 'dashboards')}, there is none\n`;
+  const expected = `: connections.api.dashboards: expected a folder of dashboards at ${join(folder, 'dashboards')}, got no folder\n`;
   t.true(errors.endsWith(expected), errors);
 });

@@ -63,7 +63,7 @@ test.serial(
     const own = page.locator('[data-connection=api]');
     await own.getByRole('button', { name: 'Stop' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click();
-    await own.getByRole('alert').getByText('"api" is the one that you ask by').waitFor();
+    await own.getByRole('alert').getByText('"api" receives this request').waitFor();
     t.is(statusOf(hub, 'api').state, 'running');
   },
 );

@@ -21,7 +21,7 @@ test('a file is read as a whole, up to its bound, also where it does not say how
     t.is((await readRegularFile(join(folder, name), maxBytes)).length, length);
     t.is(readRegularFileSync(join(folder, name), maxBytes).length, length);
   }
-  const reported = { message: 'one of 1,025 bytes or more, at most 1,024 are read' };
+  const reported = { message: 'one of 1,025 bytes or more; the hub reads at most 1,024' };
   await t.throwsAsync(readRegularFile(join(folder, 'long'), maxBytes), reported);
   t.throws(() => readRegularFileSync(join(folder, 'long'), maxBytes), reported);
   t.regex((await readRegularFile('/proc/self/status', 1e6)).toString(), /VmRSS/);
@@ -55,17 +55,17 @@ test('a file that becomes a pipe, grows or goes while it is read holds nobody up
       renameSync(pipe, path);
     }
     const reported = await within(reading, 'the read', 5000);
-    t.regex(reported, /^(x|none|a named pipe|one of [\d,]+ bytes or more, at most 1,024 are read)$/);
+    t.regex(reported, /^(x|none|a named pipe|one of [\d,]+ bytes or more; the hub reads at most 1,024)$/);
   }
 });
 
-test('a link is followed, and bytes that are no UTF-8 are refused with their place', async (t) => {
+test('a link is followed, and bytes that are not UTF-8 are refused with their place', async (t) => {
   const folder = await createFolder(t, { file: 'ü' });
   symlinkSync('file', join(folder, 'link'));
   t.is(decodeUtf8(await readRegularFile(join(folder, 'link'), maxBytes)), 'ü');
   const wrong = Buffer.concat([Buffer.from('a\nü\u{1f600}b'), Buffer.from([0xc3])]);
   t.like(
     t.throws(() => decodeUtf8(wrong)),
-    { message: 'bytes that are no UTF-8', position: { line: 2, column: 5 } },
+    { message: 'bytes that are not UTF-8', position: { line: 2, column: 5 } },
   );
 });

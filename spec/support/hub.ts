@@ -82,7 +82,7 @@ export function expectQuietLog(t: ExecutionContext, { lines }: HubUnderTest): vo
 export function expectHits(t: ExecutionContext, { lines }: HubUnderTest, limits: readonly LimitName[]): void {
   const reported = lines.filter(({ level }) => level === 'warn' || level === 'error').map(({ message }) => message);
   const hits = reported.map(
-    (message) => /^client 127\.0\.0\.1 went past the limit (\w+) /.exec(message)?.[1] ?? message,
+    (message) => /^client 127\.0\.0\.1 exceeded the limit (\w+) /.exec(message)?.[1] ?? message,
   );
   t.deepEqual([...new Set(hits)], [...limits]);
 }

@@ -1,4 +1,4 @@
-// The connection type REST API: HTTP reads and writes parameters, a WebSocket tells of their changes, and static files are served.
+// The connection type REST API: HTTP reads and writes parameters, a WebSocket sends their changes, and the hub serves static files.
 import { interval, Observable } from 'rxjs';
 import type { Origin, Parameter } from '../../model/parameter.ts';
 import { claimFile, claimTcpPort } from '../claim.ts';
@@ -32,7 +32,7 @@ import { Devices, noteMs } from './users/devices.ts';
 import { type Departure, Directory } from './users/directory.ts';
 import type { Principal } from './users/principal.ts';
 
-/** Who may come in, and what they may do. */
+/** The settings of users and their rights. */
 const accountSettings = new Set<string>([
   'username',
   'password',
@@ -41,7 +41,7 @@ const accountSettings = new Set<string>([
   'anonymous',
 ] satisfies (keyof Settings)[]);
 
-/** Creates the connection type, with the console that was built in a folder. */
+/** Creates the connection type, with the folder of the built console. */
 export function createRestApi(consoleFolder: string) {
   return defineGatewayType({
     type: 'rest-api',
@@ -84,7 +84,7 @@ export function createRestApi(consoleFolder: string) {
           follow(context.settings$, adopt),
           follow(state$, (event) => subscriber.next(event)),
         ];
-        sockets.reportStale(hub.parameters()); // those that were stale before it started
+        sockets.reportStale(hub.parameters()); // those that were stale before the start
         return () => {
           for (const one of following) one.unsubscribe();
           context.finish(stop());
@@ -93,7 +93,7 @@ export function createRestApi(consoleFolder: string) {
   });
 }
 
-/** Of what is wanted, who may come in and what they may do holds at once: nobody is cut whose rights and credentials are as they were. */
+/** Returns the settings that apply at once: users and their rights. Clients whose rights and credentials are unchanged stay connected. */
 function takesOver(before: Settings, after: Settings): Settings | undefined {
   if (isOpen(before) || isOpen(after)) return undefined;
   const kept = Object.entries(before).filter(([name]) => !accountSettings.has(name));
@@ -103,17 +103,17 @@ function takesOver(before: Settings, after: Settings): Settings | undefined {
 
 export const restApi = createRestApi(builtConsole);
 
-// Puts together the parts of the server of a REST API connection.
+// Connects the parts of the server of a REST API connection.
 
-/** How long clients have to take the close frame, or the answer to their handshake, before their connections are cut. */
+/** How long clients have to receive the close frame, or the answer to their handshake, before the hub cuts their connections. */
 const goodbyeMs = 100;
 
 interface Server {
   readonly sockets: Sockets;
   readonly state$: Observable<ConnectionEvent>;
-  /** Takes over who may come in, and what they may do. */
+  /** Applies changed users and rights. */
   adopt(settings: AccountSettings): void;
-  /** To be told of a parameter that is no more. */
+  /** Forgets a removed parameter. */
   forget(parameter: Parameter): void;
   stop(): Promise<void>;
 }
@@ -182,13 +182,13 @@ function startServer(context: ConnectionContext<Settings>, hub: HubPort, console
 
 interface ReceptionOptions {
   readonly hits: LimitHits;
-  /** Closes the sockets of who has left. */
+  /** Closes the sockets of principals that have left. */
   readonly dismiss: (departures: readonly Departure[]) => void;
-  /** The port of the entrance, once that is open. */
+  /** Returns the port of the entrance, once that is open. */
   readonly portOf: () => number;
 }
 
-/** Creates what decides who may come in. Errors: `cannot-start`. */
+/** Creates the parts that decide about access. Errors: `cannot-start`. */
 function createReception(
   { id, settings, log, withoutSecrets, resolvePath }: ConnectionContext<Settings>,
   hub: HubPort,
@@ -206,7 +206,7 @@ function createReception(
   return { directory, devices, entry, guard: createGuard(settings, entry, attempts) };
 }
 
-/** Tells of a visitor who it is, for those who see what it has written. */
+/** Creates a function that names a principal and its address as the origin of changes. */
 function createOrigins(id: string): (principal: Principal, address: string) => Origin {
   const prefix = `${id} `; // one for all clients
   return ({ name }, address) => {
@@ -215,7 +215,7 @@ function createOrigins(id: string): (principal: Principal, address: string) => O
   };
 }
 
-/** Tells the operator where the server listens, and whether everybody may come in. */
+/** Logs the address of the server, and a warning if it is open to everybody. */
 function logWhere({ settings, log }: ConnectionContext<Settings>, port: number, isOpenToAll: boolean): void {
   const { bindIp, tls } = settings;
   const scheme = tls ? 'https' : 'http';
@@ -223,7 +223,7 @@ function logWhere({ settings, log }: ConnectionContext<Settings>, port: number, 
   if (isEveryInterface(bindIp) && isOpenToAll)
     log.warn(
       {},
-      'OPEN TO THE NETWORK: everyone who reaches this machine can read and write; set users, username, token or bindIp',
+      'OPEN TO THE NETWORK: everyone who can reach this machine can read and write; set users, username, token or bindIp',
     );
 }
 

@@ -11,25 +11,25 @@ import { readNetwork } from './proxies/ip-address.ts';
 import { anonymousSetting, usersSetting } from './users/user-settings.ts';
 
 export const settingsSchema = z.strictObject({
-  port: integerSetting(0, 65_535).default(17_011).describe('TCP port; 0 takes any free one'),
+  port: integerSetting(0, 65_535).default(17_011).describe('TCP port; 0: any free port'),
   bindIp: bindIpSetting(),
-  documentRoot: z.string().default('').describe('Folder whose files are served below /; empty: none'),
+  documentRoot: z.string().default('').describe('Folder whose files the hub serves below /; empty: none'),
   username: z.string().default('').describe('User name for HTTP Basic authentication; empty: none'),
   password: z.string().default('').describe('Password for HTTP Basic authentication'),
-  token: z.string().default('').describe('base64 text that clients send after "Bearer "; empty: none'),
+  token: z.string().default('').describe('Base64 text that clients send after "Bearer "; empty: none'),
   users: usersSetting,
   anonymous: anonymousSetting,
   deviceFile: z
     .string()
     .default('')
     .describe(
-      'File that keeps which browsers and kiosks are signed in, as digests; empty: until the connection starts anew',
+      'File that stores the signed-in browsers and kiosks, as digests; empty: they are signed out when the connection restarts',
     ),
   webSocketFilters: z
     .array(z.string().superRefine(checkRegex))
     .default([])
     .describe(
-      'Regular expressions, searched in the address; one match lets a change through, no filter lets all through',
+      'Regular expressions, searched in the address; a change needs one match; without filters all changes pass',
     ),
   allowedHosts: z
     .array(
@@ -38,7 +38,7 @@ export const settingsSchema = z.strictObject({
       }),
     )
     .default([])
-    .describe('Further names under which clients may address this hub'),
+    .describe('Additional host names of this hub'),
   allowedOrigins: z
     .array(
       z.string().regex(/^[Hh][Tt]{2}[Pp][Ss]?:\/\/([A-Za-z\d.-]+|\[[\dA-Fa-f:]+\])(:\d+)?$/, {
@@ -47,7 +47,7 @@ export const settingsSchema = z.strictObject({
     )
     .default([])
     .describe(
-      'Origins of other web sites, whose pages may do what pages of this hub may: read, write, frame, open sockets',
+      'Origins of other web sites whose pages may do the same as pages of this hub: read, write, frame, open sockets',
     ),
   trustedProxies: z
     .array(
@@ -57,19 +57,19 @@ export const settingsSchema = z.strictObject({
     )
     .default([])
     .describe(
-      'Addresses and networks of proxies: the hub takes the address of a client, and whether it speaks HTTPS, from X-Forwarded-For, X-Forwarded-Proto and Forwarded of these',
+      'Addresses and networks of proxies. The hub takes the address of a client, and whether it speaks HTTPS, from their headers X-Forwarded-For, X-Forwarded-Proto and Forwarded',
     ),
-  getUpdates: z.boolean().default(true).describe('false: no updates by GET, only by POST and by WebSocket'),
+  getUpdates: z.boolean().default(true).describe('false: no updates by GET, only by POST and WebSocket'),
   maxClients: integerSetting(1, 1_000_000)
     .default(limits.clients.default)
-    .describe('How many WebSocket clients may be connected'),
+    .describe('Largest number of WebSocket clients'),
   stallTimeout: durationSetting(1000, 86_400_000)
     .default(limits.stallMs.default)
     .describe(
-      `How long a patchbay.v1 client may read nothing before its socket is closed with code ${closeCodes.stalled}`,
+      `How long a patchbay.v1 client may read nothing before the hub closes its socket with code ${closeCodes.stalled}`,
     ),
   limits: limitSettings,
-  console: z.boolean().default(true).describe('false: /hub/ is a list of contents, and the console is not served'),
+  console: z.boolean().default(true).describe('false: no console; /hub/ lists all requests instead'),
   dashboards: z.string().default('').describe('Folder with the dashboards of the console, *.json5; empty: none'),
   tls: z
     .strictObject({
@@ -77,7 +77,7 @@ export const settingsSchema = z.strictObject({
       keyFile: z.string().describe('Private key, PEM, without a passphrase'),
       hsts: integerSetting(0, 63_072_000, 's')
         .default(2_592_000)
-        .describe('How long browsers come to this host by HTTPS only, on every port of it (s); 0: they forget it'),
+        .describe('How long browsers use only HTTPS for every port of this host (s); 0: they forget it'),
     })
     .optional()
     .describe('Serves HTTPS and WSS with this certificate'),

@@ -178,7 +178,7 @@ test('a template file that is no file, or too long, is refused', async (t) => {
   for (const id of Object.keys(connections))
     t.regex(
       statusOf(hub, id).reason,
-      /^templateFile: expected \/.* to be a file of at most 1048576 bytes, got (a folder|a device|one of [\d,]+ bytes or more, .*)$/,
+      /^templateFile: expected \/.* to be a file of at most 1048576 bytes, got (a folder|a device|one of [\d,]+ bytes or more; .*)$/,
     );
 });
 

@@ -99,9 +99,9 @@ test('bytes that are not UTF-8 are reported with their place', async (t) => {
   t.deepEqual(
     message.split('\n').map((line) => line.slice(folder.length + 1)),
     [
-      'a.json5:2:4: expected a file that can be read, got bytes that are no UTF-8',
-      '_t.json5:1:4: expected a file that can be read, got bytes that are no UTF-8',
-      'c.ts:1:4: expected a file that can be read, got bytes that are no UTF-8',
+      'a.json5:2:4: expected a file that can be read, got bytes that are not UTF-8',
+      '_t.json5:1:4: expected a file that can be read, got bytes that are not UTF-8',
+      'c.ts:1:4: expected a file that can be read, got bytes that are not UTF-8',
       'd.json5:1:1: expected a file that can be read, got UTF-16: save it as UTF-8',
     ],
   );

@@ -40,7 +40,7 @@ const wildWrites = 20_000;
 export class Model {
   /** Every change since the start: `s1=2`. */
   readonly changes: string[] = [];
-  /** How many writes went past the limit of hops. */
+  /** How many writes exceeded the limit of hops. */
   dropped = 0;
   /** Whether it multiplies too much to be followed. */
   isWild = false;

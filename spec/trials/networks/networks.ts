@@ -44,7 +44,7 @@ async function run({ networks, seed }: { readonly networks: number; readonly see
 }
 
 export interface Compared {
-  /** How many changes the network made, and how many writes went past the limit of hops. */
+  /** How many changes the network made, and how many writes exceeded the limit of hops. */
   readonly changes: number;
   readonly dropped: number;
   /** Whether it multiplies too much to be followed to its end. */

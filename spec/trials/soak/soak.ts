@@ -178,7 +178,7 @@ export async function soak({ folder, disk, lengthMs, task, reloadMs, isQuick, no
   } catch (error) {
     throw cuts.length === 0
       ? error
-      : new Error(`${messageOf(error)}; limits that clients went past: ${cuts.join(', ')}`);
+      : new Error(`${messageOf(error)}; limits that clients exceeded: ${cuts.join(', ')}`);
   } finally {
     if (load?.process.connected) load.process.disconnect();
     await troubles?.end();

@@ -46,7 +46,7 @@ function whyUnread(error: unknown): string {
 function check(expected: string, texts: { [Name in keyof TlsTexts]: string | undefined }): void {
   const [beginning] = Object.values(texts);
   try {
-    if (beginning !== undefined && !beginning.includes('-----BEGIN ')) throw new Error('no PEM at all');
+    if (beginning !== undefined && !beginning.includes('-----BEGIN ')) throw new Error('no PEM block');
     createSecureContext(texts);
   } catch (error) {
     throw new Error(`tls.${expected} in PEM form, got one that cannot be read (${messageOf(error)})`);

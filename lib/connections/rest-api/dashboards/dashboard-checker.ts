@@ -1,5 +1,4 @@
-// Checks dashboards in a thread, which runs this file as well: it starts when there is something to check, and ends when nobody has asked
-// for a while.
+// Checks dashboards in a worker thread, which also runs this file. The thread starts when needed and ends after a while without work.
 
 import { extname } from 'node:path';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
@@ -9,9 +8,9 @@ import { JsonText, jsonTextOf } from '../http/answer/reply.ts';
 
 const name = 'dashboards';
 const restsAfterMs = 30_000;
-/** A file that takes longer is given up. */
+/** How long checking one file may take. */
 const longestMs = 10_000;
-/** So much memory a thread may take. */
+/** How much memory the thread may use. */
 const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 };
 
 interface Question {
@@ -23,7 +22,7 @@ type Answer =
   | { readonly text: string; readonly etag: string }
   | { readonly code: ErrorCode; readonly message: string; readonly where: string | undefined };
 
-/** The JSON of a dashboard, or what is wrong with it. */
+/** Returns the JSON of a dashboard, or its errors. */
 export function checkDashboard(file: string, text: string): JsonText | HubError {
   try {
     return jsonTextOf(parseDashboard(file, text));
@@ -38,7 +37,7 @@ export class DashboardChecker {
   #last: Promise<unknown> = Promise.resolve();
   #resting: NodeJS.Timeout | undefined;
 
-  /** As `checkDashboard`, one after the other. */
+  /** Does the same as `checkDashboard` in the thread, one file after the other. */
   check(file: string, text: string): Promise<JsonText | HubError> {
     const answer = this.#last.then(() => this.#ask({ file, text }));
     this.#last = answer;
@@ -53,12 +52,14 @@ export class DashboardChecker {
     const fail = (reason: string) => {
       if (this.#worker === worker) this.#worker = undefined;
       void worker.terminate();
-      resolve(new HubError('bad-dashboard', `${question.file}: expected a dashboard that can be checked, ${reason}`));
+      resolve(
+        new HubError('bad-dashboard', `${question.file}: expected a dashboard that the hub can check, ${reason}`),
+      );
     };
-    const late = setTimeout(fail, longestMs, `this one takes longer than ${longestMs / 1000} s`);
+    const late = setTimeout(fail, longestMs, `got one that takes longer than ${longestMs / 1000} s`);
     worker.once('message', (answer: Answer) => resolve(readAnswer(answer)));
     worker.once('error', (error) => fail(`got ${messageOf(error)}`));
-    worker.once('exit', () => fail('got the end of the thread that checks it'));
+    worker.once('exit', () => fail('got one that ends the checking thread'));
     worker.postMessage(question);
     return promise.finally(() => {
       clearTimeout(late);
@@ -78,7 +79,7 @@ function startWorker(): Worker {
   const program = new URL(`./dashboard-checker${extname(import.meta.filename)}`, import.meta.url);
   const execArgv = ['--disable-warning=ExperimentalWarning'];
   const worker = new Worker(program, { name, workerData: name, execArgv, resourceLimits });
-  worker.unref(); // no process waits for it
+  worker.unref(); // it does not keep the process alive
   return worker;
 }
 

@@ -1,5 +1,5 @@
-// GET /hub/dashboards: the dashboards of the console, JSON5 files that people write in one folder. A file is read and checked once until it
-// changes, by a thread of its own: that takes up to half a second.
+// GET /hub/dashboards: the dashboards of the console, JSON5 files that users write in one folder. The hub reads and checks a file once until
+// it changes. A worker thread does that, since it takes up to half a second.
 import { createHash } from 'node:crypto';
 import type { Dirent } from 'node:fs';
 import { join } from 'node:path';
@@ -14,14 +14,14 @@ import type { JsonText } from '../http/answer/reply.ts';
 import type { Principal } from '../users/principal.ts';
 import { checkDashboard, DashboardChecker } from './dashboard-checker.ts';
 
-/** So much is kept of what was read, in characters of JSON and of mistakes: that of the files that were asked for last. */
+/** How many characters of JSON and errors the cache holds. The files that were requested last stay. */
 const maxKeptLength = 16 * 1024 * 1024;
-/** A shorter file is checked at once: it takes less time than to hand it to a thread. */
+/** A shorter file is checked in this thread: that takes less time than a message to the worker. */
 const shortBytes = 512;
 
-/** What a file said when it was read last. */
+/** The result of the last reading of a file. */
 interface Kept {
-  /** The file as it was; undefined: it may have changed since without showing it. */
+  /** The stamp of the file; undefined: the file may have changed since without a new stamp. */
   readonly stamp: string | undefined;
   readonly digest: string;
   readonly result: JsonText | HubError;
@@ -32,19 +32,19 @@ export class Dashboards {
   readonly #disk: Disk;
   readonly #checker = new DashboardChecker();
   #names: { readonly stamp: string | undefined; readonly all: readonly string[] } | undefined;
-  /** By name; the one that was asked for last is the last. */
+  /** By name. The one that was requested last is the last. */
   readonly #kept = new Map<string, Kept>();
   #keptLength = 0;
-  /** What is being checked, by name and content. */
+  /** The checks in progress, by name and content. */
   readonly #pending = new Map<string, Promise<JsonText>>();
 
-  /** Without a folder there are none. */
+  /** Without a folder there are no dashboards. */
   constructor(folder: string | undefined, disk: Disk) {
     this.#folder = folder;
     this.#disk = disk;
   }
 
-  /** Those that a visitor may open. */
+  /** Lists the dashboards that a principal may open. */
   list({ rights }: Principal): DashboardList | Promise<DashboardList> {
     return then(this.#disk.read(this.#readNames()), (names) => ({
       dashboards: names.filter((name) => rights?.mayOpen(name) ?? true),
@@ -55,10 +55,7 @@ export class Dashboards {
     return then(this.#disk.read(this.#readNames()), (names) => names.includes(name));
   }
 
-  /**
-   * A dashboard, checked, and with all that was left out filled in. Errors: `not-found` with the nearest name; `bad-dashboard` with every
-   * mistake, each with line and column.
-   */
+  /** Returns a checked dashboard with all defaults. Errors: `not-found` with the nearest name; `bad-dashboard` with all errors, line and column. */
   read(name: string, principal: Principal): JsonText | Promise<JsonText> {
     const known = this.#kept.get(name);
     return then(this.#disk.read(this.#readFile(name, principal, known?.stamp)), ({ stamp, bytes }) => {
@@ -80,7 +77,7 @@ export class Dashboards {
     return pending.finally(() => this.#pending.delete(key));
   }
 
-  /** Keeps a result, and returns it. Errors: the result, where it is one. */
+  /** Caches a result and returns it, or throws it if it is an error. */
   #resultOf(name: string, kept: Kept): JsonText {
     this.#forget(name);
     this.#kept.set(name, kept);
@@ -100,7 +97,7 @@ export class Dashboards {
     this.#keptLength -= lengthOf(kept);
   }
 
-  /** Reads a file, unless it is as it was. Errors: `not-found` with the nearest name; `bad-dashboard`. */
+  /** Reads a file unless it is unchanged. Errors: `not-found` with the nearest name; `bad-dashboard`. */
   *#readFile(
     name: string,
     { rights }: Principal,
@@ -116,7 +113,7 @@ export class Dashboards {
     return { stamp: isSettled(stats) ? stampOf(stats) : undefined, bytes };
   }
 
-  /** The names of the files, without links, sorted; empty when the folder is missing. */
+  /** Reads the names of the files, without links, sorted; empty if the folder is missing. */
   *#readNames(): Reading<readonly string[]> {
     if (this.#folder === undefined) return [];
     try {
@@ -138,23 +135,23 @@ function lengthOf({ result }: Kept): number {
   return result instanceof HubError ? result.message.length : result.text.length;
 }
 
-/** Goes on with a value that is here, or that comes. */
+/** Continues with a value now, or when its promise resolves. */
 function then<From, To>(value: From | Promise<From>, next: (value: From) => To | Promise<To>): To | Promise<To> {
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
-// The files of a folder of dashboards: which there are, what they say, and what is wrong with them.
+// The files of a dashboard folder: their names, contents and errors.
 
 const maxDashboards = 1000;
 const maxDashboardBytes = 1024 * 1024;
 const ending = '.json5';
 
-/** The file of a dashboard. */
+/** Returns the file name of a dashboard. */
 function fileOf(name: string): string {
   return `${name}${ending}`;
 }
 
-/** The names of the files of a folder, without links, sorted. */
+/** Returns the names of the files of a folder, without links, sorted. */
 function namesOf(entries: readonly Dirent[]): string[] {
   const files = entries.filter((entry) => entry.isFile() && isNamedSo(entry));
   const names = files.map((entry) => entry.name.slice(0, -ending.length));
@@ -165,10 +162,7 @@ function isNamedSo({ name }: Dirent): boolean {
   return name.endsWith(ending) && !/^[._]/.test(name);
 }
 
-/**
- * Reads a file of a folder, unless its stamp is the known one; errors name it as `shown`. Errors: `not-found`, when it has gone or is no file
- * any more; `bad-dashboard`.
- */
+/** Reads a file, unless its stamp is the known one; errors name it as `shown`. Errors: `not-found` if it is no longer a file; `bad-dashboard`. */
 function* readDashboardFile(folder: string, file: string, known: string | undefined, shown = file) {
   try {
     return yield* bytesUnlessSame(join(folder, file), maxDashboardBytes, known);
@@ -180,7 +174,7 @@ function* readDashboardFile(folder: string, file: string, known: string | undefi
   }
 }
 
-/** Errors: `bad-dashboard`. */
+/** Decodes a dashboard. Errors: `bad-dashboard`. */
 function textOfDashboard(bytes: Uint8Array, shown: string): string {
   try {
     return decodeUtf8(bytes as Buffer);
@@ -191,7 +185,7 @@ function textOfDashboard(bytes: Uint8Array, shown: string): string {
   }
 }
 
-/** What is wrong with all of them, a line each; `whyUnknown` tells what is wrong with an address. */
+/** Yields the errors of all dashboards, a line each. `whyUnknown` says what is wrong with an address. */
 export function* mistakesInDashboards(
   folder: string,
   whyUnknown: (address: string) => string | undefined,
@@ -200,11 +194,11 @@ export function* mistakesInDashboards(
   let entries: readonly Dirent[] = [];
   try {
     entries = yield* entriesOf(folder);
-  } catch {} // a hint says so
+  } catch {} // a hint reports that
   for (const entry of entries)
     if (isNamedSo(entry) && !entry.isFile())
       lines.push(
-        `${join(folder, entry.name)}: expected a file, of which links are not followed here, got ${kindOf(entry)}`,
+        `${join(folder, entry.name)}: expected a file (the hub does not follow links here), got ${kindOf(entry)}`,
       );
   const names = namesOf(entries);
   for (const name of names) {
@@ -220,14 +214,14 @@ export function* mistakesInDashboards(
   return lines;
 }
 
-/** Says that there is no folder of dashboards, or that it cannot be read. */
+/** Yields a hint if the folder of dashboards is missing or unreadable. */
 export function* hintsAboutFolder(folder: string): Reading<SettingHint[]> {
   try {
     yield* entriesOf(folder);
     return [];
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const got = code === 'ENOENT' ? 'there is none' : code === 'ENOTDIR' ? 'it is none' : `got ${code}`;
+    const got = code === 'ENOENT' ? 'got no folder' : code === 'ENOTDIR' ? 'got a file' : `got ${code}`;
     return [{ path: ['dashboards'], message: `expected a folder of dashboards at ${folder}, ${got}` }];
   }
 }

@@ -7,23 +7,26 @@ import type { AuditQuestion } from '../../persistence.ts';
 import { readQuery } from '../input/parse-input.ts';
 import { endOfTime, entryLimit, type PastContext, type PastRequest, pastPage, rangeShape, readRange } from './past.ts';
 
-/** Longer texts are not looked for. */
+/** Maximum length of a text that a client can search for. */
 const maxLength = 200;
 
 const shortText = z.string().refine((text) => text.length <= maxLength, {
   error: ({ input }) => `expected at most ${maxLength} characters, got ${(input as string).length}`,
 });
-const before = z.int({ error: 'the number of an entry' }).optional().describe('Only older ones: `next` of an answer');
+const before = z
+  .int({ error: 'the number of an entry' })
+  .optional()
+  .describe('Only entries before this number: `next` of an answer');
 
-/** What may be left out; empty it is as good as that. */
+/** Query parameters that may be missing. An empty one counts as missing. */
 const sought = {
   address: shortText.optional().describe('A glob of addresses, such as desk/*'),
-  user: shortText.optional().describe('A part of the name of the user, however it is cased'),
+  user: shortText.optional().describe('Part of the user name, in any case'),
   kind: z
     .enum(auditKinds, { error: `one of ${auditKinds.join(', ')}` })
     .optional()
-    .describe('What was done'),
-  text: shortText.optional().describe('A part of the address, the user, a value or the cause, however it is cased'),
+    .describe('Kind of entry'),
+  text: shortText.optional().describe('Part of the address, the user, a value or the cause, in any case'),
 };
 const shape = z.object({ ...rangeShape('00000'), ...sought, limit: entryLimit, before });
 
@@ -40,7 +43,7 @@ export const endpoints = [
   }),
 ];
 
-/** Left out, `from` and `to` are the beginning and the end of all time. Errors: `bad-request`. */
+/** Parses the query. Without `from` and `to` the range is all of time. Errors: `bad-request`. */
 function readAuditQuestion(_: PastContext, { query }: PastRequest): AuditQuestion {
   for (const name of Object.keys(sought)) if (query.get(name) === '') query.delete(name);
   const asked = readQuery(shape, query);

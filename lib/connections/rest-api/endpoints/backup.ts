@@ -1,4 +1,4 @@
-// GET /hub/backup: an archive of all that the hub is made of and keeps, sent as fast as the client reads.
+// GET /hub/backup: an archive of everything that the hub consists of and stores, sent as fast as the client reads.
 
 import { z } from 'zod';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
@@ -19,16 +19,16 @@ export const endpoints: Endpoint[] = [
     method: 'GET',
     path: '/hub/backup',
     need: 'manage',
-    getWrites: true, // it changes nothing, but no page of another site may have it made
+    getWrites: true, // GET changes nothing, but a page of another site must not start a backup
     id: 'backUp',
     tag: 'past',
-    summary: 'An archive of the flow files, what they name, and the databases: at most one at a time',
-    answers: { 200: { description: 'A tar', content: { 'application/x-tar': z.any() } } },
+    summary: 'An archive of the flow files, the files that they name, and the databases; one backup at a time',
+    answers: { 200: { description: 'A tar archive', content: { 'application/x-tar': z.any() } } },
     errors: {
-      403: 'A page of another site; without credentials, anybody but a program on the machine of the hub',
+      403: 'The request comes from a page of another site or, if the hub has no credentials, not from a program on its machine',
       404: 'The hub has no store',
-      409: 'Another backup is being made',
-      503: 'It cannot be made, such as for want of room',
+      409: 'Another backup is in progress',
+      503: 'The backup is not possible, for example because the disk is full',
     },
     serve: (context) =>
       ownersOnly(context.settings, (response, request, principal) =>
@@ -37,7 +37,7 @@ export const endpoints: Endpoint[] = [
   },
 ];
 
-/** Errors: `not-found`; later those of a backup are answered, and one that stops in the middle cuts the connection. */
+/** Streams a backup. Errors: `not-found`; those of a backup. An error in the middle of the archive cuts the connection. */
 function serveBackup(
   { hub, queue, log }: Pick<Context, 'hub' | 'queue' | 'log'>,
   principal: Principal,

@@ -1,5 +1,4 @@
-// What browsers open: the console at /hub/, its files, the client library, and the files of the Document Root. `npm install` builds the
-// console and the client library.
+// What browsers open: the console at /hub/, the client library, and the files of the Document Root. `npm install` builds the first two.
 
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,17 +15,17 @@ import { send } from '../http/answer/send.ts';
 import type { Route } from '../http/router.ts';
 import { badPath, type Context, type Endpoint, isNeeded, later } from './endpoint.ts';
 
-/** The folder of the built console. It is in the same place from lib in a clone and from dist in a package. */
+/** The folder of the built console. Its path relative to lib in a clone equals that relative to dist in a package. */
 export const builtConsole = fileURLToPath(new URL('../../../../dist/web', import.meta.url));
 const clientScript = fileURLToPath(new URL('../../../../dist/web/client.js', import.meta.url));
 const consolePath = '/hub/console/';
 
 const about = { method: 'GET', need: 'entry', tag: 'pages' } as const;
-const isTheSame = 'The same as what If-None-Match or If-Modified-Since names';
-/** The answers to who asks for a file that there is. */
+const isTheSame = 'The file is still the one that If-None-Match or If-Modified-Since names';
+/** The answers to a request for an existing file. */
 const fileAnswers = {
   200: { description: 'The file', content: { '*/*': undefined } },
-  206: { description: 'The part of it that Range names', content: { '*/*': undefined } },
+  206: { description: 'The part of the file that Range names', content: { '*/*': undefined } },
   304: { description: isTheSame },
 };
 
@@ -35,18 +34,18 @@ export const endpoints: Endpoint[] = [
     ...about,
     path: '/hub',
     id: 'goToHub',
-    summary: 'Goes to /hub/',
-    answers: { 302: { description: 'To /hub/, or to /hub/sign-in' } },
+    summary: 'Redirects to /hub/',
+    answers: { 302: { description: 'Redirect to /hub/ or /hub/sign-in' } },
     serve: () => redirectToHub,
   },
   {
     ...about,
     path: '/hub/',
     id: 'openConsole',
-    summary: 'The console; the contents as text where it is switched off or not built',
+    summary: 'The console, or a list of all requests as text if the console is disabled or not built',
     answers: {
       200: { description: 'A page', content: { 'text/html': text, 'text/plain': text } },
-      302: { description: 'To /hub/sign-in, for a browser that nobody has signed in with' },
+      302: { description: 'Redirect to /hub/sign-in, for a browser without a signed-in user' },
       304: { description: isTheSame },
     },
     serve: (context) =>
@@ -61,7 +60,7 @@ export const endpoints: Endpoint[] = [
     summary: 'A file of the console',
     names: { file: 'Path of the file' },
     answers: fileAnswers,
-    errors: { 400: badPath, 404: 'There is no such file', 416: 'It has no such part' },
+    errors: { 400: badPath, 404: 'There is no such file', 416: 'The file has no such part' },
     serve(context) {
       if (!context.settings.console) return replyNotFound;
       const locate = (path: string) => findFile(context.consoleFolder, path, path.slice(consolePath.length - 1), '');
@@ -77,13 +76,13 @@ export const endpoints: Endpoint[] = [
     id: 'readClient',
     summary: 'The client library for browsers, a module',
     answers: fileAnswers,
-    errors: { 404: 'It has not been built', 416: 'It has no such part' },
+    errors: { 404: 'The client library is not built', 416: 'The file has no such part' },
     serve: (context) =>
       filesOf(context, (service, response, request) => replyFile(response, request, service, locateClientScript)),
   },
 ];
 
-/** The files of the Document Root; without one, `/` leads to the console. */
+/** Returns the routes of the Document Root. Without one, `/` redirects to the console. */
 export function documentRoutes(context: Context): Route[] {
   const { hub, settings, log, resolvePath } = context;
   const root = settings.documentRoot && resolvePath(settings.documentRoot);
@@ -105,7 +104,7 @@ export function documentRoutes(context: Context): Route[] {
 
 type ServeFile = (service: FileService, response: HttpResponse, request: HttpRequest) => Promise<void>;
 
-/** Serves files of a folder. */
+/** Creates a handler that serves files of a folder. */
 function filesOf(context: Context, serve: ServeFile, folder = context.consoleFolder) {
   const { log } = context;
   const disk = createDisk(folder);
@@ -120,7 +119,7 @@ function redirectToHub(response: HttpResponse): void {
   begin(response, '302 Found').writeHeader('Location', '/hub/').end();
 }
 
-/** Answers with the page of the console. Where it has not been built, the answer is the contents as text. */
+/** Answers with the page of the console, or with the contents as text if the console is not built. */
 async function serveConsolePage(
   context: Context,
   service: FileService,
@@ -139,14 +138,11 @@ function* locateClientScript(path: string): Reading<Place> {
   try {
     return { file: yield* realPathOf(clientScript) };
   } catch {
-    throw new HubError(
-      'not-found',
-      `${path}: it has not been built here, "npm install" in the folder of the hub does that`,
-    );
+    throw new HubError('not-found', `${path}: this file is not built; run "npm install" in the folder of the hub`);
   }
 }
 
-/** Answers with what there is to ask for, a line each, for people who come by browser or curl. */
+/** Answers with a list of all requests, a line each, for users of a browser or curl. */
 function replyContents({ hub, settings, endpoints }: Context, response: HttpResponse): void {
   const lines = endpoints
     .filter(({ isThere, tag }) => (isThere?.(settings) ?? true) && tag !== 'pages')

@@ -1,4 +1,4 @@
-// GET /hub/clients: how each WebSocket client is doing.
+// GET /hub/clients: the state of each WebSocket client.
 
 import { maxListedClients } from '../../../wire/http/http-limits.ts';
 import { type ClientList, type ClientStatus, clientList, type SessionStatus } from '../../../wire/http/operation.ts';
@@ -22,7 +22,7 @@ export const endpoints = [
 
 const maxLength = 1024 * 1024;
 
-/** The clients, slow ones first, at most 1 MiB of them. */
+/** Returns the clients, slow ones first, at most 1 MiB of them. */
 export function clientsOf(connected: Iterable<ConnectedClient>): ClientList {
   const nowMs = performance.now();
   const clients = [...connected].map((client) => ({ client, status: client.session.status(nowMs) }));

@@ -1,4 +1,4 @@
-// GET and POST /hub/connections: how connections are doing, and what operators do with them.
+// GET and POST /hub/connections: the state of connections, and the actions of operators.
 
 import { z } from 'zod';
 import { describe, HubError } from '../../../model/error.ts';
@@ -22,7 +22,7 @@ export const endpoints = [
     need: 'manage',
     id: 'listConnections',
     tag: 'operation',
-    summary: 'How each connection is doing',
+    summary: 'The state of each connection',
     answer: connectionList,
     read: ({ hub }) => ({ structure: hub.structure, connections: hub.connections().map(describeConnection) }),
   }),
@@ -50,20 +50,20 @@ export const endpoints = [
     need: 'manage',
     id: 'controlConnection',
     tag: 'operation',
-    summary: 'Starts, stops or restarts a connection, until a reload changes it',
+    summary: 'Starts, stops or restarts a connection; a reload that changes its settings undoes that',
     names: { id: 'Connection ID' },
     isTraced: true,
     body: connectionControl,
     answer: connectionStatus,
-    answered: 'How it is doing now',
+    answered: 'The new state of the connection',
     errors: {
       404: 'There is no such connection',
-      409: 'That makes no sense as things are, or stops the connection that was asked by',
+      409: 'The connection is already in that state, or is the one that receives this request',
     },
     act({ id, hub }, { action }, { by, rest }) {
       const target = decodePath(rest);
       if (target === id && action !== 'start')
-        throw new HubError('conflict', `${action}: expected another connection, "${id}" is the one that you ask by`);
+        throw new HubError('conflict', `${action}: expected another connection, "${id}" receives this request`);
       return describeConnection(hub.control(target, action, by));
     },
   }),

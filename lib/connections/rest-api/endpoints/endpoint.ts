@@ -1,5 +1,4 @@
-// An endpoint is one value: where it stands, who may ask, what it takes and answers, and what serves it. Its route and its part of the
-// OpenAPI document are made from that.
+// An endpoint is one value: path, right, request, answer and handler. Its route and its part of the OpenAPI document follow from that.
 import type { z } from 'zod';
 import { HubError } from '../../../model/error.ts';
 import type { Origin } from '../../../model/parameter.ts';
@@ -17,7 +16,7 @@ import type { JsonText } from '../http/answer/reply.ts';
 import { send } from '../http/answer/send.ts';
 import { bodyTypeOf, type Paced, readBody, readObject, wrongBodyType } from '../http/body.ts';
 import { cutWith, keepResponse } from '../http/exchange.ts';
-import { createOwnerCheck, type Entry, type Whence } from '../http/guard/entry.ts';
+import { createOwnerCheck, type Entry, type Sender } from '../http/guard/entry.ts';
 import { type Lines, type Page, type PageRequest, servePage } from '../http/page.ts';
 import { keepRequest } from '../http/postponed-requests.ts';
 import { asHubError, joinedHeaders, parse } from '../input/parse-input.ts';
@@ -32,7 +31,7 @@ import type { Principal } from '../users/principal.ts';
 import type { Need } from '../users/rights.ts';
 import { expectPresent } from '../users/view.ts';
 
-/** What endpoints are served with: the hub, and the parts of the server. */
+/** What endpoints work with: the hub, and the parts of the server. */
 export interface Context extends ServerParts {
   /** The Connection ID of the REST API. */
   readonly id: string;
@@ -48,51 +47,51 @@ export interface Context extends ServerParts {
   readonly consoleFolder: string;
   readonly dashboards: Dashboards;
   readonly pastShares: PastShares;
-  /** All endpoints that there are. */
+  /** All endpoints. */
   readonly endpoints: readonly Endpoint[];
 }
 
-/** What people and machines read of an endpoint. */
+/** The public description of an endpoint. */
 export interface About {
-  /** As OpenAPI writes it. What is in braces, one name or several, is the rest of the path: `/hub/explain/{address}`. */
+  /** The path in the form of OpenAPI. Braces, with one name or several, stand for the rest of the path: `/hub/explain/{address}`. */
   readonly path: `/${string}`;
-  /** The right that it takes. `entry`: what is answered is bounded by what the visitor may see. */
+  /** The right that a client needs. `entry`: the answer contains only what the principal may see. */
   readonly need: Need;
-  /** true: it does not count towards `requestsPerUser`. */
+  /** true: the request does not count towards `requestsPerUser`. */
   readonly isUnmetered?: true;
-  /** The name of the operation. */
+  /** The operation ID. */
   readonly id: string;
   readonly tag: Tag;
   readonly summary: string;
-  /** What stands in the braces of the path, by name. */
+  /** The descriptions of the names in braces. */
   readonly names?: Readonly<Record<string, string>>;
   readonly query?: z.ZodObject;
-  /** Errors by status: when there is one. What any request may meet is left out. */
+  /** The errors by status: when each occurs. Errors that any request may cause are left out. */
   readonly errors?: Readonly<Record<number, string>>;
 }
 
 export interface Endpoint extends About {
   readonly method: 'GET' | 'POST';
-  /** true: GET changes something, and so pages of other sites may not ask, and HEAD is not answered. */
+  /** true: GET has an effect, so pages of other sites are refused, and HEAD is not answered. */
   readonly getWrites?: true;
-  /** By media type. */
+  /** The request bodies by media type. */
   readonly body?: Readonly<Record<string, z.ZodType>>;
-  /** true: what it does follows the trace of the request. */
+  /** true: the work follows the trace of the request. */
   readonly isTraced?: true;
-  /** What is answered when all is well, by status. */
+  /** The successful answers by status. */
   readonly answers: Readonly<Record<number, AnswerInfo>>;
-  /** Whether it is there; left out: it always is. */
+  /** Whether the endpoint exists under these settings; left out: always. */
   readonly isThere?: (settings: Settings) => boolean;
-  /** Makes what serves it; it is called once for each server. */
+  /** Creates the handler, once for each server. */
   readonly serve: (context: Context) => Handler;
 }
 
 export const tags = {
   parameters: 'Read and set values',
-  operation: 'How the hub is doing, and what operators do with it',
-  causes: 'Why things are as they are',
-  past: 'What the store keeps',
-  users: 'Who may come in, and who has',
+  operation: 'The state of the hub, and the actions of operators',
+  causes: 'The causes of values',
+  past: 'The data of the store',
+  users: 'Users, devices and signing in',
   pages: 'For browsers',
 };
 type Tag = keyof typeof tags;
@@ -104,7 +103,7 @@ interface AnswerInfo {
   readonly content?: Readonly<Record<string, z.ZodType | undefined>>;
 }
 
-/** What a page is made of: data, of which a list may be made item by item, or its JSON. */
+/** The content of a page: data, of which a list may be produced item by item, or its JSON. */
 type Made<Data> =
   | Immutable<Data>
   | JsonText
@@ -112,16 +111,16 @@ type Made<Data> =
 
 interface JsonPage<Data> extends About {
   readonly answer: z.ZodType<Data>;
-  /** Reads the page, which may take until something has come. */
+  /** Reads the page; a promise if the data arrives later. */
   readonly read: (
     context: Context,
     request: PageRequest,
-    /** What stands in the braces of the path, percent-encoded. */
+    /** The text in place of the braces, percent-encoded. */
     rest: string,
   ) => Made<NoInfer<Data>> | Promise<Made<NoInfer<Data>>>;
 }
 
-/** `GET` of JSON, with an ETag: it is made in slices, and 304 while nothing is new. */
+/** Describes a `GET` of JSON with an ETag: it is produced in slices, and answered 304 while nothing has changed. */
 export function page<Data>({ answer, read, ...about }: JsonPage<Data>): Endpoint {
   const start = startOf(about.path).length;
   return {
@@ -135,24 +134,24 @@ export function page<Data>({ answer, read, ...about }: JsonPage<Data>): Endpoint
   };
 }
 
-/** The answers to whoever may ask again with an ETag. */
-export function fresh(content: AnswerInfo['content'] & object, description = 'The present state'): Endpoint['answers'] {
+/** Describes the answers to a client that may repeat the request with an ETag. */
+export function fresh(content: AnswerInfo['content'] & object, description = 'The current state'): Endpoint['answers'] {
   return {
     200: { description, headers: ['ETag'], content },
-    304: { description: 'The same as what If-None-Match names' },
+    304: { description: 'The state is still the one that If-None-Match names' },
   };
 }
 
-/** Who asks for an action, by which request. */
+/** Who requests an action, and with which request. */
 export interface Asked {
   readonly principal: Principal;
-  /** As the origin of what is done. */
+  /** The client as the origin of changes. */
   readonly by: Origin;
   /** Where the request comes from. */
-  readonly whence: Whence;
+  readonly sender: Sender;
   readonly userAgent: string;
   readonly response: HttpResponse;
-  /** What stands in the braces of the path, percent-encoded. */
+  /** The text in place of the braces, percent-encoded. */
   readonly rest: string;
 }
 
@@ -161,7 +160,7 @@ interface JsonAction<Body extends z.ZodObject, Answer extends z.ZodType> extends
   readonly setsCookie?: true;
   readonly body: Body;
   readonly answer: Answer;
-  /** What the answer is. */
+  /** The description of the answer. */
   readonly answered: string;
   readonly act: (
     context: Context,
@@ -170,7 +169,7 @@ interface JsonAction<Body extends z.ZodObject, Answer extends z.ZodType> extends
   ) => Immutable<z.output<Answer>> | Promise<Immutable<z.output<Answer>>>;
 }
 
-/** `POST` of a JSON object, which is checked before anything is done. */
+/** Describes a `POST` of a JSON object, which is checked before the action runs. */
 export function action<Body extends z.ZodObject, Answer extends z.ZodType>({
   body,
   answer,
@@ -193,27 +192,27 @@ export function action<Body extends z.ZodObject, Answer extends z.ZodType>({
     },
     serve: (context) => (response, request, principal) => {
       const { queue, log, originOf } = context;
-      const whence = whenceOf(response, request);
-      const by = followTrace(originOf(principal, whence.address), request);
+      const sender = senderOf(response, request);
+      const by = followTrace(originOf(principal, sender.address), request);
       const rest = request.getUrl().slice(start);
-      const asked: Asked = { principal, by, whence, userAgent: request.getHeader('user-agent'), response, rest };
+      const asked: Asked = { principal, by, sender, userAgent: request.getHeader('user-agent'), response, rest };
       answerPost({ response, request, principal, queue, log }, body, (read) => act(context, read, asked) as object);
     },
   };
 }
 
-function whenceOf(response: HttpResponse, request: HttpRequest): Whence {
+function senderOf(response: HttpResponse, request: HttpRequest): Sender {
   const [cookie = ''] = joinedHeaders(request, 'cookie');
   return { address: remoteAddressOf(response), isSecure: schemeOf(response) === 'https', cookie };
 }
 
-/** The beginning of a path that is the same for all that it stands for: `/hub/explain/`. */
+/** Returns the constant beginning of a path: `/hub/explain/`. */
 export function startOf(path: string): string {
   const brace = path.indexOf('{');
   return brace < 0 ? path : path.slice(0, brace);
 }
 
-/** Whether a query must have it. */
+/** Whether a query parameter is required. */
 export function isNeeded(shape: z.ZodType): boolean {
   return !shape.safeParse(undefined).success;
 }
@@ -221,7 +220,7 @@ export function isNeeded(shape: z.ZodType): boolean {
 /** Answers before it returns, or later. */
 type Serve = (response: HttpResponse, request: HttpRequest, paced: Paced) => Promise<void>;
 
-/** Has an answer that is made in a slice, and takes long to be sent, cut when its visitor has to leave. */
+/** Creates a handler that answers in a slice and may send for long. It cuts the answer if the principal has to leave meanwhile. */
 export function later(serve: Serve, { queue, log }: Pick<Context, 'queue' | 'log'>): Handler {
   return (response, request, principal) => {
     const share = shareOf(principal, remoteAddressOf(response));
@@ -249,10 +248,10 @@ export function later(serve: Serve, { queue, log }: Pick<Context, 'queue' | 'log
   };
 }
 
-/** An address or name in a path that is no percent-encoded UTF-8. */
+/** The description of a path that is not percent-encoded UTF-8. */
 export const badPath = 'The path is not percent-encoded UTF-8';
 
-/** Answers those alone who may take all that the hub has. Others are `forbidden`. */
+/** Wraps a handler for principals who may take everything that the hub has. Others are `forbidden`. */
 export function ownersOnly(settings: Settings, serve: Handler): Handler {
   const expectOwner = createOwnerCheck(settings);
   return (response, request, principal) => {
@@ -261,7 +260,7 @@ export function ownersOnly(settings: Settings, serve: Handler): Handler {
   };
 }
 
-/** What a part of the store can be asked for. Errors: `not-found` when the hub has no store, or one without this part, that runs. */
+/** Returns a part of the store. Errors: `not-found` if the hub runs no store, or none with this part. */
 export function archived<Part extends keyof Archive>(
   { persistence: { archive } }: Pick<HubPort, 'persistence'>,
   part: Part,
@@ -274,7 +273,7 @@ export function archived<Part extends keyof Archive>(
 
 // The answer to a POST of a JSON object.
 
-/** A POST, and who sends it. */
+/** A POST and its sender. */
 interface Post extends Pick<Paced, 'queue'> {
   readonly response: HttpResponse;
   readonly request: HttpRequest;
@@ -282,10 +281,7 @@ interface Post extends Pick<Paced, 'queue'> {
   readonly log: Log;
 }
 
-/**
- * Answers a POST of a JSON object with what `act` returns. Errors: `body-type`; others are answered when the body has come: `unauthorized`
- * if the visitor has had to leave meanwhile.
- */
+/** Answers a POST of a JSON object. Errors: `body-type`; later those of `act`, and `unauthorized` if the principal had to leave meanwhile. */
 function answerPost<Schema extends z.ZodObject>(
   { response, request, principal, queue, log }: Post,
   schema: Schema,

@@ -22,9 +22,9 @@ const shape = z.object({
   limit: entryLimit,
   before: z
     .string()
-    .regex(/^[0-9]{1,16}-[0-9]{1,16}$/, { error: 'what next of an earlier answer says' })
+    .regex(/^[0-9]{1,16}-[0-9]{1,16}$/, { error: 'the next of an earlier answer' })
     .optional()
-    .describe('Only older ones: `next` of an answer'),
+    .describe('Only older events: `next` of an answer'),
 });
 
 export const endpoints = [
@@ -41,7 +41,7 @@ export const endpoints = [
   }),
 ];
 
-/** Left out, `from` and `to` are the beginning and the end of all time: the newest are told first. Errors: `bad-address`, `bad-request`. */
+/** Parses the query. Without `from` and `to` the range is all of time; the newest events come first. Errors: `bad-address`, `bad-request`. */
 function readEventsQuestion(_: PastContext, { rest, query, principal }: PastRequest): EventsQuestion {
   const address = decodePath(rest);
   const asked = readQuery(shape, query);

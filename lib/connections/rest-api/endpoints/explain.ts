@@ -1,4 +1,4 @@
-// GET /hub/explain/<address>: why a parameter is as it is, from its last change back to what happened outside.
+// GET /hub/explain/<address>: the cause of a value, from the last change of a parameter back to the event outside.
 
 import { nearestName } from '../../../json5/nearest-name.ts';
 import { HubError } from '../../../model/error.ts';
@@ -18,7 +18,7 @@ export const endpoints = [
     need: 'entry',
     id: 'explain',
     tag: 'causes',
-    summary: 'Why a parameter is as it is: its last change and the chain of causes',
+    summary: 'Why a parameter has its value: its last change and the chain of causes',
     names: { address: 'Address of the parameter' },
     answer: explanation,
     errors: { 400: badPath, 404: 'There is no such parameter', 503: 'Nothing has happened to it yet' },
@@ -26,10 +26,10 @@ export const endpoints = [
   }),
 ];
 
-/** In a larger hub nothing is compared: a look for the nearest address takes some milliseconds at most. */
+/** The largest hub in which addresses are compared: finding the nearest one takes some milliseconds at most. */
 const mostCompared = 10_000;
 
-/** Errors: `bad-address`; `unknown-parameter` with the nearest address; `state-unknown`, also before a trigger has fired. */
+/** Explains a parameter. Errors: `bad-address`; `unknown-parameter` with the nearest address; `state-unknown`, also before a trigger has fired. */
 function explainParameter(hub: Pick<HubPort, 'wouldBe' | 'persistence'>, view: View, address: string): Explanation {
   const parameter = view.find(address);
   if (parameter === undefined) {
@@ -46,7 +46,7 @@ function explainParameter(hub: Pick<HubPort, 'wouldBe' | 'persistence'>, view: V
   return { parameter: address, ...causesOf(parameter, lastChange, view), would, isNotKept: isLeftOut || undefined };
 }
 
-/** The nearest of those that may be read, first in the same connection; undefined: none is near. */
+/** Returns the nearest readable address, first within the same connection; undefined: none is near. */
 function nearestAddress(address: string, view: View): string | undefined {
   const known: string[] = [];
   for (const parameter of view.parameters()) if (known.push(parameter.address) > mostCompared) return undefined;
@@ -55,7 +55,7 @@ function nearestAddress(address: string, view: View): string | undefined {
   return nearestName(address, sisters) ?? nearestName(address, known);
 }
 
-/** The first link is of a parameter that may be read. */
+/** Returns the chain of causes. Its first link is a parameter that the principal may read. */
 function causesOf({ value }: Parameter, lastChange: Change | undefined, view: View): Causes {
   const chain: CausedChange[] = [];
   let last = lastChange;
@@ -84,7 +84,7 @@ function describeChange(change: Change, view: View): CausedChange {
   };
 }
 
-/** What may not be seen, as often as it was: `time` is that of what followed. */
+/** Hides a change that the principal may not see but keeps its place in the chain. `time` is that of the change that followed. */
 function hide({ time }: CausedChange): CausedChange {
   return { parameter: something, type: 'T', value: 1, origin: { kind: 'connection', name: something }, time };
 }

@@ -1,4 +1,4 @@
-// What the last load of the flow files said, reloads, and what would have been done in shadow.
+// The result of the last load of the flow files, reloads, and the differences of rules in shadow.
 
 import { HubError, messageOf } from '../../../model/error.ts';
 import type { Origin } from '../../../model/parameter.ts';
@@ -22,7 +22,7 @@ export const endpoints = [
     need: 'manage',
     id: 'listFiles',
     tag: 'operation',
-    summary: 'The flow files, and what the last load or reload said of each',
+    summary: 'The flow files, with the result of the last load or reload of each',
     answer: loadReport,
     read({ hub }) {
       const { time, isLoaded, reason, files } = hub.files();
@@ -34,15 +34,17 @@ export const endpoints = [
     need: 'manage',
     id: 'reload',
     tag: 'operation',
-    summary: 'Reads the flow files again, and takes over what has changed, or runs it in shadow',
+    summary: 'Reads the flow files again, and applies the changes or runs them in shadow',
     isTraced: true,
     body: reloadRequest,
     answer: reloadAnswer,
-    answered: 'What was swapped, or what runs in shadow',
-    errors: { 409: 'There are mistakes, or a connection cannot start: all runs on as it was' },
+    answered: 'The changes that the hub applied or runs in shadow',
+    errors: {
+      409: 'The flow files have errors, or a connection cannot start: the previous configuration remains active',
+    },
     async act({ hub }, { shadow = false }, { by, principal }) {
       const answer = await reload(hub, by, shadow);
-      // It takes a while, and tells values. Whoever has changed their own rights is told what was swapped all the same.
+      // A reload in shadow answers with values. Users who have changed their own rights still get the result of a normal reload.
       if (shadow) expectPresent(principal);
       return answer;
     },
@@ -52,7 +54,7 @@ export const endpoints = [
     need: 'manage',
     id: 'readShadow',
     tag: 'operation',
-    summary: 'What rules in shadow would have done, beside what was done',
+    summary: 'What rules in shadow would have done, beside what happened',
     answer: shadowReport,
     read: ({ hub }) => shadowOf(hub),
   }),
@@ -65,7 +67,7 @@ function shadowOf(hub: HubPort): ShadowReport {
   return { kind: 'none', since, rules: [], left: [], notInShadow: [], parameters: [], count: 0, deviations: [] };
 }
 
-/** Errors: `conflict` with every mistake of the flow files; then all runs on as it was. */
+/** Reloads. Errors: `conflict` with all errors of the flow files; then the previous configuration remains active. */
 async function reload(hub: HubPort, by: Origin, inShadow: boolean): Promise<ReloadAnswer> {
   try {
     return inShadow ? { shadow: describe(await hub.reloadInShadow(by)) } : { swapped: await hub.reload(by) };

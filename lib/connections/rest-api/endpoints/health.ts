@@ -1,5 +1,4 @@
-// GET /hub/health: whether the hub and its connections are well, for people and for monitoring; and what supervisors and load balancers
-// ask.
+// GET /hub/health: the state of the hub and its connections, for people and monitoring; and the probes of supervisors and load balancers.
 
 import { HubError } from '../../../model/error.ts';
 import { type Health, health, type Probe, probe } from '../../../wire/http/operation.ts';
@@ -15,7 +14,7 @@ export const endpoints = [
     need: 'entry',
     id: 'readHealth',
     tag: 'operation',
-    summary: 'How the hub is doing, for monitoring',
+    summary: 'The state of the hub, for monitoring',
     answer: health,
     read: ({ hub }, { principal }) => healthOf(hub, principal),
   }),
@@ -27,7 +26,7 @@ export const endpoints = [
     tag: 'operation',
     summary: 'Whether the hub answers, for supervisors',
     answer: probe,
-    read: () => ({ status: 'live' as const }), // the event loop turns
+    read: () => ({ status: 'live' as const }), // an answer proves that the event loop runs
   }),
   page({
     path: '/hub/health/ready',
@@ -35,14 +34,14 @@ export const endpoints = [
     isUnmetered: true,
     id: 'isReady',
     tag: 'operation',
-    summary: 'Whether connections run and none has failed, for load balancers',
+    summary: 'Whether all connections run, for load balancers',
     answer: probe,
-    errors: { 503: 'A connection has failed, the hub stands by, waits for its lease, or stops' },
+    errors: { 503: 'A connection has failed, the hub stands by or waits for its lease, or it is shutting down' },
     read: (context, { principal }) => isReady(context, principal),
   }),
 ];
 
-/** `degraded` when the log or one of the connections is not well; one that is switched off is. Which, it tells those who may manage. */
+/** Returns `degraded` unless the log and all enabled connections are well. Only a principal who may manage learns which are not. */
 export function healthOf(hub: HubPort, { rights }: Principal): Health {
   const connections = hub.connections();
   const log = hub.logStatus();
@@ -68,11 +67,11 @@ interface ReadyContext {
 }
 
 /**
- * All connections that should run do so, at least in part. Errors: `unavailable`, when one has failed, while nobody runs them, as a pair has
- * no lease, and when the hub stops. Which connections have failed, and why, it tells those who may manage.
+ * Returns whether all connections that should run do so, at least in part. Errors: `unavailable` if one has failed, if neither hub of a pair
+ * has the lease, and while the hub is shutting down. Only a principal who may manage learns which connections have failed, and why.
  */
 export function isReady({ hub, isStopping }: ReadyContext, { rights }: Principal): Probe {
-  if (isStopping()) throw new HubError('unavailable', 'the hub stops');
+  if (isStopping()) throw new HubError('unavailable', 'hub is shutting down');
   if (!hub.leadership.isDone)
     throw new HubError('unavailable', 'expected connections and rules to run, or another hub that runs them');
   const failed = hub.connections().filter(({ state }) => state === 'failed');

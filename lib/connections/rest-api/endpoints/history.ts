@@ -1,4 +1,4 @@
-// GET /hub/history/<address>: what a parameter was. GET /hub/history?filter=<regex>: what several were.
+// GET /hub/history/<address>: past values of a parameter. GET /hub/history?filter=<regex>: those of several.
 
 import { z } from 'zod';
 import { maxListPoints, maxPoints, usualPoints } from '../../../wire/http/http-limits.ts';
@@ -13,16 +13,16 @@ import { askedOf, type PastContext, type PastRequest, pastPage, rangeShape, read
 
 const course = z.object({
   ...rangeShape('-1h'),
-  points: countUpTo(maxPoints).default(usualPoints).describe('How many points at most, about'),
+  points: countUpTo(maxPoints).default(usualPoints).describe('Approximate largest number of points'),
   format: z
     .enum(['json', 'csv'], { error: 'json or csv' })
     .optional()
-    .describe('Left out: what Accept says, json or text/csv'),
+    .describe('Default: from Accept, JSON or text/csv'),
 });
 const listed = course.extend({
-  address: texts.optional().describe('These parameters alone'),
-  filter: texts.optional().describe('RE2 patterns, one of which the address matches'),
-  after: text.optional().describe('Only those behind this address: the last one of an answer that had more'),
+  address: texts.optional().describe('Only these parameters'),
+  filter: texts.optional().describe('Only parameters whose address matches one of these RE2 patterns'),
+  after: text.optional().describe('Only parameters behind this address: the last one of an answer that had more'),
 });
 
 export const endpoints = [
@@ -31,7 +31,7 @@ export const endpoints = [
     need: 'entry',
     id: 'listHistories',
     tag: 'past',
-    summary: `What several parameters were; together they have at most ${maxListPoints.toLocaleString('en')} points`,
+    summary: `Past values of several parameters, together at most ${maxListPoints.toLocaleString('en')} points`,
     query: listed,
     answer: historyList,
     isTable: true,
@@ -42,7 +42,7 @@ export const endpoints = [
     need: 'entry',
     id: 'readHistory',
     tag: 'past',
-    summary: 'What a parameter was',
+    summary: 'Past values of a parameter',
     names: { address: 'Address of the parameter' },
     query: course,
     answer: history,
@@ -51,10 +51,10 @@ export const endpoints = [
   }),
 ];
 
-/** A list has so many histories at most. */
+/** Maximum number of histories of a list. */
 const maxHistories = 10_000;
 
-/** Errors: `bad-address`, `bad-request`. */
+/** Parses the query. Errors: `bad-address`, `bad-request`. */
 function readHistoryQuestion(_: PastContext, { rest, query, accept, principal }: PastRequest): HistoryQuestion {
   const address = decodePath(rest);
   const asked = courseOf(readQuery(course, query), accept);
@@ -68,8 +68,8 @@ function readHistoryQuestion(_: PastContext, { rest, query, accept, principal }:
 }
 
 /**
- * `?address=<address>` asks for some by name, `?filter=<regex>` for those that match. `?after=<address>` goes on behind the last one
- * of an answer that had more. Errors: `bad-request`.
+ * Parses the query of a list. `?address=<address>` selects parameters by name, `?filter=<regex>` by pattern. `?after=<address>` continues
+ * behind the last one of an answer that had more. Errors: `bad-request`.
  */
 export async function readHistoriesQuestion(context: PastContext, request: PastRequest): Promise<HistoryQuestion> {
   const query = readQuery(listed, request.query);
@@ -86,7 +86,7 @@ function courseOf({ points, format, ...range }: z.output<typeof course>, accept:
   return { ...readRange(range), points, format: format ?? accepted } as const;
 }
 
-/** Looks for the parameters of a list, one after the other. Errors: `bad-request`. */
+/** Searches for the parameters of a list, one after the other. Errors: `bad-request`. */
 function* searchFor(
   { address: names, filter = [], after }: z.output<typeof listed>,
   { view }: Principal,

@@ -1,4 +1,4 @@
-// GET /hub/hubs: the domain that the hub is in.
+// GET /hub/hubs: the domain of the hub.
 
 import { HubError } from '../../../model/error.ts';
 import { domain } from '../../../wire/http/operation.ts';
@@ -11,7 +11,7 @@ export const endpoints = [
     need: 'manage',
     id: 'listHubs',
     tag: 'operation',
-    summary: 'The domain that the hub is in: hubs, who owns what, lag, lease and link',
+    summary: 'The domain of the hub: its hubs, the parameters of each, lag, lease and link',
     answer: domain,
     errors: { 404: 'The hub is in no domain' },
     read({ hub: { mirroring } }) {

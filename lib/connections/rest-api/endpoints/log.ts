@@ -1,4 +1,4 @@
-// GET /hub/log: what the log has, page by page.
+// GET /hub/log: the entries of the log, page by page.
 
 import { z } from 'zod';
 import { keptEntries, logLevels } from '../../../model/reports/log-entry.ts';
@@ -13,11 +13,11 @@ const shape = z.object({
     .int({ error: 'the number of an entry' })
     .min(0)
     .default(0)
-    .describe('Only entries after this one: `next` of before'),
+    .describe('Only entries after this number: `next` of an answer'),
   level: z
     .enum(logLevels, { error: `one of ${logLevels.join(', ')}` })
     .default('debug')
-    .describe('The least level'),
+    .describe('Lowest level'),
 });
 
 export const endpoints = [
@@ -29,16 +29,16 @@ export const endpoints = [
     summary: `The newest ${keptEntries.toLocaleString('en')} entries of the log`,
     query: shape,
     answer: logPage,
-    errors: { 400: 'A query that makes no sense' },
-    // The entries of earlier runs may have to come first.
+    errors: { 400: 'The query is not valid' },
+    // The entries of earlier runs may have to load first.
     read: ({ hub }, { query }) => hub.earlierLog()?.then(() => logOf(hub, query)) ?? logOf(hub, query),
   }),
 ];
 
-/** How many characters of messages one answer has. A client asks for the rest with its `next`. */
+/** Maximum number of characters of messages in one answer. The client requests the rest with `next`. */
 const maxLogLength = 256 * 1024;
 
-/** The entries after `?after=7&level=warn`. Errors: `bad-request`. */
+/** Returns the entries after `?after=7&level=warn`. Errors: `bad-request`. */
 export function logOf(hub: HubPort, query: string): LogPage {
   const { after, level } = readQuery(shape, new URLSearchParams(query));
   const { entries, next, count } = hub.log(after, level);
@@ -50,7 +50,7 @@ export function logOf(hub: HubPort, query: string): LogPage {
   };
 }
 
-/** How many entries one answer has. The last one may make it a little longer than it may be. */
+/** Returns how many entries one answer contains. The last one may exceed the bound a little. */
 function countOf(entries: readonly { readonly message: string }[]): number {
   let length = 0;
   for (const [index, { message }] of entries.entries()) {

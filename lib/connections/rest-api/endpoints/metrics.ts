@@ -18,20 +18,19 @@ export const endpoints: Endpoint[] = [
   },
 ];
 
-/** The first answers of a hub come before that. */
+/** The hub answers its first requests before that. */
 const loadAfterMs = 1000;
 
 /**
- * Creates the page, and loads the library of the metrics soon after. That takes ten times as long as an answer, so it is done before anybody
- * asks. A command that starts no REST API does not load it. No count is read for that. Whoever asks while the page is being made gets the
- * same one.
+ * Creates the page and loads the metrics library soon after the start. Loading takes ten times as long as an answer, so it happens before the
+ * first request, and not at all in commands without a REST API. It reads no counts. Requests that arrive during the work share one page.
  */
 export function createMetricsPage(context: MetricsContext): ReadPage {
   let loading: ReturnType<typeof load> | undefined;
   const load = () => import('../metrics/metric-registry.ts').then(({ createMetrics }) => createMetrics(context));
   const loadOnce = () => {
     loading ??= load();
-    loading.catch(() => {}); // whoever asks is told what is wrong
+    loading.catch(() => {}); // the first request reports the error
     return loading;
   };
   setTimeout(loadOnce, loadAfterMs).unref();

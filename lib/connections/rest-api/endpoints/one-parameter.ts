@@ -26,28 +26,28 @@ export const endpoints: Endpoint[] = [
     names: { address: 'Address of the parameter' },
     answers: {
       200: {
-        description: 'The value as text, or as JSON where that is accepted',
+        description: 'The value as text, or as JSON if the client accepts it',
         content: { 'text/plain': text, 'application/json': parameterValue },
       },
     },
     errors: {
       400: badPath,
       404: 'There is no such parameter',
-      503: 'Its state is unknown, or it is a trigger',
+      503: 'The state is unknown, or the parameter is a trigger',
     },
     serve: ({ readValue }) => readValue,
   },
 ];
 
-/** How many paths of a visitor are kept. */
+/** Maximum number of cached paths of a principal. */
 const maxKnownPaths = 10_000;
 const maxBodies = 1000;
-/** Longer ones are not kept. */
+/** Longer paths and bodies are not cached. */
 const maxKeptLength = 64;
 
 type Body = ArrayBuffer | string;
 
-/** A path that leads to a parameter, and how its value was told last. */
+/** A path that leads to a parameter, and the last form of its value. */
 interface KnownPath {
   readonly parameter: Parameter;
   value: Value | undefined;
@@ -55,11 +55,11 @@ interface KnownPath {
   asJson: Body | undefined;
 }
 
-/** Answers with values. Clients ask for the same ones again and again, so it keeps their paths and short bodies. */
+/** Answers with values. Clients read the same ones again and again, so it caches their paths and short bodies. */
 export class ParameterReader {
-  /** By visitor. */
+  /** By principal. */
   #paths = new WeakMap<Principal, Map<string, KnownPath>>();
-  /** The visitor that asked last, and its paths. */
+  /** The principal of the last request, and its paths. */
   #last: Principal | undefined;
   #lastPaths = new Map<string, KnownPath>();
   /** The first short bodies, as bytes. */
@@ -83,7 +83,7 @@ export class ParameterReader {
     send(beginValue(response, asJson), body);
   }
 
-  /** Forgets all paths, since a parameter is no more. */
+  /** Forgets all paths, because a parameter was removed. */
   forget(): void {
     this.#paths = new WeakMap();
     this.#last = undefined;

@@ -1,4 +1,4 @@
-// GET /hub/openapi.json: what the hub answers over HTTP, as OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.0), made of the endpoints.
+// GET /hub/openapi.json: the HTTP API as OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.0), generated from the endpoints.
 // lib/client/asyncapi.json describes the WebSocket.
 
 import { z } from 'zod';
@@ -21,10 +21,10 @@ export const endpoints = [
   }),
 ];
 
-/** By what they depend on. */
+/** The documents, by what they depend on. */
 const texts = new KeptResults<JsonText>(16);
 
-/** The JSON of the document of a hub, which is made once, with the credentials that users have now. */
+/** Returns the document of a hub. It is generated once for the credentials that users have now. */
 function openApiTextOf({ hub: { version }, settings, entry, endpoints }: Context): JsonText {
   const { hasPasswords, hasTokens, hasUsers, everybody, anonymous } = entry.directory;
   const needsNone = everybody !== undefined || anonymous !== undefined;
@@ -50,8 +50,8 @@ function openApiOf(version: string, endpoints: readonly Endpoint[], securitySche
       title: 'Patchbay',
       version,
       description:
-        'Parameters, and the hub that holds them. An address, <Connection ID>/<Parameter ID>, is put into a path as it is, ' +
-        'with each part between slashes percent-encoded. What answers with an ETag answers 304 to it while nothing is new.',
+        'Parameters, and the hub that holds them. Write an address, <Connection ID>/<Parameter ID>, into a path as it is, ' +
+        'with each part between slashes percent-encoded. An endpoint that answers with an ETag answers 304 to it while nothing has changed.',
     },
     servers: [{ url: '/' }],
     security: [...Object.keys(securitySchemes).map((name) => ({ [name]: [] })), ...(needsNone ? [{}] : [])],
@@ -72,7 +72,7 @@ function operationOf({ id, tag, summary, need, names = {}, query, isTraced, body
   const problems = { ...mayMeet, ...(body && ofBodies), ...errors };
   const unavailable = errors[503] === undefined ? passwords : `${errors[503]}; or ${passwords.replace('Too', 'too')}`;
   return {
-    ...(need === 'nothing' && { security: [] }), // it takes no credentials
+    ...(need === 'nothing' && { security: [] }), // no credentials needed
     operationId: id,
     tags: [tag],
     summary,
@@ -100,20 +100,20 @@ function operationOf({ id, tag, summary, need, names = {}, query, isTraced, body
 }
 
 const followsTrace = 'The trace that the request follows (W3C Trace Context)';
-const passwords = 'Too many passwords wait to be compared, see Retry-After';
+const passwords = 'Too many passwords are waiting for comparison; see Retry-After';
 
-/** What any request may meet: for a mistake of the client, its credentials, a foreign Host or Origin. */
+/** The errors that any request may cause: a client error, wrong credentials, a foreign Host or Origin. */
 const mayMeet = {
   401: 'The credentials are missing or wrong',
-  403: 'A foreign Host, a page of another site, a parameter that is read-only, or what the user may not do',
-  412: 'If-Match names no present state, or this is newer than If-Unmodified-Since',
-  429: 'More requests or writes than a limit lets through, or wrong credentials from this address too often: see Retry-After',
+  403: 'A foreign Host, a page of another site, a read-only parameter, or a missing right',
+  412: 'If-Match does not name the current state, or the state is newer than If-Unmodified-Since',
+  429: 'Too many requests or writes, or too many wrong credentials from this address; see Retry-After',
 };
 
 const ofBodies = {
-  400: 'A body that makes no sense',
-  413: `A body of more than ${maxBodyBytes / 1024} KiB`,
-  415: 'A body of another type',
+  400: 'The body is not valid',
+  413: `The body is larger than ${maxBodyBytes / 1024} KiB`,
+  415: 'The body has another media type',
 };
 
 function parameter(
@@ -137,7 +137,7 @@ const options = {
   io: 'input',
   unrepresentable: 'any',
   override({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }) {
-    // Bounds of all integers of JavaScript say nothing.
+    // The bounds of JavaScript's safe integers carry no information.
     if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   },
@@ -145,7 +145,7 @@ const options = {
 
 const uri = (id: string) => `#/components/schemas/${id}`;
 
-/** The schema of a shape; one that has a name is referred to by it. */
+/** Returns the schema of a shape, or a reference if the shape has a name. */
 function schemaOf(shape: z.ZodType): z.core.JSONSchema.BaseSchema {
   const name = namedShapes.get(shape)?.id;
   return name === undefined ? bare(z.toJSONSchema(shape, options)) : { $ref: uri(name) };

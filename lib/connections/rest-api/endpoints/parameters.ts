@@ -14,9 +14,9 @@ import type { View } from '../users/view.ts';
 import { type Context, page } from './endpoint.ts';
 
 const shape = z.object({
-  address: texts.optional().describe('These parameters alone; those that there are not are left out'),
-  filter: texts.default([]).describe('RE2 patterns, one of which the address matches'),
-  limit: countUpTo(maxParameters).optional().describe('How many at most'),
+  address: texts.optional().describe('Only these parameters; unknown addresses are ignored'),
+  filter: texts.default([]).describe('Only parameters whose address matches one of these RE2 patterns'),
+  limit: countUpTo(maxParameters).optional().describe('Largest number of parameters'),
 });
 
 export const endpoints = [
@@ -28,18 +28,18 @@ export const endpoints = [
     summary: 'All parameters with state and metadata',
     query: shape,
     answer: parameterList,
-    errors: { 400: 'A pattern that is none, or a limit' },
+    errors: { 400: 'A pattern or the limit is not valid' },
     read: (context, request) => new Lines(listParameters(context, request)),
   }),
 ];
 
-/** After so much work of its filter a list looks at the clock, of a quick one after at most so many parameters. */
+/** The work of a filter after which the list looks at the clock; for a quick filter also the most parameters. */
 const stepWork = 200;
 const mostAtOnce = 32;
 
 /**
- * The list of parameters, as far as it is asked for; undefined: time has passed. `?address=<address>` asks for some by name, also if there
- * are none of them. `?filter=<regex>` narrows the list, and `?limit=<count>` ends it. Errors: `bad-request`.
+ * Yields the requested parameters; undefined: time has passed. `?address=<address>` selects by name and ignores names that do not exist,
+ * `?filter=<regex>` selects by pattern, `?limit=<count>` ends the list. Errors: `bad-request`.
  */
 function* listParameters(
   { settings }: Context,

@@ -1,5 +1,4 @@
-// Endpoints of the past: what a client asks for, and from when to when. Answers come from the store as they are sent. The hub's own thread
-// neither makes nor reads them.
+// Endpoints for past values and events. They parse selection and time range; the store thread produces the answers.
 
 import type { z } from 'zod';
 import { describe, HubError } from '../../../model/error.ts';
@@ -24,55 +23,55 @@ import { type About, type Context, type Endpoint, fresh, startOf } from './endpo
 
 export type PastContext = Pick<Context, 'hub' | 'queue' | 'log' | 'pastShares' | 'settings'>;
 
-/** What a client asks with. */
+/** A request for the past. */
 export interface PastRequest {
-  /** What stands in the braces of the path, percent-encoded. */
+  /** The text in place of the braces, percent-encoded. */
   readonly rest: string;
   readonly query: URLSearchParams;
   readonly accept: string;
-  /** Whose share of what the hub does it takes. */
+  /** The share of the hub's work that pays for the request. */
   readonly share: string;
   readonly principal: Principal;
 }
 
-/** What is asked; the question may take a while to be found. Errors: those of the request. */
+/** Parses the question; a promise if that takes a while. Errors: those of the request. */
 export type ReadQuestion = (context: PastContext, request: PastRequest) => PastQuestion | Promise<PastQuestion>;
 
 const csvType = 'text/csv; charset=utf-8; header=present';
 const partBytes = 64 * 1024;
-/** What a parameter takes of a list that waits. */
+/** The bytes that one parameter takes in a waiting list. */
 const bytesOfParameter = 8;
 
 interface PastPage extends About {
   readonly answer: z.ZodType;
-  /** true: it may be asked for as CSV. */
+  /** true: the answer is also available as CSV. */
   readonly isTable?: true;
   readonly read: ReadQuestion;
 }
 
-/** `GET` of what the store answers. */
+/** Describes a `GET` that the store answers. */
 export function pastPage({ answer, isTable, read, ...about }: PastPage): Endpoint {
   const json = { 'application/json': answer };
   return {
     ...about,
     method: 'GET',
-    answers: isTable ? fresh({ ...json, 'text/csv': text }, 'As the records have it') : fresh(json),
+    answers: isTable ? fresh({ ...json, 'text/csv': text }, 'The recorded data') : fresh(json),
     errors: {
-      400: 'A query that makes no sense',
-      404: 'There is no such parameter, and there was none; or the hub has no store',
-      503: 'Too many ask, it takes too long, or the records cannot be read; see Retry-After',
+      400: 'The query is not valid',
+      404: 'The parameter does not exist and never did, or the hub has no store',
+      503: 'Too many requests wait, the answer takes too long, or the records cannot be read; see Retry-After',
     },
     serve: (context) => servePast(context, read, startOf(about.path)),
   };
 }
 
-/** What a range of time is asked by. */
+/** The query parameters of a range of time. */
 export const rangeShape = (defaultFrom: string) => ({
-  from: text.default(defaultFrom).describe('ISO 8601, milliseconds since 1970, or -1h, -7d, -1y: so long before now'),
-  to: text.default('now').describe('The same'),
+  from: text.default(defaultFrom).describe('ISO 8601, milliseconds since 1970, or a time before now: -1h, -7d, -1y'),
+  to: text.default('now').describe('Same forms as from'),
 });
 
-export const entryLimit = countUpTo(maxEntries).default(usualEntries).describe('How many at most');
+export const entryLimit = countUpTo(maxEntries).default(usualEntries).describe('Largest number of entries');
 
 export function servePast(context: PastContext, read: ReadQuestion, start: string): Handler {
   return (response, request, principal) => {
@@ -88,7 +87,7 @@ export function servePast(context: PastContext, read: ReadQuestion, start: strin
     const exchange = keepResponse(response);
     const stay = cutWith(principal, response);
     const answer = async () => {
-      const asked = await read(context, asking); // awaited where it is made: nobody else handles what it rejects with
+      const asked = await read(context, asking); // awaited at its creation, so that a rejection is handled
       const ready = await past
         .ask(asked, share, () => !exchange.isAborted)
         .finally(holdQuestion(exchange, asked, share));
@@ -105,7 +104,7 @@ export function servePast(context: PastContext, read: ReadQuestion, start: strin
   };
 }
 
-/** Counts what is asked while it waits; returns what ends that. */
+/** Counts a question while it waits; returns a function that ends that. */
 function holdQuestion({ isAborted, response }: Exchange, asked: PastQuestion, share: string): () => void {
   if (isAborted || asked.ask !== 'history' || asked.list === undefined) return () => {};
   const account = holdFor(response, 'requests', share);
@@ -113,7 +112,7 @@ function holdQuestion({ isAborted, response }: Exchange, asked: PastQuestion, sh
   return () => account.set(0);
 }
 
-/** Errors: `precondition-failed`. */
+/** Answers with the records. Errors: `precondition-failed`. */
 async function reply(
   exchange: Exchange,
   { body, tag }: ReadyAnswer,
@@ -134,15 +133,15 @@ async function reply(
   await sendParts(exchange, paced, { totalBytes: body.byteLength, heldBytes: body.byteLength, next });
 }
 
-/** A short body goes with the head. */
+/** Sends the first part; a short body goes out with the head. */
 function sendFirst(response: HttpResponse, body: Uint8Array): void {
   if (response.isHead || body.byteLength <= partBytes) response.end(body);
 }
 
-/** The end of all time: what was recorded while the clock was ahead is part of all. */
+/** The end of all time. The clock may have been ahead while the store recorded. */
 export const endOfTime = 8.64e15;
 
-/** Reads what `rangeShape` has; `latest` is what `to` is when it is left out. Errors: `bad-request`. */
+/** Parses the query parameters of `rangeShape`. `latest` is the default of `to`. Errors: `bad-request`. */
 export function readRange(
   { from: fromText, to: toText }: { readonly from: string; readonly to: string },
   latest = Date.now(),
@@ -155,17 +154,17 @@ export function readRange(
   return { from, to };
 }
 
-/** In a query, a plus that is not encoded is a space. Of a time it is the plus of its zone: `2026-11-22T03:00+01:00`. */
+/** Restores the plus of a time zone in `2026-11-22T03:00+01:00`: an unencoded plus in a query means a space. */
 function withPlus(text: string): string {
   return text.replace(/ (?=\d\d:\d\d$)(?<=T.*)/, '+');
 }
 
-/** A parameter, or what was one. */
+/** Describes a parameter, existing or removed, for the store. */
 export function askedOf(address: string, { view }: Principal): AskedParameter {
   return { address, type: view.find(address)?.type, ...(!view.mayAskFor(address) && { isHidden: true }) };
 }
 
-/** What a visitor may see of all that is told along with it; undefined: all. */
+/** Returns what the principal may see of the parameters in an answer; undefined: all. */
 export function sightOf({ rights }: Principal): Sight | undefined {
   if (rights === undefined || rights.readsAll) return undefined;
   const { read, deny } = rights.settings;

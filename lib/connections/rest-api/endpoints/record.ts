@@ -1,4 +1,4 @@
-// GET /hub/record: what comes from outside of the hub, from now on, as lines, until the client goes.
+// GET /hub/record: events from outside the hub, from now on, as lines, until the client disconnects.
 
 import type { Account } from '../../../model/held-bytes.ts';
 import type { OutsideTurn, Recording } from '../../../model/reports/audit-entry.ts';
@@ -22,12 +22,12 @@ export const endpoints: Endpoint[] = [
     method: 'GET',
     path: '/hub/record',
     need: 'manage',
-    getWrites: true, // it changes nothing, but no page of another site may have it made
+    getWrites: true, // GET changes nothing, but a page of another site must not start a recording
     id: 'record',
     tag: 'operation',
-    summary: 'What comes from outside, line by line, until the client goes',
+    summary: 'Events from outside, line by line, until the client disconnects',
     answers: { 200: { description: 'A recording', content: { 'application/octet-stream': text } } },
-    errors: { 409: 'Four clients record already' },
+    errors: { 409: 'Four clients are already recording' },
     serve({ hub, log, settings }) {
       const recordings = new Set<Recording>();
       return ownersOnly(settings, (response, _, principal) =>
@@ -37,12 +37,12 @@ export const endpoints: Endpoint[] = [
   },
 ];
 
-/** How much may wait for a client that records. */
+/** Maximum number of bytes that may wait for a client that records. */
 export const maxUnsentBytes = 16 * 1024 * 1024;
-/** So often a line says that the hub is there, also when nothing comes from outside. */
+/** The period of the line that shows that the hub is alive while nothing comes from outside. */
 const everyMs = 1000;
 
-/** Errors: `conflict` when too many record. A client that does not read loses its recording: one with a gap would be worth nothing. */
+/** Streams a recording. A client that does not read loses it, since a gap would make it worthless. Errors: `conflict` if too many record. */
 function serveRecording(
   hub: HubPort,
   recordings: Set<Recording>,
@@ -52,11 +52,11 @@ function serveRecording(
 ): void {
   const most = limits.recordings.default;
   if (recordings.size >= most)
-    throw new LimitError('recordings', 'conflict', `record: expected ${most} recordings at most, there are as many`);
+    throw new LimitError('recordings', 'conflict', `record: expected at most ${most} recordings, got another one`);
   const exchange = keepResponse(response);
   const stay = cutWith(principal, response);
   const lines = new Lines(exchange, () => {
-    log.warn({}, `a recording was ended: ${maxUnsentBytes / 1024 / 1024} MB were not read`);
+    log.warn({}, `recording ended: the client left ${maxUnsentBytes / 1024 / 1024} MB unread`);
   });
   const recording = hub.record((turn) => lines.add(encodeLine(lineOf(turn))));
   recordings.add(recording);
@@ -81,7 +81,7 @@ function lineOf({ atMs, writes }: OutsideTurn): RecordedTurn {
   };
 }
 
-/** Lines that wait until the client takes them. */
+/** Lines that wait until the client reads them. */
 class Lines {
   readonly #exchange: Exchange;
   readonly #reportOverflow: () => void;
@@ -109,7 +109,7 @@ class Lines {
     this.#exchange.response.close();
   }
 
-  /** Sends lines as they come; resolves when the client has gone. */
+  /** Sends lines as they come; resolves when the client has disconnected. */
   async send(): Promise<void> {
     this.#exchange.reply((response) => {
       begin(response).writeHeader('Content-Type', 'application/octet-stream').writeHeader('Cache-Control', 'no-store');

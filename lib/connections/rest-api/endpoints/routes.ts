@@ -1,4 +1,4 @@
-// The routes of all endpoints of the list, and of what is none: WebSockets, the Document Root, and what there is not.
+// The routes of all listed endpoints, and of everything else: WebSockets, the Document Root, and unknown paths.
 
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import { Dashboards } from '../dashboards/served-dashboards.ts';
@@ -14,10 +14,10 @@ import * as list from './list.ts';
 
 export const endpoints: readonly Endpoint[] = Object.values(list).flat();
 
-/** What the server of a connection has; the rest is made here. */
+/** What the server of a connection provides. The rest is created here. */
 export type ServerContext = Omit<Context, 'dashboards' | 'pastShares' | 'endpoints'>;
 
-/** What is answered at which path. */
+/** Returns all routes. */
 export function routesOf(server: ServerContext): Route[] {
   const { settings, resolvePath } = server;
   const folder = settings.dashboards === '' ? undefined : resolvePath(settings.dashboards);

@@ -1,4 +1,4 @@
-// How rules are doing, the switch of one, and its last runs.
+// The state of rules, the switch of a rule, and its last runs.
 
 import { z } from 'zod';
 import { HubError } from '../../../model/error.ts';
@@ -13,7 +13,7 @@ export const endpoints = [
     need: 'manage',
     id: 'listRules',
     tag: 'operation',
-    summary: 'How each rule is doing, top to bottom',
+    summary: 'The state of each rule, top to bottom',
     answer: ruleList,
     read: ({ hub }) => hub.eachRule(),
   }),
@@ -22,12 +22,12 @@ export const endpoints = [
     need: 'manage',
     id: 'switchRule',
     tag: 'operation',
-    summary: 'Switches a rule on or off, until it is switched again or its file is another',
+    summary: 'Switches a rule on or off, until the next switch or until a reload changes its text',
     isTraced: true,
     body: ruleSwitch,
     answer: ruleStatus,
-    answered: 'How it is doing now',
-    errors: { 404: 'There is no such rule', 409: 'Several rules have the name' },
+    answered: 'The new state of the rule',
+    errors: { 404: 'There is no such rule', 409: 'Several rules have this name; add the file' },
     act: ({ hub }, { rule, file, enabled }, { by }) => hub.switchRule(rule, file, enabled, by),
   }),
   page({
@@ -35,10 +35,10 @@ export const endpoints = [
     need: 'manage',
     id: 'trace',
     tag: 'causes',
-    summary: 'The last 50 runs of the rules of a name',
-    query: z.object({ rule: text.describe('The name') }),
+    summary: 'The last 50 runs of the rules with a name',
+    query: z.object({ rule: text.describe('Name of the rule') }),
     answer: ruleTraces,
-    errors: { 400: 'No name, or several', 404: 'There is no such rule' },
+    errors: { 400: 'The name is missing, or there are several', 404: 'There is no such rule' },
     read: ({ hub }, { query }) =>
       hub.runsOf(onlyRule(query)).map(({ runs, ...trace }) => ({
         ...trace,
@@ -47,7 +47,7 @@ export const endpoints = [
   }),
 ];
 
-/** Errors: `bad-request`. */
+/** Returns the only `rule` of a query. Errors: `bad-request`. */
 function onlyRule(query: string): string {
   const [rule, ...more] = new URLSearchParams(query).getAll('rule');
   if (rule !== undefined && more.length === 0) return rule;

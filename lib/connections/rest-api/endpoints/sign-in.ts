@@ -1,5 +1,5 @@
-// POST /hub/sign-in and /hub/sign-out: a browser gets a token of its own in a cookie, for the password of a user or the code of a kiosk
-// link. GET /hub/sign-in: the page for that. GET /hub/me: who asks.
+// POST /hub/sign-in and /hub/sign-out: a browser gets its own token in a cookie, for the password of a user or the code of a kiosk link. GET
+// /hub/sign-in: the page for that. GET /hub/me: the principal of the request.
 import { z } from 'zod';
 import { HubError } from '../../../model/error.ts';
 import type { HttpResponse } from '../../../net/uws.ts';
@@ -21,11 +21,11 @@ import { type Asked, action, type Context, type Endpoint, page as jsonPage } fro
 
 const path = '/hub/sign-in';
 const about = { need: 'nothing', tag: 'users' } as const;
-/** Whoever guesses from the same address keeps nobody from signing in. */
+/** A client that guesses from the same address keeps no user from signing in. */
 const isUnmetered = true;
 const pageText = (...types: readonly string[]) => ({
   200: {
-    description: 'The page, or what belongs to it',
+    description: 'The page, or a file of it',
     content: Object.fromEntries(types.map((type) => [type, text])),
   },
 });
@@ -35,7 +35,7 @@ export const endpoints: Endpoint[] = [
     ...about,
     path: '/hub/me',
     id: 'readMe',
-    summary: 'Who asks, and what that may do',
+    summary: 'The current user and its rights',
     answer: me,
     read: ({ entry }, { principal }) => meOf(entry, principal),
   }),
@@ -45,7 +45,7 @@ export const endpoints: Endpoint[] = [
     path,
     isUnmetered,
     id: 'readSignIn',
-    summary: 'The page to sign in, for browsers',
+    summary: 'The sign-in page, for browsers',
     answers: pageText('text/html'),
     serve: () => (response) => reply(response, 'text/html; charset=utf-8', page),
   },
@@ -54,10 +54,10 @@ export const endpoints: Endpoint[] = [
     path,
     isUnmetered,
     id: 'signIn',
-    summary: 'Lets a browser in by a cookie, for a password or the code of a kiosk link',
+    summary: 'Signs a browser in: exchanges a password or the code of a kiosk link for a cookie',
     body: signInShape,
     answer: signedIn,
-    answered: 'Who that is',
+    answered: 'The user and its rights',
     setsCookie: true,
     act: signIn,
   }),
@@ -67,8 +67,8 @@ export const endpoints: Endpoint[] = [
     path: `${path}/{file}`,
     isUnmetered,
     id: 'readSignInFile',
-    summary: 'The script and the style of that page',
-    names: { file: 'Its name' },
+    summary: 'The script and the style of the sign-in page',
+    names: { file: 'Name of the file' },
     answers: pageText('text/javascript', 'text/css'),
     errors: { 404: 'There is no such file' },
     serve: () => (response, request) => serveFile(response, request.getUrl()),
@@ -77,20 +77,21 @@ export const endpoints: Endpoint[] = [
     ...about,
     path: '/hub/sign-out',
     id: 'signOut',
-    summary: 'Ends what a cookie is good for',
+    summary: 'Signs the browser out: revokes its cookie',
     body: z.strictObject({}),
     answer: me,
-    answered: 'What somebody without it may do',
-    errors: { 409: 'Nobody is signed in by a cookie' },
-    act({ entry }, _, { principal: { name, device }, response, whence }) {
-      if (device === undefined) throw new HubError('conflict', 'sign-out: expected somebody who is signed in here');
-      response.cookies = entry.signOut(name, device, whence);
+    answered: 'The rights without the cookie',
+    errors: { 409: 'The cookie belongs to no signed-in user' },
+    act({ entry }, _, { principal: { name, device }, response, sender }) {
+      if (device === undefined)
+        throw new HubError('conflict', 'sign-out: expected the cookie of a signed-in user, got none');
+      response.cookies = entry.signOut(name, device, sender);
       return meOf(entry, entry.directory.anonymous ?? entry.directory.stranger);
     },
   }),
 ];
 
-/** Who asks, and what it may do. What it is denied it is not told: that names what it may not see. */
+/** Describes a principal and its rights. It does not list `deny`, which names what the principal may not see. */
 function meOf({ directory }: Pick<Entry, 'directory'>, { name, rights }: Principal): Me {
   const all = ['**'];
   const { read, write, dashboards, manage, metrics } = rights?.settings ?? {
@@ -100,32 +101,32 @@ function meOf({ directory }: Pick<Entry, 'directory'>, { name, rights }: Princip
   return { user: name, isOpen: rights === undefined, maySignIn, read, write, dashboards, manage, metrics };
 }
 
-/** Errors: `unauthorized`, `too-many-attempts`. */
+/** Signs a browser in. Errors: `unauthorized`, `too-many-attempts`. */
 async function signIn(
   { entry }: Context,
   { user = '', password = '', code }: SignIn,
-  { response, whence, userAgent }: Asked,
+  { response, sender, userAgent }: Asked,
 ): Promise<SignedIn> {
-  const come = ({ signedIn: signedInUser, cookies }: Admitted): SignedIn => {
+  const signedInAs = ({ signedIn: signedInUser, cookies }: Admitted): SignedIn => {
     response.cookies = cookies;
     return meOf(entry, signedInUser);
   };
   if (code === undefined) {
-    await entry.check(user, password, whence.address, () => hasGone(response));
-    return come(entry.admit(user, 'browser', nameOf(userAgent), whence));
+    await entry.check(user, password, sender.address, () => hasGone(response));
+    return signedInAs(entry.admit(user, 'browser', nameOf(userAgent), sender));
   }
-  const { user: invited, name, dashboard } = entry.exchange(code, whence.address);
-  return { ...come(entry.admit(invited, 'kiosk', name, whence)), ...(dashboard !== undefined && { dashboard }) };
+  const { user: invited, name, dashboard } = entry.exchange(code, sender.address);
+  return { ...signedInAs(entry.admit(invited, 'kiosk', name, sender)), ...(dashboard !== undefined && { dashboard }) };
 }
 
-/** What a browser is, for people: `Firefox on Linux`. */
+/** Names a browser for people: `Firefox on Linux`. */
 function nameOf(userAgent: string): string {
   const browser = /(Firefox|Edg|OPR|Chrome|Safari)\//.exec(userAgent)?.[1] ?? 'a browser';
   const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux)/.exec(userAgent)?.[1];
   return system === undefined ? browser : `${browser} on ${system}`;
 }
 
-/** Errors: `not-found`. */
+/** Serves the script or the style of the page. Errors: `not-found`. */
 function serveFile(response: HttpResponse, url: string): void {
   if (url === `${path}/page.js`) reply(response, 'text/javascript; charset=utf-8', script);
   else if (url === `${path}/page.css`) reply(response, 'text/css; charset=utf-8', style);
@@ -138,8 +139,7 @@ function reply(response: HttpResponse, type: string, body: string): void {
   send(response, body);
 }
 
-// The page on which somebody signs in, and on which a kiosk opens its link. Its code stands behind #, so that no server, log or preview of
-// links gets it.
+// The page for signing in and for kiosk links. The code of a link follows #, so no server, log or link preview receives it.
 
 const page = `<!doctype html>
 <html lang="en">

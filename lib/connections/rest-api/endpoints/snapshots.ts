@@ -1,4 +1,4 @@
-// GET /hub/snapshots: the snapshots of a store, and one of them beside the present values.
+// GET /hub/snapshots: the snapshots of a store. GET /hub/snapshots/<selection>/<name>: one of them beside the current values.
 
 import { unknownName } from '../../../json5/nearest-name.ts';
 import { HubError } from '../../../model/error.ts';
@@ -15,7 +15,7 @@ export const endpoints = [
     need: 'entry',
     id: 'listSnapshots',
     tag: 'past',
-    summary: 'The snapshots that the store keeps, by selection',
+    summary: 'The snapshots in the store, by selection',
     answer: snapshotList,
     errors: { 404: 'The hub has no store' },
     read: ({ hub }, { principal }) => snapshotsOf(hub, principal),
@@ -25,7 +25,7 @@ export const endpoints = [
     need: 'entry',
     id: 'compareSnapshot',
     tag: 'past',
-    summary: 'A snapshot, every value beside the present one',
+    summary: 'A snapshot, every value beside the current one',
     names: { selection: 'Name of the selection', name: 'Name of the snapshot' },
     answer: snapshot,
     errors: { 400: badPath, 404: 'There is no such snapshot, or the hub has no store' },
@@ -34,8 +34,8 @@ export const endpoints = [
 ];
 
 /**
- * All snapshots, by selection, of those that the visitor may know. How many parameters they have is told to those who may read all: to count
- * what others may read, each of them would have to be parsed. Errors: `not-found`.
+ * Returns all snapshots, by selection, that the principal may know of. Only a principal who may read everything learns how many parameters
+ * they have: for others the hub would have to parse each snapshot. Errors: `not-found`.
  */
 function snapshotsOf(hub: HubPort, principal: Principal): SnapshotList {
   const snapshots = archived(hub, 'snapshots');
@@ -57,7 +57,7 @@ function snapshotsOf(hub: HubPort, principal: Principal): SnapshotList {
   };
 }
 
-/** `/hub/snapshots/studio-1/evening`: every value beside the present one. Errors: `not-found` with the nearest name. */
+/** Compares a snapshot with the current values: `/hub/snapshots/studio-1/evening`. Errors: `not-found` with the nearest name. */
 function compareSnapshot(hub: HubPort, rest: string, principal: Principal): Snapshot {
   const slash = rest.includes('/') ? rest.indexOf('/') : rest.length;
   const [selection, name] = [rest.slice(0, slash), rest.slice(slash + 1)].map(decodePath) as [string, string];
@@ -75,7 +75,7 @@ function compareSnapshot(hub: HubPort, rest: string, principal: Principal): Snap
   };
 }
 
-/** Whether a visitor may know of a selection: it may read what the store tells of it, or recall it. */
+/** Whether a principal may know of a selection: it may read what the store reports about it, or recall it. */
 function mayKnow({ rights }: Principal, store: string, selection: string): boolean {
   if (rights === undefined) return true;
   return rights.mayRead(`${store}/${selection}/matches`) || rights.mayWrite(`${store}/${selection}/recall`);

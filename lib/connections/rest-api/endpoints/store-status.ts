@@ -1,4 +1,4 @@
-// GET /hub/store: how much room the store takes, and how well it keeps up.
+// GET /hub/store: the disk space that the store uses, and how well it keeps up.
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type StoreFile, type StorePart, type StoreStatus, storeStatus } from '../../../wire/http/past-shapes.ts';
@@ -13,7 +13,7 @@ export const endpoints = [
     need: 'manage',
     id: 'readStore',
     tag: 'past',
-    summary: 'How much room the store takes, and how well it keeps up',
+    summary: 'The disk space that the store uses, and how well it keeps up',
     answer: storeStatus,
     errors: { 404: 'The hub has no store' },
     read: ({ hub }) => statusOf(hub),
@@ -22,7 +22,7 @@ export const endpoints = [
 
 const parts: readonly StorePart[] = ['values', 'history', 'audit'];
 
-/** Errors: `not-found`. */
+/** Returns the state of the store. Errors: `not-found`. */
 async function statusOf(hub: HubPort): Promise<StoreStatus> {
   const { folder, shownFolder, maxBytes } = archived(hub, 'storage');
   const archive = hub.persistence.archive!;
@@ -45,7 +45,7 @@ function oldestOf(archive: Archive, part: 'history' | 'audit') {
   return oldest === undefined ? undefined : toIsoTime(oldest);
 }
 
-/** The files of a folder, by name; empty: there is no such folder. A file that goes meanwhile is left out. */
+/** Lists the files of a folder, by name; empty if the folder does not exist. Omits files that disappear meanwhile. */
 async function filesIn(folder: string): Promise<StoreFile[]> {
   const names = await readdir(folder).catch(() => []);
   const found = await Promise.all(

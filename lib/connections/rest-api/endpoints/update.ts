@@ -31,20 +31,20 @@ import type { Context, Endpoint } from './endpoint.ts';
 
 const formType = 'application/x-www-form-urlencoded';
 
-/** An update whose value nobody has looked at. */
+/** An update with an unchecked value. */
 type UncheckedUpdate = Omit<Update, 'value'> & { readonly value: unknown };
 
 const answers = {
   200: {
-    description: 'OK, or where JSON is accepted what was set',
+    description: 'OK, or the new value if the client accepts JSON',
     content: { 'text/plain': z.literal('OK'), 'application/json': updatedShape },
   },
 };
 const errors = {
-  400: 'Something is missing, or the value cannot be converted',
+  400: 'The parameter or value is missing, or the value cannot be converted',
   404: 'There is no such parameter',
-  409: 'There is no room for it, such as for one more snapshot',
-  503: 'The hub that owns the parameter did not answer in time, or the device is away',
+  409: 'There is no space for the value, for example for another snapshot',
+  503: 'The hub that owns the parameter did not answer in time, or the device is unreachable',
   504: 'The device did not confirm the value within the time of confirm',
 };
 const confirmQuery = text.optional().describe('Wait up to this time for the device to confirm the value: 2s, 500ms');
@@ -79,7 +79,7 @@ export const endpoints: Endpoint[] = [
     id: 'update',
     query: z.object({ confirm: confirmQuery }),
     body: { 'application/json': updateShape, 'application/x-www-form-urlencoded': updateShape },
-    errors: { ...errors, 400: 'A body that makes no sense' },
+    errors: { ...errors, 400: 'The body is not valid' },
     serve: (context) => (response, request, principal) =>
       updateByPost(context, updaterOf(context, response, request, principal), response, request),
   },
@@ -101,10 +101,10 @@ function updaterOf(
   };
 }
 
-/** The longest wait for a device, in milliseconds. */
+/** Maximum wait for a device, in milliseconds. */
 const longestConfirmMs = 30_000;
 
-/** Reads `confirm=2s`. Errors: `bad-request`. */
+/** Parses `confirm=2s`. Errors: `bad-request`. */
 function readConfirm(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const ms = parseDurationMs(/^\d+$/.test(text) ? Number(text) : text);
@@ -115,7 +115,7 @@ function readConfirm(text: string | undefined): number | undefined {
   );
 }
 
-/** Errors: `too-many-requests`. */
+/** Counts a write. Errors: `too-many-requests`. */
 function expectRate({ writes }: Context['rates'], share: string): void {
   const refusal = writes?.({ share, id: undefined }, 1);
   if (refusal !== undefined) throw refusal;
@@ -128,19 +128,19 @@ interface UpdateContext {
   readonly queue: FairQueue;
 }
 
-/** Who sets a parameter. */
+/** The client that sets a parameter. */
 interface Updater {
-  /** Whose slice it takes. */
+  /** The share that pays for the work. */
   readonly share: string;
   readonly view: View;
   readonly origin: Origin;
   /** How long to wait for the device to confirm the write; undefined: do not wait. */
   readonly confirmMs: number | undefined;
-  /** Counts a write; undefined: nobody counts. Errors: `too-many-requests`. */
+  /** Counts a write; undefined: writes are not limited. Errors: `too-many-requests`. */
   readonly expectRate: (() => void) | undefined;
 }
 
-/** Sets a parameter as the query says. Errors: those of the query and of the write. */
+/** Sets a parameter from the query. Errors: those of the query and of the write. */
 function updateByGet(context: UpdateContext, updater: Updater, response: HttpResponse, request: HttpRequest): void {
   expectNoTag(request);
   const asJson = acceptsJson(acceptOf(request));
@@ -149,7 +149,7 @@ function updateByGet(context: UpdateContext, updater: Updater, response: HttpRes
   else replyUpdated(response, updated, asJson);
 }
 
-/** Sets a parameter as the body says. Errors: `body-type`; those of the body and of the write are answered when the body has come. */
+/** Sets a parameter from the body. Errors: `body-type`; once the body is complete, those of the body and of the write. */
 function updateByPost(context: UpdateContext, updater: Updater, response: HttpResponse, request: HttpRequest): void {
   expectNoTag(request);
   const asJson = acceptsJson(acceptOf(request));
@@ -168,7 +168,7 @@ function updateByPost(context: UpdateContext, updater: Updater, response: HttpRe
   });
 }
 
-/** Counts a write that could not even be read. */
+/** Counts an update that could not be parsed. */
 function refused({ writes }: UpdateContext, error: HubError): HubError {
   writes.refuse(error);
   return error;
@@ -179,10 +179,7 @@ const readers: ReadonlyMap<string, (body: string) => UncheckedUpdate> = new Map(
   [jsonType, readJson],
 ]);
 
-/**
- * Writes, and counts that; what another hub owns is known later. Errors: those of `read` and of the write; the promise rejects with
- * them.
- */
+/** Writes and counts the write; a promise if another hub owns the parameter. Errors: those of `read` and of the write, also as rejections. */
 function update(context: UpdateContext, updater: Updater, read: () => UncheckedUpdate): Updated | Promise<Updated> {
   const { origin } = updater;
   if (origin.traceparent === undefined) return write(context, updater, read);
@@ -216,7 +213,7 @@ function write(context: UpdateContext, updater: Updater, read: () => UncheckedUp
   }
 }
 
-/** Errors: `unavailable`. */
+/** Throws if the owner did not confirm the write. Errors: `unavailable`. */
 function expectConfirmed(isConfirmed: boolean, updated: Updated): Updated {
   if (isConfirmed) return updated;
   throw new HubError('unavailable', `${updated.p}: ${unconfirmed}`);
@@ -251,7 +248,7 @@ function replyUpdated(response: HttpResponse, updated: Updated, asJson: boolean)
   send(beginValue(response, asJson), asJson ? JSON.stringify(updated) : 'OK');
 }
 
-/** Reads `parameter=desk%2Flamp&value=true`. Each of the two must be there once; other names do not matter. */
+/** Parses `parameter=desk%2Flamp&value=true`. Each of the two must occur once; other names are ignored. */
 function readForm(text: string, where: string): UncheckedUpdate {
   const found = new Map<string, string>();
   for (const pair of text.split('&')) {

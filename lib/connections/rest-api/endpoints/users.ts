@@ -1,4 +1,4 @@
-// GET and POST /hub/users: the users, their devices, links to kiosks, and what those who manage do with them.
+// GET and POST /hub/users: the users, their devices and links to kiosks, and the actions of managers.
 
 import { HubError } from '../../../model/error.ts';
 import {
@@ -19,7 +19,7 @@ export const endpoints = [
     need: 'manage',
     id: 'listUsers',
     tag: 'users',
-    summary: 'Users, the devices that are signed in, and open kiosk links',
+    summary: 'Users, signed-in devices, and unopened kiosk links',
     answer: userList,
     read: ({ entry }) => usersOf(entry),
   }),
@@ -28,11 +28,11 @@ export const endpoints = [
     need: 'manage',
     id: 'actOnUsers',
     tag: 'users',
-    summary: 'Makes a link that lets a kiosk in, once, or revokes a device or such links',
+    summary: 'Creates a one-time link that signs a kiosk in, or revokes a device or such links',
     body: userAction,
     answer: userActed,
-    answered: 'The devices, the open links, and the new one',
-    errors: { 404: 'There is no such user, dashboard, device or link', 409: 'Too many links are open' },
+    answered: 'The devices, the unopened links, and the new link',
+    errors: { 404: 'There is no such user, dashboard, device or link', 409: 'Too many links are unopened' },
     act: (context, body, asked) => (body.action === 'invite' ? invite : revoke)(context, body, asked),
   }),
 ];
@@ -46,26 +46,26 @@ function usersOf({ directory, devices }: Entry): UserList {
   return { users, ...devices.list() };
 }
 
-/** Errors: `not-found`, `forbidden`, `conflict`. */
+/** Invites a kiosk. Errors: `not-found`, `forbidden`, `conflict`. */
 async function invite(
   { entry: { devices, auditSink }, dashboards }: Context,
   { user = '', device, dashboard }: UserAction,
-  { principal, whence }: Asked,
+  { principal, sender }: Asked,
 ): Promise<UserActed> {
   if (dashboard !== undefined && !(await dashboards.has(dashboard)))
-    throw new HubError('not-found', `dashboard: there is no "${dashboard}"`);
-  expectPresent(principal); // also when the disk is slow
+    throw new HubError('not-found', `dashboard: expected the name of a dashboard, got "${dashboard}"`);
+  expectPresent(principal); // the rights may have changed while the disk was read
   const code = devices.invite(user, device, dashboard);
-  auditSink.note(principal.name, whence.address, 'invited', `kiosk "${device}" of ${user}`);
+  auditSink.note(principal.name, sender.address, 'invited', `kiosk "${device}" of ${user}`);
   return { link: `/hub/sign-in#${code}`, ...devices.list() };
 }
 
-/** Errors: `not-found`. */
+/** Revokes a device or link. Errors: `not-found`. */
 function revoke(
   { entry: { devices, auditSink } }: Context,
   { device }: UserAction,
-  { principal, whence }: Asked,
+  { principal, sender }: Asked,
 ): UserActed {
-  for (const revoked of devices.revoke(device)) auditSink.note(principal.name, whence.address, 'revoked', revoked);
+  for (const revoked of devices.revoke(device)) auditSink.note(principal.name, sender.address, 'revoked', revoked);
   return devices.list();
 }

@@ -1,5 +1,4 @@
-// Checks the certificate of HTTPS and its key. Each thing that can be wrong with them has a sentence of its own; the library that
-// serves them says the same three words for everything.
+// Checks the certificate of HTTPS and its key. The library that serves them has one error for everything; here each has its own sentence.
 import { createHash, createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { asFileError, nothing, readRegularFileSync } from '../../../files/regular-file.ts';
@@ -19,26 +18,26 @@ interface CertificateTexts {
   readonly key: string;
 }
 
-/** A certificate that the hub can show to clients. */
+/** A certificate that the hub can present to clients. */
 interface Certificate {
-  /** The names that it is for: `DNS:hub.example, IP Address:10.0.0.7`. */
+  /** The names in the certificate: `DNS:hub.example, IP Address:10.0.0.7`. */
   readonly names: string;
   /** In milliseconds since 1970. */
   readonly validFrom: number;
   readonly validTo: number;
 }
 
-/** A longer file is no PEM file. */
+/** Maximum number of bytes of a PEM file. */
 const maxPemBytes = 1024 * 1024;
 
 const dayMs = 86_400_000;
-/** The log warns of a certificate so long before its end. Programs that renew certificates have done so by then. */
+/** How long before its end the log warns of a certificate. Programs that renew certificates have done so by then. */
 const noticeMs = 30 * dayMs;
 const leastRsaBits = 2048;
 const curves = ['prime256v1', 'secp384r1', 'secp521r1'];
 const keysWanted = `an RSA key of ${leastRsaBits} bits or more, an EC key on P-256, P-384 or P-521, or an Ed25519 key`;
 
-/** Checks that the files have a certificate and its key. Errors: `cannot-start`, with the file and what is wrong in it. */
+/** Checks that the files contain a certificate and its key. Errors: `cannot-start`, with the file and what is wrong in it. */
 function checkCertificate(files: CertificateFiles, { certificate: text, key }: CertificateTexts): Certificate {
   const inCertificate = `tls.certFile: ${shownPath(files.certFile)}`;
   const inKey = `tls.keyFile: ${shownPath(files.keyFile)}`;
@@ -47,7 +46,7 @@ function checkCertificate(files: CertificateFiles, { certificate: text, key }: C
   const kind = kindOf(privateKey);
   if (kind !== undefined) throw wrong(inKey, keysWanted, kind);
   if (!certificate.checkPrivateKey(privateKey))
-    throw wrong(inKey, `the key of the certificate in ${files.certFile}`, 'that of another one');
+    throw wrong(inKey, `the key of the certificate in ${files.certFile}`, 'the key of another certificate');
   return {
     names: certificate.subjectAltName ?? certificate.subject.replaceAll('\n', ', '),
     validFrom: Date.parse(certificate.validFrom),
@@ -55,15 +54,15 @@ function checkCertificate(files: CertificateFiles, { certificate: text, key }: C
   };
 }
 
-/** Why clients refuse a certificate at a time; undefined: they accept it. */
+/** Returns why clients refuse a certificate at a time; undefined: they accept it. */
 export function whyInvalid(files: CertificateFiles, { validFrom, validTo }: Certificate, now: number) {
   const expected = `tls.certFile: ${files.certFile}: expected a certificate that is valid today`;
   if (now < validFrom) return `${expected}, got one that is valid from ${dateOf(validFrom)}`;
-  if (now > validTo) return `${expected}, got one that has expired on ${dateOf(validTo)}`;
+  if (now > validTo) return `${expected}, got one that expired on ${dateOf(validTo)}`;
   return undefined;
 }
 
-/** What the log says of a certificate that expires within 30 days; undefined: nothing. */
+/** Returns the warning about a certificate that expires within 30 days; undefined: there is none. */
 export function noticeOf(files: CertificateFiles, { validTo }: Certificate, now: number): string | undefined {
   if (validTo - now > noticeMs || now > validTo) return undefined;
   const days = Math.floor((validTo - now) / dayMs);
@@ -71,7 +70,7 @@ export function noticeOf(files: CertificateFiles, { validTo }: Certificate, now:
   return `tls.certFile: ${files.certFile}: the certificate expires ${when}, on ${dateOf(validTo)}`;
 }
 
-/** An error of the file system as the sentence of a mistake. */
+/** Converts an error of the file system to a configuration error. */
 export function unreadable(setting: keyof CertificateFiles, file: string, error: unknown): HubError {
   const { message, bytes } = asFileError(error);
   if (bytes !== undefined)
@@ -104,7 +103,7 @@ function readKey(where: string, text: string): KeyObject {
   }
 }
 
-/** What a key is that is not of a good kind; undefined: it is. */
+/** Returns what is wrong with the kind of a key; undefined: nothing. */
 function kindOf({ asymmetricKeyType: type, asymmetricKeyDetails: details = {} }: KeyObject): string | undefined {
   if (type === 'rsa') {
     const bits = details.modulusLength ?? 0;
@@ -112,14 +111,14 @@ function kindOf({ asymmetricKeyType: type, asymmetricKeyDetails: details = {} }:
   }
   if (type === 'ec')
     return curves.includes(details.namedCurve ?? '') ? undefined : `an EC key on ${details.namedCurve}`;
-  return type === 'ed25519' ? undefined : `a key of the kind ${type}`;
+  return type === 'ed25519' ? undefined : `a key of type ${type}`;
 }
 
-/** What a file has instead of what it should have. */
+/** Returns what a file contains instead of the expected PEM block. */
 function contentOf(text: string): string {
   if (text.trim() === '') return 'an empty file';
   const [, label] = /-----BEGIN ([A-Z0-9 ]+)-----/.exec(text) ?? [];
-  return label === undefined ? 'no PEM at all' : `"${label}"`;
+  return label === undefined ? 'no PEM block' : `"${label}"`;
 }
 
 function dateOf(time: number): string {
@@ -137,7 +136,7 @@ export function readTexts({ certFile, keyFile }: CertificateFiles): CertificateT
   return { certificate: readPem('certFile', certFile), key: readPem('keyFile', keyFile) };
 }
 
-/** Resolves to a text that changes as soon as one of the files is replaced, written to, created or deleted. Never rejects. */
+/** Resolves to a text that changes as soon as one of the files is replaced, written, created or deleted. Never rejects. */
 async function stampOf({ certFile, keyFile }: CertificateFiles): Promise<string> {
   return (await Promise.all([stampOfFile(certFile), stampOfFile(keyFile)])).join(' ');
 }
@@ -159,8 +158,7 @@ function readPem(setting: keyof CertificateFiles, file: string): string {
   }
 }
 
-// Renews the certificate when its files change. Clients are shown the new one once it is whole and its key fits, and the old one until
-// then.
+// Renews the certificate when its files change. The hub presents the old one to new clients until the new one is complete and its key fits.
 
 /** How often the log warns of a certificate that is about to expire. */
 const noticeEveryMs = 86_400_000;
@@ -169,15 +167,15 @@ export class Renewal {
   readonly #files: CertificateFiles;
   readonly #log: Log;
   readonly #open: () => void;
-  /** What clients are shown, and the digest of its files. */
+  /** The certificate that the hub presents, and the digest of its files. */
   #certificate: Certificate;
   #digest: string;
-  /** Why the files make no sense; undefined: they do. */
+  /** What is wrong with the files; undefined: nothing. */
   #fault: string | undefined = undefined;
   #lastStamp: string | undefined = undefined;
   #noticedAt = Number.NEGATIVE_INFINITY;
 
-  /** Takes the certificate of the files; `open` shows it to clients. Errors: `cannot-start`, and those of `open`. */
+  /** Loads the certificate of the files; `open` presents it to clients. Errors: `cannot-start`, and those of `open`. */
   constructor(files: CertificateFiles, log: Log, open: () => void) {
     this.#files = files;
     this.#log = log;
@@ -189,12 +187,12 @@ export class Renewal {
     this.#notice();
   }
 
-  /** Resolves to what `take` needs. Never rejects. */
+  /** Resolves to the argument of `take`. Never rejects. */
   stamp(): Promise<string> {
     return stampOf(this.#files);
   }
 
-  /** Takes the certificate of the files if it has changed, and tells how things are. */
+  /** Loads the certificate of the files if it has changed, and returns the state. */
   take(stamp: string): ConnectionEvent {
     if (stamp !== this.#lastStamp || this.#fault !== undefined)
       try {
@@ -208,7 +206,7 @@ export class Renewal {
     return this.state();
   }
 
-  /** Degraded while the files make no sense, and while clients refuse the certificate because of its dates. */
+  /** Returns degraded while the files have an error, and while clients refuse the certificate because of its dates. */
   state(): ConnectionEvent {
     const reason = this.#fault ?? whyInvalid(this.#files, this.#certificate, Date.now());
     return reason === undefined ? { state: 'running' } : { state: 'degraded', reason };
@@ -223,14 +221,14 @@ export class Renewal {
     this.#noticedAt = Number.NEGATIVE_INFINITY;
     const { names, validTo } = found.certificate;
     const until = new Date(validTo).toISOString();
-    this.#log.info({}, `tls: new clients are shown the new certificate, of ${names}, until ${until}`);
+    this.#log.info({}, `tls: certificate renewed: ${names}, valid until ${until}`);
   }
 
   #readNew(): ReturnType<typeof readNew> {
     try {
       return readNew(this.#files, this.#digest);
     } catch (error) {
-      throw new HubError('cannot-start', `${messageOf(error)}; clients are shown the certificate before`);
+      throw new HubError('cannot-start', `${messageOf(error)}; the previous certificate remains in use`);
     }
   }
 

@@ -1,5 +1,5 @@
-// The entrance is where clients come in: a port, and the app of uWebSockets.js behind it. An app shows one certificate all its life.
-// So a renewed certificate gets an app of its own, which takes over the port.
+// The entrance is a port and the uWebSockets.js app behind it. An app presents the same certificate all its life, so a renewed certificate
+// gets a new app, which takes over the port.
 import { platform } from 'node:os';
 import { concat, NEVER, type Observable, of, type SchedulerLike, timer } from 'rxjs';
 import { exhaustMap, map, startWith, tap } from 'rxjs/operators';
@@ -8,18 +8,18 @@ import { createApp, type ListenSocket, listen, type TemplatedApp } from '../../.
 import type { ConnectionEvent, Log } from '../../connection.ts';
 import { type CertificateFiles, Renewal } from './certificate.ts';
 
-/** How often the entrance looks at the files of the certificate. */
+/** How often the entrance checks the files of the certificate. */
 const lookEveryMs = 2000;
-/** How long an app that was replaced still serves clients that have no WebSocket. */
+/** How long a replaced app still serves clients without a WebSocket. */
 const restMs = 3_600_000;
 
 interface Entrance {
   readonly port: number;
-  /** How it is doing, at once and every two seconds. While somebody subscribes, it looks for a renewed certificate. Never errors. */
+  /** The state, at once and every two seconds. While there is a subscriber, the entrance checks for a renewed certificate. Never errors. */
   readonly state$: Observable<ConnectionEvent>;
-  /** From now on it takes no new connection; those that are open stay. */
+  /** Stops accepting connections; open ones stay. */
   shut(): void;
-  /** Cuts all connections; resolves when nothing of them is left here. */
+  /** Cuts all connections; resolves when the process holds none of them. */
   close(): Promise<void>;
 }
 
@@ -29,13 +29,13 @@ interface EntranceOptions {
   readonly tls: CertificateFiles | undefined;
   readonly log: Log;
   readonly scheduler: SchedulerLike;
-  /** Gets each app that serves clients. */
+  /** Receives each app that serves clients. */
   readonly apps: Apps;
-  /** Adds routes and sockets to an app; returns a function that tells whether a WebSocket of the app is open. */
+  /** Adds routes and sockets to an app; returns a function that says whether a WebSocket of the app is open. */
   readonly furnish: (app: TemplatedApp) => () => boolean;
 }
 
-/** Opens an entrance. Errors: `cannot-start` when the port is taken, or something is wrong with the certificate. */
+/** Opens an entrance. Errors: `cannot-start` if the port is taken or the certificate has an error. */
 export function openEntrance({ bindIp, port, tls, log, scheduler, apps, furnish }: EntranceOptions): Entrance {
   let listener: ListenSocket | undefined;
   let boundPort = port;
@@ -54,14 +54,14 @@ export function openEntrance({ bindIp, port, tls, log, scheduler, apps, furnish 
     listener?.close();
     listener = undefined;
   };
-  const giveBack = holdLateUpgrades(); // first, as it may fail: then no port is left taken
+  const releaseUpgrades = holdLateUpgrades(); // first, since it may fail: then no port stays taken
   const start = () => {
     try {
       if (tls !== undefined) return new Renewal(tls, log, open);
       open();
       return undefined;
     } catch (error) {
-      void giveBack();
+      void releaseUpgrades();
       throw error;
     }
   };
@@ -83,22 +83,22 @@ export function openEntrance({ bindIp, port, tls, log, scheduler, apps, furnish 
     shut,
     close() {
       apps.closeAll();
-      return giveBack();
+      return releaseUpgrades();
     },
   };
 }
 
-/** Listens again on the port that the system chose, by its number: another app can take over only such a port. */
+/** Listens again on the port that the system chose, by its number: another app can only take over such a port. */
 function listenAgain(app: TemplatedApp, bindIp: string, listener: ListenSocket): ListenSocket {
   const { port } = listener;
   listener.close();
   return listen(app, bindIp, port);
 }
 
-// The apps of uWebSockets.js that serve the clients of a port. There are several after a certificate was renewed: new clients come to
-// the newest app, and those before it keep their clients.
+// The uWebSockets.js apps that serve the clients of a port. After a certificate was renewed there are several: new clients go to the newest
+// app, and the older apps keep their clients.
 
-/** How many apps there are at most. When there would be more, the clients of the oldest are cut. */
+/** Maximum number of apps. Beyond that, the hub cuts the clients of the oldest. */
 const maxApps = 8;
 
 interface ServingApp {
@@ -112,7 +112,7 @@ export class Apps {
   /** The newest first. */
   #apps: ServingApp[] = [];
 
-  /** Adds the newest app; the one before it is replaced now. */
+  /** Adds the newest app; the one before it counts as replaced from now on. */
   add(app: TemplatedApp, hasSockets: () => boolean, nowMs: number): void {
     const [before] = this.#apps;
     if (before !== undefined) before.replacedAtMs = nowMs;
@@ -120,7 +120,7 @@ export class Apps {
     this.#keep((one) => this.#apps.indexOf(one) < maxApps);
   }
 
-  /** Hands a frame to the sockets that subscribe to a topic, whichever app they belong to. */
+  /** Sends a frame to the sockets that subscribe to a topic, whichever app they belong to. */
   publish(topic: ArrayBuffer, frame: Uint8Array): void {
     for (const { app } of this.#apps) app.publish(topic, frame, false, false);
   }

@@ -1,5 +1,5 @@
-// The files below the Document Root (S-12, D-16): index.html for a folder, never a file whose name starts with a dot, never a file
-// outside of the root, also not by a symbolic link, and never one of the installation itself.
+// The files below the Document Root (S-12, D-16): index.html for a folder. Never a file whose name starts with a dot, a file outside the root
+// (not even through a symbolic link), or a file of the installation itself.
 
 import { join, sep } from 'node:path';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
@@ -8,10 +8,10 @@ import { type PrivateFileCheck, placeOfOpened } from './opened-file.ts';
 import { type Reading, realPathOf, statsOf } from './reading.ts';
 import { type FileService, noSuchFile, type Place, replyFile } from './static-file.ts';
 
-/** The first segments of paths at which the hub itself answers (S-12). */
+/** The first path segments that the hub itself answers (S-12). */
 const builtIn = new Set(['hub', 'parameters', 'update', 'ws']);
 
-/** Answers GET and HEAD with a file of the root; a folder answers with its index.html. */
+/** Answers GET and HEAD with a file of the root, or with the index.html of a folder. */
 export function serveFile(
   root: string,
   service: FileService,
@@ -26,8 +26,8 @@ export function serveFile(
 }
 
 /**
- * Finds the real file of a path `below` a root; the client asked for it as `path`. The file of a folder is its index.html, and its path ends
- * with a slash. Errors: `not-found`, `bad-address`.
+ * Finds the real file of a path `below` a root; the client requested it as `path`. A folder, whose path ends with a slash, stands for its
+ * index.html. Errors: `not-found`, `bad-address`.
  */
 export function* findFile(
   root: string,
@@ -57,7 +57,7 @@ export function* findFile(
   return placeBelow(realRoot, index, path, hidden);
 }
 
-/** A file that was found below a root. Once it is open it has to be there still, and it must not be hidden. */
+/** Returns a file found below a root. Once it is open, it must still be there and must not be hidden. */
 function placeBelow(root: string, file: string, path: string, hidden: PrivateFileCheck | undefined): Place {
   return {
     file,

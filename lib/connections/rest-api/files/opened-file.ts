@@ -1,17 +1,17 @@
-// What was opened: where it is, whatever its path led to before and leads to now. A folder that is swapped for a link between a look and
-// the opening would else lead out of the Document Root. And whether it is a file of the installation itself, which nobody is served.
+// Checks an open file: where it really is, whatever its path leads to before and after. Otherwise a folder that is swapped for a link between
+// check and open would lead out of the Document Root. Also checks whether it is a file of the installation, which the hub serves to nobody.
 
 import type { Stats } from 'node:fs';
 import { basename, dirname, join, parse, sep } from 'node:path';
 import type { Installation, PrivateFiles } from '../../persistence.ts';
 import { entriesOf, linkOf, type Reading, realPathOf, statsOf } from './reading.ts';
 
-/** Linux says here where an open file is, of a file that was deleted since with a word behind it. */
+/** Linux shows here where an open file is. It appends a word to the path of a deleted file. */
 const descriptors = '/proc/self/fd';
 const deleted = / \(deleted\)$/;
-/** How long it holds what the files of the installation are. Names tell at once, also of one that has just been saved. */
+/** How long the list of the installation's files is valid. Names are compared without delay, also that of a file saved just now. */
 const knownMs = 1000;
-/** What people, editors and desktops call copies of a file: `token.txt~`, `token.bak`, `token (1).txt`, `Copy of token.txt`, `token.txt.gz`. */
+/** What programs call copies of a file: `token.txt~`, `token.bak`, `token (1).txt`, `Copy of token.txt`, `token.txt.gz`. */
 const copyWords = 'backup|bak|copy|kopie|copie|copia|new|old|orig|original|part|rej|save|saved|swp|tmp';
 const copyMark = `~|[ ._-]*(?:\\((?:${copyWords}|\\d+)\\)|(?:${copyWords})(?: ?\\d+)?(?![a-z])|\\d{4}-?\\d\\d-?\\d\\d)`;
 const copyMarks = new RegExp(`^(?:${copyMark})*$`, 'i');
@@ -19,8 +19,8 @@ const copyEnd = new RegExp(`^(?:${copyMark}|\\.~?\\d+~?|\\.(?:gz|bz2|xz|zst|zip|
 const copyBegin = /^(?:(?:copy|backup) of|kopie von|copie de|copia d[ei]) /i;
 
 /**
- * The real path of an open file. Undefined: nobody can tell, as where its path leads to another file by now. Only Linux tells of the file
- * itself; elsewhere it has to be the one that its path leads to, without a link on the way.
+ * Returns the real path of an open file; undefined: unknown, for example because its path leads to another file by now. Only Linux reports
+ * the path of the file itself; elsewhere the path must still lead to that file, without a link on the way.
  */
 export function* placeOfOpened(
   descriptor: number,
@@ -53,19 +53,19 @@ interface KnownFolder {
   readonly isDeep: boolean;
 }
 
-/** Knows the files of the installation: by what they are, so that no link, no other name and no mount shows them, and by their names. */
+/** Recognizes the files of the installation by identity, so that no link, other name or mount exposes them, and by name. */
 export class PrivateFileCheck {
   readonly #installation: () => Installation;
   readonly #now: () => number;
   #known: KnownFiles | undefined;
 
-  /** `now` tells milliseconds of a monotonic clock. */
+  /** `now` returns milliseconds of a monotonic clock. */
   constructor(installation: () => Installation, now = () => performance.now()) {
     this.#installation = installation;
     this.#now = now;
   }
 
-  /** Whether an open file at a real path is one of them. */
+  /** Whether an open file at a real path belongs to the installation. */
   *holds(real: string, stats: Stats): Reading<boolean> {
     const { ids, names, folders } = yield* this.#knownFiles();
     if (ids.has(idOf(stats))) return true;
@@ -110,7 +110,7 @@ function* lookAt({ path, names, isDeep = false }: PrivateFiles): Reading<Found> 
   const id = stats === undefined ? '' : idOf(stats);
   if (names === undefined) return { ids: [id], paths: [path, real], folder: undefined };
   const ids: string[] = [];
-  // of flow files each is known by itself
+  // flow files are recognized one by one
   if (!isDeep)
     for (const name of yield* namesIn(real)) {
       const found = names.test(name) ? yield* statsIfAny(join(real, name)) : undefined;
@@ -119,7 +119,7 @@ function* lookAt({ path, names, isDeep = false }: PrivateFiles): Reading<Found> 
   return { ids, paths: [], folder: { id, real, names, isDeep } };
 }
 
-/** Of what is not there, where it will be. */
+/** Returns the real path; for a missing file, the path where it will be. */
 function* realPathOrName(path: string): Reading<string> {
   try {
     return yield* realPathOf(path);
@@ -132,7 +132,7 @@ function* namesIn(folder: string): Reading<string[]> {
   try {
     return (yield* entriesOf(folder)).map(({ name }) => name);
   } catch {
-    return []; // there is none, or it cannot be read
+    return []; // missing or unreadable
   }
 }
 

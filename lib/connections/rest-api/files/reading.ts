@@ -1,4 +1,4 @@
-// Readings of files, in steps that are taken at once or later. So a file is found in one way, whether or not others wait for it.
+// Readings of files as steps that run either synchronously or asynchronously, so the code that finds a file exists once.
 import {
   close,
   closeSync,
@@ -27,10 +27,10 @@ interface Step {
   later(): Promise<unknown>;
 }
 
-/** Steps that lead to what is read in the end. The error of a step is thrown where the reading asked for the step. */
+/** A sequence of steps that ends with a result. The error of a step is thrown where the reading yielded the step. */
 export type Reading<T> = Generator<Step, T, unknown>;
 
-/** Takes all steps now, while everybody waits. Errors: those of the reading. */
+/** Runs all steps synchronously. Errors: those of the reading. */
 export function readNow<T>(reading: Reading<T>): T {
   let next = reading.next();
   while (!next.done) {
@@ -46,7 +46,7 @@ export function readNow<T>(reading: Reading<T>): T {
   return next.value;
 }
 
-/** Takes all steps later, and nobody waits. Errors: those of the reading. */
+/** Runs all steps asynchronously. Errors: those of the reading. */
 async function readLater<T>(reading: Reading<T>): Promise<T> {
   let next = reading.next();
   while (!next.done) {
@@ -78,20 +78,20 @@ export const linkOf = (path: string) =>
     () => readlink(path),
   );
 
-/** A file or folder of the same stamp is as it was, if it was settled. */
+/** Returns the stamp of a file or folder. An equal stamp means that it is unchanged, if it was settled. */
 export function stampOf({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string {
   return `${dev} ${ino} ${size} ${mtimeMs} ${ctimeMs}`;
 }
 
-/** File systems tell no two changes of the same moment apart; some have a clock that counts seconds. */
+/** File systems give two changes of the same moment the same time; the clocks of some count seconds. */
 const momentMs = 2000;
 
-/** Whether the next change of a file or folder will show in its stamp. */
+/** Whether the next change of a file or folder is sure to change its stamp. */
 export function isSettled({ ctimeMs }: Stats): boolean {
   return Date.now() - ctimeMs > momentMs;
 }
 
-/** Reads a small file whose name is no link, unless its stamp is the known one. Errors: `FileError`; those of the file system. */
+/** Reads a small file whose name is not a link, unless its stamp is the known one. Errors: `FileError`; those of the file system. */
 export function* bytesUnlessSame(
   path: string,
   maxBytes: number,
@@ -137,7 +137,7 @@ export function closeDescriptor(descriptor: number): Reading<void> {
   );
 }
 
-/** Fills a buffer with bytes of a file from a position on; returns how many there were, which are fewer at the end of the file. */
+/** Fills a buffer with bytes of a file from a position on; returns their number, which is lower at the end of the file. */
 export function* readBytes(descriptor: number, buffer: Buffer, position: number): Reading<number> {
   let filled = 0;
   while (filled < buffer.length) {
@@ -156,26 +156,26 @@ function* step<T>(now: () => T, later: () => Promise<T>): Reading<T> {
   return (yield { now, later }) as T;
 }
 
-// Decides whether a file is read before its request handler returns. Then its answer can be pipelined, but everybody waits for the disk.
-// So only a local disk is read like that, and only while it is quick.
+// Decides whether a file is read before its request handler returns. Then its answer can be pipelined, but the event loop waits for the disk.
+// So the hub only reads a local disk like that, and only while it is fast.
 
-/** A reading that takes longer than this is slow: the disk spins up, or the file system is stuck. */
+/** A reading that takes longer than this is slow: the disk is spinning up, or the file system is stuck. */
 const slowMs = 50;
-/** After so many slow readings within a minute nobody waits for the disk until the minute is over. */
+/** After this many slow readings within a minute, the hub reads asynchronously until the minute is over. */
 const maxSlow = 3;
 /** How long a verdict on a disk holds. */
 const verdictMs = 60_000;
 
 export interface Disk {
-  /** Reads at once if nobody has to wait long for it, else later, which is a promise. Errors: those of the reading. */
+  /** Reads synchronously if that is fast, otherwise asynchronously. Errors: those of the reading. */
   read<T>(reading: Reading<T>): T | Promise<T>;
 }
 
-/** By these a disk is judged. */
+/** The gauges by which a disk is judged. */
 interface Gauges {
   /** Milliseconds of a monotonic clock. */
   now(): number;
-  /** How often a disk was read for this process. If it was not, no disk was slow: the processor was busy with other programs. */
+  /** How often this process has read from a disk. If that does not grow, the disk was not slow: the processor was busy with other programs. */
   diskReads(): number;
   /** The mount table of Linux; empty elsewhere. */
   mountInfo(): string;
@@ -213,7 +213,7 @@ export function createDisk(folder: string, { now, diskReads, mountInfo }: Gauges
   };
 }
 
-// Tells by the mount table of Linux whether files are on a disk of this machine.
+// Finds out from the mount table of Linux whether files are on a disk of this machine.
 
 /** These file systems wait neither for another machine nor for another program. */
 const localTypes = new Set(
@@ -222,7 +222,7 @@ const localTypes = new Set(
   ),
 );
 
-/** Whether a folder, and everything that is mounted below it, is on disks of this machine. It does not read other disks to find out. */
+/** Whether a folder, and everything mounted below it, is on disks of this machine. It reads no other disk to find out. */
 export function isOnLocalDisk(folder: string, mountInfo = readMountInfo): boolean {
   const mounts = mountInfo()
     .split('\n')
@@ -232,11 +232,11 @@ export function isOnLocalDisk(folder: string, mountInfo = readMountInfo): boolea
         ? []
         : [{ path: unescapeOctal(path), isLocal: localTypes.has(type) }];
     });
-  if (mounts.length === 0) return !resolve(folder).startsWith('\\\\'); // without Linux only the network paths of Windows are not local
+  if (mounts.length === 0) return !resolve(folder).startsWith('\\\\'); // without Linux, only the network paths of Windows are known to be remote
   const isLocal = (path: string) => {
     const above = mounts.filter((mount) => isInside(path, mount.path));
     const longest = Math.max(...above.map((mount) => mount.path.length));
-    const own = above.findLast((mount) => mount.path.length === longest); // what was mounted last hides what was mounted before
+    const own = above.findLast((mount) => mount.path.length === longest); // the last mount hides the earlier ones
     const below = mounts.filter((mount) => isInside(mount.path, path));
     return [...(own ? [own] : []), ...below].every((mount) => mount.isLocal);
   };
@@ -252,7 +252,7 @@ function realPath(folder: string): string {
   try {
     return realpathSync.native(folder);
   } catch {
-    return folder; // it may come later
+    return folder; // it may be created later
   }
 }
 

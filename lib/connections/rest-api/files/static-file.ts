@@ -1,5 +1,5 @@
-// A file as an answer, with conditional and range requests (RFC 9110 sections 13 and 14). A short part is read and answered in one piece,
-// before the handler returns if the disk allows it. A long part is sent as fast as the client reads.
+// A file as an answer, with conditional and range requests (RFC 9110 sections 13 and 14). A short part is read and sent in one piece, before
+// the handler returns if the disk allows it. A long part is sent as fast as the client reads.
 import { close, type Stats } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename } from 'node:path';
@@ -25,21 +25,21 @@ import type { Paced } from '../http/body.ts';
 import { type Exchange, keepResponse } from '../http/exchange.ts';
 import { sendParts } from '../http/send-parts.ts';
 import { asHubError } from '../input/parse-input.ts';
-import { giveFileBack, takeFile } from '../limits/connection-count.ts';
+import { releaseFile, takeFile } from '../limits/connection-count.ts';
 import { LimitError } from '../limits/limit-hits.ts';
 import { closeDescriptor, type Disk, descriptorStats, openDescriptor, type Reading, readBytes } from './reading.ts';
 
 const require = createRequire(import.meta.url);
-/** The library has a table of thousands of types, which nobody needs who asks for no file. */
+/** The library has a table of thousands of types, so it loads with the first file. */
 const contentTypeOf: typeof contentType = (name) =>
   (require('mime-types') as typeof import('mime-types')).contentType(name);
 
-/** So much is read in one piece. */
+/** Maximum length of a part that is read in one piece. */
 const atOnceBytes = 256 * 1024;
-/** The file system answers these for a file that does not exist, or that the hub may not read. */
+/** The error codes of the file system for a file that does not exist or that the hub may not read. */
 const missingCodes = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EACCES', 'EPERM', 'ENXIO']);
 
-/** The answer to a path is a file, or another path. `check` looks at the file once it is open. Errors: `not-found`. */
+/** The place that answers a path: a file, or another path. `check` examines the file once it is open. Errors: `not-found`. */
 export type Place =
   | { readonly file: string; check?(descriptor: number, stats: Stats): Reading<void> }
   | { readonly location: string };
@@ -69,7 +69,7 @@ export function noSuchFile(path: string): HubError {
   return new HubError('not-found', `${path}: there is no such file`);
 }
 
-/** What serves the files of a disk, and whose slices it takes. */
+/** The disk that files come from, and the queue and share that pay for the work. */
 export interface FileService extends Paced {
   readonly disk: Disk;
   readonly log: Log;
@@ -180,7 +180,7 @@ function writeValidators(response: HttpResponse, { etag, modified }: StaticFile)
 
 const chunkBytes = 64 * 1024;
 
-/** Sends a part of an open file and closes the file. If the file is shorter than was announced, it cuts the connection. */
+/** Sends a part of an open file and closes the file. It cuts the connection if the file is shorter than announced. */
 async function streamFile(
   exchange: Exchange,
   descriptor: number,
@@ -198,6 +198,6 @@ async function streamFile(
     await sendParts(exchange, { queue, share }, { totalBytes: length, heldBytes: chunkBytes, next });
   } finally {
     await promisify(close)(descriptor);
-    giveFileBack();
+    releaseFile();
   }
 }

@@ -1,13 +1,12 @@
-// Globs of addresses: `*` stands for any text within a segment, `**` for any text at all, and `**/` between slashes also for no segment.
-// The filter of a glob follows all ways in which it may match at once: each place in the glob is a bit. So no glob takes longer than the
-// length of the address times its own length.
+// Globs of addresses: `*` matches any text within a segment, `**` any text at all, and `**/` between slashes also no segment. A filter
+// follows all possible matches at once, a bit per place in the glob. So it takes at most the length of the address times that of the glob.
 
 import type { Pattern } from '../../../wire/pattern.ts';
 import { anyOf, createFilter, type Filter, filterOf, textWork } from './filter.ts';
 
 const slash = 0x2f;
 const bitsPerWord = 32;
-/** What 32 places cost, in the unit of the work of filters. */
+/** The work of 32 places, in the unit of filters. */
 const wordWork = 0.25;
 
 /** Creates the filter of a glob. */
@@ -54,17 +53,17 @@ function createPlacesFilter(tokens: readonly string[]): Filter {
   const texts = textRow * words;
   const segments = segmentRow * words;
   const places = new Int32Array(words);
-  const come = new Int32Array(words);
+  const added = new Int32Array(words);
 
-  /** Lets stars stand for nothing: adds the places behind them. `come` has the places that were not there before. */
+  /** Lets stars match nothing: adds the places behind them. `added` contains the new places. */
   const skip = () => {
     for (let times = 0; times < 2; times++) {
-      let carry = 0; // at most two follow each other: `**/` and then `*` or `**`
+      let carry = 0; // at most two in a row: `**/` and then `*` or `**`
       for (let word = 0; word < words; word++) {
-        const from = (places[word]! & table[texts + word]!) | (come[word]! & table[folders + word]!);
-        come[word] = (from << 1) | carry;
+        const from = (places[word]! & table[texts + word]!) | (added[word]! & table[folders + word]!);
+        added[word] = (from << 1) | carry;
         carry = from >>> 31;
-        places[word] = places[word]! | come[word]!;
+        places[word] = places[word]! | added[word]!;
       }
     }
   };
@@ -72,9 +71,9 @@ function createPlacesFilter(tokens: readonly string[]): Filter {
   return filterOf(words * wordWork, (address) => {
     if (!address.startsWith(start)) return false;
     places.fill(0);
-    come.fill(0);
+    added.fill(0);
     places[0] = 1;
-    come[0] = 1;
+    added[0] = 1;
     skip();
     for (let at = start.length; at < address.length; at++) {
       const code = address.charCodeAt(at);
@@ -87,9 +86,9 @@ function createPlacesFilter(tokens: readonly string[]): Filter {
         const here = places[word]!;
         const goesOn = here & (table[character + word]! | table[left + word]!);
         const stays = here & (table[folders + word]! | (table[texts + word]! & ~table[ended + word]!));
-        come[word] = (goesOn << 1) | carry;
+        added[word] = (goesOn << 1) | carry;
         carry = goesOn >>> 31;
-        places[word] = stays | come[word]!;
+        places[word] = stays | added[word]!;
         any |= places[word]!;
       }
       if (any === 0) return false;
@@ -99,7 +98,7 @@ function createPlacesFilter(tokens: readonly string[]): Filter {
   });
 }
 
-/** A row of bits for each kind of star and for each character tells at which places it is; `characters` tells where a row begins. */
+/** Builds the table: a row of bits per kind of star and per character, with a bit per place; `characters` maps a character to its row. */
 function tableOf(tokens: readonly string[], words: number) {
   const characters = new Map<number, number>();
   const rowOf = (token: string) => {
@@ -124,12 +123,11 @@ function tableOf(tokens: readonly string[], words: number) {
   return { table, characters };
 }
 
-// Patterns of addresses that clients send: globs and regular expressions. All of them match in linear time, so no pattern can stop the
-// hub.
+// Patterns of addresses that clients send: globs and regular expressions. All match in linear time, so no pattern can block the hub.
 
 /**
- * Creates the filter of patterns, of which one has to match; their regular expressions may have so many steps. Without patterns it lets
- * nothing through. Errors: `bad-request` for a bad regex.
+ * Creates the filter of patterns, one of which has to match; their regular expressions together have at most `maxSteps` steps. Without
+ * patterns it matches nothing. Errors: `bad-request` for a bad regex.
  */
 export function createPatternFilter(patterns: readonly Pattern[], maxSteps: number): Filter {
   const addresses = new Set(patterns.filter(isAddress));

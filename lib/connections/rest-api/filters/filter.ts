@@ -1,32 +1,29 @@
-// Filters of addresses (D-05): regular expressions that are searched, case-sensitive. One match is enough, and no filter lets everything
-// through. Patterns of clients run on an engine of linear time, and their programs are bounded, so that no pattern can stop the hub.
+// Filters of addresses (D-05): regular expressions that are searched, case-sensitive. One match is enough; without filters everything passes.
+// Patterns of clients run on a linear-time engine and their programs are bounded, so no pattern can block the hub.
 
 import { HubError } from '../../../model/error.ts';
 import { compileOwnRegex, compileRegex, ownPatternSteps, type Regex, type RegexMistake } from '../../../regex/regex.ts';
 import { limits } from '../limits/client-limits.ts';
 import { LimitError } from '../limits/limit-hits.ts';
 
-/** Tells whether an address is let through. */
+/** Returns whether an address passes. */
 export interface Filter {
   (address: string): boolean;
-  /** How long it may take, in steps of a regular expression. A comparison of texts takes about 0.1. */
+  /** How long a test may take, in steps of a regular expression. A text comparison takes about 0.1. */
   readonly work: number;
 }
 
 const maxPatterns = limits.filters.default;
-/** This is enough for the longest address (D-01) with every character escaped. */
+/** Enough for the longest address (D-01) with every character escaped. */
 const maxPatternLength = limits.patternLength.default;
-/** The work of a comparison of texts. */
+/** The work of a text comparison. */
 export const textWork = 0.1;
 
 export function filterOf(work: number, matches: (address: string) => boolean): Filter {
   return Object.assign(matches, { work });
 }
 
-/**
- * Creates the filter of patterns that a client sent as `name`; together they may have so many steps. Errors: `bad-request` when one is bad or
- * too long, or there are too many.
- */
+/** Creates the filter of patterns that a client sent as `name`, of at most `maxSteps` steps together. Errors: `bad-request`. */
 export function createFilter(patterns: readonly string[], maxSteps: number, name = 'filter'): Filter {
   if (patterns.length === 0) return filterOf(textWork, () => true);
   if (patterns.length > maxPatterns)
@@ -45,13 +42,13 @@ export function createFilter(patterns: readonly string[], maxSteps: number, name
   return anyOf(filters);
 }
 
-/** Creates the filter of patterns of the settings, which were checked at load. */
+/** Creates the filter of patterns in the settings, which were checked at load. */
 export function createConfiguredFilter(patterns: readonly string[]): Filter {
   if (patterns.length === 0) return filterOf(0, () => true);
   return anyOf(patterns.map((pattern) => toFilter(pattern, compileOwnRegex(pattern))));
 }
 
-/** Creates a filter that lets through what any of the filters lets through. */
+/** Creates a filter that passes what any of the filters passes. */
 export function anyOf(filters: readonly Filter[]): Filter {
   const [first] = filters;
   if (filters.length === 1) return first!;
@@ -59,14 +56,14 @@ export function anyOf(filters: readonly Filter[]): Filter {
   return filterOf(work, (address) => filters.some((filter) => filter(address)));
 }
 
-/** Creates a filter that lets through what both filters let through. */
+/** Creates a filter that passes what both filters pass. */
 export function bothOf(one: Filter, other: Filter): Filter {
   if (one.work === 0) return other;
   if (other.work === 0) return one;
   return filterOf(one.work + other.work, (address) => one(address) && other(address));
 }
 
-/** Compiles a pattern for the engine of linear time. */
+/** Compiles a pattern for the linear-time engine. */
 function compile(pattern: string, maxSteps: number, name: string): Filter {
   if (pattern.length > maxPatternLength && [...pattern].length > maxPatternLength)
     throw new LimitError(
@@ -93,18 +90,18 @@ function tooManySteps(name: string, maxSteps: number, steps: number): LimitError
   return new LimitError(
     'patternSteps',
     'bad-request',
-    `${name}: ${expected}, where what may come n times counts n times, got about ${Math.ceil(steps)}`,
+    `${name}: ${expected} (a part that may repeat n times counts n times), got about ${Math.ceil(steps)}`,
   );
 }
 
-/** What is found faster without an engine: a text, at the start, at the end, or anywhere. */
+/** Texts that need no engine: at the start, at the end, or anywhere. */
 const plainText = /^(\^?)((?:[^\\^$.*+?()[\]{}|]|\\[^\w\s])*)(\$?)$/;
 
 function isText(pattern: string): boolean {
   return plainText.test(pattern);
 }
 
-/** Most patterns are like `desk/`, `^desk/` or `/lamp$`; undefined: this one needs an engine. */
+/** Returns the filter of a plain text, since most patterns look like `desk/`, `^desk/` or `/lamp$`; undefined: the pattern needs an engine. */
 function findText(pattern: string): Filter | undefined {
   const plain = plainText.exec(pattern);
   if (plain === null) return undefined;

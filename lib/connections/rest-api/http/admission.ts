@@ -1,5 +1,4 @@
-// What comes before each handler: the framing must be plain, the guard lets the request in and says who asks, and what either of them or
-// the handler throws is answered.
+// The steps before each handler: the framing must be unambiguous, and the guard must admit the request. Answers all errors.
 
 import { HubError } from '../../../model/error.ts';
 import { encodeText, type HttpRequest, type HttpResponse } from '../../../net/uws.ts';
@@ -19,7 +18,7 @@ import type { Guard } from './guard/guard.ts';
 import type { Act, Purpose } from './guard/site-check.ts';
 import { keepBody, keepRequest } from './postponed-requests.ts';
 
-/** Answers a request of a visitor, or keeps the response for later. It may throw a `HubError` before it returns. */
+/** Answers the request of a principal, or keeps the response for later. It may throw a `HubError` before it returns. */
 export type Handler = (response: HttpResponse, request: HttpRequest, principal: Principal) => void;
 
 export interface AdmissionContext {
@@ -37,7 +36,7 @@ export class Admission {
     this.#context = context;
   }
 
-  /** Refuses what could be two requests. This comes before a request is postponed, since a kept request has each header only once. */
+  /** Refuses a request that could be two requests. It runs before a request is postponed, since a postponed request has each header only once. */
   isRefused(response: HttpResponse, request: HttpRequest, act: Act): boolean {
     const ambiguity = ambiguityOf(request, act);
     if (ambiguity === undefined) return false;
@@ -47,8 +46,8 @@ export class Admission {
   }
 
   /**
-   * Runs a handler if the guard lets the request in. It answers what either of them throws. Who has gone past a limit with a handshake has
-   * no use for the connection: it is closed, else thousands of them would wait until they are idle for too long, all at once.
+   * Runs a handler if the guard admits the request, and answers the errors of both. A handshake beyond a limit also closes the connection:
+   * otherwise thousands of useless connections would stay until they are idle for too long, all at once.
    */
   answer(response: HttpResponse, request: HttpRequest, purpose: Purpose, handler: Handler, isHandshake = false): void {
     const { guard, openAnswer, hits } = this.#context;
@@ -65,14 +64,14 @@ export class Admission {
     }
   }
 
-  /** Answers a request for whose body there is no room. Nobody has looked yet who asks. */
+  /** Answers a request for whose body there is no space. The principal is not known yet. */
   refuseBody(response: HttpResponse, request: HttpRequest): void {
     this.#context.openAnswer(response, request);
     serveFor(this.#context.hits);
     this.#refuse(response, request, noRoomForBody(), false);
   }
 
-  /** Counts a request that the guard refuses, for its address; returns what it is answered. */
+  /** Counts a request that the guard refuses for its address; returns the error to answer. */
   #counted(error: unknown, purpose: Purpose, response: HttpResponse): unknown {
     if (purpose.isUnmetered) return error;
     try {
@@ -83,13 +82,13 @@ export class Admission {
     }
   }
 
-  /** Errors: `too-many-requests`; those of the handler. */
+  /** Runs the handler. Errors: `too-many-requests`; those of the handler. */
   #serve(response: HttpResponse, request: HttpRequest, principal: Principal, purpose: Purpose, handler: Handler): void {
     if (!purpose.isUnmetered) this.#context.rates.request?.(shareOf(principal, remoteAddressOf(response)));
     handler(response, request, principal);
   }
 
-  /** It takes a while to compare a password. What comes of the request meanwhile is kept. */
+  /** Answers after a password was compared. The body that arrives meanwhile is kept. */
   #answerLater(
     response: HttpResponse,
     request: HttpRequest,
@@ -139,13 +138,13 @@ export class Admission {
   }
 }
 
-/** Whether people open a path to come in: then they are sent to the page to sign in. */
+/** Whether people open a path to get in. Then the hub redirects them to the sign-in page. */
 function isPage(path: string): boolean {
   return path === '/' || path === '/hub' || path === '/hub/';
 }
 
-// Two readers can see the end of a bad request in different places. A proxy and the hub behind it would then not agree where the next
-// request begins and whose it is (RFC 9112 sections 6.3 and 11.2). So the hub refuses such requests.
+// Two readers can see the end of an ambiguous request in different places. Then a proxy and the hub behind it disagree on where the next
+// request begins and who sent it (RFC 9112 sections 6.3 and 11.2). So the hub refuses such requests.
 
 const lengthHeader = encodeText('content-length');
 const codingHeader = encodeText('transfer-encoding');
@@ -157,7 +156,7 @@ let hosts = 0;
 let trailers = 0;
 let last = '';
 
-/** Counts the headers that matter. It is called for every header, so it compares lengths first. */
+/** Counts the relevant headers. It runs for every header, so it compares lengths first. */
 function count(name: string, value: string): void {
   if (name.length === 4) {
     if (name === 'host') hosts++;
@@ -174,8 +173,8 @@ function count(name: string, value: string): void {
 }
 
 /**
- * What is ambiguous about the length of a request or its host, or comes behind a body that nobody reads; undefined: nothing. To see all headers takes a tenth of the time of an
- * answer. So for a request that only reads and shows no length, nobody looks for a length behind an empty one.
+ * Returns what is ambiguous about the length or host of a request, or follows a body that nobody reads; undefined: nothing. Visiting all
+ * headers takes a tenth of the time of an answer. So a request that only reads and shows no length is not searched for a second one.
  */
 function ambiguityOf(request: HttpRequest, act: Act): string | undefined {
   if (act === 'read' && request.getHeader(lengthHeader) === '' && request.getHeader(codingHeader) === '')
@@ -189,14 +188,14 @@ function ambiguityOf(request: HttpRequest, act: Act): string | undefined {
   if (codings > 1) return `Transfer-Encoding: expected it once, got it ${codings} times`;
   if (lengths === 1 && !digits.test(last)) return `Content-Length: expected a number of bytes, got "${last}"`;
   if (codings === 1 && last.toLowerCase() !== 'chunked') return `Transfer-Encoding: expected chunked, got "${last}"`;
-  if (codings === 1 && trailers > 0) return 'Trailer: expected none, as no trailer is read';
-  if (codings === 1 && act === 'write by GET') return 'Transfer-Encoding: expected no body of a GET';
+  if (codings === 1 && trailers > 0) return 'Trailer: expected none, since the hub reads no trailer';
+  if (codings === 1 && act === 'write by GET') return 'Transfer-Encoding: expected a GET without a body';
   return undefined;
 }
 
 /**
- * Answers 400 and closes the connection, in the next round of the event loop. While an answer is due the library takes nothing more from a
- * connection, and so it does not take what came behind the request.
+ * Answers 400 and closes the connection, in the next round of the event loop. While an answer is due, the library takes nothing more from a
+ * connection, so it ignores the bytes behind the request.
  */
 function refuseAndClose(response: HttpResponse, request: HttpRequest, message: string): void {
   const asJson = wantsJsonErrors(request.getUrl(), acceptOf(request));

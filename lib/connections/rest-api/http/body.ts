@@ -13,7 +13,7 @@ import { hasRoomForBody, holdFor, noRoomForBody, noRoomMs, servedHits, serveFor 
 import type { Exchange } from './exchange.ts';
 import { copyOf } from './postponed-requests.ts';
 
-/** The media type of a body, in small letters; empty if its charset is not UTF-8. */
+/** Returns the media type of a body in lower case; empty if its charset is not UTF-8. */
 export function bodyTypeOf(request: HttpRequest): string {
   const [type = '', ...parameters] = request
     .getHeader('content-type')
@@ -24,21 +24,21 @@ export function bodyTypeOf(request: HttpRequest): string {
   return /^"?utf-?8"?$/.test(charset) ? type : '';
 }
 
-/** The error `body-type`, with what came. */
+/** Returns the error `body-type` with the actual type. */
 export function wrongBodyType(request: HttpRequest, expected: string): HubError {
-  const came = request.getHeader('content-type');
-  return new HubError('body-type', `Content-Type: expected ${expected} in UTF-8, got "${came}"`);
+  const actual = request.getHeader('content-type');
+  return new HubError('body-type', `Content-Type: expected ${expected} in UTF-8, got "${actual}"`);
 }
 
-/** Whose slice it takes to read a body, and the queue of these. */
+/** The share that pays for reading a body, and the queue of slices. */
 export interface Paced {
   readonly share: string;
   readonly queue: Pick<FairQueue, 'do' | 'add'>;
 }
 
 /**
- * Reads a whole body and calls `done` once, unless the client has gone, with the text or an error: `body-too-large`, or `bad-request` for bad
- * UTF-8. What `done` does with a whole body takes a slice.
+ * Reads a whole body and calls `done` once, unless the client has disconnected, with the text or an error: `body-too-large`, or `bad-request`
+ * for bad UTF-8. The work of `done` on a complete body takes a slice.
  */
 export function readBody(
   exchange: Exchange,
@@ -61,7 +61,7 @@ export function readBody(
   let isWhole = false;
   let isWatched = false;
   let isRefused = false;
-  /** Of what did not come in one piece. */
+  /** The bytes of a body that did not arrive in one piece. */
   let account: Account | undefined;
   const watch = () => {
     isWatched = true;
@@ -103,7 +103,7 @@ export function readBody(
     refuse();
     return;
   }
-  if (length === '') watch(); // of a body in chunks nothing need come behind the head; else a piece does, if an empty one
+  if (length === '') watch(); // behind the head of a chunked body nothing needs to follow; otherwise a piece does, possibly empty
   response.onData((chunk, isLast) => {
     if (isRefused) return;
     bodyBytes += chunk.byteLength;
@@ -119,8 +119,7 @@ export function readBody(
     chunks.push(Buffer.from(copyOf(chunk)));
     isWhole = isLast;
     account?.add(chunk.byteLength);
-    // The library takes a trailer behind the last chunk for a request, which makes no sense, and then ends the connection. By then nothing
-    // may have been done.
+    // The library takes a trailer for a malformed request and ends the connection. By then nothing may have been done.
     if (isLast && isChunked) setImmediate(finish);
     else if (isLast) finish();
     else if (!isWatched) {
@@ -130,7 +129,7 @@ export function readBody(
   });
 }
 
-/** Reads the JSON object of a body; `keys` names what it must have. Errors: `bad-request`. */
+/** Parses the JSON object of a body; `keys` names the required keys. Errors: `bad-request`. */
 export function readObject(text: string, keys: string): object {
   return readJsonObject(text, { where: 'body', object: `an object with ${keys}` });
 }
@@ -143,15 +142,15 @@ function decodeText(chunks: readonly Buffer[]): string | HubError {
   }
 }
 
-// Counts bodies that do not come whole in time. uWebSockets.js then cuts the connection and gives no reason, so the hub goes by the time.
+// Counts bodies that are not complete in time. uWebSockets.js cuts the connection without a reason, so the hub judges by the time.
 
-/** The library cuts after 8 to 12 s. A client that leaves by itself after this time had not sent its body in time either. */
+/** The library cuts after 8 to 12 s. A client that leaves after this time was late, too. */
 const lateMs = limits.bodyMs.default - 3000;
 
-/** Counts a client whose connection ends late while some of its body is awaited. It is called as soon as the head has come. */
+/** Counts a client whose connection ends late while the hub waits for more of its body. To be called as soon as the head has arrived. */
 function countLateBody(exchange: Exchange, hits: LimitHits | undefined, isAwaited: () => boolean): void {
   const sinceMs = performance.now();
-  const client = remoteAddressOf(exchange.response); // once the client has gone, the library does not tell it
+  const client = remoteAddressOf(exchange.response); // the library does not report the address of a client that has disconnected
   exchange.whenAborted(() => {
     if (isAwaited() && performance.now() - sinceMs >= lateMs) hits?.add('bodyMs', client);
   });

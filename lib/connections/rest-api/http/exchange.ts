@@ -1,5 +1,5 @@
-// An exchange is an HTTP request that is answered later. uWebSockets.js lends the request only for the call of its handler, so the handler
-// reads what it needs first. Nothing is sent once the client has gone.
+// An exchange is an HTTP request that is answered later. uWebSockets.js lends the request only during the call of its handler, so the handler
+// reads what it needs first. Nothing is sent after the client has disconnected.
 
 import type { HubError } from '../../../model/error.ts';
 import { corkUpgrade } from '../../../net/late-upgrade.ts';
@@ -12,24 +12,24 @@ import { cut, servedHits, serveFor } from './answer/send.ts';
 export interface Exchange {
   readonly response: HttpResponse;
   readonly isAborted: boolean;
-  /** Sends in one piece, unless the client has gone. */
+  /** Sends in one piece, unless the client has disconnected. */
   reply(send: (response: HttpResponse) => void): void;
-  /** Answers a handshake, unless the client has gone. */
+  /** Answers a handshake, unless the client has disconnected. */
   upgrade(send: () => void): void;
-  /** Answers with an error. If an answer has begun it cuts the connection, so that nobody takes a part for the whole. */
+  /** Answers with an error. If an answer has begun, it cuts the connection, so that the client does not take a part for the whole. */
   fail(error: HubError, asJson: boolean): void;
-  /** Is called when the client goes; one at a time. */
+  /** Sets the one function that runs when the client disconnects. */
   whenAborted(act: () => void): void;
-  /** Resolves when the client can take more or has gone. */
+  /** Resolves when the client can take more or has disconnected. */
   writable(): Promise<void>;
 }
 
-/** Cuts an answer when its visitor has to leave; returns a function that ends that, for when the answer is out. */
+/** Cuts an answer when its principal has to leave; returns a function that ends that, for when the answer is complete. */
 export function cutWith(principal: Principal, response: HttpResponse): () => void {
   return principal.onLeave(() => cut(response));
 }
 
-/** Keeps a response for later. It must be called before the handler returns. */
+/** Keeps a response for later. To be called before the handler returns. */
 export function keepResponse(response: HttpResponse): Exchange {
   const hits = servedHits();
   let isAborted = false;
@@ -48,7 +48,7 @@ export function keepResponse(response: HttpResponse): Exchange {
     serveFor(hits);
     return true;
   };
-  // This is set once for all: the library would put this handler back in place of one that is set while it runs.
+  // Set once: the library would restore this handler in place of one that is set while it runs.
   const listen = () =>
     response.onWritable(() => {
       wake?.();

@@ -1,5 +1,5 @@
-// A page is an answer in JSON. It is made in slices, between which other clients have theirs, and sent with an ETag, or as fast as its client
-// reads when it is long. Only some of those that take several slices are made at the same time: what is made of each waits in memory.
+// A page is a JSON answer. It is produced in slices, between which other clients have theirs, and sent with an ETag, or as fast as its client
+// reads if it is long. Only some pages that take several slices are in progress at once, since their text waits in memory.
 
 import type { Account } from '../../../model/held-bytes.ts';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
@@ -18,7 +18,7 @@ import { JsonText, jsonAnswerOf, replyJson, taggedText } from './answer/reply.ts
 import { holdFor, send } from './answer/send.ts';
 import { type Exchange, keepResponse } from './exchange.ts';
 
-/** A page that is no JSON, and that no cache keeps. */
+/** A page that is not JSON and that caches do not store. */
 export class PlainText {
   readonly type: string;
   readonly text: string;
@@ -29,7 +29,7 @@ export class PlainText {
   }
 }
 
-/** A page that is a list with an item a line; where one is undefined, it has taken a while to find the next. */
+/** A page that is a list with an item per line. An undefined item means that finding the next one takes a while. */
 export class Lines<Item> {
   readonly items: Iterable<Item | undefined>;
 
@@ -38,29 +38,29 @@ export class Lines<Item> {
   }
 }
 
-/** What a page has: its data, of which a list may be made item by item, or its text. */
+/** The content of a page: data, of which a list may be produced item by item, or its text. */
 export type Page = object | JsonText | PlainText | Lines<unknown>;
 
-/** What a client asks for a page with. */
+/** The request for a page. */
 export interface PageRequest {
-  /** The path as it came, percent-encoded. */
+  /** The path as received, percent-encoded. */
   readonly path: string;
   readonly query: string;
   readonly principal: Principal;
 }
 
-/** Reads a page, which may take until something has come. */
+/** Reads a page; a promise if the data arrives later. */
 export type ReadPage = (request: PageRequest) => Page | Promise<Page>;
 
-/** How much of a page is made before any of it is sent: a longer one has no ETag. */
+/** How much of a page is produced before any of it is sent. A longer page has no ETag. */
 const mostWithTag = 1024 * 1024;
 const chunkLength = 16 * 1024;
-/** So many that take several slices are made at the same time; those of one user or network leave as many for others. */
-const mostInMaking = 16;
-/** After so many characters the clock is looked at. */
+/** Maximum number of pages with several slices that are in progress at once. The pages of one user or network leave as many for others. */
+const mostInProgress = 16;
+/** The number of characters after which the clock is checked. */
 const lookEvery = 4096;
 
-/** Answers with JSON, or 304. It answers at once if it is short, unless others have used up the time of this round. */
+/** Answers with JSON, or 304; at once if the page is short, unless others have used up the time of this round. */
 export function servePage(read: ReadPage, queue: FairQueue, log: Log): Handler {
   return (response, request, principal) => queue.do(new PageAnswer(read, queue, log, response, request, principal));
 }
@@ -77,12 +77,12 @@ class PageAnswer implements Task {
   readonly #exchange: Exchange;
   #page: Page | undefined = undefined;
   #pieces: Iterator<string> | undefined = undefined;
-  /** What is made and was not sent yet. */
+  /** The text that was produced and not sent yet. */
   #text = '';
   #hasBegun = false;
   #isWaiting = false;
-  #isInMaking = false;
-  /** Of what is made and was not read. */
+  #isInProgress = false;
+  /** Of text that was produced and not read. */
   #account: Account | undefined = undefined;
 
   constructor(
@@ -102,23 +102,23 @@ class PageAnswer implements Task {
     this.#preconditions = preconditionsOf(request);
     this.#asJson = wantsJsonErrors(path, acceptOf(request));
     this.#exchange = keepResponse(response);
-    this.#exchange.whenAborted(() => this.#letGo());
+    this.#exchange.whenAborted(() => this.#release());
   }
 
   advance(endMs: number): boolean {
     const hasWaited = this.#isWaiting;
     this.#isWaiting = false;
     const hasMore = this.#advance(endMs);
-    if (hasWaited) making.goOn(); // which may have been done in this slice, and so ends nothing
+    if (hasWaited) pagesInProgress.goOn(); // a page that completes within this slice never calls `end`
     return hasMore;
   }
 
   #advance(endMs: number): boolean {
     if (this.#exchange.isAborted) return false;
     try {
-      expectPresent(this.#request.principal); // also when the page comes late
+      expectPresent(this.#request.principal); // also if the page arrives late
       if (this.#page === undefined) {
-        if (!making.mayBegin(this.share)) return this.#wait();
+        if (!pagesInProgress.mayBegin(this.share)) return this.#wait();
         const page = this.#read(this.#request);
         if (page instanceof Promise) {
           page.then((late) => this.#goOn(late)).catch((error) => this.#fail(error));
@@ -135,7 +135,7 @@ class PageAnswer implements Task {
 
   #wait(): false {
     this.#isWaiting = true;
-    making.wait(this.share, () => this.#queue.add(this));
+    pagesInProgress.wait(this.share, () => this.#queue.add(this));
     return false;
   }
 
@@ -145,7 +145,7 @@ class PageAnswer implements Task {
   }
 
   #fail(error: unknown): void {
-    this.#letGo();
+    this.#release();
     this.#exchange.fail(asHubError(error, this.#log), this.#asJson);
   }
 
@@ -156,7 +156,7 @@ class PageAnswer implements Task {
       return false;
     }
     this.#pieces ??= page instanceof Lines ? linesOf(page) : jsonPieces(page);
-    let untilLook = lookEvery; // a short page is made at once, however long the machine does something else meanwhile
+    let untilLook = lookEvery; // a short page is produced in one slice, even if the machine is busy with other programs meanwhile
     for (;;) {
       const { done, value } = this.#pieces.next();
       if (done) return this.#end();
@@ -167,18 +167,18 @@ class PageAnswer implements Task {
       untilLook = lookEvery;
       if (performance.now() < endMs) continue;
       this.#count(this.#text.length);
-      if (!this.#isInMaking && !this.#hasBegun) making.begin(this.share);
-      this.#isInMaking = !this.#hasBegun;
+      if (!this.#isInProgress && !this.#hasBegun) pagesInProgress.begin(this.share);
+      this.#isInProgress = !this.#hasBegun;
       return true;
     }
   }
 
-  /** What is made waits no more. */
-  #letGo(): void {
+  /** Releases the memory and the place of the page. */
+  #release(): void {
     this.#account?.set(0);
-    if (!this.#isInMaking) return;
-    this.#isInMaking = false;
-    making.end(this.share);
+    if (!this.#isInProgress) return;
+    this.#isInProgress = false;
+    pagesInProgress.end(this.share);
   }
 
   #count(bytes: number): void {
@@ -188,24 +188,24 @@ class PageAnswer implements Task {
   }
 
   #end(): false {
-    this.#letGo();
+    this.#release();
     const text = `${this.#text}\n`;
     if (!this.#hasBegun) return this.#reply(taggedText(text));
     this.#exchange.reply((response) => response.end(text));
     return false;
   }
 
-  /** Errors: `precondition-failed`. */
+  /** Sends a complete page. Errors: `precondition-failed`. */
   #reply(text: JsonText): false {
     const made = jsonAnswerOf(text, this.#preconditions);
     this.#exchange.reply((response) => replyJson(response, made));
     return false;
   }
 
-  /** Sends what is made so far; returns whether the client can take more at once. */
+  /** Sends the text produced so far; returns whether the client can take more at once. */
   #write(): boolean {
     let isTaken = true;
-    if (!this.#hasBegun) this.#letGo();
+    if (!this.#hasBegun) this.#release();
     this.#exchange.reply((response) => {
       if (!this.#hasBegun)
         begin(response).writeHeader('Content-Type', jsonType).writeHeader('Cache-Control', 'no-cache');
@@ -219,14 +219,14 @@ class PageAnswer implements Task {
   }
 }
 
-/** The pages that are in the making, and those that wait until there are fewer. */
-class Making {
+/** The pages in progress, and those that wait until there are fewer. */
+class PagesInProgress {
   readonly #counts = new Map<string, number>();
   readonly #waiting = new Map<string, (() => void)[]>();
   #count = 0;
 
   mayBegin(share: string): boolean {
-    return (this.#counts.get(share) ?? 0) < mostInMaking - this.#count;
+    return (this.#counts.get(share) ?? 0) < mostInProgress - this.#count;
   }
 
   begin(share: string): void {
@@ -242,7 +242,7 @@ class Making {
     this.goOn();
   }
 
-  /** Has one go on that waits, if it may. It has to call this again when it is done, or has begun. */
+  /** Lets one waiting page continue, if it may. That page calls this again when it is complete or has begun. */
   goOn(): void {
     for (const [share, all] of this.#waiting) {
       if (!this.mayBegin(share)) continue;
@@ -254,7 +254,7 @@ class Making {
     }
   }
 
-  /** Calls back when the share may begin one. */
+  /** Calls back when a page of the share may begin. */
   wait(share: string, goOn: () => void): void {
     const all = this.#waiting.get(share);
     if (all === undefined) this.#waiting.set(share, [goOn]);
@@ -262,16 +262,16 @@ class Making {
   }
 }
 
-const making = new Making();
+const pagesInProgress = new PagesInProgress();
 
 function replyText(response: HttpResponse, { type, text }: PlainText): void {
   begin(response).writeHeader('Content-Type', type).writeHeader('Cache-Control', 'no-store');
   send(response, text);
 }
 
-// What has a hundred thousand items takes JSON.stringify longer than others may have to wait. An item of a list is one piece.
+// For a hundred thousand items, JSON.stringify takes longer than others may have to wait. Each item of a list is one piece.
 
-/** Yields the JSON of plain data. What is iterable is a list, which is asked for its items as they are needed. */
+/** Yields the JSON of plain data. An iterable is a list, whose items are read as needed. */
 export function* jsonPieces(data: unknown): Generator<string, void, void> {
   if (isList(data)) {
     let separator = '[';

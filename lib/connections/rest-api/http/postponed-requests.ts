@@ -1,6 +1,6 @@
-// Postpones requests that come when a round of the event loop has lasted long: they are answered when it is the turn of the network that
-// they come from. The server cuts a connection that sends another request meanwhile, so whoever pipelines without end loses its
-// connection. Who waits for answers does not: for some requests the round goes on.
+// Postpones requests that arrive when a round of the event loop has lasted long: they are answered when it is the turn of their network. The
+// server cuts a connection that sends another request meanwhile, so a client that pipelines endlessly loses its connection. For some requests
+// the round continues, so a client that waits for answers does not.
 import { encodeText, type HttpRequest, type HttpResponse } from '../../../net/uws.ts';
 import { limits } from '../limits/client-limits.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
@@ -12,18 +12,18 @@ import { remoteAddressOf } from '../proxies/trusted-proxies.ts';
 import { hasRoomForBody, holdFor, noRoomMs } from './answer/send.ts';
 
 /**
- * When the round has lasted long, requests are still answered at once for so long: a client that pipelines no more is not cut. It comes back
- * slowly: else whoever pipelines without end, and comes again when it is cut, would make each round as long.
+ * How long requests are still answered at once when the round has lasted long, so that a client that pipelines only a little is not cut. It
+ * comes back slowly: otherwise a client that pipelines endlessly, and reconnects when it is cut, would make each round as long.
  */
 const longerMs = 75;
-const comesBackMsPerSecond = 8;
-/** So much of it is for one round: else those who come at once to pipeline would take all of it in one. */
+const regainedMsPerSecond = 8;
+/** The part of it for one round: otherwise clients that start to pipeline together would use all of it in one. */
 const longerMsOfRound = 25;
-/** Whose longer time it is. */
+/** The key of the only bucket. */
 const everybody = '';
-/** In a round that lasts longer, many answers are for the same connection, rather than one for each of many. */
+/** In a longer round, many answers go to the same connection, rather than one to each of many. */
 const longMs = 2;
-/** A request costs about as much as so many bytes of messages. */
+/** The cost of a request, in bytes of messages. */
 const requestWork = 1024;
 const lengthHeader = encodeText('content-length');
 
@@ -31,8 +31,8 @@ export class PostponedRequests {
   readonly #round: Round;
   readonly #queue: FairQueue;
   readonly #hits: LimitHits;
-  readonly #longer = new TokenBuckets(longerMs, comesBackMsPerSecond);
-  /** How long the round may last that has a number, without any of the longer time beyond what has been taken. */
+  readonly #longer = new TokenBuckets(longerMs, regainedMsPerSecond);
+  /** How long the round with the number `#allowedRound` may last, without the extra time that has not been taken yet. */
   #allowedMs = atOnceMs;
   #allowedRound = 0;
 
@@ -42,7 +42,7 @@ export class PostponedRequests {
     this.#hits = hits;
   }
 
-  /** Whether a request that has come may be answered at once. */
+  /** Whether a request may be answered at once. */
   hasTime(): boolean {
     if (this.#round.hasTime(requestWork, atOnceMs)) return true;
     const { number, workedMs, publishingMs } = this.#round;
@@ -61,7 +61,7 @@ export class PostponedRequests {
     return this.#round.spentMs > longMs;
   }
 
-  /** Keeps a request, which is answered later; or `refuse`d, if there is no room for its body. */
+  /** Keeps a request and answers it later, or `refuse`s it if there is no space for its body. */
   put(
     response: HttpResponse,
     request: HttpRequest,
@@ -95,18 +95,18 @@ export class PostponedRequests {
   }
 }
 
-// Keeps a request that is answered later than it came: its headers, and what comes of its body meanwhile.
+// Keeps a request that is answered later: its headers, and the parts of its body that arrive meanwhile.
 
-/** How much of a body is kept. It is more than any request may have. */
+/** Maximum number of bytes of a body that are kept: more than any request may have. */
 const maxKeptBytes = 2 * limits.bodyBytes.default;
 
-/** Keeps what the server lends for the call of a handler only. */
+/** Copies what the server lends only during the call of a handler. */
 export function keepRequest(request: HttpRequest): HttpRequest {
   const all: [name: string, value: string][] = [];
   request.forEach((name, value) => void all.push([name, value]));
-  const headers = new Map(all.toReversed()); // of several with the same name the server tells the first one as well
+  const headers = new Map(all.toReversed()); // of several with the same name, the server also reports the first one
   const caseSensitiveMethod = request.getCaseSensitiveMethod();
-  const method = request.getMethod(); // the server writes it in lower case in its place
+  const method = request.getMethod(); // the server converts it to lower case in place
   const url = request.getUrl();
   const query = request.getQuery();
   return {
@@ -125,10 +125,10 @@ function textOf(name: ArrayBuffer): string {
   return Buffer.from(name).toString('latin1');
 }
 
-/** The chunks that the server does not take back, since they are copies. */
+/** The chunks that the server does not take back, because they are copies. */
 const copies = new WeakSet<ArrayBuffer>();
 
-/** A copy of a chunk, which the server takes back, or the chunk if it is one. It is not filled with zeros first: that takes as long as the copy. */
+/** Copies a chunk that the server takes back; returns a copy as it is. Filling it with zeros first would take as long as copying. */
 export function copyOf(chunk: ArrayBuffer): ArrayBuffer {
   if (copies.has(chunk)) return chunk;
   const copy = Buffer.allocUnsafeSlow(chunk.byteLength);
@@ -139,20 +139,20 @@ export function copyOf(chunk: ArrayBuffer): ArrayBuffer {
 type Reader = Parameters<HttpResponse['onData']>[0];
 
 /**
- * Keeps what comes of a body; returns a function that ends this, to be called also when the client has gone. Whoever asks for the body before
- * that gets all of it.
+ * Keeps the parts of a body for a reader that registers later; returns a function that ends this, also to be called when the client has
+ * disconnected.
  */
 export function keepBody(response: HttpResponse): () => void {
   const kept: ArrayBuffer[] = [];
   let keptBytes = 0;
   let isWhole = false;
   let reader: Reader | undefined;
-  let isKeeping = true;
+  let isBuffering = true;
   const share = networkOf(remoteAddressOf(response));
   const account = holdFor(response, 'requests', share);
   response.onData((chunk, isLast) => {
     isWhole = isLast;
-    if (!isKeeping) {
+    if (!isBuffering) {
       reader?.(chunk, isLast);
       return;
     }
@@ -172,12 +172,12 @@ export function keepBody(response: HttpResponse): () => void {
   });
   response.onData = (read) => {
     reader = read;
-    account.set(0); // whoever reads has an account of its own
+    account.set(0); // the reader has its own account
     for (const [index, chunk] of kept.entries()) read(chunk, isWhole && index === kept.length - 1);
     return response;
   };
   return () => {
-    isKeeping = false;
+    isBuffering = false;
     kept.length = 0;
     account.set(0);
   };

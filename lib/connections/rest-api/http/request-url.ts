@@ -1,4 +1,4 @@
-// Reads paths, which come percent-encoded.
+// Parses percent-encoded paths.
 import { z } from 'zod';
 import { describe, HubError } from '../../../model/error.ts';
 import { readLongDurationMs } from '../../../model/time/duration.ts';
@@ -14,11 +14,11 @@ export function decodePath(path: string): string {
   }
 }
 
-// What clients write into queries: points in time, and how many they want.
+// Query parameters that are points in time or counts.
 
 /**
- * Reads the parameter `name` of a query as milliseconds since 1970: `2026-11-22T03:00Z`, `1795316400000`, or before now, `-1h`, `-1y`.
- * Without a zone it is the time where the hub is. Errors: `bad-request`.
+ * Parses the parameter `name` of a query as milliseconds since 1970: `2026-11-22T03:00Z`, `1795316400000`, or before now, `-1h`, `-1y`.
+ * Without a zone, the time is local to the hub. Errors: `bad-request`.
  */
 export function readMoment(name: string, text: string, now: number): number {
   const timeMs = readText(text, now);
@@ -32,11 +32,11 @@ function readText(text: string, now: number): number | undefined {
     const agoMs = readLongDurationMs(text.slice(1));
     return agoMs === undefined ? undefined : now - agoMs;
   }
-  if (/^(0|\d{5,16})$/.test(text)) return Number(text); // four digits are more like a year
+  if (/^(0|\d{5,16})$/.test(text)) return Number(text); // four digits are more likely a year
   return readIsoTime(text);
 }
 
-/** How many of something a query may ask for. */
+/** Returns the schema of a count up to a bound. */
 export function countUpTo(most: number): z.ZodInt {
   const error = `an integer 1..${most}`;
   return z.int({ error }).min(1, { error }).max(most, { error });

@@ -1,4 +1,4 @@
-// Routes, and what holds for each of them: HEAD gets no body, other methods get 405, and what comes when the hub is busy waits.
+// Routes, and the rules for all of them: HEAD gets no body, other methods get 405, and requests wait while the hub is busy.
 import { METHODS } from 'node:http';
 import { HubError } from '../../../model/error.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../../../net/uws.ts';
@@ -13,31 +13,31 @@ import { endWithLength, replyError } from './answer/reply.ts';
 import type { Act, Purpose } from './guard/site-check.ts';
 import type { PostponedRequests } from './postponed-requests.ts';
 
-/** What is answered at a path; with `/*` at its end also at all paths below it. Where GET only reads HEAD is answered as well. */
+/** The handlers of a path; with `/*` at its end also of all paths below it. Where GET only reads, HEAD is answered as well. */
 export interface Route {
   readonly path: string;
   readonly get?: Served;
   readonly post?: Served;
 }
 
-/** What a method is answered by. */
+/** The handler of a method. */
 interface Served {
   readonly handler: Handler;
-  /** The right that it takes. `entry`: what is answered is bounded by what the visitor may see. */
+  /** The right that a client needs. `entry`: the answer contains only what the principal may see. */
   readonly need: Need;
-  /** true: GET changes something, and so pages of other sites may not ask. */
+  /** true: GET has an effect, so pages of other sites are refused. */
   readonly writes?: boolean | undefined;
-  /** true: it does not count towards `requestsPerUser`. */
+  /** true: the request does not count towards `requestsPerUser`. */
   readonly isUnmetered?: boolean | undefined;
 }
 
 export interface Router {
   add(route: Route): void;
-  /** Runs the handler of a handshake if the guard lets the request in. It answers what either of them throws. */
+  /** Runs the handler of a handshake if the guard admits the request, and answers the errors of both. */
   admit(response: HttpResponse, request: HttpRequest, purpose: Purpose, handler: Handler): void;
 }
 
-/** What a route allows, as `Allow` says it: `GET, HEAD`. */
+/** Returns the allowed methods, as in `Allow`: `GET, HEAD`. */
 export function methodsOf({ get, post }: Pick<Route, 'get' | 'post'>): string[] {
   return [...(get ? ['GET'] : []), ...(get && !get.writes ? ['HEAD'] : []), ...(post ? ['POST'] : [])];
 }
@@ -63,7 +63,7 @@ export function createRouter({ app, postponed, proxies, ...context }: RouterCont
       if (wantsClose(request)) response.closes = true;
       if (admission.isRefused(response, request, purpose.act)) return;
       if (postponed.hasTime()) {
-        // For each read the library gathers 16 KB of answers. After that it hands every piece to the system by itself.
+        // For each read, the library gathers 16 KB of answers. After that it sends every piece to the system separately.
         if (postponed.isRoundLong) response.cork(() => admission.answer(response, request, purpose, handler));
         else admission.answer(response, request, purpose, handler);
       } else {
@@ -84,7 +84,7 @@ export function createRouter({ app, postponed, proxies, ...context }: RouterCont
       const methods = methodsOf(route).join(', ');
       const serve = ({ handler, need, isUnmetered }: Served, act: Act) => guarded(handler, { act, need, isUnmetered });
       const refuse = serve({ ...(get ?? post)!, handler: refuseMethod(methods) }, 'read');
-      // This is set without `get` too: else a route of a folder above would answer.
+      // Also set without `get`: otherwise a route of a parent path would answer.
       app.get(path, get === undefined ? refuse : serve(get, get.writes ? 'write by GET' : 'read'));
       app.head(path, withoutBody(get === undefined || get.writes ? refuse : serve(get, 'read')));
       if (post !== undefined) app.post(path, withBody(serve(post, 'write')));
@@ -103,9 +103,9 @@ export function createRouter({ app, postponed, proxies, ...context }: RouterCont
 const nothing = () => {};
 
 /**
- * Keeps the hub alive when the library drops a body: `end` does so within a cork when the connection takes nothing just then. When the handler
- * returns, the library would find a request that nobody answers, and end the process. With this it cuts the connection after 10 s, or when
- * the next request comes.
+ * Keeps the process alive when the library drops a body: inside a cork, `end` does so if the connection takes nothing just then. When the
+ * handler returns, the library would find an unanswered request and end the process. With this listener it cuts the connection after 10 s or
+ * with the next request.
  */
 function outliveDroppedBody(response: HttpResponse): void {
   response.onAborted(nothing);
@@ -128,7 +128,7 @@ function withoutBody(handler: PlainHandler): PlainHandler {
   };
 }
 
-/** The handler of requests that may have a body, and whose clients may wait until they may send it. */
+/** Wraps the handler of requests that may have a body, and whose clients may wait for permission to send it. */
 function withBody(handler: PlainHandler): PlainHandler {
   return (response, request) => {
     noteExpectation(response, request);
@@ -136,14 +136,14 @@ function withBody(handler: PlainHandler): PlainHandler {
   };
 }
 
-/** Whether the connection is to end with the answer. The library knows `Connection: close` by itself, but not as one of several. */
+/** Whether the connection ends with the answer. The library itself recognizes `Connection: close`, but not as one of several values. */
 function wantsClose(request: HttpRequest): boolean {
   const first = request.getHeader('connection');
   if (first === '' || first === 'keep-alive' || first === 'close') return false;
   return lists(joinedHeaders(request, 'connection')[0]!, 'close');
 }
 
-/** The methods of RFC 9110, and those that others have registered. */
+/** The methods of RFC 9110 and other registered ones. */
 const knownMethods = new Set(METHODS);
 
 function refuseMethod(allowed: string): Handler {
@@ -162,7 +162,7 @@ function refuseMethod(allowed: string): Handler {
 const maxAgeSeconds = 600;
 const requestHeaders = 'Authorization, Content-Type, If-Modified-Since, If-None-Match, If-Range, Range, traceparent';
 
-/** Answers 204 with what a page may send. Before it lets a page ask a private network, a browser wants one header more. */
+/** Answers 204 with what a page may send. Browsers require one more header before a page may reach a private network. */
 function replyPreflight(response: HttpResponse, request: HttpRequest, methods: string): void {
   begin(response, '204 No Content').writeHeader('Access-Control-Allow-Methods', methods);
   response.writeHeader('Access-Control-Allow-Headers', requestHeaders);

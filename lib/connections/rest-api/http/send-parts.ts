@@ -6,21 +6,21 @@ import { holdFor } from './answer/send.ts';
 import type { Paced } from './body.ts';
 import type { Exchange } from './exchange.ts';
 
-/** The part of a body that begins after so many bytes, which is not empty; undefined: there is none, and so the connection is cut. */
+/** Returns the part of a body that begins after `sentBytes`, which is not empty; undefined: it is missing, and the connection is cut. */
 export type NextPart = (sentBytes: number) => Uint8Array | undefined | Promise<Uint8Array | undefined>;
 
 export interface LongBody {
   readonly totalBytes: number;
-  /** How much of it is held until it is sent, for this client alone. */
+  /** How much of the body is held for this client until it is sent. */
   readonly heldBytes: number;
   readonly next: NextPart;
 }
 
-/** Sends a body whose head has been sent. Resolves when it is out, or the client has gone. Errors: those of `next`. */
+/** Sends a body whose head has been sent. Resolves when it is complete, or the client has disconnected. Errors: those of `next`. */
 export function sendParts(exchange: Exchange, { queue, share }: Paced, body: LongBody): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const parts = new Parts(exchange, { queue, share }, body, { resolve, reject });
-  queue.add(parts); // not at once: what is answered later must not depend on how fast the client reads
+  queue.add(parts); // not at once: the order of answers must not depend on how fast the client reads
   return promise;
 }
 
@@ -36,7 +36,7 @@ class Parts implements Task {
   readonly #queue: Paced['queue'];
   readonly #body: LongBody;
   readonly #settle: Settle;
-  /** What is left of the part that was made last. */
+  /** What is left of the current part. */
   #rest: Uint8Array = new Uint8Array(0);
   #sent = 0;
   readonly #account: Account | undefined;

@@ -1,10 +1,10 @@
-// Checks what clients send against a schema.
+// Checks input of clients against a schema.
 import { z } from 'zod';
 import { describe, HubError, messageOf } from '../../../model/error.ts';
 import type { HttpRequest } from '../../../net/uws.ts';
 import type { Log } from '../../connection.ts';
 
-/** Returns the message of a client as its schema has it. Errors: `bad-request` with the first mistake. */
+/** Returns the message of a client as its schema defines it. Errors: `bad-request` with the first error. */
 export function parse<Schema extends z.ZodType>(shape: Schema, message: unknown): z.output<Schema> {
   const result = shape.safeParse(message, { reportInput: true });
   if (result.success) return result.data;
@@ -20,10 +20,7 @@ export function parse<Schema extends z.ZodType>(shape: Schema, message: unknown)
   throw new HubError('bad-request', path === '' ? expected : `${path}: ${expected}`);
 }
 
-/**
- * Returns what a query says, as its shape has it: of a name the first text, of a list all. Names that the shape has not do not matter. Errors:
- * `bad-request` with the first mistake.
- */
+/** Parses a query: the first text of a name, or all texts of a list. Ignores names that the shape does not have. Errors: `bad-request`. */
 export function readQuery<Query extends z.ZodObject>(shape: Query, query: URLSearchParams): z.output<Query> {
   const given = Object.entries(shape.shape)
     .filter(([name]) => query.has(name))
@@ -43,26 +40,26 @@ function inputOf(shape: z.core.$ZodType, texts: readonly string[]): unknown {
   return shape instanceof z.ZodNumber && /^\d{1,15}$/.test(text) ? Number(text) : text;
 }
 
-/** What is told of a write of which the hub does not know whether it stays: another hub may have taken over without it. */
+/** The error of a write that may have taken effect or not: another hub may have taken over meanwhile. */
 export const unconfirmed = 'not confirmed, another hub may run it by now; it may have taken effect';
 
-// The gate that every error passes on its way to a client. It tells clients their own mistakes, and of ours only that there was one.
+// Every error passes here on its way to a client. Clients learn their own errors; of the hub's faults they only learn that there was one.
 
-/** Returns an error of the catalogue. Any other error is a fault of ours: the log tells it, and the client is told to look there. */
+/** Returns an error of the catalogue. For any other error, a fault of the hub, the log has the reason and the client is referred to it. */
 export function asHubError(error: unknown, log: Log): HubError {
   if (error instanceof HubError) return error;
   log.error({ err: error }, `a request failed: ${messageOf(error)}`, 'request');
-  return new HubError('internal', 'the hub could not do that, its log says why', { cause: error });
+  return new HubError('internal', 'the request failed; the log of the hub has the reason', { cause: error });
 }
 
-// A header that is a list may come in several lines (RFC 9110 section 5.3). The library returns the first of them.
+// A header that is a list may occur in several lines (RFC 9110 section 5.3). The library returns only the first.
 
-/** Whether a list of words, such as `keep-alive, Upgrade`, has one of them, in any case of its letters. */
+/** Whether a list of words, such as `keep-alive, Upgrade`, contains one of them, in any case. */
 export function lists(list: string, word: string): boolean {
   return list.split(',').some((item) => item.trim().toLowerCase() === word);
 }
 
-/** For each name all lines of the header, joined by commas; empty: there is none. It looks at every header of the request. */
+/** Returns all lines of each header, joined by commas; empty: there is none. It visits every header of the request. */
 export function joinedHeaders(request: HttpRequest, ...names: readonly string[]): string[] {
   const joined = names.map(() => '');
   request.forEach((name, value) => {

@@ -1,5 +1,5 @@
-// Counts the connections of clients, HTTP and WebSocket. When there are too many, a new one is closed at once. A REST API may have so many;
-// all those of the process together, as many as there are descriptors for.
+// Counts the connections of clients, HTTP and WebSocket. Beyond the limit, a new one is closed at once. Each REST API has its own limit; all
+// those of the process together are limited by the number of descriptors.
 import { descriptorLimit, openDescriptors, peersOf } from '../../../net/linux-sockets.ts';
 import type { TemplatedApp } from '../../../net/uws.ts';
 import { peerOf, type TrustedProxies } from '../proxies/trusted-proxies.ts';
@@ -9,9 +9,9 @@ import { NetworkCounts } from './network.ts';
 let openOfAll = 0;
 
 interface ConnectionCount {
-  /** What an app calls when a connection has come (1) or gone (-1); it does not call it for the end of a WebSocket. */
+  /** Called by an app when a connection has opened (1) or closed (-1), but not for the end of a WebSocket. */
   readonly filter: Parameters<TemplatedApp['filter']>[0];
-  /** Counts a connection that has become a WebSocket (1), or a WebSocket that has gone (-1). */
+  /** Counts a connection that has become a WebSocket (1), or a WebSocket that has closed (-1). */
   readonly countSocket: (step: 1 | -1) => void;
 }
 
@@ -35,13 +35,13 @@ export function createConnectionCount(
     filter(response, step) {
       count(Number(step));
       if (Number(step) < 0) return;
-      const client = peerOf(response); // nothing has come yet that says more
+      const client = peerOf(response); // no request has arrived that says more
       const isTooMany = open > most || openOfAll > mostOfAll;
-      const mayCome = () => proxies.has(client) || census.mayCome(client, open);
-      const exceeded = isTooMany ? 'connections' : mayCome() ? undefined : 'connectionsPerAddress';
+      const mayConnect = () => proxies.has(client) || census.mayConnect(client, open);
+      const exceeded = isTooMany ? 'connections' : mayConnect() ? undefined : 'connectionsPerAddress';
       if (exceeded === undefined) return;
       hits.add(exceeded, client);
-      response.close(); // the app then tells that it has gone
+      response.close(); // the app then reports that it has closed
     },
     countSocket(step) {
       if (step < 0) count(-1);
@@ -49,23 +49,23 @@ export function createConnectionCount(
   };
 }
 
-// Whether an address has too many connections. uWebSockets.js does not say whose connection has gone, so all that have come count, until
-// the system is asked who is there. That takes it some 30 ms, so it is asked only when it matters, once a second at most.
+// Whether an address has too many connections. uWebSockets.js does not say whose connection has closed, so all that have opened count until
+// the system lists the open ones. That takes some 30 ms, so the hub asks only when it matters, once a second at most.
 
 const everyMs = 1000;
-/** After so many connections it is asked in any case, so that those who have gone are forgotten. */
-const manyCame = 1000;
+/** After this many connections the hub asks in any case, so that closed ones are forgotten. */
+const manyConnected = 1000;
 
 class AddressCensus {
   readonly #most: number;
   readonly #portOf: () => number;
-  /** No address has more. */
+  /** An upper bound for each address. */
   #atMost = new NetworkCounts();
-  /** What has come since the system was asked last. */
+  /** The connections that opened after the last question to the system. */
   #since = new NetworkCounts();
-  #came = 0;
+  #connected = 0;
   #askedAtMs = Number.NEGATIVE_INFINITY;
-  /** true: the system does not tell, and so nobody is refused. */
+  /** true: the system gives no answer, so nobody is refused. */
   #isBlind = false;
 
   constructor(most: number, portOf: () => number) {
@@ -73,16 +73,16 @@ class AddressCensus {
     this.#portOf = portOf;
   }
 
-  /** Counts a connection that has come, one of `open`, unless its address may not have one more; returns whether it may. */
-  mayCome(address: string, open: number): boolean {
+  /** Counts a new connection, one of `open`, unless its address may not have another one; returns whether it may. */
+  mayConnect(address: string, open: number): boolean {
     if (this.#isBlind) return true;
     const isFull = open > this.#most;
     const count = this.#atMost.of(address) + 1;
-    if ((isFull && count * 2 > this.#most) || this.#came >= Math.max(manyCame, this.#most)) this.#ask();
+    if ((isFull && count * 2 > this.#most) || this.#connected >= Math.max(manyConnected, this.#most)) this.#ask();
     if (isFull && count > this.#most) return false;
     this.#atMost.add(address);
     this.#since.add(address);
-    this.#came++;
+    this.#connected++;
     return true;
   }
 
@@ -91,7 +91,7 @@ class AddressCensus {
     if (now - this.#askedAtMs < everyMs) return;
     this.#askedAtMs = now;
     this.#since = new NetworkCounts();
-    this.#came = 0;
+    this.#connected = 0;
     peersOf(this.#portOf()).then(
       (peers) => this.#listen(peers),
       () => {
@@ -100,7 +100,7 @@ class AddressCensus {
     );
   }
 
-  /** Of what came while the system was asked nobody knows whether it told of it, so both bounds hold. */
+  /** The answer of the system may or may not contain connections that opened meanwhile, so both bounds hold. */
   #listen(peers: ReadonlyMap<string, number>): void {
     const answer = new NetworkCounts();
     for (const [address, count] of peers) answer.add(address, count);
@@ -108,35 +108,35 @@ class AddressCensus {
   }
 }
 
-// Each connection costs a descriptor, and so does each long file that is being sent. The process has only so many. Of those that are
-// free at the start, three quarters are for connections and an eighth is for files; the rest stays free for everything else.
+// Each connection costs a descriptor, and so does each long file that is being sent. Of the descriptors that are free at the start, three
+// quarters are for connections and an eighth is for files; the rest stays free for everything else.
 
-/** How much of what is free at the start is for connections. */
+/** The share of free descriptors for connections. */
 const share = 0.75;
-/** How much of the rest is for files that are being sent. */
+/** The share of the rest for files being sent. */
 const fileShare = 0.5;
 
 let free: number | undefined;
 let openFiles = 0;
 
-/** How many descriptors were free when the first REST API started; infinite where the system does not limit them. */
+/** Returns how many descriptors were free when the first REST API started; infinite if the system does not limit them. */
 function freeDescriptors(): number {
   free ??= Math.max(8, descriptorLimit() - openDescriptors());
   return free;
 }
 
-/** How many connections there may be at once, of all REST APIs together. */
+/** Returns the most connections of all REST APIs together. */
 function maxConnections(): number {
   return Math.floor(freeDescriptors() * share);
 }
 
-/** Takes a descriptor for a file that is sent as slowly as its reader reads; false: too many of them are taken. */
+/** Takes a descriptor for a file that is sent as slowly as its client reads; false: too many are taken. */
 export function takeFile(): boolean {
   if (openFiles >= freeDescriptors() * (1 - share) * fileShare) return false;
   openFiles++;
   return true;
 }
 
-export function giveFileBack(): void {
+export function releaseFile(): void {
   openFiles--;
 }

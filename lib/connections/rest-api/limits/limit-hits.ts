@@ -1,5 +1,5 @@
-// A hit is a client that goes past a limit. Each hit is counted, and the operator reads of it in the log, whose gate lets through
-// each client and limit once a second, and at most a hundred of them together.
+// A hit is one time that a client exceeds a limit. Each hit is counted and logged. The gate of the log lets each client and limit through
+// once a second, and at most a hundred of them together.
 
 import { type ErrorCode, HubError } from '../../../model/error.ts';
 import type { Log } from '../../connection.ts';
@@ -7,11 +7,11 @@ import { shownAddress } from '../proxies/ip-address.ts';
 import { type Limit, type LimitName, limits, limitTable } from './client-limits.ts';
 
 export interface LimitHits {
-  /** How often clients went past each limit of which the hub sees that. */
+  /** The hits of each limit for which the hub can see them. */
   readonly counts: Readonly<Partial<Record<LimitName, number>>>;
   /** Counts a hit of a client, which is named by its address. */
   add(limit: LimitName, address: string): void;
-  /** Counts a hit if an error is one of a limit. */
+  /** Counts a hit if an error comes from a limit. */
   addError(error: unknown, client: string): void;
 }
 
@@ -23,7 +23,7 @@ export function createLimitHits(log: Log): LimitHits {
     counts[limit]++;
     const client = shownAddress(address);
     const { isFatal, about, answer }: Limit = limits[limit];
-    const text = `client ${client} went past the limit ${limit} (${about}), and got: ${answer}`;
+    const text = `client ${client} exceeded the limit ${limit} (${about}): ${answer}`;
     log[isFatal ? 'warn' : 'info']({ limit, client }, text);
   };
   return {
@@ -35,12 +35,12 @@ export function createLimitHits(log: Log): LimitHits {
   };
 }
 
-// The error that answers a client that has gone past a limit.
+// The error that answers a client beyond a limit.
 
-/** A client has gone past a limit, and is told so. */
+/** Reports to a client that it has exceeded a limit. */
 export class LimitError extends HubError {
   readonly limit: LimitName;
-  /** How long the client has to wait, in seconds; undefined: what its code says. */
+  /** How long the client has to wait, in seconds; undefined: the default of the error code. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(limit: LimitName, code: ErrorCode, message: string, retryAfterSeconds?: number) {

@@ -1,18 +1,18 @@
-// The setting `limits` of a REST API connection: one number for each limit that can be set.
+// The setting `limits` of a REST API connection: one number for each limit with a setting.
 
 import { z } from 'zod';
 import { integerSetting } from '../../setting.ts';
 import { type LimitName, type limits, limitTable } from './client-limits.ts';
 
-/** Limits that are settings of their own, below `limits`. */
+/** The limits with a setting below `limits`. */
 type SettableLimit = {
   [Name in LimitName]: (typeof limits)[Name]['setting'] extends string ? never : Name;
 }[LimitName];
 
-/** What the setting says, limit by limit. */
+/** The values of the setting, limit by limit. */
 export type Limits = z.output<typeof limitSettings>;
 
-/** The setting `limits` of a connection. */
+/** The schema of the setting. */
 export const limitSettings = z
   .strictObject(
     Object.fromEntries(
@@ -24,4 +24,4 @@ export const limitSettings = z
     ) as Record<SettableLimit, z.ZodDefault<z.ZodNumber>>,
   )
   .prefault({})
-  .describe('What clients may cost; the README of the REST API lists all limits');
+  .describe('What clients may cost; docs/limits.md lists all limits');

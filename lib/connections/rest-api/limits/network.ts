@@ -1,13 +1,13 @@
-// Where clients come from. Limits per address count an IPv4 address, or the /64 of an IPv6 address, since one host has all of that.
+// The networks of clients. Limits per address count an IPv4 address, or the /64 of an IPv6 address, since one host has all of that.
 
-/** `2001:0db8:0000:0000:…` → `2001:0db8:0000:0000::/64`. */
+/** Returns the network of an address: `2001:0db8:0000:0000:…` → `2001:0db8:0000:0000::/64`. */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address;
   const groups = address.split(':');
   return groups.length === 8 ? `${groups.slice(0, 4).join(':')}::/64` : address;
 }
 
-/** Counts how many there are of each network. It is as large as what it counts. */
+/** Counts items per network. Its size is bounded by the number of items. */
 export class NetworkCounts {
   readonly #counts = new Map<string, number>();
 
@@ -19,14 +19,14 @@ export class NetworkCounts {
     this.#counts.set(networkOf(address), this.of(address) + count);
   }
 
-  /** The sum of both. */
+  /** Returns the sum of both. */
   plus(others: NetworkCounts): NetworkCounts {
     const sum = new NetworkCounts();
     for (const counts of [this, others]) for (const [network, count] of counts.#counts) sum.add(network, count);
     return sum;
   }
 
-  /** The lesser one of both. */
+  /** Returns the lesser count of both, network by network. */
   leastOf(others: NetworkCounts): NetworkCounts {
     const least = new NetworkCounts();
     for (const [network, count] of this.#counts) {

@@ -1,4 +1,4 @@
-// How many requests and writes a second a user may send, and a WebSocket client. Unless the settings say so, nobody counts them.
+// Limits on requests and writes per second, of a user and of a WebSocket client. They count only if a setting asks for it.
 
 import { type ErrorCode, HubError } from '../../../model/error.ts';
 import type { LimitName } from './client-limits.ts';
@@ -11,7 +11,7 @@ interface RateSettings {
   readonly writesPerClient: number;
 }
 
-/** Who writes: `id` tells WebSocket clients apart; undefined: it writes by HTTP. */
+/** The client that writes: `id` distinguishes WebSocket clients; undefined: it writes by HTTP. */
 interface Writer {
   readonly share: string;
   readonly id: number | undefined;
@@ -19,19 +19,19 @@ interface Writer {
 
 let writers = 0;
 
-/** The `id` of a WebSocket client that has come. */
+/** Returns the `id` of a new WebSocket client. */
 export function newWriterId(): number {
   return ++writers;
 }
 
 export interface Rates {
-  /** Errors: `too-many-requests`. */
+  /** Counts a request. Errors: `too-many-requests`. */
   readonly request: ((share: string) => void) | undefined;
-  /** Counts some writes; returns why they may not be done. */
+  /** Counts some writes; returns the error if they exceed a limit. */
   readonly writes: ((writer: Writer, count: number) => LimitError | undefined) | undefined;
 }
 
-/** What is undefined is not bounded. */
+/** Creates the counts. An undefined function means no limit. */
 export function createRates(settings: RateSettings, now?: () => number): Rates {
   const bucketsOf = (perSecond: number) => (perSecond === 0 ? undefined : new TokenBuckets(perSecond, perSecond, now));
   const requests = bucketsOf(settings.requestsPerUser);
@@ -57,15 +57,15 @@ export function createRates(settings: RateSettings, now?: () => number): Rates {
       }),
   };
 
-  function tooMany(limit: LimitName & keyof RateSettings, what: string, whose: string, waitMs: number): LimitError {
-    const message = `expected at most ${settings[limit]} ${what} per second of ${whose}, got more`;
+  function tooMany(limit: LimitName & keyof RateSettings, what: string, sender: string, waitMs: number): LimitError {
+    const message = `expected at most ${settings[limit]} ${what} per second from ${sender}, got more`;
     return new LimitError(limit, 'too-many-requests', message, Math.max(1, Math.ceil(waitMs / 1000)));
   }
 }
 
-// Token buckets: each key has so many tokens, of which some come back each second.
+// Token buckets: each key has a number of tokens, of which some come back each second.
 
-/** How many keys are remembered. The one that took longest ago is forgotten first, and has all its tokens again. */
+/** Maximum number of keys. The key that took a token longest ago is forgotten first and has all its tokens again. */
 const maxRemembered = 10_000;
 
 interface Bucket {
@@ -78,7 +78,7 @@ export class TokenBuckets {
   readonly #perSecond: number;
   readonly #now: () => number;
   readonly #buckets = new Map<string | number, Bucket>();
-  /** When all of them are full again, if nobody takes more. */
+  /** When all buckets are full again if nobody takes more. */
   #fullAtMs = Number.NEGATIVE_INFINITY;
 
   /** `now` is in milliseconds of a monotonic clock. */
@@ -88,13 +88,13 @@ export class TokenBuckets {
     this.#now = now;
   }
 
-  /** Whether nobody has taken any lately. */
+  /** Whether all buckets are full. */
   get isEmpty(): boolean {
     if (this.#buckets.size > 0 && this.#now() >= this.#fullAtMs) this.#buckets.clear();
     return this.#buckets.size === 0;
   }
 
-  /** Whether there are so many; who wants more than a bucket holds needs a full one. */
+  /** Whether a bucket has that many tokens. More than it can hold require a full one. */
   has(key: string | number, count = 1): boolean {
     const bucket = this.#buckets.get(key);
     if (bucket === undefined) return true;
@@ -103,24 +103,24 @@ export class TokenBuckets {
     return tokens >= Math.min(count, this.#size);
   }
 
-  /** Takes so many, also of those that are to come. */
+  /** Takes tokens, also future ones. */
   take(key: string | number, count = 1): void {
     const bucket = this.#buckets.get(key);
     this.#buckets.delete(key);
     if (this.#buckets.size >= maxRemembered) this.#buckets.delete(this.#buckets.keys().next().value!);
     const tokens = (bucket === undefined ? this.#size : this.#tokensOf(bucket)) - count;
     const atMs = this.#now();
-    this.#buckets.set(key, { tokens, atMs }); // who took last comes last
+    this.#buckets.set(key, { tokens, atMs }); // the key that took last comes last
     this.#fullAtMs = Math.max(this.#fullAtMs, atMs + this.#msUntil(this.#size - tokens));
   }
 
-  /** How many there are; less than none: some of those that are to come have been taken. */
+  /** Returns the number of tokens; negative if future ones have been taken. */
   left(key: string | number): number {
     const bucket = this.#buckets.get(key);
     return bucket === undefined ? this.#size : this.#tokensOf(bucket);
   }
 
-  /** In how many milliseconds there are so many, as for `has`; 0: there are. */
+  /** Returns the milliseconds until `has` returns true; 0: it does now. */
   waitMs(key: string | number, count = 1): number {
     return this.#msUntil(Math.max(0, Math.min(count, this.#size) - this.left(key)));
   }
@@ -134,15 +134,14 @@ export class TokenBuckets {
   }
 }
 
-// Whose share of the hub's work a client counts towards: that of its user, wherever it comes from; without a user, that of its
-// network.
+// The share of the hub's work that a client belongs to: that of its user, wherever it connects from; without a user, that of its network.
 
-/** `user desk2`, `10.0.0.3`. */
+/** Returns the name of a share: `user desk2`, `10.0.0.3`. */
 export function shareOf({ name }: { readonly name: string }, address: string): string {
   return name === '' ? networkOf(address) : `user ${name}`;
 }
 
-// How many writes of clients a connection took and refused.
+// The writes of clients that a connection accepted and refused.
 
 export class WriteCounts {
   taken = 0;

@@ -1,5 +1,5 @@
-// The metrics of a hub, as Prometheus names them. Nothing here names a parameter, a rule or a client, so there are as many series with
-// 100,000 parameters as with ten. They are read when somebody asks.
+// The metrics of a hub, under Prometheus names. No label is a parameter, rule or client, so there are as many series with 100,000 parameters
+// as with ten. Values are read at each scrape.
 import { statSync } from 'node:fs';
 import { cpuUsage, memoryUsage, uptime, versions } from 'node:process';
 import { Counter, Gauge, type Metric, Registry } from 'prom-client';
@@ -44,24 +44,24 @@ function addBuild(registry: Registry, { version }: HubPort): void {
 }
 
 function addChanges(families: Families, { hub, sockets, writes }: MetricsContext): void {
-  families.gauge('patchbay_parameters', 'How many parameters there are.', () => hub.size);
-  families.counters('patchbay_changes_total', 'Changes of parameters, by who made them.', 'origin', () =>
+  families.gauge('patchbay_parameters', 'Number of parameters.', () => hub.size);
+  families.counters('patchbay_changes_total', 'Changes of parameters, by origin.', 'origin', () =>
     Object.entries(sockets.fanOut.changes),
   );
-  families.counters('patchbay_writes_total', 'Writes of clients: ok, or the code of the error.', 'result', () => [
+  families.counters('patchbay_writes_total', 'Writes of clients, by result: ok, or an error code.', 'result', () => [
     ['ok', writes.taken] as const,
     ...writes.refused,
   ]);
   const turns =
-    'How long a write takes with all that follows from it; of one turn in 64, at most one in a millisecond.';
+    'Duration of a write with everything that follows from it; sampled from one turn in 64, at most one per millisecond.';
   families.histogram('patchbay_turn_duration_seconds', turns, () => hub.turnDurations);
 }
 
 function addRules(families: Families, { ruleTotals }: HubPort): void {
-  families.counter('patchbay_rule_errors_total', 'How often a rule failed on a value.', () => ruleTotals.faults);
+  families.counter('patchbay_rule_errors_total', 'Values on which a rule failed.', () => ruleTotals.faults);
   families.counter(
     'patchbay_rule_dropped_total',
-    'How often a limit dropped a value or write of a rule.',
+    'Values and writes of rules that a limit dropped.',
     () => ruleTotals.dropped,
   );
 }
@@ -69,7 +69,7 @@ function addRules(families: Families, { ruleTotals }: HubPort): void {
 function addConnections(registry: Registry, hub: HubPort): void {
   new Gauge({
     name: 'patchbay_connection_state',
-    help: '1 for the state in which a connection is, 0 for all others.',
+    help: '1 for the current state of a connection, 0 for all others.',
     labelNames: ['id', 'state'],
     registers: [registry],
     collect() {
@@ -111,21 +111,20 @@ function addClients(families: Families, { sockets, hits }: MetricsContext): void
   );
   families.gauge('patchbay_clients_stalled', 'WebSocket clients that do not read.', () => countStalled(sockets));
   const delay =
-    'From the first change of a round of the event loop until its frames have gone to the sockets; of one round in 16.';
+    'Time from the first change of a round of the event loop until its frames reach the sockets; sampled from one round in 16.';
   families.histogram('patchbay_fanout_delay_seconds', delay, () => rounds.durations);
-  const conflated =
-    'Changes that clients with delivery all were not sent, since they were behind: they got a newer value.';
+  const conflated = 'Changes replaced by a newer value for clients with delivery all that were behind.';
   families.counter('patchbay_conflated_total', conflated, () => lost.values);
-  const fires = 'Fires of triggers that clients were not sent, since they were behind, or were closed for that.';
+  const fires = 'Fires of triggers that clients missed because they were behind or closed for that.';
   families.counter('patchbay_fires_lost_total', fires, () => lost.fires);
-  const limits = 'How often clients went past a limit.';
+  const limits = 'Times that clients exceeded a limit.';
   families.counters('patchbay_limit_hits_total', limits, 'limit', () => Object.entries(hits.counts));
 }
 
 function addHeld(families: Families): void {
-  const bytes = 'What the process holds for others until it can go on, in bytes.';
+  const bytes = 'Bytes that the process holds for others until it can continue.';
   families.gauges('patchbay_held_bytes', bytes, 'kind', () => Object.entries(held.bytes));
-  const letGo = 'How often whoever held most had to let go, since the process held too much for all together.';
+  const letGo = 'Times that the largest holder had to release its bytes because the process held too many.';
   families.counters('patchbay_held_let_go_total', letGo, 'kind', () => Object.entries(held.letGo));
 }
 
@@ -147,27 +146,27 @@ function addDomain(families: Families, { mirroring }: HubPort): void {
     const domain = mirroring.domain?.();
     return domain === undefined ? [] : [[domain.connection, domain.link]];
   });
-  links.gauges('patchbay_link_up', 'Whether the link to the servers of the domain is up.', ({ isUp }) => Number(isUp));
-  const isOpen = 'Whether the servers of the domain let anybody in.';
+  links.gauges('patchbay_link_up', '1 while the link to the servers of the domain is up.', ({ isUp }) => Number(isUp));
+  const isOpen = '1 if the servers of the domain accept clients without credentials.';
   links.gauges('patchbay_domain_open', isOpen, ({ isOpen = false }) => Number(isOpen));
-  const reconnects = 'How often the link to the servers of the domain was made anew.';
+  const reconnects = 'Reconnects to the servers of the domain.';
   links.counters('patchbay_link_reconnects_total', reconnects, (link) => link.reconnects);
   const mirrors = families.by('hub', () =>
     (mirroring.domain?.().hubs ?? []).flatMap(({ hub, parameters, mirror }) =>
       mirror === undefined ? [] : [[hub, { ...mirror, parameters }] as const],
     ),
   );
-  const stale = 'Whether nothing is heard of a hub.';
+  const stale = '1 while a hub is silent.';
   mirrors.gauges('patchbay_mirror_stale', stale, ({ staleSince }) => Number(staleSince !== undefined));
-  const lag = 'How long ago all that a hub had told was here.';
+  const lag = 'Time since this hub had received everything that another hub had sent.';
   mirrors.gauges('patchbay_mirror_lag_seconds', lag, ({ lagMs }) => lagMs / 1000);
-  const shown = 'How many parameters of a hub are shown.';
+  const shown = 'Mirrored parameters of a hub.';
   mirrors.gauges('patchbay_mirror_parameters', shown, ({ parameters }) => parameters);
-  const refused = 'How many messages in the name of a hub were left out.';
+  const refused = 'Messages in the name of a hub that were refused.';
   mirrors.counters('patchbay_mirror_refused_total', refused, (mirror) => mirror.refused);
-  const gaps = 'How often something that a hub told was missing.';
+  const gaps = 'Gaps in the messages of a hub.';
   mirrors.counters('patchbay_mirror_gaps_total', gaps, (mirror) => mirror.gaps);
-  const lost = 'Fires of a hub that never came.';
+  const lost = 'Fires of a hub that never arrived.';
   mirrors.counters('patchbay_mirror_fires_lost_total', lost, ({ lostFires }) => lostFires);
 }
 
@@ -178,16 +177,16 @@ function addStore(families: Families, hub: HubPort): void {
       return status === undefined ? [] : [[part, status] as const];
     }),
   );
-  const rows = 'Rows that the store writes, over ten seconds.';
+  const rows = 'Rows that the store writes per second, averaged over ten seconds.';
   parts.gauges('patchbay_store_rows_per_second', rows, ({ perSecond }) => perSecond);
-  const lag = 'The age of the oldest change that is not on the disk.';
+  const lag = 'Age of the oldest change that is not on disk.';
   parts.gauges('patchbay_store_lag_seconds', lag, ({ lagMs }) => lagMs / 1000);
-  const flush = 'How long the store took to write values until they were on the disk.';
+  const flush = 'Time that the store took to write values to disk.';
   families.histogram('patchbay_store_flush_seconds', flush, () => hub.persistence.archive?.values?.flushDurations);
   parts.counters('patchbay_store_lost_total', 'Changes that the store has not recorded.', (status) => status.lost);
 }
 
-// What any program tells of itself, under the names that all client libraries of Prometheus use.
+// The metrics of any program, under the names that all Prometheus client libraries use.
 
 export function addProgram(families: Families): void {
   const cpu = 'Total user and system CPU time spent in seconds.';
@@ -207,19 +206,19 @@ export function addProgram(families: Families): void {
   );
 }
 
-/** How many files are open; 0: this system does not say (Linux before 6.2, others). */
+/** Returns the number of open files; 0: unknown on this system (Linux before 6.2, others). */
 function openFiles(): number {
   return statSync('/proc/self/fd', { throwIfNoEntry: false })?.size ?? 0;
 }
 
-// By how much the event loop is late: what a client waits at least.
+// The delay of the event loop: the least time that a client waits.
 
-/** Each look wakes a hub that has nothing to do. */
+/** Each check wakes an idle hub. */
 const everyMs = 100;
 
 let delays: Durations | undefined;
 
-/** Watches the event loop of this process, from the first call on. */
+/** Watches the event loop of this process from the first call on. */
 export function loopDelays(): Durations {
   delays ??= watch();
   return delays;
@@ -237,7 +236,7 @@ function watch(): Durations {
   return found;
 }
 
-// Families of metrics whose values are read when somebody asks.
+// Families of metrics whose values are read at each scrape.
 
 /** One value for each label: `[['ok', 5], ['read-only', 1]]`. */
 export type Labelled = Iterable<readonly [label: string, value: number]>;
@@ -254,7 +253,7 @@ export class Families {
     this.#registry = registry;
   }
 
-  /** A count that only grows while the hub runs. */
+  /** Adds a count that only grows while the hub runs. */
   counter(name: string, help: string, read: () => number): void {
     new Counter({
       ...{ name, help, registers: [this.#registry] },
@@ -294,7 +293,7 @@ export class Families {
     });
   }
 
-  /** Families of what there is several of, such as hubs: each has a value for each of them, by its label. */
+  /** Returns families with a value for each of several items, such as hubs, by label. */
   by<One>(label: string, all: () => Iterable<readonly [label: string, one: One]>): FamiliesByLabel<One> {
     const ofEach = (read: (one: One) => number) =>
       function* (): Generator<readonly [string, number]> {
@@ -306,10 +305,7 @@ export class Families {
     };
   }
 
-  /**
-   * The library's histograms count for themselves, but the hub counts already. So it is told what one of them would tell; undefined:
-   * there is nothing at the moment that it could tell.
-   */
+  /** Adds a histogram and feeds the counts of the hub into it, since histograms of the library count themselves; undefined: there are none now. */
   histogram(name: string, help: string, read: () => Durations | undefined): void {
     const metric = { name, get: async () => ({ name, help, type: 'histogram', values: valuesOf(name, read()) }) };
     this.#registry.registerMetric(metric as unknown as Metric);

@@ -1,41 +1,41 @@
-// A client can ask for much work: lists of all parameters, subscriptions, messages faster than they are taken. What is not done at once
-// waits here, and is done between rounds of the event loop, some milliseconds each time. Users, or the networks of clients that are none,
-// take turns: whoever has had least comes next. So do the lines of each of them, such as its sockets.
+// Clients can request much work: lists of all parameters, subscriptions, messages faster than the hub processes them. What is not done at
+// once waits here, and is done between rounds of the event loop, some milliseconds each time. Users, and networks of clients without a user,
+// take turns: the one with the least time so far is next. So do the lines of each of them, such as its sockets.
 
 import { Heap } from '../../../model/heap.ts';
 import { processorMs, type Round } from './round.ts';
 
-/** How long a slice lasts at most, if the work can be divided. */
+/** Maximum length of a slice, if the work can be divided. */
 const sliceMs = 0.5;
-/** For so long, within one round, work is done as it comes. */
+/** For how long, within one round, work is done as it arrives. */
 export const atOnceMs = 5;
-/** How long the hub works between two rounds on what waits. */
+/** How long the hub works on waiting tasks between two rounds. */
 export const betweenMs = 5;
-/** Whoever has had something published that takes longer than `longMs` may do nothing at once for `waitsMs`: the others come first. */
+/** A sender whose changes take longer than `longMs` to publish may do nothing at once for `waitsMs`: the others come first. */
 const longMs = 5;
 const waitsMs = 1000;
 
-/** Work that a client has asked for. */
+/** Work that a client has requested. */
 export interface Task {
-  /** Whose slice it takes: the share of a user or a network. */
+  /** The share that pays for it: a user or a network. */
   readonly share: string;
-  /** What of the share has slices of its own, such as a socket; undefined: all such tasks of the share are one line. */
+  /** The part of the share with its own slices, such as a socket; undefined: all such tasks of the share form one line. */
   readonly line: object | undefined;
-  /** Works until then, and returns whether there is more to do at once. It must not throw. */
+  /** Works until `endMs`, and returns whether there is more to do at once. It must not throw. */
   advance(endMs: number): boolean;
 }
 
-/** Who waits: a share, or a line of one. */
+/** A share, or a line of one, that waits. */
 interface Waiting {
-  /** How long its slices have lasted; who comes begins with at least as much as those have that wait already. */
+  /** The total length of its slices. A newcomer begins with the least total among those that wait. */
   usedMs: number;
-  /** Counts who came: of equal ones the first comes first. */
+  /** The order of arrival: of equal ones the first is next. */
   number: number;
 }
 
 interface Line extends Waiting {
   readonly key: object | undefined;
-  /** The one whose slice comes next is the first. */
+  /** The task with the next slice is the first. */
   readonly tasks: Set<Task>;
 }
 
@@ -44,19 +44,19 @@ interface Share extends Waiting {
   readonly lines: Queue<object | undefined, Line>;
 }
 
-/** Of so many that have left a queue it is looked which had more than a newcomer begins with. */
+/** How many leavers are remembered before the queue drops those with no more than a newcomer begins with. */
 const mostRemembered = 1024;
 
-/** Those who wait, by key; the one that has had least time is the first. */
+/** The waiting shares or lines, by key. The one with the least time is the first. */
 class Queue<Key, One extends Waiting> {
   readonly #byKey = new Map<Key, One>();
   readonly #order = new Heap<One>(isBefore);
-  /** What the one had whose slice it was last. */
+  /** The total of the one whose slice was last. */
   #usedMs = 0;
-  /** What those had that left while others waited: who leaves after each slice, and comes again, is no newcomer. */
+  /** The totals of those that left while others waited: leaving after each slice and returning makes no newcomer. */
   readonly #left = new Map<Key, number>();
   #sweepAt = mostRemembered;
-  #came = 0;
+  #arrivals = 0;
 
   get size(): number {
     return this.#byKey.size;
@@ -67,14 +67,14 @@ class Queue<Key, One extends Waiting> {
   }
 
   add(key: Key, create: (waiting: Waiting) => One): One {
-    const one = create({ usedMs: Math.max(this.#usedMs, this.#left.get(key) ?? 0), number: this.#came++ });
+    const one = create({ usedMs: Math.max(this.#usedMs, this.#left.get(key) ?? 0), number: this.#arrivals++ });
     this.#left.delete(key);
     this.#byKey.set(key, one);
     this.#order.add(one);
     return one;
   }
 
-  /** The one that comes next. */
+  /** The one that is next. */
   get first(): One | undefined {
     return this.#order.first;
   }
@@ -86,14 +86,14 @@ class Queue<Key, One extends Waiting> {
     return first;
   }
 
-  /** The one that was taken waits for its next slice. */
+  /** Lets the taken one wait for its next slice. */
   putBack(one: One, usedMs: number): void {
     one.usedMs += usedMs;
-    one.number = this.#came++;
+    one.number = this.#arrivals++;
     this.#order.add(one);
   }
 
-  /** The one that was taken is done; what it has had is remembered as long as that is more than what a newcomer begins with. */
+  /** Removes the taken one. Its total is remembered as long as it exceeds that of a newcomer. */
   leave(key: Key, one: One, usedMs: number): void {
     this.#byKey.delete(key);
     if (this.#byKey.size === 0) {
@@ -114,18 +114,18 @@ function isBefore(one: Waiting, other: Waiting): boolean {
 
 export class FairQueue {
   readonly #round: Round;
-  /** There are at most as many lines as there are connections. Those from which all was removed stay until their slice. */
+  /** At most as many lines as connections. Lines without tasks stay until their slice. */
   readonly #shares = new Queue<string, Share>();
-  /** The number of the round in which something was done at once last. */
+  /** The number of the last round in which something was done at once. */
   #lastRound = 0;
   #isRequested = false;
   #isWorking = false;
   #hasSkipped = false;
-  /** The time of the processor when it was last looked at. */
+  /** The time of the processor at the last check. */
   #processorMs = 0;
-  /** What is put off until the work between two rounds is over. */
+  /** Work that is postponed until the slices between two rounds are over. */
   #atEnd: (() => void)[] = [];
-  /** Until when a line, or the requests of a share, may do nothing at once, since they have long things published. */
+  /** Until when a line, or the requests of a share, may do nothing at once, since their changes take long to publish. */
   readonly #publishers = new Map<object | string, number>();
   #sweepAt = mostRemembered;
 
@@ -134,8 +134,8 @@ export class FairQueue {
   }
 
   /**
-   * Does work at once if nobody of its share waits, and this round has time left or has done none so far. What is left of it waits for its
-   * slice. `keep` is called if all of it is done later than now, for what is lent for this call alone.
+   * Works at once if nothing of the share waits, and this round has time left or has done nothing so far. The rest waits for its slice.
+   * `keep` runs if all of it is done later, to copy what is only valid during this call.
    */
   do(task: Task, keep?: () => void): void {
     const { share, line } = task;
@@ -151,7 +151,7 @@ export class FairQueue {
     if (hasMore) this.add(task);
   }
 
-  /** Does work of a share step by step; resolves to what it returns. Rejects with what it throws. */
+  /** Does the work of a share step by step; resolves to its result. Rejects with what it throws. */
   run<Result>(share: string, work: Iterator<unknown, Result>): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     const advance = (endMs: number) => {
@@ -172,22 +172,22 @@ export class FairQueue {
     return promise;
   }
 
-  /** Whether a line, or the requests of a share, have lately had published what takes long: then what they ask for waits for its slice. */
-  mustWait(who: object | string): boolean {
+  /** Whether the changes of a line, or of the requests of a share, took long to publish lately: then its tasks wait for their slice. */
+  mustWait(sender: object | string): boolean {
     if (this.#publishers.size === 0) return false;
-    const untilMs = this.#publishers.get(who);
+    const untilMs = this.#publishers.get(sender);
     if (untilMs === undefined) return false;
     if (performance.now() < untilMs) return true;
-    this.#publishers.delete(who);
+    this.#publishers.delete(sender);
     return false;
   }
 
-  /** Notes who has done something at once, before which what waited took `beforeMs` to be published; returns how much longer it takes now. */
-  notePublishing(who: object | string, beforeMs: number): number {
+  /** Notes a sender that has done something at once. Before that, publishing took `beforeMs`; returns how much longer it takes now. */
+  notePublishing(sender: object | string, beforeMs: number): number {
     const ms = this.#round.publishingMs - beforeMs;
     if (ms <= longMs) return Math.max(0, ms);
     const now = performance.now();
-    this.#publishers.set(who, now + waitsMs);
+    this.#publishers.set(sender, now + waitsMs);
     if (this.#publishers.size < this.#sweepAt) return ms;
     for (const [other, untilMs] of this.#publishers) if (untilMs <= now) this.#publishers.delete(other);
     this.#sweepAt = mostRemembered + 2 * this.#publishers.size;
@@ -202,7 +202,7 @@ export class FairQueue {
     return isFirst || this.#round.workedMs < atOnceMs;
   }
 
-  /** Has work wait for its slice. */
+  /** Lets work wait for its slice. */
   add(task: Task): void {
     const { share: name, line: key } = task;
     const share =
@@ -217,12 +217,12 @@ export class FairQueue {
     this.#shares.find(task.share)?.lines.find(task.line)?.tasks.delete(task);
   }
 
-  /** Whether there is time until then, also for publishing what that makes. */
+  /** Whether there is time until `endMs`, also for publishing the result. */
   hasTime(endMs: number): boolean {
     return performance.now() < endMs && this.#round.mayPublish;
   }
 
-  /** Does something when all is done that this round has time for. */
+  /** Runs something when all work that this round has time for is done. */
   atEnd(work: () => void): void {
     this.#atEnd.push(work);
     if (!this.#isWorking) this.#request();
@@ -237,7 +237,7 @@ export class FairQueue {
   #work(): void {
     this.#isRequested = false;
     this.#isWorking = true;
-    // What takes long to be published leaves first. Then those come who have nothing long to publish: it would double the time of this round.
+    // Changes that take long to publish leave first. Then come the lines that have none of these: others would double the time of this round.
     const isLate = !this.#round.mayPublish;
     if (isLate) this.#publish();
     if (this.#shares.size > 0) this.#giveSlices(isLate);
@@ -246,7 +246,7 @@ export class FairQueue {
     if (this.#shares.size > 0) this.#request();
   }
 
-  /** Gives slices, one at least. When the round is late, whoever has long things published has one only every other time. */
+  /** Gives slices, at least one. When the round is late, a line whose changes take long to publish gets one only every other time. */
   #giveSlices(isLate: boolean): void {
     const endMs = performance.now() + betweenMs;
     this.#processorMs = processorMs();
@@ -259,7 +259,7 @@ export class FairQueue {
     }
   }
 
-  /** Whether the line of a share that comes next has long things published. */
+  /** Whether the changes of the next line of a share take long to publish. */
   #isLong({ name, lines }: Share): boolean {
     return this.mustWait(lines.first!.key ?? name);
   }
@@ -270,7 +270,7 @@ export class FairQueue {
     for (const end of ends) end();
   }
 
-  /** How long a slice has lasted. Of a long one what the machine did for other programs meanwhile does not count. */
+  /** Returns how long a slice has lasted. For a long one, the time that the machine spent on other programs does not count. */
   #usedSince(startMs: number): number {
     const passedMs = performance.now() - startMs;
     if (passedMs < sliceMs) return passedMs;
@@ -294,7 +294,7 @@ export class FairQueue {
       const ownMs = this.#usedSince(startMs) + this.notePublishing(line.key ?? share.name, beforeMs);
       if (line.tasks.size > 0) share.lines.putBack(line, ownMs);
       else share.lines.leave(line.key, line, ownMs);
-      // what is published late holds up nobody, so other lines of the share need not pay for it
+      // late publishing delays nobody, so other lines of the share need not pay for it
       const usedMs = Math.max(0, ownMs - Math.max(0, this.#round.lateMs - lateMs));
       if (share.lines.size > 0) this.#shares.putBack(share, usedMs);
       else this.#shares.leave(share.name, share, usedMs);

@@ -1,13 +1,13 @@
-// Reads IP addresses as proxies and settings write them, and tells whether networks have them. One address has one form, whoever wrote
-// it: `192.168.0.7`, also where IPv6 carries it; IPv6 in full, eight groups of four digits (RFC 4291 sections 2.2 and 2.5.5.2).
+// Parses IP addresses as proxies and settings write them, and finds out whether networks contain them. Each address has one form, no matter
+// who wrote it: `192.168.0.7`, also where IPv6 carries it; IPv6 in full, eight groups of four digits (RFC 4291 sections 2.2 and 2.5.5.2).
 import { BlockList, isIP, SocketAddress } from 'node:net';
 
-/** `192.168.0.7`, `::ffff:192.168.0.7` → `192.168.0.7`; `2001:db8::1` → `2001:0db8:0000:…:0001`; undefined: it is no address. */
+/** Normalizes an address: `::ffff:192.168.0.7` → `192.168.0.7`; `2001:db8::1` → `2001:0db8:0000:…:0001`; undefined: it is not an address. */
 export function readAddress(text: string): string | undefined {
   const family = isIP(text);
   if (family === 4) return text;
   if (family === 0) return undefined;
-  const groups = groupsOf(text.split('%', 1)[0]!); // a zone says through which interface of another machine
+  const groups = groupsOf(text.split('%', 1)[0]!); // a zone names an interface of another machine
   const [high, low] = groups.slice(-2).map((group) => Number.parseInt(group, 16)) as [number, number];
   if (groups.slice(0, 6).join(':') === mappedPrefix) return [high >> 8, high & 255, low >> 8, low & 255].join('.');
   return groups.join(':');
@@ -17,8 +17,8 @@ let lastAddress = '';
 let lastShown = '';
 
 /**
- * An address, or a network of one, for people: `2001:0db8:0000:…:0001` → `2001:db8::1` (RFC 5952), `2001:0db8:0000:0000::/64` →
- * `2001:db8::/64`; `::1` is `localhost`, as whose browsers come by it.
+ * Formats an address, or a network of one, for people: `2001:0db8:0000:…:0001` → `2001:db8::1` (RFC 5952), `2001:0db8:0000:0000::/64` →
+ * `2001:db8::/64`. `::1` is `localhost`, since browsers reach localhost by it.
  */
 export function shownAddress(address: string): string {
   if (!address.includes(':')) return address;
@@ -33,9 +33,9 @@ export function shownAddress(address: string): string {
 
 const mappedPrefix = '0000:0000:0000:0000:0000:ffff';
 
-/** The eight groups of an IPv6 address. */
+/** Returns the eight groups of an IPv6 address. */
 function groupsOf(text: string): string[] {
-  const { address } = new SocketAddress({ address: text, family: 'ipv6' }); // in the short form, with `.` where it carries IPv4
+  const { address } = new SocketAddress({ address: text, family: 'ipv6' }); // in the short form, with `.` if it carries IPv4
   const hex = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...bytes: string[]) => {
     const [a, b, c, d] = bytes.slice(0, 4).map(Number) as [number, number, number, number];
     return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
@@ -52,7 +52,7 @@ interface Network {
   readonly prefix: number;
 }
 
-/** `10.0.0.0/8`, `2001:db8::/32`, or one address; undefined: it is none of these. What carries IPv4 is a network of IPv4. */
+/** Parses `10.0.0.0/8`, `2001:db8::/32`, or one address; undefined: it is none of these. A network that carries IPv4 becomes a network of IPv4. */
 export function readNetwork(text: string): Network | undefined {
   const [, written = '', length] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const address = readAddress(written);
@@ -68,13 +68,13 @@ export function readNetwork(text: string): Network | undefined {
 export class Networks {
   readonly #list = new BlockList();
 
-  /** Errors: none, what is no network is left out. */
+  /** Ignores texts that are not networks. */
   constructor(texts: readonly string[]) {
     for (const network of texts.map(readNetwork))
       if (network !== undefined) this.#list.addSubnet(network.address, network.prefix, familyOf(network.address));
   }
 
-  /** Whether one of them has an address, in the form of `readAddress`. */
+  /** Whether one of the networks contains an address in the form of `readAddress`. */
   has(address: string): boolean {
     return this.#list.check(address, familyOf(address));
   }

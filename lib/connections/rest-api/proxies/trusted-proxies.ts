@@ -1,5 +1,5 @@
-// The proxies that the hub believes: the setting `trustedProxies`. Behind them a request comes from whom they say, everywhere that the hub
-// asks where a client is: for limits, in the log, in the audit, among the clients, and in what has led to a change.
+// The proxies that the hub trusts: the setting `trustedProxies`. Behind them, the address of a client is the one that they report. It counts
+// for limits and shows in the log, the audit, the list of clients, and the causes of changes.
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { SettingHint } from '../../setting.ts';
 import { joinedHeaders } from '../input/parse-input.ts';
@@ -11,18 +11,18 @@ export class TrustedProxies {
   readonly #networks: Networks;
   readonly #hasAny: boolean;
   readonly #ownScheme: Scheme;
-  /** The peer that came last, and whether it is trusted: it is nearly always the same proxy. */
+  /** The last peer, and whether it is trusted: it is nearly always the same proxy. */
   #lastPeer = '';
   #isLastTrusted = false;
 
-  /** `hasTls`: clients that come by no proxy come by HTTPS. */
+  /** `hasTls`: clients without a proxy connect by HTTPS. */
   constructor(networks: readonly string[], hasTls: boolean) {
     this.#networks = new Networks(networks);
     this.#hasAny = networks.length > 0;
     this.#ownScheme = hasTls ? 'https' : 'http';
   }
 
-  /** Whether a connection from an address is one of these proxies. */
+  /** Whether an address belongs to one of these proxies. */
   has(address: string): boolean {
     if (!this.#hasAny) return false;
     if (address !== this.#lastPeer) {
@@ -32,7 +32,7 @@ export class TrustedProxies {
     return this.#isLastTrusted;
   }
 
-  /** Notes with a response where its request comes from. It is called as soon as a request has come. */
+  /** Notes with a response where its request comes from. To be called as soon as a request has arrived. */
   introduce(response: HttpResponse, request: HttpRequest): void {
     if (!this.#hasAny) {
       if (this.#ownScheme === 'https') response.scheme = this.#ownScheme;
@@ -49,8 +49,8 @@ export class TrustedProxies {
   }
 
   /**
-   * Whom the proxies name. Where both kinds of headers say different things, somebody has sent one that no proxy has written or taken out, and
-   * nobody knows which: then neither counts, and the client is the proxy.
+   * Returns the client that the proxies name. If both kinds of headers disagree, somebody has sent one that no proxy has written or removed,
+   * and nobody knows which. Then neither counts, and the client is the proxy.
    */
   #clientOf(peer: string, request: HttpRequest): Client {
     const [forwarded = '', older = '', proto = ''] = joinedHeaders(request, ...passedOn);
@@ -65,7 +65,7 @@ export class TrustedProxies {
     };
   }
 
-  /** Goes from proxy to proxy as long as they are trusted. Of one that names no address, the client is the one before. */
+  /** Follows the hops from proxy to proxy as long as they are trusted. If one names no address, the previous one is the client. */
   #follow(peer: string, hops: readonly Hop[]): Client {
     let client: Client = { address: peer, scheme: undefined };
     for (const { address, scheme } of hops) {
@@ -76,9 +76,9 @@ export class TrustedProxies {
   }
 }
 
-/** Networks of everybody work, and are probably not meant: then each client says where it is. */
+/** Yields a hint for a network that contains everybody. It is valid but probably not meant: then each client chooses its own address. */
 export function trustHints(networks: readonly string[]): SettingHint[] {
-  const message = 'expected the networks of proxies, this one is everybody';
+  const message = 'expected the networks of proxies, got one that contains every address';
   return [...networks.entries()]
     .filter(([, text]) => readNetwork(text)?.prefix === 0)
     .map(([index]) => ({ path: ['trustedProxies', index], message }));
@@ -86,7 +86,7 @@ export function trustHints(networks: readonly string[]): SettingHint[] {
 
 interface Client {
   readonly address: string;
-  /** undefined: nobody says. */
+  /** undefined: unknown. */
   readonly scheme: Scheme | undefined;
 }
 
@@ -95,29 +95,29 @@ function schemeOfBoth(one: Scheme | undefined, other: Scheme | undefined): Schem
   return one === other ? one : undefined;
 }
 
-// What proxies say of a request that they pass on: `Forwarded` (RFC 7239), or `X-Forwarded-For` and `X-Forwarded-Proto`. Each proxy adds
-// whom it was asked by at the right. So what stands further left is as true as those who wrote it, and all is read from the right: a quote
-// that somebody has not closed takes nothing along that a proxy added behind it.
+// What proxies say about a request that they pass on: `Forwarded` (RFC 7239), or `X-Forwarded-For` and `X-Forwarded-Proto`. Each proxy
+// appends its client at the right. The part further left is only as true as its writers, so the hub reads from the right: an unclosed quote
+// swallows nothing that a proxy appended behind it.
 
 export type Scheme = 'http' | 'https';
 
-/** By whom a proxy was asked, and how; undefined: it does not say. */
+/** The client of a proxy, and how it connected; undefined: the proxy does not say. */
 interface Hop {
   readonly address: string | undefined;
   readonly scheme: Scheme | undefined;
 }
 
-/** More proxies than that stand before no hub. */
+/** Maximum number of hops: no hub is behind more proxies. */
 const maxHops = 32;
 
 const nowhere: Hop = { address: undefined, scheme: undefined };
 
-/** The hops of `Forwarded`, that of the nearest proxy first: `for=192.0.2.43;proto=https, for="[2001:db8::1]:4711"`. */
+/** Parses the hops of `Forwarded`, the nearest proxy first: `for=192.0.2.43;proto=https, for="[2001:db8::1]:4711"`. */
 export function hopsOfForwarded(forwarded: string): Hop[] {
   return fromTheRight(forwarded, ',').map(readElement);
 }
 
-/** The same of `X-Forwarded-For`, and of `X-Forwarded-Proto`, which may have one member for each hop, or one for all. */
+/** Parses the hops of `X-Forwarded-For`, and of `X-Forwarded-Proto`, which has one member per hop, or one for all. */
 export function hopsOfOlder(xForwardedFor: string, xForwardedProto: string): Hop[] {
   const schemes = fromTheRight(xForwardedProto, ',').map(readScheme);
   const schemeAt = (index: number) => schemes[Math.min(index, schemes.length - 1)];
@@ -137,10 +137,10 @@ function readElement(element: string): Hop {
   return { address: readNode(pairs.get('for') ?? ''), scheme: readScheme(pairs.get('proto') ?? '') };
 }
 
-/** A token, or a quoted text; IPv6 addresses without quotes are no tokens, but there is only one way to read them. */
+/** A token, or a quoted text. IPv6 addresses without quotes are not tokens, but there is only one way to read them. */
 const parameter = /^([\w!#$%&'*+.^`|~-]+)=(?:([\w!#$%&'*+.^`|~:[\]-]+)|"((?:[^"\\]|\\.)*)")$/;
 
-/** `192.0.2.43`, `192.0.2.43:4711`, `[2001:db8::1]:4711` → the address; undefined: `unknown`, a name, or nonsense. */
+/** Returns the address in `192.0.2.43`, `192.0.2.43:4711`, `[2001:db8::1]:4711`; undefined: `unknown`, a name, or nonsense. */
 function readNode(text: string): string | undefined {
   const bare = /^"(.*)"$/.exec(text)?.[1] ?? text;
   const [, bracketed, plain] = /^(?:\[([^\]]+)\]|([\d.]+))(?::(?:\d{1,5}|_[\w.-]+))?$/.exec(bare) ?? [];
@@ -153,7 +153,7 @@ function readScheme(text: string): Scheme | undefined {
   return name === 'http' || name === 'ws' ? 'http' : undefined;
 }
 
-/** The members of a list from the right, without empty ones. A separator within quotes is none. */
+/** Returns the members of a list from the right, without empty ones. A separator within quotes does not separate. */
 function fromTheRight(list: string, separator: ',' | ';'): string[] {
   const members: string[] = [];
   let end = list.length;
@@ -169,27 +169,27 @@ function fromTheRight(list: string, separator: ',' | ';'): string[] {
   return members;
 }
 
-/** Whether an odd number of backslashes stands before a character. */
+/** Whether an odd number of backslashes precedes a character. */
 function isEscaped(text: string, index: number): boolean {
   let first = index;
   while (text[first - 1] === '\\') first--;
   return (index - first) % 2 === 1;
 }
 
-// Who a client is: the address that its requests come from, and whether it speaks HTTPS; and whether it has gone.
+// The address of a client, whether it speaks HTTPS, and whether it has disconnected.
 
-/** The client's address: `192.168.0.7`, also of an IPv4 client that comes by an IPv6 socket; IPv6 in full, eight groups of four digits. */
+/** Returns the client's address: `192.168.0.7`, also for an IPv4 client on an IPv6 socket; IPv6 in full, eight groups of four digits. */
 export function remoteAddressOf(response: HttpResponse): string {
   response.clientAddress ??= peerOf(response); // the library copies it each time
   return response.clientAddress as string;
 }
 
-/** How the client speaks to the hub, or to the proxy before it; undefined: nobody says, it may be a proxy that speaks HTTPS. */
+/** Returns how the client speaks to the hub, or to the proxy before it; undefined: unknown, there may be a proxy that speaks HTTPS. */
 export function schemeOf(response: HttpResponse): Scheme | undefined {
   return response.scheme as Scheme | undefined;
 }
 
-/** The address at the other end of the connection: the client's, or that of a proxy. */
+/** Returns the address at the other end of the connection: the client's, or that of a proxy. */
 export function peerOf(response: HttpResponse): string {
   const text = Buffer.from(response.getRemoteAddressAsText()).toString();
   if (!text.includes(':')) return text;
@@ -202,12 +202,12 @@ export function peerOf(response: HttpResponse): string {
         .join('.');
 }
 
-/** Whether the client has gone, as far as somebody who kept the response has noted it. */
+/** Whether the client has disconnected, if the keeper of the response has noted it. */
 export function hasGone(response: HttpResponse): boolean {
   return response.hasGone === true;
 }
 
-/** Notes that the client has gone. */
+/** Notes that the client has disconnected. */
 export function noteGone(response: HttpResponse): void {
   response.hasGone = true;
 }

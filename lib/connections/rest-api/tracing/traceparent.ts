@@ -1,4 +1,4 @@
-// The trace that a client follows, as it tells it in `traceparent` (W3C Trace Context, Level 1 section 3.2 and Level 2).
+// The trace that a client follows, as `traceparent` reports it (W3C Trace Context, Level 1 section 3.2 and Level 2).
 import {
   context,
   isSpanContextValid,
@@ -15,25 +15,25 @@ import { encodeText, type HttpRequest } from '../../../net/uws.ts';
 const headerName = 'traceparent';
 const header = encodeText(headerName);
 
-/** Version, trace, parent, flags; a later version than 00 may have more behind a dash. */
+/** Version, trace, parent, flags. A version after 00 may have more fields behind a dash. */
 const pattern = /^(?!ff)([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
-/** The flags that are known: sampled, and random. Others are not passed on. */
+/** The known flags: sampled, and random. Others are not passed on. */
 const knownFlags = 0b11;
 
-/** The origin with the trace that the request tells; without one, or with one that is malformed or told twice, as it is. */
+/** Returns the origin with the trace of the request; unchanged if the request has none, a malformed one, or several. */
 export function followTrace(origin: Origin, request: HttpRequest): Origin {
   const text = request.getHeader(header);
   if (text === '' || isTwice(request)) return origin;
   return originWithTrace(origin, text);
 }
 
-/** The origin with a trace; where it is malformed, as it is. */
+/** Returns the origin with a trace; unchanged if the trace is malformed. */
 export function originWithTrace(origin: Origin, text: unknown): Origin {
   const trace = readTraceparent(text);
   return trace === undefined ? origin : { ...origin, traceparent: writeTraceparent(trace) };
 }
 
-/** Reads what a client tells, or `originWithTrace` has kept; undefined: it is malformed. */
+/** Parses the header of a client, or a trace from `originWithTrace`; undefined: it is malformed. */
 export function readTraceparent(text: unknown): SpanContext | undefined {
   if (typeof text !== 'string') return undefined;
   const [, version, traceId = '', spanId = '', flags = '', more] = pattern.exec(text) ?? [];
@@ -54,13 +54,13 @@ function isTwice(request: HttpRequest): boolean {
   return count > 1;
 }
 
-// Spans of OpenTelemetry, of writes that follow a trace. Where no SDK is there the API does nothing: then the trace goes on as it came.
+// OpenTelemetry spans of writes that follow a trace. Without an SDK the API does nothing, and the trace continues as received.
 
 const tracer = trace.getTracer('patchbay-hub');
 
 /**
- * Does the work of a client that follows a trace in a span of its own. `work` is given the client with the `traceparent` of that span;
- * `failureOf` says what went wrong though nothing was thrown. Errors: those of `work`.
+ * Does the work of a client that follows a trace in its own span. `work` receives the client with the `traceparent` of that span; `failureOf`
+ * returns a failure that was not thrown. Errors: those of `work`.
  */
 export function inSpan<Result>(
   client: Origin,

@@ -1,4 +1,4 @@
-// The users of a connection, as its settings have them: who has which credentials and rights.
+// The users of a connection from its settings, with their credentials and rights.
 import { createHash } from 'node:crypto';
 import { describe } from '../../../model/error.ts';
 import type { DeclaredAddresses } from '../../connection.ts';
@@ -22,7 +22,7 @@ export interface Account {
   readonly rightsKey: string;
 }
 
-/** The settings of a connection that say who may come in. */
+/** The settings of a connection that decide about access. */
 export interface AccountSettings {
   readonly username: string;
   readonly password: string;
@@ -32,7 +32,7 @@ export interface AccountSettings {
 }
 
 const everything = { read: ['**'], write: ['**'], deny: [], dashboards: [], manage: true, metrics: true };
-/** Whoever has no rights at all. */
+/** No rights. */
 export const noRights = { read: [], write: [], deny: [], dashboards: [], manage: false, metrics: false };
 
 /** Whether the hub is open to everybody: the settings grant nothing to anybody. */
@@ -40,7 +40,7 @@ export function isOpen({ username, password, token, users, anonymous }: AccountS
   return username + password + token === '' && Object.keys(users).length === 0 && anonymous === undefined;
 }
 
-/** The accounts of the settings; `username`, `password` and `token` are those of one user with all rights. */
+/** Returns the accounts of the settings. `username`, `password` and `token` belong to one user with all rights. */
 export function accountsOf(settings: AccountSettings, hub: Parameters): Account[] {
   const { username, password, token, users } = settings;
   const hasBasic = username !== '' || password !== '';
@@ -65,18 +65,17 @@ export function accountOf(
   };
 }
 
-/** Digests have the same length, and do not tell what they are of. */
+/** Returns a digest. Digests have the same length and do not reveal the text. */
 export function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('base64url');
 }
 
-// What is wrong with who may come in although each setting by itself is right: two accounts of one name, or with one token. One of the two
-// would never come in.
+// Errors in the combination of valid settings: two accounts with one name or one token, of which one could never sign in.
 
-/** The mistakes of the accounts: that of a name at `username`, that of a token at the later one of two. No message tells a token. */
+/** Returns the errors: that of a name at `username`, that of a token at the later one of two. No message contains a token. */
 export function accountMistakes({ username, token, users }: AccountSettings): SettingMistake[] {
   const path = ['username'];
-  const message = `expected a name that none of the users has, "${username}" is one of them`;
+  const message = `expected a name that no user has, got "${username}"`;
   return [...(Object.hasOwn(users, username) ? [{ path, message }] : []), ...tokenMistakes(token, users)];
 }
 
@@ -86,12 +85,12 @@ function tokenMistakes(token: string, users: AccountSettings['users']): SettingM
     if (user.token === undefined) return [];
     const owner = owners.get(user.token);
     if (owner === undefined) owners.set(user.token, `"${name}"`);
-    const message = `expected a token that nobody else has, it is also that of ${owner}`;
+    const message = `expected a unique token, got that of ${owner}`;
     return owner === undefined ? [] : [{ path: ['users', name, 'token'], message }];
   });
 }
 
-// What settings of users work and are probably not meant: rights to parameters that there are none of, and users who may do nothing.
+// Hints for valid settings that are probably not meant: rights to parameters that do not exist, and users without rights.
 
 export function rightHints(
   { users, anonymous }: Pick<AccountSettings, 'users' | 'anonymous'>,
@@ -112,7 +111,7 @@ export function rightHints(
   ];
 }
 
-const noRight = 'expected a right, one of read, write, dashboards, manage and metrics, this user has none';
+const noRight = 'expected one of the rights read, write, dashboards, manage and metrics, got none';
 
 function mayDoAnything({ read, write, dashboards, manage, metrics }: AccountSettings['users'][string]): boolean {
   return read.length + write.length + dashboards.length > 0 || manage || metrics;
@@ -128,12 +127,12 @@ function idleGlobs(
       .filter(([, glob]) => !isMatched(glob))
       .map(([index, glob]) => ({
         path: [...path, right, index],
-        message: `expected a glob of parameters that there are, got ${describe(glob)}, which matches none`,
+        message: `expected a glob that matches a parameter, got ${describe(glob)}`,
       })),
   );
 }
 
-/** Looks only at the connection that the glob names, where it names one. */
+/** Whether a glob matches a parameter. It searches only the connection that the glob names, if it names one. */
 function matchesAny(glob: string, declared: DeclaredAddresses): boolean {
   const connectionId = /^([^*/]+)\//.exec(glob)?.[1];
   const addresses = declared(connectionId);

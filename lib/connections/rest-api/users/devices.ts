@@ -1,5 +1,5 @@
-// Devices have tokens of their own: browsers that somebody has signed in with, and kiosks that were invited by a link. Of a token only the
-// digest is kept. With a file they outlive the hub.
+// Devices have their own tokens: browsers in which a user has signed in, and kiosks that were invited by a link. The hub stores only the
+// digest of a token. With a file, devices survive a restart of the hub.
 import { randomBytes } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
@@ -17,7 +17,7 @@ import type { Departure, Directory } from './directory.ts';
 import type { SignedInUser } from './principal.ts';
 import { notLetIn } from './view.ts';
 
-/** When a device that comes again and again is noted again. */
+/** How often the last visit of a device is noted. */
 export const noteMs = 3_600_000;
 const browserMs = 30 * 24 * noteMs;
 const longestName = 100;
@@ -29,11 +29,11 @@ const recordSchema = z.object({
   kind: deviceKind,
   name: z.string(),
   digest: z.string(),
-  /** The password of the user when a browser was signed in, as a digest: it ends with it. */
+  /** The password of the user when a browser signed in, as a digest. A changed password ends the device. */
   credentials: z.string(),
   since: z.number(),
   seen: z.number(),
-  /** What the clock of ages showed when it was seen; left out: an earlier version has written it. */
+  /** The clock of ages at the last visit; left out: an earlier version has written the record. */
   seenAge: z.number().optional(),
 });
 type Known = z.output<typeof recordSchema>;
@@ -49,15 +49,15 @@ export class Devices {
   readonly #file: string | undefined;
   readonly #log: Log;
   readonly #dismiss: (departures: readonly Departure[]) => void;
-  /** Each user of the settings has at most so many browsers, and there are at most so many kiosks. */
+  /** Bounded by the most browsers of each user of the settings, and by the most kiosks. */
   readonly #byDigest = new Map<string, Known>();
   readonly #links = new KioskLinks();
-  /** How long ago devices were seen, whatever the clock shows. */
+  /** Measures how long ago devices were seen, whatever the system clock shows. */
   #clock = new AgeClock(beginAge(Date.now()), readClocks());
   #saving: Promise<void> = Promise.resolve();
   #isDue = false;
 
-  /** `file` is where they are kept; undefined: they end with the connection. `dismiss` closes the sockets of devices that end. */
+  /** `file` stores the devices; undefined: they end with the connection. `dismiss` closes the sockets of devices that end. */
   constructor(
     directory: Directory,
     file: string | undefined,
@@ -72,7 +72,7 @@ export class Devices {
     this.adopt([]);
   }
 
-  /** Who comes with a token; undefined: nobody has it, or nobody any more. */
+  /** Finds the user of a token; undefined: nobody has it, or nobody any more. */
   find(token: string): SignedInUser | undefined {
     const device = this.#byDigest.get(digestOf(token));
     const account = device && this.#directory.account(device.user);
@@ -83,19 +83,16 @@ export class Devices {
       this.#end(device);
       return undefined;
     }
-    // If the clock is right, the hub was down for long. If not, the device comes in again once it is.
+    // If the clock is right, the hub was down for long. If not, the device is accepted again once it is.
     if (device.kind === 'browser' && ages.claimedOf(seenAge) > browserMs) return undefined;
     if (ages.of(seenAge) > noteMs) {
-      this.#saw(device);
+      this.#noteVisit(device);
       this.#save();
     }
     return this.#directory.signedInBy(account, device.id);
   }
 
-  /**
-   * Ends the browsers of a user that have not come for longest, until there is room for one more; returns whether it had to. Nobody else
-   * loses anything.
-   */
+  /** Ends the browsers of a user that were not used for longest, until there is room for one more; returns whether it had to. */
   makeRoom(user: string): boolean {
     const browsers = [...this.#byDigest.values()].filter((one) => one.user === user && one.kind === 'browser');
     const excess = browsers.length + 1 - limits.browsersPerUser.default;
@@ -105,7 +102,7 @@ export class Devices {
     return true;
   }
 
-  /** Gives a device of a user a token. Errors: `unauthorized` when there is no such user any more. */
+  /** Creates the token of a user's device. Errors: `unauthorized` if the user no longer exists. */
   admit(user: string, kind: DeviceKind, name: string): string {
     const token = randomBytes(32).toString('base64url');
     const now = Date.now();
@@ -114,16 +111,16 @@ export class Devices {
     const credentials = this.#directory.account(user)?.passwordKey;
     if (credentials === undefined) throw notLetIn();
     const device: Known = { id, user, kind, name: shownOf(name), digest, credentials, since: now, seen: now };
-    this.#saw(device);
+    this.#noteVisit(device);
     this.#byDigest.set(digest, device);
     this.#save();
     return token;
   }
 
-  /** Makes the code of a link by which a device gets a token, once. Errors: `not-found`, `forbidden`, `conflict`. */
+  /** Creates the code of a link that gives a device a token, once. Errors: `not-found`, `forbidden`, `conflict`. */
   invite(user: string, name: string, dashboard: string | undefined): string {
     const account = this.#directory.account(user);
-    if (account === undefined) throw new HubError('not-found', `user: there is no "${user}"`);
+    if (account === undefined) throw new HubError('not-found', `user: expected the name of a user, got "${user}"`);
     if (dashboard !== undefined && !account.rights.mayOpen(dashboard))
       throw new HubError(
         'forbidden',
@@ -131,11 +128,15 @@ export class Devices {
       );
     const kiosks = [...this.#byDigest.values()].filter(({ kind }) => kind === 'kiosk').length;
     if (kiosks + this.#links.list().length >= limits.kiosks.default)
-      throw new LimitError('kiosks', 'conflict', `invite: expected at most ${limits.kiosks.default} kiosks`);
+      throw new LimitError(
+        'kiosks',
+        'conflict',
+        `invite: expected at most ${limits.kiosks.default} kiosks, got another one`,
+      );
     return this.#links.add({ user, name: shownOf(name), dashboard });
   }
 
-  /** What a code is good for; it is good for nothing from then on. */
+  /** Exchanges a code for its invitation, once. */
   exchange(code: string): Invitation | undefined {
     return this.#links.exchange(code);
   }
@@ -150,16 +151,14 @@ export class Devices {
     return { devices, kioskLinks };
   }
 
-  /**
-   * Ends the device with an ID, and the links by which a device of that name was to come in; returns a text for each. Errors: `not-found`.
-   */
+  /** Ends the device with an ID, and the links for a device of that name; returns a text for each. Errors: `not-found`. */
   revoke(device: string): string[] {
     const known = this.#find(device);
     const links = this.#links.end(({ name }) => name === shownOf(device));
     if (known === undefined && links.length === 0)
       throw new HubError(
         'not-found',
-        `device: there is none with the ID ${describe(device)}, nor a link to one of this name that nobody has opened yet`,
+        `device: there is none with the ID ${describe(device)}, nor an unopened link for this name`,
       );
     if (known !== undefined) this.#end(known);
     return [
@@ -175,8 +174,8 @@ export class Devices {
   }
 
   /**
-   * Ends those whose user is no more, links to them, and browsers whose user has another password. Returns who has to leave: those whose
-   * device has ended may not return.
+   * Ends devices and links of removed users, and browsers of users with another password. Returns the principals who have to leave: those of
+   * ended devices may not return.
    */
   adopt(departures: readonly Departure[]): Departure[] {
     const ended = new Set<string | undefined>();
@@ -194,7 +193,7 @@ export class Devices {
     }));
   }
 
-  /** Resolves when everything is in the file. */
+  /** Resolves when the file is up to date. */
   async saved(): Promise<void> {
     await this.#saving;
   }
@@ -204,7 +203,7 @@ export class Devices {
     return this.#clock;
   }
 
-  #saw(device: Known): void {
+  #noteVisit(device: Known): void {
     device.seen = Date.now();
     device.seenAge = this.#readClock().kept.ran;
   }
@@ -229,11 +228,11 @@ export class Devices {
       this.#clock = new AgeClock(age ?? beginAge(Number.isFinite(lastSeen) ? lastSeen : Date.now()), readClocks());
     } catch (error) {
       if ((error as FileError).code !== 'ENOENT')
-        this.#log.warn({}, `${file}: expected the devices that may come in, nobody is known: ${reasonOf(error)}`);
+        this.#log.warn({}, `${file}: cannot read the signed-in devices, nobody is signed in: ${reasonOf(error)}`);
     }
   }
 
-  /** Writes all that has changed until its turn comes, to a file that nobody else may read. */
+  /** Writes all changes that arrive before its turn to a file that nobody else may read. */
   #save(): void {
     const file = this.#file;
     if (file === undefined || this.#isDue) return;
@@ -246,11 +245,11 @@ export class Devices {
           undefined,
           1,
         );
-        await rm(`${file}.part`, { force: true }); // what else has the name, such as a pipe, is not written to
+        await rm(`${file}.part`, { force: true }); // anything else with this name, such as a pipe, must not be written to
         await writeFile(`${file}.part`, text, { mode: 0o600, flag: 'wx', flush: true });
         await rename(`${file}.part`, file);
       } catch (error) {
-        this.#log.warn({}, `${file}: the devices that may come in cannot be kept: ${messageOf(error)}`, 'devices');
+        this.#log.warn({}, `${file}: cannot save the signed-in devices: ${messageOf(error)}`, 'devices');
       }
     });
   }
@@ -258,15 +257,15 @@ export class Devices {
 
 function reasonOf(error: unknown): string {
   if (error instanceof FileError) return `got ${error.message}`;
-  return error instanceof SyntaxError ? 'it is no JSON' : messageOf(error); // whose words quote the file
+  return error instanceof SyntaxError ? 'it is not JSON' : messageOf(error); // its message quotes the file
 }
 
-/** A name as it is kept: no device has one that is longer. */
+/** Shortens the name of a device to the longest one that is stored. */
 function shownOf(name: string): string {
   return name.slice(0, longestName);
 }
 
-// Links by which kiosks are let in, once. Of a code only the digest is kept. They end with the connection.
+// Links that sign kiosks in, once. The hub stores only the digest of a code. Links end with the connection.
 
 const linkMs = 24 * 3_600_000;
 
@@ -277,7 +276,7 @@ export interface Invitation {
   readonly until: number;
 }
 
-/** An invitation that nobody has used: when it ends, by a clock that nobody can set, and what the clock of the machine shows then. */
+/** An unused invitation: when it ends by a clock that nobody can set, and what the system clock shows then. */
 interface Waiting extends Omit<Invitation, 'until'> {
   readonly endsAtMs: number;
   readonly untilOf: () => number;
@@ -285,29 +284,29 @@ interface Waiting extends Omit<Invitation, 'until'> {
 
 export class KioskLinks {
   readonly #goodMs: number;
-  /** By the digest of the code, at most so many as may wait to be opened. */
+  /** By the digest of the code, bounded by the most unopened links. */
   readonly #byDigest = new Map<string, Waiting>();
 
-  /** `goodMs` is how long a link is good. */
+  /** `goodMs` is how long a link is valid. */
   constructor(goodMs = linkMs) {
     this.#goodMs = goodMs;
   }
 
-  /** Those that nobody has opened yet, the oldest first. */
+  /** Lists the unopened links, the oldest first. */
   list(): Invitation[] {
     const now = performance.now();
     for (const [digest, { endsAtMs }] of this.#byDigest) if (endsAtMs < now) this.#byDigest.delete(digest);
     return [...this.#byDigest.values()].map(asInvitation);
   }
 
-  /** Makes the code of a link. Errors: `conflict`. */
+  /** Creates the code of a link. Errors: `conflict`. */
   add(invitation: Omit<Invitation, 'until'>): string {
     const most = limits.kioskLinks.default;
     if (this.list().length >= most)
       throw new LimitError(
         'kioskLinks',
         'conflict',
-        `invite: expected at most ${most} links that nobody has opened yet`,
+        `invite: expected at most ${most} unopened links, got another one`,
       );
     const code = randomBytes(16).toString('base64url');
     this.#byDigest.set(digestOf(code), {
@@ -318,7 +317,7 @@ export class KioskLinks {
     return code;
   }
 
-  /** What a code is good for; it is good for nothing from then on. */
+  /** Exchanges a code for its invitation, once. */
   exchange(code: string): Invitation | undefined {
     const digest = digestOf(code);
     const invitation = this.#byDigest.get(digest);
@@ -326,7 +325,7 @@ export class KioskLinks {
     return invitation !== undefined && invitation.endsAtMs >= performance.now() ? asInvitation(invitation) : undefined;
   }
 
-  /** Ends some of them; returns these. */
+  /** Ends some of the links; returns these. */
   end(isOver: (invitation: Invitation) => boolean): Invitation[] {
     const over = [...this.#byDigest].filter(([, invitation]) => isOver(asInvitation(invitation)));
     for (const [digest] of over) this.#byDigest.delete(digest);

@@ -1,13 +1,13 @@
-// Knows who may come in. Credentials are compared once: a client that comes again with the same ones is known, until the settings change.
+// Knows the users. Credentials are compared once: a client that sends the same ones again is known until the settings change.
 import type { HubPort } from '../../hub-port.ts';
 import { type Account, type AccountSettings, accountOf, accountsOf, digestOf, isOpen, noRights } from './accounts.ts';
 import { type Asker, type PasswordCheck, whenItsTurn } from './passwords.ts';
 import { openPrincipal, type Principal, SignedInUser } from './principal.ts';
 
-/** Of shorter ones somebody may try all. */
+/** Shorter tokens can be guessed by trying all. */
 const leastTokenLength = 16;
 
-/** Who must leave, and why: its rights have changed, or it may not come in any more. */
+/** A principal that must leave, and the reason: its rights have changed, or it was removed. */
 export interface Departure {
   readonly signedIn: SignedInUser;
   readonly mayReturn: boolean;
@@ -16,14 +16,14 @@ export interface Departure {
 export class Directory {
   readonly #hub: HubPort;
   readonly #open: Principal | undefined;
-  /** Who has come in without any credentials where nothing is needed. */
+  /** The principal without any credentials where nothing is needed. */
   readonly stranger: SignedInUser;
   #accounts = new Map<string, Account>();
   #byToken = new Map<string, Account>();
-  /** Who has come with which header `Authorization` that has a token. */
+  /** The users by the header `Authorization` with a token. */
   readonly knownByToken = new KnownHeaders();
   readonly #knownByPassword = new KnownHeaders();
-  /** Each account, and each device of one, is one guest. */
+  /** One principal for each account, and for each device of one. */
   readonly #signedIn = new Map<Account, Map<string | undefined, SignedInUser>>();
   #anonymous: Account | undefined;
 
@@ -34,7 +34,7 @@ export class Directory {
     this.#take(settings);
   }
 
-  /** Everybody, in a hub that is open; undefined: it is not. */
+  /** The principal of an open hub; undefined: the hub is not open. */
   get everybody(): Principal | undefined {
     return this.#open;
   }
@@ -43,12 +43,12 @@ export class Directory {
     return this.#accounts.values();
   }
 
-  /** Whoever has no credentials; undefined: nobody is let in without. */
+  /** The principal without credentials; undefined: nobody is admitted without. */
   get anonymous(): SignedInUser | undefined {
     return this.#anonymous && this.signedInBy(this.#anonymous, undefined);
   }
 
-  /** Whether the settings name users, for whom there is a page to sign in. */
+  /** Whether the settings name users, for whom there is a sign-in page. */
   hasUsers = false;
 
   get hasPasswords(): boolean {
@@ -63,17 +63,17 @@ export class Directory {
     return this.#accounts.get(name);
   }
 
-  /** Who has come with this header `Authorization` before. */
+  /** Returns the user of a known header `Authorization`. */
   known(authorization: string): SignedInUser | undefined {
     return this.knownByToken.find(authorization) ?? this.#knownByPassword.find(authorization);
   }
 
-  /** Knows from now on who comes with a header. */
+  /** Remembers the user of a header. */
   remember(authorization: string, signedIn: SignedInUser, isToken: boolean): void {
     (isToken ? this.knownByToken : this.#knownByPassword).add(authorization, signedIn);
   }
 
-  /** Whose token it is; undefined: nobody's. A short one may have to wait. Errors: `unavailable`. */
+  /** Finds the user of a token; undefined: nobody. A short token may have to wait. Errors: `unavailable`. */
   withToken(token: string, asker: Asker): SignedInUser | undefined | Promise<SignedInUser | undefined> {
     const find = () => {
       const account = this.#byToken.get(digestOf(token));
@@ -84,8 +84,8 @@ export class Directory {
   }
 
   /**
-   * Whose password it is; undefined: it is wrong. That takes as long whether or not anybody has the name, and whatever it has, if all
-   * passwords in scrypt form have the same parameters.
+   * Finds the user of a password; undefined: it is wrong. That takes the same time whether or not the user exists, and whatever credentials
+   * it has, if all passwords in scrypt form have the same parameters.
    */
   withPassword(
     user: string,
@@ -105,7 +105,7 @@ export class Directory {
     return isRight ? letIn() : refuse();
   }
 
-  /** The guest that an account, or a device of it, is. */
+  /** Returns the principal of an account, or of a device of it. */
   signedInBy(account: Account, device: string | undefined): SignedInUser {
     let signedInUsers = this.#signedIn.get(account);
     if (signedInUsers === undefined) {
@@ -120,7 +120,7 @@ export class Directory {
     return signedIn;
   }
 
-  /** Takes over other settings. Those whose rights or credentials are others have left when it returns. */
+  /** Applies changed settings. When it returns, principals whose rights or credentials have changed have left. */
   adopt(settings: AccountSettings): { readonly departures: Departure[]; readonly changes: string[] } {
     const before = [...this.#accounts.values(), ...(this.#anonymous ? [this.#anonymous] : [])];
     const anonymous = this.#anonymous;
@@ -140,7 +140,7 @@ export class Directory {
     return { departures, changes };
   }
 
-  /** Ends a device; undefined: it has not come since the start. */
+  /** Ends a device; undefined: it has not been used since the start. */
   endDevice(user: string, device: string): SignedInUser | undefined {
     const account = this.#accounts.get(user);
     const signedInUsers = account && this.#signedIn.get(account);
@@ -151,7 +151,7 @@ export class Directory {
     return signedIn;
   }
 
-  /** Forgets a parameter that is no more. */
+  /** Forgets a removed parameter. */
   forget(address: string): void {
     for (const [account, signedInUsers] of this.#signedIn) {
       account.rights.forget(address);
@@ -159,7 +159,7 @@ export class Directory {
     }
   }
 
-  /** Accounts that are as they were stay the same objects. */
+  /** Replaces the accounts. Unchanged ones stay the same objects. */
   #take(settings: AccountSettings): void {
     const known = this.#accounts;
     this.hasUsers = Object.keys(settings.users).length > 0;
@@ -177,7 +177,7 @@ export class Directory {
         : sameOr(accountOf('', { ...noRights, ...anonymous }, this.#hub), this.#anonymous);
   }
 
-  /** The check of some password, which takes longest to be wrong. */
+  /** The check that takes longest to reject a password. */
   get #slowestCheck(): PasswordCheck | undefined {
     const checks = [...this.#accounts.values()].flatMap(({ password }) => password ?? []);
     return checks.find(({ isHashed }) => isHashed) ?? checks[0];
@@ -191,49 +191,49 @@ function sameOr(account: Account, known: Account | undefined): Account {
 
 type Accounts = readonly (Account | undefined)[];
 
-/** What has changed, a sentence for each user. */
+/** Returns a sentence for each changed user. */
 function changesOf(before: Accounts, after: Accounts): string[] {
-  const [old, now] = [before, after].map(byWhoItIs) as [Map<string, Account>, Map<string, Account>];
-  return [...new Set([...old.keys(), ...now.keys()])].flatMap((who) => {
-    const [was, is] = [old.get(who), now.get(who)];
+  const [old, now] = [before, after].map(byName) as [Map<string, Account>, Map<string, Account>];
+  return [...new Set([...old.keys(), ...now.keys()])].flatMap((name) => {
+    const [was, is] = [old.get(name), now.get(name)];
     if (was === is) return [];
-    if (was === undefined) return [`${who} may come in`];
-    if (is === undefined) return [`${who} may not come in any more`];
+    if (was === undefined) return [`${name} was added`];
+    if (is === undefined) return [`${name} was removed`];
     return [
-      ...(was.rightsKey === is.rightsKey ? [] : [`${who} has other rights`]),
-      ...(was.credentialsKey === is.credentialsKey ? [] : [`${who} has other credentials`]),
+      ...(was.rightsKey === is.rightsKey ? [] : [`${name} has new rights`]),
+      ...(was.credentialsKey === is.credentialsKey ? [] : [`${name} has new credentials`]),
     ];
   });
 }
 
-function byWhoItIs(accounts: Accounts): Map<string, Account> {
-  return new Map(accounts.flatMap((account) => (account === undefined ? [] : [[whoIs(account), account] as const])));
+function byName(accounts: Accounts): Map<string, Account> {
+  return new Map(accounts.flatMap((account) => (account === undefined ? [] : [[nameOf(account), account] as const])));
 }
 
-/** One user with all rights may have a password or a token, and no name. */
-function whoIs({ name, password, tokenDigest }: Account): string {
+/** Names a user. One with all rights may have a password or a token, and no name. */
+function nameOf({ name, password, tokenDigest }: Account): string {
   if (name !== '') return `user "${name}"`;
   const hasCredentials = password !== undefined || tokenDigest !== undefined;
-  return hasCredentials ? 'the user without a name' : 'whoever has no credentials';
+  return hasCredentials ? 'the user without a name' : 'anonymous access';
 }
 
-// Who comes with which header, so that credentials are read and compared once. Programs send the same header with every request, and to compare it
-// with the one that was sent before takes a few nanoseconds; to hash it takes as long as to read it.
+// Users by header, so that credentials are parsed and compared once. Programs send the same header with every request: comparing it with the
+// last one takes a few nanoseconds, hashing it takes as long as parsing it.
 
-/** How many headers are known at once. */
+/** Maximum number of headers. */
 const maxKnown = 10_000;
-/** So many of those that came last have a place of their own. */
+/** How many of the last headers have their own place. */
 const places = 1024;
 
 export class KnownHeaders {
   readonly #signedIn = new Map<string, SignedInUser>();
   readonly #headers: (string | undefined)[] = Array.from({ length: places });
   readonly #placed: (SignedInUser | undefined)[] = Array.from({ length: places });
-  /** The one that came last: of a client that pipelines it is the next one as well. */
+  /** The last header: with a client that pipelines, it is the next one as well. */
   #lastHeader: string | undefined;
   #lastSignedIn: SignedInUser | undefined;
 
-  /** Who has come with a header before, and has not left. */
+  /** Returns the user of a header, unless that user has left. */
   find(header: string): SignedInUser | undefined {
     if (header === this.#lastHeader) return present(this.#lastSignedIn);
     const place = placeOf(header);
@@ -256,7 +256,7 @@ export class KnownHeaders {
     this.#headers[placeOf(header)] = this.#lastHeader = undefined;
   }
 
-  /** Forgets everybody. */
+  /** Forgets all users. */
   clear(): void {
     this.#signedIn.clear();
     this.#headers.fill(undefined);
@@ -269,7 +269,7 @@ function present(signedIn: SignedInUser | undefined): SignedInUser | undefined {
   return signedIn?.hasLeft ? undefined : signedIn;
 }
 
-/** Tokens differ in any of their characters, and base64 may end with `=`. */
+/** Returns the place of a header. Tokens differ in any of their characters, and base64 may end with `=`. */
 function placeOf(header: string): number {
   const { length } = header;
   return (

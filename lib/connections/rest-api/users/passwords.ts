@@ -1,4 +1,4 @@
-// Passwords as texts that do not tell them: `$scrypt$ln=15,r=8,p=3$<salt>$<hash>`, the PHC string format, with scrypt (RFC 7914).
+// Passwords as texts that do not reveal them: `$scrypt$ln=15,r=8,p=3$<salt>$<hash>`, the PHC string format, with scrypt (RFC 7914).
 import { createHmac, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { setTimeout as after } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -6,25 +6,25 @@ import { describe } from '../../../model/error.ts';
 import { limits } from '../limits/client-limits.ts';
 import { LimitError } from '../limits/limit-hits.ts';
 
-// Passwords that wait to be compared: one is at a time, which leaves the threads of the process to others. Who guesses does not hold up
-// those who sign in: whoever was wrong lately comes after those who were not, and networks take turns, that which came last first. Of a
-// network that was wrong lately the newest password comes first: whoever guesses sends the next one when one is answered, and the next to
-// be compared is chosen before that has come. So its oldest ones may never have their turn: nobody waits for longer than 10 s.
+// Passwords that wait for comparison. The hub compares one at a time, which leaves the threads of the process to others. Guessing delays no
+// one who signs in: clients that were wrong lately come after those that were not, and networks take turns, the latest arrival first. Of a
+// network that was wrong lately, the newest password comes first: a client that guesses sends the next one when one is answered, and the next
+// to compare is chosen before that arrives. So its oldest ones may never have their turn, and no password waits for longer than 10 s.
 
 const maxWaiting = limits.passwords.default;
-/** Who has had no turn for so long is refused: proxies give up after 30 s to a minute, and then nobody learns why. */
+/** Maximum waiting time. Proxies give up after 30 s to a minute, and then nobody learns the reason. */
 const longestWaitMs = 10_000;
-/** For whom there is no room is told so this late: whoever guesses sends the next one then, and each takes a look at all that wait. */
+/** The delay of a refusal for want of space. A client that guesses sends the next password then, and each costs a scan of all that wait. */
 const refusalMs = 1000;
-/** Who is more suspect was wrong lately, or somebody was for the same user. */
+/** A higher suspicion means that the network was wrong lately, or somebody was for the same user. */
 const mostTrusted = 1;
 
-/** Who wants to have a password compared. */
+/** The sender of a password to compare. */
 export interface Asker {
   readonly network: string;
-  /** How likely it guesses, as things are: who has less comes first. */
+  /** How likely the client is guessing at the moment: a lower value comes first. */
   suspicion(): number;
-  /** Whether it has to wait even where a password is compared in no time. */
+  /** Whether it has to wait even if the comparison takes no time. */
   isSlowed(): boolean;
   /** Whether nobody waits for the answer any more. */
   isGone(): boolean;
@@ -32,13 +32,13 @@ export interface Asker {
 
 interface Waiting {
   readonly asker: Asker;
-  /** Resolves to what tells the result. */
+  /** Resolves to a function that reports the result. */
   compare(): Promise<() => void>;
   refuse(): void;
   readonly timer: NodeJS.Timeout;
 }
 
-/** A network that has passwords in the queue. */
+/** A network with passwords in the queue. */
 interface Network {
   waiting: number;
   /** The number of its last turn; 0: it has had none. */
@@ -46,10 +46,10 @@ interface Network {
 }
 
 export class PasswordQueue {
-  /** In the order in which they came. There are at most `maxWaiting`. */
+  /** In the order of arrival. At most `maxWaiting`. */
   readonly #waiting = new Set<Waiting>();
   readonly #networks = new Map<string, Network>();
-  /** How suspect those are that are being compared: one, and one more that is less so. */
+  /** The suspicion of the comparisons in progress: one, and one more that is less suspect. */
   readonly #comparing: number[] = [];
   readonly #delays: { readonly longestWaitMs: number; readonly refusalMs: number };
   #turn = 0;
@@ -59,8 +59,8 @@ export class PasswordQueue {
   }
 
   /**
-   * Compares a password when its turn comes. When too many wait, one of the most suspect has to go. Errors: `unavailable` when it is this one,
-   * or is later, or when its turn does not come in time; those of `compare`.
+   * Compares a password when its turn comes. When too many wait, one of the most suspect is refused. Errors: `unavailable` if it is this one,
+   * now or later, or if its turn does not come in time; those of `compare`.
    */
   add(asker: Asker, compare: () => Promise<boolean>): Promise<boolean> {
     const { promise, resolve, reject } = Promise.withResolvers<boolean>();
@@ -87,7 +87,7 @@ export class PasswordQueue {
     return promise;
   }
 
-  /** Compares the next one, unless two are being compared, or one that is as little suspect. */
+  /** Compares the next one, unless two comparisons are in progress, or one that is no more suspect. */
   #advance(): void {
     if (this.#comparing.length > 1) return;
     this.#forgetGone();
@@ -105,7 +105,7 @@ export class PasswordQueue {
     });
   }
 
-  /** Whoever has gone has nothing compared: else somebody who guesses need not wait for answers. */
+  /** Removes passwords of clients that have disconnected: otherwise a client that guesses need not wait for answers. */
   #forgetGone(): void {
     for (const waiting of this.#waiting) if (waiting.asker.isGone()) this.#take(waiting).refuse();
   }
@@ -119,7 +119,7 @@ export class PasswordQueue {
     return waiting;
   }
 
-  /** One of the least suspect; of these one of the networks that had their turn longest ago; of these one of the network that came last. */
+  /** Returns the next one: one of the least suspect; of these, of the networks whose turn was longest ago; of these, of the latest arrival. */
   #next(): Waiting {
     const least = leastOf([...this.#waiting], ({ asker }) => asker.suspicion());
     const longestAgo = leastOf(least, ({ asker }) => this.#networks.get(asker.network)!.turn);
@@ -128,14 +128,14 @@ export class PasswordQueue {
     return ofNetwork.at(ofNetwork[0]!.asker.suspicion() > mostTrusted ? -1 : 0)!;
   }
 
-  /** The oldest one of the most suspect of the network that has most. */
+  /** Returns the oldest of the most suspect ones, of the network that has most. */
   #last(): Waiting {
     const most = leastOf([...this.#waiting], ({ asker }) => -asker.suspicion());
     return leastOf(most, ({ asker }) => -this.#networks.get(asker.network)!.waiting)[0]!;
   }
 }
 
-/** Those of which a function says least. */
+/** Returns those with the least rank. */
 function leastOf(all: readonly Waiting[], rankOf: (one: Waiting) => number): Waiting[] {
   const ranks = all.map(rankOf);
   const least = Math.min(...ranks);
@@ -146,19 +146,19 @@ function tooMany(): LimitError {
   return new LimitError(
     'passwords',
     'unavailable',
-    `expected at most ${maxWaiting} passwords at once, and the turn of each within ${longestWaitMs / 1000} s`,
+    `expected at most ${maxWaiting} waiting passwords, each for at most ${longestWaitMs / 1000} s, got more`,
   );
 }
 
-/** What a password costs whoever guesses: about 0.2 s, and 32 MB. */
+/** What a password costs a client that guesses: about 0.2 s, and 32 MB. */
 const usual = { ln: 15, r: 8, p: 3 };
 const saltBytes = 16;
 const hashBytes = 32;
-/** What a password costs whoever was wrong too often, however soon it is compared. */
+/** Minimum time of a comparison for a client that was wrong too often. */
 const slowedMs = 20;
-/** After a wrong one of theirs that took long, nothing of theirs is compared for as long again, but not for longer than this. */
+/** Maximum pause after such a client was wrong. The pause is as long as the comparison. */
 const longestRestMs = 250;
-/** What a text may ask for. */
+/** Maximum memory that a text may require. */
 const mostMemoryBytes = 256 * 1024 * 1024;
 
 const phc = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z\d+/]{11,86})\$([A-Za-z\d+/]{22,86})$/;
@@ -176,14 +176,14 @@ const derive = promisify(
     scrypt(password.normalize('NFC'), salt, length, options, done),
 );
 
-/** Makes the text of a password. */
+/** Creates the text of a password. */
 export async function makePasswordText(password: string): Promise<string> {
   const salt = randomBytes(saltBytes);
   const hash = await hashOf(password, { ...usual, salt, hash: Buffer.alloc(hashBytes) });
   return `$scrypt$ln=${usual.ln},r=${usual.r},p=${usual.p}$${base64(salt)}$${base64(hash)}`;
 }
 
-/** Reads the setting of a password: one that is no such text is the password itself. */
+/** Parses the setting of a password. A text in another form is the password itself. */
 export function readPasswordText(text: string): { readonly scrypt?: Scrypt; readonly mistake?: string } {
   if (text === '') return { mistake: 'expected a password, or what "patchbay password" prints, got "" (string)' };
   if (!text.startsWith('$scrypt$')) return {};
@@ -203,27 +203,27 @@ export function readPasswordText(text: string): { readonly scrypt?: Scrypt; read
   return { scrypt: read };
 }
 
-/** Of all REST API connections: what takes a thread of the process long, and what takes no time waits for none of that. */
+/** The queues of all REST API connections: for comparisons that take a thread for long, and for those that take no time. */
 const queue = new PasswordQueue();
 const quickQueue = new PasswordQueue();
 
-/** Compares a password with that of a setting. Errors, of both: `unavailable` when too many are being compared. */
+/** Compares a password with that of a setting. Errors of both methods: `unavailable` if too many comparisons wait. */
 export interface PasswordCheck {
-  /** Whether it takes long. */
+  /** Whether a comparison takes long. */
   readonly isHashed: boolean;
-  /** Whether it is the right one; later where it has to wait. */
+  /** Whether the password is right; a promise if it has to wait. */
   isRight(password: string, asker: Asker): boolean | Promise<boolean>;
-  /** Takes as long as to compare a wrong one; undefined: no time. */
+  /** Takes the time of a comparison that fails; undefined: no time. */
   takeAsLong(password: string, asker: Asker): Promise<unknown> | undefined;
 }
 
-/** Creates the check of a password in the form of a text, or of one that is itself the setting. */
+/** Creates the check of a password from its text, or from a plain password. */
 export function createPasswordCheck(setting: string): PasswordCheck {
   const { scrypt: wanted } = readPasswordText(setting);
   return wanted === undefined ? checkPlain(setting) : checkHashed(wanted);
 }
 
-/** What was right once is known by its digest, so it does not wait again: nobody who guesses holds up who has come in before. */
+/** Creates the check of a hashed password. It remembers the digest of the right one, so guessing delays no user who has signed in before. */
 function checkHashed(wanted: Scrypt): PasswordCheck {
   let known: Buffer | undefined;
   const compare = (password: string, asker: Asker) =>
@@ -261,14 +261,14 @@ function checkPlain(expected: string): PasswordCheck {
 }
 
 /**
- * Who was wrong too often waits for its turn, also with what takes no time to compare, and whether or not it is right: else nothing would
- * bound how many somebody tries. undefined: it need not. Errors: `unavailable` when too many are being compared.
+ * Lets a client that was wrong too often wait for its turn, right or wrong, even if the comparison takes no time: otherwise nothing would
+ * bound its attempts; undefined: it need not wait. Errors: `unavailable` if too many comparisons wait.
  */
 export function whenItsTurn(asker: Asker): Promise<unknown> | undefined {
   return asker.isSlowed() ? quickQueue.add(asker, () => after(slowedMs, true)) : undefined;
 }
 
-/** Digests have the same length. Their key is that of this process, so they are good for nothing elsewhere. */
+/** Returns a digest. Digests have the same length. Their key belongs to this process, so they are useless elsewhere. */
 function digestOf(password: string): Buffer {
   return createHmac('sha256', processKey).update(password.normalize('NFC')).digest();
 }

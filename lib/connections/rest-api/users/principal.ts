@@ -1,4 +1,4 @@
-// A visitor is somebody who was let in: a user, one of its devices, or anybody where no credentials are needed.
+// A principal is an admitted client: a user, one of its devices, or anybody where no credentials are needed.
 
 import type { HubPort } from '../../hub-port.ts';
 import type { Rights } from './rights.ts';
@@ -7,20 +7,20 @@ import { BoundedView, openView, type View } from './view.ts';
 export interface Principal {
   /** The name of the user; empty: nobody in particular. */
   readonly name: string;
-  /** The device that has a token of its own. */
+  /** The device that has its own token. */
   readonly device: string | undefined;
   /** undefined: the hub is open, and everybody may do everything. */
   readonly rights: Rights | undefined;
-  /** The filter of what it may read has this key: who has the same one is told the same. */
+  /** The key of the filter of what it may read. Principals with the same key receive the same. */
   readonly key: string;
   readonly view: View;
-  /** Whether it may be here no more: its rights have changed, or it was signed out. */
+  /** Whether it must not be here any more: its rights have changed, or it was signed out. */
   readonly hasLeft: boolean;
   /** Calls back when it has to leave; returns a function that ends that. */
   onLeave(cut: () => void): () => void;
 }
 
-/** Whoever comes to a hub that is open. */
+/** Creates the principal of an open hub. */
 export function openPrincipal(hub: HubPort): Principal {
   return {
     name: '',
@@ -33,7 +33,7 @@ export function openPrincipal(hub: HubPort): Principal {
   };
 }
 
-/** Somebody with rights. */
+/** A principal with rights. */
 export class SignedInUser implements Principal {
   readonly name: string;
   readonly device: string | undefined;
@@ -41,7 +41,7 @@ export class SignedInUser implements Principal {
   readonly key: string;
   readonly view: BoundedView;
   hasLeft = false;
-  /** Cuts what runs for it. */
+  /** Functions that cut what runs for it. */
   readonly #cuts = new Set<() => void>();
 
   constructor(name: string, device: string | undefined, rights: Rights, hub: HubPort) {
@@ -52,7 +52,7 @@ export class SignedInUser implements Principal {
     this.view = new BoundedView(hub, rights);
   }
 
-  /** Ends what it may do, at once. */
+  /** Ends its rights at once. */
   leave(): void {
     this.hasLeft = true;
     this.view.end();

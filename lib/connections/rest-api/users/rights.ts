@@ -1,11 +1,11 @@
-// What somebody may do. Rights are matched with an address once, and remembered. Deny wins.
+// The rights of a principal. They are matched with an address once, and remembered. Deny wins.
 
 import type { Parameters } from '../../hub-port.ts';
 import { createGlobFilter } from '../filters/address-glob.ts';
 import { anyOf, type Filter, filterOf, textWork } from '../filters/filter.ts';
 import type { RightSettings, UserSettings } from './user-settings.ts';
 
-/** What a request needs: nothing, to be somebody who is let in, or a right of its own. */
+/** What a request needs: nothing, an admitted principal, or a right. */
 export type Need = 'nothing' | 'entry' | 'manage' | 'metrics';
 
 const nothing = filterOf(textWork, () => false);
@@ -13,19 +13,19 @@ const mayRead = 1;
 const mayWrite = 2;
 
 export class Rights {
-  /** Equal for those who may read and write the same. */
+  /** Equal for principals that may read and write the same. */
   readonly key: string;
   readonly settings: RightSettings & Pick<UserSettings, 'manage' | 'metrics'>;
-  /** Whether all may be read. Then nothing has to be asked. */
+  /** Whether everything may be read. Then no address needs a check. */
   readonly readsAll: boolean;
-  /** What may be read. It is asked about parameters that there are. */
+  /** The filter of readable addresses. It is only applied to existing parameters. */
   readonly reads: Filter;
   readonly #read: Filter;
   readonly #write: Filter;
   readonly #deny: Filter;
   readonly #dashboards: Filter;
   readonly #hub: Parameters;
-  /** By address, of parameters that there are. */
+  /** By address, for existing parameters. */
   readonly #known = new Map<string, number>();
 
   constructor(settings: Rights['settings'], hub: Parameters) {
@@ -47,7 +47,7 @@ export class Rights {
     return this.readsAll || (this.#of(address) & mayRead) !== 0;
   }
 
-  /** Whether an address may be asked for. What is remembered does not count: the time would tell whether there is such a parameter. */
+  /** Whether a client may ask for an address. Remembered results do not count: the time would reveal whether such a parameter exists. */
   mayAskFor(address: string): boolean {
     return this.readsAll || (!this.#deny(address) && this.#read(address));
   }
@@ -65,7 +65,7 @@ export class Rights {
     return need === 'manage' ? manage : need === 'metrics' ? manage || metrics : true;
   }
 
-  /** Forgets a parameter that is no more. */
+  /** Forgets a removed parameter. */
   forget(address: string): void {
     this.#known.delete(address);
   }

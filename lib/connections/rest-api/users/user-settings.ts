@@ -1,4 +1,4 @@
-// The settings `users` and `anonymous`: who may come in, and what each of them may read, write and do.
+// The settings `users` and `anonymous`: the users of the hub, and the rights of each.
 
 import { z } from 'zod';
 import { describe } from '../../../model/error.ts';
@@ -18,20 +18,20 @@ const passwordText = z.string().superRefine((text, context) => {
 });
 
 const rightSettings = {
-  read: globs('what may be read; none: nothing'),
-  write: globs('what may be written; none: nothing'),
-  deny: globs('what may neither be read nor written, whatever read and write say'),
+  read: globs('parameters that the user may read; default: none'),
+  write: globs('parameters that the user may write; default: none'),
+  deny: globs('parameters that the user may neither read nor write, whatever read and write say'),
   dashboards: z
     .array(z.string().min(1, { error: 'the name of a dashboard, or a glob of names such as "door*"' }))
     .default([])
-    .describe('Names of dashboards, or globs of names: which may be opened; none: none'),
+    .describe('Names of dashboards, or globs of names, that the user may open; default: none'),
 };
 
 const userSettings = z
   .strictObject({
     password: passwordText
       .optional()
-      .describe('Password for HTTP Basic and the page to sign in: what "patchbay password" prints; left out: none'),
+      .describe('Password for HTTP Basic and the page to sign in: the output of "patchbay password"; left out: none'),
     token: z
       .string()
       .regex(/^[\x21-\x7e]+$/, { error: 'a token of printable characters without spaces' })
@@ -41,8 +41,8 @@ const userSettings = z
     manage: z
       .boolean()
       .default(false)
-      .describe('true: may switch rules and connections, and see the log, the audit, the clients, the users'),
-    metrics: z.boolean().default(false).describe('true: may read /hub/metrics; whoever may manage may, too'),
+      .describe('true: may switch rules and connections, and see the log, the audit, clients and users'),
+    metrics: z.boolean().default(false).describe('true: may read /hub/metrics; included in manage'),
   })
   .superRefine(({ manage, read, deny }, context) => {
     if (!manage || (read.includes('**') && deny.length === 0)) return;
@@ -50,23 +50,23 @@ const userSettings = z
     context.addIssue({
       code: 'custom',
       path: ['manage'],
-      message: `expected read: ["**"] and no deny beside it, since rules, log and audit tell of all parameters, got ${got}`,
+      message: `expected read: ["**"] and no deny beside it, since rules, log and audit show all parameters, got ${got}`,
     });
   });
 
-/** What a user is called: also in addresses of pages, in the log and in the audit. */
+/** The name of a user, which also appears in addresses of pages, in the log and in the audit. */
 const userName = z.string().refine((name) => /^[\p{L}\p{N}._@-]{1,64}$/u.test(name), {
   error: ({ input }) => `expected a name of 1 to 64 letters, digits and . _ @ -, got ${describe(input)}`,
 });
 
 export const usersSetting = record(userName, userSettings)
   .default({})
-  .describe('Users by name, each with what it may do; once there is one, nothing is open that is not granted');
+  .describe('Users by name, each with its rights; with at least one user, everything that is not granted is denied');
 
 export const anonymousSetting = z
   .strictObject(rightSettings)
   .optional()
-  .describe('What clients without credentials may do once there are users; left out: they are not let in');
+  .describe('The rights of clients without credentials once there are users; left out: the hub refuses them');
 
 export type UserSettings = z.output<typeof userSettings>;
 export type RightSettings = Pick<UserSettings, 'read' | 'write' | 'deny' | 'dashboards'>;

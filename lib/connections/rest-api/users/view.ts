@@ -1,5 +1,5 @@
-// The parameters of the hub as one visitor sees them. What may not be read is as if it were not there, so nobody learns whether it is. A
-// parameter that was found is remembered, so rights cost nothing from the second time on.
+// The parameters of the hub as one principal sees them. A parameter that it may not read looks missing, so nobody learns whether it exists. A
+// found parameter is remembered, so rights cost nothing from the second time on.
 
 import { HubError, noSuchParameter } from '../../../model/error.ts';
 import type { Origin, Parameter } from '../../../model/parameter.ts';
@@ -9,25 +9,25 @@ import type { HubPort } from '../../hub-port.ts';
 import type { Rights } from './rights.ts';
 
 export interface View {
-  /** A parameter that may be read. */
+  /** Finds a parameter that may be read. */
   find(address: string): Parameter | undefined;
   /** The parameters that may be read. */
   parameters(): Iterable<Parameter>;
-  /** Whether a parameter may be told of, also one that there is no more. */
+  /** Whether a parameter may be shown, existing or removed. */
   mayRead(address: string): boolean;
-  /** Whether an address that a client names may be asked for. It takes as long whether or not there is such a parameter. */
+  /** Whether a client may ask for an address. It takes the same time whether or not the parameter exists. */
   mayAskFor(address: string): boolean;
-  /** A parameter that may be written; undefined: there is none that the visitor knows of. Errors: `forbidden`. */
+  /** Finds a parameter that may be written; undefined: the principal knows none. Errors: `forbidden`. */
   findToWrite(address: string): Parameter | undefined;
-  /** Whether a parameter may be written that the visitor names otherwise. Errors: as `findToWrite`. */
+  /** Whether a parameter may be written that the principal names in another way. Errors: as `findToWrite`. */
   mayWrite(parameter: Parameter): boolean;
   /** Writes and returns the converted value. Errors: those of `HubPort.write`, and `forbidden`. */
   write(address: string, input: unknown, origin: Origin): Value;
-  /** A writer as the visitor may know it. */
+  /** Returns a writer as the principal may see it. */
   show(origin: Origin): Origin;
 }
 
-/** The view of a hub that is open to everybody. */
+/** Creates the view of a hub that is open to everybody. */
 export function openView(hub: HubPort): View {
   return {
     find: (address) => hub.find(address),
@@ -41,7 +41,7 @@ export function openView(hub: HubPort): View {
   };
 }
 
-/** A view that rights bound. It ends with them: then it knows no parameter. */
+/** A view that is bounded by rights. When they end, it knows no parameter. */
 export class BoundedView implements View {
   readonly #hub: HubPort;
   readonly #rights: Rights;
@@ -94,13 +94,13 @@ export class BoundedView implements View {
     return this.#rights.readsAll ? origin : originWithoutRule(origin);
   }
 
-  /** Forgets a parameter that is no more. */
+  /** Forgets a removed parameter. */
   forget(address: string): void {
     this.#readable.delete(address);
     this.#writable.delete(address);
   }
 
-  /** From now on nothing is found, and nothing is written. */
+  /** Ends the view: from now on it finds and writes nothing. */
   end(): void {
     this.#hasEnded = true;
     this.#readable.clear();
@@ -124,23 +124,26 @@ export class BoundedView implements View {
       return parameter;
     }
     if (!this.#rights.mayRead(address)) return undefined;
-    throw new HubError('forbidden', `${address}: expected a parameter that you may write, this one you may only read`);
+    throw new HubError(
+      'forbidden',
+      `${address}: expected a parameter that you may write, this one is read-only for you`,
+    );
   }
 
-  /** Errors: `unauthorized`. */
+  /** Checks that the rights have not ended. Errors: `unauthorized`. */
   #expectRights(): void {
     if (this.#hasEnded) throw notLetIn();
   }
 }
 
-// Whoever asks may have to leave before the answer is there: then the answer is that of somebody without credentials.
+// A principal may have to leave before its answer is ready. Then it gets the answer of a client without credentials.
 
-/** The refusal of whoever is not let in, or no more. */
+/** Returns the error for a client that is not admitted, or not any more. */
 export function notLetIn(): HubError {
   return new HubError('unauthorized', 'Authorization: expected the credentials of this hub');
 }
 
-/** Errors: `unauthorized` when the visitor has left. */
+/** Checks that the principal has not left. Errors: `unauthorized`. */
 export function expectPresent({ hasLeft }: { readonly hasLeft: boolean }): void {
   if (hasLeft) throw notLetIn();
 }

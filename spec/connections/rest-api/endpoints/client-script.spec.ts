@@ -46,5 +46,5 @@ test('a hub in whose folder it was not built says how it is', async (t) => {
   const hub = await startHubProcess(t, { connections: { api } }, { program });
   const { status, text } = await ask(t, hub.port, 'GET /hub/client.js');
   t.is(status, 404);
-  t.is(text, '/hub/client.js: it has not been built here, "npm install" in the folder of the hub does that\n');
+  t.is(text, '/hub/client.js: this file is not built; run "npm install" in the folder of the hub\n');
 });

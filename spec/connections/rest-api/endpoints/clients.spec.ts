@@ -187,6 +187,6 @@ test('a browser that comes by ::1 is called localhost: in the list, in causes, i
   t.is(client.address, 'localhost');
   const second = new WebSocket(`ws://${url}/ws`);
   await new Promise((resolve) => second.addEventListener('error', resolve));
-  await hub.logged(/^client localhost went past the limit clientsPerAddress/);
+  await hub.logged(/^client localhost exceeded the limit clientsPerAddress/);
   t.false(hub.lines.some(({ message }) => message.includes('0000:')));
 });

@@ -20,16 +20,16 @@ const faults: [certFile: string, keyFile: string, setting: string, expected: str
   ['folder', 'hub.key', 'certFile', 'a PEM file, got a folder'],
   ['large.txt', 'hub.key', 'certFile', 'a PEM file of at most 1048576 bytes, got one of 1048577'],
   ['empty.txt', 'hub.key', 'certFile', 'a certificate in PEM form, got an empty file'],
-  ['text.txt', 'hub.key', 'certFile', 'a certificate in PEM form, got no PEM at all'],
-  ['hub.der', 'hub.key', 'certFile', 'a certificate in PEM form, got no PEM at all'],
+  ['text.txt', 'hub.key', 'certFile', 'a certificate in PEM form, got no PEM block'],
+  ['hub.der', 'hub.key', 'certFile', 'a certificate in PEM form, got no PEM block'],
   ['hub.key', 'hub.crt', 'certFile', 'a certificate in PEM form, got "PRIVATE KEY"'],
   ['broken.crt', 'hub.key', 'certFile', 'a certificate in PEM form, got one that cannot be read \\(.+\\)'],
-  ['hub.crt', 'text.txt', 'keyFile', 'a private key in PEM form, got no PEM at all'],
+  ['hub.crt', 'text.txt', 'keyFile', 'a private key in PEM form, got no PEM block'],
   ['hub.crt', 'hub.crt', 'keyFile', 'a private key in PEM form, got "CERTIFICATE"'],
   ['hub.crt', 'broken.key', 'keyFile', 'a private key in PEM form, got one that cannot be read \\(.+\\)'],
   ['hub.crt', 'encrypted.key', 'keyFile', 'a private key without a passphrase, got an encrypted one; .+'],
   ['hub.crt', 'old-encrypted.key', 'keyFile', 'a private key without a passphrase, got an encrypted one; .+'],
-  ['hub.crt', 'other.key', 'keyFile', 'the key of the certificate in .*/hub.crt, got that of another one'],
+  ['hub.crt', 'other.key', 'keyFile', 'the key of the certificate in .*/hub.crt, got the key of another certificate'],
   ['short.crt', 'short.key', 'keyFile', `${keys}, got an RSA key of 1024 bits`],
   ['curve.crt', 'curve.key', 'keyFile', `${keys}, got an EC key on secp256k1`],
 ];
@@ -62,7 +62,7 @@ test('HTTPS: each fault of a certificate has its sentence, and the hub does not 
 });
 
 const dates: [what: string, from: string, to: string, got: string][] = [
-  ['has expired', '20200101000000Z', '20210101000000Z', 'got one that has expired on 2021-01-01'],
+  ['has expired', '20200101000000Z', '20210101000000Z', 'got one that expired on 2021-01-01'],
   ['is yet to become valid', '20880101000000Z', '20890101000000Z', 'got one that is valid from 2088-01-01'],
 ];
 for (const [what, from, to, got] of dates)
@@ -111,7 +111,7 @@ test('HTTPS: the days before and after a certificate is valid', (t) => {
     [Date.UTC(2026, 2, 12), undefined, 'in 29 days'],
     [Date.UTC(2026, 3, 9), undefined, 'in 1 day'],
     [Date.UTC(2026, 3, 9, 12), undefined, 'within a day'],
-    [Date.UTC(2026, 3, 11), 'got one that has expired on 2026-04-10', undefined],
+    [Date.UTC(2026, 3, 11), 'got one that expired on 2026-04-10', undefined],
   ];
   for (const [day, invalid, notice] of rows) {
     const where = 'tls.certFile: hub.crt: ';

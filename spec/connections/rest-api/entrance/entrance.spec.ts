@@ -60,7 +60,7 @@ async function startEntrance(t: ExecutionContext) {
     async renew() {
       const number = count;
       makeCertificate(folder, 'hub');
-      await log.logged(/^tls: new clients/, number);
+      await log.logged(/^tls: certificate renewed/, number);
     },
     look: () => within(firstValueFrom(entrance.state$.pipe(filter((_, index) => index === 2))), 'a look at the files'),
     open: () => openWire(t, entrance.port, 'any', { rejectUnauthorized: false }),

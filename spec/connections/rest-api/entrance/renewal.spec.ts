@@ -57,7 +57,7 @@ async function shown(t: ExecutionContext, { port, certificates }: Secure): Promi
   );
 }
 
-const renewed = /^tls: new clients are shown the new certificate, of DNS:localhost, IP Address:127\.0\.0\.1, until 20/;
+const renewed = /^tls: certificate renewed: DNS:localhost, IP Address:127\.0\.0\.1, valid until 20/;
 
 test('HTTPS: new clients are shown a renewed certificate, those that are there stay', async (t) => {
   const hub = await startSecure(t);
@@ -77,7 +77,7 @@ test('HTTPS: new clients are shown a renewed certificate, those that are there s
 
   await hub.link('crt', 'two');
   await hub.logged(
-    /^connection "api" is degraded: tls\.keyFile: .*: expected the key of the certificate in .*, got that of another one; clients are shown the certificate before$/,
+    /^connection "api" is degraded: tls\.keyFile: .*: expected the key of the certificate in .*, got the key of another certificate; the previous certificate remains in use$/,
   );
   t.is(statusOf(hub, 'api').state, 'degraded');
   t.deepEqual(await shown(t, hub), ['one', 'one', 'one']);
@@ -111,10 +111,14 @@ test('HTTPS: new clients are shown a renewed certificate, those that are there s
 test('HTTPS: a certificate that goes missing or is taken back changes nothing for clients', async (t) => {
   const hub = await startSecure(t);
   await rm(join(hub.links, 'hub.key'));
-  await hub.logged(/ is degraded: tls\.keyFile: .*: expected a PEM file, got no file; clients are shown/);
+  await hub.logged(
+    / is degraded: tls\.keyFile: .*: expected a PEM file, got no file; the previous certificate remains/,
+  );
   await hub.link('crt', 'two');
   await hub.link('key', 'one');
-  await hub.logged(/ is degraded: tls\.keyFile: .*, got that of another one; clients are shown/);
+  await hub.logged(
+    / is degraded: tls\.keyFile: .*, got the key of another certificate; the previous certificate remains/,
+  );
   await hub.link('crt', 'one');
   await hub.logged(/^connection "api" is running$/, 2);
   t.deepEqual(await shown(t, hub), ['one', 'one', 'one']);

@@ -18,7 +18,7 @@ const startDesk = (t: ExecutionContext, limits: object, others = {}) =>
   });
 
 const hitsOf = ({ lines }: HubUnderTest) =>
-  lines.flatMap(({ message }) => / went past the limit (\w+) /.exec(message)?.[1] ?? []);
+  lines.flatMap(({ message }) => / exceeded the limit (\w+) /.exec(message)?.[1] ?? []);
 
 /** What the first message of a hub says that it takes. */
 async function reported(t: ExecutionContext, port: number): Promise<unknown> {

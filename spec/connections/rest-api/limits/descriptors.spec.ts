@@ -36,7 +36,7 @@ onLinux('160 connections to a hub that may open 128 files: it rests, serves, say
   t.teardown(() => {
     for (const socket of sockets) socket.destroy();
   });
-  await hub.logged(/^client 127\.0\.0\.1 went past the limit connections(PerAddress)? /); // whichever is noticed first
+  await hub.logged(/^client 127\.0\.0\.1 exceeded the limit connections(PerAddress)? /); // whichever is noticed first
 
   const asked = async (path: string) => {
     wire.send(request(`GET ${path}`));

@@ -55,7 +55,7 @@ test.serial(
     socket.pause();
     const one = request('GET /parameters/desk/text');
     socket.write(many(40_000, one));
-    await hub.logged(/^client 127\.0\.0\.1 went past the limit (unreadAnswers|pipelinedRequests) /);
+    await hub.logged(/^client 127\.0\.0\.1 exceeded the limit (unreadAnswers|pipelinedRequests) /);
     t.is((await ask(t, hub.port, 'GET /parameters/desk/lamp')).status, 503);
     const grown = residentBytes(hub.pid) - before;
     t.true(grown < 50 * 1024 * 1024, `${Math.round(grown / 1024 / 1024)} MiB more`);
@@ -84,7 +84,7 @@ for (const [index, [what, limit, begin, piece]] of floods.entries())
     const hub = await hubs[limit]();
     const address = `127.0.1.${index + 1}`;
     flood(t, hub.port, address, begin, piece);
-    await hub.logged(new RegExp(`^client ${address.replaceAll('.', '\\.')} went past the limit ${limit} `));
+    await hub.logged(new RegExp(`^client ${address.replaceAll('.', '\\.')} exceeded the limit ${limit} `));
     await expectServed(t, hub.port);
     await writeFile(
       join(hub.folder, 'flow.json5'),
@@ -100,7 +100,7 @@ for (const [limit, hubOf] of Object.entries(hubs))
     const hub = await hubOf();
     const [, , begin, piece] = floods.find((flood) => flood[1] === limit)!;
     flood(t, hub.port, '127.0.2.1', begin, piece);
-    await hub.logged(new RegExp(`^client 127\\.0\\.2\\.1 went past the limit ${limit} `));
+    await hub.logged(new RegExp(`^client 127\\.0\\.2\\.1 exceeded the limit ${limit} `));
     await expectServed(t, hub.port);
     hub.process.kill('SIGTERM');
     t.is((await hub.ended()).status, 0);

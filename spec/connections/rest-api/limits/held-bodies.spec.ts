@@ -39,7 +39,7 @@ test.serial(
     );
     const { answer } = refused[0]!;
     t.is(answer.headers['retry-after'], '1');
-    t.is(answer.text, 'body: expected fewer bodies at once, too many are not whole yet or wait for their turn\n');
+    t.is(answer.text, 'body: expected fewer bodies at once: too many are incomplete or wait\n');
     const rest = all.filter((wire) => !refused.some((one) => one.wire === wire));
     for (const wire of rest) wire.send(bytes.subarray(-1));
     t.deepEqual(new Set((await Promise.all(replies)).map((one) => one.answer.status)), new Set([200, 503]));
@@ -51,7 +51,7 @@ test.serial(
     t.is((await refused[0]!.wire.answer()).status, 200, 'who was refused goes on');
     t.is(held.bytes.requests, 0);
     t.true(
-      hub.lines.some(({ message }) => message.startsWith('client 127.0.0.1 went past the limit heldBodies')),
+      hub.lines.some(({ message }) => message.startsWith('client 127.0.0.1 exceeded the limit heldBodies')),
       'the log has it',
     );
   },

@@ -48,17 +48,16 @@ test('a hit is counted and logged with the address of the client, once a second 
   hits.addError(new LimitError('bodyBytes', 'body-too-large', 'body'), '192.0.2.1');
   hits.addError(new Error('no limit'), '192.0.2.1');
   t.like(hits.counts, { mistakes: 5, bodyBytes: 1, clients: 0 });
-  const mistakes =
-    'client 192.0.2.1 went past the limit mistakes (messages of a v1 client in a row that make no sense)';
+  const mistakes = 'client 192.0.2.1 exceeded the limit mistakes (consecutive invalid messages of a v1 client)';
   t.deepEqual(
     recorder.lines.map(({ level, message }) => `${level}: ${message}`),
     [
-      `warn: ${mistakes}, and got: close code 4500`,
-      'info: client 192.0.2.1 went past the limit bodyBytes (the body of a request), and got: 413, and goes on',
+      `warn: ${mistakes}: close code 4500`,
+      'info: client 192.0.2.1 exceeded the limit bodyBytes (the size of a request body): 413; the connection stays open',
     ],
   );
   t.false('headMs' in hits.counts, 'nobody sees it');
-  t.is(await recorder.logged(/times/), `${mistakes}, and got: close code 4500 (4 times within a second)`);
+  t.is(await recorder.logged(/times/), `${mistakes}: close code 4500 (4 times within a second)`);
 });
 
 test('many clients at a limit cause a hundred lines a second at the most, and what was left out is told', async (t) => {

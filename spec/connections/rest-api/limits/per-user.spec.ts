@@ -109,9 +109,9 @@ test('requestsPerUser: more are answered 429 with Retry-After, those of others 2
   const refused = answers.filter(({ status }) => status === 429);
   t.true(refused.length > 0);
   t.is(refused[0]!.headers['retry-after'], '1');
-  t.is(refused[0]!.text, 'expected at most 3 requests per second of user ann, got more\n');
+  t.is(refused[0]!.text, 'expected at most 3 requests per second from user ann, got more\n');
   t.is((await read(bob)).status, 200);
-  t.true(hub.lines.some(({ message }) => /went past the limit requestsPerUser/.test(message)));
+  t.true(hub.lines.some(({ message }) => /exceeded the limit requestsPerUser/.test(message)));
 });
 
 test('requestsPerUser: what the guard refuses counts for its address', async (t) => {
@@ -163,7 +163,7 @@ test('writes per second of a user and of a client: the bound is kept in virtual 
 
 test('who writes too much is told for each value, by HTTP, plain and v1, and nothing is written', async (t) => {
   const hub = await start(t, { writesPerUser: 1 });
-  const message = 'expected at most 1 writes per second of user ann, got more';
+  const message = 'expected at most 1 writes per second from user ann, got more';
   const fast = await openClient(t, hub.port, '', v1(ann));
   fast.send({ set: Array.from({ length: 3600 }, (_, index) => ['desk/i', index]), ack: 1 });
   t.deepEqual((await fast.frames.until((frame) => 'ack' in frame)).at(-1), { ack: 1, errors: [] } as never);

@@ -111,7 +111,7 @@ test('a kiosk comes in, and is refused, from where the proxy says', async (t) =>
   t.is((await post('/hub/sign-in', { code }, client)).status, 200);
   await hub.logged(new RegExp(`sign-in: api door ${client}: in, kiosk`));
   t.is((await post('/hub/sign-in', { code }, '198.51.100.2')).status, 401);
-  await hub.logged(/sign-in: api 198\.51\.100\.2: refused, by a link/);
+  await hub.logged(/sign-in: api 198\.51\.100\.2: refused, by an invalid link/);
 });
 
 test('limits per address count each client by itself, and the proxy may have as many connections as it takes', async (t) => {
@@ -123,7 +123,7 @@ test('limits per address count each client by itself, and the proxy may have as 
     [again.status, again.text],
     [503, 'expected at most 1 WebSocket clients of 203.0.113.5, all places are taken\n'],
   );
-  await hub.logged(/^client 203\.0\.113\.5 went past the limit clientsPerAddress/);
+  await hub.logged(/^client 203\.0\.113\.5 exceeded the limit clientsPerAddress/);
 });
 
 test('a request whose body comes late, and one that is postponed, still are of their client', async (t) => {

@@ -76,7 +76,7 @@ test('D-28: a client that stops reading costs a bounded amount, gets the newest 
     t.is((await reader.next()).p, 'desk/mark');
     for (const unreadBytes of await unreadOf(t, hub.port))
       t.true(unreadBytes <= maxUnreadBytes, `${unreadBytes} bytes of 12 MB were held for one client`);
-    t.true(hub.lines.some(({ message }) => message.startsWith('client 127.0.0.1 went past the limit unreadBytes ')));
+    t.true(hub.lines.some(({ message }) => message.startsWith('client 127.0.0.1 exceeded the limit unreadBytes ')));
     leaving.cut();
     fires += count / 200 - first / 200;
 

@@ -80,16 +80,19 @@ test('all links of a name are revoked; others, and a kiosk of that name that has
   t.is((await list()).devices.length, 2);
   const again = await post({ action: 'revoke', device: 'Reception' });
   t.is(again.status, 404);
-  t.regex(again.text, /device: there is none with the ID \\"Reception\\" \(string\), nor a link to one of this name/);
+  t.regex(
+    again.text,
+    /device: there is none with the ID \\"Reception\\" \(string\), nor an unopened link for this name/,
+  );
   await hub.logged(/revoked, link to kiosk "Reception" of door/);
 });
 
 const dashboards: [user: string, dashboard: string, status: number, detail: RegExp][] = [
-  ['door', 'none', 404, /dashboard: there is no \\"none\\"/],
-  ['ann', 'gone', 404, /dashboard: there is no \\"gone\\"/],
-  ['ann', '../dashboards/door', 404, /dashboard: there is no/],
+  ['door', 'none', 404, /dashboard: expected the name of a dashboard, got \\"none\\"/],
+  ['ann', 'gone', 404, /dashboard: expected the name of a dashboard, got \\"gone\\"/],
+  ['ann', '../dashboards/door', 404, /dashboard: expected the name of a dashboard/],
   ['door', 'desk', 403, /dashboard: expected one that user \\"door\\" may open, got \\"desk\\" \(string\)/],
-  ['none', 'door', 404, /user: there is no \\"none\\"/],
+  ['none', 'door', 404, /user: expected the name of a user, got \\"none\\"/],
 ];
 for (const [user, dashboard, status, detail] of dashboards)
   test(`no link leads ${user} to the dashboard ${dashboard}: ${status}`, async (t) => {

@@ -157,7 +157,7 @@ test('a user who signs in again and again ends the oldest of its own browsers, w
   t.deepEqual(await Promise.all([oldest, next, newest, bob, kiosk].map((cookie) => read(t, hub.port, cookie))), [
     ...[401, 200, 200, 200, 200],
   ]);
-  await hub.logged(/went past the limit browsersPerUser/);
+  await hub.logged(/exceeded the limit browsersPerUser/);
 });
 
 test('a browser whose user has another password is told not to come back; a kiosk of that user is to', async (t) => {
@@ -194,7 +194,7 @@ test('a kiosk link whose user was taken out is good for nothing', async (t) => {
   await writeFile(join(hub.folder, 'flow.json5'), JSON.stringify(flow(others)));
   await hub.reload();
   t.is((await post(t, hub.port, '/hub/sign-in', { code: link.split('#')[1] })).status, 401);
-  t.is(await hub.logged(/refused/), 'sign-in: api 127.0.0.1: refused, by a link that is good for nothing');
+  t.is(await hub.logged(/refused/), 'sign-in: api 127.0.0.1: refused, by an invalid link');
   expectQuietLog(t, hub);
 });
 

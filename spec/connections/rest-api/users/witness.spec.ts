@@ -67,9 +67,9 @@ test('who came in, by which way, who was refused, who went, was revoked, and has
     'api root 127.0.0.1: revoked, kiosk "Reception" of door, 1',
     'api root 127.0.0.1: invited, kiosk "Reception" of door, 1',
     'api root 127.0.0.1: revoked, link to kiosk "Reception" of door, 1',
-    'api ann 127.0.0.1: refused, by the page to sign in, 1',
-    'api flow files: changed, user "ann" has other rights, 1',
-    'api flow files: changed, user "ann" has other credentials, 1',
+    'api ann 127.0.0.1: refused, by the sign-in page, 1',
+    'api flow files: changed, user "ann" has new rights, 1',
+    'api flow files: changed, user "ann" has new credentials, 1',
   ]);
   const lines: string[] = [];
   const options = { url: `http://127.0.0.1:${hub.port}`, username: '', password: '', token: 'token-of-root' };
@@ -121,9 +121,9 @@ test('where there is no store, the log has a line for each user whom a reload ch
   );
   await hub.reload();
   t.deepEqual(hub.lines.flatMap(({ message }) => /^sign-in: .*: changed, (.*)$/.exec(message)?.[1] ?? []).sort(), [
-    'user "ann" may not come in any more',
-    'user "bob" may come in',
-    'user "door" may not come in any more',
+    'user "ann" was removed',
+    'user "bob" was added',
+    'user "door" was removed',
   ]);
 });
 

@@ -72,7 +72,7 @@ const mistakes: readonly (readonly [settings: object, reported: string])[] = [
   ],
   [
     { token: { file: 'long.txt' } },
-    'connections.api.token.file: expected a file with a text of at most 64 kB in "long.txt", got one of 65,537 bytes or more, at most 65,536 are read',
+    'connections.api.token.file: expected a file with a text of at most 64 kB in "long.txt", got one of 65,537 bytes or more; the hub reads at most 65,536',
   ],
   [{ bindIp: { env: 'PATCHBAY_SPEC_NAME' } }, 'connections.api.bindIp: expected an IP address, got ***'],
   [

@@ -1,16 +1,16 @@
-// What a client accepts as an answer: plain text or JSON (RFC 9110 section 12.5.1).
+// Content negotiation: plain text or JSON (RFC 9110 section 12.5.1).
 
 import { encodeText, type HttpRequest } from '../../../../net/uws.ts';
 import { joinedHeaders } from '../../input/parse-input.ts';
 import { jsonType } from './headers.ts';
 
-/** What a client accepts, over all lines of the header. */
+/** Returns what a client accepts, from all lines of the header. */
 export function acceptOf(request: HttpRequest): string {
   const first = request.getHeader('accept');
   return first === '' || first === jsonType ? first : joinedHeaders(request, 'accept')[0]!;
 }
 
-/** The same of a client that reads a value, where all headers would cost a tenth: what follows a line of all types is not looked at. */
+/** Does the same for the value of a parameter in a tenth less time: it ignores lines that follow one with all types. */
 export function quickAcceptOf(request: HttpRequest): string {
   const first = request.getHeader(acceptHeader);
   return first === '*/*' ? first : acceptOf(request);
@@ -18,7 +18,7 @@ export function quickAcceptOf(request: HttpRequest): string {
 
 const acceptHeader = encodeText('accept');
 
-/** Whether a client names JSON, and likes it as much as plain text or more: `application/json;q=0.9, text/plain;q=0.1` → true. */
+/** Whether a client names JSON and prefers it to plain text, or likes it as much: `application/json;q=0.9, text/plain;q=0.1` → true. */
 export function acceptsJson(accept: string): boolean {
   if (accept === '' || accept === '*/*') return false;
   if (accept === jsonType) return true;
@@ -35,7 +35,7 @@ export function acceptsJson(accept: string): boolean {
 
 const jsonTypes: ReadonlySet<string> = new Set([jsonType, 'application/problem+json', 'application/*']);
 
-/** Whether an error of this path is JSON. Below /hub/ answers are JSON, and so are errors unless the client asks for text. */
+/** Whether errors of a path are JSON. Below /hub/ answers are JSON, and so are errors unless the client asks for text. */
 export function wantsJsonErrors(url: string, accept: string): boolean {
   return acceptsJson(accept) || (url.startsWith('/hub/') && !accept.includes('text/'));
 }

@@ -11,7 +11,7 @@ export interface FileState {
   readonly modified: Date;
 }
 
-/** The preconditions of a request, each empty if there is none. */
+/** The preconditions of a request; each is empty if the request has none. */
 export interface Preconditions {
   readonly ifMatch: string;
   readonly ifUnmodifiedSince: string;
@@ -39,8 +39,8 @@ export function preconditionsOf(request: HttpRequest): Preconditions {
 }
 
 /**
- * Whether the client of a GET or HEAD already has the present state, in the order of section 13.2.2: what names tags counts, and what names
- * times only without that. Errors: `precondition-failed` when it wants another state than the present one.
+ * Whether the client of a GET or HEAD already has the current state. In the order of section 13.2.2: headers with tags count, and headers
+ * with times only without tags. Errors: `precondition-failed` if the client requires another state than the current one.
  */
 export function isNotModified(wanted: Preconditions, { etag, modified }: Pick<FileState, 'etag'> & Partial<FileState>) {
   const at = modified && seconds(modified);
@@ -53,7 +53,7 @@ export function isNotModified(wanted: Preconditions, { etag, modified }: Pick<Fi
   return at !== undefined && since !== undefined && at <= since;
 }
 
-/** Checks that a request wants no state of what has no tags. Errors: `precondition-failed`. */
+/** Checks that a request requires no tag of an answer that has none. Errors: `precondition-failed`. */
 export function expectNoTag(request: HttpRequest): void {
   if (request.getHeader('if-match') === '') return;
   const [ifMatch = ''] = joinedHeaders(request, 'if-match');
@@ -66,17 +66,17 @@ function failed(header: string, expected: string, got: string): HubError {
 
 const longestReported = 200;
 
-/** A tag, which may have commas (section 8.8.3), or the sign of any state. */
+/** A tag, which may contain commas (section 8.8.3), or the sign of any state. */
 const tags = /(W\/)?("[^"]*")|\*/g;
 
-/** Whether a list names a tag; `isWeak`: also as one of a state that is as good (section 8.8.3.2). */
+/** Whether a list names a tag; `isWeak`: by weak comparison (section 8.8.3.2). */
 function namesTag(list: string, etag: string | undefined, isWeak = false): boolean {
   for (const [whole, weak, tag] of list.matchAll(tags))
     if (whole === '*' || (tag === etag && (isWeak || weak === undefined))) return true;
   return false;
 }
 
-/** The part that a client asks for; undefined: the whole file, since it names no range, several, or one of another state of the file. */
+/** Returns the requested part; undefined: the whole file, since the client names no range, several, or one of another state of the file. */
 export function readRange({ range, ifRange }: RangeHeaders, file: FileState): ByteRange | 'unsatisfiable' | undefined {
   const match = /^bytes=(\d*)-(\d*)$/.exec(range.trim());
   if (match === null || (match[1] === '' && match[2] === '')) return undefined;
@@ -92,7 +92,7 @@ export function readRange({ range, ifRange }: RangeHeaders, file: FileState): By
   return start >= file.bytes ? 'unsatisfiable' : { start, length: end - start + 1 };
 }
 
-/** HTTP dates have whole seconds. */
+/** Returns whole seconds, as in HTTP dates. */
 function seconds(date: Date): number {
   return Math.floor(date.getTime() / 1000);
 }
@@ -104,14 +104,14 @@ const [date, month, year] = [
   `(?<month>${months.join('|')})`,
   String.raw`(?<year>\d{4})`,
 ];
-/** The form of today, and the two of old (RFC 9110 section 5.6.7). */
+/** The current form and the two obsolete ones (RFC 9110 section 5.6.7). */
 const httpDates = [
   new RegExp(`^[MTWFS][a-z]{2}, ${date} ${month} ${year} ${clock} GMT$`),
   new RegExp(String.raw`^[MTWFS][a-z]{5,8}, ${date}-${month}-(?<year>\d\d) ${clock} GMT$`),
   new RegExp(`^[MTWFS][a-z]{2} ${month} ${date} ${clock} ${year}$`),
 ];
 
-/** Reads a date as seconds since 1970; undefined: it is none, and a header that has it counts for nothing. */
+/** Reads a date as seconds since 1970; undefined: it is invalid, and its header is ignored. */
 function readHttpDate(text: string): number | undefined {
   const groups = httpDates.map((form) => form.exec(text)?.groups).find((found) => found !== undefined);
   if (groups === undefined) return undefined;
@@ -121,7 +121,7 @@ function readHttpDate(text: string): number | undefined {
   return time && time / 1000;
 }
 
-/** A year of two digits is at most 50 years ahead. */
+/** Completes a year of two digits, which is at most 50 years ahead. */
 function wholeYear(year: string): string {
   if (year.length === 4) return year;
   const century = new Date().getUTCFullYear() - (new Date().getUTCFullYear() % 100);

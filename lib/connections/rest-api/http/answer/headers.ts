@@ -1,5 +1,5 @@
-// The headers that every answer begins with tell browsers three things: nobody guesses the type of the answer; only pages of this hub and
-// of allowedOrigins embed or frame it; pages of allowedOrigins may read it (Fetch, "CORS protocol"; CSP 3, "frame-ancestors").
+// The headers at the start of every answer. Browsers then do not guess its type; only pages of this hub and of allowedOrigins embed or frame
+// it; and pages of allowedOrigins may read it (Fetch, "CORS protocol"; CSP 3, "frame-ancestors").
 
 import { encodeText, type HttpRequest, type HttpResponse } from '../../../../net/uws.ts';
 import type { Settings } from '../../settings.ts';
@@ -11,7 +11,7 @@ export const jsonType = 'application/json';
 
 export type Header = readonly [name: string, value: string];
 
-/** Chooses the headers of the answer to a request. It is called before anything is answered. */
+/** Chooses the headers of the answer to a request. It runs before anything is answered. */
 export type OpenAnswer = (response: HttpResponse, request: HttpRequest) => void;
 
 export function createOpenAnswer(settings: Settings): OpenAnswer {
@@ -29,7 +29,7 @@ export function createOpenAnswer(settings: Settings): OpenAnswer {
   };
 }
 
-/** Begins an answer; without a status it is 200: `begin(response, '302 Found').writeHeader('Location', '/hub/').end()`. */
+/** Begins an answer, with status 200 by default: `begin(response, '302 Found').writeHeader('Location', '/hub/').end()`. */
 export function begin(response: HttpResponse, status?: string): HttpResponse {
   if (hasContinued(response))
     return response.writeHeader(`HTTP/1.1 ${status ?? '200 OK'}\r\n${firstHeader[0]}`, openingOf(response).fixed);
@@ -37,7 +37,7 @@ export function begin(response: HttpResponse, status?: string): HttpResponse {
   return response.writeHeader(firstName, openingOf(response).fixed);
 }
 
-/** Begins an answer 200 of JSON or plain text that no cache keeps. */
+/** Begins a 200 answer of JSON or plain text that caches do not store. */
 export function beginValue(response: HttpResponse, asJson: boolean): HttpResponse {
   if (hasContinued(response))
     return begin(response)
@@ -47,13 +47,13 @@ export function beginValue(response: HttpResponse, asJson: boolean): HttpRespons
   return response.writeStatus(asJson ? json : text);
 }
 
-/** Confines the page or worker that the answer becomes to files and sockets of this hub. */
+/** Confines the page or worker in the answer to files and sockets of this hub. */
 export function confine(response: HttpResponse): void {
   const opening = openingOf(response);
   keep(response, { ...opening, fixed: opening.confined });
 }
 
-/** The console runs scripts of its own files alone, and has nowhere else to send anything (CSP 3). All answers have a second policy. */
+/** The console only runs scripts from its own files and can send data nowhere else (CSP 3). All answers have a second policy. */
 const consolePolicy = [
   "default-src 'none'",
   ...['script', 'style', 'img', 'font', 'connect', 'worker'].map((kind) => `${kind}-src 'self'`),
@@ -64,13 +64,13 @@ const consolePolicy = [
 const firstHeader: Header = ['X-Content-Type-Options', 'nosniff'];
 const firstName = encodeText(firstHeader[0]);
 
-/** The headers after the first one; `origin` is that of a page of allowedOrigins. */
+/** Returns the headers after the first one; `origin` is that of a page of allowedOrigins. */
 function fixedHeaders({ allowedOrigins, tls }: Pick<Settings, 'allowedOrigins' | 'tls'>, origin?: string): Header[] {
   const framers = ["'self'", ...allowedOrigins].join(' ');
   return [
     ['Content-Security-Policy', `frame-ancestors ${framers}`],
     ['Cross-Origin-Resource-Policy', origin === undefined ? 'same-origin' : 'cross-origin'],
-    ['Referrer-Policy', 'same-origin'], // else a site that our page links to could redirect back in the name of our page
+    ['Referrer-Policy', 'same-origin'], // otherwise a site that our page links to could redirect back in the name of our page
     allowedOrigins.length === 0 ? ['X-Frame-Options', 'SAMEORIGIN'] : ['Vary', 'Origin'], // the former cannot name origins
     ...(origin === undefined ? [] : readableBy(origin)),
     ...(tls === undefined ? [] : [strictTransport(tls.hsts)]),
@@ -85,17 +85,17 @@ function readableBy(origin: string): Header[] {
   ];
 }
 
-/** Browsers come to every port of this host by HTTPS only for so long (RFC 6797); 0: they forget it. */
+/** How long browsers use only HTTPS for every port of this host (RFC 6797); 0: they forget it. */
 function strictTransport(seconds: number): Header {
   return ['Strict-Transport-Security', `max-age=${seconds}`];
 }
 
-/** What answers begin with, in one piece each: the library writes it in one call, as if all of it were one status or one header. */
+/** The beginnings of answers, in one piece each: the library writes it in one call, as if all of it were one status or one header. */
 interface Opening {
-  /** The value of the first header, with all other headers behind it. */
+  /** The value of the first header, followed by all other headers. */
   readonly fixed: ArrayBuffer;
   readonly confined: ArrayBuffer;
-  /** The status 200, with all headers of a value behind it. */
+  /** The status 200, followed by all headers of a value. */
   readonly text: ArrayBuffer;
   readonly json: ArrayBuffer;
 }
@@ -113,10 +113,10 @@ function encodeOpening(fixed: readonly Header[]): Opening {
   };
 }
 
-/** The opening of a hub without TLS and allowedOrigins. It is not kept with each response, which is quicker. */
+/** The opening of a hub without TLS and allowedOrigins. It is not stored with each response, which is faster. */
 const usual = encodeOpening(fixedHeaders({ allowedOrigins: [], tls: undefined }));
 
-/** Keeps an opening with a response: the library lets us add properties of our own. */
+/** Stores an opening with a response: the library lets us add properties. */
 function keep(response: HttpResponse, opening: Opening): void {
   response.opening = opening;
 }

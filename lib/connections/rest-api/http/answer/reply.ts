@@ -1,5 +1,4 @@
-// Answers: JSON that clients may keep, and errors, as plain text or as JSON where the client accepts it (RFC 9110 section 12.5.1, RFC
-// 9457).
+// Answers: JSON that clients may cache, and errors, as plain text or as JSON if the client accepts it (RFC 9110 section 12.5.1, RFC 9457).
 import { createHash } from 'node:crypto';
 import { type ErrorCode, errorCatalogue, type HubError } from '../../../../model/error.ts';
 import { printableJson, printableLines } from '../../../../model/printable.ts';
@@ -11,7 +10,7 @@ import { isNotModified, type Preconditions } from './conditional.ts';
 import { begin, type Header, jsonType, textType } from './headers.ts';
 import { send, servedHits } from './send.ts';
 
-/** The whole body of an answer in JSON, and its ETag. */
+/** The complete JSON body of an answer, and its ETag. */
 export class JsonText {
   readonly text: string;
   readonly etag: string;
@@ -22,7 +21,7 @@ export class JsonText {
   }
 }
 
-/** The JSON of data. */
+/** Returns the JSON of data. */
 export function jsonTextOf(data: object): JsonText {
   return taggedText(`${JSON.stringify(data)}\n`);
 }
@@ -31,22 +30,19 @@ export function taggedText(text: string): JsonText {
   return new JsonText(text, `"${createHash('sha1').update(text).digest('base64url')}"`);
 }
 
-/** JSON that the client may keep. */
+/** JSON that the client may cache. */
 interface JsonAnswer {
   readonly body: string;
   readonly etag: string;
   readonly isKnown: boolean;
 }
 
-/** Makes the answer to a client. Errors: `precondition-failed`. */
+/** Creates the answer to a client. Errors: `precondition-failed`. */
 export function jsonAnswerOf({ text: body, etag }: JsonText, preconditions: Preconditions): JsonAnswer {
   return { body, etag, isKnown: isNotModified(preconditions, { etag }) };
 }
 
-/**
- * Answers with JSON that the client may keep. A client that asks again with the ETag gets 304 while the JSON is the same (RFC 9110
- * section 13.1.2).
- */
+/** Answers with JSON that the client may cache: 304 if it already has the JSON with this ETag (RFC 9110 section 13.1.2). */
 export function replyJson(response: HttpResponse, { body, etag, isKnown }: JsonAnswer): void {
   begin(response, isKnown ? '304 Not Modified' : undefined);
   response.writeHeader('ETag', etag).writeHeader('Cache-Control', 'no-cache');
@@ -54,7 +50,7 @@ export function replyJson(response: HttpResponse, { body, etag, isKnown }: JsonA
   else send(response.writeHeader('Content-Type', jsonType), body);
 }
 
-/** Ends the answer to a HEAD request. If the library were given the length, it would wait for so many bytes. */
+/** Ends the answer to a HEAD request. With a length, the library would wait for that many bytes. */
 export function endWithLength(response: HttpResponse, bodyBytes: number): HttpResponse {
   return response.writeHeader('Content-Length', String(bodyBytes)).endWithoutBody();
 }
@@ -83,7 +79,7 @@ function problemOf({ code, message }: HubError, status: string): Problem {
   return { type: 'about:blank', title, status: Number.parseInt(status, 10), detail: message, code };
 }
 
-// The HTTP status of each error. It is typed by the codes: a new code does not compile until it has a status.
+// The HTTP status of each error. The type has all codes as keys: a new code does not compile until it has a status.
 
 const httpStatus: Readonly<Record<ErrorCode, string>> = {
   'bad-address': '400 Bad Request',
@@ -119,7 +115,7 @@ const httpStatus: Readonly<Record<ErrorCode, string>> = {
   'upgrade-required': '426 Upgrade Required',
 };
 
-/** The headers that say what helps: after how many seconds to ask again, or what to speak (RFC 9110 section 15.5.22, RFC 6455 section 4.4). */
+/** Returns headers that help: when to retry, or which protocol to speak (RFC 9110 section 15.5.22, RFC 6455 section 4.4). */
 function helpingHeaders(error: HubError): readonly Header[] {
   const waitSeconds = error instanceof LimitError ? error.retryAfterSeconds : undefined;
   return waitSeconds === undefined ? (headersOfCodes[error.code] ?? []) : [['Retry-After', String(waitSeconds)]];

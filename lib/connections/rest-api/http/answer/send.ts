@@ -1,6 +1,5 @@
-// Sends an answer whose body is complete. The server would hold any number of answers that a client asks for and does not read. So now
-// and then, by chance, `send` looks whether a connection takes its answer. What it does not take waits here, and the connection gets
-// no further answer until it has read.
+// Sends an answer whose body is complete. The server would hold any number of unread answers. So `send` checks at random times whether a
+// connection takes its answer. What it does not take waits here, and the connection gets no further answer until it has read.
 
 import { type Account, type HeldKind, held } from '../../../../model/held-bytes.ts';
 import type { HttpResponse } from '../../../../net/uws.ts';
@@ -11,17 +10,17 @@ import { TokenBuckets } from '../../limits/rates.ts';
 import { peerOf, remoteAddressOf } from '../../proxies/trusted-proxies.ts';
 import { isAwaited } from './expect.ts';
 
-/** To look costs as much as a short answer, so it is done once in so many bytes on average. An answer has its body and a head. */
+/** The average number of bytes between two checks: a check costs as much as a short answer. An answer counts with its body and a head. */
 const lookEvery = 64 * 1024;
 const headBytes = 256;
 /**
- * Some of the longer answers are left to the server, so that others can be pipelined behind them: so many bytes, and so many more each
- * second. The server cuts who reads nothing of them for 10 s.
+ * Some of the longer answers are left to the server, so that others can be pipelined behind them: this many bytes, of which some come back
+ * each second. The server cuts a client that reads nothing of them for 10 s.
  */
 const longBytes = 128 * 1024;
 const leftToServer = 0.75;
 const left = new TokenBuckets(32 * 1024 * 1024, 16 * 1024 * 1024);
-/** Whose answers they are. */
+/** The key of the only bucket. */
 const everybody = '';
 
 let untilLook = 0;
@@ -52,7 +51,7 @@ function isLeft(bytes: number): boolean {
 }
 
 function sendRest(response: HttpResponse, body: string | ArrayBuffer | Uint8Array, total: number): void {
-  const bytes = typeof body === 'string' ? Buffer.from(body) : new Uint8Array(body); // a copy, since the body may be used again
+  const bytes = typeof body === 'string' ? Buffer.from(body) : new Uint8Array(body); // a copy, since the caller may reuse the body
   const client = remoteAddressOf(response);
   const mayWellLeave = peerOf(response) === '' || total > longBytes; // empty: it has left already
   const hits = mayWellLeave ? undefined : servedHits();
@@ -69,19 +68,19 @@ function sendRest(response: HttpResponse, body: string | ArrayBuffer | Uint8Arra
   });
 }
 
-// What the hub holds for HTTP clients until it can go on: bodies that are not whole, answers that are not read, pages that are being made. When
-// the hub holds too much for all together, those of the user or network that holds most lose their connections.
+// What the hub holds for HTTP clients until it can continue: incomplete bodies, unread answers, pages in progress. When the hub holds too
+// much in total, the user or network that holds the most loses its connections.
 
-/** Cuts the connection of a response, unless it is out. */
+/** Cuts the connection of a response unless the answer is complete. */
 export function cut(response: HttpResponse): void {
   try {
     response.close();
-  } catch {} // it is out, or its client has gone: the library takes no call any more
+  } catch {} // the answer is complete or the client has disconnected: the library accepts no more calls
 }
 
 /**
- * Opens an account of what is held for the client of a response, which must be there. Whoever opens it sets it to 0 when nothing is held any more,
- * as when the client has gone. `share`: whose it is; left out: its network.
+ * Opens an account of the bytes held for the connected client of a response. The caller sets it to 0 when it holds nothing any more, also
+ * when the client has disconnected. `share`: the owner of the bytes; default: the network of the client.
  */
 export function holdFor(
   response: HttpResponse,
@@ -99,33 +98,33 @@ export function holdFor(
   return account;
 }
 
-/** Who has no room for a body is told so this late: whoever sends the next one then needs no more of the hub than who waits. */
+/** The delay of a refusal for want of space: a client that then sends the next request costs the hub no more than one that waits. */
 export const noRoomMs = 1000;
 
 /**
- * Whether a user or network may have so many bytes more of bodies held: as many as it has then are still free for others. To copy a body takes
- * several times as long as to read it, and thousands may come in one round of the loop: so most of them are not kept.
+ * Whether the hub may hold so many more bytes of bodies for a user or network: it leaves at least as many free for others as it then has.
+ * Copying a body takes several times as long as reading it, and thousands may arrive in one round of the loop, so most of them are not kept.
  */
 export function hasRoomForBody(share: string, bytes: number): boolean {
   return bytes === 0 || held.bytesOf(share, 'requests') + bytes <= limits.heldBodies.default - held.bytes.requests;
 }
 
-/** The error of who has no room. */
+/** Returns the error for a client for whose body there is no space. */
 export function noRoomForBody(): LimitError {
-  const message = 'body: expected fewer bodies at once, too many are not whole yet or wait for their turn';
+  const message = 'body: expected fewer bodies at once: too many are incomplete or wait';
   return new LimitError('heldBodies', 'unavailable', message);
 }
 
-// Knows for which connection a client is being answered. A request is handled in one piece, so nobody has to hand on what counts hits.
+// Knows the REST API whose client is being answered. A request is handled in one piece, so no caller has to pass the counts of hits on.
 
 let served: LimitHits | undefined;
 
-/** Sets the counts of hits of the client that is being answered. */
+/** Sets the counts of hits for the client that is being answered. */
 export function serveFor(hits: LimitHits | undefined): void {
   served = hits;
 }
 
-/** The counts of hits of the client that is being answered. */
+/** Returns the counts of hits for the client that is being answered. */
 export function servedHits(): LimitHits | undefined {
   return served;
 }

@@ -1,5 +1,5 @@
-// Counts wrong credentials, by network and by user. Right ones are let in whatever others do: each is compared, and who is wrong too often
-// is answered otherwise, and comes later where comparing takes time. Credentials that were right before are known, and not compared at all.
+// Counts wrong credentials by network and by user. Right ones are admitted whatever others do. A client that was wrong too often gets another
+// error, and waits longer where comparing takes time. Credentials that were right before are known and not compared.
 
 import { wrongInARow } from '../../limits/client-limits.ts';
 import { LimitError } from '../../limits/limit-hits.ts';
@@ -8,18 +8,18 @@ import { TokenBuckets } from '../../limits/rates.ts';
 import { shownAddress } from '../../proxies/ip-address.ts';
 import type { Asker } from '../../users/passwords.ts';
 
-/** Of so many users it is remembered from where they have come. */
+/** Maximum number of users whose origins are remembered. */
 const maxRemembered = 10_000;
 
-/** Longer names are as good as their beginning: whoever guesses sends some that nobody has. */
+/** How much of a name counts: a client that guesses also sends names that no user has. */
 const longestName = 64;
 
 export class Attempts {
   readonly #perSecond: number;
-  /** By network, or by name of a user behind a slash, which no network has in front. */
+  /** By network, or by `/` and the name of a user. No network begins with a slash. */
   readonly #buckets: TokenBuckets;
   readonly #lately: WrongLately;
-  /** From where users have come: `10.0.0.3/ann`. */
+  /** The networks from which users have signed in: `10.0.0.3/ann`. */
   readonly #trusted = new Set<string>();
 
   /** `now` is in milliseconds of a monotonic clock. */
@@ -29,7 +29,7 @@ export class Attempts {
     this.#lately = new WrongLately(now);
   }
 
-  /** Who wants to have a password compared; `user` is whom it names, `isGone` whether nobody waits for the answer any more. */
+  /** Returns the asker of a password comparison; `user` is the claimed user, `isGone` says whether nobody waits for the answer any more. */
   asker(address: string, user: string, isGone: () => boolean): Asker {
     const network = networkOf(address);
     return {
@@ -39,14 +39,14 @@ export class Attempts {
     };
   }
 
-  /** Somebody has come in with credentials; `user` is whom they name, if anybody. */
+  /** Notes right credentials; `user` is the user that they name, if any. */
   right(address: string, user: string): void {
     if (user === '') return;
     if (this.#trusted.size >= maxRemembered) this.#trusted.delete(this.#trusted.values().next().value!);
-    this.#trusted.add(whenceOf(networkOf(address), user));
+    this.#trusted.add(originOf(networkOf(address), user));
   }
 
-  /** Counts wrong credentials; returns the error of who was wrong too often, undefined: not yet. */
+  /** Counts wrong credentials; returns the error if there were too many, otherwise undefined. */
   wrong(address: string, user: string): LimitError | undefined {
     const network = networkOf(address);
     const keys = keysOf(network, user);
@@ -59,16 +59,16 @@ export class Attempts {
   }
 
   /**
-   * Who is compared later: 0 for a network from which the user has come before, 1 for one from which nobody has been wrong lately, as for the
-   * user; and more the more often somebody was.
+   * Returns how suspect a request is; less suspect ones are compared first. 0: a network from which the user has signed in before; 1: nobody
+   * of the network, and nobody for this user, was wrong lately; higher: the more often somebody was.
    */
   #suspicionOf(network: string, user: string): number {
     const [ofNetwork, ofUser = 0] = keysOf(network, user).map((key) => this.#lately.levelOf(key)) as [number, number?];
-    return this.#trusted.has(whenceOf(network, user)) ? ofNetwork : 1 + ofNetwork + ofUser;
+    return this.#trusted.has(originOf(network, user)) ? ofNetwork : 1 + ofNetwork + ofUser;
   }
 
-  #tooMany(key: string, whose: string): LimitError {
-    const message = `Authorization: expected at most ${this.#perSecond} wrong credentials per second ${whose}, got more`;
+  #tooMany(key: string, sender: string): LimitError {
+    const message = `Authorization: expected at most ${this.#perSecond} wrong credentials per second ${sender}, got more`;
     const waitSeconds = Math.max(1, Math.ceil(this.#buckets.waitMs(key) / 1000));
     return new LimitError('wrongCredentials', 'too-many-attempts', message, waitSeconds);
   }
@@ -78,22 +78,22 @@ function keysOf(network: string, user: string): string[] {
   return user === '' ? [network] : [network, `/${user.slice(0, longestName)}`];
 }
 
-function whenceOf(network: string, user: string): string {
+function originOf(network: string, user: string): string {
   return `${network}/${user}`;
 }
 
-// Who has sent wrong credentials within the last minutes: networks, and names of users.
+// The networks and user names with wrong credentials within the last minutes.
 
-/** So long nobody is forgotten who was wrong. It is longer than a queue of passwords takes, however slowly somebody guesses. */
+/** How long a wrong attempt is remembered: longer than a queue of passwords takes, however slowly somebody guesses. */
 const latelyMs = 600_000;
-/** How many are remembered. The one that was wrong longest ago is forgotten first. */
+/** Maximum number of keys. The one that was wrong longest ago is forgotten first. */
 const maxRememberedWrong = 10_000;
-/** Who was wrong less often may have mistyped. */
+/** A key that was wrong less often may have mistyped. */
 const often = 5;
 
 class WrongLately {
   readonly #now: () => number;
-  /** In the order in which they were wrong last. */
+  /** In the order of the last wrong attempt. */
   readonly #counts = new Map<string, { count: number; atMs: number }>();
 
   /** `now` is in milliseconds of a monotonic clock. */
@@ -108,7 +108,7 @@ class WrongLately {
     this.#counts.set(key, { count, atMs: this.#now() });
   }
 
-  /** 0: it was not wrong lately, 1: now and then, 2: often. */
+  /** Returns 0: not wrong lately, 1: now and then, 2: often. */
   levelOf(key: string): 0 | 1 | 2 {
     const count = this.#countOf(key);
     return count === 0 ? 0 : count < often ? 1 : 2;

@@ -1,4 +1,4 @@
-// How somebody comes in by the page to sign in, and goes: passwords and codes are exchanged for cookies. All of it is audited.
+// Signs users in and out through the sign-in page: exchanges passwords and codes for cookies. All of it is audited.
 import { HubError } from '../../../../model/error.ts';
 import { createLogGate, type LogGate } from '../../../../model/log-gate.ts';
 import type { HttpRequest } from '../../../../net/uws.ts';
@@ -27,9 +27,9 @@ interface EntryOptions {
 }
 
 const cookieSeconds = 400 * 24 * 3600;
-/** With it a browser takes a cookie by HTTPS alone, and from the host itself (RFC 6265bis section 4.1.3.2). */
+/** With this prefix, a browser accepts a cookie only by HTTPS and from the host itself (RFC 6265bis section 4.1.3.2). */
 const securePrefix = '__Host-';
-/** What a token looks like: nothing else is looked for. */
+/** The form of a token. Nothing else is looked up. */
 const tokenForm = /^[\w-]{43}$/;
 
 export class Entry {
@@ -53,60 +53,57 @@ export class Entry {
     return this.#options.auditSink;
   }
 
-  /** Compares a password; not when whoever sent it has gone before its turn. Errors: `unauthorized`, `too-many-attempts`, `unavailable`. */
+  /** Compares a password, unless the client has disconnected before its turn. Errors: `unauthorized`, `too-many-attempts`, `unavailable`. */
   async check(user: string, password: string, address: string, isGone: () => boolean): Promise<void> {
     const { attempts, auditSink, directory } = this.#options;
     const signedIn = await directory.withPassword(user, password, attempts.asker(address, user, isGone));
     if (signedIn !== undefined) return attempts.right(address, user);
-    auditSink.note(user, address, 'refused', 'by the page to sign in');
+    auditSink.note(user, address, 'refused', 'by the sign-in page');
     throw (
       attempts.wrong(address, user) ??
-      new HubError('unauthorized', 'user, password: expected those of a user of this hub')
+      new HubError('unauthorized', 'user, password: expected the credentials of a user of this hub')
     );
   }
 
-  /** What a code is good for. Errors: `unauthorized`, `too-many-attempts`. */
+  /** Exchanges a code for its invitation. Errors: `unauthorized`, `too-many-attempts`. */
   exchange(code: string, address: string): Invitation {
     const { attempts, auditSink, devices } = this.#options;
     const invitation = devices.exchange(code);
     if (invitation !== undefined) return invitation;
-    auditSink.note('', address, 'refused', 'by a link that is good for nothing');
+    auditSink.note('', address, 'refused', 'by an invalid link');
     throw (
       attempts.wrong(address, '') ??
-      new HubError('unauthorized', 'code: expected that of a link which nobody has opened yet; each is good once')
+      new HubError('unauthorized', 'code: expected that of an unopened link; a link works once')
     );
   }
 
-  /** Lets a device in; it is known by the first of the cookies from then on. Errors: `unauthorized` when there is no such user any more. */
-  admit(user: string, kind: DeviceKind, name: string, whence: Whence): Admitted {
-    const { address } = whence;
+  /** Signs a device in; from then on the first of the cookies identifies it. Errors: `unauthorized` if the user no longer exists. */
+  admit(user: string, kind: DeviceKind, name: string, sender: Sender): Admitted {
+    const { address } = sender;
     const { devices, auditSink, hits } = this.#options;
     if (kind === 'browser' && devices.makeRoom(user)) hits.add('browsersPerUser', address);
     const token = devices.admit(user, kind, name);
     auditSink.note(user, address, 'in', kind === 'kiosk' ? `kiosk "${name}", by its link` : `by the page, ${name}`);
-    return { signedIn: devices.find(token)!, cookies: this.#cookies(whence, token) };
+    return { signedIn: devices.find(token)!, cookies: this.#cookies(sender, token) };
   }
 
-  /**
-   * Ends the device that asks, and all others of which its browser has a cookie: it would come in as one of these. Returns the cookies that it
-   * keeps.
-   */
-  signOut(user: string, device: string, whence: Whence): string[] {
+  /** Signs the device out, and all others in the cookies of its browser, which would otherwise sign it in again. Returns the cookies to set. */
+  signOut(user: string, device: string, sender: Sender): string[] {
     const { auditSink, devices } = this.#options;
-    auditSink.note(user, whence.address, 'out', '');
+    auditSink.note(user, sender.address, 'out', '');
     devices.end(device);
-    for (const signedIn of this.#signedInOf(whence.cookie))
+    for (const signedIn of this.#signedInOf(sender.cookie))
       if (signedIn.device !== undefined) devices.end(signedIn.device);
-    return this.#cookies(whence, undefined);
+    return this.#cookies(sender, undefined);
   }
 
-  /** The name of the cookie of who has signed in, where no proxy speaks HTTPS for the hub. */
+  /** The name of the cookie of a signed-in user, if no proxy speaks HTTPS for the hub. */
   get cookieName(): string {
     const { cookieName, hasTls } = this.#options;
     return hasTls ? securePrefix + cookieName() : cookieName();
   }
 
-  /** Who comes with a header `Cookie`; undefined: nobody. */
+  /** Finds the user of a header `Cookie`; undefined: nobody. */
   find(cookie: string): SignedInUser | undefined {
     const known = this.#known.find(cookie);
     if (known !== undefined) return known;
@@ -115,14 +112,14 @@ export class Entry {
     return signedIn;
   }
 
-  /** Reads cookies anew from now on, so that devices which come are noted again. To be called now and then. */
+  /** Parses cookies again from now on, so that devices are noted again. To be called now and then. */
   forget(): void {
     this.#known.clear();
   }
 
   /**
-   * Everybody of whom a header has a cookie. Any page of the host, on whichever port, can set some of the same name, and have the browser send
-   * them first. So each is looked for, at first those that such a page cannot set by plain HTTP. A header has no more than fit into 4 KB.
+   * Yields all users of whom a header has a cookie. Any page of the host, on any port, can set cookies of the same name that come first. So
+   * each is looked up, beginning with those that such a page cannot set by plain HTTP. A header holds no more than fits into 4 KB.
    */
   *#signedInOf(cookie: string): Generator<SignedInUser> {
     const name = this.#options.cookieName();
@@ -135,8 +132,8 @@ export class Entry {
         }
   }
 
-  /** What a browser keeps: a token, or without one nothing. By HTTPS it also forgets what it got before the hub knew of HTTPS. */
-  #cookies({ isSecure, cookie }: Pick<Whence, 'isSecure' | 'cookie'>, token: string | undefined): string[] {
+  /** Returns the cookies to set: the token, or without a token an empty value. By HTTPS it also deletes the cookie from before the hub used HTTPS. */
+  #cookies({ isSecure, cookie }: Pick<Sender, 'isSecure' | 'cookie'>, token: string | undefined): string[] {
     const name = this.#options.cookieName();
     const set = (key: string, value: string, seconds: number) =>
       `${key}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
@@ -146,8 +143,8 @@ export class Entry {
   }
 }
 
-/** Where somebody comes in, and how. */
-export interface Whence {
+/** Where a request comes from, and how. */
+export interface Sender {
   readonly address: string;
   /** Whether by HTTPS. */
   readonly isSecure: boolean;
@@ -161,8 +158,8 @@ export interface Admitted {
   readonly cookies: readonly string[];
 }
 
-// Tells who came in, who was refused, who went, and whose rights were changed: to the audit of a store, and to the log where there is none.
-// Whoever guesses passwords floods neither: those of a network within a minute are one entry after the first.
+// Reports who signed in, was refused, signed out, or got other rights: to the audit of a store, or to the log without one. Guessing floods
+// neither: attempts of a network within a minute are one entry after the first.
 
 type Coming = 'in' | 'refused' | 'out' | 'invited' | 'revoked';
 
@@ -180,12 +177,12 @@ export class AuditSink {
     this.#context = context;
     this.#hub = hub;
     this.#gate = createLogGate(
-      (count) => this.#report(`${context.id} many addresses`, 'refused', 'of those that guess most', count),
+      (count) => this.#report(`${context.id} many addresses`, 'refused', 'wrong credentials', count),
       intervalMs,
     );
   }
 
-  /** `user` may be what somebody claims to be: also a token, where one was expected to be a name. */
+  /** Notes an event. `user` may be a claimed name, also a token in place of a name. */
   note(user: string, address: string, after: Coming, cause: string): void {
     const { id, withoutSecrets } = this.#context;
     const report = (count?: number) => {
@@ -201,7 +198,7 @@ export class AuditSink {
     else report();
   }
 
-  /** Somebody has saved flow files with other users: what has changed, a sentence for each of them. */
+  /** Notes saved flow files with other users: a sentence for each change. */
   noteUsers(changes: readonly string[]): void {
     for (const change of changes) this.#report(`${this.#context.id} flow files`, 'changed', change);
   }
@@ -218,13 +215,13 @@ export class AuditSink {
   }
 }
 
-// Who may take all that the hub has, flow files with their secrets included: whoever has its credentials. A hub without credentials gives
-// it to programs on its own machine alone.
+// Owners may take everything that the hub has, including flow files with their secrets: clients with its credentials. A hub without
+// credentials accepts only programs on its own machine.
 
-/** What proxies add to requests that they pass on: those come from this machine only as it seems. */
+/** The headers that proxies add to requests that they pass on: those only seem to come from this machine. */
 const proxyHeaders = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'];
 
-/** Creates the check of a request that the guard has let in. Errors: `forbidden`. */
+/** Creates the check of a request that the guard has admitted. Errors: `forbidden`. */
 export function createOwnerCheck(settings: Settings) {
   const { allowedHosts, trustedProxies } = settings;
   const hasCredentials = !isOpen(settings);
@@ -233,7 +230,7 @@ export function createOwnerCheck(settings: Settings) {
     if (hasCredentials) return;
     const isPassedOn = isBehindProxy || proxyHeaders.some((header) => request.getHeader(header) !== '');
     if (isLoopback(address) && !isPassedOn) return;
-    const expected = 'expected a hub with credentials, or a program on its machine that asks without a proxy';
+    const expected = 'expected a hub with credentials, or a program on its machine without a proxy';
     throw new HubError(
       'forbidden',
       `${request.getUrl()}: ${expected}, got ${shownAddress(address)}; users, username or token set credentials`,

@@ -1,4 +1,4 @@
-// The guard decides who may ask at all (D-15): the page that asks must be ours, and the credentials must be right.
+// The guard decides which requests are admitted (D-15): the page that sends one must be ours, and its credentials must be right.
 import { HubError } from '../../../../model/error.ts';
 import { encodeText, type HttpRequest, type HttpResponse } from '../../../../net/uws.ts';
 import { credentialsPrefix } from '../../../../wire/protocol.ts';
@@ -15,18 +15,18 @@ import { isOfBrowser, SiteCheck } from './site-check.ts';
 
 export interface Guard {
   /**
-   * Returns who asks, if it may come in and has the right that is needed; later, if it takes long to find out. Errors: `bad-request`,
-   * `foreign-host`, `foreign-origin`, `unauthorized`, `forbidden`, `too-many-attempts`.
+   * Returns the principal if it may come in and has the needed right; a promise if that takes long. Errors: `bad-request`, `foreign-host`,
+   * `foreign-origin`, `unauthorized`, `forbidden`, `too-many-attempts`.
    */
   check(request: HttpRequest, purpose: Purpose, response: HttpResponse): Principal | Promise<Principal>;
-  /** Whether a browser asks what a page of allowedOrigins may send. It sends no credentials yet. */
+  /** Whether a browser asks what a page of allowedOrigins may send. Such a request has no credentials yet. */
   isPreflight(request: HttpRequest): boolean;
   /**
-   * The value of `WWW-Authenticate` for each scheme in which somebody has credentials. A browser would ask for them by itself, in the middle
-   * of a page: where there is a page to sign in, it is not told of Basic.
+   * The value of `WWW-Authenticate` for each scheme in which a user has credentials. With Basic, a browser would open its own prompt in the
+   * middle of a page, so a hub with a sign-in page leaves it out for browsers.
    */
   challenges(request: HttpRequest): readonly string[];
-  /** Whether a browser asks for a page, and could sign in first. */
+  /** Whether a browser requests a page, and could sign in first. */
   signsIn(request: HttpRequest): boolean;
 }
 
@@ -37,7 +37,7 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
   const sites = new SiteCheck(settings);
   const identification = new Identification(entry, attempts);
 
-  /** Whoever comes with credentials. Programs that read send the same token again and again, so nearly all of them are known at once. */
+  /** Finds the principal of a request with credentials. Programs that read send the same token again and again, so nearly all are known at once. */
   const withCredentials = (
     request: HttpRequest,
     { act, need }: Purpose,
@@ -54,7 +54,7 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
     return principal.then((one) => withRight(one, need, { getUrl: () => url }));
   };
 
-  /** Whoever comes with a cookie, or with nothing. */
+  /** Finds the principal of a request with a cookie, or with nothing. */
   const withoutCredentials = (
     request: HttpRequest,
     purpose: Purpose,
@@ -94,16 +94,13 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
   };
 }
 
-/**
- * Whether a token comes with a request. No page of another site has sent it: a browser sends none by itself, and asks us first before it sends
- * that of a page (Fetch, "CORS-preflight request").
- */
+/** Whether a request carries a token. No page of another site can send one: the browser asks the hub first (Fetch, "CORS-preflight request"). */
 function isOfToken(authorization: string): boolean {
   const credentials = readCredentials(authorization);
   return credentials !== undefined && 'token' in credentials;
 }
 
-/** Errors: `unauthorized`, `forbidden`. */
+/** Checks a right. Errors: `unauthorized`, `forbidden`. */
 function withRight(principal: SignedInUser, need: Need, request: Pick<HttpRequest, 'getUrl'>): SignedInUser {
   if (need === 'entry' || principal.rights.has(need)) return principal;
   if (principal.name === '') throw notLetIn();
@@ -115,7 +112,7 @@ function withRight(principal: SignedInUser, need: Need, request: Pick<HttpReques
 
 const offeredCredentials = new RegExp(`(?:^|[ ,])${credentialsPrefix.replaceAll('.', '\\.')}([\\w-]+)`);
 
-/** The credentials of a request. A page cannot set headers of a WebSocket handshake, so it offers them as a subprotocol. */
+/** Returns the credentials of a request. A page cannot set headers of a WebSocket handshake, so it offers them as a subprotocol. */
 function authorizationOf(request: HttpRequest, act: Act): string {
   const header = request.getHeader(authorizationHeader);
   if (header !== '' || act !== 'write') return header;
@@ -123,14 +120,14 @@ function authorizationOf(request: HttpRequest, act: Act): string {
   return Buffer.from(encoded, 'base64url').toString();
 }
 
-// Finds out who asks: by credentials, which are compared once at a time, or by the cookie of who has signed in.
+// Finds the principal by credentials or by the cookie of a signed-in user. Equal credentials that arrive together are compared once.
 
 const cookieHeader = encodeText('cookie');
 
 class Identification {
   readonly #entry: Entry;
   readonly #attempts: Attempts;
-  /** Credentials that are being compared, by address, and who waits for that. There are at most as many as there are connections. */
+  /** Comparisons in progress by address and credentials, with the requests that wait for them. There are at most as many as connections. */
   readonly #comparing = new Map<
     string,
     { readonly found: Promise<SignedInUser>; readonly responses: HttpResponse[] }
@@ -141,7 +138,7 @@ class Identification {
     this.#attempts = attempts;
   }
 
-  /** Who comes with these credentials. Errors: `unauthorized`, `too-many-attempts`, `unavailable`. */
+  /** Finds the user of credentials. Errors: `unauthorized`, `too-many-attempts`, `unavailable`. */
   byCredentials(authorization: string, response: HttpResponse): SignedInUser | Promise<SignedInUser> {
     const { directory } = this.#entry;
     const known = directory.known(authorization);
@@ -150,11 +147,11 @@ class Identification {
     const address = remoteAddressOf(response);
     const letIn = (signedIn: SignedInUser | undefined) => this.#letIn(signedIn, authorization, address, claimed);
     if (claimed === undefined) return letIn(undefined);
-    const key = `${address} ${authorization}`; // whoever guesses elsewhere waits longer
-    const under = this.#comparing.get(key);
-    if (under !== undefined) {
-      under.responses.push(response);
-      return under.found;
+    const key = `${address} ${authorization}`; // not shared between addresses: a client that guesses waits longer
+    const pending = this.#comparing.get(key);
+    if (pending !== undefined) {
+      pending.responses.push(response);
+      return pending.found;
     }
     const responses = [response];
     const asker = this.#attempts.asker(address, claimed.user, () => responses.every(hasGone));
@@ -168,7 +165,7 @@ class Identification {
     return found;
   }
 
-  /** Who has signed in with the browser that asks; undefined: nobody. */
+  /** Finds the user who has signed in with the browser; undefined: nobody. */
   byCookie(request: HttpRequest): SignedInUser | undefined {
     const cookie = request.getHeader(cookieHeader);
     if (cookie === '') return undefined;
@@ -178,7 +175,7 @@ class Identification {
     return all === cookie ? undefined : this.#entry.find(all);
   }
 
-  /** Who asks without saying who it is. Errors: `unauthorized`. */
+  /** Returns the principal of a request without credentials. Errors: `unauthorized`. */
   nobody({ need }: Purpose): SignedInUser {
     const { anonymous, stranger } = this.#entry.directory;
     const nobody = anonymous ?? (need === 'nothing' ? stranger : undefined);
@@ -205,11 +202,11 @@ class Identification {
   }
 }
 
-// What a header `Authorization` holds (RFC 7617, RFC 6750).
+// The content of a header `Authorization` (RFC 7617, RFC 6750).
 
 type Credentials = { readonly user: string; readonly password: string } | { readonly user: ''; readonly token: string };
 
-/** Reads the credentials of HTTP Basic and Bearer; undefined: they are of no scheme that the hub knows, or make no sense. */
+/** Parses the credentials of HTTP Basic and Bearer; undefined: the scheme is unknown, or they are malformed. */
 function readCredentials(authorization: string): Credentials | undefined {
   const [, scheme = '', given = ''] = /^(\S+) +(\S+) *$/.exec(authorization) ?? [];
   if (scheme.toLowerCase() === 'bearer') return { user: '', token: given };

@@ -1,5 +1,4 @@
-// Whether the pages that ask are ours: the Host must be (DNS rebinding), and no page of another site may ask (cross-site requests and
-// WebSocket hijacking).
+// Checks that requests come from pages of this hub: against DNS rebinding (Host), cross-site requests and WebSocket hijacking.
 
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
@@ -16,7 +15,7 @@ export type Act = 'read' | 'write' | 'write by GET';
 export interface Purpose {
   readonly act: Act;
   readonly need: Need;
-  /** true: it does not count towards `requestsPerUser`. */
+  /** true: the request does not count towards `requestsPerUser`. */
   readonly isUnmetered?: boolean | undefined;
 }
 
@@ -32,14 +31,14 @@ export class SiteCheck {
     this.#origins = new Set(allowedOrigins.map(serializeOrigin));
   }
 
-  /** Returns the name by which a request asks. Errors: `foreign-host`, `bad-request`. */
+  /** Returns the host name of a request. Errors: `foreign-host`, `bad-request`. */
   checkHost(request: HttpRequest): string {
     const host = request.getHeader(hostHeader);
     if (this.#isOwnHost(host)) return host;
     throw new HubError('foreign-host', `Host: expected a name of this hub, got "${host}"; allowedHosts adds names`);
   }
 
-  /** Checks which page asks, if any; `scheme` is how the client speaks to the hub. Errors: `foreign-origin`. */
+  /** Checks which page sent a request, if any; `scheme` is how the client speaks to the hub. Errors: `foreign-origin`. */
   checkOrigin(request: HttpRequest, act: Act, host: string, scheme: Scheme | undefined): void {
     const origin = originOf(request);
     if (origin === '') {
@@ -48,7 +47,7 @@ export class SiteCheck {
       throw foreign(`Origin: expected a page of this hub, got "${origin}"; allowedOrigins adds origins`);
   }
 
-  /** Checks that a request which comes with a cookie says from which page; that page has been checked. Errors: `foreign-origin`. */
+  /** Checks that a request with a cookie names its page, which has been checked. Errors: `foreign-origin`. */
   checkNamed(request: HttpRequest): void {
     if (['origin', 'sec-fetch-site', 'referer'].some((header) => request.getHeader(header) !== '')) return;
     throw foreign(`Origin: expected a page of this hub with its cookie, got none${instead}`);
@@ -67,8 +66,8 @@ export class SiteCheck {
 }
 
 /**
- * Refuses what a page of another site makes a browser send without Origin: images, scripts, frames, links, redirects. Pages cannot forge
- * the headers that this looks at, but they can leave out Referer.
+ * Refuses requests that a page of another site makes a browser send without Origin: images, scripts, frames, links, redirects. Pages cannot
+ * forge the headers that this checks, but they can leave out Referer.
  */
 function checkPage(request: HttpRequest, host: string, scheme: Scheme | undefined, act: Act): void {
   const site = request.getHeader('sec-fetch-site');
@@ -87,15 +86,12 @@ function foreign(message: string): HubError {
   return new HubError('foreign-origin', message);
 }
 
-// Whether the `Host` of a request names this hub. A page of another site can have its own name lead to the hub (DNS rebinding), but it
-// cannot have the browser send another `Host` than that name.
+// Checks that the `Host` of a request names this hub. A page of another site can point its name to the hub (DNS rebinding), but the browser
+// sends that name as `Host`.
 
 const maxKnownHosts = 1000;
 
-/**
- * Creates the check of a `Host`. The hub has every IP address, `localhost`, the name of this machine, and further names. Errors:
- * `bad-request` when it is malformed.
- */
+/** Creates the check of a `Host`: any IP address, `localhost`, the name of this machine, and further names. Errors: `bad-request`. */
 function createHostCheck(furtherNames: readonly string[]): (host: string) => boolean {
   const names = ownNames(furtherNames);
   const knownHosts = new Set<string>();
@@ -123,10 +119,7 @@ function ownNames(allowed: readonly string[]): ReadonlySet<string> {
   return new Set(['localhost', own, short, `${short}.local`, ...allowed.map((name) => name.toLowerCase())]);
 }
 
-/**
- * Reads a `Host` (RFC 9110 section 7.2): `Studio.local.:17011` → `studio.local`, 17011; `[::1]:` → `::1`, which has the default port.
- * undefined: it is malformed.
- */
+/** Parses a `Host` (RFC 9110 section 7.2): `Studio.local.:17011` → `studio.local`, 17011; `[::1]:` → `::1`; undefined: it is malformed. */
 function readHost(host: string): { readonly name: string; readonly port: number | undefined } | undefined {
   const [, bracketed, plain, digits = ''] = hostForm.exec(host) ?? [];
   const port = digits === '' ? undefined : Number(digits);
@@ -135,26 +128,26 @@ function readHost(host: string): { readonly name: string; readonly port: number 
   return plain === undefined ? undefined : { name: plain.toLowerCase().replace(/(?<=.)\.$/, ''), port };
 }
 
-/** An address in brackets, or a name of the characters that may stand there, and a port, which may be empty (RFC 3986 section 3.2). */
+/** An address in brackets, or a name of permitted characters, and a port, which may be empty (RFC 3986 section 3.2). */
 const hostForm = /^(?:\[([^\]]+)\]|((?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})+))(?::(\d*))?$/i;
 
-/** An IPv6 address as browsers write it: `0:0:0:0:0:0:0:1` → `::1`. */
+/** Returns an IPv6 address as browsers write it: `0:0:0:0:0:0:0:1` → `::1`. */
 function shortOf(address: string): string {
   const url = `http://[${address}]`;
-  return URL.canParse(url) ? new URL(url).hostname.slice(1, -1) : address.toLowerCase(); // one with a zone is in no URL
+  return URL.canParse(url) ? new URL(url).hostname.slice(1, -1) : address.toLowerCase(); // no URL contains an address with a zone
 }
 
-// The page from which a request says that it comes.
+// The page that a request claims to come from.
 
 const originHeader = encodeText('origin');
 const refererHeader = encodeText('referer');
 
-/** The header `Origin`, which browsers send with everything but plain GETs (RFC 6454 section 7); empty: there is none. */
+/** Returns the header `Origin`, which browsers send with everything but plain GETs (RFC 6454 section 7); empty: there is none. */
 export function originOf(request: HttpRequest): string {
   return request.getHeader(originHeader);
 }
 
-/** The origin of the header `Referer`, `http://hub.lan:17011`; `null`: it has no origin; empty: there is no header. */
+/** Returns the origin of the header `Referer`, `http://hub.lan:17011`; `null`: it has no origin; empty: there is no header. */
 export function refererOriginOf(request: HttpRequest): string {
   const referer = request.getHeader(refererHeader);
   if (referer === '') return '';
@@ -162,8 +155,8 @@ export function refererOriginOf(request: HttpRequest): string {
 }
 
 /**
- * Whether an origin is that of pages at a host: `http://Hub.lan`, `hub.lan:80` → true (RFC 6454 section 5). `scheme` is how the client
- * speaks to the hub; undefined: nobody says, so pages of both are.
+ * Whether an origin is that of pages at a host: `http://Hub.lan`, `hub.lan:80` → true (RFC 6454 section 5). `scheme` is how the client speaks
+ * to the hub; undefined: unknown, so pages of both schemes match.
  */
 function isAtHost(origin: string, host: string, scheme: Scheme | undefined): boolean {
   const [, originScheme, originHost] = originForm.exec(origin) ?? [];
@@ -174,7 +167,7 @@ function isAtHost(origin: string, host: string, scheme: Scheme | undefined): boo
   return authority !== undefined && authority === authorityOf(host, own);
 }
 
-/** An origin as browsers write it: `HTTPS://Panel.example:443` → `https://panel.example`; one that makes no sense stays so. */
+/** Returns an origin as browsers write it: `HTTPS://Panel.example:443` → `https://panel.example`. An invalid one stays unchanged. */
 export function serializeOrigin(origin: string): string {
   const [, scheme = '', host = ''] = originForm.exec(origin) ?? [];
   const own = scheme.toLowerCase() as Scheme;
@@ -185,7 +178,7 @@ export function serializeOrigin(origin: string): string {
 const originForm = /^(https?):\/\/(.+)$/i;
 const defaultPorts: Readonly<Record<Scheme, number>> = { http: 80, https: 443 };
 
-/** A host with its port, unless that is the default one, without the dot that a whole name may end with; undefined: it is none. */
+/** Returns a host with its port, unless that is the default one, and without the dot at the end of a full name; undefined: it is invalid. */
 function authorityOf(host: string, scheme: Scheme): string | undefined {
   const { name, port } = readHost(host) ?? {};
   if (name === undefined) return undefined;
@@ -193,8 +186,9 @@ function authorityOf(host: string, scheme: Scheme): string | undefined {
   return port === undefined || port === defaultPorts[scheme] ? shown : `${shown}:${port}`;
 }
 
-// Tells a browser from a program when the browser does not say which page asks. Over plain HTTP browsers send Sec-Fetch-Site to localhost
-// only, and a foreign page can make them leave out Origin and Referer. It cannot take away the signs that this file looks at.
+// Distinguishes a browser from a program if the browser does not say which page sends the request. Over plain HTTP browsers send
+// Sec-Fetch-Site only to localhost, and a foreign page can make them omit Origin and Referer. It cannot remove the signs that this file
+// checks.
 
 const signs: readonly (readonly [header: string, isBrowsers: (value: string) => boolean])[] = [
   ['user-agent', (value) => /^(Mozilla|Opera)\/\S+ \(/.test(value) && !programs.test(value)],

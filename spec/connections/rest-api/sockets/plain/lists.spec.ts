@@ -263,7 +263,7 @@ test('D-43: the items of a list are written at once, and each counts as a write 
   client.send({ p: 'desk/i', v: -3 });
   for (let refused = 0; refused < 3; refused++) {
     const { error, p } = await client.next();
-    t.regex(error ?? '', /^expected at most 5 writes per second of this client/);
+    t.regex(error ?? '', /^expected at most 5 writes per second from this client/);
     t.is(p, 'desk/i');
   }
   t.is(hub.find('desk/i')?.value, 800);
@@ -301,7 +301,7 @@ test('D-43, D-28: a client of lists that stops reading costs a bounded amount, g
     const [reported] = await readUntil(reader, 'desk/mark', String(count));
     t.is(reported.length, 51);
   }
-  t.true(hub.lines.some(({ message }) => message.startsWith('client 127.0.0.1 went past the limit unreadBytes ')));
+  t.true(hub.lines.some(({ message }) => message.startsWith('client 127.0.0.1 exceeded the limit unreadBytes ')));
   stalled.resume();
   const [reported] = await readUntil(stalled, 'desk/mark', String(count));
   const last = new Map<string, number>();

@@ -170,7 +170,7 @@ test('docs/protocol.md: whoever asks for more than a limit allows is answered, a
     const client = await openV1(t, hub.port);
     client.send({ sub: 3, include });
     t.regex((await client.next()).error ?? '', /: expected .*, got /);
-    const reported = hub.lines.flatMap(({ message }) => / went past the limit (\w+) /.exec(message)?.[1] ?? []);
+    const reported = hub.lines.flatMap(({ message }) => / exceeded the limit (\w+) /.exec(message)?.[1] ?? []);
     t.deepEqual(reported, [limit]);
   }
 });

@@ -186,7 +186,7 @@ test('docs/protocol.md: who reads nothing for longer than stallTimeout is closed
   slow.pause();
   t.is(await lostFires(t, hub), 0);
   let isReported = false;
-  const reported = hub.logged(/went past the limit stallMs/).finally(() => {
+  const reported = hub.logged(/exceeded the limit stallMs/).finally(() => {
     isReported = true;
   });
   while (!isReported) {
