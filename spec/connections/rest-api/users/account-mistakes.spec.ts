@@ -10,7 +10,7 @@ env.PATCHBAY_SPEC_TOKEN = 'token-of-somebody';
 
 const name = 'expected a name that no user has, got "root"';
 const name64 = 'expected a name of 1 to 64 letters, digits and . _ @ -';
-const token = (whose: string) => `expected a unique token, got that of ${whose}`;
+const token = (whose: string) => `expected a unique token, this one also belongs to ${whose}`;
 const rows: [settings: string, mistakes: string[]][] = [
   [`username: 'root', users: { root: { read: ['**'] } }`, [`1:43: connections.api.username: ${name}`]],
   [`username: 'Root', users: { root: { token: 'a' }, bob: { token: 'A' } }, token: 'YQ=='`, []],
@@ -47,7 +47,7 @@ for (const [settings, mistakes] of rows)
     });
     const { status, output, errors } = await call((console) => check([folder], console));
     t.is(status, mistakes.length === 0 ? 0 : 1);
-    const reported = errors.split('\n').filter((line) => line.includes('expected a name') || line.includes('a token'));
+    const reported = errors.split('\n').filter((line) => line.includes('expected a name') || line.includes('a unique token'));
     t.deepEqual(
       reported.map((line) => line.slice(line.indexOf('flow.json5:') + 'flow.json5:'.length)),
       mistakes,
