@@ -47,7 +47,9 @@ for (const [settings, mistakes] of rows)
     });
     const { status, output, errors } = await call((console) => check([folder], console));
     t.is(status, mistakes.length === 0 ? 0 : 1);
-    const reported = errors.split('\n').filter((line) => line.includes('expected a name') || line.includes('a unique token'));
+    const reported = errors
+      .split('\n')
+      .filter((line) => line.includes('expected a name') || line.includes('a unique token'));
     t.deepEqual(
       reported.map((line) => line.slice(line.indexOf('flow.json5:') + 'flow.json5:'.length)),
       mistakes,
