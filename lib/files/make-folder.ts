@@ -1,10 +1,10 @@
-// Makes folders one by one. `mkdir` of Node.js with `recursive` never returns where the system reports that a folder does not exist although
-// its parent does, as below `/proc`.
+// Creates folders one by one. Recursive `mkdir` of Node.js never returns if the system reports a missing folder although its parent exists,
+// as below `/proc`.
 
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-/** Makes a folder and its missing parents. Errors: those of the file system, also where a file stands in the way. */
+/** Creates a folder and its missing parents. Errors: those of the file system, also if a file is in the way. */
 export function makeFolder(path: string, mode?: number): void {
   const missing: string[] = [];
   let at = resolve(path);
@@ -17,6 +17,6 @@ export function makeFolder(path: string, mode?: number): void {
     try {
       mkdirSync(folder, mode);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error; // another process has made it meanwhile
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error; // another process has created it meanwhile
     }
 }

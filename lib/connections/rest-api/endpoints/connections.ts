@@ -35,7 +35,7 @@ export const endpoints = [
     names: { id: 'Connection ID' },
     query: z.object({ after: count.default(0).describe('Only frames after this one') }),
     answer: wireFrames,
-    errors: { 400: 'A query that makes no sense', 404: 'There is no such connection' },
+    errors: { 400: 'The query is not valid', 404: 'There is no such connection' },
     read: ({ hub }, { query }, rest) => {
       const after = new URLSearchParams(query).get('after') ?? '0';
       if (!/^\d{1,15}$/.test(after))

@@ -33,7 +33,7 @@ export const endpoints = [
   }),
 ];
 
-/** The work of a filter after which the list looks at the clock; for a quick filter also the most parameters. */
+/** The work of a filter after which the list checks the clock, and the maximum number of parameters for a quick filter. */
 const stepWork = 200;
 const mostAtOnce = 32;
 

@@ -68,7 +68,7 @@ export function replyError(
   begin(response, status).writeHeader('Content-Type', asJson ? 'application/problem+json' : textType);
   response.writeHeader('Cache-Control', 'no-store');
   for (const [name, value] of [...helpingHeaders(error), ...headers]) response.writeHeader(name, value);
-  // a message quotes what the client sent, and people read it on a terminal
+  // a message quotes what the client sent, and people read it in a terminal
   const body = asJson ? printableJson(JSON.stringify(problemOf(error, status))) : `${printableLines(error.message)}\n`;
   if (closes) response.end(body, true);
   else send(response, body);
