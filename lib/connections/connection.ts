@@ -40,6 +40,8 @@ interface ConnectionTypeBasics<Settings> {
   follows?(settings: Settings): (parameterId: string) => Iterable<string>;
   /** Returns errors in settings that match the schema, such as an input of the wrong value type; pure. */
   mistakes?(settings: Settings, inputTypes: InputTypes, resolvePath: ResolvePath): readonly SettingMistake[];
+  /** Returns settings that logs and `patchbay wire` mask, in addition to those from the environment and from files. */
+  secrets?(settings: Settings): readonly string[];
   /**
    * Returns the errors in files that declare parameters, such as descriptions of devices, each with its place. `shownPath` returns a path
    * as people know it. An error there refuses the load, as one in a flow file does.

@@ -4,6 +4,7 @@ import test from 'ava';
 import { goTo, openConsole } from '../support/browser/console.ts';
 import { browser } from '../support/browser/own-browser.ts';
 import { api, startTestHub, statusOf } from '../support/hub.ts';
+import { startPeer } from '../support/peer.ts';
 import { shared } from '../support/shared.ts';
 
 const connections = {
@@ -97,4 +98,23 @@ test.serial('keys lead through the views; a link that is down is said, and its e
   await banner.waitFor({ state: 'detached' });
   await hub.stop();
   await banner.waitFor();
+});
+
+test.serial('the wire of a device is shown live, without secrets', async (t) => {
+  const peer = await startPeer(t, { greeting: () => 'OK MPD 0.23\n', end: '\n', answer: () => 'OK\n' });
+  const player = {
+    type: 'device',
+    tcp: `127.0.0.1:${peer.port}`,
+    protocol: 'mpd',
+    secrets: { password: 'secret-word' },
+  };
+  const hub = await startTestHub(t, { connections: { api, player } });
+  const page = await openConsole(t, browser, hub.port);
+  await goTo(page, '#/connections');
+  await page.getByRole('button', { name: 'Wire of player' }).click();
+  const wire = page.getByRole('region', { name: 'Wire of player' });
+  await wire.getByText('>  password ***').waitFor();
+  peer.send('hello {from} the <device>\n');
+  await wire.getByText('<  hello {from} the <device>').waitFor();
+  t.false((await wire.textContent())!.includes('secret-word'));
 });

@@ -41,6 +41,7 @@ export const device = defineConnectionType({
     ...(isProtocolName(protocol) ? [] : [resolvePath(protocol)]),
     ...(typeof expect === 'string' ? [resolvePath(expect)] : []),
   ],
+  secrets: ({ secrets }) => Object.values(secrets),
   claims: (settings) => {
     const target = listenTarget(settings);
     if (target !== undefined) return claimTcpPort(target.port, target.host);

@@ -1,10 +1,10 @@
 // Connections: the state of each and the reason, failed ones first. Users start, stop and restart them here.
-import { createMemo, For, Show } from 'solid-js';
-import type { ConnectionControl, ConnectionList, ConnectionStatus } from '../../wire/http/operation.ts';
+import { createEffect, createMemo, For, on, Show } from 'solid-js';
+import type { ConnectionControl, ConnectionList, ConnectionStatus, WireFrames } from '../../wire/http/operation.ts';
 import { type Attempt, createAttempt, postJson } from '../hub/page-request.ts';
 import { usePolled } from '../hub/polled.ts';
 import { linkTo, route, setParams } from '../page/route.ts';
-import { formatCount, formatDate, formatSpan, useNow } from '../page/units.ts';
+import { formatClock, formatCount, formatDate, formatSpan, useNow } from '../page/units.ts';
 import { createConfirmation } from '../parts/confirm.tsx';
 import { GuardedFor } from '../parts/guarded.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
@@ -65,6 +65,9 @@ export default function Connections() {
           <p class="note">No connection matches.</p>
         </Show>
       </div>
+      <Show when={route().params.wire} keyed>
+        {(id) => <Wire id={id} />}
+      </Show>
       <Confirmation />
     </>
   );
@@ -109,9 +112,48 @@ function Row(props: {
         {formatSpan(props.now() - Date.parse(props.connection.since))}
       </td>
       <td class="nowrap actions">
+        <Show when={props.connection.wire}>
+          <button
+            type="button"
+            aria-label={`Wire of ${id}`}
+            aria-pressed={route().params.wire === id}
+            title="The frames that it sends and receives"
+            onClick={() => setParams({ wire: route().params.wire === id ? undefined : id })}
+          >
+            Wire
+          </button>
+        </Show>
         <Controls connection={props.connection} ask={props.ask} attempt={attempt} />
       </td>
     </tr>
+  );
+}
+
+/** How often the page asks for new frames. */
+const wireEveryMs = 500;
+
+/** The frames of a device, live: the newest stay in sight unless the user scrolls up. */
+function Wire(props: { readonly id: string }) {
+  let list!: HTMLPreElement;
+  const { data, error } = usePolled<WireFrames>(`/hub/wire/${encodeURIComponent(props.id)}`, 'number', wireEveryMs);
+  createEffect(
+    on(
+      () => data()?.at(-1)?.number,
+      () => {
+        const isAtEnd = list.scrollHeight - list.scrollTop - list.clientHeight < list.clientHeight / 2;
+        if (isAtEnd || list.scrollTop === 0) queueMicrotask(() => list.scrollTo(0, list.scrollHeight));
+      },
+    ),
+  );
+  return (
+    <section class="wire" aria-label={`Wire of ${props.id}`}>
+      <Fault text={error()} />
+      <pre ref={list} tabIndex={0} class="mono">
+        <For each={data()}>
+          {({ time, direction, text }) => `${formatClock(time)}  ${direction === 'in' ? '<' : '>'}  ${text}\n`}
+        </For>
+      </pre>
+    </section>
   );
 }
 

@@ -125,7 +125,8 @@ export class ConnectionCheck {
       this.namedFiles.push(...files);
       const key = this.#keys.get(plan.id) ?? connectionKey(data, plan, files);
       this.#keys.set(plan.id, key);
-      return { ...plan, file: location.file.name, ...checked.get(plan.id)!, key };
+      const secrets = [...plan.secrets, ...(plan.type.secrets?.(plan.settings) ?? [])];
+      return { ...plan, secrets, file: location.file.name, ...checked.get(plan.id)!, key };
     });
   }
 
