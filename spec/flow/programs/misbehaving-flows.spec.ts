@@ -66,7 +66,7 @@ const looped = shared(async (t) => {
 });
 
 test.serial(
-  'an endless loop in a running stream ends the hub, and the next start leaves that flow out until it changes',
+  'an endless loop in a running stream ends the hub, and the next start skips that flow until it changes',
   async (t) => {
     const { ended, next } = await looped();
     t.is(ended.signal, 'SIGKILL');
@@ -74,7 +74,7 @@ test.serial(
       messagesOf(ended.output, next.folder).at(-1)!,
       /^flow flow\.ts has stopped the hub: it ran for 4 s .* at flow\.ts:10:\d+\./,
     );
-    await next.shows(/flow \S+flow\.ts is left out, .*: it ran for 4 s without a break, at \S+flow\.ts:10:/);
+    await next.shows(/flow \S+flow\.ts is skipped, .*: it ran for 4 s without a break, at \S+flow\.ts:10:/);
     await next.shows(/runs 2 connections, 1 rules/);
     await writeFile(join(next.folder, 'flow.ts'), flow({ plus: 3000 }));
     await next.shows(/reloaded: rules: 1 added/);
