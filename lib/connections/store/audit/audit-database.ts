@@ -7,6 +7,8 @@ import type { Value, ValueType } from '../../../model/value.ts';
 import { filesOf } from '../thread/database/files.ts';
 import { openStored, type Stored } from '../thread/database/open-stored.ts';
 import {
+  damagedText,
+  dropDamaged,
   dropOutOfRange,
   droppedText,
   isWithin,
@@ -22,6 +24,7 @@ import {
   emptyLog,
   expectRoom,
   inTransaction,
+  isSmall,
   openDatabase,
   readDatabase,
   troubleOf,
@@ -30,7 +33,7 @@ import { WrittenFiles } from '../thread/database/written-files.ts';
 import { giveWay } from '../thread/give-way.ts';
 import type { AuditBatch, AuditRow, HeldAudit, OpenAudit, Run } from './audit-messages.ts';
 import { keptLogEntries, logBytes, readLogEntries, tables } from './audit-tables.ts';
-import { areWhole, checksumOf } from './entry-blocks.ts';
+import { areWhole, blockColumns, checksumOf, isWhole } from './entry-blocks.ts';
 import { EntryAges } from './find-entries.ts';
 
 /** How often it deletes rows that are too old, and the most rows in one transaction. */
@@ -83,18 +86,21 @@ export class AuditDatabase {
   readonly leftOut = new LeftOutRows();
 
   /** Opens an existing database. Errors: those of SQLite. After an error nothing stays open. */
-  constructor(path: string, maxBytes: number, keepMs: number, now = readClocks()) {
+  constructor(path: string, maxBytes: number, keepMs: number, now = readClocks(), isSuspect = false) {
     this.#folder = dirname(path);
     this.#database = openDatabase(path, maxBytes, logBytes, 1);
     try {
       this.#files = new WrittenFiles(path);
       let dropped = 0;
+      let damaged = 0;
       inTransaction(this.#database, () => {
         if (isTable(this.#database, 'entry')) this.#database.exec('ALTER TABLE entry RENAME TO entry_row'); // so had an earlier version
         this.#database.exec(tables); // it had fewer
         dropped = dropOutOfRange(this.#database, numbers);
+        if (isSuspect || isSmall(path))
+          damaged = dropDamaged(this.#database, 'entry_block', ['n'], blockColumns, areWhole, isWhole);
       });
-      this.losses = droppedText(path, dropped);
+      this.losses = [...droppedText(path, dropped), ...damagedText(path, damaged, 'entries')];
       this.#ages = new EntryAges(this.#database, keepMs, now);
       this.#maxPages = this.#number('PRAGMA max_page_count');
       this.#putEntry = this.#database.prepare(putEntry);
@@ -173,7 +179,7 @@ export class AuditDatabase {
         }
       }
       for (const { n, last, time, lastTime, count, entries } of blocks)
-        this.#putBlock.run(n, last, time, lastTime, count, checksumOf(entries), entries);
+        this.#putBlock.run(n, last, time, lastTime, count, checksumOf(n, time, count, entries), entries);
       for (const { n, time, level, connection = null, rule = null, message } of log)
         try {
           this.#putLog.run(BigInt(n), BigInt(Math.trunc(time)), level, connection, rule, message);
@@ -337,6 +343,6 @@ export function openAudit({ folder, maxBytes, keepMs, isRead, isSuspect }: OpenA
     read: (path) => AuditDatabase.read(path, { isRead, isSuspect }),
     lostSince: 'later entries are lost',
     lost: 'all entries are lost',
-    open: () => new AuditDatabase(files.path, maxBytes, keepMs),
+    open: () => new AuditDatabase(files.path, maxBytes, keepMs, readClocks(), isSuspect),
   });
 }

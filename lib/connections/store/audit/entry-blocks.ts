@@ -113,14 +113,20 @@ export const areWhole = [
   ...['time', 'last_time'].map((column) => isWithin('time', column)),
 ].join(' AND ');
 
-export function checksumOf(entries: string): number {
-  return crc32(entries);
+export function checksumOf(n: number, time: number, count: number, entries: string): number {
+  return crc32(`${n} ${time} ${count}`, crc32(entries));
+}
+
+/** Returns whether a block is as it was written. */
+export function isWhole([n, time, count, checksum, json]: StoredBlock): boolean {
+  return typeof json === 'string' && checksumOf(n, time, count, json) === checksum;
 }
 
 /** Returns the entries of a block, oldest first; none if the block is damaged. */
-export function unpackEntries([n, time, count, checksum, json]: StoredBlock): readonly StoredEntry[] {
-  if (typeof json !== 'string' || checksumOf(json) !== checksum) return [];
-  const rows = parse(json);
+export function unpackEntries(block: StoredBlock): readonly StoredEntry[] {
+  if (!isWhole(block)) return [];
+  const [n, time, count, , json] = block;
+  const rows = parse(json as string);
   if (rows.length !== count || !rows.every(isRow)) return [];
   return rows.map(([further, later, kind, user, address, type, before, after, cause = '']) => {
     return { n: n + further, time: time + later, kind, user, address, type, before, after, count: 1, cause };

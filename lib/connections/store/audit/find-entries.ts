@@ -6,9 +6,9 @@ import { AgeClock, beginAge, type ClockReading, type KeptAge, readPauses } from 
 import type { Value, ValueType } from '../../../model/value.ts';
 import type { AuditQuestion } from '../../persistence.ts';
 import { isWithin, readStored } from '../thread/database/read-rows.ts';
-import { inTransaction } from '../thread/database/store-database.ts';
+import { DamagedError, inTransaction } from '../thread/database/store-database.ts';
 import type { AuditRow, EntryBlock } from './audit-messages.ts';
-import { areWhole, blockColumns, type StoredBlock, type StoredEntry, unpackEntries } from './entry-blocks.ts';
+import { areWhole, blockColumns, isWhole, type StoredBlock, type StoredEntry, unpackEntries } from './entry-blocks.ts';
 
 /** The search checks its time limit after this many rows. */
 const checkEvery = 1000;
@@ -76,6 +76,7 @@ function* findInBlocks(database: DatabaseSync, question: AuditQuestion): Iterabl
     (kind === undefined ? auditKinds.includes(entry.kind) : entry.kind === kind);
   for (const block of found) {
     yield undefined;
+    if (!isWhole(block)) throw new DamagedError('a row of many entries is not as it was written');
     yield* unpackEntries(block).filter(isMeant).reverse();
   }
 }

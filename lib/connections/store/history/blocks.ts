@@ -46,7 +46,8 @@ export class Packing {
   }
 
   get checksum(): number {
-    return crc32(this.json);
+    const { time, revision, count, writer, source, cause, json } = this;
+    return checksumOf(time, revision, count, writer, source, cause, json);
   }
 
   /** Adds a change with its value as JSON. Returns false for a change that is not after the last one, or too long. */
@@ -121,11 +122,28 @@ export const areWhole = [
   ...['revision', 'last_revision'].map((one) => isWithin('integer', one)),
 ].join(' AND ');
 
+function checksumOf(
+  time: number,
+  revision: number,
+  count: number,
+  writer: number,
+  source: number,
+  cause: number | null,
+  json: string,
+): number {
+  return crc32(`${time} ${revision} ${count} ${writer} ${source} ${cause ?? 0}`, crc32(json));
+}
+
+/** Returns whether a block is as it was written. */
+export function isWhole([time, revision, count, writer, source, cause, json, checksum]: StoredBlock): boolean {
+  return typeof json === 'string' && checksumOf(time, revision, count, writer, source, cause, json) === checksum;
+}
+
 /** Returns the changes of a block, oldest first; none if the block is damaged. */
-export function unpackBlock([time, revision, count, ...rest]: StoredBlock): readonly EventRow[] {
-  const [writer, source, cause, json, checksum] = rest;
-  if (typeof json !== 'string' || crc32(json) !== checksum) return [];
-  const rows = parse(json);
+export function unpackBlock(block: StoredBlock): readonly EventRow[] {
+  if (!isWhole(block)) return [];
+  const [time, revision, count, writer, source, cause, json] = block;
+  const rows = parse(json as string);
   if (rows.length !== count) return [];
   const events: EventRow[] = [];
   for (const row of rows) {

@@ -9,6 +9,7 @@ import {
   areWhole,
   blockColumns,
   type EventRow,
+  isWhole,
   type Place,
   type Stored,
   type StoredBlock,
@@ -18,7 +19,7 @@ import { historyTables, hourMs } from '../history/history-tables.ts';
 import type { RecordedJump } from '../history/segments.ts';
 import { exists } from '../thread/database/files.ts';
 import { isWithin, readRows, readStored } from '../thread/database/read-rows.ts';
-import { OpenFile, readDatabase } from '../thread/database/store-database.ts';
+import { DamagedError, OpenFile, readDatabase } from '../thread/database/store-database.ts';
 import type { RecordedGap } from './histories/gaps.ts';
 
 /** A parameter that has a history. */
@@ -277,6 +278,7 @@ export class PastDatabase {
       isStored(series.type, value);
     const found: EventRow[] = [];
     for (const block of this.#blocks([Math.floor(hour / hourMs), series.id], from, before.time, which)) {
+      if (!isWhole(block)) throw new DamagedError('a row of many changes is not as it was written');
       const events = unpackBlock(block).filter(isMeant);
       for (const event of which === 'first' ? events : events.reverse()) found.push(event);
       if (found.length >= limit) break;

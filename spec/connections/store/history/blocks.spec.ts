@@ -203,15 +203,17 @@ for (const [how, what] of [
   ['of which a digit has turned', "replace(changes, ',1,0.25', ',1,0.75')"],
   ['that is no JSON', "'nothing'"],
 ])
-  test(`a block ${how} is left out, and those beside it are read`, async (t) => {
+  test(`a block ${how} is found when it is read, or at the next start, and costs no other`, async (t) => {
     const history = await makeHistory(t);
     history.open(noon);
     for (const from of [0, 10, 20]) history.take(handed(row(from, 10), noon + from + 10, from === 0));
     edit(history, `UPDATE change_block SET changes = ${what} WHERE time = ${noon}`);
-    t.deepEqual(found(history), numbers(10, 30));
+    t.throws(() => found(history), { message: /not as it was written/ });
     t.true((history.read('SELECT count(*) AS count FROM event')[0]!.count as number) >= 20, 'people can read on');
     history.end();
-    t.is(history.open(noon + 40).trouble, undefined);
+    const { trouble, losses } = history.open(noon + 40);
+    t.deepEqual([trouble, losses], [undefined, [`${history.path} has a damaged row of many changes, which are lost`]]);
+    t.deepEqual(found(history), numbers(10, 30));
     t.is(history.take(handed(row(50, 10), noon + 60, true)).trouble, undefined);
     t.deepEqual(found(history), [...numbers(10, 30), ...numbers(50, 60)]);
   });

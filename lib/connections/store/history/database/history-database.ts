@@ -2,17 +2,34 @@
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { readClocks } from '../../../../model/time/age-clock.ts';
-import { dropOutOfRange, droppedText, LeftOutRows, type NumberColumns } from '../../thread/database/read-rows.ts';
+import {
+  damagedText,
+  dropDamaged,
+  dropOutOfRange,
+  droppedText,
+  LeftOutRows,
+  type NumberColumns,
+} from '../../thread/database/read-rows.ts';
 import {
   checkSmallDatabase,
   createDatabase,
   emptyLog,
   inTransaction,
+  isSmall,
   openDatabase,
   readDatabase,
 } from '../../thread/database/store-database.ts';
 import { WrittenFiles } from '../../thread/database/written-files.ts';
-import { areWhole, blockColumns, noBlock, type Packing, type Place, type StoredBlock, unpackBlock } from '../blocks.ts';
+import {
+  areWhole,
+  blockColumns,
+  isWhole,
+  noBlock,
+  type Packing,
+  type Place,
+  type StoredBlock,
+  unpackBlock,
+} from '../blocks.ts';
 import type { Gap } from '../columns.ts';
 import type { HistoryRoom } from '../history-messages.ts';
 import { historyTables, hourMs, laterTables, minuteMs, splitChanges } from '../history-tables.ts';
@@ -99,7 +116,8 @@ export class HistoryDatabase {
       this.#files = new WrittenFiles(path);
       if (isTable(this.database, 'change')) inTransaction(this.database, () => this.database.exec(splitChanges));
       this.database.exec(laterTables);
-      this.losses = droppedText(path, dropOutOfRange(this.database, numbers));
+      const dropped = droppedText(path, dropOutOfRange(this.database, numbers));
+      this.losses = isSmall(path) ? [...dropped, ...dropDamagedBlocks(this.database, path)] : dropped;
       this.database.exec(markAnew);
       this.ages = new HourAges(this.database, this.mark()?.seen ?? 0, now);
       this.#addChange = this.database.prepare('INSERT OR IGNORE INTO change_row VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
@@ -361,6 +379,16 @@ type BlockEnd = Readonly<Record<'last_time' | 'last_revision', number>>;
 const blockBefore = `SELECT last_time, last_revision, ${blockColumns} FROM change_block
   WHERE hour = ? AND parameter = ? AND (time, revision) <= (?, ?) AND ${areWhole}
   ORDER BY time DESC, revision DESC LIMIT 1`;
+
+/** Deletes damaged blocks, and describes what is lost. Errors: those of SQLite. */
+export function dropDamagedBlocks(database: DatabaseSync, path: string): string[] {
+  const keys = ['hour', 'parameter', 'time', 'revision'];
+  let damaged = 0;
+  inTransaction(database, () => {
+    damaged = dropDamaged(database, 'change_block', keys, blockColumns, areWhole, isWhole);
+  });
+  return damagedText(path, damaged, 'changes');
+}
 
 function isTable(database: DatabaseSync, name: string): boolean {
   return database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined;

@@ -12,7 +12,7 @@ import type { Changes, HistoryAnswer, JumpRow, OpenHistory } from '../history-me
 import { hourMs } from '../history-tables.ts';
 import { Batch, type KnownParameter } from './batch.ts';
 import { hoursOf } from './drop.ts';
-import { HistoryDatabase } from './history-database.ts';
+import { dropDamagedBlocks, HistoryDatabase } from './history-database.ts';
 import { Room, roomOnDisk } from './room.ts';
 import { Writing } from './writing.ts';
 
@@ -55,7 +55,11 @@ export class HistoryKeeping {
   }
 
   check(): HistoryAnswer {
-    return this.#answer(() => checkDatabase(this.#open!.database.database));
+    return this.#answer(() => {
+      const { database } = this.#open!.database;
+      checkDatabase(database);
+      this.#losses.push(...dropDamagedBlocks(database, filesOf(this.#request!.folder, 'history').path));
+    });
   }
 
   close(): void {

@@ -73,6 +73,36 @@ export function droppedText(path: string, dropped: number): string[] {
   return [`${path} has ${rows} with a number out of range, dropped on opening`];
 }
 
+/**
+ * Deletes rows that are not as they were written, and returns their number. `areWhole` is a condition that JavaScript can represent the
+ * numbers of a row.
+ */
+export function dropDamaged<Row extends readonly unknown[]>(
+  database: DatabaseSync,
+  table: string,
+  keys: readonly string[],
+  columns: string,
+  areWhole: string,
+  isWhole: (row: Row) => boolean,
+): number {
+  let dropped = Number(database.prepare(`DELETE FROM ${table} WHERE NOT (${areWhole})`).run().changes);
+  const select = database.prepare(`SELECT ${keys.join()}, ${columns} FROM ${table}`);
+  select.setReturnArrays(true);
+  const damaged: Argument[][] = [];
+  for (const row of select.iterate() as Iterable<unknown> as Iterable<Argument[]>)
+    if (!isWhole(row.slice(keys.length) as unknown[] as unknown as Row)) damaged.push(row.slice(0, keys.length));
+  const drop = database.prepare(`DELETE FROM ${table} WHERE ${keys.map((key) => `${key} = ?`).join(' AND ')}`);
+  for (const key of damaged) dropped += Number(drop.run(...key).changes);
+  return dropped;
+}
+
+/** Describes them: `audit.db has 2 damaged rows of many entries each, which are lost`. */
+export function damagedText(path: string, damaged: number, what: string): string[] {
+  if (damaged === 0) return [];
+  const rows = damaged === 1 ? 'a damaged row' : `${damaged} damaged rows`;
+  return [`${path} has ${rows} of many ${what}${damaged === 1 ? '' : ' each'}, which are lost`];
+}
+
 // SQLite returns a text only up to its first NUL, but returns all bytes of a blob. So a text with a NUL is stored as UTF-8 bytes.
 
 export function storedText(text: string): string | Uint8Array {

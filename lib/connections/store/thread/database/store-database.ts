@@ -107,7 +107,11 @@ export function checkDatabase(database: DatabaseSync): void {
 
 /** Checks a database that is small enough to be checked at a start. Errors: `DamagedError`. */
 export function checkSmallDatabase(database: DatabaseSync, path: string): void {
-  if (statSync(path).size <= smallBytes) checkDatabase(database);
+  if (isSmall(path)) checkDatabase(database);
+}
+
+export function isSmall(path: string): boolean {
+  return statSync(path).size <= smallBytes;
 }
 
 /** Runs `work` in a transaction. Once it returns, the changes are on the disk. Errors: those of SQLite and of `work`. */
