@@ -12,7 +12,7 @@ import { useInterval } from './page/page-timers.ts';
 import { linkTo, route } from './page/route.ts';
 import { applyTheme, switchTheme, theme } from './page/theme.ts';
 import { Guarded } from './parts/guarded.tsx';
-import { Icon } from './parts/icon.tsx';
+import { Icon } from './parts/state-mark.tsx';
 import { offeredViews, viewNamed } from './views.ts';
 
 applyTheme();

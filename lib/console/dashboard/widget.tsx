@@ -1,6 +1,6 @@
 // What all widgets share: their properties, how they write, and how they show errors.
 
-import { createEffect, createSignal, Show } from 'solid-js';
+import { createEffect, createSignal, on, Show } from 'solid-js';
 import type { Value } from '../../client/index.ts';
 import type { SingleWidget } from '../../dashboard/format.ts';
 import { messageOf } from '../../model/error.ts';
@@ -11,7 +11,7 @@ import { hub } from '../hub/page-hub.ts';
 import { request } from '../hub/page-request.ts';
 import { useDelay } from '../page/page-timers.ts';
 import { beginningOf } from '../page/units.ts';
-import { type Drawn, showValue } from './showing.ts';
+import { type Drawn, isLit, showValue } from './showing.ts';
 
 /** How long a widget shows a failed write. */
 const failureMs = 5000;
@@ -76,4 +76,21 @@ export function useWrites(address: string) {
     },
     send: (value: string | number | boolean) => hub.set(address, value),
   };
+}
+
+/** How long a trigger lights it. */
+const flashMs = 400;
+
+/** A trigger flashes each time it fires. All else is lit at the value `equals`, or at values that D-02 converts to true. */
+export function createLit(parameter: LiveParameter, equals?: Value): () => boolean {
+  const [hasFired, setFired] = createSignal(false);
+  const flashing = useDelay();
+  const isTrigger = () => parameter.kind()?.type === 'T';
+  const flash = () => {
+    if (!isTrigger()) return;
+    setFired(true);
+    flashing.start(flashMs, () => setFired(false));
+  };
+  createEffect(on(parameter.moves, flash, { defer: true }));
+  return () => (isTrigger() ? hasFired() : isLit(parameter.value(), equals));
 }

@@ -62,3 +62,12 @@ export function Since(props: { readonly time: number }) {
   const now = useNow();
   return <span class="since"> since {formatSince(props.time, now())}</span>;
 }
+
+/** An icon: one stroke in the colour of the text, in a square of 24. */
+export function Icon(props: { readonly path: string }) {
+  return (
+    <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
+      <path d={props.path} />
+    </svg>
+  );
+}

@@ -3,10 +3,9 @@
 import { Show } from 'solid-js';
 import { whyReadOnly } from '../../hub/me.ts';
 import { isStale } from '../../hub/page-hub.ts';
-import { createLit } from '../lit.ts';
 import { FitText } from '../readings/fit-text.tsx';
 import { isLit } from '../showing.ts';
-import { useWrites, WidgetFault, type WidgetProps } from '../widget.tsx';
+import { createLit, useWrites, WidgetFault, type WidgetProps } from '../widget.tsx';
 import { createHold } from './hold.ts';
 import { releases, whyNotOff } from './page-releases.ts';
 

@@ -1,9 +1,8 @@
 // The read-only widgets: label, value, lamp, meter.
 
 import { beginningOf } from '../../page/units.ts';
-import { createLit } from '../lit.ts';
 import { shareOf, showValue, toneAt } from '../showing.ts';
-import { Amount, WidgetFault, type WidgetProps } from '../widget.tsx';
+import { Amount, createLit, WidgetFault, type WidgetProps } from '../widget.tsx';
 import { FitText } from './fit-text.tsx';
 
 export function Label(props: WidgetProps<'label'>) {
