@@ -2,7 +2,7 @@
 
 import { cpSync, existsSync, globSync, lstatSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { createFolder } from '../folder.ts';
 
@@ -46,6 +46,7 @@ export interface Clone {
   text(readme: string): string;
 }
 
+/** At any depth: a demo that ran in the working tree has left its values in `flows/data`. */
 const notCloned = new Set(['.git', 'results', 'data']);
 
 /** The environment of a shell that somebody has just opened: npm and npx, which run the specs, tell their commands what they were told. */
@@ -63,7 +64,7 @@ export async function createClone(t: ExecutionContext, port: number, copied = ['
     const [path, into] = [join(root, entry.name), join(folder, entry.name)];
     if (notCloned.has(entry.name)) continue;
     if (entry.isDirectory() && !copied.includes(entry.name)) symlinkSync(path, into);
-    else cpSync(path, into, { recursive: true });
+    else cpSync(path, into, { recursive: true, filter: (source) => !notCloned.has(basename(source)) });
   }
   const onPort = (text: string) => text.replaceAll('17011', String(port));
   const demo = join(folder, 'flows/demo.json5');
