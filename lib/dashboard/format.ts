@@ -59,7 +59,7 @@ const zones = z
   .array(z.strictObject({ from: number, tone }), { error: 'a list of { from, tone }' })
   .max(8, { error: 'at most 8 zones' })
   .default([])
-  .describe('Tone of a number from a value upwards: [{ from: 0.8, tone: "warning" }]');
+  .describe('Tone of a number at or above a value: [{ from: 0.8, tone: "warning" }]');
 
 /** The schema of each widget type. The widgets of a group are checked one by one. */
 export const widgetSchemas = {

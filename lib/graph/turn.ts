@@ -21,7 +21,7 @@ export class DroppedWrite {
     this.write = write;
   }
 
-  /** The changes that led to it, from the event outside of the hub to the dropped write itself. */
+  /** The changes that led to it, from the event outside the hub to the dropped write itself. */
   get chain(): readonly Change[] {
     const chain: Change[] = [];
     for (let link: Change | undefined = this.write; link !== undefined; link = link.hop > 0 ? link.cause : undefined)

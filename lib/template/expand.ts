@@ -244,7 +244,7 @@ class Expansion {
         this.#report([...at, name], `unused variable "${name}": nothing in this item has \${${name}}`, scope);
   }
 
-  /** Counts items and characters that templates create. Past the bounds it adds one error. */
+  /** Counts items and characters that templates create. Beyond the bounds it adds one error. */
   #take(items: number, characters: number, path: SettingPath, scope?: Scope): void {
     if (scope === Scope.none) return;
     const mistake = this.#budget.take(items, characters);

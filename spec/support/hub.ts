@@ -78,7 +78,7 @@ export function expectQuietLog(t: ExecutionContext, { lines }: HubUnderTest): vo
   );
 }
 
-/** Fails unless the warnings and errors are those of these limits, which a client of this machine went past. */
+/** Fails unless the warnings and errors are those of these limits, which a client of this machine exceeded. */
 export function expectHits(t: ExecutionContext, { lines }: HubUnderTest, limits: readonly LimitName[]): void {
   const reported = lines.filter(({ level }) => level === 'warn' || level === 'error').map(({ message }) => message);
   const hits = reported.map(

@@ -12,7 +12,7 @@ import { describeWriter, localTime, show } from './phrases.ts';
 
 export function register(cli: Cli): void {
   const { console, finish } = cli;
-  remoteCommand(cli, 'explain', 'print why a parameter of a running hub has its value, back to the event outside')
+  remoteCommand(cli, 'explain', 'print why a parameter of a running hub has its value, back to the external event')
     .argument('<address>', '<Connection ID>/<Parameter ID>')
     .action((address: string, options: RemoteOptions) => finish(explain(address, options, console)));
   remoteCommand(cli, 'trace', 'print the last runs of a rule of a running hub')

@@ -47,7 +47,7 @@ export const settingsSchema = z.strictObject({
     )
     .default([])
     .describe(
-      'Origins of other web sites whose pages may do the same as pages of this hub: read, write, frame, open sockets',
+      'Origins of other websites whose pages may do the same as pages of this hub: read, write, frame, open sockets',
     ),
   trustedProxies: z
     .array(

@@ -1,4 +1,4 @@
-// The chain of causes of a value, newest first, with the times between, back to the event outside.
+// The chain of causes of a value, newest first, with the times between, back to the external event.
 
 import { Index, Show } from 'solid-js';
 import { fixedText } from '../../model/digits.ts';

@@ -1,4 +1,4 @@
-// Why: the chain of causes from a value back to the event outside, updated live.
+// Why: the chain of causes from a value back to the external event, updated live.
 import { createEffect, on, Show } from 'solid-js';
 import { pathOf } from '../../wire/http/parameter-path.ts';
 import type { CausedChange, Explanation } from '../../wire/http/parameter-shapes.ts';

@@ -151,7 +151,7 @@ function bracketMistake(tokens: readonly Token[]): Explained | undefined {
   }
   const opened = open.at(-1);
   return (
-    opened && { message: `expected ${closing[opened.text]} that closes ${opened.text}, got none`, start: opened.start }
+    opened && { message: `expected ${closing[opened.text]} to close ${opened.text}, got none`, start: opened.start }
   );
 }
 

@@ -42,11 +42,11 @@ test('one client that writes more long texts than there is room for takes it fro
   await ben!.set('desk/level', 0.5);
   for (const id of many) await anna!.set(`texts/${id}`, long);
   for (const [address, value] of Object.entries(ofBen)) await ben!.set(address, value);
-  await hub.logged(/^values of api anna \S+ are not kept: it takes most of the room that maxSize leaves for values$/);
+  await hub.logged(/^values of api anna \S+ are not kept: it uses most of the space that maxSize leaves for values$/);
   await eventually(() => isKept(hub));
   t.regex(
     statusOf(hub, 'store').reason,
-    /^values are not kept, because their writers take most of the room: \d+ of api anna/,
+    /^values are not kept, because their writers use most of the space: \d+ of api anna/,
   );
   await noted(installation, ({ kind, user }) => kind === 'lost' && user.startsWith('api anna '));
   t.false(hub.lines.some(({ message }) => /not kept.*ben|ben.*not kept/.test(message)));

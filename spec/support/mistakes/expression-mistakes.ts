@@ -18,7 +18,7 @@ export const expressionMistakes = inMaps([
   ['=<', 'value ¦=< 3', 'expected <=, got =<'],
   ['<>', 'value ¦<> 3', 'expected !=, got <>'],
   ['^ for a power', 'value ¦^ 2', 'pow(number, exponent)'],
-  ['a bracket that is not closed', 'round¦(value', 'expected ) that closes (', 'cannot'],
+  ['a bracket that is not closed', 'round¦(value', 'expected ) to close (', 'cannot'],
   ['a bracket too many', 'value * 2¦)', 'expected an opening bracket before )', 'cannot'],
   ['an expression that ends too early', 'value ¦+', 'expected a value after +, got the end'],
   ['a text without an end', "value > 1 ? 'on : 'off¦'", "one ' is missing"],

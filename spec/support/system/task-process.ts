@@ -42,7 +42,7 @@ export interface LogEntry {
   readonly rules?: number;
   /** How many fires of a pulse were missed. */
   readonly missed?: number;
-  /** A limit that a client went past, and the client's address. */
+  /** A limit that a client exceeded, and the client's address. */
   readonly limit?: string;
   readonly client?: string;
 }

@@ -72,7 +72,7 @@ export class JointLease {
     for (const part of this.#parts) part.start();
   }
 
-  /** Checks by the clock whether the lease is held at this moment. Past the fence the state becomes *fenced* first. */
+  /** Checks by the clock whether the lease is held at this moment. After the fence the state becomes *fenced* first. */
   isHeld(): boolean {
     if (this.state.is !== 'held') return false;
     for (const part of this.#parts) if (part.isHeld()) return true;

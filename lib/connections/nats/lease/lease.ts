@@ -81,7 +81,7 @@ export class Lease {
     this.#working ??= this.#work();
   }
 
-  /** Checks by the clock whether the lease is held at this moment. Past the fence the state becomes *fenced* first. */
+  /** Checks by the clock whether the lease is held at this moment. After the fence the state becomes *fenced* first. */
   isHeld(): boolean {
     if (this.state.is !== 'held') return false;
     if (this.#clock.now() < this.#fenceMs) return true;

@@ -90,7 +90,7 @@ function tooManySteps(name: string, maxSteps: number, steps: number): LimitError
   return new LimitError(
     'patternSteps',
     'bad-request',
-    `${name}: ${expected} (a part that may repeat n times counts n times), got about ${Math.ceil(steps)}`,
+    `${name}: ${expected} (n repetitions of a part count n times), got about ${Math.ceil(steps)}`,
   );
 }
 

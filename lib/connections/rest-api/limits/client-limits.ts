@@ -342,7 +342,7 @@ export const limits = {
     default: 1000,
     unit: 'steps',
     setting: [256, 10_000],
-    about: 'the program size of all regular expressions of a list; a part that may repeat n times counts n times',
+    about: 'the program size of all regular expressions of a list; n repetitions of a part count n times',
     answer: 'an error or 400; the connection stays open',
     isFatal: false,
   },

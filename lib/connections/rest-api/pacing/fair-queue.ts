@@ -121,7 +121,7 @@ export class FairQueue {
   #isRequested = false;
   #isWorking = false;
   #hasSkipped = false;
-  /** The time of the processor at the last check. */
+  /** The CPU time at the last check. */
   #processorMs = 0;
   /** Work that is postponed until the slices between two rounds are over. */
   #atEnd: (() => void)[] = [];

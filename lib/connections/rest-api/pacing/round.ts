@@ -7,7 +7,7 @@ import { cpuUsage } from 'node:process';
 const lookEvery = 4096;
 /** The cost of a message in addition to its length, in bytes. */
 const messageWork = 128;
-/** After this time the round counts the time of the processor, since clients are not responsible for other programs on the machine. */
+/** After this time the round counts CPU time, since clients are not responsible for other programs on the machine. */
 const wallMs = 2;
 /** Asking the system for that time takes some microseconds, so this is the shortest interval. */
 const askEveryMs = 1;
@@ -33,7 +33,7 @@ export class Round {
   #beganMs = 0;
   #spentMs = 0;
   #workedMs = 0;
-  /** The time of the processor at the first check in this round; undefined: there was none. */
+  /** The CPU time at the first check in this round; undefined: there was none. */
   #usedMs: number | undefined = undefined;
   #askedMs = 0;
   #publishingMs = 0;
@@ -167,7 +167,7 @@ export class StandStill {
 
 // How long this process has worked. Clients are not responsible for what other programs on the machine take meanwhile.
 
-/** Returns the time of the processor that the process has used since it began, in milliseconds. */
+/** Returns the CPU time that the process has used since its start, in milliseconds. */
 export function processorMs(): number {
   const { user, system } = cpuUsage();
   return (user + system) / 1000;

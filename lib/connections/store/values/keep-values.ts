@@ -231,10 +231,10 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     for (const [writer, values] of this.#shares?.refused() ?? []) {
       if (this.#reportedRefused.has(writer)) continue;
       this.#reportedRefused.add(writer);
-      const text = `values of ${writer} are not kept: it takes most of the room that maxSize leaves for values`;
+      const text = `values of ${writer} are not kept: it uses most of the space that maxSize leaves for values`;
       log.warn({ writer, values }, text, `not kept ${writer}`);
       const after = `${groupDigits(values)} values are not kept`;
-      const cause = 'it takes most of the room that maxSize leaves for values';
+      const cause = 'it uses most of the space that maxSize leaves for values';
       hub.persistence.note({ kind: 'lost', user: writer, address: '', after, cause });
     }
   }

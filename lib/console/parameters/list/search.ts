@@ -40,7 +40,7 @@ function matcherOf(mode: SearchMode, text: string): (address: string) => boolean
 function readPattern(text: string): RegExp {
   const [all = '', flags = ''] = /^\(\?([ims]+)\)/.exec(text) ?? [];
   const source = text.slice(all.length);
-  if (/\(\?<?[=!]/.test(source)) throw new SyntaxError('there is no look-around');
-  if (/(?:^|[^\\])(?:\\\\)*\\[1-9k]/.test(source)) throw new SyntaxError('there are no back-references');
+  if (/\(\?<?[=!]/.test(source)) throw new SyntaxError('look-around is not supported');
+  if (/(?:^|[^\\])(?:\\\\)*\\[1-9k]/.test(source)) throw new SyntaxError('back-references are not supported');
   return new RegExp(source, `u${flags}`);
 }

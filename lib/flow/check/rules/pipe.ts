@@ -122,7 +122,7 @@ export interface ExpressionTypes {
   readonly typeOf: TypeOf;
 }
 
-/** Rules with the same expression share one object, so that with thousands of rules it stays in the processor's caches. */
+/** Rules with the same expression share one object, so that with thousands of rules it stays in the CPU caches. */
 const known = new WeakMap<CompiledExpression, RuleExpression>();
 
 /** Compiles an expression of a rule. Errors: as `compileExpression`. */

@@ -175,7 +175,7 @@ function typesOf({ body }: RulePlan): readonly (ValueType | undefined)[] {
   return body.split?.map(({ type }) => type) ?? [body.result];
 }
 
-/** Whether an error says that a write went past the limit of hops; both hubs report such a write as dropped. */
+/** Whether an error says that a write exceeded the limit of hops; both hubs report such a write as dropped. */
 function isLoop(error: Error): boolean {
   return error instanceof HubError && error.code === 'conflict' && / expected at most \d+ hops\b/.test(error.message);
 }

@@ -11,7 +11,7 @@ import { framePrefix } from './frame.ts';
 import type { Audience, ChangeList, Listener, Topic } from './late-frames.ts';
 import type { Outbox } from './plain-outbox.ts';
 
-/** What uWebSockets.js keeps for this many sockets of a topic fits into a processor's cache. */
+/** What uWebSockets.js keeps for this many sockets of a topic fits into a CPU cache. */
 const maxTopicMembers = 512;
 
 type PrefixOf = (parameter: Parameter) => Uint8Array;

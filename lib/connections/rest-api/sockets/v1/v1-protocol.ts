@@ -48,7 +48,7 @@ export function serveV1({
     hits.add(limit, client.remoteAddress);
     groups.remove(client);
     stalls.delete(client);
-    setImmediate(() => client.end(closeCodes.stalled, 'you did not read for too long'));
+    setImmediate(() => client.end(closeCodes.stalled, 'the client did not read for too long'));
   };
   const stalls = new StallWatch(settings.stallTimeout, (client) => giveUp(client, 'stallMs'));
   const groups = new Groups(hub, fanOut, { queue, giveUp });

@@ -46,7 +46,7 @@ export class Room {
       if (this.#database.freePages >= pages) return;
       for (const _ of makeRoom(this.#database)) if (this.#database.freePages >= pages) return;
     }
-    throw new NoRoomError('the room that maxSize leaves for the history is used up');
+    throw new NoRoomError('the space that maxSize leaves for the history is used up');
   }
 
   /** Frees the space of the log first if the disk is nearly full. */

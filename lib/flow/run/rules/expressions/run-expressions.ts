@@ -68,7 +68,7 @@ function listenToAny({ any }: Extract<Source, { any: unknown }>, parts: RunnerPa
 
 /**
  * The names `value` and `previous`, and what expressions look up: one scope for all rules, since none needs it after its run, and a
- * shared one stays in the processor's caches.
+ * shared one stays in the CPU caches.
  */
 const scope: Scope = { value: undefined, previous: undefined, now: undefined };
 
