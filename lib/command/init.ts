@@ -126,7 +126,7 @@ function expectNothing(folder: string, names: readonly string[]): void {
   for (const name of names)
     if (lstatSync(join(folder, name), { throwIfNoEntry: false }) !== undefined)
       // a dangling link counts, too
-      throw new HubError('conflict', `${join(folder, name)}: file exists already; nothing was created`);
+      throw new HubError('conflict', `${join(folder, name)}: file already exists; nothing was created`);
 }
 
 /** A container has a volume and its own network; the container runtime decides who reaches it. */

@@ -1,12 +1,12 @@
-// `patchbay keys` and `patchbay devices`: the names of keys, and of ready descriptions of devices, that flow files may use.
+// `patchbay keys` and `patchbay devices`: the names of keys, and of built-in device descriptions, that flow files may use.
 
 import { unknownName } from '../json5/nearest-name.ts';
 import { type Cli, command } from './cli.ts';
 import type { Console } from './console.ts';
 
 export function register(cli: Cli): void {
-  command(cli, 'devices', 'print the ready descriptions of devices, or all that one of them has')
-    .argument('[protocol]', 'the name of one')
+  command(cli, 'devices', 'list the built-in device descriptions, or show what one of them contains')
+    .argument('[protocol]', 'name of a device description')
     .action((protocol: string | undefined) => cli.finish(devices(protocol, cli.console)));
   command(
     cli,

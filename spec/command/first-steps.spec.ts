@@ -92,7 +92,7 @@ test('init makes a folder whose files have no mistake, whose tests pass, and tha
   await rm(join(folder, 'README.md'));
   const again = await runIn(folder, begin!);
   t.deepEqual([again.code, again.stdout], [1, '']);
-  t.regex(again.stderr, /^flows\/studio\.json5: file exists already; nothing was created$/m);
+  t.regex(again.stderr, /^flows\/studio\.json5: file already exists; nothing was created$/m);
   t.is(await readFile(flow, 'utf8'), '{}');
   t.false(existsSync(join(folder, 'README.md')));
 });
@@ -147,7 +147,7 @@ test('init says how to go into a folder with a space; a link that leads nowhere 
   await symlink(join(folder, 'nowhere'), join(folder, 'README.md'));
   const { code, stderr } = await runIn(folder, `${call} init`);
   t.is(code, 1);
-  t.regex(stderr, /README\.md: file exists already; nothing was created/);
+  t.regex(stderr, /README\.md: file already exists; nothing was created/);
   t.false(existsSync(join(folder, 'flows')));
 });
 

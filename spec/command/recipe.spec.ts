@@ -172,10 +172,10 @@ test('what is no recipe, no variable or no address is refused with the nearest, 
 test('a recipe touches nothing that is there: neither its file, nor what stands beside it, nor flow files with mistakes', async (t) => {
   const folder = await createFolder(t, { 'flows/two-microphones.json5': '{}', 'flows/_many-studios.json5': '{}' });
   await make(folder, 'timers/run-a-sequence');
-  const twice = /run-a-sequence\.json5: file exists already; nothing was created$/;
+  const twice = /run-a-sequence\.json5: file already exists; nothing was created$/;
   t.regex(await reasonOf(t, folder, 'timers/run-a-sequence'), twice);
   const before = readdirSync(folder, { recursive: true });
-  t.regex(await reasonOf(t, folder, first), /two-microphones\.json5: file exists already; nothing was created$/);
+  t.regex(await reasonOf(t, folder, first), /two-microphones\.json5: file already exists; nothing was created$/);
   t.regex(await reasonOf(t, folder, 'tally/many-studios'), /_many-studios\.json5: file exists already/);
   writeFileSync(join(folder, 'flows/two-microphones.json5'), '{ connection: {} }');
   t.regex(

@@ -1,4 +1,4 @@
-// `patchbay audit`: prints who did what with a running hub.
+// `patchbay audit`: prints who did what on a running hub.
 import { printable } from '../../model/printable.ts';
 import { auditKinds } from '../../model/reports/audit-entry.ts';
 import type { AuditEntry, AuditPage } from '../../wire/http/past-shapes.ts';
@@ -11,7 +11,7 @@ export function register(cli: Cli): void {
   remoteCommand(
     cli,
     'audit',
-    'print who did what with a running hub that has a store: changes from outside, and actions of operators',
+    'print who did what on a running hub that has a store: changes from outside, and actions of operators',
   )
     .option('--from <time>', 'start: 2026-11-22T03:00, or relative to now: -1h, -7d', '-1h')
     .option('--to <time>', 'end, in the same form (default: now)')
@@ -19,7 +19,7 @@ export function register(cli: Cli): void {
     .option('--user <text>', 'a part of the user name')
     .option('--kind <kind>', `one of ${auditKinds.join(', ')}`)
     .option('--text <text>', 'a part of the address, the user, a value or the cause')
-    .option('--limit <count>', 'maximum number of entries, the newest ones', '1000')
+    .option('--limit <count>', 'maximum number of entries; the newest are printed', '1000')
     .option('--json', 'print each entry as JSON')
     .action((options: AuditOptions) => cli.finish(audit(options, cli.console)));
 }

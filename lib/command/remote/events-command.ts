@@ -16,7 +16,7 @@ export function register(cli: Cli): void {
   )
     .option('--from <time>', 'start: 2026-11-22T03:00, or relative to now: -1h, -7d (default: the beginning)')
     .option('--to <time>', 'end, in the same form (default: now)')
-    .option('--limit <count>', 'maximum number of events, the newest ones', '100')
+    .option('--limit <count>', 'maximum number of events; the newest are printed', '100')
     .option('--json', 'print each event as JSON')
     .argument('<address>', '<Connection ID>/<Parameter ID>')
     .action((address: string, options: EventsOptions) => cli.finish(events(address, options, cli.console)));

@@ -1,4 +1,4 @@
-// `patchbay record`: records what comes from outside of a running hub in a file, line by line, so a kill loses nothing that was
+// `patchbay record`: records everything that reaches a running hub from outside in a file, line by line, so a kill loses nothing that was
 // written. `patchbay replay` runs flows on the recording.
 import { open } from 'node:fs/promises';
 import { fixedText, groupDigits } from '../../model/digits.ts';
@@ -14,7 +14,7 @@ import { describeDeviation } from './shadow-command.ts';
 
 export function register(cli: Cli): void {
   const { console, finish, untilStopped } = cli;
-  remoteCommand(cli, 'record', 'record what comes from outside of a running hub in a file, until interrupted')
+  remoteCommand(cli, 'record', 'record everything that reaches a running hub from outside in a file, until interrupted')
     .option('--for <duration>', 'maximum duration, such as 1h')
     .option('--max-bytes <count>', 'maximum size of the file in bytes', '1000000000')
     .argument('<file>', 'the recording to write; it must not exist yet')
@@ -23,7 +23,7 @@ export function register(cli: Cli): void {
     .argument('<file>', 'the recording')
     .argument('[paths...]', 'current flow files and folders', [defaultFolder])
     .requiredOption('--flows <paths...>', 'changed flow files and folders')
-    .option('--limit <count>', 'maximum number of deviations, the first ones', '1000')
+    .option('--limit <count>', 'maximum number of deviations; the first are printed', '1000')
     .action((file: string, paths: string[], options: ReplayOptions) => finish(replay(file, paths, options, console)));
 }
 
@@ -33,7 +33,7 @@ interface RecordOptions extends RemoteOptions {
   readonly maxBytes: string;
 }
 
-/** Records until it is stopped, the time is over or the file is full. Errors: those of the hub and the file, and a lost connection. */
+/** Records until it is stopped, the time is up or the file is full. Errors: those of the hub and the file, and a lost connection. */
 export async function record(
   file: string,
   options: RecordOptions,
@@ -54,7 +54,7 @@ export async function record(
     ending.abort();
   };
   void untilStopped().then(() => end('stopped'));
-  const timer = forMs < 2 ** 31 ? setTimeout(() => end('the time is over'), forMs) : undefined;
+  const timer = forMs < 2 ** 31 ? setTimeout(() => end('the time is up'), forMs) : undefined;
   try {
     const { body } = await respond(options, '/hub/record', { signal: ending.signal });
     for await (const piece of body!) {

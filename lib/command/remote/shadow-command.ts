@@ -12,7 +12,7 @@ export function register(cli: Cli): void {
   remoteCommand(cli, 'reload', 'make a running hub read its flow files again and apply the changes')
     .option('--shadow', 'run these changes and later ones in shadow, until a reload without --shadow')
     .action((options: RemoteOptions & { shadow?: boolean }) => finish(reload(options, console)));
-  remoteCommand(cli, 'shadow', 'print where rules in shadow would have done something else')
+  remoteCommand(cli, 'shadow', 'print where rules in shadow would have acted differently')
     .option('--json', 'print the JSON of the hub')
     .action((options: RemoteOptions & { json?: boolean }) => finish(shadow(options, console)));
 }

@@ -310,7 +310,7 @@ export function isProtocolName(name: string): boolean {
   return protocolNames().includes(name);
 }
 
-/** Returns the text of a ready description, which has to exist. */
+/** Returns the text of a built-in description, which must exist. */
 export function readProtocol(name: string): string {
   const text = texts.get(name) ?? readRegularFileSync(new URL(`${name}.json5`, folder).pathname, maxBytes).toString();
   texts.set(name, text);

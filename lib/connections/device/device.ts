@@ -335,7 +335,7 @@ function compileFor(
 function compileToRun(settings: DeviceSettings, resolvePath: ResolvePath): Compiled {
   const { compiled, mistakes } = compileFor(settings, resolvePath, settings.secrets);
   if (compiled !== undefined) return compiled;
-  throw new HubError('cannot-start', `protocol: ${mistakes[0]?.message ?? 'it has mistakes'}`);
+  throw new HubError('cannot-start', `protocol: ${mistakes[0]?.message ?? 'it has errors'}`);
 }
 
 /** Errors: `FileError` in a sentence. */
@@ -373,7 +373,7 @@ function mistakesOf(settings: DeviceSettings, resolvePath: ResolvePath): readonl
   if (!isPath(protocol) && !isProtocolName(protocol))
     return [{ path: ['protocol'], unknown: 'protocol', name: protocol, known: protocolNames() }];
   const { compiled, mistakes } = compileFor(settings, resolvePath);
-  if (compiled === undefined) return [{ path: ['protocol'], message: mistakes[0]?.message ?? 'it has mistakes' }];
+  if (compiled === undefined) return [{ path: ['protocol'], message: mistakes[0]?.message ?? 'it has errors' }];
   const found: SettingMistake[] = [];
   const { name, port } = transportOf(settings);
   if (!compiled.transports.includes(name))

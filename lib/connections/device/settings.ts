@@ -77,7 +77,7 @@ export const settingsSchema = z
     protocol: z
       .string({ error: 'the name of a protocol, or the path of a description' })
       .min(1)
-      .describe('The name of a ready description, or the path of your own, such as ./my.json5'),
+      .describe('The name of a built-in description, or the path of your own, such as ./my.json5'),
     variables: z
       .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
       .default({})

@@ -211,7 +211,7 @@ export async function releaseHeld(
     filter((message) => 'ready' in message),
     timeout({ first: startDeadlineMs, scheduler }),
   );
-  await firstValueFrom(ready$).catch((error) => log.warn({}, `keys may be left down: ${messageOf(error)}`));
+  await firstValueFrom(ready$).catch((error) => log.warn({}, `keys may remain pressed: ${messageOf(error)}`));
   await Promise.all(ends);
 }
 

@@ -110,7 +110,7 @@ function Bar(props: { readonly shown: ShownRules; readonly isList: boolean }) {
 function ClosedNote(props: { readonly count: number }) {
   return (
     <p class="note foot">
-      {props.count === 1 ? '1 folder is closed; press it' : `${props.count} folders are closed; press one`} to open it.
+      {props.count === 1 ? '1 folder is closed; click it' : `${props.count} folders are closed; click one`} to open it.
       The graph shows at most {maxBoxes} boxes: search to narrow it down.
     </p>
   );

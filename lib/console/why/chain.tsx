@@ -103,7 +103,7 @@ function Author(props: Pick<CausedChange, 'origin' | 'awaySince'>) {
         </a>
       </Show>
       <Show when={props.awaySince}>
-        {(since) => <span class="muted"> found on the return of the device, away since {formatMoment(since())}</span>}
+        {(since) => <span class="muted"> found when the device came back, away since {formatMoment(since())}</span>}
       </Show>
       <Show when={props.origin.file}>
         {' '}

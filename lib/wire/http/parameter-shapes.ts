@@ -68,7 +68,7 @@ const causedChange = z.strictObject({
   time,
   /** The time since its cause, ms; left out if it came from outside, or its cause is not kept any more. */
   afterMs: duration.optional(),
-  /** Of a change that a device reported on its return: since when it had been away. */
+  /** Of a change that a device reported when it came back: since when it had been away. */
   awaySince: time.optional(),
 });
 export type CausedChange = Shape<typeof causedChange>;

@@ -195,7 +195,7 @@ test('a device that is away leaves its values, stale; writes are refused; nothin
   t.notRegex(peer.received.slice(before), /ROUTING/);
   const explain = async (address: string) =>
     JSON.parse(await (await fetch(`http://127.0.0.1:${hub.port}/hub/explain/${address}`)).text()).chain[0];
-  t.regex((await explain('router/out/2')).awaySince, /^20/, 'it was found on the return of the device');
+  t.regex((await explain('router/out/2')).awaySince, /^20/, 'it was found when the device came back');
   t.is((await explain('router/out/1')).awaySince, undefined);
   peer.send('VIDEO OUTPUT ROUTING:\n2 17\n\n');
   await until(hub, 'router/out/2', 17);

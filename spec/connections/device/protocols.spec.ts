@@ -1,4 +1,4 @@
-// The ready descriptions against peers that are written from the texts of the makers' protocols: all that is read, written and refused, in
+// The built-in descriptions against peers that are written from the texts of the makers' protocols: all that is read, written and refused, in
 // frames that are cut at every byte.
 
 import { createHash } from 'node:crypto';
@@ -22,7 +22,7 @@ for (const name of protocolNames())
     t.true(compiled!.about.length > 10);
   });
 
-test('the JSON Schema takes every ready description, and refuses a word that is misspelt', (t) => {
+test('the JSON Schema takes every built-in description, and refuses a word that is misspelt', (t) => {
   const validate = new Ajv2020({ strict: false }).compile(descriptionJsonSchema());
   for (const name of protocolNames()) {
     const { data } = readJson5(readProtocol(name));

@@ -141,7 +141,7 @@ function TextField(props: FieldProps) {
   const hasLines = () => shown().includes('\n');
   const write = async () => {
     const before = draft.text();
-    if (!draft.isTyped() && props.value === undefined) return props.refuse('The text is unknown: type one.');
+    if (!draft.isTyped() && props.value === undefined) return props.refuse('The text is unknown: enter one.');
     const text = restoreLineBreaks(before, draft.entered() ?? before);
     if ((await props.set(text)) && draft.text() === before) draft.settle(text);
   };
