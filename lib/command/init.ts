@@ -167,7 +167,7 @@ export function placed(text: string, { data, bindIp }: Place): string {
 
 export function replaceOnce(text: string, from: string, to: string): string {
   const parts = text.split(from);
-  if (parts.length !== 2) throw new Error(`studio.json5: expected "${from}" once, got it ${parts.length - 1} times`);
+  if (parts.length !== 2) throw new Error(`studio.json5: expected "${from}" once, got ${parts.length - 1} occurrences`);
   return parts.join(to);
 }
 

@@ -164,7 +164,7 @@ export type ConnectionEvent =
   | {
       /** The Parameter ID. */
       readonly set: string;
-      /** The parameter, from `ConnectionContext.own`; left out: the hub looks it up. */
+      /** The parameter, from `ConnectionContext.own`; if omitted, the hub looks it up. */
       readonly own?: Parameter | undefined;
       readonly value: unknown;
       /** The change that led to this value, if the hub cannot know it: see `ConnectionContext.scheduler`. */
@@ -242,7 +242,7 @@ export interface ConnectionContext<Settings> {
   readonly memory: Memory | undefined;
   /** What its previous run in this hub has left, for example before a reload with other settings; undefined: nothing. */
   readonly left: unknown;
-  /** Leaves something to its next run in this hub; called while unsubscribing. */
+  /** Passes something on to its next run in this hub; call it while unsubscribing. */
   leave(what: unknown): void;
 }
 

@@ -56,7 +56,7 @@ export interface AuditEvent {
   readonly after?: Value | undefined;
   /** A sentence with details. */
   readonly cause: string;
-  /** How many events this one stands for; left out: one. */
+  /** How many events this one stands for; if omitted, one. */
   readonly count?: number | undefined;
 }
 

@@ -52,8 +52,8 @@ const formatting = {
     .describe('Decimals of a number; default: as many as it has, at most three'),
 };
 const range = {
-  min: number.optional().describe('The value at the low end; default: the least value of the parameter, or 0'),
-  max: number.optional().describe('The value at the high end; default: the greatest value of the parameter, or 1'),
+  min: number.optional().describe('The value at the lower end; default: the minimum of the parameter, or 0'),
+  max: number.optional().describe('The value at the upper end; default: the maximum of the parameter, or 1'),
 };
 const zones = z
   .array(z.strictObject({ from: number, tone }), { error: 'a list of { from, tone }' })

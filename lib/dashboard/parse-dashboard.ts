@@ -127,9 +127,9 @@ function addressesIn({ address, lamp, addresses = [] }: Loose): [SettingPath, st
 function* mistakesIn(widget: Loose): Generator<{ key: string; text: string }> {
   const { type, mode, value, min, max } = widget;
   if (type === 'button' && mode === 'set' && value === undefined)
-    yield { key: 'mode', text: 'expected a setting value with it, got none' };
+    yield { key: 'mode', text: 'expected a setting value for mode "set", got none' };
   if (type === 'button' && mode !== 'set' && value !== undefined)
-    yield { key: 'value', text: `expected mode "set" with it, got ${describe(mode)}` };
+    yield { key: 'value', text: `expected mode "set" for this setting, got ${describe(mode)}` };
   if (typeof min === 'number' && typeof max === 'number' && min >= max)
     yield { key: 'max', text: `expected a number above min, ${min}, got ${describe(max)}` };
 }

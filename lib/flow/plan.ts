@@ -11,7 +11,7 @@ import type { PreparedStep } from './steps/step.ts';
 import type { TestPlan } from './test-plan.ts';
 
 export interface Plan {
-  /** The flow files and folders that were to be loaded; left out: `files`. */
+  /** The flow files and folders that were to be loaded; if omitted, `files`. */
   readonly paths?: readonly string[];
   /** Possible problems that stop nothing from running, a line each. Left out: none. */
   readonly warnings?: readonly string[];

@@ -25,9 +25,9 @@ import type { Journal } from './journal.ts';
 interface EngineOptions {
   readonly log: Journal;
   readonly scheduler: SchedulerLike;
-  /** Returns the time of changes in milliseconds since 1970; left out: the time of day. */
+  /** Returns the time of changes in milliseconds since 1970; if omitted, the time of day. */
   readonly now?: (() => number) | undefined;
-  /** The port for gateways; left out: the plan has no gateways. */
+  /** The port for gateways; if omitted, the plan has no gateways. */
   readonly port?: HubPort | undefined;
   /** Checks rules but runs none, even after a reload. */
   readonly safe?: boolean | undefined;

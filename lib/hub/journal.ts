@@ -23,9 +23,9 @@ const keptLength = 2000;
 /** A log that creates child logs with fixed data for the parts of the hub, like pino. */
 export interface HubLog extends Log {
   child(data: object): Log;
-  /** Whether the log takes entries of a level; left out: it takes every level. */
+  /** Whether the log takes entries of a level; if omitted, it takes every level. */
   isLevelEnabled?(level: string): boolean;
-  /** Returns the state of its output; left out: it is always running. */
+  /** Returns the state of its output; if omitted, it is always running. */
   status?(): LogStatus;
 }
 

@@ -18,9 +18,9 @@ export interface CheckedFile {
    * when a function of the file made it.
    */
   positionOf(path: SettingPath, offset?: number, value?: unknown): Position | undefined;
-  /** Returns where the source of a setting that a template made is; left out: settings stand where they were written. */
+  /** Returns where the source of a setting that a template made is; if omitted, settings stand where they were written. */
   writtenAt?(path: SettingPath): Written;
-  /** Returns a message about a setting without its secrets; left out: messages have no secrets. */
+  /** Returns a message about a setting without its secrets; if omitted, messages have no secrets. */
   withoutSecrets?(path: SettingPath, message: string): string;
 }
 

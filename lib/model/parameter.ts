@@ -61,12 +61,12 @@ export interface Origin {
   readonly name: string;
   /** The flow file of a rule. */
   readonly file?: string;
-  /** The hub where the write was made; left out: this one. */
+  /** The hub where the write was made; if omitted, this one. */
   readonly hub?: string;
   /** The hub that reports this origin; this hub cannot check it. Left out: this hub knows the author itself. */
   readonly reportedBy?: string;
   /**
-   * The trace that it belongs to, in the notation of W3C Trace Context: `00-4bf9…-00f0…-01`; left out: none. Such an origin belongs to one
+   * The trace that it belongs to, in the notation of W3C Trace Context: `00-4bf9…-00f0…-01`; if omitted, none. Such an origin belongs to one
    * request.
    */
   readonly traceparent?: string;

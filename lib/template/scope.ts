@@ -15,7 +15,7 @@ export class Scope {
   readonly #parent: Scope | undefined;
   readonly #title: string | undefined;
 
-  /** `used` collects the names that are looked up. `title` names the scope in errors; left out: its variables do. */
+  /** `used` collects the names that are looked up. `title` names the scope in errors; if omitted, its variables do. */
   constructor(values: ReadonlyMap<string, unknown>, used: Set<string>, parent?: Scope, title?: string) {
     this.#values = values;
     this.#used = used;

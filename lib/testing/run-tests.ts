@@ -10,7 +10,7 @@ import { messageOf } from '../model/error.ts';
 import { TestRun, upstreamOf, withRemotes } from './test-run.ts';
 
 export interface FlowTestOptions {
-  /** true: all files form one installation, with addresses across files; left out: each file is an installation. */
+  /** true: all files form one installation, with addresses across files; if omitted, each file is an installation. */
   readonly isTogether?: boolean;
   readonly types?: ReadonlyMap<string, AnyConnectionType>;
 }

@@ -48,7 +48,7 @@ export interface FlowUnderTest {
 export interface TestFlowOptions {
   /** Values by address before anything runs. They trigger no rule. */
   readonly given?: Values;
-  /** The time of day at the start; left out: 2024-01-01, 0:00 UTC, a Monday. */
+  /** The time of day at the start; if omitted, 2024-01-01, 0:00 UTC, a Monday. */
   readonly start?: Date;
   readonly types?: ReadonlyMap<string, AnyConnectionType>;
 }

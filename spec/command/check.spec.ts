@@ -208,7 +208,7 @@ test('what works and is probably not meant is said by check alone, each in a lin
   t.deepEqual(lines.map((line) => line.replace(/^.*?connections\.api\./, '')).sort(), [
     `anonymous.read[0]: ${noneSuch} "desk/c" (string)`,
     `tls.keyFile: ${forAll}`,
-    'users.ann.password: expected { env }, { file } or, for a user, what "patchbay password" prints, got a password in plain text',
+    'users.ann.password: expected { env }, { file } or, for a user, a hash from "patchbay password", got a password in plain text',
     `users.ann.read[1]: ${noneSuch} "dekc/**" (string)`,
     `users.ann.write[1]: ${noneSuch} "*/z" (string)`,
     `users.idle.token.file: ${forAll}`,

@@ -131,13 +131,13 @@ test(
   'a button that sets nothing',
   mistakes,
   widget({ type: 'button', mode: 'set' }),
-  'widgets[0].mode: expected a setting value with it, got none',
+  'widgets[0].mode: expected a setting value for mode "set", got none',
 );
 test(
   'a value that is never set',
   mistakes,
   widget({ type: 'button', value: 3 }),
-  'widgets[0].value: expected mode "set" with it, got "toggle" (string)',
+  'widgets[0].value: expected mode "set" for this setting, got "toggle" (string)',
 );
 test(
   'more widgets than a dashboard may have',

@@ -18,7 +18,7 @@ import { startTestHub, statusOf } from './hub.ts';
 export interface ContractCase {
   /** Settings with which it declares at least one parameter, where it declares any. */
   readonly settings: object;
-  /** Settings beside them with which it claims something; left out: it does with `settings`, or never. */
+  /** Settings beside them with which it claims something; if omitted, it does with `settings`, or never. */
   readonly claiming?: object;
   /**
    * What it sets within 200 ms after all that can be written has been written, in the order of the alphabet. Left out: nothing, as of a type

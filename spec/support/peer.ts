@@ -21,7 +21,7 @@ export interface PeerOptions {
   readonly greeting?: () => string;
   /** What ends a request. */
   readonly end: string;
-  /** Where the end of a request stands, −1: nowhere; left out: where it is first. */
+  /** Where the end of a request stands, −1: nowhere; if omitted, where it is first. */
   readonly findEnd?: (unread: string) => number;
   /** What it answers to a request, which has no end any more. */
   readonly answer: (request: string) => string | undefined;

@@ -177,7 +177,7 @@ const alarm = z.strictObject(
       .default(0)
       .describe('How long the parameter has to keep this value before the alarm rises'),
     priority: integerSetting(1, lowestPriority).default(3).describe('1 is the most urgent'),
-    text: z.string().default('').describe('The text of the alarm; left out: its name'),
+    text: z.string().default('').describe('The text of the alarm; default: its name'),
   },
   { error: "an alarm such as { when: 'core/silent', delay: '10s' }" },
 );

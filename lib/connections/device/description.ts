@@ -130,8 +130,8 @@ const write = z.strictObject({
 export const metadata = {
   label: text.optional().describe('The name that people see'),
   unit: text.optional().describe('The unit: dB, Hz, s'),
-  min: z.number().optional().describe('The least value; lower values are refused'),
-  max: z.number().optional().describe('The greatest value; higher values are refused'),
+  min: z.number().optional().describe('The minimum value; lower values are refused'),
+  max: z.number().optional().describe('The maximum value; higher values are refused'),
   step: z.number().positive().optional().describe('The distance between values'),
   choices: z
     .record(text, z.union([text, z.number(), z.boolean()]))
@@ -249,7 +249,7 @@ export const descriptionSchema = z.strictObject({
   timeout: duration(10, 600_000).optional().describe('How long to wait for an answer. Default: 2s'),
   retry: integer(0, 10).optional().describe('How many times a question is repeated. Default: 1'),
   window: integer(1, 64).optional().describe('How many requests may wait for an answer at once. Default: 8'),
-  spacing: duration(0, 60_000).optional().describe('The least time between two messages'),
+  spacing: duration(0, 60_000).optional().describe('The minimum time between two messages'),
   poll: duration(10, 86_400_000).optional().describe('How often the hub asks for everything'),
   greet: z.array(greeting).min(1).optional().describe('The exchange after a connect, step by step'),
   ready: messages

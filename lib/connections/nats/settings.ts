@@ -76,7 +76,7 @@ export const settingsSchema = z.strictObject({
     .refine(({ user, token, nkey, file }) => [user, token, nkey, file].filter((one) => one !== '').length <= 1, {
       error: 'expected one of user, token, nkey and file, got several',
     })
-    .describe('The credentials of this hub for the servers; left out: none'),
+    .describe('The credentials of this hub for the servers; default: none'),
   tls: z
     .strictObject({
       caFile: z.string().default('').describe('The CA certificates of the servers, PEM; empty: the default ones'),
@@ -84,7 +84,7 @@ export const settingsSchema = z.strictObject({
       keyFile: z.string().default('').describe('Its private key, PEM, without a passphrase'),
     })
     .optional()
-    .describe('Uses TLS with all servers; left out: with those whose address is tls://…, and those that require it'),
+    .describe('Uses TLS with all servers; default: with those whose address is tls://…, and those that require it'),
 });
 
 export type NatsSettings = z.output<typeof settingsSchema>;

@@ -97,7 +97,7 @@ const aheadDays = 8;
 const lookAgainMs = (aheadDays - 1) * dayMs;
 
 interface Entry {
-  /** Whether it is open; left out: it is a trigger. */
+  /** Whether it is open; if omitted, it is a trigger. */
   isOpenAt?(timeMs: number): boolean;
   /** Returns the first time after another one at which it opens, closes or fires; Infinity: none within the next week. */
   nextAfter(timeMs: number): number;

@@ -117,8 +117,8 @@ const entrySetting = z
       days: text(day, daysPattern, readDays).optional().describe('Days of the week'),
       dates: datesSetting.optional().describe('Dates, in addition to `days`. Without either, every day'),
       except: datesSetting.default([]).describe('Dates on which the entry does not open or fire'),
-      from: clockSetting.optional().describe('When it opens; left out: 00:00'),
-      to: clockSetting.optional().describe('When it closes, on the next day if that is not later; left out: 24:00'),
+      from: clockSetting.optional().describe('When it opens; default: 00:00'),
+      to: clockSetting.optional().describe('When it closes, on the next day if that is not later; default: 24:00'),
       at: z
         .union([timesSetting, z.array(timesSetting).min(1).max(maxItems)], { error: `${times}, or a list of them` })
         .transform((input) => [...new Set([input].flat(2))].sort((a, b) => a - b))

@@ -24,7 +24,7 @@ const selectionSettings = {
 const auditSetting = z
   .strictObject({ ...selectionSettings, keep: longDuration('90d').describe('How long entries are kept') })
   .prefault({})
-  .describe('The parameters whose changes from outside are recorded, with who made them; left out: all, for 90 days');
+  .describe('The parameters whose changes from outside are recorded, with who made them; default: all, for 90 days');
 
 // The settings of the history.
 
@@ -108,7 +108,7 @@ export const settingsSchema = z.strictObject({
   values: z
     .strictObject(selectionSettings)
     .prefault({})
-    .describe('The values that are restored after a restart of the hub; left out: all that can be'),
+    .describe('The values that are restored after a restart of the hub; default: all that can be'),
   audit: auditSetting,
   history: historySetting,
   snapshots: snapshotSettings,

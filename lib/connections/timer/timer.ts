@@ -96,7 +96,7 @@ const settingsSchema = z.strictObject({
     .array(durationSetting(0))
     .max(maxTimers, { error: `at most ${maxTimers} timers` })
     .default(() => Array<number>(maxTimers).fill(defaultMs))
-    .describe('Default duration of timer 1, 2, …; left out: 16 timers of 1000 ms'),
+    .describe('Default duration of timer 1, 2, …; default: 16 timers of 1000 ms'),
   pulses: z
     .array(pulseSchema)
     .max(maxPulses, { error: `at most ${maxPulses} pulses` })

@@ -101,7 +101,7 @@ function compileBlock(output: BlockOutput, names: Names): Part {
   const block = blockTypes[output.block]!;
   const mistakes: SettingMistake[] = [];
   const reads = Object.entries(block.arguments).map(([argument, kind]) => {
-    const value = meaningOf(output[argument] ?? false, kind, names); // left out: false
+    const value = meaningOf(output[argument] ?? false, kind, names); // if omitted, false
     const mistake = argumentMistake(argument, value, kind, names);
     if (mistake !== undefined) mistakes.push(mistake);
     return typeof value === 'string' ? value : { value };

@@ -4,7 +4,7 @@ import { HubError } from '../../model/error.ts';
 
 export interface Encoding {
   readonly name: string;
-  /** Matches the characters that it lacks; left out: it has all of them. */
+  /** Matches the characters that it lacks; if omitted, it has all of them. */
   readonly missing?: RegExp;
   encode(text: string): Uint8Array;
   /** Errors: any, if the bytes are not in this encoding. A byte order mark stays in the text. */

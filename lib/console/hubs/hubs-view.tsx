@@ -67,8 +67,8 @@ export default function Hubs() {
             </dl>
             <table class="cards">
               <TableHead
-                columns={['State', 'Hub', 'Parameters', 'Lag', 'Term', 'Gaps', 'Fires lost', 'Refused']}
-                numbers={['Parameters', 'Lag', 'Term', 'Gaps', 'Fires lost', 'Refused']}
+                columns={['State', 'Hub', 'Parameters', 'Lag', 'Term', 'Gaps', 'Lost triggers', 'Refused']}
+                numbers={['Parameters', 'Lag', 'Term', 'Gaps', 'Lost triggers', 'Refused']}
               />
               <tbody>
                 <GuardedFor each={domain().hubs} as="tr">
@@ -125,7 +125,7 @@ function Row(props: { readonly hub: DomainHub }) {
       <td class="number" data-label="gaps">
         {mirror() ? formatCount(mirror()!.gaps) : ''}
       </td>
-      <td class="number" data-label="fires lost">
+      <td class="number" data-label="lost triggers">
         {mirror() ? formatCount(mirror()!.lostFires) : ''}
       </td>
       <td class="number" data-label="refused">

@@ -78,8 +78,8 @@ export const folderSchema = z.strictObject({
 const about = z.strictObject({
   label: z.string().optional().describe('The name that people see'),
   unit: z.string().optional().describe('The unit: dB, Hz, s'),
-  min: z.number().optional().describe('The least value'),
-  max: z.number().optional().describe('The greatest value'),
+  min: z.number().optional().describe('The minimum value'),
+  max: z.number().optional().describe('The maximum value'),
   step: z.number().positive().optional().describe('The distance between values'),
   choices: record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
     .optional()

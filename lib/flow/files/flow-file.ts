@@ -11,7 +11,7 @@ export interface FlowFile extends CheckedFile {
   readonly data: unknown;
   /** Identifies the content of the file. */
   readonly version?: string | undefined;
-  /** The name of the instance; left out: it is not an instance. */
+  /** The name of the instance; if omitted, it is not an instance. */
   readonly instance?: string;
   /** The full paths of the templates that it uses. */
   readonly templates?: readonly string[];

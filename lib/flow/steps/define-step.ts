@@ -47,7 +47,7 @@ export function define<Schema extends z.ZodType>(
   return [name, { summary, setting, prepare: prepare as StepType['prepare'] }];
 }
 
-/** Defines a step that needs only its setting. `result` is the type of its output; left out: the type of its input. */
+/** Defines a step that needs only its setting. `result` is the type of its output; if omitted, the type of its input. */
 export function plain<Schema extends z.ZodType>(
   name: string,
   summary: string,

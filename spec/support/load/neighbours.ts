@@ -19,9 +19,9 @@ export interface NeighboursTask {
   /** How long they are watched before the abuse begins, and during it. */
   readonly beforeMs: number;
   readonly duringMs: number;
-  /** The token of the user that they are; left out: they are nobody. */
+  /** The token of the user that they are; if omitted, they are nobody. */
   readonly token?: string | undefined;
-  /** Who comes in meanwhile; left out: nobody. */
+  /** Who comes in meanwhile; if omitted, nobody. */
   readonly handshakeRequest?: Credentials;
 }
 

@@ -30,9 +30,9 @@ export interface NatsServers {
 
 /** How servers are made that are not as usual. */
 export interface NatsOptions {
-  /** The port at which one server of a cluster reaches another one, which listens on `port`; left out: that one. */
+  /** The port at which one server of a cluster reaches another one, which listens on `port`; if omitted, that one. */
   readonly reach?: (from: number, to: number, port: number) => Promise<number>;
-  /** The folder of their logs; left out: they write none. */
+  /** The folder of their logs; if omitted, they write none. */
   readonly logs?: string;
   /** The text of their configuration, beside what the command line says. */
   readonly configuration?: string;

@@ -20,9 +20,9 @@ export interface Scenario {
   readonly rules?: readonly object[];
   /** Files beside the flow file, by path. */
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
-  /** How much more memory the hub may have at any time of it, in MiB; left out: 512. */
+  /** How much more memory the hub may have at any time of it, in MiB; if omitted, 512. */
   readonly mostMiB?: number;
-  /** How much of it are values of parameters, which stay, in MiB; left out: nothing to speak of. */
+  /** How much of it are values of parameters, which stay, in MiB; if omitted, nothing to speak of. */
   readonly keptMiB?: number;
   /** Begins the abuse, which goes on until the process is killed. */
   attack(port: number): Promise<void> | void;

@@ -40,7 +40,7 @@ export interface Whole {
   hasBegun?(): boolean;
   /** The term in which this hub has begun; left out or undefined: it has not. */
   begunIn?(): number | undefined;
-  /** The term for taking it, or a greater one; left out: one greater than all known terms. */
+  /** The term for taking it, or a greater one; if omitted, one greater than all known terms. */
   nextTerm?(): number | undefined;
 }
 

@@ -80,7 +80,7 @@ export interface Endpoint extends About {
   readonly isTraced?: true;
   /** The successful answers by status. */
   readonly answers: Readonly<Record<number, AnswerInfo>>;
-  /** Whether the endpoint exists under these settings; left out: always. */
+  /** Whether the endpoint exists under these settings; if omitted, always. */
   readonly isThere?: (settings: Settings) => boolean;
   /** Creates the handler, once for each server. */
   readonly serve: (context: Context) => Handler;

@@ -182,10 +182,10 @@ function ambiguityOf(request: HttpRequest, act: Act): string | undefined {
   lengths = codings = hosts = trailers = 0;
   request.forEach(count);
   if (lengths + codings === 0 && hosts === 1) return undefined;
-  if (hosts > 1) return `Host: expected it once, got it ${hosts} times`;
+  if (hosts > 1) return `Host: expected one header, got ${hosts}`;
   if (lengths > 0 && codings > 0) return 'expected Content-Length or Transfer-Encoding, got both';
-  if (lengths > 1) return `Content-Length: expected it once, got it ${lengths} times`;
-  if (codings > 1) return `Transfer-Encoding: expected it once, got it ${codings} times`;
+  if (lengths > 1) return `Content-Length: expected one header, got ${lengths}`;
+  if (codings > 1) return `Transfer-Encoding: expected one header, got ${codings}`;
   if (lengths === 1 && !digits.test(last)) return `Content-Length: expected a number of bytes, got "${last}"`;
   if (codings === 1 && last.toLowerCase() !== 'chunked') return `Transfer-Encoding: expected chunked, got "${last}"`;
   if (codings === 1 && trailers > 0) return 'Trailer: expected none, since the hub reads no trailer';

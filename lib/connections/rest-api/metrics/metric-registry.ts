@@ -211,7 +211,7 @@ function openFiles(): number {
   return statSync('/proc/self/fd', { throwIfNoEntry: false })?.size ?? 0;
 }
 
-// The delay of the event loop: the least time that a client waits.
+// The delay of the event loop: the minimum time that a client waits.
 
 /** Each check wakes an idle hub. */
 const everyMs = 100;

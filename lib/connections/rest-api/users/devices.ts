@@ -33,7 +33,7 @@ const recordSchema = z.object({
   credentials: z.string(),
   since: z.number(),
   seen: z.number(),
-  /** The clock of ages at the last visit; left out: an earlier version has written the record. */
+  /** The clock of ages at the last visit; undefined: an earlier version wrote the record. */
   seenAge: z.number().optional(),
 });
 type Known = z.output<typeof recordSchema>;

@@ -185,9 +185,9 @@ export async function makePasswordText(password: string): Promise<string> {
 
 /** Parses the setting of a password. A text in another form is the password itself. */
 export function readPasswordText(text: string): { readonly scrypt?: Scrypt; readonly mistake?: string } {
-  if (text === '') return { mistake: 'expected a password, or what "patchbay password" prints, got "" (string)' };
+  if (text === '') return { mistake: 'expected a password, or a hash from "patchbay password", got "" (string)' };
   if (!text.startsWith('$scrypt$')) return {};
-  const expected = 'expected what "patchbay password" prints, $scrypt$ln=15,r=8,p=3$<salt>$<hash>';
+  const expected = 'expected a hash from "patchbay password", $scrypt$ln=15,r=8,p=3$<salt>$<hash>';
   const [, ln, r, p, salt = '', hash = ''] = phc.exec(text) ?? [];
   if (ln === undefined) return { mistake: `${expected}, got ${describe(text.slice(0, '$scrypt$'.length))}` };
   const read = {

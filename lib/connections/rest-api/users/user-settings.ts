@@ -31,12 +31,12 @@ const userSettings = z
   .strictObject({
     password: passwordText
       .optional()
-      .describe('Password for HTTP Basic and the page to sign in: the output of "patchbay password"; left out: none'),
+      .describe('Password for HTTP Basic and the page to sign in: the output of "patchbay password"; default: none'),
     token: z
       .string()
       .regex(/^[\x21-\x7e]+$/, { error: 'a token of printable characters without spaces' })
       .optional()
-      .describe('Text that clients send after "Bearer "; left out: none'),
+      .describe('Text that clients send after "Bearer "; default: none'),
     ...rightSettings,
     manage: z
       .boolean()
@@ -66,7 +66,7 @@ export const usersSetting = record(userName, userSettings)
 export const anonymousSetting = z
   .strictObject(rightSettings)
   .optional()
-  .describe('The rights of clients without credentials once there are users; left out: the hub refuses them');
+  .describe('The rights of clients without credentials once there are users; default: the hub refuses them');
 
 export type UserSettings = z.output<typeof userSettings>;
 export type RightSettings = Pick<UserSettings, 'read' | 'write' | 'deny' | 'dashboards'>;

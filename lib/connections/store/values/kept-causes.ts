@@ -23,7 +23,7 @@ export interface KeptLeaf {
 /** The first link has no address, type, value and time: they are those of the value. Only the last one may have `forgotten`. */
 interface Link extends Origin, Partial<KeptLeaf> {
   readonly previous?: Value;
-  /** The revision in the hub's run at that time; left out: an equal value was written again. */
+  /** The revision in the hub's run at that time; undefined: an equal value was written again. */
   readonly revision?: number;
   /** The number of earlier causes that are not kept. */
   readonly forgotten?: number;

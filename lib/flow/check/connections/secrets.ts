@@ -172,7 +172,7 @@ export function hintsOf(
 }
 
 const plainPassword =
-  'expected { env }, { file } or, for a user, what "patchbay password" prints, got a password in plain text';
+  'expected { env }, { file } or, for a user, a hash from "patchbay password", got a password in plain text';
 
 function hintOfServed({ setting: path, path: folder }: ServedFolder, privateFiles: readonly PrivateFiles[]) {
   const found = privateFilesIn(folder, privateFiles);

@@ -63,7 +63,7 @@ function portOf(graph: Graph, connections: Pick<MirroringPort, 'isLocal' | 'hasC
 const leases = new WeakMap<VirtualTimeScheduler, Map<string, number>>();
 
 export interface JoinedHubOptions {
-  /** The Connection ID of its parameters; left out: the name of the hub. */
+  /** The Connection ID of its parameters; if omitted, the name of the hub. */
   readonly connection?: string;
   readonly maxParameters?: number;
   /** What leases and claims say, where it is not that all is as it should be. */

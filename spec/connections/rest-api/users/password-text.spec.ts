@@ -83,8 +83,8 @@ test('whoever was wrong too often waits, whatever the password costs and whether
 });
 
 for (const [text, mistake] of [
-  ['', /^expected a password, or what "patchbay password" prints, got "" \(string\)$/],
-  ['$scrypt$', /^expected what "patchbay password" prints, .* got "\$scrypt\$" \(string\)$/],
+  ['', /^expected a password, or a hash from "patchbay password", got "" \(string\)$/],
+  ['$scrypt$', /^expected a hash from "patchbay password", .* got "\$scrypt\$" \(string\)$/],
   [`$scrypt$ln=30,r=8,p=1$${'a'.repeat(22)}$${'a'.repeat(43)}`, /of at most 256 MB, got ln=30,r=8,p=1$/],
   [`$scrypt$ln=15,r=0,p=1$${'a'.repeat(22)}$${'a'.repeat(43)}`, /of at most 256 MB, got ln=15,r=0,p=1$/],
 ] as const)

@@ -103,7 +103,7 @@ async function play(t: ExecutionContext, steps: readonly Step[]) {
   return {
     model,
     now,
-    /** Of a range; left out: all. */
+    /** Of a range; if omitted, all. */
     raw: (more: object = {}) =>
       JSON.parse(
         answerHistories(moment(), {

@@ -39,7 +39,7 @@ export interface Audience {
   readonly lastLiveFrom: number;
   /** How many fires of triggers it has been sent. */
   readonly fires: number;
-  /** The changes for its next list; left out: it is sent each change in its own frame. */
+  /** The changes for its next list; if omitted, it is sent each change in its own frame. */
   readonly list?: ChangeList | undefined;
 }
 
