@@ -8,7 +8,7 @@ export function register(cli: Cli): void {
   command(cli, 'check', 'report every error in flow files and dashboards; exit status 1 if there are any')
     .argument(...flowFiles)
     .action((paths: string[]) => cli.finish(check(paths, cli.console)));
-  command(cli, 'permissions', 'print the minimum permissions that this hub needs on a NATS server')
+  command(cli, 'permissions', 'print the minimal permissions that this hub needs on a NATS server')
     .argument(...flowFiles)
     .action((paths: string[]) => cli.finish(permissions(paths, cli.console)));
 }
@@ -30,7 +30,7 @@ export async function check(paths: readonly string[], console: Console): Promise
   return 0;
 }
 
-/** Prints the minimum permissions of each connection that needs any. Errors: `bad-flow` with every error. */
+/** Prints the minimal permissions of each connection that needs any. Errors: `bad-flow` with every error. */
 async function permissions(paths: readonly string[], console: Console): Promise<number> {
   const { loadFlows } = await import('../hub/index.ts');
   const { connections } = await loadFlows(paths);

@@ -44,7 +44,7 @@ interface ConnectionTypeBasics<Settings> {
   secrets?(settings: Settings): readonly string[];
   /**
    * Returns the errors in files that declare parameters, such as descriptions of devices, each with its place. `shownPath` returns a path
-   * as people know it. An error there refuses the load, as one in a flow file does.
+   * as people know it. An error there makes loading fail, like an error in a flow file.
    */
   fileMistakes?(settings: Settings, resolvePath: ResolvePath, shownPath: ResolvePath): readonly FileMistake[];
   /** Returns hints about settings that work but are probably not intended, such as rights to nonexistent parameters, or a missing folder. */

@@ -214,7 +214,7 @@ interface XmlElement {
 
 /**
  * Reads XML as a tree. An element is an object with its attributes (`@number`) and its elements; several elements of one name are a list,
- * and an element with nothing but text is that text. undefined: it is not well-formed.
+ * and an element that contains only text is that text. undefined: it is not well-formed.
  */
 function readXml(text: string): unknown {
   const root: XmlElement = {};
