@@ -198,7 +198,7 @@ test('of a user whose clients do not read, those that hold the most are closed w
   const other = await openRawClient(t, hub.port, '', undefined, bob);
   for (const client of [...idle, other]) client.pause();
   let value = 0;
-  const isOver = () => hub.lines.some(({ message }) => /past the limit unreadBytesPerUser/.test(message));
+  const isOver = () => hub.lines.some(({ message }) => /exceeded the limit unreadBytesPerUser/.test(message));
   await eventually(() => {
     for (let count = 0; count < 20; count++) hub.write('desk/s', `${++value}`.padStart(20_000, 'x'), writer);
     return isOver();
