@@ -176,7 +176,7 @@ test('a recipe touches nothing that is there: neither its file, nor what stands 
   t.regex(await reasonOf(t, folder, 'timers/run-a-sequence'), twice);
   const before = readdirSync(folder, { recursive: true });
   t.regex(await reasonOf(t, folder, first), /two-microphones\.json5: file already exists; nothing was created$/);
-  t.regex(await reasonOf(t, folder, 'tally/many-studios'), /_many-studios\.json5: file exists already/);
+  t.regex(await reasonOf(t, folder, 'tally/many-studios'), /_many-studios\.json5: file already exists/);
   writeFileSync(join(folder, 'flows/two-microphones.json5'), '{ connection: {} }');
   t.regex(
     await reasonOf(t, folder, 'timers/lamp-stays-on'),

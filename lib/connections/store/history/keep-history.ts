@@ -63,7 +63,7 @@ class HistoryKeeper extends Keeper implements RecordedArchive {
   }
 
   protected reasons() {
-    return [this.#recorder.queue.isLosing ? 'changes are lost until there is room again' : undefined];
+    return [this.#recorder.queue.isLosing ? 'changes are lost until there is space again' : undefined];
   }
 
   protected async open(): Promise<void> {

@@ -183,7 +183,7 @@ test('a block that is not as it was written is found when it is read, or at the 
   editing.exec('UPDATE entry_block SET entries = replace(entries, \'"desk/a"\', \'"desk/b"\') WHERE n = 1');
   editing.close();
   const find = () => findEntries(packed.reading, { ask: 'audit', from: 0, to: 1e9, limit: 100 }, () => {}).entries;
-  t.throws(find, { message: /not as it was written/ });
+  t.throws(find, { message: /differs from what was written/ });
   const again = new AuditDatabase(packed.path, 1e8, Number.POSITIVE_INFINITY);
   t.teardown(() => again.close());
   t.deepEqual(again.losses, [`${packed.path} has a damaged row of many entries, which are lost`]);

@@ -208,7 +208,7 @@ for (const [how, what] of [
     history.open(noon);
     for (const from of [0, 10, 20]) history.take(handed(row(from, 10), noon + from + 10, from === 0));
     edit(history, `UPDATE change_block SET changes = ${what} WHERE time = ${noon}`);
-    t.throws(() => found(history), { message: /not as it was written/ });
+    t.throws(() => found(history), { message: /differs from what was written/ });
     t.true((history.read('SELECT count(*) AS count FROM event')[0]!.count as number) >= 20, 'people can read on');
     history.end();
     const { trouble, losses } = history.open(noon + 40);
