@@ -13,6 +13,8 @@ export const longest: readonly string[] = [
   'spec/trials/abuse/abuse',
   'spec/trials/clock/clock',
   'spec/trials/store/cuts',
+  'spec/trials/domain/rogue',
+  'spec/trials/domain/isolation',
   'spec/readme-pages',
   'spec/connections/rest-api/http/guard/foreign-pages',
   'spec/connections/keyboard/hub',
@@ -26,11 +28,16 @@ const most = 32;
 const mostWithPages = 9;
 const folder = join(root, 'spec/.together');
 const ownProcess = join(root, 'spec/support/own-process.ts');
+/** A spec of a trial starts processes and waits for them. */
+const trialAtShortSize = join(root, 'spec/trials/short.ts');
 const ownBrowser = join(root, 'spec/support/browser/own-browser.ts');
 
 /** Writes a file for AVA for each group of specs; returns these files, and the specs that have a process of their own. */
 export function group(specs: readonly string[]): string[] {
-  const alone = specs.filter((spec) => longest.includes(join(root, spec)) || imports(spec, ownProcess));
+  const alone = specs.filter(
+    (spec) =>
+      longest.includes(join(root, spec)) || [ownProcess, trialAtShortSize].some((module) => imports(spec, module)),
+  );
   const others = specs.filter((spec) => !alone.includes(spec));
   const withPages = others.filter((spec) => imports(spec, ownBrowser));
   const without = others.filter((spec) => !withPages.includes(spec));
