@@ -3,7 +3,6 @@
 
 import type { Parameter } from '../../../../model/parameter.ts';
 import { limits } from '../../limits/client-limits.ts';
-import { publishingMsOf } from '../../pacing/round.ts';
 import type { Channel, Subscriber } from '../fan-out.ts';
 import type { Client, LateClients } from './client.ts';
 import type { Sources } from './client-catch-up.ts';
@@ -16,7 +15,7 @@ import type { Subscription } from './subscription.ts';
 /** How many counts of missed changes a group keeps. With more, it ends the clients that have been full for longest. */
 const maxMissed = limits.missedChanges.default;
 
-/** If sending a long text to all live members takes longer than about this time, the rest of them get it in a later round. */
+/** If sending a long text to the live members takes longer than this, the rest of them get it in a later round. */
 const mostAtOnceMs = 4;
 
 /** Ends a client that reads too slowly, and counts the limit that it exceeded. */
@@ -142,7 +141,7 @@ export class Group implements Subscriber {
     const { batches } = shared;
     const missing: Missing = [];
     for (const { from, members } of variants) if (from === undefined) sendFires(members, batches, missing);
-    const untilMs = isLong(batches, this.#live.size) ? performance.now() + mostAtOnceMs : undefined;
+    const untilMs = isLong(batches) ? performance.now() + mostAtOnceMs : undefined;
     for (const member of this.#live) {
       if (untilMs !== undefined && performance.now() >= untilMs) this.#context.late.add(member.client);
       const taken = member.send(shared);
@@ -196,10 +195,7 @@ function sendFires(members: readonly Membership[], batches: readonly Batch[], mi
   }
 }
 
-/** Whether batches have a text that takes long to send to this many members. */
-function isLong(batches: readonly Batch[], members: number): boolean {
-  for (const { bytes } of batches) {
-    if (bytes > 2 * frameLength && publishingMsOf(members, bytes) > mostAtOnceMs) return true;
-  }
-  return false;
+/** Whether batches have a long text. Sending it takes ten times as long to a client that does not read: the system keeps a copy for each. */
+function isLong(batches: readonly Batch[]): boolean {
+  return batches.some(({ bytes }) => bytes > 2 * frameLength);
 }
