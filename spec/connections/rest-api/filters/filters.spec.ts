@@ -110,7 +110,10 @@ const bad: [query: string, sentence: RegExp][] = [
   ['filter=ok&filter=%5B', /^filter: expected a regular expression, got "\[": /],
   ['filter=(?%3C%3Da)b', /^filter: expected a regular expression, got /],
   ['filter=(a)%5C1', /^filter: expected a regular expression, got /],
-  ['filter=a%7B1,100000%7D', /^filter: expected regular expressions of at most 1000 steps together \(n repetitions of a part/],
+  [
+    'filter=a%7B1,100000%7D',
+    /^filter: expected regular expressions of at most 1000 steps together \(n repetitions of a part/,
+  ],
   ['filter=a%7B1001%7D', /^filter: expected a regular expression, got /],
   [`filter=${'a'.repeat(1025)}`, /^filter: expected at most 1024 characters, got 1025\n$/],
   [Array.from({ length: 17 }, () => 'filter=a').join('&'), /^filter: expected at most 16 patterns, got 17\n$/],
