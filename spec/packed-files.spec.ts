@@ -31,6 +31,13 @@ test('each flow file and page of the repository is packed by its name', (t) => {
   );
 });
 
+test('the lock file asks for what package.json asks for, so that npm install changes no file', (t) => {
+  const asked = JSON.parse(readReadme('package.json')) as Record<string, unknown>;
+  const { packages } = JSON.parse(readReadme('package-lock.json')) as { packages: Record<'', Record<string, unknown>> };
+  for (const kind of ['dependencies', 'optionalDependencies', 'devDependencies', 'peerDependencies'])
+    t.deepEqual(packages[''][kind], asked[kind], kind);
+});
+
 test('what somebody has put beside them is not packed', async (t) => {
   const folder = await createFolder(t);
   for (const name of ['package.json', 'README.md', 'LICENSE', 'flows', 'docs', '.gitignore', '.npmrc'])

@@ -3,7 +3,7 @@
 
 import { crc32 } from 'node:zlib';
 import { isTime } from '../../../model/time/iso-time.ts';
-import { isWithin } from '../thread/database/read-rows.ts';
+import { isWithin, readList } from '../thread/database/read-rows.ts';
 import type { AuditRow, EntryBlock } from './audit-messages.ts';
 
 /** The number of entries of a block. Fewer entries get rows of their own. */
@@ -126,7 +126,7 @@ export function isWhole([n, time, count, checksum, json]: StoredBlock): boolean 
 export function unpackEntries(block: StoredBlock): readonly StoredEntry[] {
   if (!isWhole(block)) return [];
   const [n, time, count, , json] = block;
-  const rows = parse(json as string);
+  const rows = readList(json as string);
   if (rows.length !== count || !rows.every(isRow)) return [];
   return rows.map(([further, later, kind, user, address, type, before, after, cause = '']) => {
     return { n: n + further, time: time + later, kind, user, address, type, before, after, count: 1, cause };
@@ -145,15 +145,6 @@ type Row = readonly [
   after: Cell,
   cause?: string,
 ];
-
-function parse(json: string): readonly unknown[] {
-  try {
-    const rows: unknown = JSON.parse(json);
-    return Array.isArray(rows) ? rows : [];
-  } catch {
-    return [];
-  }
-}
 
 /** Somebody may have edited the row, and its checksum too. */
 function isRow(row: unknown): row is Row {

@@ -3,7 +3,7 @@
 
 import { crc32 } from 'node:zlib';
 import { isTime } from '../../../model/time/iso-time.ts';
-import { isWithin } from '../thread/database/read-rows.ts';
+import { isWithin, readList } from '../thread/database/read-rows.ts';
 
 /** The most characters of the JSON of a block: a page of the table holds four blocks. */
 const blockCharacters = 900;
@@ -143,7 +143,7 @@ export function isWhole([time, revision, count, writer, source, cause, json, che
 export function unpackBlock(block: StoredBlock): readonly EventRow[] {
   if (!isWhole(block)) return [];
   const [time, revision, count, writer, source, cause, json] = block;
-  const rows = parse(json as string);
+  const rows = readList(json as string);
   if (rows.length !== count) return [];
   const events: EventRow[] = [];
   for (const row of rows) {
@@ -167,15 +167,6 @@ type Row = readonly [
   source?: number,
   cause?: number,
 ];
-
-function parse(json: string): readonly unknown[] {
-  try {
-    const rows: unknown = JSON.parse(json);
-    return Array.isArray(rows) ? rows : [];
-  } catch {
-    return [];
-  }
-}
 
 /** Somebody may have edited the row, and its checksum too. */
 function isRow(row: unknown): row is Row {

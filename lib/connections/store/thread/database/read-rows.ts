@@ -30,6 +30,16 @@ function readArrays(statement: StatementSync, values: readonly Argument[]): unkn
   }
 }
 
+/** Returns the list that a column holds as JSON; an empty one if it holds none. */
+export function readList(json: string): readonly unknown[] {
+  try {
+    const list: unknown = JSON.parse(json);
+    return Array.isArray(list) ? list : [];
+  } catch {
+    return [];
+  }
+}
+
 /** Returns whether an integer was too large for JavaScript. */
 function isTooLarge(error: unknown): boolean {
   return (error as { code?: string }).code === 'ERR_OUT_OF_RANGE';
