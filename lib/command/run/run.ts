@@ -15,8 +15,7 @@ import { Journal } from '../../hub/journal.ts';
 import { MistakeList } from '../../json5/mistake.ts';
 import { HubError, messageOf } from '../../model/error.ts';
 import { untilAllAnswered } from '../../model/waiting-threads.ts';
-import { createLogFormat, type LogFormat, logFormats } from './log-format.ts';
-import { LogOutput } from './log-output.ts';
+import { createLogFormat, type LogFormat, LogOutput, logFormats } from './log-output.ts';
 import type { Supervisor } from './run-supervisor.ts';
 
 export interface RunOptions {

@@ -8,8 +8,7 @@ import { type FlowCode, flowOf } from '../../flow/programs/flow-code.ts';
 import { leaveOut } from '../../flow/programs/left-out.ts';
 import { stackOfMainThread } from '../../flow/programs/stack.ts';
 import { messageOf } from '../../model/error.ts';
-import { createLogFormat, type LogFormat } from './log-format.ts';
-import { LogOutput } from './log-output.ts';
+import { createLogFormat, type LogFormat, LogOutput } from './log-output.ts';
 import { mainThreadMs } from './main-thread.ts';
 
 export interface WatchdogData {

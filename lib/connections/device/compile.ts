@@ -3,24 +3,28 @@
 
 import { type Framing, maxFrameBytes } from '../../device/frames.ts';
 import { type Matcher, MatcherIndex, parseMatcher } from '../../device/message.ts';
-import { PatternError, type Values } from '../../device/pattern.ts';
+import { PatternError } from '../../device/pattern.ts';
 import { compileExpression, ExpressionMistake } from '../../expression/expression.ts';
 import { type CheckedFile, type Mistake, MistakeList, type SettingPath } from '../../json5/mistake.ts';
 import { unknownName } from '../../json5/nearest-name.ts';
 import { Json5Error, readJson5 } from '../../json5/read-json5.ts';
 import { parameterIdMistake } from '../../model/address.ts';
-import { describe, HubError, messageOf } from '../../model/error.ts';
+import { describe, messageOf } from '../../model/error.ts';
 import { isJsonObject } from '../../model/json-object.ts';
-import type { About, ParameterDeclaration } from '../../model/parameter.ts';
 import { convert, toText, type Value, type ValueType } from '../../model/value.ts';
 import {
-  type DescribedParameter,
-  type DescribedRead,
-  type Description,
-  descriptionSchema,
-  type Each,
-  type TransportName,
-} from './description.ts';
+  type Answers,
+  type Ask,
+  type Compiled,
+  type Compute,
+  Family,
+  type Group,
+  type IdPart,
+  maxParameters,
+  type Read,
+  type Unasked,
+} from './compiled.ts';
+import { type DescribedRead, type Description, descriptionSchema } from './description.ts';
 
 /** The variables and secrets that a connection sets. */
 export interface Given {
@@ -28,218 +32,11 @@ export interface Given {
   readonly secrets: Readonly<Record<string, string>>;
 }
 
-/** Computes a value. Errors: those of expressions. */
-export type Compute = (values: Values) => Value;
-
-/** Reads a message, or an item of a group, into the parameters of a family. */
-export interface Read {
-  readonly matcher: Matcher;
-  readonly family: Family;
-  /** undefined: the value is what the pattern read as `value`. */
-  readonly value: Compute | undefined;
-  readonly where: readonly (readonly [name: string, compute: Compute])[];
-  /** Whether it only announces a discovered parameter, which the session then asks for. */
-  readonly isFinding: boolean;
-}
-
-export interface Answers {
-  readonly replies: readonly Matcher[];
-  readonly fail: readonly Matcher[];
-  readonly retryIf: readonly Matcher[];
-  readonly timeoutMs: number;
-  readonly retry: number;
-}
-
-/** A question to the device. */
-export interface Ask extends Answers {
-  readonly name: string;
-  readonly send: readonly Matcher[];
-  readonly until: Matcher | undefined;
-  readonly everyMs: number | undefined;
-}
-
-export interface Group {
-  readonly name: string;
-  /** undefined: the device sends it unasked. */
-  readonly ask: Ask | undefined;
-  readonly head: string | undefined;
-  readonly each: Each | undefined;
-  readonly saves: boolean;
-  readonly index: MatcherIndex<Read>;
-  /** The parameters that it is read into. */
-  readonly families: readonly Family[];
-}
-
-export interface Write extends Answers {
-  readonly send: readonly Matcher[];
-  readonly value: Compute | undefined;
-  /** Names of groups, and `ask` for the parameter itself. */
-  readonly asksThen: readonly string[];
-  readonly batch:
-    | { readonly start: string; readonly join: string; readonly end: string; readonly most: number }
-    | undefined;
-  readonly replays: boolean;
-}
-
-/** One parameter. */
-export interface Instance {
-  readonly id: string;
-  readonly family: Family;
-  /** The variables of its ID. */
-  readonly values: ReadonlyMap<string, Value>;
-}
-
-/** A single parameter, or those that differ in the variables of their ID: `out/{n:0..39}`. */
-export class Family {
-  /** As written in the description. */
-  readonly name: string;
-  readonly type: ValueType;
-  readonly access: ParameterDeclaration['access'];
-  readonly described: DescribedParameter;
-  readonly variables: readonly string[];
-  /** Whether the device reports which of them exist. */
-  readonly isDiscovered: boolean;
-  /** Whether the device reports its value. */
-  readonly isRead: boolean;
-  ask: Ask | undefined = undefined;
-  write: Write | undefined = undefined;
-  isUnknown: Compute | undefined = undefined;
-  /** Whether `isUnknown` needs the value, which then has to be computed first. */
-  isUnknownByValue = false;
-  readonly about: About | undefined;
-  readonly #parts: readonly IdPart[];
-  readonly #instances = new Map<string, Instance>();
-
-  constructor(name: string, parts: readonly IdPart[], described: DescribedParameter) {
-    this.name = name;
-    this.type = described.type;
-    this.described = described;
-    this.isRead = described.on !== undefined || described.of !== undefined || described.ask !== undefined;
-    this.access = described.write === undefined ? 'read-only' : this.isRead ? 'read-write' : 'write-only';
-    const { label, unit, min, max, step, choices, description, class: kind } = described;
-    const about = Object.entries({ label, unit, min, max, step, choices, description, class: kind }).filter(
-      ([, value]) => value !== undefined,
-    );
-    this.about = about.length === 0 ? undefined : Object.fromEntries(about);
-    this.#parts = parts;
-    this.variables = parts.flatMap((part) => (typeof part === 'string' ? [] : [part.name]));
-    this.isDiscovered = parts.some((part) => typeof part !== 'string' && part.values === undefined);
-    if (!this.isDiscovered)
-      for (const values of combinations(parts))
-        this.#instances.set(this.keyOf(values), { id: this.#idOf(values), family: this, values });
-  }
-
-  /** The parameters of the description itself; a session has the discovered ones. */
-  get instances(): Iterable<Instance> {
-    return this.#instances.values();
-  }
-
-  /** Finds the parameter whose ID has these values. */
-  find(values: Values): Instance | undefined {
-    return this.#instances.get(this.keyOf(values));
-  }
-
-  /** Creates a discovered parameter; undefined: the ID would be invalid. */
-  discover(values: Values): Instance | undefined {
-    if (this.variables.some((name) => !values.has(name))) return undefined;
-    const own = new Map(this.variables.map((name) => [name, values.get(name)!]));
-    const id = this.#idOf(own);
-    return parameterIdMistake(id) === undefined ? { id, family: this, values: own } : undefined;
-  }
-
-  /** Returns the variables of an ID; undefined: the ID is not of this family. */
-  valuesOf(id: string): ReadonlyMap<string, Value> | undefined {
-    const pattern = this.#parts.map((part) =>
-      typeof part === 'string' ? part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&') : '([^/]+)',
-    );
-    const found = new RegExp(`^${pattern.join('')}$`).exec(id);
-    return found === null ? undefined : new Map(this.variables.map((name, index) => [name, found[index + 1]!]));
-  }
-
-  /** Returns the ID with these values. A `/` in a value would be a separator, and is replaced. */
-  #idOf(values: Values): string {
-    return this.#parts
-      .map((part) => (typeof part === 'string' ? part : toText(values.get(part.name)!).replaceAll('/', '∕')))
-      .join('');
-  }
-
-  /** Returns a text that is unique for the values of the variables. */
-  keyOf(values: Values): string {
-    const { variables } = this;
-    if (variables.length === 1) return toText(values.get(variables[0]!) ?? '');
-    return variables.map((name) => toText(values.get(name) ?? '')).join('\n');
-  }
-}
-
-/** A literal part of an ID, or a variable. `values` undefined: the device reports them. */
-type IdPart = string | { readonly name: string; readonly values: readonly Value[] | undefined };
-
-/** A message that the device sends unasked. */
-export type Unasked = { readonly matcher: Matcher } & (
-  | { readonly read: Read }
-  | { readonly group: Group }
-  | { readonly asks: readonly string[]; readonly withdraws: readonly WithdrawnId[] }
-);
-
-export interface WithdrawnId {
-  readonly family: Family;
-}
-
-export interface Greeting {
-  readonly send: readonly Matcher[];
-  readonly reply: Matcher | undefined;
-  readonly or: readonly Matcher[];
-  readonly saves: boolean;
-  readonly first: Matcher | undefined;
-}
-
-/** A description that a session can run. */
-export interface Compiled {
-  readonly about: string;
-  readonly transports: readonly TransportName[];
-  readonly port: number | undefined;
-  readonly subprotocol: readonly string[];
-  readonly serial: NonNullable<Description['serial']>;
-  readonly format: NonNullable<Description['format']>;
-  readonly encoding: BufferEncoding;
-  /** undefined: each chunk is a message. */
-  readonly framing: Framing | undefined;
-  readonly isTelnet: boolean;
-  readonly maxFrameBytes: number;
-  readonly codec: Description['codec'];
-  readonly isPerRequest: boolean;
-  readonly connectTimeoutMs: number;
-  readonly idleTimeoutMs: number | undefined;
-  readonly timeoutMs: number;
-  readonly window: number;
-  readonly spacingMs: number;
-  readonly greet: readonly Greeting[];
-  readonly ready: readonly Matcher[];
-  readonly keepAlive: Ask | undefined;
-  readonly families: readonly Family[];
-  readonly groups: ReadonlyMap<string, Group>;
-  readonly heads: readonly Group[];
-  readonly unasked: MatcherIndex<Unasked>;
-  readonly faults: readonly {
-    readonly matcher: Matcher | undefined;
-    readonly close: number | undefined;
-    readonly reason: string;
-  }[];
-  /** The variables, for expressions and messages. */
-  readonly constants: ReadonlyMap<string, Value>;
-  /** The variables that a connection may set. */
-  readonly variables: Readonly<Record<string, Value>>;
-  readonly secretNames: readonly string[];
-}
-
 /** A compiled description, or its errors. */
 export interface Compilation {
   readonly compiled: Compiled | undefined;
   readonly mistakes: readonly Mistake[];
 }
-
-/** How many parameters a description may declare, and how many a connection may discover. */
-export const maxParameters = 20_000;
 
 /** Compiles the text of a description; errors name it `file`. */
 export function compileDescription(file: string, text: string, given: Given): Compilation {
@@ -398,6 +195,7 @@ class Compiler {
               replies: this.#matchers(['keepAlive', 'reply'], keepAlive.reply === undefined ? [] : [keepAlive.reply]),
               until: undefined,
               everyMs: keepAlive.every,
+              reads: [],
               fail: [],
               retryIf: [],
               timeoutMs,
@@ -561,6 +359,7 @@ class Compiler {
                 ),
                 until: this.#optional([...path, 'until'], group.until),
                 everyMs: group.every ?? this.#found.poll,
+                reads: [],
               };
         const own = reads.get(name) ?? [];
         return [
@@ -699,7 +498,7 @@ class Compiler {
       const reads = written.flatMap((one, index) =>
         this.#askedRead(family, one, written.length > 1 ? [...base, index] : base),
       );
-      const made: Ask & { readonly reads: readonly Read[] } = {
+      family.ask = {
         name: family.name,
         send: this.#matchers([...path, 'ask', 'send'], ask.send, family),
         ...this.#answers([...path, 'ask'], { ...others, reply: undefined }, this.#found.retry ?? 1),
@@ -708,7 +507,6 @@ class Compiler {
         everyMs: ask.every ?? this.#found.poll,
         reads,
       };
-      family.ask = made;
     }
     if (write === undefined) return;
     const at = [...path, 'write'];
@@ -842,36 +640,4 @@ function namesIn(data: unknown): string[] {
 /** Whether a text such as `input/{name}` or `input/{name}/muted` names the family. */
 function isAbout(family: Family, written: string | undefined): boolean {
   return written !== undefined && (family.name === written || family.name.startsWith(`${written}/`));
-}
-
-function* combinations(parts: readonly IdPart[]): Generator<Map<string, Value>> {
-  const [first, ...others] = parts;
-  if (first === undefined) yield new Map();
-  else if (typeof first === 'string') yield* combinations(others);
-  else
-    for (const value of first.values ?? [])
-      for (const rest of combinations(others)) yield new Map([[first.name, value], ...rest]);
-}
-
-/** Returns how the answer to a question is read. */
-export function readsOf(ask: Ask | undefined): readonly Read[] {
-  return (ask as { readonly reads?: readonly Read[] } | undefined)?.reads ?? [];
-}
-
-/** Converts a value and checks it against the description. Errors: `out-of-range`, `not-convertible`. */
-export function acceptedValue({ type, described }: Family, input: unknown): Value {
-  const { choices, min, max } = described;
-  const named =
-    choices !== undefined && typeof input === 'string' && Object.hasOwn(choices, input) ? choices[input] : input;
-  const value = convert(type, named);
-  if (choices !== undefined && !Object.values(choices).some((choice) => convert(type, choice) === value))
-    throw new HubError(
-      'out-of-range',
-      `expected one of ${Object.entries(choices)
-        .map(([name, choice]) => `${choice} (${name})`)
-        .join(', ')}, got ${describe(input)}`,
-    );
-  if (typeof value === 'number' && ((min !== undefined && value < min) || (max !== undefined && value > max)))
-    throw new HubError('out-of-range', `expected ${min ?? ''}..${max ?? ''}, got ${describe(input)}`);
-  return value;
 }

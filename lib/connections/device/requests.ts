@@ -5,7 +5,7 @@ import { type SchedulerLike, Subscription } from 'rxjs';
 import { type Matcher, Message } from '../../device/message.ts';
 import type { Values } from '../../device/pattern.ts';
 import type { Value } from '../../model/value.ts';
-import type { Answers } from './compile.ts';
+import type { Answers } from './compiled.ts';
 
 /** The result of a request. */
 export type Outcome =

@@ -20,8 +20,7 @@ import {
   type Instance,
   maxParameters,
   type Read,
-  readsOf,
-} from './compile.ts';
+} from './compiled.ts';
 import type { Each } from './description.ts';
 import { createSwP08, type LinkCodec } from './protocols/sw-p-08.ts';
 import { firstMatch, type Outcome, Requests, shown } from './requests.ts';
@@ -717,7 +716,7 @@ export class Session {
     const name = `parameter ${instance.id}`;
     if (!this.#enqueue(name)) return false;
     this.#request(ask, name, instance.values, false, undefined, (outcome, isLate) => {
-      const read = 'refused' in outcome ? undefined : readsOf(ask).find(({ matcher }) => matcher === outcome.matcher);
+      const read = 'refused' in outcome ? undefined : ask.reads.find(({ matcher }) => matcher === outcome.matcher);
       if (read !== undefined && (!isLate || identifiesQuestion(read.matcher)))
         this.#apply(read, new Map([...instance.values, ...(outcome as { found: ReadonlyMap<string, Value> }).found]));
       if (!isLate) loaded?.();

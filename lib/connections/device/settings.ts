@@ -14,7 +14,7 @@ import {
 import { readRegularFileSync } from '../../files/regular-file.ts';
 import { HubError, messageOf } from '../../model/error.ts';
 import { durationSetting, integerSetting, type ResolvePath } from '../setting.ts';
-import type { Compiled } from './compile.ts';
+import type { Compiled } from './compiled.ts';
 import { type TransportName, transportNames } from './description.ts';
 
 /** The longest certificate file, in bytes. */

@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from 'node:util';
 import test from 'ava';
 import fc from 'fast-check';
 import { pino } from 'pino';
-import { createLogFormat, type LogFormat } from '../../../lib/command/run/log-format.ts';
+import { createLogFormat, type LogFormat } from '../../../lib/command/run/log-output.ts';
 import { codePoint } from '../../support/any-text.ts';
 
 /** What is written when this is logged. */
