@@ -21,7 +21,7 @@ export async function schema({ dashboard, device }: SchemaOptions, console: Cons
 }
 
 async function schemaOfDashboards(): Promise<object> {
-  const { dashboardJsonSchema } = await import('../dashboard/json-schema.ts');
+  const { dashboardJsonSchema } = await import('../dashboard/parse-dashboard.ts');
   return dashboardJsonSchema();
 }
 

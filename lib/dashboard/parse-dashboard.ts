@@ -1,10 +1,13 @@
 // Parses a dashboard: its text, every widget by the schema of its type, and the place of each widget. It reports all errors at once,
 // each with line, column and the nearest name.
+import { z } from 'zod';
 import { type CheckedFile, formatMistake, MistakeList, type SettingPath } from '../json5/mistake.ts';
 import { unknownName } from '../json5/nearest-name.ts';
 import { Json5Error, readJson5 } from '../json5/read-json5.ts';
 import { describe, HubError } from '../model/error.ts';
 import { isJsonObject } from '../model/json-object.ts';
+import { allowVariables } from '../template/allow-variables.ts';
+import { eachSchema } from '../template/each.ts';
 import { expand } from '../template/expand.ts';
 import {
   type Dashboard,
@@ -206,4 +209,26 @@ function placeItems(items: readonly Item[], columns: number, rows: number | unde
 
 function format([first, second]: Pair): string {
   return `[${first}, ${second}]`;
+}
+
+// The JSON Schema, with which editors complete and check dashboards.
+
+const each = { each: eachSchema.optional() };
+
+/** Returns the JSON Schema of dashboards, for editors: widgets, and what templates add. */
+export function dashboardJsonSchema(): object {
+  const { group, ...single } = widgetSchemas;
+  const singles = Object.values(single).map((schema) => (schema as z.ZodObject).extend(each));
+  const within = listOf(singles);
+  const widgets = listOf([...singles, group.extend({ ...each, widgets: within })]);
+  const schema = dashboardSchema.extend({ widgets });
+  return allowVariables(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }));
+}
+
+/** A list of widgets and of repeated lists of widgets. */
+function listOf(schemas: readonly z.ZodObject[]): z.ZodType {
+  const [first, ...others] = schemas;
+  const widget = z.discriminatedUnion('type', [first!, ...others]);
+  const item: z.ZodType = z.lazy(() => z.union([widget, z.strictObject({ each: eachSchema, widgets: z.array(item) })]));
+  return z.array(item);
 }

@@ -1,5 +1,5 @@
-// The limits of WebSocket clients that both sides need. The table of all limits, with the consequences of exceeding each, is
-// lib/connections/rest-api/limits/client-limits.ts.
+// The limits of WebSocket clients, requests and answers that more than one side needs. The table of all limits, with the consequences of
+// exceeding each, is lib/connections/rest-api/limits/client-limits.ts.
 
 /** Bytes of one message, of either protocol. */
 export const maxMessageBytes = 65_536;
@@ -23,3 +23,23 @@ export const maxPatternLength = 1024;
 /** The lowest and the highest number of updates per second of a subscription. 0 means one with each change. */
 export const leastRate = 0.1;
 export const maxRate = 1000;
+
+/** Bytes of the body of a request. */
+export const maxBodyBytes = 65_536;
+
+/** Points of a history: the default of a query, and the maximum. */
+export const usualPoints = 1000;
+export const maxPoints = 10_000;
+
+/** Points of the histories of a list together. */
+export const maxListPoints = 200_000;
+
+/** Events of a parameter, or entries of the audit: the default of a query, and the maximum. */
+export const usualEntries = 100;
+export const maxEntries = 1000;
+
+/** Parameters of a list; more than a hub has. */
+export const maxParameters = 1_000_000;
+
+/** WebSocket clients in their list. */
+export const maxListedClients = 500;

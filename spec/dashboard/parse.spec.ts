@@ -6,8 +6,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import test from 'ava';
 import JSON5 from 'json5';
 import type { Group } from '../../lib/dashboard/format.ts';
-import { dashboardJsonSchema } from '../../lib/dashboard/json-schema.ts';
-import { parseDashboard } from '../../lib/dashboard/parse-dashboard.ts';
+import { dashboardJsonSchema, parseDashboard } from '../../lib/dashboard/parse-dashboard.ts';
 import { HubError } from '../../lib/model/error.ts';
 
 const folder = 'flows/dashboards';

@@ -2,9 +2,9 @@
 import { type Accessor, createEffect, createMemo, createSignal, Index, on, Show } from 'solid-js';
 import type { ValueType } from '../../client/index.ts';
 import { messageOf } from '../../model/error.ts';
-import { maxPoints } from '../../wire/http/http-limits.ts';
 import { pathOf } from '../../wire/http/parameter-path.ts';
 import type { History } from '../../wire/http/past-shapes.ts';
+import { maxPoints } from '../../wire/limits.ts';
 import { getJson } from '../hub/page-request.ts';
 import { usePolling } from '../hub/polled.ts';
 import { useSize } from '../page/media.ts';

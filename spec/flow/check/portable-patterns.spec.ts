@@ -8,7 +8,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { connectionTypes } from '../../../lib/connections/connection-types.ts';
-import { dashboardJsonSchema } from '../../../lib/dashboard/json-schema.ts';
+import { dashboardJsonSchema } from '../../../lib/dashboard/parse-dashboard.ts';
 import { flowFileJsonSchema } from '../../../lib/flow/check/schema.ts';
 import { ask } from '../../support/http.ts';
 import { api, startTestHub } from '../../support/hub.ts';

@@ -1,7 +1,7 @@
 // GET /hub/clients: the state of each WebSocket client.
 
-import { maxListedClients } from '../../../wire/http/http-limits.ts';
 import { type ClientList, type ClientStatus, clientList, type SessionStatus } from '../../../wire/http/operation.ts';
+import { maxListedClients } from '../../../wire/limits.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import { shownAddress } from '../proxies/ip-address.ts';
 import type { ConnectedClient } from '../sockets/socket-protocol.ts';

@@ -1,9 +1,9 @@
 // GET /hub/history/<address>: past values of a parameter. GET /hub/history?filter=<regex>: those of several.
 
 import { z } from 'zod';
-import { maxListPoints, maxPoints, usualPoints } from '../../../wire/http/http-limits.ts';
 import { history, historyList } from '../../../wire/http/past-shapes.ts';
 import { text, texts } from '../../../wire/http/shape.ts';
+import { maxListPoints, maxPoints, usualPoints } from '../../../wire/limits.ts';
 import type { AskedParameter, HistoryQuestion } from '../../persistence.ts';
 import { createFilter } from '../filters/filter.ts';
 import { countUpTo, decodePath } from '../http/request-url.ts';

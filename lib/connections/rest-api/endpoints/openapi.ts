@@ -3,9 +3,9 @@
 
 import { z } from 'zod';
 import { KeptResults } from '../../../model/kept-results.ts';
-import { maxBodyBytes } from '../../../wire/http/http-limits.ts';
 import { problem as problemShape } from '../../../wire/http/problem.ts';
 import { namedShapes, text } from '../../../wire/http/shape.ts';
+import { maxBodyBytes } from '../../../wire/limits.ts';
 import { type JsonText, jsonTextOf } from '../http/answer/reply.ts';
 import { type Context, type Endpoint, isNeeded, page, tags } from './endpoint.ts';
 

@@ -2,9 +2,9 @@
 
 import { z } from 'zod';
 import { type Parameter, staleSinceOf } from '../../../model/parameter.ts';
-import { maxParameters } from '../../../wire/http/http-limits.ts';
 import { type ParameterInfo, parameterList } from '../../../wire/http/parameter-shapes.ts';
 import { texts } from '../../../wire/http/shape.ts';
+import { maxParameters } from '../../../wire/limits.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import { createFilter } from '../filters/filter.ts';
 import { Lines, type PageRequest } from '../http/page.ts';

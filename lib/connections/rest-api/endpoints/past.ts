@@ -3,8 +3,8 @@
 import type { z } from 'zod';
 import { describe, HubError } from '../../../model/error.ts';
 import type { HttpResponse } from '../../../net/uws.ts';
-import { maxEntries, usualEntries } from '../../../wire/http/http-limits.ts';
 import { text } from '../../../wire/http/shape.ts';
+import { maxEntries, usualEntries } from '../../../wire/limits.ts';
 import type { AskedParameter, PastQuestion, ReadyAnswer, Sight } from '../../persistence.ts';
 import type { Handler } from '../http/admission.ts';
 import { acceptOf, wantsJsonErrors } from '../http/answer/accept.ts';

@@ -3,7 +3,7 @@ import { HubError } from '../../../model/error.ts';
 import type { Account } from '../../../model/held-bytes.ts';
 import { readJsonObject } from '../../../model/json-object.ts';
 import type { HttpRequest } from '../../../net/uws.ts';
-import { maxBodyBytes } from '../../../wire/http/http-limits.ts';
+import { maxBodyBytes } from '../../../wire/limits.ts';
 import { limits } from '../limits/client-limits.ts';
 import { LimitError, type LimitHits } from '../limits/limit-hits.ts';
 import type { FairQueue } from '../pacing/fair-queue.ts';

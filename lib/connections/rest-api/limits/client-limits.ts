@@ -1,8 +1,8 @@
 // What clients may cost the hub, one row per limit. The settings of a REST API connection follow from this table. docs/limits.md shows the
 // same table, and a spec compares the two.
 import { mostHeldBytes } from '../../../model/held-bytes.ts';
-import { maxBodyBytes } from '../../../wire/http/http-limits.ts';
 import {
+  maxBodyBytes,
   maxListItems,
   maxMessageBytes,
   maxPatternLength,
