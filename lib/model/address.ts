@@ -54,6 +54,11 @@ export function formatAddress(connectionId: string, parameterId: string): string
   return `${connectionId}/${parameterId}`;
 }
 
+/** An address as a part of a URL path: its segments are percent-encoded, its slashes are not. `desk/a b` → `desk/a%20b`. */
+export function pathOf(address: string): string {
+  return address.split('/').map(encodeURIComponent).join('/');
+}
+
 function mistakeInParts(id: string): string | undefined {
   if (id === '' || id.startsWith('/') || id.endsWith('/') || id.includes('//'))
     return 'without empty segments between /';

@@ -1,7 +1,8 @@
 // `patchbay events`: prints what happened to a parameter of a running hub, who did it and what led to it.
+
+import { pathOf } from '../../model/address.ts';
 import { printable } from '../../model/printable.ts';
 import type { Value, ValueType } from '../../model/value.ts';
-import { pathOf } from '../../wire/http/parameter-path.ts';
 import type { EventList, HistoryEvent } from '../../wire/http/past-shapes.ts';
 import { type Cli, remoteCommand } from '../cli.ts';
 import type { Console } from '../console.ts';

@@ -1,7 +1,8 @@
 // `patchbay history`: prints past values of a parameter of a running hub.
+
+import { pathOf } from '../../model/address.ts';
 import { roundToSignificant } from '../../model/digits.ts';
 import { printable } from '../../model/printable.ts';
-import { pathOf } from '../../wire/http/parameter-path.ts';
 import type { History, HistoryGap } from '../../wire/http/past-shapes.ts';
 import { toIsoTime } from '../../wire/time.ts';
 import { type Cli, remoteCommand } from '../cli.ts';

@@ -1,10 +1,10 @@
 // `patchbay get`, `set` and `watch`: read and write parameters of a running hub over its REST API.
 
 import { setTimeout as pause } from 'node:timers/promises';
+import { pathOf } from '../../model/address.ts';
 import { printable } from '../../model/printable.ts';
 import { decimalCommaHint, toText, type Value, type ValueType } from '../../model/value.ts';
 import type { WireFrames } from '../../wire/http/operation.ts';
-import { pathOf } from '../../wire/http/parameter-path.ts';
 import type { ParameterInfo, Updated } from '../../wire/http/parameter-shapes.ts';
 import type { Notification } from '../../wire/plain.ts';
 import { type Cli, remoteCommand } from '../cli.ts';

@@ -1,9 +1,10 @@
 // `patchbay explain` and `patchbay trace`: print why parameters of a running hub changed.
+
+import { pathOf } from '../../model/address.ts';
 import { printable } from '../../model/printable.ts';
 import { describeTrace } from '../../model/writer.ts';
 import { something } from '../../wire/http/hidden.ts';
 import type { RuleRun, RuleTraces } from '../../wire/http/operation.ts';
-import { pathOf } from '../../wire/http/parameter-path.ts';
 import type { CausedChange, Causes, Explanation } from '../../wire/http/parameter-shapes.ts';
 import { type Cli, remoteCommand } from '../cli.ts';
 import type { Console } from '../console.ts';

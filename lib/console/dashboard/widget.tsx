@@ -3,8 +3,8 @@
 import { createEffect, createSignal, on, Show } from 'solid-js';
 import type { Value } from '../../client/index.ts';
 import type { SingleWidget } from '../../dashboard/format.ts';
+import { pathOf } from '../../model/address.ts';
 import { messageOf } from '../../model/error.ts';
-import { pathOf } from '../../wire/http/parameter-path.ts';
 import type { LiveParameter } from '../hub/live-cells.ts';
 import type { LiveValues } from '../hub/live-values.ts';
 import { hub } from '../hub/page-hub.ts';

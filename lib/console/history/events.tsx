@@ -2,9 +2,9 @@
 
 import { type Accessor, createSignal, Show } from 'solid-js';
 import type { ValueType } from '../../client/index.ts';
+import { pathOf } from '../../model/address.ts';
 import type { Origin } from '../../model/parameter.ts';
 import { isSameWriter, writerName } from '../../model/writer.ts';
-import { pathOf } from '../../wire/http/parameter-path.ts';
 import type { EventList, HistoryEvent } from '../../wire/http/past-shapes.ts';
 import { type Held, maxHeld } from '../hub/pages.ts';
 import { type Pages, usePages } from '../hub/polled.ts';

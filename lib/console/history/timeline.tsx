@@ -1,8 +1,8 @@
 // A parameter over time: the plot, its timeframe, and how often the parameter changed.
 import { type Accessor, createEffect, createMemo, createSignal, Index, on, Show } from 'solid-js';
 import type { ValueType } from '../../client/index.ts';
+import { pathOf } from '../../model/address.ts';
 import { messageOf } from '../../model/error.ts';
-import { pathOf } from '../../wire/http/parameter-path.ts';
 import type { History } from '../../wire/http/past-shapes.ts';
 import { maxPoints } from '../../wire/limits.ts';
 import { getJson } from '../hub/page-request.ts';

@@ -1,9 +1,9 @@
 // One parameter: its current value, a control to set it, its values over the last hour, and links.
 import { createSignal, Index, lazy, Show, Suspense } from 'solid-js';
 import type { About, Value, ValueType } from '../../client/index.ts';
+import { pathOf } from '../../model/address.ts';
 import type { Access } from '../../model/parameter.ts';
 import { writerName } from '../../model/writer.ts';
-import { pathOf } from '../../wire/http/parameter-path.ts';
 import type { ParameterInfo } from '../../wire/http/parameter-shapes.ts';
 import type { PlainWrite } from '../../wire/plain.ts';
 import { hourMs, paramsOf, type Timeframe } from '../history/time/timeframe.ts';

@@ -1,6 +1,6 @@
 // Why: the chain of causes from a value back to the external event, updated live.
 import { createEffect, on, Show } from 'solid-js';
-import { pathOf } from '../../wire/http/parameter-path.ts';
+import { pathOf } from '../../model/address.ts';
 import type { CausedChange, Explanation } from '../../wire/http/parameter-shapes.ts';
 import { createLiveValue } from '../hub/page-hub.ts';
 import { usePolled } from '../hub/polled.ts';

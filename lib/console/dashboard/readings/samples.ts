@@ -1,7 +1,7 @@
 // The samples of a plot on a dashboard. If none were taken for a while, because the machine slept or the page was hidden, the line has
 // a gap.
 
-import { pathOf } from '../../../wire/http/parameter-path.ts';
+import { pathOf } from '../../../model/address.ts';
 import type { History } from '../../../wire/http/past-shapes.ts';
 import { curveOf, heldAt, isMarks, shift } from '../../history/plot/curve.ts';
 import { getJson } from '../../hub/page-request.ts';

@@ -2,8 +2,8 @@
 
 import test from 'ava';
 import fc from 'fast-check';
-import { decodePath } from '../../../lib/connections/rest-api/http/request-url.ts';
-import { pathOf } from '../../../lib/wire/http/parameter-path.ts';
+import { decodePath } from '../../lib/connections/rest-api/http/request-url.ts';
+import { pathOf } from '../../lib/model/address.ts';
 
 test('slashes stay, everything else that a path cannot hold is percent-encoded', (t) => {
   t.is(pathOf('desk/lamp'), 'desk/lamp');
