@@ -228,6 +228,13 @@ function* combinations(parts: readonly IdPart[]): Generator<Map<string, Value>> 
       for (const rest of combinations(others)) yield new Map([[first.name, value], ...rest]);
 }
 
+/** Returns the declaration of a parameter. */
+export function declarationOf({ id, family }: Instance): ParameterDeclaration {
+  const { about } = family;
+  const isConfirmed = family.access === 'read-write' && family.type !== 'T';
+  return { id, type: family.type, access: family.access, isConfirmed, ...(about === undefined ? {} : { about }) };
+}
+
 /** Converts a value and checks it against the description. Errors: `out-of-range`, `not-convertible`. */
 export function acceptedValue({ type, described }: Family, input: unknown): Value {
   const { choices, min, max } = described;

@@ -12,9 +12,9 @@ import { claimTcpPort } from '../claim.ts';
 import { type ConnectionContext, type ConnectionEvent, defineConnectionType } from '../connection.ts';
 import type { FileMistake, ResolvePath, SettingMistake } from '../setting.ts';
 import { type Compilation, compileDescription } from './compile.ts';
-import type { Compiled, Instance } from './compiled.ts';
+import { type Compiled, declarationOf, type Instance } from './compiled.ts';
 import { isProtocolName, protocolNames, readProtocol } from './description.ts';
-import { declarationOf, Session, type SessionEvents } from './session.ts';
+import { Session, type SessionEvents } from './session.ts';
 import { createTransports, type DeviceSettings, listenTarget, settingsSchema, transportOf } from './settings.ts';
 
 /** The longest description, in bytes. */

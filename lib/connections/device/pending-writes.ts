@@ -1,0 +1,262 @@
+// The writes to the parameters of a device: what is checked, waits to be sent, and is pending until the device confirms it (D-46). A newer
+// write replaces one that waits. After the link has broken nothing is sent again, unless the description says `replay`.
+
+import { type SchedulerLike, Subscription } from 'rxjs';
+import { HubError } from '../../model/error.ts';
+import type { Change } from '../../model/parameter.ts';
+import { toText, type Value } from '../../model/value.ts';
+import type { Log } from '../connection.ts';
+import { acceptedValue, type Compiled, type Instance } from './compiled.ts';
+import type { Outcome, RequestOptions } from './requests.ts';
+
+export interface PendingWritesOptions {
+  readonly compiled: Compiled;
+  readonly scheduler: SchedulerLike;
+  readonly log: Log;
+  /** Whether the device is there, and its values are up to date. */
+  isFresh(): boolean;
+  /** Returns the values that a message may use. */
+  scope(more: Iterable<readonly [string, Value]>): Map<string, Value>;
+  /** Returns a number that no other request has. */
+  nextId(): number;
+  /** Sends a request, once its turn has come. */
+  request(request: RequestOptions): void;
+  /** The device does not report the value: it counts as set when it is sent. */
+  set(instance: Instance, value: Value): void;
+  /** The answer to a write has a value. */
+  take(instance: Instance, reported: Value): void;
+  /** A write has ended without confirmation. */
+  settle(id: string, error: HubError): void;
+  /** Asks for a group, or for the parameter itself, after a write. */
+  askAgain(name: string, instance: Instance): void;
+}
+
+/** A write that the device has not confirmed yet. */
+interface Wanted {
+  readonly value: Value;
+  readonly change: Change | undefined;
+  timer: Subscription;
+}
+
+/** A write that waits to be sent; a newer one replaces it. */
+interface QueuedWrite {
+  readonly instance: Instance;
+  value: Value;
+  change: Change | undefined;
+}
+
+/** How long a write stays pending after the device has taken it. */
+const confirmMs = 5000;
+/** How many writes of triggers may wait to be sent. */
+const maxTriggers = 1024;
+
+export class PendingWrites {
+  readonly #options: PendingWritesOptions;
+  readonly #compiled: Compiled;
+  readonly #wanted = new Map<Instance, Wanted>();
+  readonly #queued = new Map<Instance, QueuedWrite>();
+  #triggers = 0;
+  /** The writes that are sent after the reconnect. */
+  readonly #replays = new Map<Instance, QueuedWrite>();
+
+  constructor(options: PendingWritesOptions) {
+    this.#options = options;
+    this.#compiled = options.compiled;
+  }
+
+  /** Checks a value that is to be written now. Errors: `unavailable`, `out-of-range`, `not-convertible`. */
+  accept(instance: Instance, input: unknown): Value {
+    if (!this.#options.isFresh()) throw new HubError('unavailable', `${instance.id}: the device is away`);
+    return this.check(instance, input);
+  }
+
+  /** Checks a value, whether the device is there or not. Errors: `out-of-range`, `not-convertible`. */
+  check(instance: Instance, input: unknown): Value {
+    const value = acceptedValue(instance.family, input);
+    const { write } = instance.family;
+    if (typeof value === 'string') this.#expectNoEnd(value);
+    if (write !== undefined) for (const text of this.#textsOf(instance, value, 0)) this.#checkText(text);
+    return value;
+  }
+
+  /** Sends a value. It replaces an earlier value of the parameter that is not sent yet. */
+  write(instance: Instance, value: Value, change: Change | undefined): void {
+    const { write, type, isRead, described } = instance.family;
+    if (write === undefined) return;
+    if (!this.#options.isFresh()) {
+      if (type === 'T') this.#options.log.warn({}, `${instance.id} was not sent: the device is away`, 'not sent');
+      this.#options.settle(instance.id, new HubError('unavailable', `${instance.id}: the device is away`));
+      return;
+    }
+    if (type !== 'T') this.#want(instance, value, change);
+    const queued = type === 'T' ? undefined : this.#queued.get(instance);
+    if (queued !== undefined) {
+      queued.value = value;
+      queued.change = change;
+      return;
+    }
+    if (type === 'T' && this.#triggers >= maxTriggers) {
+      this.#options.log.warn({}, `more than ${maxTriggers} triggers wait to be sent, one was dropped`);
+      return;
+    }
+    const one: QueuedWrite = { instance, value, change };
+    if (type === 'T') this.#triggers++;
+    else this.#queued.set(instance, one);
+    const sent: QueuedWrite[] = [];
+    const known = new Map(write.batch === undefined ? instance.values : []);
+    this.#options.request({
+      ...write,
+      name: `write of ${instance.id}`,
+      known,
+      takesAny: false,
+      write: () => {
+        if (sent.length === 0) this.#takeQueued(one, sent);
+        return this.#written(sent, known);
+      },
+      done: (outcome, isLate) => {
+        if (isLate) return;
+        if (sent.length === 0) this.#takeQueued(one, sent);
+        for (const each of sent) this.#answered(each, outcome, isRead && described.optimistic !== true);
+      },
+    });
+  }
+
+  /** Takes the write from the queue, and in a batch the writes behind it as well. */
+  #takeQueued(one: QueuedWrite, sent: QueuedWrite[]): void {
+    const { family } = one.instance;
+    if (family.type === 'T') this.#triggers--;
+    if (!this.#queued.has(one.instance) && family.type !== 'T') return; // another frame has sent it
+    sent.push(one);
+    this.#queued.delete(one.instance);
+    const most = family.write?.batch?.most ?? 1;
+    for (const [instance, queued] of this.#queued) {
+      if (sent.length >= most) return;
+      if (instance.family !== family) continue;
+      sent.push(queued);
+      this.#queued.delete(instance);
+    }
+  }
+
+  /** Returns the messages of writes. Errors: as `Matcher.format`. */
+  #written(sent: readonly QueuedWrite[], known: Map<string, Value>): readonly string[] {
+    const [first] = sent;
+    if (first === undefined) return [];
+    const id = this.#options.nextId();
+    known.set('id', id);
+    const texts = sent.map(({ instance, value }) => this.#textsOf(instance, value, id));
+    const batch = first.instance.family.write?.batch;
+    if (batch === undefined) return texts[0]!;
+    return [batch.start + texts.map(([text]) => text).join(batch.join) + batch.end];
+  }
+
+  /** Returns the messages that set a parameter. Errors: `out-of-range`, `not-convertible`, those of expressions. */
+  #textsOf({ family, values }: Instance, value: Value, id: number): readonly string[] {
+    const { send, value: compute } = family.write!;
+    const all = this.#options.scope([...values, ['value', value], ['id', id]]);
+    if (compute !== undefined) all.set('value', compute(all));
+    return send.map((matcher) => matcher.format(all));
+  }
+
+  /** Refuses a value with the end of a message in it: it would be a second command. Errors: `out-of-range`. */
+  #expectNoEnd(value: string): void {
+    const { framing, format, encoding } = this.#compiled;
+    if (format === 'json' || framing === undefined) return;
+    const marks =
+      framing.kind === 'end'
+        ? [...framing.ends, ...(framing.isBlock ? [Buffer.from('\n'), Buffer.from('\r')] : [])]
+        : framing.kind === 'enclosed' && framing.escapeByte === undefined
+          ? [framing.start, framing.end]
+          : [];
+    const bytes = Buffer.from(value, encoding);
+    // a single control character of the end counts: a device may take it for the whole end
+    if (marks.some((mark) => [...mark].some((byte) => byte < 32 && bytes.includes(byte)) || bytes.includes(mark)))
+      throw new HubError('out-of-range', 'expected a value without the end of a message in it, got one that has it');
+  }
+
+  /** Errors: `out-of-range` for a message that does not fit into a frame. */
+  #checkText(text: string): void {
+    const { encoding, maxFrameBytes } = this.#compiled;
+    const bytes = Buffer.from(text, encoding);
+    if (bytes.length > maxFrameBytes)
+      throw new HubError('out-of-range', `expected a message of at most ${maxFrameBytes} bytes, got ${bytes.length}`);
+    if (encoding === 'latin1' && /[^\0-\xff]/.test(text))
+      throw new HubError('out-of-range', 'expected characters of Latin-1 only');
+  }
+
+  #want(instance: Instance, value: Value, change: Change | undefined): void {
+    this.#wanted.get(instance)?.timer.unsubscribe();
+    this.#wanted.set(instance, { value, change, timer: new Subscription() });
+  }
+
+  /** Handles the result of a write. */
+  #answered({ instance, value, change }: QueuedWrite, outcome: Outcome, isReported: boolean): void {
+    const { id, family } = instance;
+    const wanted = this.#wanted.get(instance);
+    const isNewest = wanted !== undefined && wanted.change === change && wanted.value === value;
+    if ('refused' in outcome) {
+      this.#options.log.warn({ parameter: id }, `${id} was not set: ${outcome.refused}`, `not set ${family.name}`);
+      if (isNewest)
+        this.giveUp(
+          instance,
+          new HubError(this.#options.isFresh() ? 'not-confirmed' : 'unavailable', `${id}: ${outcome.refused}`),
+        );
+      return;
+    }
+    if (family.type === 'T') return;
+    const reported = outcome.found.get('value');
+    if (!isReported) {
+      if (isNewest) this.#options.set(instance, value);
+    } else if (reported !== undefined) this.#options.take(instance, reported);
+    for (const name of family.write!.asksThen) this.#options.askAgain(name, instance);
+    const still = this.#wanted.get(instance);
+    if (still === undefined || still !== wanted) return;
+    still.timer.unsubscribe();
+    still.timer = this.#options.scheduler.schedule(() => {
+      if (this.#wanted.get(instance) === still)
+        this.giveUp(
+          instance,
+          new HubError('not-confirmed', `${id}: the device has not reported the value within ${confirmMs / 1000} s`),
+        );
+    }, confirmMs);
+  }
+
+  /** Ends a pending write without confirmation. */
+  giveUp(instance: Instance, error: HubError): void {
+    this.#wanted.get(instance)?.timer.unsubscribe();
+    if (this.#wanted.delete(instance)) this.#options.settle(instance.id, error);
+  }
+
+  /** Ends a pending write if this value confirms it; returns the change that wrote it. */
+  confirm(instance: Instance, value: Value): Change | undefined {
+    const wanted = this.#wanted.get(instance);
+    if (wanted === undefined || toText(wanted.value) !== toText(value)) return undefined;
+    wanted.timer.unsubscribe();
+    this.#wanted.delete(instance);
+    return wanted.change;
+  }
+
+  /** Empties the queue when the link has broken; keeps what is to be sent after the reconnect. */
+  clearQueue(): void {
+    for (const one of this.#queued.values())
+      if (one.instance.family.write?.replays === true) this.#replays.set(one.instance, one);
+    this.#queued.clear();
+  }
+
+  /** Ends all pending writes, because the device is away. */
+  giveUpAll(reason: string): void {
+    this.#triggers = 0;
+    for (const instance of [...this.#wanted.keys()])
+      this.giveUp(instance, new HubError('unavailable', `${instance.id}: the device is away: ${reason}`));
+  }
+
+  /** Writes again what had not been sent when the link broke. */
+  replay(): void {
+    const replays = [...this.#replays.values()];
+    this.#replays.clear();
+    for (const { instance, value, change } of replays) this.write(instance, value, change);
+  }
+
+  stop(): void {
+    for (const { timer } of this.#wanted.values()) timer.unsubscribe();
+  }
+}

@@ -1,0 +1,175 @@
+// The questions to a device: all of them once after a connect, those that are repeated, and those that follow a write or an event. What is
+// asked and not answered yet is not asked again.
+
+import { type SchedulerLike, Subscription } from 'rxjs';
+import type { Matcher } from '../../device/message.ts';
+import type { Value } from '../../model/value.ts';
+import type { Log } from '../connection.ts';
+import type { Ask, Compiled, Group, Instance } from './compiled.ts';
+import type { Readings } from './readings.ts';
+import type { Outcome, RequestOptions } from './requests.ts';
+
+export interface QuestionsOptions {
+  readonly compiled: Compiled;
+  readonly scheduler: SchedulerLike;
+  readonly log: Log;
+  /** Takes the answers. */
+  readonly readings: Readings;
+  /** Returns the values that a message may use. */
+  scope(more: Iterable<readonly [string, Value]>): Map<string, Value>;
+  /** Returns a number that no other request has. */
+  nextId(): number;
+  /** Sends a request, once its turn has come. */
+  request(request: RequestOptions): void;
+  /** Saves what an answer has read, for later messages. */
+  save(found: Iterable<readonly [string, Value]>): void;
+}
+
+export class Questions {
+  readonly #options: QuestionsOptions;
+  readonly #queued = new Set<string>();
+  #polls = new Subscription();
+  /** How many of the first questions are not answered yet. */
+  #loading = 0;
+
+  constructor(options: QuestionsOptions) {
+    this.#options = options;
+  }
+
+  /** Whether the first questions are answered. */
+  get isLoaded(): boolean {
+    return this.#loading === 0;
+  }
+
+  /** Asks for everything once, and calls `loaded` when all is answered. */
+  load(loaded: () => void): void {
+    const { families, groups } = this.#options.compiled;
+    this.#loading = 0;
+    const answered = () => {
+      if (--this.#loading === 0) loaded();
+    };
+    for (const group of groups.values())
+      if (group.ask !== undefined && this.#askGroup(group, answered)) this.#loading++;
+    for (const family of families)
+      if (family.ask !== undefined && !family.isDiscovered)
+        for (const instance of family.instances) if (this.askInstance(instance, family.ask, answered)) this.#loading++;
+  }
+
+  /** Asks for a group; false: the question waits already. */
+  #askGroup(group: Group, loaded?: () => void): boolean {
+    const ask = group.ask!;
+    if (!this.#enqueue(group.name)) return false;
+    this.#request(ask, group.name, new Map(), ask.replies.length === 0, group.head, (outcome, isLate) => {
+      if (!('refused' in outcome)) {
+        if (group.saves) this.#options.save(outcome.found);
+        if (!isLate || ask.replies.length > 0)
+          this.#options.readings.readGroup(group, outcome.message, true, outcome.found);
+      }
+      if (!isLate) loaded?.();
+    });
+    return true;
+  }
+
+  /** Asks for a parameter; false: the question waits already. */
+  askInstance(instance: Instance, ask: Ask, loaded?: () => void): boolean {
+    const name = `parameter ${instance.id}`;
+    if (!this.#enqueue(name)) return false;
+    this.#request(ask, name, instance.values, false, undefined, (outcome, isLate) => {
+      const read = 'refused' in outcome ? undefined : ask.reads.find(({ matcher }) => matcher === outcome.matcher);
+      if (read !== undefined && (!isLate || identifiesQuestion(read.matcher)))
+        this.#options.readings.apply(
+          read,
+          new Map([...instance.values, ...(outcome as { found: ReadonlyMap<string, Value> }).found]),
+        );
+      if (!isLate) loaded?.();
+    });
+    return true;
+  }
+
+  /** Asks what keeps the link alive, if there is such a question. */
+  keepAlive(): void {
+    const { keepAlive: ask } = this.#options.compiled;
+    if (ask !== undefined && this.#enqueue('keepAlive'))
+      this.#request(ask, 'keepAlive', new Map(), false, undefined, () => {});
+  }
+
+  #enqueue(name: string): boolean {
+    if (this.#queued.has(name)) return false;
+    this.#queued.add(name);
+    return true;
+  }
+
+  #request(
+    ask: Ask,
+    name: string,
+    variables: ReadonlyMap<string, Value>,
+    takesAny: boolean,
+    head: string | undefined,
+    done: (outcome: Outcome, isLate: boolean) => void,
+  ): void {
+    const id = this.#options.nextId();
+    const known = new Map<string, Value>([...variables, ['id', id]]);
+    this.#options.request({
+      ...ask,
+      name,
+      known,
+      head,
+      takesAny: takesAny && ask.until === undefined && head === undefined,
+      write: () => {
+        const values = this.#options.scope(known);
+        return ask.send.map((matcher) => matcher.format(values));
+      },
+      done: (outcome, isLate) => {
+        const isOver = !isLate && !this.#queued.delete(name); // the link has ended
+        if ('refused' in outcome && !isOver) this.#options.log.debug({}, `${name}: ${outcome.refused}`, 'refused');
+        done(outcome, isLate);
+      },
+    });
+  }
+
+  /** Asks for a group, or for the parameter itself, after a write or an event. */
+  askAgain(name: string, instance: Instance | undefined): void {
+    const group = this.#options.compiled.groups.get(name);
+    if (group?.ask !== undefined) this.#askGroup(group);
+    else if (instance?.family.ask !== undefined) this.askInstance(instance, instance.family.ask);
+  }
+
+  /** Starts to poll, until the device is away. */
+  poll(): void {
+    this.#polls.unsubscribe();
+    this.#polls = new Subscription();
+    const { groups, families, keepAlive } = this.#options.compiled;
+    const every = (ms: number | undefined, work: () => void) => {
+      if (ms === undefined) return;
+      let next = Subscription.EMPTY; // a subscription would keep each timer that it was ever given
+      const again = () => {
+        next = this.#options.scheduler.schedule(() => {
+          work();
+          again();
+        }, ms);
+      };
+      this.#polls.add(() => next.unsubscribe());
+      again();
+    };
+    for (const group of groups.values()) every(group.ask?.everyMs, () => this.#askGroup(group));
+    for (const family of families) {
+      const { ask } = family;
+      if (ask !== undefined)
+        every(ask.everyMs, () => {
+          for (const instance of this.#options.readings.instancesOf(family)) this.askInstance(instance, ask);
+        });
+    }
+    every(keepAlive?.everyMs, () => this.keepAlive());
+  }
+
+  /** Forgets what was asked, and ends the polls, because the link has ended. */
+  clear(): void {
+    this.#polls.unsubscribe();
+    this.#queued.clear();
+  }
+}
+
+/** Whether a pattern shows by itself which question it answers. */
+function identifiesQuestion(matcher: Matcher): boolean {
+  return matcher.names.has('id') || /^[^{]{2}/.test(matcher.text);
+}

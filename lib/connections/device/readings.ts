@@ -1,0 +1,206 @@
+// Reads messages of a device into parameters, and keeps those that it has discovered.
+
+import { Message, partAt } from '../../device/message.ts';
+import { messageOf } from '../../model/error.ts';
+import { convert, toText, type Value } from '../../model/value.ts';
+import type { Log } from '../connection.ts';
+import {
+  type Ask,
+  type Compiled,
+  type Family,
+  type Group,
+  type Instance,
+  maxParameters,
+  type Read,
+} from './compiled.ts';
+import type { Each } from './description.ts';
+
+/** What a message says. */
+export interface ReadingEvents {
+  /** `value` undefined: the device does not know it. */
+  set(instance: Instance, value: Value | undefined): void;
+  discovered(instance: Instance): void;
+  withdrawn(instance: Instance): void;
+  /** An item of a group names a parameter without its value: the device has to be asked for it. */
+  announced(instance: Instance, ask: Ask): void;
+  /** The device has to be asked for a group again. */
+  changed(groupName: string): void;
+}
+
+export class Readings {
+  readonly #compiled: Compiled;
+  readonly #log: Log;
+  readonly #events: ReadingEvents;
+  readonly #known = new Set<Instance>();
+  /** The discovered parameters of each family, by `keyOf` their variables. */
+  readonly #discoveredOf = new Map<Family, Map<string, Instance>>();
+  #discovered = 0;
+
+  constructor(compiled: Compiled, log: Log, events: ReadingEvents) {
+    this.#compiled = compiled;
+    this.#log = log;
+    this.#events = events;
+  }
+
+  /** Handles a message that comes unasked; false: no pattern matches it. */
+  readUnasked(message: Message): boolean {
+    let isKnown = false;
+    for (const one of this.#compiled.unasked.candidates(message)) {
+      const found = one.matcher.match(message);
+      if (found === undefined) continue;
+      isKnown = true;
+      if ('read' in one) this.apply(one.read, found);
+      else if ('group' in one) this.readGroup(one.group, message, false, found);
+      else {
+        for (const name of one.asks) this.#events.changed(name);
+        for (const { family } of one.withdraws) this.#withdraw(family, found);
+      }
+    }
+    for (const group of this.#compiled.heads) {
+      if (!message.text.startsWith(group.head!)) continue;
+      isKnown = true;
+      this.readGroup(group, message, false);
+    }
+    return isKnown;
+  }
+
+  /** Sets the parameter that a pattern has read. */
+  apply({ family, value: compute, where }: Read, found: ReadonlyMap<string, Value>): Instance | undefined {
+    let values = found as Map<string, Value>;
+    try {
+      if (where.length > 0) values = new Map([...found, ...where.map(([name, of]) => [name, of(found)] as const)]);
+      const instance = this.#find(family, values) ?? (family.isDiscovered ? this.#discover(family, values) : undefined);
+      if (instance === undefined) return undefined;
+      if (family.isUnknown !== undefined && !family.isUnknownByValue && family.isUnknown(values) === true) {
+        this.#setUnknown(instance);
+        return instance;
+      }
+      const value = family.type === 'T' ? 1 : compute === undefined ? values.get('value') : compute(values);
+      this.take(instance, value, values);
+      return instance;
+    } catch (error) {
+      this.#log.warn({}, `${family.name} was not read: ${messageOf(error)}`, `not read ${family.name}`);
+      return undefined;
+    }
+  }
+
+  #find(family: Family, values: ReadonlyMap<string, Value>): Instance | undefined {
+    return family.isDiscovered ? this.#discoveredOf.get(family)?.get(family.keyOf(values)) : family.find(values);
+  }
+
+  instancesOf(family: Family): Iterable<Instance> {
+    return family.isDiscovered ? (this.#discoveredOf.get(family)?.values() ?? []) : family.instances;
+  }
+
+  /** Finds a parameter. A new one is asked for, and declared when the device has answered. */
+  #findInstance({ family }: Read, found: ReadonlyMap<string, Value>): Instance | undefined {
+    const instance = this.#find(family, found);
+    if (instance !== undefined || family.ask === undefined) return instance;
+    const values = new Map(family.variables.map((name) => [name, found.get(name) ?? '']));
+    const id = `${family.name} ${[...values.values()].join(' ')}`;
+    this.#events.announced({ id, family, values }, family.ask);
+    return undefined;
+  }
+
+  #discover(family: Family, values: ReadonlyMap<string, Value>): Instance | undefined {
+    if (this.#discovered >= maxParameters) {
+      this.#log.warn({}, `the device has more than ${maxParameters} parameters, one is left out`);
+      return undefined;
+    }
+    const instance = family.discover(values);
+    if (instance === undefined) return undefined;
+    const ofFamily = this.#discoveredOf.get(family) ?? new Map<string, Instance>();
+    this.#discoveredOf.set(family, ofFamily.set(family.keyOf(instance.values), instance));
+    this.#discovered++;
+    this.#events.discovered(instance);
+    return instance;
+  }
+
+  /** Withdraws the parameter with these variables. */
+  #withdraw(family: Family, found: ReadonlyMap<string, Value>): void {
+    const instance = this.#find(family, found);
+    if (instance !== undefined) this.#forget(instance);
+  }
+
+  #forget(instance: Instance): void {
+    this.#discoveredOf.get(instance.family)?.delete(instance.family.keyOf(instance.values));
+    this.#discovered--;
+    this.#known.delete(instance);
+    this.#events.withdrawn(instance);
+  }
+
+  /** Sets a parameter to a value of the device. Errors: as `convert`. */
+  take(instance: Instance, reported: Value | undefined, values?: ReadonlyMap<string, Value>): void {
+    const { family } = instance;
+    if (reported === undefined) return;
+    if (family.isUnknown !== undefined && family.isUnknownByValue) {
+      const scope = new Map([...(values ?? []), ['value', reported]] as [string, Value][]);
+      if (family.isUnknown(scope) === true) {
+        this.#setUnknown(instance);
+        return;
+      }
+    }
+    const { choices } = family.described;
+    const named =
+      choices !== undefined && typeof reported === 'string' && Object.hasOwn(choices, reported)
+        ? choices[reported]!
+        : reported;
+    this.set(instance, convert(family.type, named));
+  }
+
+  set(instance: Instance, value: Value): void {
+    if (instance.family.type !== 'T') this.#known.add(instance);
+    this.#events.set(instance, value);
+  }
+
+  #setUnknown(instance: Instance): void {
+    if (this.#known.delete(instance)) this.#events.set(instance, undefined);
+  }
+
+  /** Reads a message of a group. `isWhole`: parameters that are not in it do not exist, or are unknown. */
+  readGroup(group: Group, whole: Message, isWhole: boolean, ofWhole: ReadonlyMap<string, Value> = new Map()): void {
+    const { head, each, index, families } = group;
+    const seen = new Set<Instance>();
+    const items = ofWhole.get('items');
+    const body =
+      items !== undefined
+        ? new Message(toText(items))
+        : head !== undefined && whole.text.startsWith(head)
+          ? new Message(whole.text.slice(head.length))
+          : whole;
+    for (const [place, item] of itemsOf(body, each).entries())
+      for (const one of index.candidates(item)) {
+        const found = one.matcher.match(item);
+        if (found === undefined) continue;
+        found.set('index', place);
+        for (const [name, value] of ofWhole) if (name !== 'items' && !found.has(name)) found.set(name, value);
+        const instance = one.isFinding ? this.#findInstance(one, found) : this.apply(one, found);
+        if (instance !== undefined) seen.add(instance);
+      }
+    if (!isWhole) return;
+    for (const family of families)
+      for (const instance of [...this.instancesOf(family)])
+        if (!seen.has(instance)) {
+          if (family.isDiscovered) this.#forget(instance);
+          else this.#setUnknown(instance);
+        }
+  }
+}
+
+/** Splits a message into items. */
+function itemsOf(message: Message, each: Each | undefined): readonly Message[] {
+  if (each === undefined) return [message];
+  if (typeof each === 'object' && 'path' in each) {
+    const list = partAt(message.tree, each.path.split('.'));
+    if (list === undefined) return [];
+    return (Array.isArray(list) ? list : [list]).map((item) => Message.ofTree(item));
+  }
+  const { text } = message;
+  if (each === 'character') return [...text].map((character) => new Message(character));
+  if (each === 'line') return text.split(/\r?\n/).map((line) => new Message(line));
+  if ('field' in each) return text.split(each.field).map((field) => new Message(field));
+  const items: Message[] = [];
+  for (let at = 0; at + each.bytes <= text.length; at += each.bytes)
+    items.push(new Message(text.slice(at, at + each.bytes)));
+  return items;
+}
