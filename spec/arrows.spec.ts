@@ -58,6 +58,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
   ['dashboard/', ['model/', 'json5/', 'template/', 'zod']],
   ['net/', ['model/', 'uws-legacy']],
   ['connections/', [...contract, 'model/', 'rxjs', 'zod']],
+  ['connections/connection.ts', [...contract, 'model/', 'device/transport.ts', 'rxjs', 'zod']],
   ['connections/registry.ts', ['connections/']],
   ['connections/connection-types.ts', ['connections/', 'zod']],
   // The stages of flow: files and programs, check, run. The check makes a plan, run takes it; neither knows the other.
@@ -123,6 +124,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
       'graph/',
       'flow/',
       'json5/',
+      'device/transport.ts',
       ...contract,
       'connections/connection-types.ts',
       'rxjs',

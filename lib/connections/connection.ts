@@ -3,6 +3,7 @@
 
 import type { Observable, SchedulerLike } from 'rxjs';
 import type { z } from 'zod';
+import type { Transport } from '../device/transport.ts';
 import type { HubError } from '../model/error.ts';
 import type { Change, Parameter, ParameterDeclaration } from '../model/parameter.ts';
 import type { Value, ValueType } from '../model/value.ts';
@@ -91,8 +92,29 @@ interface ConnectionTypeBasics<Settings> {
   readonly isKept?: boolean;
   /** Settings that only `parameters` needs. `run` does not receive them, so that long lists are not kept twice. */
   readonly declaring?: readonly string[];
+  /** How a test plays the device of a connection. Left out: tests set its parameters themselves. */
+  readonly played?: PlayedDevice<Settings>;
   /** The names of settings that are durations, anywhere in the settings: for a small number without a unit, the check asks about the unit. */
   readonly durations?: readonly string[];
+}
+
+/** A device that a test plays. */
+export interface PlayedDevice<Settings> {
+  /** Returns how tests write its messages; pure. Errors: `cannot-start` for a description with errors. */
+  messages(settings: Settings, resolvePath: ResolvePath): PlayedMessages;
+  /** Runs the connection over this transport instead of its own, without randomness, and on its scheduler alone. */
+  run(context: ConnectionContext<Settings>, transport: Transport): Observable<ConnectionEvent>;
+}
+
+/** A message as tests write it: in the form of the protocol, or as text or bytes in hex. */
+export type WrittenMessage = string | { readonly text: string } | { readonly hex: string };
+
+export interface PlayedMessages {
+  readonly transport: Pick<Transport, 'keepsFrames' | 'isPassive'>;
+  /** Returns what the device sends, and the frames in it as `show` returns them. Errors: a sentence. */
+  read(written: WrittenMessage): { readonly bytes: Uint8Array; readonly frames: readonly string[] };
+  /** Returns a frame as `sent` compares it. */
+  show(frame: Uint8Array): string;
 }
 
 /** A folder whose files clients get. */

@@ -53,6 +53,23 @@ export function createFramer(framing: Framing, maxBytes = maxFrameBytes): Framer
   }
 }
 
+/** Returns what people write as a frame, with the marks of a frame unless it has them already. */
+export function withMarks(framing: Framing, written: Buffer): Buffer {
+  if (framing.kind === 'end') {
+    const [marks, times] = framing.isBlock
+      ? [framing.ends.map((end) => Buffer.concat([end, end])), 2]
+      : [framing.ends, 1];
+    if (marks.some((mark) => written.subarray(-mark.length).equals(mark))) return written;
+    const isLine = times === 2 && framing.ends.some((end) => written.subarray(-end.length).equals(end));
+    return Buffer.concat([written, ...Array<Buffer>(isLine ? 1 : times).fill(framing.sendEnd)]);
+  }
+  if (framing.kind !== 'enclosed') return written;
+  const { start, end, escapeByte } = framing;
+  const isWhole = written.subarray(0, start.length).equals(start) && written.subarray(-end.length).equals(end);
+  const isAcknowledgement = escapeByte !== undefined && written.length === 2 && written[0] === escapeByte;
+  return isWhole || isAcknowledgement ? written : createFramer(framing).wrap(written);
+}
+
 /** Bytes of a frame that is not complete yet. */
 class Unread {
   #bytes = Buffer.allocUnsafe(256);

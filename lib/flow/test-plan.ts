@@ -21,7 +21,17 @@ export interface Expectation {
   isMetBy(actual: Value | undefined): boolean;
 }
 
-/** One step: at its time it sets `set`, then checks `expect`; from then on it watches `never`, for `duringMs`. */
+/** What a test makes a device do, or expects of it. */
+export interface DevicePart {
+  readonly connectionId: string;
+  /** Returns where it stands. */
+  place(): string;
+}
+
+/**
+ * One step: at its time it sets `set`, and plays devices by `link` and `receive`. Then it checks `sent`, `stale`, `wanted` and `expect`; from
+ * then on it watches `never`, for `duringMs`.
+ */
 export interface TestStep {
   /** Milliseconds since the start of the test; undefined: as soon as the step before it is done. */
   readonly atMs: number | undefined;
@@ -29,6 +39,15 @@ export interface TestStep {
   readonly expect: readonly Expectation[];
   readonly never: readonly Expectation[];
   readonly duringMs: number;
+  /** Whether the device can be reached. */
+  readonly link: readonly (DevicePart & { readonly isUp: boolean })[];
+  /** What the device sends. */
+  readonly receive: readonly (DevicePart & { readonly bytes: Uint8Array })[];
+  /** The frames that the hub must have sent since the last `sent`, in this order; none: it must have sent nothing. */
+  readonly sent: readonly (DevicePart & { readonly frames: readonly string[] })[];
+  readonly stale: readonly (DevicePart & { readonly isStale: boolean })[];
+  /** The values of pending writes. */
+  readonly wanted: readonly Expectation[];
 }
 
 export interface TestPlan {
@@ -40,6 +59,8 @@ export interface TestPlan {
   readonly startMs: number | undefined;
   readonly given: readonly Assignment[];
   readonly steps: readonly TestStep[];
+  /** The connections whose devices it plays. */
+  readonly played: ReadonlySet<string>;
   /** Addresses that seem to belong to other hubs, of which nothing else is known: the test cannot run. */
   readonly unknown: readonly string[];
 }

@@ -66,10 +66,10 @@ async function runTest(plan: Plan, test: TestPlan): Promise<FlowTestResult> {
   };
 }
 
-async function runOn(plan: Plan, { given, startMs, steps }: TestPlan): Promise<TestRun> {
-  const run = await TestRun.start(plan, given, startMs);
+async function runOn(plan: Plan, test: TestPlan): Promise<TestRun> {
+  const run = await TestRun.start(plan, test);
   try {
-    run.do(steps);
+    run.do(test.steps);
   } finally {
     await run.stop();
   }
@@ -89,17 +89,25 @@ function unreadable(file: string, timeline: string): FlowTestResult {
 // the test name. Starting thousands of others for each of thousands of tests would take minutes.
 
 /** Returns the plan with the parts that the test needs. Rules in TypeScript may depend on any others, so a plan with them stays whole. */
-function neededFor(plan: Plan, { given, steps }: TestPlan): Plan {
+function neededFor(plan: Plan, { given, steps, played }: TestPlan): Plan {
   if (plan.rules.some(({ body }) => 'stream' in body)) return plan;
   const expected = steps.flatMap(({ expect, never }) => [...expect, ...never]).map(({ address }) => address);
-  const upstream = upstreamOf(plan, expected);
+  // what is written to a device may change anything of it
+  const ofDevices = plan.connections
+    .filter(({ id }) => played.has(id))
+    .flatMap(({ id, parameters }) => parameters.map((one) => formatAddress(id, one.id)));
+  const upstream = upstreamOf(plan, [...expected, ...ofDevices]);
   const rules = plan.rules.filter(({ to }) => to.some((address) => upstream.has(address)));
   if (rules.length === plan.rules.length) return plan;
   const named = new Set(upstream);
   for (const { address } of [...given, ...steps.flatMap(({ set }) => set)]) named.add(address);
   for (const { addresses } of rules) for (const address of addresses) named.add(address);
   for (const { inputs } of plan.connections) for (const address of Object.values(inputs)) named.add(address);
-  return { ...plan, rules, connections: plan.connections.map((connection) => trimmed(connection, named)) };
+  return {
+    ...plan,
+    rules,
+    connections: plan.connections.map((one) => (played.has(one.id) ? one : trimmed(one, named))),
+  };
 }
 
 /** Returns the connection without unnamed parameters, unless it computes parameters. */

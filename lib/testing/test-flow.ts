@@ -50,6 +50,8 @@ export interface TestFlowOptions {
   readonly given?: Values;
   /** The time of day at the start; if omitted, 2024-01-01, 0:00 UTC, a Monday. */
   readonly start?: Date;
+  /** The connections whose devices the steps play, by `receive` and `sent`. They set the parameters of all others themselves. */
+  readonly devices?: readonly string[];
   readonly types?: ReadonlyMap<string, AnyConnectionType>;
 }
 
@@ -63,8 +65,10 @@ export async function testFlow(
 ): Promise<FlowUnderTest> {
   const loaded = Array.isArray(flow) ? await loadFlows(flow, options.types) : planOf(flow, options.types);
   const plan = withRemotes(loaded);
-  const reader = new StepReader(plan);
-  const run = await TestRun.start(plan, reader.given(options.given ?? {}), options.start?.getTime());
+  const played = new Set(options.devices);
+  const reader = new StepReader(plan, played);
+  const given = reader.given(options.given ?? {});
+  const run = await TestRun.start(plan, { given, startMs: options.start?.getTime(), played });
   const unlessFailed = (work: () => void) => {
     throwIfFailed(run);
     work();
@@ -102,8 +106,13 @@ const here: FlowFile = { name: 'test', folder: resolve('.'), data: undefined, po
 /** Checks steps against the parameters of a plan. Errors of every method: `bad-flow` with all errors. */
 class StepReader {
   readonly #testable: Testable;
+  readonly #played: ReadonlySet<string>;
 
-  constructor({ connections }: Plan) {
+  constructor({ connections }: Plan, played: ReadonlySet<string>) {
+    this.#played = played;
+    const playable = connections.filter(({ type }) => type.played !== undefined).map(({ id }) => id);
+    for (const id of played)
+      if (!playable.includes(id)) throw new HubError('bad-flow', `devices: ${unknownName('device', id, playable)}`);
     const declarations = new Map<string, TestedParameter>(
       connections.flatMap(({ id, parameters }) =>
         parameters.map((parameter) => [formatAddress(id, parameter.id), parameter]),
@@ -118,6 +127,7 @@ class StepReader {
       },
       isExternal: (id) => externals.has(id),
       isRemote: () => false,
+      connections,
     };
   }
 
@@ -127,7 +137,9 @@ class StepReader {
 
   /** The first step is at `fromMs` or later. */
   steps(steps: readonly FlowTestStep[], fromMs: number): readonly TestStep[] {
-    return withoutMistakes((mistakes) => checkSteps(new SourceLocation(here, mistakes), steps, this.#testable, fromMs));
+    return withoutMistakes((mistakes) =>
+      checkSteps(new SourceLocation(here, mistakes), steps, this.#testable, fromMs, this.#played),
+    );
   }
 
   /** Checks an address and returns it. Errors: also `bad-address`. */

@@ -3,22 +3,31 @@
 
 import { resolve } from 'node:path';
 import type { Subscription } from 'rxjs';
+import type { ConnectionContext, ConnectionType, PlayedMessages } from '../connections/connection.ts';
+import type { Link, LinkListener, Transport } from '../device/transport.ts';
 import { type ConnectionPlan, type Plan, type RulePlan, sourcesOf } from '../flow/plan.ts';
-import { type Assignment, type Expectation, formatValue, type TestStep, timesFired } from '../flow/test-plan.ts';
+import {
+  type Assignment,
+  type Expectation,
+  formatValue,
+  type TestPlan,
+  type TestStep,
+  timesFired,
+} from '../flow/test-plan.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { ParameterNode } from '../graph/parameter-node.ts';
 import { Hub, type HubLog, type RunOptions, simulated } from '../hub/index.ts';
 import { Journal } from '../hub/journal.ts';
 import { formatAddress } from '../model/address.ts';
 import { messageOf } from '../model/error.ts';
-import type { Change, Origin, ParameterDeclaration } from '../model/parameter.ts';
+import { type Change, type Origin, type ParameterDeclaration, staleSinceOf } from '../model/parameter.ts';
 import type { Value } from '../model/value.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 /** The default time of day at the start of a test: midnight of a Monday, UTC. */
 const testEpochMs = Date.UTC(2024, 0, 1);
 
-const given: Origin = { kind: 'client', name: 'given' };
+const setBefore: Origin = { kind: 'client', name: 'given' };
 const test: Origin = { kind: 'client', name: 'test' };
 
 /** An expectation that must not be met before `untilMs`. */
@@ -36,6 +45,7 @@ export class TestRun {
   readonly #plan: Plan;
   readonly #epochMs: number;
   readonly #fires = new Map<string, number>();
+  readonly #devices = new Map<string, TestDevice>();
   #watches: Watch[] = [];
   #hub: Hub | undefined;
   #changes: Subscription | undefined;
@@ -45,17 +55,21 @@ export class TestRun {
     this.#epochMs = epochMs;
   }
 
-  /** Starts the hub with given values, at a time of day. The clock stands at 0 and has run no action. */
-  static async start(plan: Plan, assignments: readonly Assignment[], epochMs = testEpochMs): Promise<TestRun> {
+  /** Starts the hub with given values, at a time of day, and plays some devices. The clock stands at 0 and has run no action. */
+  static async start(
+    plan: Plan,
+    { given, startMs: epochMs = testEpochMs, played }: Pick<TestPlan, 'given' | 'startMs' | 'played'>,
+  ): Promise<TestRun> {
     const run = new TestRun(plan, epochMs);
+    const withDevices = (one: ConnectionPlan) => (played.has(one.id) ? run.#play(one) : simulated(one));
     const options: RunOptions = {
       log: Journal.ungated(run.#createLog()), // a gate would measure real seconds
       scheduler: run.clock,
       now: () => epochMs + run.clock.now(),
-      prepare: (graph) => run.#prepare(graph, assignments),
+      prepare: (graph) => run.#prepare(graph, given),
     };
     run.#hub = await run.clock.asDefault(() =>
-      Hub.run({ ...plan, connections: plan.connections.map(simulated) }, options),
+      Hub.run({ ...plan, connections: plan.connections.map(withDevices) }, options),
     );
     return run;
   }
@@ -70,7 +84,8 @@ export class TestRun {
   }
 
   advance(durationMs: number): void {
-    this.do([{ atMs: this.clock.now() + durationMs, set: [], expect: [], never: [], duringMs: 0 }]);
+    const nothing = { set: [], expect: [], never: [], link: [], receive: [], sent: [], stale: [], wanted: [] };
+    this.do([{ ...nothing, atMs: this.clock.now() + durationMs, duringMs: 0 }]);
   }
 
   async stop(): Promise<void> {
@@ -85,7 +100,7 @@ export class TestRun {
       next: (change) => this.#note(change),
       error: (error) => this.#fail('', messageOf(error)),
     });
-    for (const assignment of assignments) this.#write(assignment, given);
+    for (const assignment of assignments) this.#write(assignment, setBefore);
   }
 
   #doAll(steps: readonly TestStep[]): void {
@@ -97,9 +112,20 @@ export class TestRun {
     this.#advanceTo(Math.max(this.clock.now(), ...this.#watches.map(({ untilMs }) => untilMs)));
   }
 
-  #step({ set, expect, never, duringMs }: TestStep): void {
+  #step({ set, expect, never, duringMs, ...devices }: TestStep): void {
+    for (const { connectionId, isUp } of devices.link) this.#devices.get(connectionId)!.link(isUp);
+    if (devices.link.length > 0) this.#advanceTo(this.clock.now());
     for (const assignment of set) this.#write(assignment, test);
     this.#advanceTo(this.clock.now());
+    for (const { connectionId, bytes, place } of devices.receive) {
+      if (!this.#devices.get(connectionId)!.receive(bytes))
+        this.#fail(
+          '',
+          `${connectionId}: expected an open link, the hub has none to the device at this time (${place()})`,
+        );
+      this.#advanceTo(this.clock.now());
+    }
+    this.#expectOfDevices(devices);
     for (const expectation of expect) {
       const { address, isTrigger } = expectation;
       const actual = isTrigger ? (this.#fires.get(address) ?? 0) : this.#node(address).value;
@@ -111,6 +137,48 @@ export class TestRun {
     for (const { expectation } of watches)
       if (!expectation.isTrigger) this.#reject(expectation, this.#node(expectation.address).value);
     this.#watches.push(...watches);
+  }
+
+  #expectOfDevices({ sent, stale, wanted }: Pick<TestStep, 'sent' | 'stale' | 'wanted'>): void {
+    for (const { connectionId, frames, place } of sent) {
+      const others = this.#devices.get(connectionId)!.takeSent();
+      const compared = frames.length === 0 ? others : others.filter((frame) => frames.includes(frame));
+      if (JSON.stringify(compared) === JSON.stringify(frames)) continue;
+      const listed = (some: readonly string[]) => (some.length === 0 ? 'nothing' : some.map(formatValue).join(', '));
+      this.#fail(
+        '',
+        `${connectionId}: expected to have sent ${listed(frames)}, got ${listed(others.slice(-8))} (${place()})`,
+      );
+    }
+    for (const { connectionId, isStale, place } of stale) {
+      const own = [...this.graph.parameters()].find(({ owner: { name } }) => name === connectionId);
+      const isIt = own !== undefined && staleSinceOf(own) !== undefined;
+      if (isIt !== isStale)
+        this.#fail(
+          '',
+          `${connectionId}: expected ${isStale ? 'stale' : 'fresh'} values, got ${isIt ? 'stale' : 'fresh'} ones (${place()})`,
+        );
+    }
+    for (const { address, text, place, isMetBy } of wanted) {
+      const pending = this.#node(address).wanted?.value;
+      const got = pending === undefined ? 'none' : formatValue(pending);
+      if (!isMetBy(pending)) this.#fail(address, `expected ${text}, got ${got} (${place()})`);
+    }
+  }
+
+  /** Returns the connection with a device that the steps play. */
+  #play(connection: ConnectionPlan): ConnectionPlan {
+    const { id, settings, folder } = connection;
+    const type = connection.type as ConnectionType;
+    const messages = type.played!.messages(settings, (path) => resolve(folder, path));
+    const device = new TestDevice(this.clock, messages);
+    this.#devices.set(id, device);
+    const wire: ConnectionContext<unknown>['wire'] = (direction, bytes) => {
+      const frame = messages.show(bytes);
+      if (direction === 'out') device.noteSent(frame);
+      this.timeline.addNote(this.clock.now(), `${id} ${direction === 'out' ? '>' : '<'} ${formatValue(frame)}`);
+    };
+    return { ...connection, type: { ...type, run: (context) => type.played!.run({ ...context, wire }, device) } };
   }
 
   #advanceTo(timeMs: number): void {
@@ -166,6 +234,85 @@ export class TestRun {
     const note = (_: object, message: string) => this.timeline.addNote(this.clock.now(), message);
     const log = { debug: () => {}, info: () => {}, warn: note, error: note };
     return { ...log, child: () => log };
+  }
+}
+
+/** The most frames that wait for a `sent`. */
+const maxKeptFrames = 20_000;
+
+/** A device that the steps of a test play: the transport of its connection, over which nothing leaves the process. */
+class TestDevice implements Transport {
+  readonly name = 'test';
+  readonly keepsFrames: boolean;
+  readonly isPassive: boolean;
+  readonly #clock: VirtualClock;
+  #sent: string[] = [];
+  #isUp = true;
+  #isOpen = false;
+  #listener: LinkListener | undefined;
+
+  constructor(clock: VirtualClock, { transport }: PlayedMessages) {
+    this.keepsFrames = transport.keepsFrames;
+    this.isPassive = transport.isPassive === true;
+    this.#clock = clock;
+  }
+
+  open(listener: LinkListener): Link {
+    this.#listener = listener;
+    const opening = this.isPassive && !this.#isUp ? undefined : this.#clock.schedule(() => this.#opened());
+    return {
+      send() {},
+      end: () => {
+        opening?.unsubscribe();
+        if (this.#listener === listener) this.#forget();
+      },
+    };
+  }
+
+  /** Sends bytes to the hub; false: there is no open link. */
+  receive(bytes: Uint8Array): boolean {
+    if (this.#isOpen) this.#listener!.received(bytes);
+    return this.#isOpen;
+  }
+
+  /** Ends the link, and refuses further ones until it is up again. */
+  link(isUp: boolean): void {
+    this.#isUp = isUp;
+    const listener = this.#listener;
+    if (!isUp && this.#isOpen) {
+      this.#forget();
+      listener!.closed('the device closed the link');
+    } else if (isUp && this.isPassive && !this.#isOpen && listener !== undefined)
+      this.#clock.schedule(() => this.#opened());
+  }
+
+  noteSent(frame: string): void {
+    if (this.#sent.length >= maxKeptFrames) this.#sent = this.#sent.slice(-maxKeptFrames / 2);
+    this.#sent.push(frame);
+  }
+
+  /** Returns the frames that the hub has sent since the last call. */
+  takeSent(): readonly string[] {
+    const sent = this.#sent;
+    this.#sent = [];
+    return sent;
+  }
+
+  #opened(): void {
+    const listener = this.#listener;
+    if (listener === undefined || this.#isOpen) return;
+    if (this.#isUp) {
+      this.#isOpen = true;
+      listener.opened();
+    } else {
+      this.#forget();
+      listener.closed('connect ECONNREFUSED'); // then the hub tries again after at most 4 s
+    }
+  }
+
+  #forget(): void {
+    this.#listener = undefined;
+    this.#isOpen = false;
   }
 }
 

@@ -94,6 +94,8 @@ export class Family {
   /** Whether `isUnknown` needs the value, which then has to be computed first. */
   isUnknownByValue = false;
   readonly about: About | undefined;
+  /** Checks a value that is to be written, while no session does; undefined: any value of its type is right. */
+  readonly accept: ParameterDeclaration['accept'];
   readonly #parts: readonly IdPart[];
   readonly #instances = new Map<string, Instance>();
 
@@ -108,6 +110,8 @@ export class Family {
       ([, value]) => value !== undefined,
     );
     this.about = about.length === 0 ? undefined : Object.fromEntries(about);
+    const isBounded = (choices ?? min ?? max) !== undefined && described.write !== undefined && this.type !== 'T';
+    this.accept = isBounded ? (input) => acceptedValue(this, input) : undefined;
     this.#parts = parts;
     this.variables = parts.flatMap((part) => (typeof part === 'string' ? [] : [part.name]));
     this.isDiscovered = parts.some((part) => typeof part !== 'string' && part.values === undefined);
@@ -230,9 +234,9 @@ function* combinations(parts: readonly IdPart[]): Generator<Map<string, Value>> 
 
 /** Returns the declaration of a parameter. */
 export function declarationOf({ id, family }: Instance): ParameterDeclaration {
-  const { about } = family;
-  const isConfirmed = family.access === 'read-write' && family.type !== 'T';
-  return { id, type: family.type, access: family.access, isConfirmed, ...(about === undefined ? {} : { about }) };
+  const { type, access, accept, about } = family;
+  const isConfirmed = access === 'read-write' && type !== 'T';
+  return { id, type, access, isConfirmed, ...(accept && { accept }), ...(about && { about }) };
 }
 
 /** Converts a value and checks it against the description. Errors: `out-of-range`, `not-convertible`. */

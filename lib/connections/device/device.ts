@@ -2,14 +2,22 @@
 
 import { createHash } from 'node:crypto';
 import { Observable, type Subscription } from 'rxjs';
+import { createFramer, withMarks } from '../../device/frames.ts';
+import type { Transport } from '../../device/transport.ts';
 import { asFileError, readRegularFileSync } from '../../files/regular-file.ts';
-import { HubError, messageOf } from '../../model/error.ts';
+import { describe, HubError, messageOf } from '../../model/error.ts';
 import { isJsonObject } from '../../model/json-object.ts';
 import { KeptResults } from '../../model/kept-results.ts';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
 import { convert, type Value } from '../../model/value.ts';
 import { claimTcpPort } from '../claim.ts';
-import { type ConnectionContext, type ConnectionEvent, defineConnectionType } from '../connection.ts';
+import {
+  type ConnectionContext,
+  type ConnectionEvent,
+  defineConnectionType,
+  type PlayedMessages,
+  type WrittenMessage,
+} from '../connection.ts';
 import type { FileMistake, ResolvePath, SettingMistake } from '../setting.ts';
 import { type Compilation, compileDescription } from './compile.ts';
 import { type Compiled, declarationOf, type Instance } from './compiled.ts';
@@ -52,10 +60,12 @@ export const device = defineConnectionType({
   },
   fileMistakes: (settings, resolvePath, shownPath) => fileMistakesOf(settings, resolvePath, shownPath),
   mistakes: (settings, _, resolvePath) => mistakesOf(settings, resolvePath),
+  played: { messages: messagesOf, run },
   run: (context) => (context.settings.simulate ? simulate(context) : run(context)),
 });
 
-function run(context: ConnectionContext<DeviceSettings>): Observable<ConnectionEvent> {
+/** Runs over the transport that a test plays, or over those of the settings. */
+function run(context: ConnectionContext<DeviceSettings>, played?: Transport): Observable<ConnectionEvent> {
   return new Observable((subscriber) => {
     const { settings, resolvePath, scheduler, log, finish, turn } = context;
     const compiled = compileToRun(settings, resolvePath);
@@ -65,7 +75,7 @@ function run(context: ConnectionContext<DeviceSettings>): Observable<ConnectionE
     );
     const { declarations: expected } = expectedOf(settings, compiled, resolvePath);
     const isExpected = new Set(expected.map(({ id }) => id));
-    const transports = createTransports(settings, compiled, resolvePath);
+    const transports = played === undefined ? createTransports(settings, compiled, resolvePath) : [played];
     const place = transports[0]!.name;
     let holding: Subscription | undefined;
     const forgetAll = () => {
@@ -124,6 +134,7 @@ function run(context: ConnectionContext<DeviceSettings>): Observable<ConnectionE
         log,
         connectTimeoutMs: settings.connectTimeout ?? compiled.connectTimeoutMs,
         idleTimeoutMs: settings.idleTimeout ?? compiled.idleTimeoutMs,
+        ...(played && { random: () => 1, soon: (work: () => void) => void scheduler.schedule(work) }),
       },
       events,
     );
@@ -309,6 +320,51 @@ class Writers {
   }
 }
 
+// Messages in tests, as `patchbay wire` shows them: with or without the marks of a frame.
+
+function messagesOf(settings: DeviceSettings, resolvePath: ResolvePath): PlayedMessages {
+  const { framing, maxFrameBytes, format, encoding } = compileToRun({ ...settings, secrets: {} }, resolvePath);
+  const { name } = transportOf(settings);
+  const keepsFrames = name === 'udp' || name === 'ws';
+  const show = (frame: Uint8Array) => {
+    const bytes = Buffer.from(frame);
+    if (format === 'hex') return (bytes.toString('hex').match(/../g) ?? []).join(' ');
+    const text = bytes.toString(encoding);
+    return format === 'json' ? inOrder(text) : text;
+  };
+  return {
+    transport: { keepsFrames, isPassive: name === 'listen' },
+    show,
+    read(written) {
+      const bytes = bytesOf(written, format === 'hex', encoding);
+      if (keepsFrames || framing === undefined) return { bytes, frames: [show(bytes)] };
+      const framer = createFramer(framing, maxFrameBytes);
+      const marked = withMarks(framing, bytes);
+      return { bytes: marked, frames: [...framer.push(marked), ...framer.flush()].map(show) };
+    },
+  };
+}
+
+function bytesOf(written: WrittenMessage, isHex: boolean, encoding: BufferEncoding): Buffer {
+  const hex = typeof written !== 'string' ? 'hex' in written && written.hex : isHex && written;
+  if (hex === false)
+    return Buffer.from(typeof written === 'string' ? written : (written as { text: string }).text, encoding);
+  if (!/^\s*(?:[\da-f]{2}\s*)+$/i.test(hex))
+    throw new Error(`expected bytes in hex such as "81 01 FF", got ${describe(hex)}`);
+  return Buffer.from(hex.replaceAll(/\s/g, ''), 'hex');
+}
+
+/** Returns JSON with the keys of its objects in order; any other text as it is. */
+function inOrder(text: string): string {
+  const sorted = (_: string, value: unknown) =>
+    isJsonObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value;
+  try {
+    return JSON.stringify(JSON.parse(text), sorted);
+  } catch {
+    return text;
+  }
+}
+
 // The description of a connection: a ready one, or a file.
 
 /** Compiles the description, or takes it from the cache. Checks compile it without secrets. */
@@ -428,7 +484,7 @@ function expectedOf(
     } else if (family.type !== type)
       mistakes.push({ path, message: `expected the value type ${family.type} of ${family.name}, got "${type}"` });
     else if (declarations.has(id)) mistakes.push({ path, message: `expected each parameter once, got "${id}" again` });
-    else declarations.set(id, { id, type: family.type, access: family.access });
+    else declarations.set(id, declarationOf({ id, family, values: new Map() }));
   }
   return { declarations: [...declarations.values()], mistakes };
 }

@@ -58,6 +58,8 @@ export interface RequestsOptions {
   fail(reason: string): void;
   /** No request waits any more. */
   idle(): void;
+  /** Runs work after the present turn; left out: in a microtask. */
+  soon?(work: () => void): void;
 }
 
 export class Requests {
@@ -204,7 +206,8 @@ export class Requests {
   #pumpSoon(): void {
     if (this.#isPumping) return;
     this.#isPumping = true;
-    queueMicrotask(() => {
+    const { soon = queueMicrotask } = this.#options;
+    soon(() => {
       this.#isPumping = false;
       this.#pump();
     });

@@ -43,6 +43,8 @@ export interface SessionOptions {
   readonly connectTimeoutMs: number;
   readonly idleTimeoutMs: number | undefined;
   random?(): number;
+  /** Runs work after the present turn; left out: in a microtask. */
+  soon?(work: () => void): void;
 }
 
 type Phase = 'away' | 'greeting' | 'loading' | 'ready' | 'resting';
@@ -108,6 +110,7 @@ export class Session {
         compiled.unasked.candidates(message).some(({ matcher }) => matcher.match(message) !== undefined),
       fail: (reason) => this.#link.fail(reason),
       idle: () => this.#rest(),
+      ...(options.soon === undefined ? {} : { soon: options.soon }),
     });
     this.#readings = new Readings(compiled, options.log, {
       set: (instance, value) =>

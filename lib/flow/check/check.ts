@@ -54,8 +54,11 @@ export class FlowCheck {
       else ruleCheck.addAll(location.at('rules'), data.rules ?? [], foldersOf(location.file, data.shadow));
     const externals = new Set(declared.filter(({ type }) => type.isExternal).map(({ id }) => id));
     const isRemote = (connectionId: string) => connectionCheck.isRemote(connectionId);
-    const testable: Testable = { find, isRemote, isExternal: (id) => externals.has(id) || isRemote(id) };
-    const tests = contents.flatMap(({ location, data }) => checkTests(location.at('tests'), data.tests, testable));
+    const isExternal = (id: string) => externals.has(id) || isRemote(id);
+    const testable: Testable = { find, isRemote, isExternal, connections: declared };
+    const tests = contents.flatMap(({ location, data }) =>
+      checkTests(location.at('tests'), data.tests, testable, new Set(Object.keys(data.connections))),
+    );
     const describes = contents.flatMap(({ location, data }) =>
       Object.entries(data.describe).map(([glob, about]) => {
         if (!glob.includes('*')) find(location.at('describe', glob), glob);

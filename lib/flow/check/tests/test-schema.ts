@@ -1,7 +1,7 @@
 // The shape of the tests of flow files.
 
 import { z } from 'zod';
-import { addressShape } from '../../../model/address.ts';
+import { addressShape, connectionIdShape } from '../../../model/address.ts';
 import { readBy, record } from '../../../model/record-schema.ts';
 import { durationPattern } from '../../../model/time/duration.ts';
 import { readIsoTime } from '../../../model/time/iso-time.ts';
@@ -11,12 +11,38 @@ const duration = z.union([z.number().meta({ minimum: 0 }), z.string().meta({ pat
   error: "milliseconds or a duration such as '1m30s'",
 });
 
+const messageExpected = "a message, { hex: '81 01' }, a list of them, or { <Connection ID>: … }";
+const message = z.union([
+  z.string().min(1),
+  z.strictObject({ text: z.string().min(1) }),
+  z.strictObject({ hex: z.string().min(1).meta({ pattern: '^\\s*(?:[0-9A-Fa-f]{2}\\s*)+$' }) }),
+]);
+const messages = z.union([message, z.array(message)]);
+/** For one device, or for several by Connection ID. */
+const byDevice = <Item extends z.ZodType>(item: Item, error: string) =>
+  z.union([item, record(z.string().meta({ pattern: connectionIdShape }), item)], { error });
+
 export const testStepSchema = z
   .strictObject({
     at: duration
       .optional()
       .describe('Time since the start of the test. Default: the time of the previous step; 0 for the first step'),
     set: values('an object of values by address').optional().describe('Values by address, set one after the other'),
+    link: byDevice(z.enum(['up', 'down']), 'up, down, or { <Connection ID>: … }')
+      .optional()
+      .describe('Whether the device can be reached: "down" ends its link until "up". Default: up'),
+    receive: byDevice(messages, messageExpected)
+      .optional()
+      .describe('What the device sends, after `set`: a message, a list, or { <Connection ID>: … } of several devices'),
+    sent: byDevice(messages, messageExpected)
+      .optional()
+      .describe('What the hub must have sent to the device since the last `sent`, in this order; []: nothing'),
+    stale: byDevice(z.boolean(), 'true, false, or { <Connection ID>: … }')
+      .optional()
+      .describe('Whether the values of the device must be stale'),
+    wanted: values('an object of values by address')
+      .optional()
+      .describe('Written values by address that the device must not have confirmed yet; null: none is pending'),
     expect: values('an object of values by address').optional().describe('Expected values by address; null: unknown'),
     during: duration.optional().describe('How long `never` applies, from this step on, excluding the end'),
     never: values('an object of values by address')

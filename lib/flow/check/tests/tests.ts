@@ -1,13 +1,18 @@
 // Checks the tests of flow files: shape, times, addresses, and that values convert to the types of their parameters.
 // Valid tests become plans; a test that cannot fail is an error.
+import { resolve } from 'node:path';
 import { z } from 'zod';
+import type { PlayedMessages, WrittenMessage } from '../../../connections/connection.ts';
 import { unreadable } from '../../../json5/mistake.ts';
+import { unknownName } from '../../../json5/nearest-name.ts';
 import { parseAddress } from '../../../model/address.ts';
 import { describe } from '../../../model/error.ts';
 import { readDurationMs } from '../../../model/time/duration.ts';
 import { convert, type Value } from '../../../model/value.ts';
+import type { ConnectionPlan } from '../../plan.ts';
 import {
   type Assignment,
+  type DevicePart,
   type Expectation,
   formatValue,
   type TestedParameter,
@@ -18,19 +23,26 @@ import {
 import type { SourceLocation } from '../source-location.ts';
 import { type FlowTestStep, testSchema, testStepSchema } from './test-schema.ts';
 
-/** Checks the list of tests of one file. */
-export function checkTests(location: SourceLocation, tests: readonly unknown[], hub: Testable): readonly TestPlan[] {
+/** Checks the list of tests of one file, which has the connections `own`. */
+export function checkTests(
+  location: SourceLocation,
+  tests: readonly unknown[],
+  hub: Testable,
+  own: ReadonlySet<string>,
+): readonly TestPlan[] {
+  const devices = new Devices(hub.connections, own);
   return tests.flatMap((item, index) => {
-    const check = new StepCheck(hub);
     const testLocation = location.at(index);
     const before = testLocation.mistakeCount;
     const test = testLocation.parse(testSchema, item);
     if (test === undefined) return [];
+    const played = devices.namedIn(test.steps);
+    const check = new StepCheck(hub, devices, played);
     const isWhole = testLocation.mistakeCount === before;
     const given = check.given(testLocation.at('given'), test.given);
     const stepsLocation = testLocation.at('steps');
     const steps = check.steps(stepsLocation, test.steps, 0, isWhole);
-    if (isWhole && test.steps.every(({ expect, never }) => isEmpty(expect) && isEmpty(never)))
+    if (isWhole && !test.steps.some(canFail))
       stepsLocation.add('expected at least one `expect` or `never`, got none: the test cannot fail');
     return [
       {
@@ -40,22 +52,25 @@ export function checkTests(location: SourceLocation, tests: readonly unknown[], 
         startMs: test.start,
         given,
         steps,
+        played,
         unknown: [...new Set(check.unknown)],
       },
     ];
   });
 }
 
-/** Checks steps that are in no file, the first of them at `fromMs` or later. */
+/** Checks steps that are in no file, the first of them at `fromMs` or later. Of devices, they may play `played`. */
 export function checkSteps(
   location: SourceLocation,
   steps: readonly FlowTestStep[],
   hub: Testable,
   fromMs: number,
+  played: ReadonlySet<string>,
 ): readonly TestStep[] {
   const stepsLocation = location.at('steps');
   const parsed = stepsLocation.parse(z.array(testStepSchema), steps) ?? [];
-  return new StepCheck(hub).steps(stepsLocation, parsed, fromMs);
+  const devices = new Devices(hub.connections.filter(({ id }) => played.has(id)));
+  return new StepCheck(hub, devices, played).steps(stepsLocation, parsed, fromMs);
 }
 
 /** Checks given values that are in no file. */
@@ -64,7 +79,11 @@ export function checkGiven(
   given: Readonly<Record<string, unknown>>,
   hub: Testable,
 ): readonly Assignment[] {
-  return new StepCheck(hub).given(location.at('given'), given);
+  return new StepCheck(hub, new Devices([]), new Set()).given(location.at('given'), given);
+}
+
+function canFail({ expect, never, wanted, sent, stale }: FlowTestStep): boolean {
+  return !isEmpty(expect) || !isEmpty(never) || !isEmpty(wanted) || sent !== undefined || stale !== undefined;
 }
 
 function isEmpty(values: object = {}): boolean {
@@ -83,15 +102,96 @@ export interface Testable {
   isExternal(connectionId: string): boolean;
   /** Whether a connection is assumed to belong to another hub. */
   isRemote(connectionId: string): boolean;
+  readonly connections: readonly Pick<ConnectionPlan, 'id' | 'type' | 'settings' | 'folder'>[];
+}
+
+/** The devices that a test can play: those of its own file, or of all files. */
+class Devices {
+  readonly #connections: Testable['connections'];
+  readonly #known: readonly string[];
+  /** The only device of the file, or of all files; undefined: there are several, or none. */
+  readonly #only: string | undefined;
+
+  constructor(connections: Testable['connections'], ownIds: ReadonlySet<string> = new Set()) {
+    this.#connections = connections;
+    const devices = connections.filter(({ type }) => type.played !== undefined);
+    const own = devices.filter(({ id }) => ownIds.has(id));
+    const [only, ...others] = own.length === 0 ? devices : own;
+    this.#known = devices.map(({ id }) => id);
+    this.#only = others.length === 0 ? only?.id : undefined;
+  }
+
+  /** Returns the devices that steps name. */
+  namedIn(steps: readonly z.output<typeof testStepSchema>[]): ReadonlySet<string> {
+    const named = new Set<string>();
+    for (const { link, receive, sent, stale, wanted = {} } of steps) {
+      for (const part of [link, receive, sent, stale])
+        if (part === undefined) continue;
+        else if (isByDevice(part)) for (const id of Object.keys(part)) named.add(id);
+        else if (this.#only !== undefined) named.add(this.#only);
+      for (const address of Object.keys(wanted)) named.add(address.slice(0, address.indexOf('/')));
+    }
+    return new Set([...named].filter((id) => this.#known.includes(id)));
+  }
+
+  /** Returns the parts of a setting, by device, with their locations. Adds errors in its Connection IDs. */
+  partsOf<Part>(
+    location: SourceLocation,
+    setting: Part | Readonly<Record<string, Part>> | undefined,
+  ): { readonly id: string; readonly part: Part; readonly location: SourceLocation }[] {
+    if (setting === undefined) return [];
+    if (isByDevice(setting))
+      return Object.entries(setting as Readonly<Record<string, Part>>).flatMap(([id, part]) => {
+        const whyNot = this.#whyNot(id);
+        if (whyNot !== undefined) location.at(id).add(whyNot);
+        return whyNot === undefined ? [{ id, part, location: location.at(id) }] : [];
+      });
+    const id = this.#only;
+    if (id !== undefined) return [{ id, part: setting as Part, location }];
+    location.add(
+      this.#known.length === 0
+        ? 'expected a connection to a device, such as type "device", in the flow files of the test, got none'
+        : `expected { <Connection ID>: … }, because there are several devices: ${this.#known.join(', ')}`,
+    );
+    return [];
+  }
+
+  /** Returns how messages are written; undefined: the description has errors, which are reported with the connection. */
+  messagesOf(id: string): PlayedMessages | undefined {
+    const { type, settings, folder } = this.#connections.find((one) => one.id === id)!;
+    try {
+      return type.played!.messages(settings, (path) => resolve(folder, path));
+    } catch {
+      return undefined;
+    }
+  }
+
+  #whyNot(id: string): string | undefined {
+    if (this.#known.includes(id)) return undefined;
+    const other = this.#connections.find((one) => one.id === id);
+    if (other === undefined) return unknownName('device', id, this.#known);
+    return `expected a connection to a device, "${id}" is of type ${other.type.type}`;
+  }
+}
+
+/** Whether a setting has a part for each of several devices. */
+function isByDevice(setting: unknown): boolean {
+  if (typeof setting !== 'object' || setting === null || Array.isArray(setting)) return false;
+  const [[name, value] = ['', undefined], ...others] = Object.entries(setting);
+  return others.length > 0 || typeof value !== 'string' || !['text', 'hex'].includes(name);
 }
 
 class StepCheck {
   readonly #hub: Testable;
+  readonly #devices: Devices;
+  readonly #played: ReadonlySet<string>;
   /** Addresses of other hubs of which nothing else is known. */
   readonly unknown: string[] = [];
 
-  constructor(hub: Testable) {
+  constructor(hub: Testable, devices: Devices, played: ReadonlySet<string>) {
     this.#hub = hub;
+    this.#devices = devices;
+    this.#played = played;
   }
 
   given(location: SourceLocation, values: Values): Assignment[] {
@@ -117,7 +217,7 @@ class StepCheck {
   }
 
   #step(location: SourceLocation, step: z.output<typeof testStepSchema>, leastMs: number, isWhole: boolean): TestStep {
-    const { at, during, set, expect, never } = step;
+    const { at, during, set, expect, never, link, receive, sent, stale, wanted } = step;
     const atMs = readDuration(location.at('at'), at);
     if (atMs !== undefined && atMs < leastMs)
       location
@@ -125,7 +225,7 @@ class StepCheck {
         .add(`expected a time of at least ${leastMs} ms, the time of the previous step, got ${describe(at)}`);
     if (isWhole && (during === undefined) !== (never === undefined))
       location.add('expected `during` and `never` together, got only one of them');
-    if (isWhole && set === undefined && expect === undefined && never === undefined)
+    if (isWhole && [set, expect, never, link, receive, sent, stale, wanted].every((part) => part === undefined))
       location.add('expected `set`, `expect` or `never` in a step, got none of them');
     return {
       atMs,
@@ -133,7 +233,41 @@ class StepCheck {
       expect: this.#each<Expectation>(location.at('expect'), expect, expectation),
       never: this.#each<Expectation>(location.at('never'), never, rejection),
       duringMs: readDuration(location.at('during'), during) ?? 0,
+      link: this.#devices
+        .partsOf(location.at('link'), link)
+        .map((one) => ({ ...partOf(one), isUp: one.part === 'up' })),
+      receive: this.#messages(location.at('receive'), receive).flatMap(({ read, ...part }) =>
+        read.map(({ bytes }) => ({ ...part, bytes })),
+      ),
+      sent: this.#messages(location.at('sent'), sent).map(({ read, ...part }) => ({
+        ...part,
+        frames: read.flatMap(({ frames }) => frames),
+      })),
+      stale: this.#devices
+        .partsOf(location.at('stale'), stale)
+        .map((one) => ({ ...partOf(one), isStale: one.part === true })),
+      wanted: this.#each<Expectation>(location.at('wanted'), wanted, this.#pending.bind(this)),
     };
+  }
+
+  /** Reads messages; an error is added at the message. */
+  #messages(location: SourceLocation, written: z.output<typeof testStepSchema>['receive']) {
+    return this.#devices.partsOf<WrittenMessage | WrittenMessage[]>(location, written).map((one) => {
+      const messages = this.#devices.messagesOf(one.id);
+      const list = Array.isArray(one.part)
+        ? one.part.map((part, index) => ({ part, at: one.location.at(index) }))
+        : [{ part: one.part, at: one.location }];
+      const read = list.flatMap(({ part, at }) => at.attempt(() => messages?.read(part)) ?? []);
+      return { ...partOf(one), read };
+    });
+  }
+
+  #pending(address: string, input: unknown, parameter: TestedParameter, place: () => string): Expectation {
+    if (!this.#played.has(parseAddress(address).connectionId) || parameter.type === 'T')
+      throw new Error(`expected a parameter with a state of a device, got "${address}"`);
+    const { isMetBy, text } = expectation(address, input, parameter, place);
+    const none = input === null || input === undefined;
+    return { address, isTrigger: false, place, isMetBy, text: none ? 'no pending write' : `the pending write ${text}` };
   }
 
   /** Makes an item of each value whose address is known; an error of `make` is added at that value. */
@@ -159,12 +293,18 @@ class StepCheck {
   }
 
   #assignment(address: string, input: unknown, parameter: TestedParameter): Assignment {
-    if (parameter.access === 'read-only' && !this.#hub.isExternal(parseAddress(address).connectionId))
+    const { connectionId } = parseAddress(address);
+    const isPlayed = this.#played.has(connectionId);
+    if (parameter.access === 'read-only' && (isPlayed || !this.#hub.isExternal(connectionId)))
       throw new Error(
-        `expected a parameter that a test can set, "${address}" is read-only: only its connection sets it`,
+        `expected a parameter that a test can set, "${address}" is read-only: only its ${isPlayed ? 'device reports it, by `receive`' : 'connection sets it'}`,
       );
     return { address, value: readTested(parameter, input) };
   }
+}
+
+function partOf({ id, location }: { readonly id: string; readonly location: SourceLocation }): DevicePart {
+  return { connectionId: id, place: location.place };
 }
 
 function readDuration(location: SourceLocation, input: unknown): number | undefined {
