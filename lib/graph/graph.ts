@@ -25,7 +25,7 @@ import { createNode, type ParameterNode, type Restored, RestoredChange, type Sta
 import { ParameterTable } from './parameter-table.ts';
 import { SettleQueue, type SettleTask } from './settle-queue.ts';
 import { isLongText } from './text-room.ts';
-import { DroppedWrite, maxHops, maxWritesPerTurn, reportLoop, TurnTimer, timedEvery, tooManyHops } from './turn.ts';
+import { DroppedWrite, LoopError, maxHops, maxWritesPerTurn, reportLoop, TurnTimer, timedEvery } from './turn.ts';
 
 /** A queue up to this length is reused for the next turn; creating one takes half as long as a write. */
 const keptQueueLength = 1024;
@@ -294,23 +294,33 @@ export class Graph extends ParameterTable {
     if (isLoop) reportLoop(change);
   }
 
-  /** Makes the hub that owns parameters write them, as one turn there. Never rejects: resolves to the value or the error of each write. */
+  /**
+   * Makes the hub that owns parameters write them, as one turn there. Never rejects: resolves to the value or the error of each write, a
+   * `LoopError` past the limit of hops.
+   */
   writeRemote(remote: Remote, writes: readonly RemoteWrite[], origin: Origin): Promise<readonly (Value | Error)[]> {
     const hop = this.#nextHop();
     const cause = this.#delivering ?? this.#earlier;
-    if (hop > maxHops)
-      for (const { parameter } of writes) {
-        const change = new PendingChange(parameter as ParameterNode, 1, origin, cause, hop, this.now());
-        this.#dropped.next(new DroppedWrite('hops', change));
-      }
-    return remote.write(writes, { origin, cause, hop }); // past the limit it refuses, and names the rules as well
+    if (hop <= maxHops) return remote.write(writes, { origin, cause, hop });
+    for (const { parameter } of writes) {
+      const change = new PendingChange(parameter as ParameterNode, 1, origin, cause, hop, this.now());
+      this.#dropped.next(new DroppedWrite('hops', change));
+    }
+    const refused = remote.write(writes, { origin, cause, hop }); // the other hub names the rules as well
+    return refused.then((results) =>
+      results.map((result, index) =>
+        result instanceof HubError && result.code === 'conflict'
+          ? new LoopError(writes[index]!.parameter.address)
+          : result,
+      ),
+    );
   }
 
   /** Writes on behalf of another hub, which has counted hops. Errors: as `writeTo`, and `conflict` past the limit of hops. */
   writeFor(node: ParameterNode, input: unknown, origin: Origin, cause: Change | undefined, hop: number): Value {
     if (hop <= maxHops) return this.writeTo(node, input, origin, cause, hop);
     this.#dropped.next(new DroppedWrite('hops', new PendingChange(node, 1, origin, cause, hop, this.now())));
-    throw tooManyHops(node.address);
+    throw new LoopError(node.address);
   }
 
   /** Takes over a change that the owner of a mirrored parameter reports. Runs within a turn, whose limit of writes does not count it. */

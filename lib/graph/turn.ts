@@ -30,12 +30,11 @@ export class DroppedWrite {
   }
 }
 
-/** Returns the error of a write past the limit of hops. */
-export function tooManyHops(address: string): HubError {
-  return new HubError(
-    'conflict',
-    `${address}: expected at most ${maxHops} hops, the rules that led to this write form a loop`,
-  );
+/** The error of a write past the limit of hops. The hub that drops the write reports the loop as well, so no caller has to. */
+export class LoopError extends HubError {
+  constructor(address: string) {
+    super('conflict', `${address}: expected at most ${maxHops} hops, the rules that led to this write form a loop`);
+  }
 }
 
 /**

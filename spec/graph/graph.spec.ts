@@ -4,9 +4,10 @@ import test from 'ava';
 import fc from 'fast-check';
 import { Graph } from '../../lib/graph/graph.ts';
 import { SettleCall } from '../../lib/graph/settle-queue.ts';
-import { type DroppedWrite, maxHops, maxWritesPerTurn } from '../../lib/graph/turn.ts';
-import type { Access, Change, Origin } from '../../lib/model/parameter.ts';
-import type { ValueType } from '../../lib/model/value.ts';
+import { type DroppedWrite, LoopError, maxHops, maxWritesPerTurn } from '../../lib/graph/turn.ts';
+import { HubError } from '../../lib/model/error.ts';
+import type { Access, Change, Origin, Remote } from '../../lib/model/parameter.ts';
+import type { Value, ValueType } from '../../lib/model/value.ts';
 
 const owner: Origin = { kind: 'connection', name: 'desk' };
 const client: Origin = { kind: 'client', name: 'test' };
@@ -173,6 +174,34 @@ test('a loop of two rules stops after 64 hops, names the chain and leaves the gr
   t.deepEqual(new Set(dropped[0]?.chain.slice(1).map(({ origin }) => origin.name)), new Set(['there', 'back']));
   graph.write('desk/c', 1, client);
   t.is(graph.find('desk/c')?.value, 1);
+});
+
+test('the 65th hop to another hub resolves to a LoopError, and other errors stay as they are', async (t) => {
+  for (const [code, isLoop] of [
+    ['conflict', true],
+    ['unavailable', false],
+  ] as const) {
+    const graph = createGraph(['a'], ['far']);
+    const hops: number[] = [];
+    const sent: Promise<readonly (Value | Error)[]>[] = [];
+    const remote: Remote = {
+      hub: 'east',
+      staleSince: undefined,
+      write: (_, { hop }) => {
+        hops.push(hop);
+        return Promise.resolve([hop > maxHops ? new HubError(code, 'refused') : 1]);
+      },
+    };
+    const far = graph.find('desk/far')!;
+    const a = graph.find('desk/a')!;
+    a.subscribe(() => sent.push(graph.writeRemote(remote, [{ parameter: far, input: 1 }], rule)));
+    wire(graph, 'a', 'a', (value) => value + 1);
+    graph.write('desk/a', 1, client);
+    const [result] = (await Promise.all(sent)).at(-1)!;
+    t.is(hops.at(-1), maxHops + 1);
+    t.is(result instanceof LoopError, isLoop);
+    t.is((result as HubError).code, code);
+  }
 });
 
 test('rules that multiply are stopped by the number of writes in a turn', (t) => {

@@ -4,7 +4,8 @@ import { resolve } from 'node:path';
 import type { Subscription } from 'rxjs';
 import type { Graph } from '../../../graph/graph.ts';
 import type { ParameterNode } from '../../../graph/parameter-node.ts';
-import { HubError, messageOf } from '../../../model/error.ts';
+import { LoopError } from '../../../graph/turn.ts';
+import { messageOf } from '../../../model/error.ts';
 import type { Origin, Parameter, RemoteWrite } from '../../../model/parameter.ts';
 import type { Value, ValueType } from '../../../model/value.ts';
 import type { RulePlan } from '../../plan.ts';
@@ -132,7 +133,7 @@ class GraphOutput implements RuleOutput {
     for (const [remote, ofOne] of Map.groupBy(writes, ({ parameter }) => parameter.remote!))
       void this.#graph.writeRemote(remote, ofOne, this.#origin).then((results) => {
         for (const [index, result] of results.entries())
-          if (result instanceof Error && !isLoop(result))
+          if (result instanceof Error && !(result instanceof LoopError))
             this.#reports.failed(this.#plan, refusalOf(lineOf(result), ofOne[index]!.parameter.address));
       });
   }
@@ -173,11 +174,6 @@ class GraphOutput implements RuleOutput {
 function typesOf({ body }: RulePlan): readonly (ValueType | undefined)[] {
   if ('stream' in body) return [undefined];
   return body.split?.map(({ type }) => type) ?? [body.result];
-}
-
-/** Whether an error says that a write exceeded the limit of hops; both hubs report such a write as dropped. */
-function isLoop(error: Error): boolean {
-  return error instanceof HubError && error.code === 'conflict' && / expected at most \d+ hops\b/.test(error.message);
 }
 
 /** The message of a refusal with its destination, which some messages begin with already. */
