@@ -1,6 +1,7 @@
 // `patchbay check` and `patchbay permissions`: the errors in flow files and dashboards, and the permissions that their connections need
 // on foreign servers. Neither runs anything.
 
+import { counted } from '../model/digits.ts';
 import { type Cli, command, flowFiles } from './cli.ts';
 import type { Console } from './console.ts';
 
@@ -18,15 +19,15 @@ export async function check(paths: readonly string[], console: Console): Promise
   const { checkFlows } = await import('../hub/index.ts');
   const { plan, mistakes } = await checkFlows(paths);
   if (mistakes.length > 0) {
-    const count = `${mistakes.length} ${mistakes.length === 1 ? 'error' : 'errors'}`;
-    console.printError([...mistakes, count].join('\n'));
+    console.printError([...mistakes, counted(mistakes.length, 'error')].join('\n'));
     return 1;
   }
   const { files, rules } = plan;
   for (const warning of [...(plan.warnings ?? []), ...(plan.hints?.() ?? [])])
     console.printError(`warning: ${warning}`);
   const connections = files.reduce((sum, file) => sum + file.connections, 0);
-  console.print(`ok: ${connections} connections, ${rules.filter(({ isEnabled }) => isEnabled).length} rules`);
+  const enabled = rules.filter(({ isEnabled }) => isEnabled).length;
+  console.print(`ok: ${counted(connections, 'connection')}, ${counted(enabled, 'rule')}`);
   return 0;
 }
 

@@ -1,5 +1,6 @@
 // `patchbay test`: runs the tests of flow files in virtual time.
 
+import { counted } from '../model/digits.ts';
 import { printable, printableLines } from '../model/printable.ts';
 import { type Cli, command, flowFiles } from './cli.ts';
 import type { Console } from './console.ts';
@@ -34,7 +35,7 @@ export async function test(paths: readonly string[], options: TestOptions, conso
     console.printError('expected flow files with tests, got none');
     return 1;
   }
-  const count = `${counts.passed} ${counts.passed === 1 ? 'test' : 'tests'} passed`;
+  const count = `${counted(counts.passed, 'test')} passed`;
   console.print(counts.failed === 0 ? count : `${count}, ${counts.failed} failed`);
   return counts.failed === 0 ? 0 : 1;
 }

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { type CheckedFile, formatMistake, MistakeList, type SettingPath } from '../json5/mistake.ts';
 import { unknownName } from '../json5/nearest-name.ts';
 import { Json5Error, readJson5 } from '../json5/read-json5.ts';
+import { counted } from '../model/digits.ts';
 import { describe, HubError } from '../model/error.ts';
 import { isJsonObject } from '../model/json-object.ts';
 import { allowVariables } from '../template/allow-variables.ts';
@@ -183,7 +184,7 @@ function placeItems(items: readonly Item[], columns: number, rows: number | unde
     needed = Math.max(needed, place[1] + size[1] - 1);
     for (const cell of cells(place, size)) taken.set(cell, index);
   };
-  const grid = `grid of ${columns} columns and ${highest} rows`;
+  const grid = `grid of ${counted(columns, 'column')} and ${counted(highest, 'row')}`;
 
   for (const [index, { at: place, size }] of items.entries()) {
     if (place === undefined) continue;

@@ -15,6 +15,7 @@ import type { Supervisor } from '../flow/run/connections/supervisor.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { ParameterNode } from '../graph/parameter-node.ts';
 import { mostTextCharacters } from '../graph/text-room.ts';
+import { counted } from '../model/digits.ts';
 import { HubError } from '../model/error.ts';
 import { held, mostHeldBytes } from '../model/held-bytes.ts';
 import type { Change, Origin, Parameter, Remote, RemoteWrite } from '../model/parameter.ts';
@@ -370,11 +371,11 @@ export class Hub implements HubPort {
     const { length: connections } = this.#plan.connections;
     const rules = this.#engine.rules.enabledCount;
     const parameters = this.#graph.size;
-    const text = `patchbay ${version} runs ${connections} connections, ${rules} rules, ${parameters} parameters`;
-    this.#log.info({ connections, rules, parameters }, text);
+    const texts = [counted(connections, 'connection'), counted(rules, 'rule'), counted(parameters, 'parameter')];
+    this.#log.info({ connections, rules, parameters }, `patchbay ${version} runs ${texts.join(', ')}`);
     if (!this.#isSafe) return;
     const { length: planned } = this.#plan.rules.filter(({ isEnabled, isShadow }) => isEnabled && !isShadow);
-    this.#log.warn({ rules: planned }, `safe mode: none of the ${planned} rules is running`);
+    this.#log.warn({ rules: planned }, `safe mode: ${counted(planned, 'rule')} disabled`);
   }
 }
 

@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../connections/connection.ts';
 import type { KeptLog } from '../connections/persistence.ts';
+import { counted } from '../model/digits.ts';
 import { messageOf } from '../model/error.ts';
 import { createLogGate, timesText } from '../model/log-gate.ts';
 import { cutText } from '../model/printable.ts';
@@ -122,7 +123,7 @@ export class Journal implements HubLog {
       if (this.#levels.has(level)) this.#keep(level, message, { ...fixed, ...data });
     };
     const gate = this.#createGate((count) =>
-      write('warn', { count }, `${count} more entries were dropped: too many different messages`),
+      write('warn', { count }, `dropped ${counted(count, 'more entry', 'more entries')}: too many different messages`),
     );
     const at =
       (level: LogLevel) =>

@@ -6,6 +6,7 @@ import type { FlowWatcher } from '../flow/files/watch.ts';
 import type { FlowLoader } from '../flow/load.ts';
 import type { Plan } from '../flow/plan.ts';
 import { formatDifference } from '../flow/run/difference.ts';
+import { counted } from '../model/digits.ts';
 import { HubError, messageOf } from '../model/error.ts';
 import type { Origin } from '../model/parameter.ts';
 import type { LoadReport, Reload, ShadowReport } from '../model/reports/reload-report.ts';
@@ -124,7 +125,7 @@ export class Reloader {
   #applyInShadow(plan: Plan): ShadowReport {
     const report = this.#target.applyInShadow(plan);
     const { rules, left } = report;
-    const text = `${rules.length} rules, ${left.length} removed`;
+    const text = `${counted(rules.length, 'rule')}, ${left.length} removed`;
     this.#log.info({ rules, left }, `reloaded in shadow: ${text}; the live configuration is unchanged`);
     return report;
   }

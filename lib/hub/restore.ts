@@ -6,6 +6,7 @@ import type { Log } from '../connections/connection.ts';
 import type { Kept } from '../connections/persistence.ts';
 import type { ConnectionPlan, Plan } from '../flow/plan.ts';
 import { secretLog } from '../flow/run/connections/supervisor.ts';
+import { counted } from '../model/digits.ts';
 import { messageOf } from '../model/error.ts';
 import type { Origin } from '../model/parameter.ts';
 import type { Engine } from './engine.ts';
@@ -60,5 +61,5 @@ export async function restoreFrom(
   }
   persistence.recall(kept.memories);
   const ms = Math.round(performance.now() - beganMs);
-  logOfStore.info({ values: restored, ms }, `restored ${restored} values in ${ms} ms`);
+  logOfStore.info({ values: restored, ms }, `restored ${counted(restored, 'value')} in ${ms} ms`);
 }

@@ -1,6 +1,7 @@
 // Errors in files that people write. Each one says file, line, path, the expected value, the value found and the nearest known name.
 
 import { z } from 'zod';
+import { counted } from '../model/digits.ts';
 import { describeSetting, hasSecretKeys, hidden, reportedPath, withoutUserInfo } from '../model/secret.ts';
 import { nearestName, unknownName } from './nearest-name.ts';
 import type { Position } from './positions.ts';
@@ -58,7 +59,7 @@ export class MistakeList {
 
   /** One line for each warning: a probable error that does not stop the flow from running. */
   get warnings(): string[] {
-    return [...this.#warnings, ...(this.#unreported > 0 ? [`${this.#unreported} more warnings`] : [])];
+    return [...this.#warnings, ...(this.#unreported > 0 ? [counted(this.#unreported, 'more warning')] : [])];
   }
 
   add(file: CheckedFile, path: SettingPath, message: string, position = file.positionOf(path)): void {

@@ -37,6 +37,11 @@ export function groupDigits(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
+/** Returns a count with its noun: `1 rule`, `20,000 rules`. */
+export function counted(count: number, noun: string, nouns = `${noun}s`): string {
+  return `${groupDigits(count)} ${count === 1 ? noun : nouns}`;
+}
+
 function placesOf(digits: number, fewest: number): number {
   return Math.min(mostDigits, Math.max(fewest, Math.trunc(digits) || 0));
 }

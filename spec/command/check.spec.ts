@@ -57,7 +57,7 @@ test('D-20: check of good files counts what is there, and ends with status 0', a
     'more/b.json5': { rules: [{ from: 'desk/a', to: 'desk/b' }] },
   });
   const { status, output, errors } = await call((console) => check([folder], console));
-  t.deepEqual([status, output, errors], [0, 'ok: 2 connections, 1 rules\n', '']);
+  t.deepEqual([status, output, errors], [0, 'ok: 2 connections, 1 rule\n', '']);
 });
 
 const settings: [what: string, connections: object | string, expected: string[]][] = [

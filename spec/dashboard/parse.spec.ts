@@ -118,7 +118,7 @@ test(
   'more widgets than have room',
   mistakes,
   { columns: 1, rows: 1, widgets: [1, 2].map(() => ({ type: 'lamp', address: 'desk/lamp' })) },
-  'widgets[1].size: expected a size that fits on the grid of 1 columns and 1 rows, got [1, 1]',
+  'widgets[1].size: expected a size that fits on the grid of 1 column and 1 row, got [1, 1]',
 );
 test(
   'a range upside down',

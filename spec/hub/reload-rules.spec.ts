@@ -136,6 +136,6 @@ test('with safe no rule runs, also after a reload', async (t) => {
   await reload('a.json5', { ...flow, rules: [...flow.rules, { from: 'desk/a', to: 'desk/a' }] });
   write('desk/a', 'y');
   t.deepEqual(takeChanges(), ['desk/a=x', 'desk/a=y']);
-  t.true(lines.some(({ message }) => message === 'safe mode: none of the 1 rules is running'));
+  t.true(lines.some(({ message }) => message === 'safe mode: 1 rule disabled'));
   await t.throwsAsync(reload('a.json5', { ...flow, rules: [{ from: 'desk/z', to: 'desk/b' }] }));
 });

@@ -65,9 +65,9 @@ test('a recording of a running hub tells what a change would have done; damage i
   const reported = lines.splice(0);
   t.deepEqual(reported.slice(0, -1), [
     'desk/lamp = true by rule "lamp" (/flow.json5), would be false by connection desk',
-    'desk/lamp: 1 deviations, and it differs at the end',
+    'desk/lamp: 1 deviation, and it differs at the end',
   ]);
-  t.regex(reported.at(-1)!, /^1 deviations in \d+ s, \d+ turns and 3 writes from outside$/);
+  t.regex(reported.at(-1)!, /^1 deviation in \d+ s, \d+ turns and 3 writes from outside$/);
 
   await appendFile(file, '0badf00d {"t":');
   t.is(await doReplay(), 0, 'a kill has cut the last line');
@@ -109,7 +109,7 @@ test('of more deviations than are kept it says how many are left out', async (t)
   const console = { print: (line: string) => void lines.push(line), printError: t.fail };
   const options = { flows: [join(folder, 'changed.json5')], limit: '2', most: 3 };
   t.is(await replay(file, [join(folder, 'flow.json5')], options, console), 0);
-  t.is(lines[0], 'the first 4 deviations are left out: only the newest 3 are kept');
+  t.is(lines[0], 'only the newest 3 deviations of 7 are kept');
   t.deepEqual(
     lines.slice(1, 3).map((line) => Number(/\.(\d{3})/.exec(line)![1])),
     [4, 5],

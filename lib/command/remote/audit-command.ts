@@ -1,4 +1,5 @@
 // `patchbay audit`: prints who did what on a running hub.
+import { counted } from '../../model/digits.ts';
 import { printable } from '../../model/printable.ts';
 import { auditKinds } from '../../model/reports/audit-entry.ts';
 import type { AuditEntry, AuditPage } from '../../wire/http/past-shapes.ts';
@@ -93,6 +94,6 @@ function whatOf({ kind, address, before, after, count }: AuditEntry): string {
     case 'stop':
       return 'stopped';
     case 'lost':
-      return after === undefined ? `${count} entries were lost` : String(after);
+      return after === undefined ? `lost ${counted(count, 'entry', 'entries')}` : String(after);
   }
 }

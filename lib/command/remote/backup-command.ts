@@ -5,7 +5,7 @@ import type { Manifest } from '../../backup/manifest.ts';
 import { type BackupTarget, readBackup } from '../../backup/read-backup.ts';
 import { makeFolder } from '../../files/make-folder.ts';
 import { openRegularFile } from '../../files/regular-file.ts';
-import { groupDigits } from '../../model/digits.ts';
+import { counted } from '../../model/digits.ts';
 import { messageOf } from '../../model/error.ts';
 import { printable } from '../../model/printable.ts';
 import { type Cli, command, remoteCommand } from '../cli.ts';
@@ -125,7 +125,7 @@ function createTarget(folder: string): BackupTarget {
 
 function describe({ files, time }: Manifest): string {
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
-  return `${files.length} files, ${groupDigits(bytes)} bytes, of ${time}`;
+  return `${counted(files.length, 'file')}, ${counted(bytes, 'byte')}, of ${time}`;
 }
 
 /** A truncated response is reported as `terminated`, with the reason as its cause. */

@@ -1,7 +1,6 @@
 // `patchbay history`: prints past values of a parameter of a running hub.
-
 import { pathOf } from '../../model/address.ts';
-import { roundToSignificant } from '../../model/digits.ts';
+import { counted, roundToSignificant } from '../../model/digits.ts';
 import { printable } from '../../model/printable.ts';
 import type { History, HistoryGap } from '../../wire/http/past-shapes.ts';
 import { toIsoTime } from '../../wire/time.ts';
@@ -70,14 +69,14 @@ function describePoint({ kind, type, values, min, mean, max, counts }: History, 
   if (kind !== 'buckets') return values![index] === null ? undefined : show(values![index]);
   const average = mean![index];
   if (average === null || average === undefined) return undefined;
-  const changes = count === 0 ? '' : `, ${count} change${count === 1 ? '' : 's'}`;
+  const changes = count === 0 ? '' : `, ${counted(count ?? 0, 'change')}`;
   if (type === 'B') return `true for ${roundToSignificant(average * 100, 3)} %${changes}`;
   const range = min![index] === max![index] ? '' : ` (${min![index]} to ${max![index]})`;
   return `${roundToSignificant(average, 6)}${range}${changes}`;
 }
 
 function describeGap({ to, lost, reason }: HistoryGap): string {
-  const losses = lost > 0 ? `, ${lost} changes were lost` : '';
+  const losses = lost > 0 ? `, lost ${counted(lost, 'change')}` : '';
   return `nothing was recorded until ${localTime(toIsoTime(to))}: ${reason}${losses}`;
 }
 

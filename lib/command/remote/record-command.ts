@@ -1,7 +1,7 @@
 // `patchbay record`: records everything that reaches a running hub from outside in a file, line by line, so a kill loses nothing that was
 // written. `patchbay replay` runs flows on the recording.
 import { open } from 'node:fs/promises';
-import { fixedText, groupDigits } from '../../model/digits.ts';
+import { counted, fixedText, groupDigits } from '../../model/digits.ts';
 import { messageOf } from '../../model/error.ts';
 import { printable } from '../../model/printable.ts';
 import { readDurationMs } from '../../model/time/duration.ts';
@@ -102,17 +102,19 @@ export async function replay(
   const kept = deviations.list();
   const shown = kept.slice(0, Number(limit));
   const [lost, more] = [deviations.count - kept.length, kept.length - shown.length];
-  const asText = (count: number) => groupDigits(count);
   if (lost > 0)
-    console.print(`the first ${asText(lost)} deviations are left out: only the newest ${asText(kept.length)} are kept`);
+    console.print(`only the newest ${counted(kept.length, 'deviation')} of ${groupDigits(deviations.count)} are kept`);
   for (const { time, address, ...rest } of shown)
     console.print(printable(describeDeviation({ time: toIsoTime(time), parameter: address, ...rest })));
   if (more > 0) console.print(`… and ${more} more`);
   for (const { address, count, differs } of deviations.counts())
-    console.print(printable(`${address}: ${count} deviations${differs ? ', and it differs at the end' : ''}`));
-  if (unknown > 0) console.print(`${unknown} writes were to parameters that neither version has`);
+    console.print(
+      printable(`${address}: ${counted(count, 'deviation')}${differs ? ', and it differs at the end' : ''}`),
+    );
+  if (unknown > 0) console.print(`left out ${counted(unknown, 'write')} to parameters that neither version has`);
   const seconds = fixedText(lastedMs / 1000, 0);
-  console.print(`${deviations.count} deviations in ${seconds} s, ${turns} turns and ${writes} writes from outside`);
+  const reached = `${counted(turns, 'turn')} and ${counted(writes, 'write')} from outside`;
+  console.print(`${counted(deviations.count, 'deviation')} in ${seconds} s, ${reached}`);
   return 0;
 }
 

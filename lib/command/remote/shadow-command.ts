@@ -1,4 +1,5 @@
 // `patchbay reload` and `patchbay shadow`: apply changed flow files, or first try them in shadow.
+import { counted } from '../../model/digits.ts';
 import { printable } from '../../model/printable.ts';
 import type { Difference } from '../../model/reports/reload-report.ts';
 import type { Deviation, DeviationSide, ReloadAnswer, ReloadRequest, ShadowReport } from '../../wire/http/operation.ts';
@@ -46,9 +47,11 @@ export async function shadow(options: RemoteOptions & { json?: boolean }, consol
   if (report.kind === 'none') return 0;
   for (const deviation of report.deviations) console.print(printable(describeDeviation(deviation)));
   const left = report.count - report.deviations.length;
-  if (left > 0) console.print(`… and ${left} earlier ones, which are not stored`);
+  if (left > 0) console.print(`… and ${counted(left, 'earlier deviation')}, no longer stored`);
   for (const { address, count, differs } of report.parameters)
-    console.print(printable(`${address}: ${count} deviations, ${differs ? 'it differs now' : 'it is the same now'}`));
+    console.print(
+      printable(`${address}: ${counted(count, 'deviation')}, ${differs ? 'it differs now' : 'it is the same now'}`),
+    );
   if (report.count === 0) console.print('no difference');
   return 0;
 }

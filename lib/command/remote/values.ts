@@ -2,6 +2,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathOf } from '../../model/address.ts';
+import { counted } from '../../model/digits.ts';
 import { printable } from '../../model/printable.ts';
 import { decimalCommaHint, toText, type Value, type ValueType } from '../../model/value.ts';
 import type { WireFrames } from '../../wire/http/operation.ts';
@@ -152,7 +153,7 @@ function createPrinter(console: PacedConsole): (value: string) => void {
   const resume = () => {
     console.print(waiting!);
     waiting = undefined;
-    if (leftOut > 0) console.printError(`${leftOut} changes were skipped because the output was not read`);
+    if (leftOut > 0) console.printError(`skipped ${counted(leftOut, 'change')}, because the output was not read`);
     leftOut = 0;
   };
   return (value) => {

@@ -1,6 +1,6 @@
 // `patchbay explain` and `patchbay trace`: print why parameters of a running hub changed.
-
 import { pathOf } from '../../model/address.ts';
+import { counted } from '../../model/digits.ts';
 import { printable } from '../../model/printable.ts';
 import { describeTrace } from '../../model/writer.ts';
 import { something } from '../../wire/http/hidden.ts';
@@ -43,7 +43,7 @@ function printCauses({ chain, forgotten }: Causes, console: Console): void {
     const indent = '  '.repeat(Math.min(depth, deepestIndent));
     console.print(printable(`${localTime(change.time)}  ${indent}${describeChange(change)}`));
   });
-  if (forgotten > 0) console.print(`… and ${forgotten} earlier changes, which are no longer stored`);
+  if (forgotten > 0) console.print(`… and ${counted(forgotten, 'earlier change')}, no longer stored`);
 }
 
 /** Prints the last runs of a rule, newest first, a line each. Errors: as `explain`. */

@@ -1,8 +1,10 @@
 // Writes the log in the background, one write at a time, from a bounded buffer. If the disk is full or nobody reads the pipe, log
 // lines are dropped, counted and reported. The hub never waits for its log.
+
 import { write, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { getSystemErrorMessage } from 'node:util';
+import { counted } from '../../model/digits.ts';
 import { printableJson } from '../../model/printable.ts';
 import type { LogStatus } from '../../model/reports/log-entry.ts';
 import { within } from '../../model/time/deadline.ts';
@@ -196,7 +198,7 @@ class LogHealth {
     const was = this.#reason;
     this.#reason = '';
     this.#lostBefore = this.#lost;
-    this.#report(`the log can be written again, ${count === 1 ? '1 line was' : `${count} lines were`} lost: ${was}`);
+    this.#report(`the log can be written again, lost ${counted(count, 'line')}: ${was}`);
   }
 }
 

@@ -1,7 +1,9 @@
 // Timers that fire once after their start, and pulses that fire repeatedly, all as triggers (S-15, D-07, D-08).
+
 import { asyncScheduler, concat, timer as delay, EMPTY, merge, NEVER, Observable, of, type SchedulerLike } from 'rxjs';
 import { map, switchMap } from 'rxjs/operators';
 import { z } from 'zod';
+import { counted } from '../../model/digits.ts';
 import { describe, HubError } from '../../model/error.ts';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
 import { longestDurationMs } from '../../model/time/duration.ts';
@@ -57,7 +59,7 @@ function runPulse(
       if (missedSinceLog > 0 && scheduler.now() >= logAgainAt) {
         log.warn(
           { pulse: id, missed: missedSinceLog },
-          `${id} missed ${missedSinceLog} fires: the hub was busy or asleep`,
+          `${id} missed ${counted(missedSinceLog, 'fire')}: the hub was busy or asleep`,
         );
         missedSinceLog = 0;
         logAgainAt = scheduler.now() + missedLogMs;

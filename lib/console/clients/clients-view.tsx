@@ -1,5 +1,7 @@
 // Clients: the connected WebSocket clients, slow ones first, and the subscriptions of each.
+
 import { createMemo, createSignal, For, Show } from 'solid-js';
+import { counted } from '../../model/digits.ts';
 import type { ClientList, ClientStatus } from '../../wire/http/operation.ts';
 import type { Pattern } from '../../wire/pattern.ts';
 import { usePolled } from '../hub/polled.ts';
@@ -70,10 +72,7 @@ function Row(props: { readonly client: ClientStatus; readonly now: () => number 
         <span class="muted">{props.client.protocol}</span>
         <Show when={interests().length > 0} fallback={<div class="muted">everything</div>}>
           <details>
-            <summary>
-              {interests().length} {props.client.filters ? 'filter' : 'subscription'}
-              {interests().length === 1 ? '' : 's'}
-            </summary>
+            <summary>{counted(interests().length, props.client.filters ? 'filter' : 'subscription')}</summary>
             <ul class="mono">
               <For each={interests()}>{(line) => <li>{line}</li>}</For>
             </ul>
@@ -89,7 +88,7 @@ function Row(props: { readonly client: ClientStatus; readonly now: () => number 
       <td class="number" data-label="rate">
         {formatBytes(rate())}/s
       </td>
-      <td class="number" data-label="sent" title={`${formatCount(props.client.sentFrames)} frames`}>
+      <td class="number" data-label="sent" title={counted(props.client.sentFrames, 'frame')}>
         {formatBytes(props.client.sentBytes)}
       </td>
       <td class="number" data-label="received">

@@ -1,5 +1,7 @@
 // Connections: the state of each and the reason, failed ones first. Users start, stop and restart them here.
+
 import { createEffect, createMemo, For, on, Show } from 'solid-js';
+import { counted } from '../../model/digits.ts';
 import type { ConnectionControl, ConnectionList, ConnectionStatus, WireFrames } from '../../wire/http/operation.ts';
 import { type Attempt, createAttempt, postJson } from '../hub/page-request.ts';
 import { usePolled } from '../hub/polled.ts';
@@ -103,7 +105,7 @@ function Row(props: {
       <td class="number" data-label="parameters">
         <a
           href={linkTo('parameters', { search: `${id}/**`, mode: 'glob' })}
-          aria-label={`${props.connection.parameters} parameters of ${id}`}
+          aria-label={`${counted(props.connection.parameters, 'parameter')} of ${id}`}
         >
           {formatCount(props.connection.parameters)}
         </a>

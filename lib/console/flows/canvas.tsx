@@ -1,4 +1,5 @@
 // The drawing of the graph: boxes over lines on a plane that pans and zooms. It follows only values in view.
+
 import {
   type Accessor,
   createEffect,
@@ -11,6 +12,7 @@ import {
   Show,
   untrack,
 } from 'solid-js';
+import { counted } from '../../model/digits.ts';
 import { createLiveValues, type LiveValues } from '../hub/live-values.ts';
 import { listenToKeys, listenToPointers, type Point } from '../page/gestures.ts';
 import { navigate } from '../page/route.ts';
@@ -348,7 +350,7 @@ function GroupBox(props: { readonly group: string; readonly context: BoxContext 
         {group()?.title}
       </strong>
       <span class="muted">
-        {keys().length} {keys().length === 1 ? 'rule' : 'rules'}
+        {counted(keys().length, 'rule')}
         <Show when={failingCount() > 0}>
           , <span class="error">{failingCount()} failing</span>
         </Show>

@@ -1,4 +1,5 @@
 // Flows: the rules with their sources and destinations, as a graph and as a list, and the flow files.
+
 import {
   type Accessor,
   createMemo,
@@ -11,6 +12,7 @@ import {
   Suspense,
   Switch,
 } from 'solid-js';
+import { counted } from '../../model/digits.ts';
 import type { RuleStatus } from '../../model/reports/rule-status.ts';
 import type { LoadReport } from '../../wire/http/operation.ts';
 import { route, setParams } from '../page/route.ts';
@@ -91,9 +93,7 @@ function Bar(props: { readonly shown: ShownRules; readonly isList: boolean }) {
     <div class="bar">
       <h1>Flows</h1>
       <Search label="Search rules" placeholder="Search by rule, address, folder, file" />
-      <span class="count">
-        {matching().length} {matching().length === 1 ? 'rule' : 'rules'}
-      </span>
+      <span class="count">{counted(matching().length, 'rule')}</span>
       <button type="button" aria-pressed={!props.isList} onClick={() => setParams({ as: 'graph' })}>
         Graph
       </button>
@@ -123,14 +123,12 @@ export function Files(props: { readonly report: LoadReport }) {
   return (
     <details class="files" open={!props.report.loaded || mistakes() > 0}>
       <summary>
-        {props.report.files.length} {props.report.files.length === 1 ? 'file' : 'files'},{' '}
+        {counted(props.report.files.length, 'file')},{' '}
         <Show
           when={mistakes() > 0}
           fallback={props.report.loaded ? 'no errors' : <span class="error">not loaded</span>}
         >
-          <span class="error">
-            {mistakes()} {mistakes() === 1 ? 'error' : 'errors'}
-          </span>
+          <span class="error">{counted(mistakes(), 'error')}</span>
         </Show>
         , {formatDate(props.report.time)}
       </summary>

@@ -1,14 +1,16 @@
 // A parameter over time: the plot, its timeframe, and how often the parameter changed.
+
 import { type Accessor, createEffect, createMemo, createSignal, Index, on, Show } from 'solid-js';
 import type { ValueType } from '../../client/index.ts';
 import { pathOf } from '../../model/address.ts';
+import { counted } from '../../model/digits.ts';
 import { messageOf } from '../../model/error.ts';
 import type { History } from '../../wire/http/past-shapes.ts';
 import { maxPoints } from '../../wire/limits.ts';
 import { getJson } from '../hub/page-request.ts';
 import { usePolling } from '../hub/polled.ts';
 import { useSize } from '../page/media.ts';
-import { formatCount, formatValue } from '../page/units.ts';
+import { formatValue } from '../page/units.ts';
 import { record } from '../parameters/recordings.ts';
 import { isWithoutStore } from './no-store.tsx';
 import { type Curve, heldAt } from './plot/curve.ts';
@@ -234,7 +236,7 @@ export function TimeStrip(props: {
       <Index each={slots()}>
         {(slot) => {
           const stepMs = () => slot().to - slot().from;
-          const changes = () => `${formatCount(slot().count)} ${slot().count === 1 ? 'change' : 'changes'}`;
+          const changes = () => counted(slot().count, 'change');
           return (
             <li>
               <button

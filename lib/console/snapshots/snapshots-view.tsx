@@ -1,5 +1,7 @@
 // Snapshots: the values of a selection of parameters, saved under a name. Users save, compare and recall them.
+
 import { createSignal, Show } from 'solid-js';
+import { counted } from '../../model/digits.ts';
 import type { SavedSnapshot, Snapshot, SnapshotList, SnapshotSelection } from '../../wire/http/past-shapes.ts';
 import { StoreFault } from '../history/no-store.tsx';
 import { whyReadOnly } from '../hub/me.ts';
@@ -201,7 +203,7 @@ function Saved(props: {
 /** Returns `, 3 parameters`; empty if the user may not read all of them. */
 function sizeOf({ parameters }: SavedSnapshot): string {
   if (parameters === undefined) return '';
-  return `, ${formatCount(parameters)} ${parameters === 1 ? 'parameter' : 'parameters'}`;
+  return `, ${counted(parameters, 'parameter')}`;
 }
 
 // A saved snapshot beside the current values.

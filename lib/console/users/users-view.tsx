@@ -1,9 +1,11 @@
 // Users: their rights, the devices that they have signed in with, and unopened kiosk links. Devices and links can be revoked.
+
 import { Show } from 'solid-js';
+import { counted } from '../../model/digits.ts';
 import type { Device, KioskLink, UserAction, UserInfo, UserList } from '../../wire/http/user-shapes.ts';
 import { createAttempt, postJson } from '../hub/page-request.ts';
 import { usePolled } from '../hub/polled.ts';
-import { formatCount, formatDate, formatSpan, useNow } from '../page/units.ts';
+import { formatDate, formatSpan, useNow } from '../page/units.ts';
 import { createConfirmation } from '../parts/confirm.tsx';
 import { GuardedFor } from '../parts/guarded.tsx';
 import { TableHead } from '../parts/table-head.tsx';
@@ -59,10 +61,6 @@ export default function Users() {
 
 /** Asks for confirmation before something is revoked; the text explains the effect. */
 type Confirm = (name: string, text: string, device: string) => void;
-
-function counted(count: number, what: string): string {
-  return `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`;
-}
 
 function UserTable(props: { readonly users: readonly UserInfo[] }) {
   return (

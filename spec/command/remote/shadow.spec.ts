@@ -45,8 +45,8 @@ test('an operator tries a change in shadow, sees what it would do, and takes it 
     'in shadow since T: lamp, ding',
     'T  desk/lamp = true by rule "lamp" (flow.json5), would be false by rule "lamp" (flow.json5)',
     'T  desk/ding fired not, would have fired once by rule "ding" (flow.json5)',
-    'desk/lamp: 1 deviations, it differs now',
-    'desk/ding: 1 deviations, it is the same now',
+    'desk/lamp: 1 deviation, it differs now',
+    'desk/ding: 1 deviation, it is the same now',
   ]);
   await explain('desk/lamp', options, console);
   t.deepEqual(printed(), [

@@ -181,7 +181,7 @@ test('a database that is full forgets what no flow file has any more, also once 
   await installation.change({ next: texts, last: texts });
   await hub.reload();
   write('last');
-  await hub.logged(/^values of spec are not kept/);
+  await hub.logged(/^values of spec are not stored/);
   await installation.change({ last: texts });
   await hub.reload();
   await goesOn('last', 'next');

@@ -91,7 +91,7 @@ test('a snapshot that somebody has edited recalls what can be read of it, and st
   hub.write('desk/text', 'now', writer);
   hub.write('store/all/recall', 'evening', writer);
   t.deepEqual([hub.find('desk/count')!.value, hub.find('desk/text')!.value], [5, 'evening']);
-  await hub.logged(/recalled without 3 values that cannot be read/);
+  await hub.logged(/recalled without 3 unreadable values/);
   hub.write('store/all/recall', 'morning', writer);
   hub.write('store/all/save', 'night', writer);
   t.true(hub.find('store/all/matches')!.value);

@@ -42,14 +42,14 @@ test('one client that writes more long texts than there is room for takes it fro
   await ben!.set('desk/level', 0.5);
   for (const id of many) await anna!.set(`texts/${id}`, long);
   for (const [address, value] of Object.entries(ofBen)) await ben!.set(address, value);
-  await hub.logged(/^values of api anna \S+ are not kept: it uses most of the space that maxSize leaves for values$/);
+  await hub.logged(/^values of api anna \S+ are not stored: it uses most of the space that maxSize leaves for values$/);
   await eventually(() => isKept(hub));
   t.regex(
     statusOf(hub, 'store').reason,
-    /^values are not kept, because their writers use most of the space: \d+ of api anna/,
+    /^values are not stored, because their writers use most of the space: \d+ of api anna/,
   );
   await noted(installation, ({ kind, user }) => kind === 'lost' && user.startsWith('api anna '));
-  t.false(hub.lines.some(({ message }) => /not kept.*ben|ben.*not kept/.test(message)));
+  t.false(hub.lines.some(({ message }) => /not stored.*ben|ben.*not stored/.test(message)));
   const explain = async (address: string) =>
     (await (
       await fetch(`${url}/hub/explain/${address}`, { headers: { authorization: `Bearer ${users.ben.token}` } })
@@ -100,7 +100,7 @@ test('a restart counts anew whose values they are: what has room is kept, and no
   await installation.closed();
   const hub = await installation.start();
   fillWith(hub, 'api carl');
-  await hub.logged(/^values of api \w+ are not kept/);
+  await hub.logged(/^values of api \w+ are not stored/);
   await eventually(() => isKept(hub));
   expectKept(t, installation, { 'desk/note': 'on air' });
 });

@@ -2,6 +2,7 @@
 // reports that arrive in between, and continues there.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
+import { counted } from '../../../model/digits.ts';
 import { messageOf } from '../../../model/error.ts';
 import { type Account, held } from '../../../model/held-bytes.ts';
 import type { Parameter, Remote, RemoteCause, RemoteWrite } from '../../../model/parameter.ts';
@@ -243,7 +244,7 @@ export class MirroredHub implements Remote {
     if (this.#context.scheduler.now() < this.staleAtMs) return false;
     const { hub, timeOfDay, log } = this.#context;
     this.#staleSince = wallClock.pin(timeOfDay() - this.lagMs);
-    log.warn({ hub: this.hub }, `no messages of hub "${this.hub}": its ${this.size} parameters are stale`);
+    log.warn({ hub: this.hub }, `no messages from hub "${this.hub}": ${counted(this.size, 'stale parameter')}`);
     hub.mirroring.reportStale(this.#parameters.all());
     return true;
   }
@@ -357,7 +358,7 @@ export class MirroredHub implements Remote {
     if (this.staleSince === undefined) return;
     this.#staleSince = undefined;
     const { hub, log } = this.#context;
-    log.info({ hub: this.hub }, `hub "${this.hub}" is back: its ${this.size} parameters are fresh`);
+    log.info({ hub: this.hub }, `hub "${this.hub}" is reachable again: ${counted(this.size, 'fresh parameter')}`);
     hub.mirroring.reportStale(this.#parameters.all());
   }
 
@@ -479,7 +480,7 @@ export class MirroredHub implements Remote {
     const { hub, log } = this.#context;
     const lost = [...lostFires.values()].reduce((sum, one) => sum + one);
     this.counts.lostFires += lost;
-    log.warn({ hub: this.hub, lost }, `${lost} fires of hub "${this.hub}" were lost`, 'fires lost');
+    log.warn({ hub: this.hub, lost }, `lost ${counted(lost, 'fire')} of hub "${this.hub}"`, 'fires lost');
     hub.mirroring.reportLost(lostFires);
   }
 }

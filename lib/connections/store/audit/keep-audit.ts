@@ -1,7 +1,9 @@
 // Writes the audit and the log to the disk: 100 ms after an event, one transaction writes all new entries. If the disk fails, entries wait,
 // up to a bound.
+
 import { randomUUID } from 'node:crypto';
 import type { Subscription } from 'rxjs';
+import { counted } from '../../../model/digits.ts';
 import type { Change, Parameter } from '../../../model/parameter.ts';
 import type { LogEntry, LogPage } from '../../../model/reports/log-entry.ts';
 import { within } from '../../../model/time/deadline.ts';
@@ -90,7 +92,7 @@ class AuditKeeper extends Keeper implements RecordedArchive {
 
   protected reasons() {
     const { lost } = this.#queue;
-    return [lost > 0 ? `${lost} entries were lost: there were more than could be written` : undefined];
+    return [lost > 0 ? `lost ${counted(lost, 'entry', 'entries')}: more than could be written` : undefined];
   }
 
   protected async open(): Promise<void> {

@@ -1,7 +1,7 @@
 // A selection of parameters with its snapshots. It saves, recalls, forgets and compares them, and knows whether the current values match
 // the snapshot that was last saved or recalled.
 import { unknownName } from '../../../json5/nearest-name.ts';
-import { groupDigits } from '../../../model/digits.ts';
+import { counted, groupDigits } from '../../../model/digits.ts';
 import { describe, HubError, messageOf } from '../../../model/error.ts';
 import { globToRegExp } from '../../../model/glob.ts';
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
@@ -137,7 +137,7 @@ export class LiveSelection {
     this.#expectRoom(snapshot);
     shelf.save(snapshot);
     this.#difference = this.#present.difference();
-    log.info({ snapshot: name }, `${this.#what(name)} saved: ${count(snapshot.parameters)} parameters`);
+    log.info({ snapshot: name }, `${this.#what(name)} saved: ${counted(snapshot.parameters, 'parameter')}`);
   }
 
   /** Writes the values that differ, in listed order. */
@@ -157,7 +157,7 @@ export class LiveSelection {
         } catch (error) {
           leftOut.push(messageOf(error)); // for example, there is no room for its text; the others are still recalled
         }
-    log.info({ snapshot: name }, `${this.#what(name)} recalled: ${count(differing)} parameters differed`);
+    log.info({ snapshot: name }, `${this.#what(name)} recalled: ${counted(differing, 'parameter')} differed`);
     if (leftOut.length > 0) log.warn({ snapshot: name }, `${this.#what(name)} recalled without ${listOf(leftOut)}`);
   }
 
@@ -414,7 +414,7 @@ function recollect({ contents, parameters }: Kept, listed: Iterable<Parameter>, 
   const expected = new Map<Parameter, Value>();
   const leftOut: string[] = [];
   if (saved.size < parameters)
-    leftOut.push(`${parameters - saved.size} values that cannot be read: values.db was edited`);
+    leftOut.push(`${counted(parameters - saved.size, 'unreadable value')}: values.db was edited`);
   for (const parameter of listed) {
     const { address } = parameter;
     const value = saved.get(address);

@@ -1,6 +1,6 @@
 // Writes the hub's values to the disk: 100 ms after a change, one transaction writes all changed values. If the disk fails, the hub still
 // has the newest values and writes them once the disk works again.
-import { groupDigits } from '../../../model/digits.ts';
+import { counted } from '../../../model/digits.ts';
 import type { Parameter } from '../../../model/parameter.ts';
 import { within } from '../../../model/time/deadline.ts';
 import { Durations } from '../../../model/time/duration.ts';
@@ -231,9 +231,9 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     for (const [writer, values] of this.#shares?.refused() ?? []) {
       if (this.#reportedRefused.has(writer)) continue;
       this.#reportedRefused.add(writer);
-      const text = `values of ${writer} are not kept: it uses most of the space that maxSize leaves for values`;
+      const text = `values of ${writer} are not stored: it uses most of the space that maxSize leaves for values`;
       log.warn({ writer, values }, text, `not kept ${writer}`);
-      const after = `${groupDigits(values)} values are not kept`;
+      const after = `${counted(values, 'value')} not stored`;
       const cause = 'it uses most of the space that maxSize leaves for values';
       hub.persistence.note({ kind: 'lost', user: writer, address: '', after, cause });
     }
@@ -424,7 +424,7 @@ function createGiveBack(id: string, persistence: PersistencePort, log: Log, isSe
   return (held: Opened['held']) => {
     const values = keptOf(held?.values ?? [], isSelected);
     const isTaken = persistence.giveBack({ values, memories: held?.memories ?? [] }, id);
-    if (isTaken) log.info({ values: values.length }, `restored ${values.length} values`);
+    if (isTaken) log.info({ values: values.length }, `restored ${counted(values.length, 'value')}`);
     else if (isFirst) log.warn({}, 'no values restored: the connections started without waiting any longer');
     isFirst = false;
   };

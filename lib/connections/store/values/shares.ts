@@ -55,7 +55,7 @@ export class ValueShares {
       .slice(0, shownWriters)
       .map(([writer, { values, bytes }]) => `${groupDigits(values.size)} of ${writer} (${Math.ceil(bytes / 1e6)} MB)`);
     const more = all.length > shownWriters ? ` and of ${all.length - shownWriters} more` : '';
-    return `values are not kept, because their writers use most of the space: ${reported.join(', ')}${more}`;
+    return `values are not stored, because their writers use most of the space: ${reported.join(', ')}${more}`;
   }
 
   isRefused(parameter: Parameter): boolean {

@@ -2,6 +2,7 @@
 // value which is computed from its own source later in the same turn.
 
 import { connectionIdOf } from '../../../model/address.ts';
+import { counted } from '../../../model/digits.ts';
 import type { ValueType } from '../../../model/value.ts';
 import { type ConnectionPlan, type ExpressionBody, type Plan, type RulePlan, sourcesOf } from '../../plan.ts';
 import type { RuleExpression } from '../../rule-expression.ts';
@@ -23,7 +24,10 @@ export interface WarningContext {
 export function warningsOf(context: WarningContext): string[] {
   const warnings = [...clashesOf(context), ...staleReadsOf(context)];
   if (warnings.length <= maxReported) return warnings;
-  return [...warnings.slice(0, maxReported), `${warnings.length - maxReported} more warnings of this kind about rules`];
+  return [
+    ...warnings.slice(0, maxReported),
+    `${counted(warnings.length - maxReported, 'more warning')} of this kind about rules`,
+  ];
 }
 
 interface DataRule extends RulePlan {

@@ -188,7 +188,7 @@ test('a block that is not as it was written is found when it is read, or at the 
   t.throws(find, { message: /differs from what was written/ });
   const again = new AuditDatabase(packed.path, 1e8, Number.POSITIVE_INFINITY);
   t.teardown(() => again.close());
-  t.deepEqual(again.losses, [`${packed.path} has a damaged row of many entries, which are lost`]);
+  t.deepEqual(again.losses, [`lost the entries in 1 damaged row of ${packed.path}`]);
   t.deepEqual([find().length, find().at(-1)!.n], [20, 21]);
 });
 

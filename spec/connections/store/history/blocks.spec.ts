@@ -212,7 +212,7 @@ for (const [how, what] of [
     t.true((history.read('SELECT count(*) AS count FROM event')[0]!.count as number) >= 20, 'people can read on');
     history.end();
     const { trouble, losses } = history.open(noon + 40);
-    t.deepEqual([trouble, losses], [undefined, [`${history.path} has a damaged row of many changes, which are lost`]]);
+    t.deepEqual([trouble, losses], [undefined, [`lost the changes in 1 damaged row of ${history.path}`]]);
     t.deepEqual(found(history), numbers(10, 30));
     t.is(history.take(handed(row(50, 10), noon + 60, true)).trouble, undefined);
     t.deepEqual(found(history), [...numbers(10, 30), ...numbers(50, 60)]);

@@ -1,5 +1,7 @@
 // Reads rows that somebody may have edited. SQLite has larger integers than JavaScript: one of them would make the whole query fail.
+
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { counted } from '../../../../model/digits.ts';
 import { messageOf } from '../../../../model/error.ts';
 import { lastTimeMs } from '../../../../model/time/iso-time.ts';
 import type { LeftOut } from '../values/values-messages.ts';
@@ -76,11 +78,10 @@ export function dropOutOfRange(database: DatabaseSync, all: readonly NumberColum
   return dropped;
 }
 
-/** Describes the deleted rows: `audit.db has 2 rows with a number out of range, dropped on opening`. */
+/** Describes the deleted rows: `dropped 2 rows of audit.db with a number out of range`. */
 export function droppedText(path: string, dropped: number): string[] {
   if (dropped === 0) return [];
-  const rows = dropped === 1 ? 'a row' : `${dropped} rows`;
-  return [`${path} has ${rows} with a number out of range, dropped on opening`];
+  return [`dropped ${counted(dropped, 'row')} of ${path} with a number out of range`];
 }
 
 /**
@@ -106,11 +107,10 @@ export function dropDamaged<Row extends readonly unknown[]>(
   return dropped;
 }
 
-/** Describes them: `audit.db has 2 damaged rows of many entries each, which are lost`. */
+/** Describes them: `lost the entries in 2 damaged rows of audit.db`. */
 export function damagedText(path: string, damaged: number, what: string): string[] {
   if (damaged === 0) return [];
-  const rows = damaged === 1 ? 'a damaged row' : `${damaged} damaged rows`;
-  return [`${path} has ${rows} of many ${what}${damaged === 1 ? '' : ' each'}, which are lost`];
+  return [`lost the ${what} in ${counted(damaged, 'damaged row')} of ${path}`];
 }
 
 // SQLite returns a text only up to its first NUL, but returns all bytes of a blob. So a text with a NUL is stored as UTF-8 bytes.
