@@ -10,7 +10,7 @@ export const defaultFolder = 'flows';
 
 const demo = join(import.meta.dirname, '../../flows/demo.json5');
 
-/** Returns how the command line was called from a folder: `patchbay`, `npx patchbay-hub` or `node lib/main.ts`. */
+/** Returns the name under which the command line was called from a folder: `patchbay`, `npx patchbay-hub` or `node lib/main.ts`. */
 export function calledAs(program: string, folder: string): string {
   if (basename(program) !== 'patchbay') return `node ${quoted(relative(folder, program))}`;
   return /node_modules[\\/]\.bin[\\/]/.test(program) ? 'npx patchbay-hub' : 'patchbay';

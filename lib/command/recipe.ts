@@ -112,7 +112,7 @@ function variablesOf(text: string): RecipeVariable[] {
   return [...block.matchAll(variableLine)].map(([, name = '', usual = '', about = '']) => ({ name, usual, about }));
 }
 
-/** Prints a line per recipe; of one, what it is for and what it asks for. */
+/** Prints a line for each recipe, or the description and the variables of one recipe. */
 export async function recipes(name: string | undefined, { print }: Pick<Console, 'print'>): Promise<number> {
   if (name === undefined) {
     const all = await listRecipes();

@@ -1,4 +1,4 @@
-// A parameter as the layers outside the graph see it: its declaration, state and changes.
+// A parameter as seen by the layers outside the graph: its declaration, state and changes.
 
 import type { Value, ValueType } from './value.ts';
 
@@ -35,13 +35,13 @@ export interface About {
 
 /** The state of a device; all parameters of its connection share the object. */
 export interface DeviceState {
-  /** Since when it is away, in milliseconds since 1970; undefined: it is there. */
+  /** When it went offline, in milliseconds since 1970; undefined: it is online. */
   staleSince: number | undefined;
-  /** The newest times that it was away. */
+  /** Its newest offline periods. */
   readonly absences: readonly Absence[];
 }
 
-/** A time that a device was away. Only what it reports on its return changes its parameters within these revisions. */
+/** An offline period of a device. Within these revisions, only the reports after its reconnect change its parameters. */
 export interface Absence {
   /** In milliseconds since 1970. */
   readonly since: number;
@@ -97,12 +97,12 @@ export interface RemoteCause {
   readonly hop: number;
 }
 
-/** A parameter as others see it. `value` is undefined while the state is unknown, and always for a trigger. */
+/** A parameter as seen from outside the graph. `value` is undefined while the state is unknown, and always for a trigger. */
 export interface Parameter {
   readonly address: string;
   readonly type: ValueType;
   readonly access: Access;
-  /** Replaces the conversion of D-02 for writes from outside; undefined: nothing does. */
+  /** Replaces the conversion of D-02 for writes from outside; undefined: that conversion applies. */
   readonly accept?: ParameterDeclaration['accept'] | undefined;
   /** The hub that owns it; undefined: this one. */
   readonly remote?: Remote | undefined;
@@ -138,12 +138,12 @@ export interface Change {
   readonly time: number;
 }
 
-/** Returns since when the value of a parameter is stale, in milliseconds since 1970; undefined: it is fresh. */
+/** Returns when the value of a parameter became stale, in milliseconds since 1970; undefined: it is fresh. */
 export function staleSinceOf({ remote, device }: Parameter): number | undefined {
   return remote?.staleSince ?? device?.staleSince;
 }
 
-/** Returns the absence of the device after which it reported a change; undefined: the device was there. */
+/** Returns the offline period of the device after which it reported a change; undefined: the device was online. */
 export function absenceBefore({ parameter, origin, revision }: Change): Absence | undefined {
   if (origin.kind !== 'connection') return undefined;
   return parameter.device?.absences.find(

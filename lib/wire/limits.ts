@@ -4,7 +4,7 @@
 /** Bytes of one message, of either protocol. */
 export const maxMessageBytes = 65_536;
 
-/** Items of a list that a plain client sends; a message has no room for more valid items. */
+/** Items of a list that a plain client sends; no more valid items fit into a message. */
 export const maxListItems = 4096;
 
 /** Subscriptions of one socket, unless the hub has another setting; `hello` reports the number. */

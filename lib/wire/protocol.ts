@@ -18,7 +18,7 @@ export const closeCodes = {
   stalled: 4001,
   /** The client sent faster than the hub can process. */
   flooding: 4008,
-  /** The client's rights have changed: it connects again and gets what it may see now. */
+  /** The client's rights have changed: it connects again and gets the parameters that it may see now. */
   rightsChanged: 4003,
   /** Too many invalid messages in a row. */
   senseless: 4500,

@@ -4,7 +4,7 @@
 import type { Origin } from '../model/parameter.ts';
 import type { Value } from '../model/value.ts';
 
-/** The first line: when the recording began, and how many lines of values follow. */
+/** The first line: the start of the recording, and the number of lines of values that follow. */
 export interface RecordingStart {
   readonly recording: 1;
   readonly hub: string;
@@ -19,7 +19,7 @@ export interface RecordedValue {
   readonly v: Value;
 }
 
-/** One turn: what was written, and by whom. Without writes: nothing has arrived so far. */
+/** One turn: the writes and their writers. Without writes: nothing has arrived so far. */
 export interface RecordedTurn {
   /** Milliseconds since the start. */
   readonly t: number;

@@ -1,4 +1,4 @@
-// `patchbay audit`: prints who did what on a running hub.
+// `patchbay audit`: prints changes from outside and actions of operators on a running hub.
 import { counted } from '../../model/digits.ts';
 import { printable } from '../../model/printable.ts';
 import { auditKinds } from '../../model/reports/audit-entry.ts';
@@ -12,7 +12,7 @@ export function register(cli: Cli): void {
   remoteCommand(
     cli,
     'audit',
-    'print who did what on a running hub that has a store: changes from outside, and actions of operators',
+    'print the audit of a running hub with a store: changes from outside and actions of operators',
   )
     .option('--from <time>', 'start: 2026-11-22T03:00, or relative to now: -1h, -7d', '-1h')
     .option('--to <time>', 'end, in the same form (default: now)')

@@ -10,11 +10,7 @@ import { type RemoteOptions, request } from './ask-hub.ts';
 import { describeWriter, localTime, show, withZone } from './phrases.ts';
 
 export function register(cli: Cli): void {
-  remoteCommand(
-    cli,
-    'events',
-    'print what happened to a parameter of a running hub, who did it and why, from its store',
-  )
+  remoteCommand(cli, 'events', 'print the stored events of a parameter of a running hub, with their origins and causes')
     .option('--from <time>', 'start: 2026-11-22T03:00, or relative to now: -1h, -7d (default: the beginning)')
     .option('--to <time>', 'end, in the same form (default: now)')
     .option('--limit <count>', 'maximum number of events; the newest are printed', '100')

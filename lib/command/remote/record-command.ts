@@ -1,5 +1,5 @@
-// `patchbay record`: records everything that reaches a running hub from outside in a file, line by line, so a kill loses nothing that was
-// written. `patchbay replay` runs flows on the recording.
+// `patchbay record`: records all events from outside of a running hub in a file, line by line, so a kill loses nothing that was written.
+// `patchbay replay` runs flows on the recording.
 import { open } from 'node:fs/promises';
 import { counted, fixedText, groupDigits } from '../../model/digits.ts';
 import { messageOf } from '../../model/error.ts';
@@ -14,12 +14,12 @@ import { describeDeviation } from './shadow-command.ts';
 
 export function register(cli: Cli): void {
   const { console, finish, untilStopped } = cli;
-  remoteCommand(cli, 'record', 'record everything that reaches a running hub from outside in a file, until interrupted')
+  remoteCommand(cli, 'record', 'record all events from outside of a running hub in a file, until interrupted')
     .option('--for <duration>', 'maximum duration, such as 1h')
     .option('--max-bytes <count>', 'maximum size of the file in bytes', '1000000000')
     .argument('<file>', 'the recording to write; it must not exist yet')
     .action((file: string, options: RecordOptions) => finish(record(file, options, console, untilStopped)));
-  command(cli, 'replay', 'run flow files on a recording in virtual time, and print where changed ones would differ')
+  command(cli, 'replay', 'run two versions of flow files on a recording in virtual time, and print their deviations')
     .argument('<file>', 'the recording')
     .argument('[paths...]', 'current flow files and folders', [defaultFolder])
     .requiredOption('--flows <paths...>', 'changed flow files and folders')
@@ -85,7 +85,7 @@ interface ReplayOptions {
   readonly most?: number;
 }
 
-/** Prints where changed flows differ from the current ones on a recording. Errors: those in flow files, and a damaged line. */
+/** Prints the deviations of changed flows from the current ones on a recording. Errors: those in flow files, and a damaged line. */
 export async function replay(
   file: string,
   paths: readonly string[],

@@ -10,7 +10,7 @@ import { describeWriter, localTime, show } from './phrases.ts';
 
 export function register(cli: Cli): void {
   const { console, finish } = cli;
-  remoteCommand(cli, 'reload', 'make a running hub read its flow files again and apply the changes')
+  remoteCommand(cli, 'reload', 'reload the flow files of a running hub and apply the changes')
     .option('--shadow', 'run these changes and later ones in shadow, until a reload without --shadow')
     .action((options: RemoteOptions & { shadow?: boolean }) => finish(reload(options, console)));
   remoteCommand(cli, 'shadow', 'print where rules in shadow would have acted differently')
@@ -18,7 +18,7 @@ export function register(cli: Cli): void {
     .action((options: RemoteOptions & { json?: boolean }) => finish(shadow(options, console)));
 }
 
-/** Makes the hub read its flow files again, and prints what was swapped or runs in shadow. Errors: those in the files. */
+/** Reloads the flow files of the hub, and prints the changes, or the rules in shadow. Errors: those in the files. */
 export async function reload(options: RemoteOptions & { shadow?: boolean }, console: Console): Promise<number> {
   const { shadow: isShadow = false } = options;
   const headers = { 'content-type': 'application/json' };
@@ -35,7 +35,7 @@ export async function reload(options: RemoteOptions & { shadow?: boolean }, cons
   return 0;
 }
 
-/** Prints what was done and what rules in shadow would have done, oldest first, a line each. */
+/** Prints the deviations of rules in shadow, oldest first, a line each. */
 export async function shadow(options: RemoteOptions & { json?: boolean }, console: Console): Promise<number> {
   const answer = await request(options, '/hub/shadow', {});
   if (options.json) {

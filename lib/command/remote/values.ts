@@ -57,7 +57,7 @@ export async function get(
 }
 
 /**
- * Sets a parameter and prints what was written; without a value it fires a trigger, or writes what a trigger would. Errors: the
+ * Sets a parameter and prints the written value; without a value it fires a trigger, or writes the value of a fire. Errors: the
  * message of the hub, no hub at the URL, or a value that does not suit the type of the parameter.
  */
 export async function set(

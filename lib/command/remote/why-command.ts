@@ -65,7 +65,8 @@ function describeChange(caused: CausedChange): string {
   const before = previous === undefined ? '' : ` (was ${show(previous)})`;
   const change = type === 'T' ? ' fired' : ` = ${show(value)}${revision === undefined ? ' (again)' : before}`;
   const words = [`${parameter}${change}`, describeWriter(origin), describeTrace(origin)];
-  const away = awaySince === undefined ? '' : `found when the device came back, away since ${localTime(awaySince)}`;
+  const away =
+    awaySince === undefined ? '' : `found when the device reconnected, offline since ${localTime(awaySince)}`;
   return [...words, away, afterMs > 0 ? `${afterMs} ms later` : ''].filter((text) => text !== '').join(', ');
 }
 

@@ -31,7 +31,7 @@ export function createFlowGuard(host: NodeJS.Process, log: WatchdogData['log']):
       const fault = faultOf(error, flows);
       if (fault !== undefined) return report(fault);
       host.stderr.write(`${printableLines(stackOf(error) || messageOf(error))}\n`, () => exit(1));
-      setTimeout(() => exit(1), lastMessageMs); // in case nobody reads it
+      setTimeout(() => exit(1), lastMessageMs); // its output may be unread
     });
     const beats = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     setInterval(() => Atomics.add(beats, 0, 1), beatMs).unref();

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 /** Indexes of `utime` and `stime` in proc_pid_stat(5), counted after the name, which may contain spaces. */
 const userField = 11;
 const systemField = 12;
-/** The kernel reports hundredths of a second, whatever its own tick. */
+/** The kernel reports hundredths of a second, regardless of its own tick. */
 const tickMs = 10;
 
 /** Returns the processor time of the main thread in ms, or of the whole process if the system does not separate its threads. */

@@ -37,7 +37,7 @@ export interface RunOptions {
   onReloadSignal(reload: () => void): void;
   /** Resolves to the name of the signal that asks the hub to stop. */
   untilStopped(): Promise<string>;
-  /** Calls back when the process ends, for whatever reason. */
+  /** Calls back when the process ends, for any reason. */
   onExit(work: () => void): void;
 }
 

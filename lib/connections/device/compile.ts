@@ -1,5 +1,5 @@
-// Compiles a description from JSON5 to what a session runs. It reports every error at once, each with file, line, column, path and, for a
-// misspelt name, the nearest known one, as for flow files.
+// Compiles a description from JSON5 to the form that a session runs. It reports every error at once, each with file, line, column, path
+// and, for a misspelt name, the nearest known one, as for flow files.
 
 import { type Framing, maxFrameBytes } from '../../device/frames.ts';
 import { type Matcher, MatcherIndex, parseMatcher } from '../../device/message.ts';

@@ -1,4 +1,4 @@
-// What a description becomes: families of parameters, how their messages are read and written, and the questions to the device. A session
+// A compiled description: families of parameters, the reading and writing of their messages, and the questions to the device. A session
 // runs it.
 
 import type { Framing } from '../../device/frames.ts';
@@ -41,7 +41,7 @@ export interface Ask extends Answers {
   readonly send: readonly Matcher[];
   readonly until: Matcher | undefined;
   readonly everyMs: number | undefined;
-  /** How the answer is read. */
+  /** The reads of the answer. */
   readonly reads: readonly Read[];
 }
 
@@ -53,7 +53,7 @@ export interface Group {
   readonly each: Each | undefined;
   readonly saves: boolean;
   readonly index: MatcherIndex<Read>;
-  /** The parameters that it is read into. */
+  /** The parameters that it sets. */
   readonly families: readonly Family[];
 }
 

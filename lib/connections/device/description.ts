@@ -57,8 +57,8 @@ const each = z
   .describe('Splits a message into items; patterns then apply to each item');
 
 const readObject = z.strictObject({
-  pattern: message.describe('What the message looks like'),
-  value: expression.optional().describe('Computes the value from what the pattern read. Default: {value}'),
+  pattern: message.describe('The pattern of the message'),
+  value: expression.optional().describe('Computes the value from the variables of the pattern. Default: {value}'),
   where: z
     .record(text, expression)
     .optional()
@@ -70,55 +70,55 @@ const read = z.union([readObject, text, z.record(text, z.unknown())], {
 const reads = oneOrMore(read, 'a pattern, or a list of patterns');
 
 const answers = {
-  fail: messages.optional().describe('What a refusal looks like; tried after reply'),
+  fail: messages.optional().describe('The pattern of a refusal; tried after reply'),
   retryIf: messages.optional().describe('An answer after which the hub sends the message again'),
   timeout: duration(10, 600_000)
     .optional()
     .describe('How long to wait for the answer. Default: timeout of the description'),
-  retry: integer(0, 10).optional().describe('How many times it is sent again'),
+  retry: integer(0, 10).optional().describe('The number of times that the hub sends it again'),
 };
 const asking = {
   send: messages.describe('The question'),
   until: message.optional().describe('The last frame of an answer that has several frames'),
   every: duration(10, 86_400_000)
     .optional()
-    .describe('How often the hub asks. Default: poll of the description, or once after each connect'),
+    .describe('The interval at which the hub asks. Default: poll of the description, or once after each connect'),
   ...answers,
 };
 
 const group = z.strictObject({
   ...asking,
   send: messages.optional().describe('The question. Default: the device sends it unasked'),
-  reply: message.optional().describe('What the whole answer looks like. Default: anything'),
+  reply: message.optional().describe('The pattern of the whole answer. Default: any answer'),
   on: messages
     .optional()
-    .describe('What a message of this group looks like when it comes unasked; each splits {items}'),
-  head: text.min(1).optional().describe('What a message of this group begins with; it is removed'),
+    .describe('The pattern of a message of this group that the device sends unasked; each splits {items}'),
+  head: text.min(1).optional().describe('The beginning of a message of this group; the hub removes it'),
   each: each.optional(),
   save: z.literal(true).optional().describe('Saves what reply reads, for expressions and later messages'),
 });
 
 const ask = z.strictObject({
   ...asking,
-  reply: reads.optional().describe('What the answer looks like. Default: on'),
+  reply: reads.optional().describe('The pattern of the answer. Default: on'),
 });
 
 const batch = z.strictObject({
   start: text.optional().describe('Text before the writes'),
   join: text.optional().describe('Text between them'),
   end: text.optional().describe('Text after them'),
-  most: integer(2, 1000).optional().describe('How many writes go into one frame. Default: 100'),
+  most: integer(2, 1000).optional().describe('The maximum number of writes in one frame. Default: 100'),
 });
 
 const write = z.strictObject({
   send: messages.describe('The message that sets it'),
   value: expression.optional().describe('Computes {value} from the value that is written'),
-  reply: messages.optional().describe('What the answer looks like. Default: there is none'),
+  reply: messages.optional().describe('The pattern of the answer. Default: there is no answer'),
   ...answers,
   // biome-ignore lint/suspicious/noThenProperty: it is a key of descriptions, and nothing awaits a schema
   then: names
     .optional()
-    .describe('What the hub asks for afterwards: "ask" for the parameter itself, or the name of a group'),
+    .describe('The question after the write: "ask" for the parameter itself, or the name of a group'),
   batch: batch.optional().describe('One frame for all writes of a turn'),
   replay: z
     .literal(true)
@@ -128,7 +128,7 @@ const write = z.strictObject({
 
 /** Metadata of a parameter, for people and widgets. */
 export const metadata = {
-  label: text.optional().describe('The name that people see'),
+  label: text.optional().describe('The display name'),
   unit: text.optional().describe('The unit: dB, Hz, s'),
   min: z.number().optional().describe('The minimum value; lower values are refused'),
   max: z.number().optional().describe('The maximum value; higher values are refused'),
@@ -137,21 +137,21 @@ export const metadata = {
     .record(text, z.union([text, z.number(), z.boolean()]))
     .optional()
     .describe('All values by name: { off: 0, on: 1 }; other values are refused'),
-  description: text.optional().describe('A sentence about it'),
+  description: text.optional().describe('A description in one sentence'),
   class: z.enum(valueClasses).optional().describe('state, meter (skips history) or event'),
 };
 
 const parameter = z.strictObject({
   type: z.enum(['S', 'B', 'I', 'F', 'T']).describe('The value type'),
-  on: reads.optional().describe('What it looks like when it comes unasked'),
+  on: reads.optional().describe('The pattern of the message that the device sends unasked'),
   of: z
     .record(text, reads)
     .optional()
     .describe(
-      'What it looks like in an item of a group, by the name of the group. Without {value} it only announces the parameter, and the hub asks for it',
+      'Its pattern in an item of a group, by the name of the group. Without {value}, the item only announces the parameter, and the hub asks for it',
     ),
-  ask: ask.optional().describe('How the hub asks for it'),
-  write: write.optional().describe('How the hub sets it. Default: it is read-only'),
+  ask: ask.optional().describe('The question of the hub'),
+  write: write.optional().describe('The message that sets it. Default: it is read-only'),
   unknownIf: expression.optional().describe('An expression that is true when the device does not know the value'),
   optimistic: z
     .literal(true)
@@ -164,22 +164,22 @@ const frame = z
   .strictObject({
     end: oneOrMore(text.min(1), 'a text, or a list of texts')
       .optional()
-      .describe('What ends a frame; the first one ends frames that are sent'),
+      .describe('The end of a frame; the hub ends its own frames with the first one'),
     block: z.literal(true).optional().describe('true: all lines up to an empty one are a frame'),
-    start: text.min(1).optional().describe('What begins a frame that end ends'),
+    start: text.min(1).optional().describe('The beginning of a frame, in addition to its end'),
     escape: text.optional().describe('A byte that is doubled in data, in hexadecimal digits: 10'),
     bytes: integer(1, 65_536).optional().describe('The length of every frame'),
     length: z
       .strictObject({
-        at: integer(0, 64).describe('The offset of the length'),
-        bytes: integer(1, 4).describe('How many bytes the length has'),
-        endian: z.enum(['big', 'little']).optional().describe('Which byte comes first. Default: big'),
-        adds: integer(-64, 1024).optional().describe('How many bytes the length does not count'),
+        at: integer(0, 64).describe('The offset of the length field'),
+        bytes: integer(1, 4).describe('The size of the length field in bytes'),
+        endian: z.enum(['big', 'little']).optional().describe('The byte order. Default: big'),
+        adds: integer(-64, 1024).optional().describe('The number of bytes that the length does not include'),
       })
       .optional()
-      .describe('A header has the length'),
+      .describe('A header contains the length'),
     idle: duration(1, 10_000).optional().describe('A pause ends a frame'),
-    telnet: z.literal(true).optional().describe('true: telnet commands are removed, and options refused'),
+    telnet: z.literal(true).optional().describe('true: removes telnet commands and refuses their options'),
     max: integer(1, 1_048_576)
       .optional()
       .describe('The longest frame in bytes; longer ones are dropped. Default: 65536'),
@@ -193,28 +193,30 @@ const frame = z
   });
 
 const greeting = z.strictObject({
-  send: messages.optional().describe('What is sent'),
-  reply: message.optional().describe('What the device says'),
-  or: messages.optional().describe('What it may say instead; then nothing is saved, and first is not used'),
+  send: messages.optional().describe('The message that the hub sends'),
+  reply: message.optional().describe('The pattern of the answer'),
+  or: messages
+    .optional()
+    .describe('The pattern of an alternative answer; after it, nothing is saved, and first is not used'),
   save: z.literal(true).optional().describe('Saves what reply reads, for expressions and later messages'),
   first: text.optional().describe('Text before the next message that is sent'),
 });
 
 const event = z.strictObject({
-  pattern: message.describe('What the message looks like'),
+  pattern: message.describe('The pattern of the message'),
   ask: names.optional().describe('The groups that the hub then asks for'),
   withdraw: text.optional().describe('The discovered parameters that no longer exist, such as input/{name}'),
 });
 
 const fault = z.strictObject({
-  pattern: message.optional().describe('What the message looks like'),
+  pattern: message.optional().describe('The pattern of the message'),
   close: integer(1000, 4999).optional().describe('The close code of the WebSocket'),
-  reason: text.min(1).describe('What is wrong, as a sentence for the operator'),
+  reason: text.min(1).describe('The problem, as a sentence for the operator'),
 });
 
 export const descriptionSchema = z.strictObject({
-  about: text.min(1).describe('What it is for, in a sentence'),
-  transports: z.array(z.enum(transportNames)).min(1).optional().describe('How the device can be reached. Default: tcp'),
+  about: text.min(1).describe('The purpose, in a sentence'),
+  transports: z.array(z.enum(transportNames)).min(1).optional().describe('The transports of the device. Default: tcp'),
   port: integer(1, 65_535).optional().describe('The default port'),
   subprotocol: names.optional().describe('The subprotocols of the WebSocket'),
   serial: z
@@ -239,34 +241,38 @@ export const descriptionSchema = z.strictObject({
     .describe('The secrets that a connection may have: secret.<name> in expressions'),
   format: z.enum(['text', 'hex', 'json', 'xml']).optional().describe('The format of messages. Default: text'),
   encoding: z.enum(['utf8', 'latin1']).optional().describe('The encoding of text. Default: utf8'),
-  frame: frame.optional().describe('How messages are divided. Default: each WebSocket message or datagram is one'),
+  frame: frame
+    .optional()
+    .describe('The framing of messages. Default: each WebSocket message or datagram is one message'),
   codec: z.enum(['sw-p-08']).optional().describe('A codec for the state of the link itself, such as acknowledgements'),
   connect: z.enum(['once', 'per-request']).optional().describe('Whether the link stays open. Default: once'),
   connectTimeout: duration(100, 60_000).optional().describe('How long a connect may take. Default: 5s'),
   idleTimeout: duration(100, 86_400_000)
     .optional()
-    .describe('How long the device may be silent before it counts as away. Default: any time'),
+    .describe('How long the device may be silent before it counts as offline. Default: forever'),
   timeout: duration(10, 600_000).optional().describe('How long to wait for an answer. Default: 2s'),
-  retry: integer(0, 10).optional().describe('How many times a question is repeated. Default: 1'),
-  window: integer(1, 64).optional().describe('How many requests may wait for an answer at once. Default: 8'),
+  retry: integer(0, 10).optional().describe('The number of times that the hub repeats a question. Default: 1'),
+  window: integer(1, 64)
+    .optional()
+    .describe('The maximum number of requests that wait for an answer at once. Default: 8'),
   spacing: duration(0, 60_000).optional().describe('The minimum time between two messages'),
-  poll: duration(10, 86_400_000).optional().describe('How often the hub asks for everything'),
+  poll: duration(10, 86_400_000).optional().describe('The interval at which the hub asks for everything'),
   greet: z.array(greeting).min(1).optional().describe('The exchange after a connect, step by step'),
   ready: messages
     .optional()
     .describe('The message that says the device is ready. Default: the first message, or the end of greet'),
   keepAlive: z
     .strictObject({
-      send: message.describe('What is sent'),
-      every: duration(100, 86_400_000).describe('How often'),
-      reply: message.optional().describe('What the device answers'),
+      send: message.describe('The message that the hub sends'),
+      every: duration(100, 86_400_000).describe('The interval'),
+      reply: message.optional().describe('The pattern of the answer'),
     })
     .optional()
     .describe('Keeps the link alive'),
-  groups: z.record(text, group).optional().describe('Messages that several parameters are read from, by name'),
+  groups: z.record(text, group).optional().describe('Messages that contain several parameters, by name'),
   parameters: z.record(text, parameter).describe("By Parameter ID; 'out/{n:0..39}' are 40"),
   on: z.array(event).optional().describe('Other messages that the device sends unasked'),
-  faults: z.array(fault).optional().describe('How the device reports that it refuses to work'),
+  faults: z.array(fault).optional().describe('Messages with which the device refuses to work'),
 });
 
 export type Description = z.output<typeof descriptionSchema>;

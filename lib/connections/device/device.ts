@@ -1,4 +1,4 @@
-// The connection type `device`: a device that a description describes, over TCP, UDP, WebSocket or a serial port, or dialling in.
+// The connection type `device`: a device with a description, over TCP, UDP, WebSocket or a serial port, or one that dials in.
 
 import { createHash } from 'node:crypto';
 import { Observable, type Subscription } from 'rxjs';
@@ -202,14 +202,14 @@ function simulate(context: ConnectionContext<DeviceSettings>): Observable<Connec
 }
 
 /**
- * Emits the events of several messages together, in order: values that follow one another are one turn. Of one message, which is a nested
- * call, the values come first: they are those of a device that is there.
+ * Emits the events of several messages together, in order; consecutive values are one turn. The values of one message, which is a nested
+ * call, come before its other events, because they belong to a device that is online.
  */
 class EventBatch {
   readonly #emit: (event: ConnectionEvent) => void;
   readonly #turn: (work: () => void) => void;
   #batch: ConnectionEvent[] | undefined;
-  /** Where the events of the present message begin. */
+  /** The index of the first event of the current message. */
   #from = 0;
 
   constructor(emit: (event: ConnectionEvent) => void, turn: (work: () => void) => void) {
@@ -241,7 +241,7 @@ class EventBatch {
     }
   }
 
-  /** Emits what has been added so far. */
+  /** Emits the events that have been added so far. */
   flush(): void {
     const batch = this.#batch;
     if (batch === undefined || batch.length === 0) return;
@@ -277,7 +277,7 @@ function isValue(event: ConnectionEvent): boolean {
   return 'set' in event || 'unset' in event || 'settle' in event;
 }
 
-/** The writes of others to the parameters of a connection. */
+/** The writes to the parameters of a connection. */
 class Writers {
   readonly #context: ConnectionContext<DeviceSettings>;
   readonly #instances: ReadonlyMap<string, Instance>;
@@ -294,7 +294,7 @@ class Writers {
     this.#write = write;
   }
 
-  /** Begins to take writes to a parameter; `accept` checks them. */
+  /** Begins to receive writes to a parameter; `accept` checks them. */
   add(id: string, access: ParameterDeclaration['access'], accept: (input: unknown, instance: Instance) => Value): void {
     if (access === 'read-only' || this.#subscriptions.has(id)) return;
     const accepted = (input: unknown) => {
@@ -489,7 +489,7 @@ function expectedOf(
   return { declarations: [...declarations.values()], mistakes };
 }
 
-/** Reads `{"input/Mic/muted":"B"}` as lines, without parameters of the description itself; a text: what is wrong with the file. */
+/** Reads `{"input/Mic/muted":"B"}` as lines, without parameters of the description itself; a text: the error in the file. */
 function linesOfFile(file: string, compiled: Compiled, resolvePath: ResolvePath): readonly string[] | string {
   const isDeclared = new Set(compiled.families.flatMap((family) => Array.from(family.instances, ({ id }) => id)));
   try {

@@ -14,14 +14,14 @@ export type Outcome =
 
 /** A request. */
 export interface RequestOptions extends Answers {
-  /** Shown to people. */
+  /** The name in messages for the operator. */
   readonly name: string;
   /** Formats the messages at the moment of sending. Errors: as `Matcher.format`. */
   readonly write: () => readonly string[];
-  /** Values that the answer has to have, such as the number of an output. */
+  /** Values that the answer must contain, such as the number of an output. */
   readonly known: Values;
   readonly until?: Matcher | undefined;
-  /** What the answer begins with, if no reply is described. */
+  /** The beginning of the answer, if no reply is described. */
   readonly head?: string | undefined;
   /** Whether any message is its answer, because none is described. */
   readonly takesAny: boolean;
@@ -36,15 +36,15 @@ interface Request extends RequestOptions {
   /** The frames of an answer that has several, so far. */
   collected: string[];
   collectedBytes: number;
-  /** Of a request whose answer is late: the request itself, which was repeated or refused. */
+  /** For a late answer, the request itself, which was repeated or refused. */
   again?: Request;
 }
 
 /** The longest answer of several frames, in characters. */
 export const maxAnswerLength = 1_048_576;
-/** How many requests may wait to be sent; beyond that the oldest is dropped. */
+/** The maximum number of requests in the queue; beyond that, the oldest is dropped. */
 export const maxQueued = 32_768;
-/** For how many timeouts a late answer is expected. */
+/** The number of timeouts for which a late answer is expected. */
 const lateTimeouts = 5;
 
 export interface RequestsOptions {
@@ -52,11 +52,11 @@ export interface RequestsOptions {
   readonly spacingMs: number;
   readonly scheduler: SchedulerLike;
   send(texts: readonly string[]): void;
-  /** Whether the device sends such a message unasked; then it is not part of an answer. */
+  /** Whether the device sends such a message unasked, so it is not part of an answer. */
   isUnasked(message: Message): boolean;
-  /** Answers can no longer be matched to requests. */
+  /** Called when answers can no longer be matched to requests. */
   fail(reason: string): void;
-  /** No request waits any more. */
+  /** Called when no request waits any more. */
   idle(): void;
   /** Runs work after the present turn; left out: in a microtask. */
   soon?(work: () => void): void;
@@ -84,7 +84,7 @@ export class Requests {
     return this.#writes.length + this.#asks.length + this.#inFlight.length === 0;
   }
 
-  /** How many wait to be sent. */
+  /** The length of the queue. */
   get queued(): number {
     return this.#writes.length + this.#asks.length;
   }
@@ -98,7 +98,7 @@ export class Requests {
     this.#pumpSoon();
   }
 
-  /** Holds requests while the link is not ready, or lets them go. */
+  /** Holds requests while the link is not ready, or releases them. */
   hold(isHeld: boolean): void {
     this.#isHeld = isHeld;
     if (!isHeld) this.#pumpSoon();
@@ -119,7 +119,7 @@ export class Requests {
     for (const { done } of all) done({ refused: reason }, false);
   }
 
-  /** Gives a message to the request that it answers; false: there is none. */
+  /** Passes a message to the request that it answers; false: there is none. */
   take(message: Message): boolean {
     const waiting = this.#late.length === 0 ? this.#inFlight : [...this.#late, ...this.#inFlight];
     for (const [place, request] of waiting.entries()) if (this.#answers(request, message, place === 0)) return true;
@@ -202,7 +202,7 @@ export class Requests {
     request.timer.add(scheduler.schedule(() => this.#send(request), Math.min(request.timeoutMs, 500)));
   }
 
-  /** Sends in a microtask, so that one frame can have all writes of a turn. */
+  /** Sends in a microtask, so one frame can contain all writes of a turn. */
   #pumpSoon(): void {
     if (this.#isPumping) return;
     this.#isPumping = true;
@@ -302,7 +302,7 @@ export function firstMatch(
 
 const shownLength = 80;
 
-/** Returns a message as people see it. */
+/** Returns a message as text for the operator. */
 export function shown({ text }: Message): string {
   const printable = [...text.slice(0, shownLength)].map((character) =>
     character < ' ' || character === '\x7f' ? '·' : character,

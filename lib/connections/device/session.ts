@@ -17,17 +17,17 @@ import { Questions } from './questions.ts';
 import { Readings } from './readings.ts';
 import { firstMatch, type RequestOptions, Requests, shown } from './requests.ts';
 
-/** What a session reports to the hub. */
+/** The reports of a session to the hub. */
 export interface SessionEvents {
-  /** `value` undefined: the device does not know it. */
+  /** `value` undefined: the device does not know the value. */
   set(id: string, value: Value | undefined, because: Change | undefined): void;
   /** A write has ended without confirmation: the device refused it, or did not answer. */
   settle(id: string, error: HubError): void;
   declare(instances: readonly Instance[]): void;
   withdraw(ids: readonly string[]): void;
-  /** The device is there, and its values are up to date. */
+  /** The device is online, and its values are up to date. */
   running(): void;
-  /** The device is away. */
+  /** The device is offline. */
   away(reason: string): void;
   /** A frame was sent or received. */
   wire(direction: 'in' | 'out', bytes: Uint8Array): void;
@@ -49,7 +49,7 @@ export interface SessionOptions {
 
 type Phase = 'away' | 'greeting' | 'loading' | 'ready' | 'resting';
 
-/** How long the hub waits before it tries a device again that refuses to work. */
+/** The pause before the next attempt with a device that refuses to work. */
 const refusedPauseMs = 30_000;
 /** How many messages of one read form a turn. */
 const framesPerTurn = 64;
@@ -170,12 +170,12 @@ export class Session {
     return this.#link.stop();
   }
 
-  /** Checks a value that is to be written now. Errors: `unavailable`, `out-of-range`, `not-convertible`. */
+  /** Checks a value before it is written. Errors: `unavailable`, `out-of-range`, `not-convertible`. */
   accept(instance: Instance, input: unknown): Value {
     return this.#writes.accept(instance, input);
   }
 
-  /** Checks a value, whether the device is there or not. Errors: `out-of-range`, `not-convertible`. */
+  /** Checks a value, whether the device is online or not. Errors: `out-of-range`, `not-convertible`. */
   check(instance: Instance, input: unknown): Value {
     return this.#writes.check(instance, input);
   }
@@ -233,7 +233,7 @@ export class Session {
     else this.#greet(next);
   }
 
-  /** Takes a message during the greeting; false: it is not part of it. */
+  /** Handles a message during the greeting; false: it is not part of the greeting. */
   #greetedBy(message: Message): boolean {
     const step = this.#compiled.greet[this.#step];
     if (step === undefined) return this.#readyBy(message);
@@ -251,13 +251,13 @@ export class Session {
     return true;
   }
 
-  /** Goes on after the greeting: loads, or waits for the message that says the device is ready. */
+  /** Continues after the greeting: loads, or waits for the message that the device is ready. */
   #greeted(): void {
     if (this.#compiled.ready.length === 0) this.#load();
     else this.#step = this.#compiled.greet.length;
   }
 
-  /** Asks for everything once. */
+  /** Requests all values once. */
   #load(): void {
     if (this.#isFresh) {
       this.#phase = 'ready'; // the link had only rested
@@ -274,7 +274,7 @@ export class Session {
     if (this.#hasHeard || !hears || greet.some(({ reply }) => reply !== undefined) || ready.length > 0) this.#ready();
   }
 
-  /** Ends the loading: all questions are answered, or there are none and a message has come. */
+  /** Ends the loading: all questions are answered, or there are none and a message has arrived. */
   #ready(): void {
     if (this.#phase !== 'loading') return;
     if (this.#asksAnything && !this.#hasHeard) {
@@ -290,7 +290,7 @@ export class Session {
     this.#rest();
   }
 
-  /** Ends a link that is opened per request, when no request waits. */
+  /** Closes a link that is opened per request, when no request waits. */
   #rest(): void {
     if (!this.#compiled.isPerRequest || this.#phase !== 'ready' || !this.#requests.isIdle) return;
     this.#phase = 'resting';
@@ -299,7 +299,7 @@ export class Session {
     this.#link.rest();
   }
 
-  /** Returns the least pause before the next try, in milliseconds. */
+  /** Returns the minimum pause before the next attempt, in milliseconds. */
   #ended(reason: string, code: number | undefined): number {
     const fault = this.#fault ?? this.#compiled.faults.find(({ close }) => close !== undefined && close === code);
     this.#fault = undefined;
@@ -341,7 +341,7 @@ export class Session {
     }
   }
 
-  /** Takes frames, several in one turn. */
+  /** Handles frames, several in one turn. */
   #takeAll(frames: readonly Buffer[], framer: Framer): void {
     for (let from = 0; from < frames.length; from += framesPerTurn)
       this.#events.turn(() => {

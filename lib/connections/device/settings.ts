@@ -1,4 +1,4 @@
-// The settings of a device: how it is reached, and which description it follows.
+// The settings of a device: its transport and its description.
 
 import { isIPv6 } from 'node:net';
 import { z } from 'zod';
@@ -91,21 +91,19 @@ export const settingsSchema = z
       .describe('How long a connect may take; default: that of the description'),
     idleTimeout: durationSetting(100)
       .optional()
-      .describe('How long the device may be silent before it counts as away; default: that of the description'),
+      .describe('How long the device may be silent before it counts as offline; default: that of the description'),
     onLoss: z
       .union(
         [
           z.enum(['stale', 'unknown']),
-          z.strictObject({ hold: durationSetting(1).describe('How long values stay before they are unknown') }),
+          z.strictObject({ hold: durationSetting(1).describe('How long values are held before they are unknown') }),
         ],
         {
           error: '"stale", "unknown" or { hold: "5s" }',
         },
       )
       .default('stale')
-      .describe(
-        'What happens to values while the device is away: they stay and are stale, are unknown, or are unknown after a time',
-      ),
+      .describe('The values while the device is offline: stale, unknown, or stale for a time and then unknown'),
     expect: z
       .union([z.array(z.string({ error: 'a line such as "input/Mic/muted,B"' })).max(10_000), z.string().min(1)], {
         error: 'a list of lines such as "input/Mic/muted,B", or the path of a file of patchbay types --of',

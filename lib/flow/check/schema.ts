@@ -32,13 +32,18 @@ const shadow = z.boolean().default(false);
 
 export const ruleSchema = z.strictObject(
   {
-    name: z.string().optional().describe('What the rule does, shown in log and console. Default: its addresses'),
+    name: z
+      .string()
+      .optional()
+      .describe('The name of the rule in log and console, such as its purpose. Default: its addresses'),
     enabled: z.boolean().default(true).describe('false: the rule is checked but does not run'),
     from: z
       .union([address, addresses, byName(variable, address)], {
         error: 'an address, a list of them, or an object of them by name',
       })
-      .describe('What starts the rule: a parameter, any of a list, or named parameters: { a: "desk/a", b: "desk/b" }'),
+      .describe(
+        'The sources of the rule: a parameter, any of a list, or named parameters: { a: "desk/a", b: "desk/b" }',
+      ),
     require: z
       .enum(['all', 'any'])
       .optional()
@@ -46,7 +51,7 @@ export const ruleSchema = z.strictObject(
     when: expression.optional().describe('Condition on `value`: the rule continues only if it is true'),
     map: expression
       .optional()
-      .describe('Expression on `value` that computes what is written. Default: the value itself'),
+      .describe('Expression on `value` that computes the value to write. Default: the value itself'),
     pipe: z
       .array(z.unknown(), { error: 'a list of steps' })
       .default([])
@@ -76,7 +81,7 @@ export const folderSchema = z.strictObject({
 });
 
 const about = z.strictObject({
-  label: z.string().optional().describe('The name that people see'),
+  label: z.string().optional().describe('The display name'),
   unit: z.string().optional().describe('The unit: dB, Hz, s'),
   min: z.number().optional().describe('The minimum value'),
   max: z.number().optional().describe('The maximum value'),
@@ -84,7 +89,7 @@ const about = z.strictObject({
   choices: record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
     .optional()
     .describe('All values by name: { off: 0, on: 1 }'),
-  description: z.string().optional().describe('A sentence about the parameter'),
+  description: z.string().optional().describe('A description of the parameter in one sentence'),
   class: z.enum(valueClasses).optional().describe('state, meter or event'),
 });
 

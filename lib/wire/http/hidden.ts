@@ -1,11 +1,11 @@
-// What clients without the right to see everything get instead of hidden addresses and names.
+// The replacements of hidden addresses and names, for clients without the right to see everything.
 
 import type { Origin } from '../../model/parameter.ts';
 
 /** Replaces the address of a parameter that the reader may not see, and the name of its writer. No parameter has this address. */
 export const something = 'something';
 
-/** Returns a writer without the name of a rule: rules are often named after what they read and write. */
+/** Returns a writer without the name of a rule: rules are often named after the parameters that they read and write. */
 export function originWithoutRule(origin: Origin): Origin {
   if (origin.kind !== 'rule') return origin;
   const { hub, reportedBy } = origin;

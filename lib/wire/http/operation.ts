@@ -29,7 +29,7 @@ const connectionHealth = z.strictObject({
   description: text,
   state: z.enum(['running', 'degraded', 'failed', 'disabled']),
   reason: text.describe('One sentence; empty if there is no problem'),
-  /** Since when it has been in this state. */
+  /** When this state began. */
   since: time,
 });
 
@@ -43,7 +43,7 @@ export const connectionStatus = named(
     file: text,
     wire: z
       .strictObject({ framesIn: count, framesOut: count, bytesIn: count, bytesOut: count })
-      .describe('What a connection to a device has received and sent since it started')
+      .describe('The traffic of a connection to a device since its start')
       .optional(),
   }),
 );
@@ -53,7 +53,7 @@ export type ConnectionStatus = Shape<typeof connectionStatus>;
 export const connectionList = named(
   'Connections',
   z.strictObject({
-    structure: count.describe('Counts how many parameters were added and removed, including those of other hubs'),
+    structure: count.describe('Counts added and removed parameters, including those of other hubs'),
     /** In the order of the flow files. */
     connections: z.array(connectionStatus),
   }),
@@ -99,7 +99,7 @@ export const ruleStatus = named(
     reason: text,
     faults: count,
     dropped: count,
-    shadow: z.exactOptional(yes.describe('The rule is in shadow: its writes are noted and not carried out')),
+    shadow: z.exactOptional(yes.describe('The rule is in shadow: its writes are recorded but not made')),
   }),
 );
 
@@ -126,7 +126,7 @@ const ruleRun = z.strictObject({
   revision: count,
   time,
   outcome: z.enum(['wrote', 'stopped', 'held', 'waited', 'failed']),
-  /** What was written, before its conversion to the types of the destinations; null: an infinite number, which JSON lacks. */
+  /** The written value, before its conversion to the types of the destinations; null: an infinite number, which JSON lacks. */
   result: valueOrNull.optional(),
   to: addresses,
   error: text.optional(),
@@ -150,7 +150,7 @@ export const loadReport = named(
   z.strictObject({
     time,
     loaded: flag.describe('false: the previous configuration remains active'),
-    /** Why it was not loaded, one sentence; empty if it was. */
+    /** The reason why it was not loaded, one sentence; empty if it was. */
     reason: text,
     files: z.array(z.strictObject({ path: text, connections: count, rules: count, mistakes: texts })),
   }),
@@ -264,7 +264,7 @@ const clientSubscription = z.strictObject({
   id: count,
   include: z.array(pattern),
   exclude: z.array(pattern),
-  /** How many updates per second are sent at most; 0: one with each change. */
+  /** The maximum number of updates per second; 0: one with each change. */
   rate: duration,
   delivery: z.enum(['latest', 'all']),
 });
@@ -277,15 +277,15 @@ const interests = z.strictObject({
 });
 export type Interests = Shape<typeof interests>;
 
-/** How well a client keeps up. */
+/** The lag of a client. */
 const sessionStatus = z.strictObject({
-  /** live: it is sent changes as they happen; catching up: it is sent what it missed; stalled: it does not read. */
+  /** live: it receives changes as they happen; catching up: it receives missed values; stalled: it does not read. */
   state: z.enum(['live', 'catching up', 'stalled']),
   /** The bytes that the hub holds for it. */
   unreadBytes: count,
   /** How long it has been behind; 0: it is live. */
   lagMs: count,
-  /** What was sent to its socket since it connected, without WebSocket framing. */
+  /** The data sent to its socket since it connected, without WebSocket framing. */
   sentBytes: count,
   sentFrames: count,
   receivedMessages: count,
@@ -326,16 +326,16 @@ export type DashboardList = Shape<typeof dashboardList>;
 /** `{"term":1,"machine":"studio-pc","lagMs":212,"gaps":0,"lostFires":0,"refused":0}`. */
 const mirror = z.strictObject({
   term: count,
-  lagMs: count.describe('How far its mirror is behind: at most half a second if there is no problem'),
-  gaps: count.describe('How many gaps its messages had'),
+  lagMs: count.describe('The lag of its mirror: at most half a second if there is no problem'),
+  gaps: count.describe('Number of gaps in its messages'),
   lostFires: count,
-  refused: count.describe('How many messages in its name were ignored: invalid, not its own, or too many'),
+  refused: count.describe('Number of ignored messages in its name: invalid, not its own, or too many'),
   machine: text
     .describe(
-      'The machine that it runs on, for a pair that of the working hub; left out until it has reported in this term',
+      'The machine that it runs on; for a pair, the machine of the active hub; left out until it has reported in this term',
     )
     .optional(),
-  staleSince: time.describe('Since when it has been silent').optional(),
+  staleSince: time.describe('The time at which it became silent').optional(),
 });
 
 /** `{"hub":"west","state":"fresh","connections":["desk"],"parameters":12,"mirror":{…}}`. */
@@ -343,7 +343,7 @@ const domainHub = z.strictObject({
   hub: text,
   state: z.enum(['this', 'fresh', 'stale', 'unknown']),
   connections: texts.describe('Its Connection IDs'),
-  parameters: count.describe('How many of its parameters this hub shows; for this hub how many it shares'),
+  parameters: count.describe('Number of its parameters that this hub shows; for this hub, of those that it shares'),
   mirror: mirror.optional(),
 });
 export type DomainHub = Shape<typeof domainHub>;
@@ -367,7 +367,7 @@ export const domain = named(
     }),
     link: z.strictObject({
       isUp: flag,
-      text: text.describe('The server that the hub is connected to, or why it is not'),
+      text: text.describe('The server that the hub is connected to, or the reason why there is none'),
       servers: texts,
       since: time,
       reconnects: count,

@@ -1,4 +1,4 @@
-// Parameters: their list, how to set one, and what caused a value.
+// Parameters: their list, updates, and the causes of values.
 import { z } from 'zod';
 import { address, count, duration, named, origin, type Shape, text, time, value, valueType, yes } from './shape.ts';
 
@@ -34,7 +34,7 @@ const parameterInfo = named(
     time: time.optional(),
     origin: origin.optional(),
     hub: text.describe('The hub that owns it; left out for this hub').optional(),
-    staleSince: time.describe('Since when that hub has been silent, or the device away').optional(),
+    staleSince: time.describe('The time at which that hub became silent, or the device went offline').optional(),
     wanted: value.describe('The pending value: written, but not confirmed by the device yet').optional(),
     about: about.describe('Metadata, if there is any').optional(),
   }),
@@ -68,7 +68,7 @@ const causedChange = z.strictObject({
   time,
   /** The time since its cause, ms; left out if it came from outside, or its cause is not kept any more. */
   afterMs: duration.optional(),
-  /** Of a change that a device reported when it came back: since when it had been away. */
+  /** When the device went offline, for a change that it reported after its reconnect. */
   awaySince: time.optional(),
 });
 export type CausedChange = Shape<typeof causedChange>;
@@ -79,7 +79,7 @@ const causes = z.strictObject({
   value: value.optional(),
   /** The last one is the change from outside, unless causes are forgotten. Empty: there was no change. */
   chain: z.array(causedChange).describe('Newest change first'),
-  forgotten: z.int().describe('How many changes before the last of the chain are not kept'),
+  forgotten: z.int().describe('Number of changes before the last of the chain that are no longer stored'),
 });
 export type Causes = Shape<typeof causes>;
 
@@ -91,7 +91,7 @@ export const explanation = named(
     /** Left out if those rules have not written it. */
     would: causes.describe('The value that the rules in shadow would have set').optional(),
     /** Left out if the value is kept, or there is no store. */
-    isNotKept: yes.describe('The store has no room for the value: its writer uses most of the space').optional(),
+    isNotKept: yes.describe('The value is not stored: its writer uses most of the space').optional(),
   }),
 );
 export type Explanation = Shape<typeof explanation>;

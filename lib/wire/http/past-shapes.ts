@@ -1,4 +1,4 @@
-// The past, as far as the store knows it: values, events, audit and snapshots; and the state of the store.
+// The past as recorded by the store: values, events, audit and snapshots; and the state of the store.
 import { z } from 'zod';
 import { auditKinds } from '../../model/reports/audit-entry.ts';
 import {
@@ -23,8 +23,8 @@ const historyGap = z.strictObject({ from: timeMs, to: timeMs, lost: count, reaso
 export type HistoryGap = Shape<typeof historyGap>;
 
 /**
- * raw: numbers as they were; intervals: booleans as they were; texts; fires: when a trigger fired, or how often in each bucket; buckets:
- * min, mean and max of numbers and booleans.
+ * raw: numbers as they were; intervals: booleans as they were; texts; fires: the times at which a trigger fired, or the count in each
+ * bucket; buckets: min, mean and max of numbers and booleans.
  */
 const historyKind = z.enum(['raw', 'intervals', 'texts', 'fires', 'buckets']);
 const figures = z.array(z.number().nullable());
@@ -54,7 +54,7 @@ export const history = named(
     /** For buckets: the number of changes or fires. */
     counts: z.array(count).optional(),
     /** Oldest first. Within a gap the value is unknown. */
-    gaps: z.array(historyGap).describe('The times without a recording'),
+    gaps: z.array(historyGap).describe('The periods without a recording'),
     more: yes.describe('The answer has only the newest texts').optional(),
   }),
 );
@@ -112,7 +112,7 @@ const auditEntry = z.strictObject({
   address: text.optional(),
   before: value.optional(),
   after: value.optional(),
-  count: count.describe('How many events the entry stands for'),
+  count: count.describe('Number of events that the entry represents'),
   cause: text.optional(),
 });
 export type AuditEntry = Shape<typeof auditEntry>;
@@ -140,7 +140,9 @@ const snapshotSelection = z.strictObject({
   name: text,
   /** Newest first. */
   saved: z.array(savedSnapshot),
-  matches: text.describe('The one last saved or recalled, as long as a recall of it would write nothing').optional(),
+  matches: text
+    .describe('The snapshot that was last saved or recalled, while a recall of it would write nothing')
+    .optional(),
 });
 export type SnapshotSelection = Shape<typeof snapshotSelection>;
 
@@ -190,7 +192,7 @@ export const storeStatus = named(
   z.strictObject({
     /** `***` if the setting comes from the environment or a file. */
     folder: text,
-    maxBytes: count.describe('How much disk space the databases may take'),
+    maxBytes: count.describe('Maximum disk space of the databases'),
     /** The total of all files in the folder. */
     bytes: count,
     files: z.array(storeFile),

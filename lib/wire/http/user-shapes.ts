@@ -16,9 +16,9 @@ export const me = named(
   'Me',
   z.strictObject({
     user: text.describe('Empty for a client without a user'),
-    /** Whether the hub requires no credentials and permits everything to everybody. */
+    /** Whether the hub requires no credentials and permits everything to every client. */
     isOpen: flag,
-    /** Whether there are users, so that a page to sign in makes sense. */
+    /** Whether there are users, so a sign-in page makes sense. */
     maySignIn: flag,
     ...grants,
   }),
@@ -65,7 +65,7 @@ const device = z.strictObject({
 });
 export type Device = Shape<typeof device>;
 
-/** `{"user":"door-2","name":"Reception","dashboard":"door","until":"2026-…"}`: what a link is for; it never contains its code. */
+/** `{"user":"door-2","name":"Reception","dashboard":"door","until":"2026-…"}`: the purpose of a link; it never contains its code. */
 const kioskLink = z.strictObject({ user: text, name: text, dashboard: text.optional(), until: time });
 export type KioskLink = Shape<typeof kioskLink>;
 

@@ -20,7 +20,7 @@ export interface SubscriptionRequest {
   readonly include?: readonly Pattern[] | undefined;
   /** Left out: none. */
   readonly exclude?: readonly Pattern[] | undefined;
-  /** How many updates per second the hub sends at most, 0.1 to 1000; 0 or omitted: one with each change. */
+  /** The maximum number of updates per second, 0.1 to 1000; 0 or omitted: one with each change. */
   readonly rate?: number | undefined;
   /** Left out: `latest`. */
   readonly delivery?: Delivery | undefined;

@@ -16,7 +16,7 @@ export interface Greeting {
   readonly epoch: string;
   /** The name of the program and its version. */
   readonly hub: string;
-  /** What the hub accepts from this client. */
+  /** The limits for messages of this client. */
   readonly limits: {
     /** Bytes of one message. */
     readonly messageBytes: number;
@@ -29,10 +29,10 @@ export interface Greeting {
   };
 }
 
-/** `{"sub":1,"mode":"snapshot","rate":60,"delivery":"latest"}`: what the hub will send, which may be less than requested. */
+/** `{"sub":1,"mode":"snapshot","rate":60,"delivery":"latest"}`: the updates that the hub will send, which may be fewer than requested. */
 export interface Subscribed {
   readonly sub: number;
-  /** snapshot: everything that matches is sent; resume: what has changed since. */
+  /** snapshot: everything that matches; resume: the changes since then. */
   readonly mode: 'snapshot' | 'resume';
   readonly rate: number;
   readonly delivery: Delivery;
@@ -73,7 +73,10 @@ export interface Complete {
   readonly rev: number;
 }
 
-/** `{"lost":{"9":3}}`: how many changes, or fires, by id, were not sent: the client did not read, or fires of another hub never arrived here. */
+/**
+ * `{"lost":{"9":3}}`: the number of changes or fires, by id, that were not sent: the client did not read, or fires of another hub never
+ * arrived here.
+ */
 export interface Losses {
   readonly lost: Readonly<Record<string, number>>;
 }

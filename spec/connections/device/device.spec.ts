@@ -170,7 +170,7 @@ test('a value that would be a second command is refused', async (t) => {
   await until(hub, 'router/out/1/label', 'Größe {n}');
 });
 
-test('a device that is away leaves its values, stale; writes are refused; nothing is sent again when it is back', async (t) => {
+test('the values of an offline device stay and are stale, it refuses writes, and the hub resends nothing after the reconnect', async (t) => {
   const peer = await startVideohub(t);
   const hub = await startRouter(t, peer, { connections: { api, router: routerAt(peer), desk } });
   hub.write('router/out/1', 3, writer);
@@ -202,7 +202,7 @@ test('a device that is away leaves its values, stale; writes are refused; nothin
   t.is((await explain('router/out/2')).awaySince, undefined);
 });
 
-test('a device that says nothing more is away, though its link stands', async (t) => {
+test('a silent device counts as offline, although its link is up', async (t) => {
   let isSilent = false;
   const peer = await startVideohub(t, { answer: () => (isSilent ? undefined : 'ACK\n\n') });
   const router = { type: 'device', tcp: `127.0.0.1:${peer.port}`, protocol: 'videohub', idleTimeout: '300ms' };
@@ -270,7 +270,7 @@ test('a simulated device confirms what is written at once', async (t) => {
   t.throws(() => hub.write('router/out/1', 'x', writer), { code: 'not-convertible' });
 });
 
-test('a write is answered once the device has confirmed it: 200, 504 when it has not, 503 while it is away', async (t) => {
+test('a write waits for the confirmation of the device: 200, 504 without one, 503 while the device is offline', async (t) => {
   const peer = await startVideohub(t);
   const router = { type: 'device', tcp: `127.0.0.1:${peer.port}`, protocol: 'videohub' };
   const hub = await startTestHub(t, { connections: { api, router } });

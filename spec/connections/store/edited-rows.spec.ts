@@ -242,7 +242,7 @@ test('a history with rows that no hub has written is read, and written on', asyn
       UPDATE age SET wall = ${huge}`,
     );
   });
-  await eventually(() => statusOf(hub, 'store').reason.includes('history.db has'), 'it is told');
+  await eventually(() => statusOf(hub, 'store').reason.includes('history.db'), 'the loss is reported');
   hub.write('desk/count', 6, writer);
   await hub.persistence.archive?.history?.flush();
   const first = await past(t, hub);

@@ -80,7 +80,7 @@ export const ruleMistakes = [
     [
       'an expression of names as the source',
       "{ ¦from: 'a || b', to: 'desk/lamp' }",
-      "got the expression \"a || b\": put what starts the rule in from, and the expression in map: from: { a: 'desk/a', b: 'desk/b' }, map: 'a || b'",
+      "got the expression \"a || b\": put the sources in from, and the expression in map: from: { a: 'desk/a', b: 'desk/b' }, map: 'a || b'",
     ],
     [
       'an expression of addresses as the source',

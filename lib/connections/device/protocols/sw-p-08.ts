@@ -3,13 +3,13 @@
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 
-/** Handles the part of a protocol that is about the link itself. */
+/** Handles the link layer of a protocol. */
 export interface LinkCodec {
-  /** Takes a frame; returns the message in it, if there is one. */
+  /** Receives a frame; returns the message in it, if there is one. */
   received(frame: Buffer): Buffer | undefined;
   /** Sends a message. */
   send(message: Buffer): void;
-  /** A link was opened. */
+  /** Called when a link is open. */
   reset(): void;
 }
 

@@ -24,7 +24,7 @@ export class Declared {
     this.connection = connection;
   }
 
-  /** Returns the same at the location where another reading found it. */
+  /** Returns the same at its location in a later reading. */
   at(location: SourceLocation): Declared {
     const moved = new Declared({ ...this.connection, location });
     moved.#byId = this.#byId;
@@ -150,7 +150,7 @@ export class Declarations {
     }
   }
 
-  /** Finds the known address that a text without a Connection ID, or with another separator, stands for. */
+  /** Finds the known address that is meant by a text without a Connection ID, or with another separator. */
   #hintFor(text: string): string {
     const words = text.trim().split(/[.:\\\s/]+/);
     const tail = words.at(-1)!;
@@ -204,7 +204,7 @@ export interface KnownConnection {
 /** By Connection ID, in the order of the files. */
 export type KnownConnections = ReadonlyMap<string, KnownConnection>;
 
-/** Finds a connection that was checked with these settings; undefined: it must be checked, since it or a file has changed. */
+/** Finds a connection that was checked with these settings; undefined: it must be checked, because it or a file has changed. */
 export function findKnown(
   known: KnownConnections | undefined,
   id: string,
@@ -220,8 +220,8 @@ export function findKnown(
 }
 
 /**
- * Whether connections declare the same parameters as others, so that references to them stay valid. False where other hubs declare
- * some, since those are not known.
+ * Whether connections declare the same parameters as others, so that references to them stay valid. False where other hubs declare some,
+ * because those are not known.
  */
 export function declareTheSame(known: KnownConnections | undefined, found: readonly FoundConnection[]): boolean {
   if (known === undefined || known.size !== found.length) return false;
@@ -247,7 +247,7 @@ function areSame(some: FoundConnection['parameters'], others: FoundConnection['p
 // A connection with valid settings, before its inputs are checked.
 
 export type FoundConnection = Omit<ConnectionPlan, keyof ConnectionInputs | 'key' | 'file'> & {
-  /** Where it stands. */
+  /** Its location. */
   readonly location: SourceLocation;
   /** Its settings as the file has them. */
   readonly data: unknown;
@@ -255,9 +255,9 @@ export type FoundConnection = Omit<ConnectionPlan, keyof ConnectionInputs | 'key
   readonly parameters: ParameterDeclaration[];
 };
 
-/** A file that holds a text of the settings. */
+/** A file that contains a text of the settings. */
 export interface SecretFile {
-  /** Where the settings name it. */
+  /** The setting that names it. */
   readonly path: SettingPath;
   /** Its full path. */
   readonly file: string;
@@ -296,7 +296,7 @@ export const hubConnection: ConnectionPlan = {
   settleOrder: -1,
 };
 
-// Explains what to write in place of an expression where an address is expected.
+// Suggests a correction for an expression where an address is expected.
 
 /** Signs that are rare in addresses and common in expressions. */
 const operator = /\|\||&&|[=!<>]=|[<>]|^\s*!|\s[-+*/%]\s|\bparam\s*\(|^\s*\(|\?.*:|\s(?:and|or)\s|=/;
@@ -306,7 +306,7 @@ const name = /[A-Za-z_]\w*/g;
 const otherWords: ReadonlySet<string> = new Set(['true', 'false', 'null', 'in', 'and', 'or', 'not', 'value']);
 const letters = [...'abcdefgh'];
 
-/** Says what to write; undefined: the text looks like a misspelt address. `isKnown`: whether an address has a parameter. */
+/** Returns the correction; undefined: the text looks like a misspelt address. `isKnown`: whether an address has a parameter. */
 function explainExpression(text: string, path: SettingPath, isKnown: (address: string) => boolean): string | undefined {
   const several = text.split(/\s*[,;]\s*|\s+/).filter((part) => part !== '');
   if (several.length > 1 && several.every(isKnown))
@@ -316,10 +316,9 @@ function explainExpression(text: string, path: SettingPath, isKnown: (address: s
   if (!operator.test(text)) return undefined;
   const expected = `expected an address <Connection ID>/<Parameter ID>, got the expression ${describe(text).replace(/ \(string\)$/, '')}`;
   const at = (setting: string) => path.at(-1) === setting || path.at(-2) === setting;
-  if (at('from'))
-    return `${expected}: put what starts the rule in from, and the expression in map: ${asRule(text, isKnown)}`;
+  if (at('from')) return `${expected}: put the sources in from, and the expression in map: ${asRule(text, isKnown)}`;
   if (at('to'))
-    return `${expected}: to names what is written; put the expression in map, or after the address: to: { 'desk/a': 'value * 2' }`;
+    return `${expected}: to names the destinations; put the expression in map, or after the address: to: { 'desk/a': 'value * 2' }`;
   if (at('inputs'))
     return `${expected}: inputs are addresses only; the expression of an output computes with their names`;
   if (path.at(-1) === 'when')
