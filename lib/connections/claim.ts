@@ -9,11 +9,11 @@ export interface Claim {
   readonly kind: string;
   /** The name that an operator reads: `expected exclusive use of port 17011, "api" uses it too`. */
   readonly name: string;
-  /** Where it is claimed, such as the address of one interface; `*` is everywhere, and overlaps every scope. */
+  /** The scope of the claim, such as the address of one interface; `*` is everywhere, and overlaps every scope. */
   readonly scope: string;
 }
 
-/** Whether two connections cannot both have what they claim. */
+/** Whether two connections cannot both have their claims. */
 export function claimsClash(one: Claim, other: Claim): boolean {
   const doScopesMeet = one.scope === other.scope || one.scope === '*' || other.scope === '*';
   return one.kind === other.kind && one.name === other.name && doScopesMeet;

@@ -29,8 +29,8 @@ interface ConnectionTypeBasics<Settings> {
    */
   parameters(settings: Settings, resolvePath: ResolvePath): readonly ParameterDeclaration[];
   /**
-   * Returns what a connection with these settings needs exclusively, such as a port; pure. A gateway frees it as soon as it is unsubscribed,
-   * every other type when the work that it passes to `finish` ends.
+   * Returns the resources that a connection with these settings needs exclusively, such as a port; pure. A gateway frees it as soon as it
+   * is unsubscribed, every other type when the work that it passes to `finish` ends.
    */
   claims?(settings: Settings, resolvePath: ResolvePath): readonly Claim[];
   /** Returns the parameters of other connections that this one listens to, as its own name for each → address; pure. */
@@ -86,8 +86,8 @@ interface ConnectionTypeBasics<Settings> {
    */
   remotes?(settings: Settings, resolvePath: ResolvePath): Remotes;
   /**
-   * Whether its parameters hold what others have written, and nothing outside of the hub has a better value. Then a store keeps those that
-   * are not read-only, and restores them after a restart. Left out: none of its values outlives the hub.
+   * Whether its parameters hold values that others have written, and nothing outside of the hub has a better value. Then a store keeps
+   * those that are not read-only, and restores them after a restart. Left out: none of its values outlives the hub.
    */
   readonly isKept?: boolean;
   /** Settings that only `parameters` needs. `run` does not receive them, so that long lists are not kept twice. */
@@ -152,14 +152,14 @@ export interface GatewayType<Settings = unknown> extends ConnectionTypeBasics<Se
   readonly isGateway: true;
   readonly isExternal: true;
   /**
-   * Returns what it has kept of an earlier run of the hub. The hub calls it once, before any connection runs, and waits. So it has to resolve
-   * soon, and must not reject.
+   * Returns the values that it has kept from an earlier run of the hub. The hub calls it once, before any connection runs, and waits. So it
+   * has to resolve soon, and must not reject.
    */
   restore?(context: RestoreContext<Settings>): Promise<Kept>;
   /** Returns why other connections and rules start only when the gateway begins the hub's work; pure. Left out or undefined: they start at once. */
   startsOnLeaderOnly?(settings: Settings): string | undefined;
   /**
-   * Whether the gateway runs only while the hub leads, starting before all other connections, because its data belong to the leader; pure.
+   * Whether the gateway runs only while the hub leads, starting before all other connections, because its data belongs to the leader; pure.
    * Left out: it always runs.
    */
   flushesLast?(settings: Settings): boolean;
@@ -169,7 +169,7 @@ export interface GatewayType<Settings = unknown> extends ConnectionTypeBasics<Se
 export type AnyConnectionType = ConnectionType | GatewayType;
 
 /**
- * What a running connection emits: a value for one of its parameters, `{ set: 'pulse/1', value: true }`, or its own state.
+ * The events of a running connection: a value for one of its parameters, `{ set: 'pulse/1', value: true }`, or its own state.
  *
  * A connection is in one of these states:
  * - *running*: everything works. It emits `{ state: 'running' }` as soon as this is the case.
@@ -196,20 +196,20 @@ export type ConnectionEvent =
   | { readonly unset: string }
   /** A write to a parameter with `isConfirmed` has failed: the device refused it, or did not answer. */
   | { readonly settle: string; readonly error: HubError }
-  /** Whether the values are stale, because the device is away. */
+  /** Whether the values are stale because the device is offline. */
   | { readonly stale: boolean }
-  /** Parameters that the device turned out to have. */
+  /** Parameters that the device has reported. */
   | { readonly declare: readonly ParameterDeclaration[] }
   /** Parameter IDs of `declare` that the device no longer has. */
   | { readonly withdraw: readonly string[] }
   | { readonly state: 'running' }
   | {
       readonly state: 'degraded';
-      /** One sentence for the operator: what does not work, and why. */
+      /** One sentence for the operator: the problem and its reason. */
       readonly reason: string;
     };
 
-/** What a running connection works with. */
+/** The environment of a running connection. */
 export interface ConnectionContext<Settings> {
   /** The Connection ID. */
   readonly id: string;
@@ -223,13 +223,13 @@ export interface ConnectionContext<Settings> {
    */
   own(parameterId: string): Parameter | undefined;
   /**
-   * What others write to a parameter of the connection. Hot, replays nothing, synchronous, never errors. While it is subscribed to, `accept`
-   * replaces that of the declaration, for checks that only the running connection can do.
+   * The values that others write to a parameter of the connection. Hot, replays nothing, synchronous, never errors. While it is subscribed
+   * to, `accept` replaces that of the declaration, for checks that only the running connection can do.
    */
   inbox(parameterId: string, accept?: ParameterDeclaration['accept']): Observable<Value>;
   /**
-   * The only clock of the connection; `now()` returns milliseconds and never jumps. It remembers causes: what a connection emits while it is
-   * notified of a change, or in work that it scheduled then, has that change as its cause.
+   * The only clock of the connection; `now()` returns milliseconds and never jumps. It remembers causes: an event that a connection emits
+   * while it is notified of a change, or in work that it scheduled then, has that change as its cause.
    */
   readonly scheduler: SchedulerLike;
   /** The time of day, in milliseconds since 1970. It jumps when somebody sets the machine's clock. */
@@ -241,7 +241,7 @@ export interface ConnectionContext<Settings> {
   readonly resolvePath: ResolvePath;
   /** Passes work that the hub waits for before it ends, such as a file being written; called while unsubscribing. */
   finish(work: Promise<unknown>): void;
-  /** Makes one turn of everything that the connection emits during `work`: rules and clients see it as one change. */
+  /** Makes one turn of all events that the connection emits during `work`: rules and clients see them as one change. */
   turn(work: () => void): void;
   /** The value of an input. Hot, replays last (undefined: unknown; a trigger: nothing), synchronous, never errors. */
   input(name: string): Observable<Value | undefined>;
@@ -255,28 +255,28 @@ export interface ConnectionContext<Settings> {
   lastChange(name: string): Change | undefined;
   /**
    * Prepares work that needs all inputs at one point in time. After each call of the returned function the work runs once: after all writes
-   * of the current turn, or in a separate turn. What the work emits is one turn. The work must not throw.
+   * of the current turn, or in a separate turn. All events of the work are one turn. The work must not throw.
    */
   atSettle(work: () => void): () => void;
   /** Its values from a store at the start of the connection, by Parameter ID; empty in a hub without a store. */
   readonly restored: ReadonlyMap<string, Value>;
-  /** What it has in progress, which a restarted hub continues; undefined in a hub without a store. */
+  /** Its work in progress, which a restarted hub continues; undefined in a hub without a store. */
   readonly memory: Memory | undefined;
-  /** What its previous run in this hub has left, for example before a reload with other settings; undefined: nothing. */
+  /** The state that its previous run in this hub has left, for example before a reload with other settings; undefined: none. */
   readonly left: unknown;
   /** Passes something on to its next run in this hub; call it while unsubscribing. */
   leave(what: unknown): void;
 }
 
-/** What a gateway works with before the hub runs. */
+/** The environment of a gateway before the hub runs. */
 export type RestoreContext<Settings> = Pick<ConnectionContext<Settings>, 'id' | 'settings' | 'log' | 'resolvePath'>;
 
 /** The value types of the inputs of a connection, by name; an input with a wrong address has none. */
 export type InputTypes = ReadonlyMap<string, ValueType>;
 
 /**
- * The log of one connection: data first, then the sentence. Of each kind at most one entry per second is written, with the number of
- * entries it stands for. The kind is the sentence unless it is given. Give one if the sentence contains what others send.
+ * The log of one connection: data first, then the sentence. At most one entry of each kind is written per second, with the number of
+ * entries that it represents. The default kind is the sentence. Set a kind if the sentence contains text from outside.
  */
 export interface Log {
   debug(data: object, message: string, kind?: string): void;

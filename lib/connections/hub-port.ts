@@ -1,4 +1,4 @@
-// The hub as a gateway sees it: all parameters, all connections, all rules.
+// The hub as seen by a gateway: all parameters, all connections, all rules.
 
 import type { Observable } from 'rxjs';
 import type { Change, Origin, Parameter, Remote, RemoteWrite } from '../model/parameter.ts';
@@ -48,7 +48,7 @@ export interface Parameters {
   turn(work: () => void): void;
 }
 
-/** What the hub runs, and how to operate it: connections, rules, the log, reloads. */
+/** The operation of the hub: connections, rules, the log, reloads. */
 export interface Operations {
   connections(): readonly ConnectionStatus[];
   /** Starts, stops or restarts a connection, until a reload changes it. Errors: `not-found` with the nearest name; `conflict` in its state. */
@@ -57,7 +57,7 @@ export interface Operations {
   readonly wanted$: Observable<Change>;
   /**
    * Resolves when the device has confirmed the newest write to a parameter; at once when no write is pending. Errors: `not-confirmed` when it
-   * refuses the write or does not confirm it in time, `unavailable` when it is away, `conflict` when a newer write replaces this one.
+   * refuses the write or does not confirm it in time, `unavailable` when it is offline, `conflict` when a newer write replaces this one.
    */
   whenConfirmed(parameter: Parameter, limitMs: number): Promise<void>;
   /** Returns the recent frames of a connection after the frame with this number. Errors: `not-found` with the nearest name. */
@@ -66,7 +66,7 @@ export interface Operations {
   readonly ruleTotals: { readonly faults: number; readonly dropped: number };
   /** The state of each rule, top to bottom. */
   rules(): readonly RuleStatus[];
-  /** The same as an iterable, since there may be a hundred thousand rules. */
+  /** The same as an iterable, because there may be a hundred thousand rules. */
   eachRule(): Iterable<RuleStatus>;
   /**
    * Switches a rule on or off, until it is switched again or its flow file changes. Errors: `not-found` with the nearest name, `conflict`
@@ -79,7 +79,7 @@ export interface Operations {
   reloadInShadow(by: Origin): Promise<ShadowReport>;
   /** The result of the last load of the flow files. */
   files(): LoadReport;
-  /** Returns log entries after an entry, of at least a level, among the newest 2,000. */
+  /** Returns the log entries after a given one, of at least a given level, among the newest 2,000. */
   log(after: number, least: LogLevel): LogPage;
   /** Resolves when the log has the entries of earlier runs, which the start of a hub does not wait for; undefined: it has them. */
   earlierLog(): Promise<void> | undefined;
@@ -89,7 +89,7 @@ export interface Operations {
   runsOf(rule: string): readonly RuleRuns[];
   /** Calls `next` for each turn with input from outside, until the recording is stopped. */
   record(next: (turn: OutsideTurn) => void): Recording;
-  /** What shadow would have done, beside what was done; undefined: nothing is in shadow. */
+  /** The deviations of the rules in shadow; undefined: nothing is in shadow. */
   shadow(): ShadowReport | undefined;
   /** The last change of a parameter in shadow, if it was made there or differs from the live value; undefined: it is the same. */
   wouldBe(address: string): Change | undefined;
@@ -104,7 +104,7 @@ export interface HubPort extends Parameters, Operations {
   readonly startedAt: number;
   /** How long it has run, independent of the machine's clock. */
   readonly uptimeMs: number;
-  /** What a store keeps, and how to query it. */
+  /** The data of the store, and its queries. */
   readonly persistence: PersistencePort;
   /** The parameters of other hubs. */
   readonly mirroring: MirroringPort;

@@ -1,4 +1,5 @@
-// How a gateway that joins hubs uses the graph: it shows parameters that another hub owns, and writes what other hubs request.
+// The access of a gateway that joins hubs to the graph: it shows parameters that another hub owns, and makes the writes that other hubs
+// request.
 import type { Observable } from 'rxjs';
 import type { Change, MirroredChange, Origin, Parameter, ParameterDeclaration, Remote } from '../model/parameter.ts';
 import type { DomainStatus } from '../model/reports/domain-status.ts';
@@ -46,7 +47,7 @@ export interface MirroringPort {
   entrust(parameter: Parameter, remote: Remote | undefined): void;
   /** Returns the state of the domain, set by the gateway that has joined the hub to it; undefined: the hub is in no domain. */
   domain: (() => DomainStatus) | undefined;
-  /** Writes what another hub requests. Errors: as `HubPort.writeTo`, and `conflict` beyond the limit of hops. */
+  /** Makes a write that another hub requests. Errors: as `HubPort.writeTo`, and `conflict` beyond the limit of hops. */
   writeFor(parameter: Parameter, input: unknown, origin: Origin, cause: Change | undefined, hop: number): Value;
 }
 
@@ -65,8 +66,8 @@ export interface LeadershipTerm {
    */
   readonly mayAct?: () => boolean;
   /**
-   * Confirms what was written so far: resolves to true once other hubs have it and the term lasted beyond that, so that no hub takes over
-   * without it; to false if that is not known within 2 s. Never rejects. Left out: no hub takes over.
+   * Confirms the writes so far: resolves to true once other hubs have them and the term lasted beyond that, so no hub takes over without
+   * them; to false if that is not known within 2 s. Never rejects. Left out: no hub takes over.
    */
   readonly confirm?: () => Promise<boolean>;
 }
@@ -85,7 +86,7 @@ export interface Leadership {
   begin(term: LeadershipTerm): void;
   /**
    * Ends the term, rules first; `reason` says why connections do not run, `isDoneElsewhere` whether another hub leads. Resolves when
-   * connections and rules have finished what they had begun.
+   * connections and rules have finished their work in progress.
    */
   end(reason: string, isDoneElsewhere?: boolean): Promise<void>;
   /** Stops single connections, shown as *failed*; earlier ones that are not among them start again. */

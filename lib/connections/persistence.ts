@@ -1,5 +1,5 @@
-// What outlives the hub: values, and what connections have in progress. A store reads and writes it; the hub distributes it before anything
-// runs; connections report what is in progress.
+// The data that outlives the hub: values, and the work in progress of connections. A store reads and writes it; the hub distributes it
+// before anything runs; connections report their work in progress.
 import type { Observable } from 'rxjs';
 import type { Change, Parameter } from '../model/parameter.ts';
 import type { AuditKind } from '../model/reports/audit-entry.ts';
@@ -17,7 +17,7 @@ export interface KeptValue {
   readonly readCause: () => Change | undefined;
 }
 
-/** Something that a connection had in progress, by a name that it chose, as data for JSON. */
+/** An item of work in progress of a connection, by a name that it chose, as data for JSON. */
 export interface KeptMemory {
   readonly connection: string;
   readonly name: string;
@@ -30,25 +30,25 @@ export interface KeptLog {
   readonly count: string;
   /** The newest ones, oldest first. */
   readonly entries: readonly LogEntry[];
-  /** When the last run ended, as far as is known. */
+  /** The time at which the last run ended, if known. */
   readonly endedAt: number;
   readonly isClean: boolean;
 }
 
-/** What a store has kept of an earlier run of the hub. */
+/** The data that a store has kept from an earlier run of the hub. */
 export interface Kept {
   readonly values: readonly KeptValue[];
   readonly memories: readonly KeptMemory[];
   /** Nobody waits for it at the start. Resolves to undefined if there is none, or it could not be read in time; never rejects. */
   readonly log?: Promise<KeptLog | undefined>;
-  /** What the connection finds as `left` when it runs, such as an open database. */
+  /** The value of `left` for the running connection, such as an open database. */
   readonly left?: unknown;
 }
 
 /** An action on the hub itself, as opposed to a change of parameters: a rule was switched, flow files were reloaded, its clock was set. */
 export interface AuditEvent {
   readonly kind: 'rule' | 'connection' | 'reload' | 'sign-in' | 'clock' | 'lost' | 'stop';
-  /** Who did it: a client, `api 10.0.0.3`. */
+  /** The actor, such as the client `api 10.0.0.3`. */
   readonly user: string;
   /** The name of the rule or connection; empty: the hub. */
   readonly address: string;
@@ -56,13 +56,13 @@ export interface AuditEvent {
   readonly after?: Value | undefined;
   /** A sentence with details. */
   readonly cause: string;
-  /** How many events this one stands for; if omitted, one. */
+  /** The number of events that this one represents; if omitted, one. */
   readonly count?: number | undefined;
 }
 
-/** What one connection has in progress. Only a hub with a store has a memory. */
+/** The work in progress of one connection. Only a hub with a store has a memory. */
 export interface Memory {
-  /** What was in progress when the hub ended, by name; empty unless the connection starts with the hub. */
+  /** The work that was in progress when the hub ended, by name; empty unless the connection starts with the hub. */
   readonly recalled: ReadonlyMap<string, unknown>;
   /** Reports that something has changed. `read` is called later, when it is stored: it returns data for JSON; undefined: forget it. */
   changed(name: string, read: () => unknown): void;
@@ -72,26 +72,26 @@ export interface Memory {
   clockOf(timeMs: number): number;
 }
 
-/** The hub as a store sees it, besides its parameters. */
+/** The hub as seen by a store, besides its parameters. */
 export interface PersistencePort {
   /** Whether a value of the parameter may be kept: others write it, and nothing outside of the hub has a better value. */
   isKept(parameter: Parameter): boolean;
   /**
    * Whether a change came from outside of the hub: from a client, from a connection such as a keyboard, or from another hub, including its
-   * rules. The first report of a device, default, computed and restored values, and what timers do are not from outside.
+   * rules. The first report of a device, default, computed and restored values, and changes by timers are not from outside.
    */
   isFromOutside(change: Change): boolean;
   /** Actions on the hub itself. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly auditEvents$: Observable<AuditEvent>;
   /** Reports an action on the hub itself to the store. */
   note(auditEvent: AuditEvent): void;
-  /** Returns what has changed among all that is in progress since the last call. */
+  /** Returns the changes of the work in progress since the last call. */
   takeMemories(): readonly KeptMemory[];
   /** Marks everything in progress as changed, for example when it is stored for the first time. */
   renewMemories(): void;
   /**
-   * Restores what a store has that another hub had open before. Call it whenever the store has been opened. Values that are newer than those
-   * of this hub become changes while no rule runs. false: nobody waits for it, and it is dropped.
+   * Restores the data of a store that another hub had open before. Call it whenever the store has been opened. Values that are newer than
+   * those of this hub become changes while no rule runs. false: nobody waits for it, and it is dropped.
    */
   giveBack(kept: Pick<Kept, 'values' | 'memories'>, store: string): boolean;
   /** The files that make up the installation. */
@@ -119,7 +119,7 @@ interface StorageArchive {
   readonly folder: string;
   /** The folder as it is shown: `***` if the setting is a secret. */
   readonly shownFolder: string;
-  /** How much disk space the databases may take. */
+  /** The maximum disk space of the databases. */
   readonly maxBytes: number;
   /** Makes a backup of the current state. Errors: `conflict` while another one is being made; `unavailable` with the reason. */
   backUp(): Promise<Backup>;
@@ -152,7 +152,7 @@ export interface WritingStatus {
 }
 
 export interface ValuesArchive extends WritingArchive {
-  /** How long it took until writes were on disk: of each transaction, including failed ones. */
+  /** The time until writes were on disk, for each transaction, including failed ones. */
   readonly flushDurations: Durations;
   /** Resolves when all changes up to now are on disk, or after two seconds. */
   flush(): Promise<void>;
@@ -219,7 +219,7 @@ export interface HistoryQuestion {
   readonly list: { readonly hasMore: boolean } | undefined;
   readonly from: number;
   readonly to: number;
-  /** About how many points each history has. */
+  /** The approximate number of points of each history. */
   readonly points: number;
   readonly format: 'json' | 'csv';
 }
@@ -259,7 +259,7 @@ export interface AuditQuestion {
   readonly limit: number;
 }
 
-// The files of an installation: what a backup contains besides the databases, and what must not be served.
+// The files of an installation: those that a backup contains besides the databases, and those that must not be served.
 
 /** Flow files, and the files that their settings name. */
 export interface Installation {

@@ -8,7 +8,7 @@ import { durationPattern, longestDurationMs, parseDurationMs } from '../model/ti
 /** The settings that every connection has in addition to those of its type. */
 export const commonSettings = {
   enabled: z.boolean().default(true).describe('false: the connection is declared but not started'),
-  description: z.string().default('').describe('What the connection is for, in the words of its operator'),
+  description: z.string().default('').describe('The purpose of the connection, in the words of its operator'),
   statusParameter: z
     .boolean()
     .default(false)
@@ -73,7 +73,7 @@ export type SettingMistake = {
 
 /** An error in a file that the settings name, with its place there. */
 export interface FileMistake {
-  /** The file as people know it. */
+  /** The file as the operator knows it. */
   readonly file: string;
   readonly path: string;
   readonly message: string;

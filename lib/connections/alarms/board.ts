@@ -14,7 +14,7 @@ interface Alarm {
   isReported: boolean;
   /** Whether the parameter has the value that causes the alarm; undefined: it is unknown. */
   isMet: boolean | undefined;
-  /** Since when, on the clock of the connection. */
+  /** The time of the last change, on the clock of the connection. */
   metAtMs: number;
   /** The end of the delay. */
   rising: Subscription;
@@ -234,7 +234,7 @@ function isKeptState(data: unknown): data is AlarmState {
   return typeof data === 'string' && data !== 'normal' && Object.hasOwn(next, data);
 }
 
-// What alarms leave when a reload changes the settings of their connection. Alarms with the same cause continue from there.
+// The state that alarms leave when a reload changes the settings of their connection. Alarms with the same cause continue from it.
 
 /** An alarm as it was left. */
 interface LeftAlarm extends Readonly<Pick<Alarm, 'settings' | 'state' | 'isReported' | 'isMet' | 'metAtMs'>> {
@@ -242,7 +242,7 @@ interface LeftAlarm extends Readonly<Pick<Alarm, 'settings' | 'state' | 'isRepor
   readonly revision: number | undefined;
 }
 
-/** Returns what was left of an alarm with the same cause; undefined: nothing. */
+/** Returns the state that an alarm with the same cause has left; undefined: none. */
 function leftOf(left: unknown, name: string, { when, is }: AlarmSettings): LeftAlarm | undefined {
   const alarm = left instanceof Map ? (left.get(name) as LeftAlarm | undefined) : undefined;
   return alarm?.settings.when === when && alarm.settings.is === is ? alarm : undefined;

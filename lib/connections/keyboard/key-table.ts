@@ -127,7 +127,7 @@ export function physicalKeys(name: string): readonly string[] {
   return eitherSide.get(name) ?? [name];
 }
 
-/** Where a key works on a side. Not every keyboard has the key. */
+/** The platforms on which a key works as input or output. Not every keyboard has the key. */
 export type Support = 'yes' | 'no' | 'not under X11' | 'only under X11';
 
 /** `supportOf('pause', 'output')` → `only under X11`; `no` for an unknown name. */

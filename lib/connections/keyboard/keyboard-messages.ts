@@ -21,7 +21,7 @@ export type Unusable = z.output<typeof unusable>;
 /**
  * Messages from the process, checked on arrival. `fired` is a position in the list of `listen`. `unusable` has all combinations for which
  * the keyboard lacks a key, before `ready` and after each change of its layout. `holding` has the codes of keys that are about to be pressed:
- * they have to be released, whatever happens to the process. `fault` is the last message.
+ * they have to be released even if the process dies. `fault` is the last message.
  */
 export const fromProcess = z.union([
   z.strictObject({ opening: z.string() }),

@@ -59,9 +59,9 @@ class Session {
   /** The codes of keys that the previous process may have left down. */
   readonly #leftDown: readonly number[];
   readonly #toProcess$ = new Subject<ToProcess>();
-  /** Why combinations cannot be used. */
+  /** The reasons why combinations cannot be used. */
   #reasons: ReadonlyMap<string, string> = new Map();
-  /** What the process is doing, as text for the operator. */
+  /** The current activity of the process, as text for the operator. */
   readonly #doing$ = new BehaviorSubject('starting');
 
   constructor(context: ConnectionContext<KeyboardSettings>, presses: PressQueue) {

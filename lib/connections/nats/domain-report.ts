@@ -30,7 +30,7 @@ export class DomainReport {
   #linkSince: () => number;
   #leaseSince: () => number;
   #sessions = 0;
-  /** Whether the last session accepts anybody. */
+  /** Whether the servers of the last session accept every client. */
   #isOpen: boolean | undefined;
 
   constructor(options: DomainReportOptions) {

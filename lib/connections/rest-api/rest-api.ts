@@ -84,7 +84,7 @@ export function createRestApi(consoleFolder: string) {
           follow(context.settings$, adopt),
           follow(state$, (event) => subscriber.next(event)),
         ];
-        sockets.reportStale(hub.parameters()); // those that were stale before the start
+        sockets.reportStale(hub.parameters()); // parameters that were stale before the start
         return () => {
           for (const one of following) one.unsubscribe();
           context.finish(stop());
@@ -215,7 +215,7 @@ function createOrigins(id: string): (principal: Principal, address: string) => O
   };
 }
 
-/** Logs the address of the server, and a warning if it is open to everybody. */
+/** Logs the address of the server, and a warning if it is open to the network. */
 function logWhere({ settings, log }: ConnectionContext<Settings>, port: number, isOpenToAll: boolean): void {
   const { bindIp, tls } = settings;
   const scheme = tls ? 'https' : 'http';

@@ -7,7 +7,7 @@ import { localTime, momentOf } from '../../model/time/zone-time.ts';
 import { type ConnectionContext, type ConnectionEvent, defineConnectionType } from '../connection.ts';
 import { type EntrySettings, type IsDay, settingsSchema } from './settings.ts';
 
-/** How long it relies on the machine's clock where the system does not report that it was set. */
+/** How long it relies on the machine's clock where the system does not report changes of the time. */
 const trustMs = 60_000;
 /** How late an entry may fire, and how far the clock may go back before the entries that follow are repeated. */
 const graceMs = 60_000;
@@ -55,7 +55,7 @@ function runSchedule(
   };
   const announce = (now: number) => {
     const isSetBack = now < reportedMs;
-    if (isSetBack) reportedMs = now - (scheduler.now() - reportedAt); // reports what was due since the clock was set back
+    if (isSetBack) reportedMs = now - (scheduler.now() - reportedAt); // reports the entries that were due since the clock was set back
     for (const one of all) {
       if (one.lookAt > now && !isSetBack) continue;
       reportOne(one, now);

@@ -1,5 +1,5 @@
 // A keeper writes the data of one part of the store in a separate thread. It opens a database, writes one batch after the other, reports
-// faults, and writes the rest at the end. Values, history and audit each define what to open and what to write.
+// faults, and writes the rest at the end. Values, history and audit each define their database and their batches.
 import { merge, Observable, type SchedulerLike, Subscription } from 'rxjs';
 import { take } from 'rxjs/operators';
 import { Backoff } from '../../model/time/backoff.ts';
@@ -34,8 +34,8 @@ export interface KeeperOptions {
 }
 
 /**
- * Returns the pause between two writes of what must be safe after half a second. A write has a fixed cost: after a write of many rows the
- * next one comes half as soon.
+ * Returns the pause between two writes of data that must be safe after half a second. A write has a fixed cost: after a write of many rows
+ * the pause is twice as long.
  */
 export function tickAfter(rows: number): number {
   return rows < muchRows ? quickTickMs : slowTickMs;
@@ -89,7 +89,7 @@ export abstract class Keeper {
   protected abstract readonly tickMs: number;
   /** The number of lost rows. */
   protected abstract readonly lost: number;
-  /** Whether anything waits to be written. */
+  /** Whether data waits to be written. */
   protected abstract readonly isBehind: boolean;
   /** A sentence for each fault besides the writing. */
   protected abstract reasons(): readonly (string | undefined)[];
@@ -131,7 +131,7 @@ export abstract class Keeper {
     }
   }
 
-  /** Writes everything that waits, and ends the thread. */
+  /** Writes all waiting data, and ends the thread. */
   async end(kept: Promise<unknown>): Promise<void> {
     this.listening.unsubscribe();
     this.isEnding = true;

@@ -24,7 +24,7 @@ const selectionSettings = {
 const auditSetting = z
   .strictObject({ ...selectionSettings, keep: longDuration('90d').describe('How long entries are kept') })
   .prefault({})
-  .describe('The parameters whose changes from outside are recorded, with who made them; default: all, for 90 days');
+  .describe('The parameters whose changes from outside are recorded, with their origins; default: all, for 90 days');
 
 // The settings of the history.
 
@@ -63,7 +63,7 @@ const entrySchema = z.strictObject({
 export const historySetting = z
   .array(entrySchema, { error: "a list such as [{ include: ['desk/**'], raw: '30d' }]" })
   .prefault([{}])
-  .describe('What is recorded. If several entries select a parameter, the first one applies');
+  .describe('The parameters to record. If several entries select a parameter, the first one applies');
 
 export function rulesOf(entries: z.output<typeof historySetting>): HistoryRule[] {
   return entries.map(({ include, exclude, every, deadband, raw, minutes, hours }) => ({

@@ -12,7 +12,7 @@ const options = {
   resourceLimits: { maxYoungGenerationSizeMb: 3 },
 } satisfies WorkerOptions;
 
-/** Starts `thread/<name>`. Errors: the system has no room for a thread. */
+/** Starts `thread/<name>`. Errors: the system cannot create a thread. */
 export function startThread(name: string, data?: Pick<WorkerOptions, 'workerData' | 'transferList'>): Worker {
   const program = new URL(`./thread/${name}${extname(import.meta.filename)}`, import.meta.url);
   return new Worker(program, { name: `store ${name}`, ...options, ...data });
@@ -25,7 +25,7 @@ export class StoreThread<Request, Answer> {
   #last: Promise<unknown> = Promise.resolve();
   #isEnded = false;
 
-  /** Starts `thread/<program>`; `what` describes it in errors: 'writes values'. Errors: the system has no room for a thread. */
+  /** Starts `thread/<program>`; `what` describes it in errors: 'writes values'. Errors: the system cannot create a thread. */
   constructor(program: string, what: string) {
     this.#what = what;
     this.#worker = startThread(program);

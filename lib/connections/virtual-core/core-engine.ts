@@ -1,5 +1,5 @@
 // Evaluates a compiled core. A changed value marks the outputs that read it; marked outputs are evaluated in the order of their dependencies,
-// each of them once. So the cost of a change depends on what it affects, and not on the number of outputs.
+// each of them once. So the cost of a change depends on the affected outputs, and not on the number of all outputs.
 import { Heap } from '../../model/heap.ts';
 import type { Change, Parameter } from '../../model/parameter.ts';
 import type { Value } from '../../model/value.ts';
@@ -24,7 +24,7 @@ export class Engine {
   readonly #listener: EngineListener;
   readonly #units: readonly Unit[];
   readonly #marked = new RankSet();
-  /** The values for the current step. All units share one list, since each further list would cost a memory access. */
+  /** The values for the current step. All units share one list, because each further list would cost a memory access. */
   readonly #values: Value[] = [];
   readonly #wakes = new Heap<Wake>((one, other) => one.at < other.at);
   /** Triggers of inputs that have fired since the last evaluation. */
@@ -51,7 +51,7 @@ export class Engine {
   }
 
   /**
-   * Evaluates what is marked. A trigger is true in one evaluation and false again in a second one, right after it. A trigger that has
+   * Evaluates the marked outputs. A trigger is true in one evaluation and false again in a second one, right after it. A trigger that has
    * fired several times is evaluated as many times.
    */
   evaluate(now: number): void {

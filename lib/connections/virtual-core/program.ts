@@ -1,5 +1,5 @@
-// Compiles the settings of a virtual core: finds what each output reads, checks names, types and cycles, and sorts the outputs into the order of
-// their evaluation. It finds all errors at once.
+// Compiles the settings of a virtual core: finds the names that each output reads, checks names, types and cycles, and sorts the outputs
+// into the order of their evaluation. It finds all errors at once.
 import {
   compileExpression,
   type Expression,
@@ -75,7 +75,10 @@ function compileExpressionOutput({ expression, type }: ExpressionOutput, names: 
           known: names.identifiers(),
         });
       else if (other !== undefined)
-        mistakes.push({ path, message: `expected a clear name, ${identifier} is "${name}" and also "${other}"` });
+        mistakes.push({
+          path,
+          message: `expected an unambiguous name, ${identifier} is "${name}" and also "${other}"`,
+        });
       else if (isLanguageName(identifier))
         mistakes.push({ path, message: `expected another name than ${identifier}, which the language reserves` });
       return name ?? '';
@@ -161,7 +164,7 @@ function createComputation(expression: Expression, identifiers: readonly string[
 // The names that outputs of a virtual core can read: its inputs, its outputs, and the additional parameters of blocks (`lamp/elapsed`). In an
 // expression a name is written as an identifier: `_` replaces each character that is no letter, digit or `_`.
 
-/** What a name stands for: an input, or a parameter of an output. */
+/** The target of a name: an input, or a parameter of an output. */
 interface Source {
   /** Undefined: the address of the input is wrong, so its type is unknown. */
   readonly type: ValueType | undefined;

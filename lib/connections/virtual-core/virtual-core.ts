@@ -71,7 +71,7 @@ function runCore(context: ConnectionContext<CoreSettings>, subscriber: Subscribe
 
 // Lets the memory of a core outlive the hub, if there is a store: latches, counters, edges, and timers with the time of day at which they began.
 
-/** Restores what the units remembered when the hub ended, and from now on reports what they remember. */
+/** Restores the memory of the units from the end of the hub, and reports their memory from now on. */
 function keepMemory(units: readonly Unit[], settings: CoreSettings, memory: Memory, now: number): void {
   const forgotten = new Set(memory.recalled.keys());
   for (const unit of units) {

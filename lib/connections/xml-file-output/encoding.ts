@@ -1,4 +1,4 @@
-// Encodings: which one a template declares, and how text becomes bytes in it (XML 1.0 section 4.3.3 and appendix F).
+// Encodings: the one that a template declares, and the conversion of text to bytes (XML 1.0 section 4.3.3 and appendix F).
 
 import { HubError } from '../../model/error.ts';
 

@@ -1,4 +1,4 @@
-// A parsed template of an XML file, and how values fill it.
+// A parsed template of an XML file, which values fill.
 import { SaxesParser } from 'saxes';
 import { parameterIdMistake } from '../../model/address.ts';
 import { HubError, messageOf } from '../../model/error.ts';
@@ -8,7 +8,7 @@ import type { Encoding, TemplateSource } from './encoding.ts';
 
 /** The maximum length of a template, in bytes of a file or UTF-16 code units of a setting. */
 export const maxTemplateLength = 2 ** 20;
-/** The maximum length of the file, in UTF-16 code units; libxml2, the strictest reader we know, refuses a text of 10 MB. */
+/** The maximum length of the file, in UTF-16 code units; libxml2, the strictest known reader, refuses a text of 10 MB. */
 export const maxFileLength = 2 ** 21;
 
 export interface Template {
@@ -45,7 +45,7 @@ export function fillTemplate({ pieces, encoding }: Template, values: ReadonlyMap
     .join('');
 }
 
-// Escapes values so that a parser reads back what was set (XML 1.0 sections 2.2, 2.4, 2.7, 2.11 and 3.3.3). Each context ends with other
+// Escapes values so that a parser reads back the same text (XML 1.0 sections 2.2, 2.4, 2.7, 2.11 and 3.3.3). Each context ends with other
 // characters, and a parser changes other white space in it.
 
 /** The context of a placeholder: text, a CDATA section, or an attribute value in these quotes. */
@@ -121,7 +121,7 @@ class TemplateParser {
   readonly #pieces: (string | Stretch)[] = [];
   readonly #names = new Set<string>();
   #doctype: Doctype | undefined;
-  /** Where the text begins that is in no piece yet. */
+  /** The start of the text that is in no piece yet. */
   #start = 0;
 
   constructor(source: TemplateSource) {

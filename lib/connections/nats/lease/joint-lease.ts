@@ -1,7 +1,7 @@
 // The lease on the name of a hub, on one register or on several. To begin, a hub must hold all of them at one moment, or the one in which
-// the last holder left the whole lease. To continue, one is enough that it has held since, or that was returned by a hub which did not
-// begin. So a hub that begins knows that no other continues, and a register that servers cannot write for some seconds, for lack of a
-// leader, ends no term.
+// the last holder left the whole lease. To continue, it needs only one that it has held since, or that a hub returned which did not begin.
+// So a hub that begins knows that no other continues. A register that servers cannot write for some seconds, for lack of a leader, ends no
+// term.
 
 import { BehaviorSubject, combineLatest, type Observable, type SchedulerLike } from 'rxjs';
 import { distinctUntilChanged, map } from 'rxjs/operators';
@@ -116,8 +116,8 @@ export class JointLease {
   }
 
   /**
-   * Releases the lease to whichever hub wants it. What it protects must have ended before. Never rejects. The whole lease is left in one
-   * part, so other hubs need not wait for parts that cannot be written at the moment; no other part is marked as the whole.
+   * Releases the lease to any hub that wants it. Connections and rules must have ended before. Never rejects. The whole lease is left in
+   * one part, so other hubs need not wait for parts that cannot be written at the moment; no other part is marked as the whole.
    */
   async release(): Promise<void> {
     this.stop();
@@ -132,7 +132,10 @@ export class JointLease {
     await Promise.all(this.#parts.map((part) => tried.has(part) || part.release()));
   }
 
-  /** Why the servers have not answered for any part for a while; empty: they do. Hot, replays last, never completes, never errors. */
+  /**
+   * The reason why the servers have not answered for any part for a while; empty: they do. Hot, replays last, never completes, never
+   * errors.
+   */
   get problem$(): Observable<string> {
     return combineLatest(this.#parts.map((part) => part.problem$)).pipe(
       map((all) => (all.includes('') ? '' : all[0]!)),
@@ -190,7 +193,7 @@ export class JointLease {
     for (const part of this.#parts) part.begin();
   }
 
-  /** Whether a part is held, or may be held again, and no other hub can have begun by it since this hub began. */
+  /** Whether a part is held, or may be held again, and no other hub can have begun with it since this hub began. */
   #isKept(part: Lease): boolean {
     const { state } = part;
     return (state.is === 'held' || state.is === 'fenced') && this.#kept.get(part) === state.term;
@@ -202,8 +205,8 @@ export class JointLease {
   }
 
   /**
-   * Whether to take or renew a part. The part with the whole lease is always wanted. Otherwise a part is wanted once all parts before it
-   * are held, and while no other hub continues by a later one.
+   * Whether to take or renew a part. The part with the whole lease is always wanted. Otherwise the hub wants a part once it holds all parts
+   * before it, while no other hub continues with a later one.
    */
   #wants(index: number): boolean {
     const wanted = this.#parts[index]!;

@@ -33,7 +33,7 @@ const leaseRecord = z.object({
 });
 export type LeaseRecord = z.infer<typeof leaseRecord>;
 
-/** Parses the content of a register. Errors: what was expected. */
+/** Parses the content of a register. Errors: the expected content. */
 export function parseLease(data: unknown): LeaseRecord {
   return leaseRecord.parse(data);
 }
@@ -69,9 +69,9 @@ export const leaseTimes = {
   expiryMs: 4000,
   /** How often other hubs look at the register. */
   lookMs: 500,
-  /** How long the holder has to renew after the servers answer again, before another hub takes its lease. */
+  /** The time that the holder has for a renewal after the servers answer again, before another hub takes its lease. */
   graceMs: 1500,
-  /** How long after its last renewal a holder that answers keeps its claim. */
+  /** The time after its last renewal for which a holder that answers keeps its claim. */
   patienceMs: 7000,
   /** The pause before servers that did not answer are asked again. */
   retryMs: 200,

@@ -1,6 +1,6 @@
-// A lease that at most one of several hubs holds at a time, whatever stops, dies or is cut off. A holder renews its lease each second.
-// Another hub takes it after it has seen no renewal for 4 s by its own clock, which no change of the time moves. The holder stops at its
-// fence, 3 s after it requested the last successful renewal, so it ends before any other begins.
+// A lease that at most one of several hubs holds at a time, even if hubs, servers or links fail. A holder renews its lease each second.
+// Another hub takes it after it has seen no renewal for 4 s by its own clock, which no change of the system time affects. The holder stops
+// at its fence, 3 s after it requested the last successful renewal, so it ends before any other begins.
 
 import { BehaviorSubject, type Observable, type SchedulerLike, Subscription } from 'rxjs';
 import { messageOf } from '../../../model/error.ts';
@@ -89,7 +89,7 @@ export class Lease {
     return false;
   }
 
-  /** Until when the lease is held without a renewal, by the clock. */
+  /** The end of the lease without a renewal, by the clock. */
   get fenceMs(): number {
     return this.#fenceMs;
   }
@@ -155,8 +155,8 @@ export class Lease {
   }
 
   /**
-   * Releases the whole lease, or this part, to whichever hub wants it. What it protects must have ended before. Never rejects. Resolves to
-   * false only if it is certain that nothing was released.
+   * Releases the whole lease, or this part, to any hub that wants it. Connections and rules must have ended before. Never rejects. Resolves
+   * to false only if it is certain that nothing was released.
    */
   async release(isWhole = false): Promise<boolean> {
     this.stop();
@@ -180,8 +180,8 @@ export class Lease {
   }
 
   /**
-   * Why the servers have not answered for a while; empty: they do. Emits with each answer. Hot, replays last, never completes, never
-   * errors.
+   * The reason why the servers have not answered for a while; empty: they do. Emits with each answer. Hot, replays last, never completes,
+   * never errors.
    */
   get problem$(): Observable<string> {
     return this.#problem.asObservable();
@@ -227,7 +227,7 @@ export class Lease {
     return leaseTimes.renewMs - (this.#clock.now() - askedMs);
   }
 
-  /** Whether the previous holder may continue by this part, because this hub has not begun. */
+  /** Whether the previous holder may continue with this part, because this hub has not begun. */
   async #isAwaited(): Promise<boolean> {
     return (await this.#succession.isAwaited(this.#before)) && this.#before !== undefined;
   }
@@ -241,7 +241,7 @@ export class Lease {
     return leaseTimes.lookMs;
   }
 
-  /** Finds out who holds the lease, and takes it if nobody does; returns the pause until the next look. */
+  /** Determines the holder of the lease, and takes it if there is none; returns the pause until the next look. */
   async #look(): Promise<number> {
     const held = await this.#register.read();
     const { value } = held;

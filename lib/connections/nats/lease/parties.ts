@@ -17,10 +17,10 @@ export interface Terms {
   greatest: number;
 }
 
-/** What is known of other hubs apart from their renewals. */
+/** Information about other hubs apart from their renewals. */
 export interface Rivals {
   lifeOf(holder: string): Promise<Life>;
-  /** false: what the lease protects may be done twice for a while, so a holder that seems to be gone is not waited for. */
+  /** false: both hubs may run for a while, so this hub does not wait for a holder that seems to be gone. */
   readonly isExclusive: boolean;
   /** Whether another hub should get the lease first. `answeredMs`: for how long the servers have answered. Left out: none should. */
   goesFirst?(answeredMs: number): boolean;
@@ -56,7 +56,7 @@ function subjectOfLife({ domain, hub }: HubName, id: string): string {
   return `patchbay.${domain}.${hub}.life.${id}`;
 }
 
-/** Answers for as long as this hub runs; returns a function that ends that. */
+/** Answers while this hub runs; returns a function that ends this. */
 export function answerForLife(transport: Transport, name: HubName, id: string): () => void {
   return transport.subscribe(subjectOfLife(name, id), (message) => {
     message.reply('');
@@ -67,7 +67,7 @@ export function answerForLife(transport: Transport, name: HubName, id: string): 
 /** *there*: it answers; *gone*: nobody listens; *silent*: it is stopped for a while, cut off, or too busy. */
 export type Life = 'there' | 'gone' | 'silent';
 
-/** Finds out whether a run of a hub is still there: servers report at once when nobody listens. */
+/** Determines whether a run of a hub is still connected: servers report at once when nobody listens. */
 export async function lifeOf(session: Session | undefined, name: HubName, id: string): Promise<Life> {
   if (session === undefined) return 'silent';
   const { RequestError } = await import('@nats-io/transport-node');

@@ -16,7 +16,7 @@ import { within } from '../../../model/time/deadline.ts';
 import { expectShallow } from '../wire/shallow.ts';
 import { type ForeignRegister, type Held, NotReplaced, type Register } from './register.ts';
 
-/** A server that takes longer than this counts as one that does not answer. */
+/** A server that takes longer than this counts as silent. */
 const answerMs = 1000;
 /** The interval of further attempts while one has no answer, so a stream with a new leader is written, or read, at once. */
 const retryMs = 100;
@@ -56,7 +56,7 @@ interface StreamRegisterOptions<T> {
   readonly stream: string;
   readonly subject: string;
   readonly creations: Creations;
-  /** Parses a stored value. Errors: what was expected. */
+  /** Parses a stored value. Errors: the expected content. */
   readonly parse: (data: unknown) => T;
   /** Called if the stored value is invalid. It counts as none, and the next value replaces it. */
   readonly warnOfInvalid: (reason: string) => void;
@@ -117,7 +117,7 @@ export class StreamRegister<T> implements Register<T>, ForeignRegister<T> {
     return message === null ? nothing : { sequence: message.seq, value: this.#parse(message) };
   }
 
-  /** Returns undefined for an invalid value: the hub can continue, whatever others write there. */
+  /** Returns undefined for an invalid value: the hub can continue, even if others write nonsense there. */
   #parse(message: StoredMsg): T | undefined {
     try {
       expectShallow(message.data, maxKeys);
@@ -235,7 +235,7 @@ interface AskAgainOptions<T> {
   /** Sends a request; rejects without an answer in time. */
   ask(withinMs: number): Promise<T>;
   readonly everyMs: number;
-  /** When all attempts end. */
+  /** The time at which all attempts end. */
   readonly limitMs: number;
   /** Whether an error is an answer. After one, no further attempt begins. */
   isAnswer(error: unknown): boolean;

@@ -9,11 +9,11 @@ type Before = LeaseRecord['before'];
 
 interface Finding {
   readonly mayTake: boolean;
-  /** Whether the hub answers that may still continue by this lease: its holder, or the hub that it was returned to. */
+  /** Whether the hub that may still continue with this lease answers: its holder, or the hub that it was returned to. */
   readonly isThere: boolean;
   /**
-   * What the next holder writes into its record as `before`. Also undefined if that hub answers, because it has been waited for and is not
-   * waited for again, and if it is this hub.
+   * The value of `before` in the record of the next holder. Also undefined if that hub answers, because nobody waits for it a second time,
+   * and if it is this hub.
    */
   readonly before: Before;
 }
@@ -31,7 +31,7 @@ export class Succession {
     this.#whole = whole;
   }
 
-  /** Decides on the content of a register and what was observed of it. `isHeld`: this hub holds it. Errors: as of `Rivals.lifeOf`. */
+  /** Decides on the content of a register and its observation. `isHeld`: this hub holds it. Errors: as of `Rivals.lifeOf`. */
   async find(value: LeaseRecord | undefined, nowMs: number, isHeld: boolean): Promise<Finding> {
     let life: Life | undefined;
     const lifeOf = async (holder: string) => (life = await this.#rivals.lifeOf(holder));
@@ -47,7 +47,7 @@ export class Succession {
     return { mayTake: isFirst, isThere, before: before?.holder === this.#me.id ? undefined : before };
   }
 
-  /** Whether the previous holder is there again, so it may continue. Errors: as of `Rivals.lifeOf`. */
+  /** Whether the previous holder is back, so it may continue. Errors: as of `Rivals.lifeOf`. */
   async isAwaited(before: Before): Promise<boolean> {
     return before !== undefined && (await this.#rivals.lifeOf(before.holder)) === 'there';
   }
@@ -74,14 +74,14 @@ export class Succession {
   }
 }
 
-/** Returns the hub that may still continue by a record that is taken: its holder, or the hub that it was returned to. */
+/** Returns the hub that may still continue with a taken record: its holder, or the hub that it was returned to. */
 function beforeOf(taken: LeaseRecord | undefined): Before {
   return taken?.isReleased === false ? { holder: taken.holder, term: taken.term } : taken?.before;
 }
 
 /**
- * What is observed of a register from outside: whether a hub holds and renews it, and since when the servers answer. All times are of one
- * monotonic clock.
+ * The observation of a register from outside: whether a hub holds and renews it, and for how long the servers have answered. All times are
+ * of one monotonic clock.
  */
 export class Sighting {
   /** The newest known sequence, and when the newest record was seen. */
@@ -91,7 +91,7 @@ export class Sighting {
   #isTaken = false;
   /** The greatest renewal that was requested, and when. */
   #requested: { readonly holder: string; readonly renewal: number; readonly atMs: number } | undefined;
-  /** Since when every request was answered; undefined: the last one was not. */
+  /** The start of the period in which every request was answered; undefined: the last one was not. */
   #answeredSinceMs: number | undefined;
   #answeredMs = Number.NEGATIVE_INFINITY;
 
@@ -109,7 +109,7 @@ export class Sighting {
     this.#requested = { holder, renewal, atMs: nowMs };
   }
 
-  /** Notes the content of the register. It counts from when its request was noticed, if it was: it had been requested by then. */
+  /** Notes the content of the register. If its request was noticed, it counts from then. */
   note({ sequence, value }: Held<LeaseRecord>, nowMs: number): void {
     if (value !== undefined && sequence !== this.#sequence) this.#seenMs = this.#requestedMs(value) ?? nowMs;
     if (value !== undefined) this.#isTaken = !value.isReleased;

@@ -1,5 +1,5 @@
-// Reads and processes the messages of other hubs in turns. In between, the hub serves everything else, however much a hub sends, and no hub
-// delays the messages of another. Messages beyond a bound are rejected; the mirror of the hub detects the gap and repairs it.
+// Reads and processes the messages of other hubs in turns. In between, the hub does all other work, no matter how much a hub sends, and no
+// hub delays the messages of another. Messages beyond a bound are rejected; the mirror of the hub detects the gap and repairs it.
 
 import { messageOf } from '../../../model/error.ts';
 import type { Log } from '../../connection.ts';
@@ -11,7 +11,7 @@ export type MadeSteps = Generator<undefined, void, undefined>;
 
 /** How long all of it may take in one round of the event loop, reading included. The step that is running at the limit still finishes. */
 const roundMs = 5;
-/** The share of waiting messages. Reading goes on while much waits, because the next message may be from a hub without any waiting. */
+/** The share of waiting messages. Reading continues even with many waiting messages, because the next one may be from a hub without any. */
 const waitingMs = 2.5;
 /** How many bytes of one hub, and of all hubs together, may wait. A message takes some memory beside its bytes. */
 export const maxWaitingBytes = 8 * 1024 * 1024;
@@ -65,7 +65,7 @@ export class Intake {
   /** The number of rejected messages, by hub. */
   readonly #refused = new Map<string, number>();
   #reportedMs = Number.NEGATIVE_INFINITY;
-  /** Known hubs. Each has its own turns, however many others there are. */
+  /** Known hubs. Each has its own turns, no matter how many others there are. */
   readonly #known = new Set<string>();
 
   constructor({ soon, log, now = () => performance.now() }: IntakeContext) {
@@ -85,7 +85,7 @@ export class Intake {
     else this.#known.delete(hub);
   }
 
-  /** Takes a message of a hub. Processes it at once if there is time and nothing of that hub waits. */
+  /** Receives a message of a hub. Processes it at once if there is time and no message of that hub is waiting. */
   take(hub: string, bytes: number, begin: () => Steps | undefined): void {
     const key = this.#known.has(hub) || this.#queues.has(hub) || this.#queues.size < maxSenders ? hub : sharedQueue;
     const waiting = this.#queues.get(key);
@@ -229,7 +229,7 @@ export class Intake {
     const nowMs = this.#now();
     if (nowMs - this.#reportedMs < reportEveryMs) return;
     this.#reportedMs = nowMs;
-    const message = `hub "${hub}" sends more than this hub can process: surplus messages are dropped, and repaired later`;
+    const message = `hub "${hub}" sends more than this hub can process: this hub drops the excess and requests it again later`;
     this.#log.warn({ hub, limitBytes: maxWaitingBytes }, message, 'sends too much');
   }
 }

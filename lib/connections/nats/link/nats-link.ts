@@ -22,11 +22,11 @@ export interface Session {
   readonly transport: Transport;
   /** The address of the server, `10.0.0.5:4222`. */
   readonly server: string;
-  /** Whether the server accepts anybody. */
+  /** Whether the server accepts every client. */
   readonly isOpen: boolean;
 }
 
-/** The present session, or why there is none; an empty reason: not yet known. */
+/** The current session, or the reason why there is none; an empty reason: not yet known. */
 export type LinkState = { readonly session: Session } | { readonly session: undefined; readonly reason: string };
 
 export interface Link {
@@ -111,7 +111,7 @@ export function openLink(context: LinkContext): Link {
   };
 }
 
-/** Connects to one server. Errors: why it failed. */
+/** Connects to one server. Errors: the reason of the failure. */
 async function dial(
   { settings, scheduler, resolvePath }: LinkContext,
   server: string,
@@ -145,14 +145,14 @@ async function dial(
   return connect(options);
 }
 
-/** Whether a server asks for no credentials: this hub has shown nothing that others lack. */
+/** Whether a server requires no credentials, so any client could do the same as this hub. */
 function acceptsAnybody(info: ServerInfo | undefined, { credentials, tls }: NatsSettings): boolean {
   const hasCredentials = Object.values(credentials).some((one) => one !== '') || (tls?.certFile ?? '') !== '';
   return !hasCredentials || (info?.auth_required !== true && info?.tls_verify !== true);
 }
 
 function openDomain(domain: string, server: string): string {
-  const danger = 'anybody who reaches it can write all shared parameters, in the name of any hub and user';
+  const danger = 'anyone who can reach it can write all shared parameters, in the name of any hub and user';
   const remedy = 'give each hub credentials, and the permissions that "patchbay permissions" prints';
   return `domain "${domain}" is open: ${server} requires no credentials, so ${danger}; ${remedy}`;
 }
@@ -169,8 +169,8 @@ function watch(connection: NatsConnection, log: Log): void {
 const defaultPort = 4222;
 
 /**
- * Waits for the greeting that a server sends to each client. A separate socket can be given up at any time; the client library would keep
- * one that hangs. Errors: why the server is silent, *timeout*, or the abort by the signal.
+ * Waits for the greeting that a server sends to each client. A separate socket can be closed at any time; the client library would keep one
+ * that hangs. Errors: the reason of the silence, *timeout*, or the abort by the signal.
  */
 export async function awaitGreeting(server: string, timeoutMs: number, signal: AbortSignal): Promise<void> {
   const { hostname, port } = new URL(server.replace(/^(\w+:\/\/)?/, 'http://'));

@@ -1,4 +1,4 @@
-// The bounds of what a hub stores of other hubs. Anything beyond is not shown, and the log names the hub.
+// The bounds of the data that a hub stores of other hubs. Data beyond them is not shown, and the log names the hub.
 
 import { Shares } from '../link/nats-intake.ts';
 

@@ -23,7 +23,7 @@ import { InvalidAnswer, type Position, type Repaired, repair } from './repair.ts
 
 /** A mirror without messages of its owner for this long is stale. */
 const staleAfterMs = 3000;
-/** How much is kept while a request is open. Beyond that, everything kept is dropped, and requested again. */
+/** The maximum amount of data that is kept while a request is open. Beyond that, everything is dropped and requested again. */
 const maxKeptMessages = 4096;
 const maxKeptBytes = 8 * 1024 * 1024;
 /** A gap is requested at once. While requests yield nothing, the pauses grow from the first to the longest. */
@@ -84,9 +84,9 @@ export class MirroredHub implements Remote {
   #repairAfterMs = Number.NEGATIVE_INFINITY;
   readonly #lookBackoff = new Backoff(leasePauses);
   readonly #gapBackoff = new Backoff(gapPauses);
-  /** When this hub last had everything from its owner, on the monotonic clock. */
+  /** The time at which this hub last had everything from its owner, on the monotonic clock. */
   #freshAtMs: number;
-  /** Since when no accepted report has arrived, although one could have. */
+  /** The start of the period without an accepted report, although one could have arrived. */
   #listensSinceMs: number;
   /** Reports that arrived since the open request. */
   #kept: { readonly report: HubReport; readonly bytes: number }[] = [];
@@ -155,12 +155,12 @@ export class MirroredHub implements Remote {
     return this.#position?.epoch;
   }
 
-  /** How far it has received; `null`: nothing. */
+  /** The received position; `null`: nothing. */
   get receipt(): Receipt {
     return this.#position === undefined ? null : { epoch: this.#position.epoch, rev: this.#position.rev };
   }
 
-  /** For how long this hub has not had everything from its owner, in milliseconds. */
+  /** The lag behind its owner, in milliseconds. */
   get lagMs(): number {
     return this.#context.scheduler.now() - this.#freshAtMs;
   }
@@ -277,7 +277,7 @@ export class MirroredHub implements Remote {
     this.#repairAfter(Math.min(this.#invalidBackoff.next(), longestMs));
   }
 
-  /** Applies changed claims: hides what belongs to another hub by now, and shows what may be shown. */
+  /** Applies changed claims: hides parameters that belong to another hub by now, and shows those that may be shown. */
   applyClaims(): void {
     const parameters = this.#parameters;
     if (parameters.lacksAny()) this.lookAgain();
@@ -374,7 +374,7 @@ export class MirroredHub implements Remote {
     this.#account.set(0);
   }
 
-  /** Requests what is missing, or seems to be. A sender of false reports causes fewer and fewer requests. */
+  /** Requests the missing data. A sender of false reports causes fewer and fewer requests. */
   #repairWithBackoff(): void {
     const nowMs = this.#context.scheduler.now();
     if (nowMs < this.#repairAfterMs) return;

@@ -46,7 +46,7 @@ export interface MirroredContext {
   readonly bounds: Bounds;
   /** Returns milliseconds since 1970. */
   readonly timeOfDay: () => number;
-  /** Called with what is left out because it exceeds a bound. */
+  /** Called with the amount that is left out because it exceeds a bound. */
   readonly refuse: (what: string) => void;
 }
 
@@ -88,12 +88,12 @@ export class MirroredParameters {
     return this.#size;
   }
 
-  /** Whether its owner has this address, and something else is shown there. */
+  /** Whether its owner has this address, and another parameter is shown there. */
   hides(address: string): boolean {
     return this.#hidden.has(address) || this.#gone.has(address);
   }
 
-  /** Returns the addresses that its owner has, and where something else is shown. */
+  /** Returns the addresses of its owner at which another parameter is shown. */
   hidden(): Iterable<string> {
     this.#dropGone();
     return this.#hidden.keys();
@@ -266,7 +266,7 @@ export class MirroredParameters {
     this.#dropExcess();
   }
 
-  /** Takes over changes from a place on, up to a number; returns the place of the next one. */
+  /** Takes over a number of changes from a position on; returns the position of the next one. */
   #takeChanges(
     turn: WireTurn,
     from: number,
@@ -439,7 +439,7 @@ export class MirroredParameters {
     this.#gone.clear();
   }
 
-  /** Hides a parameter that its owner still has, because something else is shown at its address. */
+  /** Hides a parameter that its owner still has, because another one is shown at its address. */
   #hide(number: number, { address }: Parameter): void {
     this.#byNumber[number] = undefined;
     this.#size--;

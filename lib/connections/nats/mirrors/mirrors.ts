@@ -51,7 +51,7 @@ export class Mirrors {
   #unsubscribe = () => {};
   #endReceipts = () => {};
   #receivedAtMs = 0;
-  /** The number of hubs added, and since when that is counted. */
+  /** The number of added hubs, and the start of the count. */
   #newHubs = 0;
   #newHubsSinceMs = Number.NEGATIVE_INFINITY;
   #refusedAtMs = Number.NEGATIVE_INFINITY;
@@ -254,7 +254,7 @@ export class Mirrors {
     for (const hub of this.#hubs.values()) if (hub.hides(address)) hub.lookAgain();
   }
 
-  /** Lets other hubs show what a stale hub has. */
+  /** Lets other hubs show the parameters of a stale hub. */
   #replace(stale: MirroredHub): void {
     for (const hub of this.#hubs.values()) if (hub !== stale && hub.isHiddenBy(stale)) hub.lookAgain();
   }
@@ -283,7 +283,7 @@ export class Mirrors {
   }
 }
 
-/** Makes a standby answer the active hub with how far it has received. Returns a function that ends that. */
+/** Makes a standby answer the active hub with its received position. Returns a function that ends that. */
 function sendReceipts(
   transport: Transport,
   name: HubName,

@@ -1,5 +1,5 @@
-// Requests from an owner what this hub has missed, page by page: everything, or the changes since a revision. Each page is taken over, in
-// turns with other work, before the next one is requested.
+// Requests the data that this hub has missed from an owner, page by page: everything, or the changes since a revision. Each page is taken
+// over, in turns with other work, before the next one is requested.
 
 import type { Intake, Steps } from '../link/nats-intake.ts';
 import { type HubName, subjectOf } from '../link/subjects.ts';
@@ -23,7 +23,7 @@ export interface RepairContext {
   readonly owner: HubName;
   readonly intake: Pick<Intake, 'run' | 'goThrough'>;
   readonly parameters: MirroredParameters;
-  /** Takes an answer, unless its term is not accepted; returns whether it is. */
+  /** Accepts an answer in a valid term; returns whether it has. */
   readonly accepts: (answer: WalkAnswer) => boolean;
   /** Whether the repair is still wanted; otherwise nothing more is taken over. */
   readonly isWanted: () => boolean;

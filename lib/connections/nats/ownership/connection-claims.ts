@@ -1,6 +1,6 @@
 // The claims on Connection IDs: one list for all hubs of a domain. A hub that wants an ID of another hub retries, and gets it when that hub
-// has given it up, has ended, or is no longer connected. While the list cannot be read, a hub uses its last state; of the IDs that are not
-// in it, it has those that no other hub reports. If servers lose the list, the hubs that know it restore it.
+// has given it up, has ended, or is no longer connected. While the list cannot be read, a hub uses its last state; it owns an ID that is
+// not in it if no other hub reports that ID. If servers lose the list, the hubs that know it restore it.
 
 import { BehaviorSubject, merge, type Observable, type SchedulerLike, Subject, Subscription } from 'rxjs';
 import { connectionIdMistake, connectionIdOf } from '../../../model/address.ts';
@@ -12,11 +12,11 @@ import { type LeaseRecord, leaseTimes } from '../lease/lease-record.ts';
 import type { Held, Register } from '../lease/register.ts';
 import { isHubName } from '../wire/causes.ts';
 
-/** How often a hub looks that wants IDs which it does not have, or whose state is unknown. */
+/** The interval of looks while a hub wants IDs that it does not have, or whose state is unknown. */
 const lookMs = 1000;
-/** How often any other hub looks: it is notified of changes, and no hub takes its IDs within `goneMs`. */
+/** The interval of any other hub: it is notified of changes, and no hub takes its IDs within `goneMs`. */
 const calmLookMs = 5000;
-/** How soon a hub looks again while it knows nothing yet. */
+/** The interval while a hub knows nothing yet. */
 const retryMs = 200;
 /** How many notified changes in a second cause a look at once; further ones wait for a pause. */
 const freeHurries = 20;
@@ -25,7 +25,7 @@ const hurryPauseMs = 50;
 export const longestWaitMs = 2000;
 /** A hub whose lease nobody has renewed for this long has lost its IDs; a standby has taken the lease by then. */
 export const goneMs = 2 * leaseTimes.expiryMs;
-/** How long after an empty list another hub may come back that had an ID; by then each hub has looked a few times. */
+/** The time after an empty list within which a hub that had an ID may return; by then each hub has looked a few times. */
 const newMs = 4 * calmLookMs;
 /** How long a hub may take to report that it has an ID. */
 const disputeMs = 4000;
@@ -47,7 +47,7 @@ export function parseClaims(data: unknown): ClaimList {
   return data as ClaimList;
 }
 
-/** The hub that has a connection, or would have it, and why this hub does not. */
+/** The hub that has a connection, or would have it, and the reason why this hub does not. */
 interface Refusal {
   readonly holder: string;
   readonly reason: string;
@@ -70,11 +70,11 @@ interface ClaimsOptions {
   readonly mayClaim: () => boolean;
   /** Returns the other hub that reports each Connection ID. */
   readonly reportedOwners: () => ReadonlyMap<string, string>;
-  /** Whether a hub sends messages that uses its name without a term: its lease record is of an earlier run. */
+  /** Whether a hub sends messages under its name without a term: its lease record is from an earlier run. */
   readonly hasNoTerm: (hub: string) => boolean;
   /** Whether this hub holds the lease on its name at this moment: then no other hub may have taken its IDs. */
   readonly holdsLease: () => boolean;
-  /** Whether anybody can write the list: then this hub trusts no claim of another hub on its own IDs. */
+  /** Whether any client can write the list: then this hub trusts no claim of another hub on its own IDs. */
   readonly isOpen: () => boolean;
 }
 
@@ -97,11 +97,11 @@ export class Claims {
   #stored: Held<ClaimList> = { sequence: 0, value: undefined };
   /** Until then another hub may have had the IDs of this one, because nothing was stored. */
   #newUntilMs = Number.NEGATIVE_INFINITY;
-  /** When another hub began, in that time, to claim an ID of this hub. */
+  /** The time at which another hub began to claim an ID of this hub. */
   readonly #disputedSinceMs = new Map<string, number>();
-  /** When this hub last knew its IDs, or could first have asked. */
+  /** The time at which this hub last knew its IDs, or could first have asked. */
   #knownMs: number;
-  /** Why this hub may not have the IDs that the list gives it; undefined: it may. */
+  /** The reason why this hub may not have the IDs that the list gives it; undefined: it may. */
   #yieldReason: string | undefined;
   #owners: ReadonlyMap<string, string> = new Map();
   readonly #claimed = new Subject<void>();
@@ -110,7 +110,7 @@ export class Claims {
   readonly #pause: Pause;
   #working: Promise<void> | undefined;
   #hasEnded = false;
-  /** How often it has looked without a pause, and since when that is counted. */
+  /** The number of looks without a pause, and the start of the count. */
   #hurries = 0;
   #hurriesSinceMs = Number.NEGATIVE_INFINITY;
 
@@ -144,7 +144,9 @@ export class Claims {
     return this.#refusals.value;
   }
 
-  /** Returns why this hub may not have a connection, even if it did not want it yet when the list was read; undefined: it may. */
+  /**
+   * Returns the reason why this hub may not have a connection, even if it did not want it yet when the list was read; undefined: it may.
+   */
   refusalOf(id: string): Refusal | undefined {
     const { hub } = this.#options;
     const owner = this.owners.get(id);
@@ -162,7 +164,7 @@ export class Claims {
     return this.#wantedBy((id) => this.refusalOf(id));
   }
 
-  /** Returns what this hub must not start before the claims are known: by the list, or by the reports of other hubs. */
+  /** Returns the connections that this hub must not start before the claims are known: by the list, or by the reports of other hubs. */
   reportedRefusals(): Refusals {
     const { hub, reportedOwners } = this.#options;
     const others = reportedOwners();
@@ -187,7 +189,7 @@ export class Claims {
       const { value: list = {} } = await this.#options.register.read();
       this.#setOwners(new Map(Object.entries(list)));
       if (!this.#hasEnded) this.#refusals.next(this.expectedRefusals());
-    } catch {} // then nobody knows what the other hub has
+    } catch {} // then the connections of the other hub are unknown
   }
 
   /** Claims the wanted IDs as soon as that is allowed. */
@@ -288,7 +290,7 @@ export class Claims {
     this.#stored = stored;
     if (isTrusted && (isLost || sequence === 0)) this.#newUntilMs = clock.now() + newMs;
     const own = isLost ? this.#listed() : this.#ownOf(askedMs);
-    // if nothing valid is stored, use what is known
+    // if nothing valid is stored, use the known list
     const known = value === undefined || isLost ? Object.fromEntries(this.#list ?? []) : {};
     const before = this.#list;
     this.#list = new Map(Object.entries({ ...known, ...value }));
@@ -318,7 +320,7 @@ export class Claims {
       const list = Object.fromEntries(owners);
       const written = await register.replace(list, sequence);
       if (written === undefined) {
-        this.#list = before; // otherwise the second look would trust what another hub keeps writing
+        this.#list = before; // otherwise the second look would trust a list that another hub keeps writing
         return 'outrun';
       }
       this.#stored = { sequence: written, value: list };
@@ -333,7 +335,7 @@ export class Claims {
 
   /**
    * Returns the IDs that this hub had when it last knew, if no other hub may have taken them: it has renewed its lease since, and at the
-   * time of the request was not away for as long as others wait. A late answer counts as long as the lease is held. A list that says
+   * time of the request was not silent for as long as others wait. A late answer counts as long as the lease is held. A list that says
    * otherwise is not trusted.
    */
   #ownOf(askedMs: number): string[] {
@@ -380,7 +382,7 @@ export class Claims {
       this.#sightings.set(hub, sighting);
       const held = await sighting.lease.read().catch(() => undefined);
       if (held === undefined) {
-        this.#sightings.delete(hub); // it cannot renew what nobody can read
+        this.#sightings.delete(hub); // it cannot renew a lease that nobody can read
         return;
       }
       const { sequence, value } = held;

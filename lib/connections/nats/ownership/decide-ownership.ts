@@ -1,5 +1,5 @@
-// Decides what a hub owns in its domain: a lease on its name decides whether it is the active one, claims decide which connections are its
-// own. It starts and stops connections and rules accordingly.
+// Decides on the ownership of a hub in its domain: a lease on its name makes it the active hub, claims make connections its own. Starts and
+// stops connections and rules accordingly.
 
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -119,7 +119,7 @@ function createParts(
   const lease = new JointLease(registers, me, clock, {
     async lifeOf(id) {
       const life = await lifeOf(link.state.session, settings, id);
-      return life === 'gone' && hasMetRival(hub) ? 'silent' : life; // it may come back, as this hub does, after the servers were gone
+      return life === 'gone' && hasMetRival(hub) ? 'silent' : life; // like this hub, it may come back after an outage of the servers
     },
     isExclusive: isPair,
     goesFirst: (answeredMs) =>
@@ -218,7 +218,7 @@ export class Confirmation {
   #next: Promise<boolean> | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** `notifyAll` sends what has been written so far. It resolves to whether the standby has it, to false past a time, and never rejects. */
+  /** `notifyAll` sends the writes so far. It resolves to whether the standby has it, to false past a time, and never rejects. */
   constructor(
     lease: Pick<JointLease, 'confirm'>,
     notifyAll: (endMs: number) => Promise<boolean>,

@@ -1,4 +1,4 @@
-// A hub without a pair. It runs whatever the servers do; its lease only detects another hub of the same name (`Rival`). While the lease
+// A hub without a pair. It runs regardless of the servers; its lease only detects another hub of the same name (`Rival`). While the lease
 // cannot be read, the hub relies on the messages of such a hub.
 
 import { combineLatest, NEVER, type Observable, Subscription, timer } from 'rxjs';

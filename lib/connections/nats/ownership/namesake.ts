@@ -19,7 +19,7 @@ export class Namesake {
   #last: NamesakeReport | undefined;
   /** The number of checks since its last message. */
   #looks = 0;
-  /** Since when there is one without a term. */
+  /** The time of the first one without a term. */
   #waitsSinceMs = 0;
 
   constructor(clock: SchedulerLike) {
@@ -48,7 +48,7 @@ export class Namesake {
 
   /**
    * Whether it uses the name although nobody knows the holder of the lease: then it should get the lease first. It has some time after
-   * servers begin to answer; `answeredMs`: for how long they have answered this hub. Without answers it cannot take the lease.
+   * servers begin to answer; `answeredMs` is how long they have answered this hub. Without answers it cannot take the lease.
    */
   waitsForLease(answeredMs: number): boolean {
     const waitsMs = this.#clock.now() - this.#waitsSinceMs;

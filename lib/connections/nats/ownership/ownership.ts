@@ -1,4 +1,4 @@
-// What this hub owns in its domain at the moment: the interface between leases, which decide on it, and sharing and mirroring.
+// The current ownership of this hub in its domain: the interface between leases, which decide on it, and sharing and mirroring.
 
 import type { Observable } from 'rxjs';
 
@@ -11,7 +11,7 @@ export interface Ownership {
   /** false: another hub of the same name is active, and this one mirrors it. */
   readonly isHolder: boolean;
   /**
-   * Whether this hub reports its parameters and accepts writes of other hubs: it is active, and knows which connections are its own. Until
+   * Whether this hub reports its parameters and accepts writes of other hubs: it is active, and knows its own connections. Until
    * then, other hubs keep their mirror of its name.
    */
   readonly reports: boolean;

@@ -14,7 +14,7 @@ interface VacancyOptions {
   readonly port: Pick<HubPort, 'parameters' | 'mirroring'>;
   /** The hub that has them, or would have them. */
   readonly hub: string;
-  /** Why writes are refused. */
+  /** The reason of refused writes. */
   readonly reason: string;
   /** Selects the connections whose parameters it stands in for. */
   readonly isFor: (connectionId: string) => boolean;
@@ -59,7 +59,7 @@ export class Vacancy implements Remote {
     const { port } = this.#options;
     for (const parameter of port.parameters())
       if (parameter.remote === this) port.mirroring.entrust(parameter, undefined);
-    this.#staleSince = undefined; // until here it marks them as stale
+    this.#staleSince = undefined; // until now it has marked them as stale
     port.mirroring.notify();
   }
 }

@@ -1,4 +1,4 @@
-// Checks that the standby has received what this active hub has sent: it would take over with that.
+// Checks that the standby has received the messages of this active hub, because it would take over with that state.
 
 import type { SchedulerLike } from 'rxjs';
 import { Pause, withinTicks } from '../../../model/time/wall-clock.ts';

@@ -1,4 +1,4 @@
-// The numbered parameters that this hub shares, and the pages of them for hubs that have missed something. Numbers are never reused; when
+// The numbered parameters that this hub shares, and their pages for hubs that have missed something. Numbers are never reused; when
 // half of them are unused, all parameters are renumbered under another epoch.
 
 import { randomUUID } from 'node:crypto';
@@ -82,7 +82,7 @@ export class SharedParameters {
     return true;
   }
 
-  /** Returns definitions from a number on, at least this many bytes, and where the next ones begin. */
+  /** Returns definitions from a number on, at least this many bytes, and the number at which the next ones begin. */
   page(from: number, bytes: number): { definitions: Definition[]; next: number | undefined } {
     const definitions: Definition[] = [];
     let length = 0;
@@ -101,11 +101,11 @@ function definitionOf(number: number, { address, type, access }: Parameter): Def
   return [number, address, type, access];
 }
 
-/** How many triggers have their fires reported at most. */
+/** The maximum number of triggers whose fires are reported. */
 const maxFires = 20_000;
 
 /**
- * Answers a hub that has missed something: with definitions, or with the newest values since a revision. Each answer is a page. The hub
+ * Answers a hub that has missed data, with definitions or with the newest values since a revision. Each answer is a page. The hub
  * requests the next one with the end of the last one, so the owner keeps no state in between. Returns the text of a `WalkAnswer`;
  * undefined: this was not a request.
  */

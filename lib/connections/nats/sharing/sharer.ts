@@ -19,7 +19,7 @@ const machineText = JSON.stringify(hostname());
 const heartbeatMs = 500;
 /** The minimum interval between messages, because each one wakes every mirror. Later changes wait for the next one. */
 const messageEveryMs = 1;
-/** Above this many changes per millisecond the interval is longer: then the number of messages is what costs. */
+/** Above this many changes per millisecond the interval is longer, because then the number of messages dominates the cost. */
 const busyPerMs = 5;
 const busyMessageEveryMs = 8;
 /** How often to check whether pending changes can be sent. */
@@ -117,8 +117,8 @@ export class Sharer {
   }
 
   /**
-   * Sends everything as soon as this hub may and there is a network. Resolves to whether the standby has it, as far as it can be reached;
-   * to false if that is unknown by then, or if this hub is no longer active. Never rejects.
+   * Sends everything as soon as this hub may and there is a network. Resolves to whether the standby has it, if it can be reached; to false
+   * if that is unknown by then, or if this hub is no longer active. Never rejects.
    */
   async notifyAll(endMs: number): Promise<boolean> {
     const { ownership, scheduler } = this.#context;
@@ -188,7 +188,7 @@ export class Sharer {
   #send({ turns, rev }: Written): void {
     const { reports } = this.#context.ownership;
     if (turns === undefined || !reports) this.#reported = Math.max(this.#reported, rev);
-    if (reports) this.#publish(rev, turns ?? ''); // other hubs request what could not be sent as soon as they notice
+    if (reports) this.#publish(rev, turns ?? ''); // other hubs request the unsent changes as soon as they notice the gap
   }
 
   #publish(rev: number, turns: string): void {

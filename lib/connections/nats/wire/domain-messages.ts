@@ -97,7 +97,7 @@ export type WalkRequest = z.output<typeof walkRequest>;
 
 /**
  * The answer: a page of definitions, and where the next one begins; or a page of values, the newest of each parameter, the revision up to
- * which it goes (`to`), and how often triggers have fired. Without any of these the owner cannot answer: request definitions.
+ * which it goes (`to`), and how often triggers have fired. Without any of these, the owner cannot answer: request definitions.
  */
 export const walkAnswer = z.strictObject({
   ...head,
@@ -110,7 +110,7 @@ export const walkAnswer = z.strictObject({
 });
 export type WalkAnswer = z.output<typeof walkAnswer>;
 
-/** How far a standby has received what the active hub sends; `null`: it has nothing yet. */
+/** The position up to which a standby has received the messages of the active hub; `null`: it has nothing yet. */
 export const receipt = z.strictObject({ epoch: name, rev: count }).nullable();
 export type Receipt = z.output<typeof receipt>;
 
@@ -146,7 +146,7 @@ export type WriteAnswer = z.output<typeof writeAnswer>;
 
 const decoder = new TextDecoder();
 
-/** Reads a message. Errors: in a few words, why it is invalid. */
+/** Reads a message. Errors: the reason why it is invalid, in a few words. */
 export function read<Schema extends z.ZodType>(schema: Schema, data: Uint8Array): z.output<Schema> {
   const result = schema.safeParse(parse(data));
   if (result.success) return result.data;

@@ -1,13 +1,13 @@
 // Checks that JSON is no harder to parse than the messages of hubs. Parsing a megabyte of brackets, of different keys or of short texts
 // would delay everything else many times longer than a scan of its bytes.
 
-/** Shorter messages parse within some milliseconds, whatever they contain. */
+/** Shorter messages parse within some milliseconds, regardless of their content. */
 const shortBytes = 32_768;
 /** Hubs send eight levels, and know some forty keys. */
 const maxDepth = 32;
 const maxKeys = 64;
 const longestKey = 64;
-/** The number of texts in the longest turn that is taken as one, where each change says who made it, when and why. */
+/** The number of texts in the longest turn that is taken as one, where each change has a writer, a time and a cause. */
 const maxTexts = 30_000;
 /** Values and ends of lists: twice as many as in such a turn. */
 const maxValues = 120_000;

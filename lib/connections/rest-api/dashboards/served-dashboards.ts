@@ -1,5 +1,5 @@
 // GET /hub/dashboards: the dashboards of the console, JSON5 files that users write in one folder. The hub reads and checks a file once until
-// it changes. A worker thread does that, since it takes up to half a second.
+// it changes. A worker thread does that, because it takes up to half a second.
 import { createHash } from 'node:crypto';
 import type { Dirent } from 'node:fs';
 import { join } from 'node:path';
@@ -185,7 +185,7 @@ function textOfDashboard(bytes: Uint8Array, shown: string): string {
   }
 }
 
-/** Yields the errors of all dashboards, a line each. `whyUnknown` says what is wrong with an address. */
+/** Yields the errors of all dashboards, a line each. `whyUnknown` returns the error of an address. */
 export function* mistakesInDashboards(
   folder: string,
   whyUnknown: (address: string) => string | undefined,

@@ -1,4 +1,4 @@
-// GET /hub/audit: who did what, newest first.
+// GET /hub/audit: changes from outside and actions of operators, newest first.
 
 import { z } from 'zod';
 import { auditKinds } from '../../../model/reports/audit-entry.ts';
@@ -36,7 +36,7 @@ export const endpoints = [
     need: 'manage',
     id: 'readAudit',
     tag: 'past',
-    summary: 'Who did what from outside: changes, and what operators did; newest first',
+    summary: 'The audit: changes from outside and actions of operators, newest first',
     query: shape,
     answer: auditPage,
     read: readAuditQuestion,

@@ -1,4 +1,5 @@
-// What browsers open: the console at /hub/, the client library, and the files of the Document Root. `npm install` builds the first two.
+// The resources for browsers: the console at /hub/, the client library, and the files of the Document Root. `npm install` builds the first
+// two.
 
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,11 +22,11 @@ const clientScript = fileURLToPath(new URL('../../../../dist/web/client.js', imp
 const consolePath = '/hub/console/';
 
 const about = { method: 'GET', need: 'entry', tag: 'pages' } as const;
-const isTheSame = 'The file is still the one that If-None-Match or If-Modified-Since names';
+const isTheSame = 'The file has not changed: If-None-Match or If-Modified-Since applies';
 /** The answers to a request for an existing file. */
 const fileAnswers = {
   200: { description: 'The file', content: { '*/*': undefined } },
-  206: { description: 'The part of the file that Range names', content: { '*/*': undefined } },
+  206: { description: 'The requested range of the file', content: { '*/*': undefined } },
   304: { description: isTheSame },
 };
 
@@ -60,7 +61,7 @@ export const endpoints: Endpoint[] = [
     summary: 'A file of the console',
     names: { file: 'Path of the file' },
     answers: fileAnswers,
-    errors: { 400: badPath, 404: 'There is no such file', 416: 'The file has no such part' },
+    errors: { 400: badPath, 404: 'There is no such file', 416: 'The range lies outside of the file' },
     serve(context) {
       if (!context.settings.console) return replyNotFound;
       const locate = (path: string) => findFile(context.consoleFolder, path, path.slice(consolePath.length - 1), '');
@@ -76,7 +77,7 @@ export const endpoints: Endpoint[] = [
     id: 'readClient',
     summary: 'The client library for browsers, a module',
     answers: fileAnswers,
-    errors: { 404: 'The client library is not built', 416: 'The file has no such part' },
+    errors: { 404: 'The client library is not built', 416: 'The range lies outside of the file' },
     serve: (context) =>
       filesOf(context, (service, response, request) => replyFile(response, request, service, locateClientScript)),
   },

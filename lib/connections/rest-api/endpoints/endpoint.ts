@@ -31,7 +31,7 @@ import type { Principal } from '../users/principal.ts';
 import type { Need } from '../users/rights.ts';
 import { expectPresent } from '../users/view.ts';
 
-/** What endpoints work with: the hub, and the parts of the server. */
+/** The environment of endpoints: the hub, and the parts of the server. */
 export interface Context extends ServerParts {
   /** The Connection ID of the REST API. */
   readonly id: string;
@@ -66,7 +66,7 @@ export interface About {
   /** The descriptions of the names in braces. */
   readonly names?: Readonly<Record<string, string>>;
   readonly query?: z.ZodObject;
-  /** The errors by status: when each occurs. Errors that any request may cause are left out. */
+  /** The errors by status, with their reasons. Errors that any request may cause are left out. */
   readonly errors?: Readonly<Record<number, string>>;
 }
 
@@ -138,16 +138,16 @@ export function page<Data>({ answer, read, ...about }: JsonPage<Data>): Endpoint
 export function fresh(content: AnswerInfo['content'] & object, description = 'The current state'): Endpoint['answers'] {
   return {
     200: { description, headers: ['ETag'], content },
-    304: { description: 'The state is still the one that If-None-Match names' },
+    304: { description: 'The state has not changed: If-None-Match names it' },
   };
 }
 
-/** Who requests an action, and with which request. */
+/** The client that requests an action, and its request. */
 export interface Asked {
   readonly principal: Principal;
   /** The client as the origin of changes. */
   readonly by: Origin;
-  /** Where the request comes from. */
+  /** The source of the request. */
   readonly sender: Sender;
   readonly userAgent: string;
   readonly response: HttpResponse;
@@ -220,7 +220,7 @@ export function isNeeded(shape: z.ZodType): boolean {
 /** Answers before it returns, or later. */
 type Serve = (response: HttpResponse, request: HttpRequest, paced: Paced) => Promise<void>;
 
-/** Creates a handler that answers in a slice and may send for long. It cuts the answer if the principal has to leave meanwhile. */
+/** Creates a handler that answers in a slice and may send for a long time. It cuts the answer if the principal loses access meanwhile. */
 export function later(serve: Serve, { queue, log }: Pick<Context, 'queue' | 'log'>): Handler {
   return (response, request, principal) => {
     const share = shareOf(principal, remoteAddressOf(response));
@@ -251,7 +251,7 @@ export function later(serve: Serve, { queue, log }: Pick<Context, 'queue' | 'log
 /** The description of a path that is not percent-encoded UTF-8. */
 export const badPath = 'The path is not percent-encoded UTF-8';
 
-/** Wraps a handler for principals who may take everything that the hub has. Others are `forbidden`. */
+/** Wraps a handler for principals who may read everything. Others are `forbidden`. */
 export function ownersOnly(settings: Settings, serve: Handler): Handler {
   const expectOwner = createOwnerCheck(settings);
   return (response, request, principal) => {
@@ -281,7 +281,9 @@ interface Post extends Pick<Paced, 'queue'> {
   readonly log: Log;
 }
 
-/** Answers a POST of a JSON object. Errors: `body-type`; later those of `act`, and `unauthorized` if the principal had to leave meanwhile. */
+/**
+ * Answers a POST of a JSON object. Errors: `body-type`; later those of `act`, and `unauthorized` if the principal lost access meanwhile.
+ */
 function answerPost<Schema extends z.ZodObject>(
   { response, request, principal, queue, log }: Post,
   schema: Schema,

@@ -1,4 +1,4 @@
-// GET /hub/events/<address>: what happened to a parameter, who did it and why.
+// GET /hub/events/<address>: the events of a parameter, with their origins and causes.
 
 import { z } from 'zod';
 import { eventList } from '../../../wire/http/past-shapes.ts';
@@ -33,7 +33,7 @@ export const endpoints = [
     need: 'entry',
     id: 'listEvents',
     tag: 'past',
-    summary: 'What happened to a parameter, who did it and why, newest first',
+    summary: 'The events of a parameter with their origins and causes, newest first',
     names: { address: 'Address of the parameter' },
     query: shape,
     answer: eventList,

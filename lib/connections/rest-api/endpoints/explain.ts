@@ -21,7 +21,7 @@ export const endpoints = [
     summary: 'Why a parameter has its value: its last change and the chain of causes',
     names: { address: 'Address of the parameter' },
     answer: explanation,
-    errors: { 400: badPath, 404: 'There is no such parameter', 503: 'Nothing has happened to it yet' },
+    errors: { 400: badPath, 404: 'There is no such parameter', 503: 'It has not changed yet' },
     read: ({ hub }, { principal }, rest) => explainParameter(hub, principal.view, decodePath(rest)),
   }),
 ];

@@ -29,7 +29,7 @@ export interface PastRequest {
   readonly rest: string;
   readonly query: URLSearchParams;
   readonly accept: string;
-  /** The share of the hub's work that pays for the request. */
+  /** The share of the hub's work that the request is charged to. */
   readonly share: string;
   readonly principal: Principal;
 }
@@ -164,7 +164,7 @@ export function askedOf(address: string, { view }: Principal): AskedParameter {
   return { address, type: view.find(address)?.type, ...(!view.mayAskFor(address) && { isHidden: true }) };
 }
 
-/** Returns what the principal may see of the parameters in an answer; undefined: all. */
+/** Returns the parameters of an answer that the principal may see; undefined: all. */
 export function sightOf({ rights }: Principal): Sight | undefined {
   if (rights === undefined || rights.readsAll) return undefined;
   const { read, deny } = rights.settings;

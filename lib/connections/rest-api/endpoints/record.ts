@@ -42,7 +42,9 @@ export const maxUnsentBytes = 16 * 1024 * 1024;
 /** The period of the line that shows that the hub is alive while nothing comes from outside. */
 const everyMs = 1000;
 
-/** Streams a recording. A client that does not read loses it, since a gap would make it worthless. Errors: `conflict` if too many record. */
+/**
+ * Streams a recording. A client that does not read loses it, because a gap would make it worthless. Errors: `conflict` if too many record.
+ */
 function serveRecording(
   hub: HubPort,
   recordings: Set<Recording>,

@@ -14,7 +14,7 @@ import * as list from './list.ts';
 
 export const endpoints: readonly Endpoint[] = Object.values(list).flat();
 
-/** What the server of a connection provides. The rest is created here. */
+/** The parts that the server of a connection provides. The rest is created here. */
 export type ServerContext = Omit<Context, 'dashboards' | 'pastShares' | 'endpoints'>;
 
 /** Returns all routes. */

@@ -21,7 +21,7 @@ import { type Asked, action, type Context, type Endpoint, page as jsonPage } fro
 
 const path = '/hub/sign-in';
 const about = { need: 'nothing', tag: 'users' } as const;
-/** A client that guesses from the same address keeps no user from signing in. */
+/** A client that guesses passwords does not keep users at the same address from signing in. */
 const isUnmetered = true;
 const pageText = (...types: readonly string[]) => ({
   200: {
@@ -91,7 +91,7 @@ export const endpoints: Endpoint[] = [
   }),
 ];
 
-/** Describes a principal and its rights. It does not list `deny`, which names what the principal may not see. */
+/** Describes a principal and its rights. It does not list `deny`, which names parameters that the principal may not see. */
 function meOf({ directory }: Pick<Entry, 'directory'>, { name, rights }: Principal): Me {
   const all = ['**'];
   const { read, write, dashboards, manage, metrics } = rights?.settings ?? {

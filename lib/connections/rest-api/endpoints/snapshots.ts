@@ -75,7 +75,7 @@ function compareSnapshot(hub: HubPort, rest: string, principal: Principal): Snap
   };
 }
 
-/** Whether a principal may know of a selection: it may read what the store reports about it, or recall it. */
+/** Whether a principal may know of a selection: it may read the parameters of the store about it, or recall it. */
 function mayKnow({ rights }: Principal, store: string, selection: string): boolean {
   if (rights === undefined) return true;
   return rights.mayRead(`${store}/${selection}/matches`) || rights.mayWrite(`${store}/${selection}/recall`);

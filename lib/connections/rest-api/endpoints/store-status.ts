@@ -1,4 +1,4 @@
-// GET /hub/store: the disk space that the store uses, and how well it keeps up.
+// GET /hub/store: the disk usage of the store, and its write lag.
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type StoreFile, type StorePart, type StoreStatus, storeStatus } from '../../../wire/http/past-shapes.ts';
@@ -13,7 +13,7 @@ export const endpoints = [
     need: 'manage',
     id: 'readStore',
     tag: 'past',
-    summary: 'The disk space that the store uses, and how well it keeps up',
+    summary: 'The disk usage of the store, and its write lag',
     answer: storeStatus,
     errors: { 404: 'The hub has no store' },
     read: ({ hub }) => statusOf(hub),

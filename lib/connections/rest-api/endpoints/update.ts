@@ -130,11 +130,11 @@ interface UpdateContext {
 
 /** The client that sets a parameter. */
 interface Updater {
-  /** The share that pays for the work. */
+  /** The share that the work is charged to. */
   readonly share: string;
   readonly view: View;
   readonly origin: Origin;
-  /** How long to wait for the device to confirm the write; undefined: do not wait. */
+  /** The maximum wait for the confirmation of the device; undefined: do not wait. */
   readonly confirmMs: number | undefined;
   /** Counts a write; undefined: writes are not limited. Errors: `too-many-requests`. */
   readonly expectRate: (() => void) | undefined;

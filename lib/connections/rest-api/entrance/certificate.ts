@@ -37,7 +37,7 @@ const leastRsaBits = 2048;
 const curves = ['prime256v1', 'secp384r1', 'secp521r1'];
 const keysWanted = `an RSA key of ${leastRsaBits} bits or more, an EC key on P-256, P-384 or P-521, or an Ed25519 key`;
 
-/** Checks that the files contain a certificate and its key. Errors: `cannot-start`, with the file and what is wrong in it. */
+/** Checks that the files contain a certificate and its key. Errors: `cannot-start`, with the file and its error. */
 function checkCertificate(files: CertificateFiles, { certificate: text, key }: CertificateTexts): Certificate {
   const inCertificate = `tls.certFile: ${shownPath(files.certFile)}`;
   const inKey = `tls.keyFile: ${shownPath(files.keyFile)}`;
@@ -54,7 +54,7 @@ function checkCertificate(files: CertificateFiles, { certificate: text, key }: C
   };
 }
 
-/** Returns why clients refuse a certificate at a time; undefined: they accept it. */
+/** Returns the reason why clients refuse a certificate at a time; undefined: they accept it. */
 export function whyInvalid(files: CertificateFiles, { validFrom, validTo }: Certificate, now: number) {
   const expected = `tls.certFile: ${files.certFile}: expected a certificate that is valid today`;
   if (now < validFrom) return `${expected}, got one that is valid from ${dateOf(validFrom)}`;
@@ -103,7 +103,7 @@ function readKey(where: string, text: string): KeyObject {
   }
 }
 
-/** Returns what is wrong with the kind of a key; undefined: nothing. */
+/** Returns the error in the kind of a key; undefined: there is none. */
 function kindOf({ asymmetricKeyType: type, asymmetricKeyDetails: details = {} }: KeyObject): string | undefined {
   if (type === 'rsa') {
     const bits = details.modulusLength ?? 0;
@@ -114,7 +114,7 @@ function kindOf({ asymmetricKeyType: type, asymmetricKeyDetails: details = {} }:
   return type === 'ed25519' ? undefined : `a key of type ${type}`;
 }
 
-/** Returns what a file contains instead of the expected PEM block. */
+/** Returns the content of a file that is not the expected PEM block. */
 function contentOf(text: string): string {
   if (text.trim() === '') return 'an empty file';
   const [, label] = /-----BEGIN ([A-Z0-9 ]+)-----/.exec(text) ?? [];
@@ -129,7 +129,7 @@ function wrong(where: string, expected: string, got: string): HubError {
   return new HubError('cannot-start', `${where}: expected ${expected}, got ${got}`);
 }
 
-// Reads the files of a certificate and its key. It follows links, since programs that renew a certificate swap them.
+// Reads the files of a certificate and its key. It follows links, because programs that renew a certificate swap them.
 
 /** Reads both files. Errors: `cannot-start`, with the file. */
 export function readTexts({ certFile, keyFile }: CertificateFiles): CertificateTexts {
@@ -170,7 +170,7 @@ export class Renewal {
   /** The certificate that the hub presents, and the digest of its files. */
   #certificate: Certificate;
   #digest: string;
-  /** What is wrong with the files; undefined: nothing. */
+  /** The error in the files; undefined: there is none. */
   #fault: string | undefined = undefined;
   #lastStamp: string | undefined = undefined;
   #noticedAt = Number.NEGATIVE_INFINITY;

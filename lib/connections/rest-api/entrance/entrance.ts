@@ -54,7 +54,7 @@ export function openEntrance({ bindIp, port, tls, log, scheduler, apps, furnish 
     listener?.close();
     listener = undefined;
   };
-  const releaseUpgrades = holdLateUpgrades(); // first, since it may fail: then no port stays taken
+  const releaseUpgrades = holdLateUpgrades(); // first, because it may fail: then no port stays taken
   const start = () => {
     try {
       if (tls !== undefined) return new Renewal(tls, log, open);
@@ -120,7 +120,7 @@ export class Apps {
     this.#keep((one) => this.#apps.indexOf(one) < maxApps);
   }
 
-  /** Sends a frame to the sockets that subscribe to a topic, whichever app they belong to. */
+  /** Sends a frame to the sockets that subscribe to a topic, in all apps. */
   publish(topic: ArrayBuffer, frame: Uint8Array): void {
     for (const { app } of this.#apps) app.publish(topic, frame, false, false);
   }

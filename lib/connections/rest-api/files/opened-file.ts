@@ -1,17 +1,18 @@
-// Checks an open file: where it really is, whatever its path leads to before and after. Otherwise a folder that is swapped for a link between
-// check and open would lead out of the Document Root. Also checks whether it is a file of the installation, which the hub serves to nobody.
+// Checks the real location of an open file, regardless of where its path leads before and after. Otherwise a folder that is swapped for a
+// link between check and open would lead out of the Document Root. Also checks whether it is a file of the installation, which the hub
+// never serves.
 
 import type { Stats } from 'node:fs';
 import { basename, dirname, join, parse, sep } from 'node:path';
 import type { Installation, PrivateFiles } from '../../persistence.ts';
 import { entriesOf, linkOf, type Reading, realPathOf, statsOf } from './reading.ts';
 
-/** Linux shows here where an open file is. It appends a word to the path of a deleted file. */
+/** Linux shows the location of an open file here. It appends a word to the path of a deleted file. */
 const descriptors = '/proc/self/fd';
 const deleted = / \(deleted\)$/;
 /** How long the list of the installation's files is valid. Names are compared without delay, also that of a file saved just now. */
 const knownMs = 1000;
-/** What programs call copies of a file: `token.txt~`, `token.bak`, `token (1).txt`, `Copy of token.txt`, `token.txt.gz`. */
+/** The names that programs give to copies of a file: `token.txt~`, `token.bak`, `token (1).txt`, `Copy of token.txt`, `token.txt.gz`. */
 const copyWords = 'backup|bak|copy|kopie|copie|copia|new|old|orig|original|part|rej|save|saved|swp|tmp';
 const copyMark = `~|[ ._-]*(?:\\((?:${copyWords}|\\d+)\\)|(?:${copyWords})(?: ?\\d+)?(?![a-z])|\\d{4}-?\\d\\d-?\\d\\d)`;
 const copyMarks = new RegExp(`^(?:${copyMark})*$`, 'i');

@@ -213,7 +213,7 @@ export function createDisk(folder: string, { now, diskReads, mountInfo }: Gauges
   };
 }
 
-// Finds out from the mount table of Linux whether files are on a disk of this machine.
+// Determines from the mount table of Linux whether files are on a disk of this machine.
 
 /** These file systems wait neither for another machine nor for another program. */
 const localTypes = new Set(
@@ -222,7 +222,7 @@ const localTypes = new Set(
   ),
 );
 
-/** Whether a folder, and everything mounted below it, is on disks of this machine. It reads no other disk to find out. */
+/** Whether a folder, and everything mounted below it, is on disks of this machine. It reads no other disk for that. */
 export function isOnLocalDisk(folder: string, mountInfo = readMountInfo): boolean {
   const mounts = mountInfo()
     .split('\n')

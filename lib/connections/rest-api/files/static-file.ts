@@ -69,7 +69,7 @@ export function noSuchFile(path: string): HubError {
   return new HubError('not-found', `${path}: there is no such file`);
 }
 
-/** The disk that files come from, and the queue and share that pay for the work. */
+/** The disk of the files, and the queue and share that the work is charged to. */
 export interface FileService extends Paced {
   readonly disk: Disk;
   readonly log: Log;

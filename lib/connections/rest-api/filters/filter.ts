@@ -48,7 +48,7 @@ export function createConfiguredFilter(patterns: readonly string[]): Filter {
   return anyOf(patterns.map((pattern) => toFilter(pattern, compileOwnRegex(pattern))));
 }
 
-/** Creates a filter that passes what any of the filters passes. */
+/** Creates a filter that passes addresses that any of the filters passes. */
 export function anyOf(filters: readonly Filter[]): Filter {
   const [first] = filters;
   if (filters.length === 1) return first!;
@@ -56,7 +56,7 @@ export function anyOf(filters: readonly Filter[]): Filter {
   return filterOf(work, (address) => filters.some((filter) => filter(address)));
 }
 
-/** Creates a filter that passes what both filters pass. */
+/** Creates a filter that passes addresses that both filters pass. */
 export function bothOf(one: Filter, other: Filter): Filter {
   if (one.work === 0) return other;
   if (other.work === 0) return one;
@@ -101,7 +101,10 @@ function isText(pattern: string): boolean {
   return plainText.test(pattern);
 }
 
-/** Returns the filter of a plain text, since most patterns look like `desk/`, `^desk/` or `/lamp$`; undefined: the pattern needs an engine. */
+/**
+ * Returns the filter of a plain text, because most patterns look like `desk/`, `^desk/` or `/lamp$`; undefined: the pattern needs an
+ * engine.
+ */
 function findText(pattern: string): Filter | undefined {
   const plain = plainText.exec(pattern);
   if (plain === null) return undefined;

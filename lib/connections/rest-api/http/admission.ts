@@ -36,7 +36,10 @@ export class Admission {
     this.#context = context;
   }
 
-  /** Refuses a request that could be two requests. It runs before a request is postponed, since a postponed request has each header only once. */
+  /**
+   * Refuses a request that could be two requests. It runs before a request is postponed, because a postponed request has each header only
+   * once.
+   */
   isRefused(response: HttpResponse, request: HttpRequest, act: Act): boolean {
     const ambiguity = ambiguityOf(request, act);
     if (ambiguity === undefined) return false;
@@ -64,7 +67,7 @@ export class Admission {
     }
   }
 
-  /** Answers a request for whose body there is no space. The principal is not known yet. */
+  /** Answers a request whose body does not fit into the memory of the hub. The principal is not known yet. */
   refuseBody(response: HttpResponse, request: HttpRequest): void {
     this.#context.openAnswer(response, request);
     serveFor(this.#context.hits);
@@ -138,7 +141,7 @@ export class Admission {
   }
 }
 
-/** Whether people open a path to get in. Then the hub redirects them to the sign-in page. */
+/** Whether a path is opened by people. Then the hub redirects them to the sign-in page. */
 function isPage(path: string): boolean {
   return path === '/' || path === '/hub' || path === '/hub/';
 }
@@ -173,7 +176,7 @@ function count(name: string, value: string): void {
 }
 
 /**
- * Returns what is ambiguous about the length or host of a request, or follows a body that nobody reads; undefined: nothing. Visiting all
+ * Returns the ambiguity in the length or host of a request, or after a body that nobody reads; undefined: there is none. Visiting all
  * headers takes a tenth of the time of an answer. So a request that only reads and shows no length is not searched for a second one.
  */
 function ambiguityOf(request: HttpRequest, act: Act): string | undefined {
@@ -188,7 +191,7 @@ function ambiguityOf(request: HttpRequest, act: Act): string | undefined {
   if (codings > 1) return `Transfer-Encoding: expected one header, got ${codings}`;
   if (lengths === 1 && !digits.test(last)) return `Content-Length: expected a number of bytes, got "${last}"`;
   if (codings === 1 && last.toLowerCase() !== 'chunked') return `Transfer-Encoding: expected chunked, got "${last}"`;
-  if (codings === 1 && trailers > 0) return 'Trailer: expected none, since the hub reads no trailer';
+  if (codings === 1 && trailers > 0) return 'Trailer: expected none, since the hub does not support trailers';
   if (codings === 1 && act === 'write by GET') return 'Transfer-Encoding: expected a GET without a body';
   return undefined;
 }

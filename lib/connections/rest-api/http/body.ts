@@ -30,7 +30,7 @@ export function wrongBodyType(request: HttpRequest, expected: string): HubError 
   return new HubError('body-type', `Content-Type: expected ${expected} in UTF-8, got "${actual}"`);
 }
 
-/** The share that pays for reading a body, and the queue of slices. */
+/** The share that reading a body is charged to, and the queue of slices. */
 export interface Paced {
   readonly share: string;
   readonly queue: Pick<FairQueue, 'do' | 'add'>;

@@ -16,7 +16,7 @@ export interface Exchange {
   reply(send: (response: HttpResponse) => void): void;
   /** Answers a handshake, unless the client has disconnected. */
   upgrade(send: () => void): void;
-  /** Answers with an error. If an answer has begun, it cuts the connection, so that the client does not take a part for the whole. */
+  /** Answers with an error. If an answer has begun, it cuts the connection, so the client does not mistake a part for the whole. */
   fail(error: HubError, asJson: boolean): void;
   /** Sets the one function that runs when the client disconnects. */
   whenAborted(act: () => void): void;
@@ -24,7 +24,7 @@ export interface Exchange {
   writable(): Promise<void>;
 }
 
-/** Cuts an answer when its principal has to leave; returns a function that ends that, for when the answer is complete. */
+/** Cuts an answer when its principal loses access; returns a function that ends this once the answer is complete. */
 export function cutWith(principal: Principal, response: HttpResponse): () => void {
   return principal.onLeave(() => cut(response));
 }

@@ -1,5 +1,5 @@
-// A page is a JSON answer. It is produced in slices, between which other clients have theirs, and sent with an ETag, or as fast as its client
-// reads if it is long. Only some pages that take several slices are in progress at once, since their text waits in memory.
+// A page is a JSON answer. It is produced in slices that alternate with those of other clients, and sent with an ETag, or as fast as its
+// client reads if it is long. Only some pages that take several slices are in progress at once, because their text waits in memory.
 
 import type { Account } from '../../../model/held-bytes.ts';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
@@ -52,7 +52,7 @@ export interface PageRequest {
 /** Reads a page; a promise if the data arrives later. */
 export type ReadPage = (request: PageRequest) => Page | Promise<Page>;
 
-/** How much of a page is produced before any of it is sent. A longer page has no ETag. */
+/** The length that is produced before any of a page is sent. A longer page has no ETag. */
 const mostWithTag = 1024 * 1024;
 const chunkLength = 16 * 1024;
 /** Maximum number of pages with several slices that are in progress at once. The pages of one user or network leave as many for others. */

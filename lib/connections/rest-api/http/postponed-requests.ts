@@ -100,7 +100,7 @@ export class PostponedRequests {
 /** Maximum number of bytes of a body that are kept: more than any request may have. */
 const maxKeptBytes = 2 * limits.bodyBytes.default;
 
-/** Copies what the server lends only during the call of a handler. */
+/** Copies the data that the server lends only during the call of a handler. */
 export function keepRequest(request: HttpRequest): HttpRequest {
   const all: [name: string, value: string][] = [];
   request.forEach((name, value) => void all.push([name, value]));

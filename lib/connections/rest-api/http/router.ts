@@ -111,7 +111,7 @@ function outliveDroppedBody(response: HttpResponse): void {
   response.onAborted(nothing);
 }
 
-/** Sends no body, but its length if it comes in one piece (RFC 9110 section 9.3.2). */
+/** Sends no body, but its length if it is complete (RFC 9110 section 9.3.2). */
 function withoutBody(handler: PlainHandler): PlainHandler {
   return (response, request) => {
     let isStreamed = false;
@@ -157,12 +157,13 @@ function refuseMethod(allowed: string): Handler {
   };
 }
 
-// The answer to a preflight: browsers ask before a page of allowedOrigins may send what forms cannot (Fetch, "CORS-preflight request").
+// The answer to a preflight: browsers ask before a page of allowedOrigins may send requests that forms cannot (Fetch, "CORS-preflight
+// request").
 
 const maxAgeSeconds = 600;
 const requestHeaders = 'Authorization, Content-Type, If-Modified-Since, If-None-Match, If-Range, Range, traceparent';
 
-/** Answers 204 with what a page may send. Browsers require one more header before a page may reach a private network. */
+/** Answers 204 with the permitted methods and headers. Browsers require one more header before a page may reach a private network. */
 function replyPreflight(response: HttpResponse, request: HttpRequest, methods: string): void {
   begin(response, '204 No Content').writeHeader('Access-Control-Allow-Methods', methods);
   response.writeHeader('Access-Control-Allow-Headers', requestHeaders);

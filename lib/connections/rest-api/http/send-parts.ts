@@ -11,7 +11,7 @@ export type NextPart = (sentBytes: number) => Uint8Array | undefined | Promise<U
 
 export interface LongBody {
   readonly totalBytes: number;
-  /** How much of the body is held for this client until it is sent. */
+  /** The length of the body that is held for this client until it is sent. */
   readonly heldBytes: number;
   readonly next: NextPart;
 }
@@ -36,7 +36,7 @@ class Parts implements Task {
   readonly #queue: Paced['queue'];
   readonly #body: LongBody;
   readonly #settle: Settle;
-  /** What is left of the current part. */
+  /** The rest of the current part. */
   #rest: Uint8Array = new Uint8Array(0);
   #sent = 0;
   readonly #account: Account | undefined;
@@ -72,7 +72,7 @@ class Parts implements Task {
     }
   }
 
-  /** Sends what the client takes of a part; returns whether there is more to do at once. */
+  /** Sends as much of a part as the client takes; returns whether there is more to do at once. */
   #step(): boolean {
     if (this.#exchange.isAborted || this.#sent >= this.#body.totalBytes) {
       this.#settle.resolve();

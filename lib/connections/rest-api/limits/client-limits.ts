@@ -1,5 +1,5 @@
-// What clients may cost the hub, one row per limit. The settings of a REST API connection follow from this table. docs/limits.md shows the
-// same table, and a spec compares the two.
+// The limits on the resources of clients, one row per limit. The settings of a REST API connection follow from this table. docs/limits.md
+// shows the same table, and a spec compares the two.
 import { mostHeldBytes } from '../../../model/held-bytes.ts';
 import {
   maxBodyBytes,
@@ -33,11 +33,11 @@ export const wrongInARow = 20;
 
 /**
  * The bounds of `backlogBytes` while a round of the event loop has lasted for `lateMs`: the most messages of a client that wait, and their
- * size, since storing both costs time. All clients together may exceed this by `graceMessages`, of which some come back each second. After
- * the machine has stood still, everything that clients sent meanwhile arrives at once, so `stillMessages` may wait, a second of a fast
- * client. A long message counts once for each of its KiB. If more than `floods` clients of a user or network were closed lately, or any while
- * more than `floodsOfAll` were closed in total, the hub closes further clients that are more than `floodBytes` ahead once the round has
- * lasted for `floodLateMs`: with so many floods at once, 64 KiB of each would take long.
+ * size, because storing both costs time. All clients together may exceed this by `graceMessages`, of which some come back each second.
+ * After the machine has stood still, everything that clients sent meanwhile arrives at once, so `stillMessages` may wait, a second of a
+ * fast client. A long message counts once for each of its KiB. If more than `floods` clients of a user or network were closed lately, or
+ * any while more than `floodsOfAll` were closed in total, the hub closes further clients that are more than `floodBytes` ahead once the
+ * round has lasted for `floodLateMs`: with so many floods at once, 64 KiB of each would take long.
  */
 export const lateBacklog = {
   lateMs: 10,
@@ -205,7 +205,7 @@ export const limits = {
     unit: 'bytes',
     setting: [512 * 1024, 64 * 1024 * 1024],
     about: 'bytes that the hub holds for a WebSocket client that does not read',
-    answer: 'nothing; when it reads again, the newest values of what it missed',
+    answer: 'nothing; when it reads again, it receives the newest values that it missed',
     isFatal: false,
   },
   unreadBytesPerUser: {

@@ -49,11 +49,11 @@ export function createConnectionCount(
   };
 }
 
-// Whether an address has too many connections. uWebSockets.js does not say whose connection has closed, so all that have opened count until
-// the system lists the open ones. That takes some 30 ms, so the hub asks only when it matters, once a second at most.
+// Whether an address has too many connections. uWebSockets.js does not report the address of a closed connection, so all that have opened
+// count until the system lists the open ones. That takes some 30 ms, so the hub asks only when it matters, once a second at most.
 
 const everyMs = 1000;
-/** After this many connections the hub asks in any case, so that closed ones are forgotten. */
+/** After this many connections the hub asks in any case, to forget closed ones. */
 const manyConnected = 1000;
 
 class AddressCensus {
@@ -108,8 +108,8 @@ class AddressCensus {
   }
 }
 
-// Each connection costs a descriptor, and so does each long file that is being sent. Of the descriptors that are free at the start, three
-// quarters are for connections and an eighth is for files; the rest stays free for everything else.
+// Each connection costs a descriptor, and so does each long file that is being sent. Three quarters of the descriptors that are free at the
+// start are for connections and an eighth is for files; the rest stays free for everything else.
 
 /** The share of free descriptors for connections. */
 const share = 0.75;

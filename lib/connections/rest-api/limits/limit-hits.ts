@@ -1,5 +1,5 @@
-// A hit is one time that a client exceeds a limit. Each hit is counted and logged. The gate of the log lets each client and limit through
-// once a second, and at most a hundred of them together.
+// A hit is one instance of a client that exceeds a limit. Each hit is counted and logged. The gate of the log lets each client and limit
+// through once a second, and at most a hundred of them together.
 
 import { type ErrorCode, HubError } from '../../../model/error.ts';
 import type { Log } from '../../connection.ts';

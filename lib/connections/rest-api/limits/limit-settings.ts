@@ -24,4 +24,4 @@ export const limitSettings = z
     ) as Record<SettableLimit, z.ZodDefault<z.ZodNumber>>,
   )
   .prefault({})
-  .describe('What clients may cost; docs/limits.md lists all limits');
+  .describe('Limits on the resources of clients; docs/limits.md lists them all');

@@ -1,4 +1,4 @@
-// The networks of clients. Limits per address count an IPv4 address, or the /64 of an IPv6 address, since one host has all of that.
+// The networks of clients. Limits per address count an IPv4 address, or the /64 of an IPv6 address, because one host has all of that.
 
 /** Returns the network of an address: `2001:0db8:0000:0000:…` → `2001:0db8:0000:0000::/64`. */
 export function networkOf(address: string): string {

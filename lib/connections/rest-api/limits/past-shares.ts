@@ -1,4 +1,4 @@
-// What questions about the past cost the hub while they wait and while their answers are read, per user, or per address without a user.
+// The cost of questions about the past while they wait and while their answers are read, per user, or per address without a user.
 
 import { limits } from './client-limits.ts';
 import { LimitError } from './limit-hits.ts';

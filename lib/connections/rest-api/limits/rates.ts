@@ -78,7 +78,7 @@ export class TokenBuckets {
   readonly #perSecond: number;
   readonly #now: () => number;
   readonly #buckets = new Map<string | number, Bucket>();
-  /** When all buckets are full again if nobody takes more. */
+  /** The time at which all buckets are full again if nobody takes more. */
   #fullAtMs = Number.NEGATIVE_INFINITY;
 
   /** `now` is in milliseconds of a monotonic clock. */
@@ -134,7 +134,7 @@ export class TokenBuckets {
   }
 }
 
-// The share of the hub's work that a client belongs to: that of its user, wherever it connects from; without a user, that of its network.
+// The share of the hub's work that a client belongs to: the share of its user, from any address; without a user, the share of its network.
 
 /** Returns the name of a share: `user desk2`, `10.0.0.3`. */
 export function shareOf({ name }: { readonly name: string }, address: string): string {

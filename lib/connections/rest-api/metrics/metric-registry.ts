@@ -115,14 +115,14 @@ function addClients(families: Families, { sockets, hits }: MetricsContext): void
   families.histogram('patchbay_fanout_delay_seconds', delay, () => rounds.durations);
   const conflated = 'Changes replaced by a newer value for clients with delivery all that were behind.';
   families.counter('patchbay_conflated_total', conflated, () => lost.values);
-  const fires = 'Fires of triggers that clients missed because they were behind or closed for that.';
+  const fires = 'Fires of triggers that clients missed because they were behind or disconnected for it.';
   families.counter('patchbay_fires_lost_total', fires, () => lost.fires);
   const limits = 'Times that clients exceeded a limit.';
   families.counters('patchbay_limit_hits_total', limits, 'limit', () => Object.entries(hits.counts));
 }
 
 function addHeld(families: Families): void {
-  const bytes = 'Bytes that the process holds for others until it can continue.';
+  const bytes = 'Bytes that the process buffers until clients, disks and hubs are ready.';
   families.gauges('patchbay_held_bytes', bytes, 'kind', () => Object.entries(held.bytes));
   const letGo = 'Times that the largest holder had to release its bytes because the process held too many.';
   families.counters('patchbay_held_let_go_total', letGo, 'kind', () => Object.entries(held.letGo));
@@ -162,11 +162,11 @@ function addDomain(families: Families, { mirroring }: HubPort): void {
   mirrors.gauges('patchbay_mirror_lag_seconds', lag, ({ lagMs }) => lagMs / 1000);
   const shown = 'Mirrored parameters of a hub.';
   mirrors.gauges('patchbay_mirror_parameters', shown, ({ parameters }) => parameters);
-  const refused = 'Messages in the name of a hub that were refused.';
+  const refused = 'Refused messages in the name of a hub.';
   mirrors.counters('patchbay_mirror_refused_total', refused, (mirror) => mirror.refused);
-  const gaps = 'Gaps in the messages of a hub.';
+  const gaps = 'Gaps in the messages from a hub.';
   mirrors.counters('patchbay_mirror_gaps_total', gaps, (mirror) => mirror.gaps);
-  const lost = 'Fires of a hub that never arrived.';
+  const lost = 'Fires of triggers of a hub that never arrived.';
   mirrors.counters('patchbay_mirror_fires_lost_total', lost, ({ lostFires }) => lostFires);
 }
 
@@ -201,7 +201,7 @@ export function addProgram(families: Families): void {
   if (openFiles() > 0) families.gauge('process_open_fds', 'Number of open file descriptors.', openFiles);
   families.histogram(
     'patchbay_event_loop_delay_seconds',
-    'By how much the event loop is late, 10 times a second.',
+    'Delay of the event loop, sampled 10 times a second.',
     loopDelays,
   );
 }
@@ -305,7 +305,10 @@ export class Families {
     };
   }
 
-  /** Adds a histogram and feeds the counts of the hub into it, since histograms of the library count themselves; undefined: there are none now. */
+  /**
+   * Adds a histogram and feeds the counts of the hub into it, because histograms of the library count themselves; undefined: there are none
+   * now.
+   */
   histogram(name: string, help: string, read: () => Durations | undefined): void {
     const metric = { name, get: async () => ({ name, help, type: 'histogram', values: valuesOf(name, read()) }) };
     this.#registry.registerMetric(metric as unknown as Metric);

@@ -1,6 +1,6 @@
-// Clients can request much work: lists of all parameters, subscriptions, messages faster than the hub processes them. What is not done at
-// once waits here, and is done between rounds of the event loop, some milliseconds each time. Users, and networks of clients without a user,
-// take turns: the one with the least time so far is next. So do the lines of each of them, such as its sockets.
+// Clients can request much work: lists of all parameters, subscriptions, messages faster than the hub processes them. Work that is not done
+// at once waits here, and is done between rounds of the event loop, some milliseconds each time. Users, and networks of clients without a
+// user, take turns: the one with the least time so far is next. So do the lines of each of them, such as its sockets.
 
 import { Heap } from '../../../model/heap.ts';
 import { processorMs, type Round } from './round.ts';
@@ -17,7 +17,7 @@ const waitsMs = 1000;
 
 /** Work that a client has requested. */
 export interface Task {
-  /** The share that pays for it: a user or a network. */
+  /** The share that it is charged to: a user or a network. */
   readonly share: string;
   /** The part of the share with its own slices, such as a socket; undefined: all such tasks of the share form one line. */
   readonly line: object | undefined;
@@ -44,7 +44,7 @@ interface Share extends Waiting {
   readonly lines: Queue<object | undefined, Line>;
 }
 
-/** How many leavers are remembered before the queue drops those with no more than a newcomer begins with. */
+/** The number of leavers at which the queue drops those with no more than the total of a newcomer. */
 const mostRemembered = 1024;
 
 /** The waiting shares or lines, by key. The one with the least time is the first. */
@@ -125,7 +125,7 @@ export class FairQueue {
   #processorMs = 0;
   /** Work that is postponed until the slices between two rounds are over. */
   #atEnd: (() => void)[] = [];
-  /** Until when a line, or the requests of a share, may do nothing at once, since their changes take long to publish. */
+  /** The time until which a line, or the requests of a share, may do nothing at once, because their changes take long to publish. */
   readonly #publishers = new Map<object | string, number>();
   #sweepAt = mostRemembered;
 
@@ -135,7 +135,7 @@ export class FairQueue {
 
   /**
    * Works at once if nothing of the share waits, and this round has time left or has done nothing so far. The rest waits for its slice.
-   * `keep` runs if all of it is done later, to copy what is only valid during this call.
+   * `keep` runs if all of it is done later, to copy data that is only valid during this call.
    */
   do(task: Task, keep?: () => void): void {
     const { share, line } = task;
@@ -151,7 +151,7 @@ export class FairQueue {
     if (hasMore) this.add(task);
   }
 
-  /** Does the work of a share step by step; resolves to its result. Rejects with what it throws. */
+  /** Does the work of a share step by step; resolves to its result. Rejects with the error of the work. */
   run<Result>(share: string, work: Iterator<unknown, Result>): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     const advance = (endMs: number) => {

@@ -1,5 +1,5 @@
-// How long the hub has worked for clients in this round of the event loop. uWebSockets.js continues to read a socket as long as each read
-// fills its buffer of 512 KB. So one client could keep a round going forever, and nothing else would run: no other client, timer or signal.
+// Measures the work for clients in this round of the event loop. uWebSockets.js continues to read a socket as long as each read
+// fills its buffer of 512 KB. So one client could extend a round forever, and nothing else would run: no other client, timer or signal.
 // Messages that arrive when the time of a round is over wait in the fair queue.
 import { cpuUsage } from 'node:process';
 
@@ -7,7 +7,7 @@ import { cpuUsage } from 'node:process';
 const lookEvery = 4096;
 /** The cost of a message in addition to its length, in bytes. */
 const messageWork = 128;
-/** After this time the round counts CPU time, since clients are not responsible for other programs on the machine. */
+/** After this time the round counts CPU time, because clients are not responsible for other programs on the machine. */
 const wallMs = 2;
 /** Asking the system for that time takes some microseconds, so this is the shortest interval. */
 const askEveryMs = 1;
@@ -165,7 +165,7 @@ export class StandStill {
   }
 }
 
-// How long this process has worked. Clients are not responsible for what other programs on the machine take meanwhile.
+// Measures the work of this process. Clients are not responsible for the time that other programs on the machine take meanwhile.
 
 /** Returns the CPU time that the process has used since its start, in milliseconds. */
 export function processorMs(): number {

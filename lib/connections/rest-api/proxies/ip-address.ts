@@ -1,4 +1,4 @@
-// Parses IP addresses as proxies and settings write them, and finds out whether networks contain them. Each address has one form, no matter
+// Parses IP addresses as proxies and settings write them, and checks whether networks contain them. Each address has one form, no matter
 // who wrote it: `192.168.0.7`, also where IPv6 carries it; IPv6 in full, eight groups of four digits (RFC 4291 sections 2.2 and 2.5.5.2).
 import { BlockList, isIP, SocketAddress } from 'node:net';
 
@@ -18,7 +18,7 @@ let lastShown = '';
 
 /**
  * Formats an address, or a network of one, for people: `2001:0db8:0000:…:0001` → `2001:db8::1` (RFC 5952), `2001:0db8:0000:0000::/64` →
- * `2001:db8::/64`. `::1` is `localhost`, since browsers reach localhost by it.
+ * `2001:db8::/64`. `::1` is `localhost`, because browsers reach localhost by it.
  */
 export function shownAddress(address: string): string {
   if (!address.includes(':')) return address;

@@ -32,7 +32,7 @@ export class TrustedProxies {
     return this.#isLastTrusted;
   }
 
-  /** Notes with a response where its request comes from. To be called as soon as a request has arrived. */
+  /** Stores the source of its request with a response. To be called as soon as a request has arrived. */
   introduce(response: HttpResponse, request: HttpRequest): void {
     if (!this.#hasAny) {
       if (this.#ownScheme === 'https') response.scheme = this.#ownScheme;
@@ -49,8 +49,8 @@ export class TrustedProxies {
   }
 
   /**
-   * Returns the client that the proxies name. If both kinds of headers disagree, somebody has sent one that no proxy has written or removed,
-   * and nobody knows which. Then neither counts, and the client is the proxy.
+   * Returns the client that the proxies name. If both kinds of headers disagree, a client has sent one of them, and no proxy has
+   * overwritten or removed it. Then neither counts, and the client is the proxy.
    */
   #clientOf(peer: string, request: HttpRequest): Client {
     const [forwarded = '', older = '', proto = ''] = joinedHeaders(request, ...passedOn);
@@ -76,7 +76,9 @@ export class TrustedProxies {
   }
 }
 
-/** Yields a hint for a network that contains everybody. It is valid but probably not meant: then each client chooses its own address. */
+/**
+ * Yields a hint for a network that contains every address. It is valid but probably not intended: then each client chooses its own address.
+ */
 export function trustHints(networks: readonly string[]): SettingHint[] {
   const message = 'expected the networks of proxies, got one that contains every address';
   return [...networks.entries()]
@@ -95,9 +97,9 @@ function schemeOfBoth(one: Scheme | undefined, other: Scheme | undefined): Schem
   return one === other ? one : undefined;
 }
 
-// What proxies say about a request that they pass on: `Forwarded` (RFC 7239), or `X-Forwarded-For` and `X-Forwarded-Proto`. Each proxy
-// appends its client at the right. The part further left is only as true as its writers, so the hub reads from the right: an unclosed quote
-// swallows nothing that a proxy appended behind it.
+// The headers that proxies add to a request: `Forwarded` (RFC 7239), or `X-Forwarded-For` and `X-Forwarded-Proto`. Each proxy
+// appends its client at the right. Parts further left are only as trustworthy as their writers, so the hub reads from the right: an
+// unclosed quote swallows nothing that a proxy appended behind it.
 
 export type Scheme = 'http' | 'https';
 
@@ -184,7 +186,10 @@ export function remoteAddressOf(response: HttpResponse): string {
   return response.clientAddress as string;
 }
 
-/** Returns how the client speaks to the hub, or to the proxy before it; undefined: unknown, there may be a proxy that speaks HTTPS. */
+/**
+ * Returns the scheme by which the client reaches the hub, or the proxy before it; undefined: unknown, because an untrusted proxy may speak
+ * HTTPS.
+ */
 export function schemeOf(response: HttpResponse): Scheme | undefined {
   return response.scheme as Scheme | undefined;
 }

@@ -1,4 +1,4 @@
-// Knows which clients are connected and whether there is room for another one. A client takes its place when its handshake begins.
+// Tracks the connected clients and whether another one may connect. A client takes its place when its handshake begins.
 
 import { HubError } from '../../../model/error.ts';
 import { LimitError } from '../limits/limit-hits.ts';
@@ -12,7 +12,7 @@ import type { ConnectedClient } from './socket-protocol.ts';
 /** How many clients of a share the hub may close for flooding or not reading, and how many more each second, before new ones have to wait. */
 const freeReturns = 8;
 const returnsPerSecond = 2;
-/** How long they wait, and at what distance. If more come than these distances allow, each waits for a random time. */
+/** How long they wait, and their minimum distance. If more come than these distances allow, each waits for a random time. */
 const returnDelayMs = [250, 1000] as const;
 const returnEveryMs = 50;
 

@@ -200,7 +200,7 @@ export class Rounds {
   #count = 0;
   /** The time of the first change of the round that was timed last. */
   #beganMs = 0;
-  /** The time from the first change of a round until the sockets have what its observers sent, of one round in sixteen. */
+  /** The time from the first change of a round until its frames reach the sockets, of one round in sixteen. */
   readonly durations = new Durations();
 
   /** Notes the revision of a change; returns whether the caller has to call `time` once the observers are notified. */
@@ -213,7 +213,7 @@ export class Rounds {
     return true;
   }
 
-  /** Times the round, including what the observers have deferred to its end. */
+  /** Times the round, including the work that observers have deferred to its end. */
   time(): void {
     setImmediate(this.#endTiming);
   }

@@ -1,6 +1,7 @@
-// Receives what WebSocket clients send, and passes it to their sessions, nearly always at once. When a round of the event loop has lasted
-// long, it puts messages into the backlog of their client, and takes them from there when it is the client's turn. It closes a client whose
-// backlog gets too long. If the backlog is at most 64 KiB, it does so only when other clients of the same user or network flood.
+// Receives the messages of WebSocket clients, and passes them to their sessions, nearly always at once. When a round of the event loop has
+// lasted long, it puts messages into the backlog of their client, and takes them from there when it is the client's turn. It closes a
+// client whose backlog gets too long. If the backlog is at most 64 KiB, it does so only when other clients of the same user or network
+// flood.
 
 import { type Account, held } from '../../../model/held-bytes.ts';
 import { closeCodes } from '../../../wire/protocol.ts';
@@ -14,7 +15,7 @@ import type { Session, Socket } from './socket-protocol.ts';
 
 /** A client with a backlog of at most this size is not closed, unless other clients of its share flood. */
 const [leastBytes] = limits.backlogBytes.setting;
-/** The key of what all clients share. */
+/** The key of the budget that all clients share. */
 const everybody = '';
 /** A backlog is checked each time that it has grown by this much. */
 const lookAheadBytes = 4096;
@@ -280,7 +281,7 @@ const binaryFlag = 1;
 /** The backlog of a WebSocket client: its waiting messages, in order, in a few large pieces of memory. */
 export class Backlog {
   #pieces: Uint8Array[] = [];
-  /** Where the last piece is free, and where the first piece is still needed. */
+  /** The offset of the free space in the last piece, and of the used space in the first. */
   #used = 0;
   #from = 0;
   /** For each message twice its length, plus 1 if it is binary. */

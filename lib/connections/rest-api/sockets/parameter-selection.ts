@@ -1,4 +1,4 @@
-// A selection is the parameters that a filter lets through. A slow filter is asked about each parameter once, in slices, before its client
+// A selection is the set of parameters that pass a filter. A slow filter is asked about each parameter once, in slices, before its client
 // is notified of changes. So the cost of a change does not depend on the filters.
 
 import type { Parameter } from '../../../model/parameter.ts';

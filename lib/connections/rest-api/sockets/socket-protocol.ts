@@ -1,4 +1,4 @@
-// The contract between `/ws` and its protocols, and what the server knows of a client, whichever protocol it speaks.
+// The contract between `/ws` and its protocols, and the state that the server has of a client, in either protocol.
 
 import type { Origin } from '../../../model/parameter.ts';
 import type { WebSocket } from '../../../net/uws.ts';
@@ -39,7 +39,7 @@ export interface Publisher {
   publish(topic: ArrayBuffer, frame: Uint8Array): void;
 }
 
-/** The hub and the parts of the server that everything that serves clients needs. */
+/** The hub, and the parts of the server that all code that serves clients needs. */
 export interface ServerParts {
   readonly hub: HubPort;
   readonly settings: Settings;
@@ -59,7 +59,7 @@ export interface ProtocolContext extends ServerParts {
   readonly fanOut: FanOut;
   /** Called with the number of characters of published texts, counted once for each socket. */
   readonly notePublished: (characters: number) => void;
-  /** Returns the filter of what a principal may see: the filter of the settings and that of its rights. */
+  /** Returns the filter of the parameters that a principal may see: the filter of the settings and that of its rights. */
   readonly boundOf: (principal: Principal) => Filter;
 }
 

@@ -1,4 +1,4 @@
-// Counts what was sent to a client, or published on a topic.
+// Counts the frames sent to a client, or published on a topic.
 
 export class Tally {
   frames = 0;
@@ -9,7 +9,7 @@ export class Tally {
     this.bytes += bytes;
   }
 
-  /** Returns what was added since the tally stood at `frames` and `bytes`. */
+  /** Returns the difference from earlier counts of `frames` and `bytes`. */
   since({ frames, bytes }: Sent): Sent {
     return { frames: this.frames - frames, bytes: this.bytes - bytes };
   }

@@ -1,4 +1,4 @@
-// What all WebSocket clients of one user cost together: their subscriptions, and the memory that the hub holds for those that do not read.
+// The cost of all WebSocket clients of one user: their subscriptions, and the memory that the hub holds for those that do not read.
 // Clients without a user count by network.
 
 import { type Account, held } from '../../../model/held-bytes.ts';
@@ -9,7 +9,7 @@ import { shownAddress } from '../proxies/ip-address.ts';
 import type { Settings } from '../settings.ts';
 import type { ConnectedClient, Socket } from './socket-protocol.ts';
 
-/** What the subscriptions of a client cost. */
+/** The cost of the subscriptions of a client. */
 export interface Cost {
   readonly subscriptions: number;
   readonly steps: number;
@@ -77,7 +77,7 @@ function tooMuch(limit: keyof Limits, what: string, share: string): LimitError {
  */
 const lingeringBytes = 16 * 1024 * 1024;
 const lingering = new TokenBuckets(lingeringBytes, lingeringBytes / 120);
-/** The key of what all clients share. */
+/** The key of the budget that all clients share. */
 const everybody = '';
 
 /** Closes a socket with a code. When too much is already held for closed clients, it cuts a client that does not read, which frees its memory. */
@@ -107,15 +107,15 @@ const lookEveryCharacters = 64 * 1024 * 1024;
 /** A client that does not read, and how much the hub holds for it. */
 type Unread = readonly [client: ConnectedClient, bytes: number];
 
-/** What the hub held for the clients of a share at the last walk. */
+/** The bytes that the hub held for the clients of a share at the last walk. */
 interface ShareHeld {
-  /** In ascending order of what the hub holds for them. */
+  /** In ascending order of the bytes that the hub holds for them. */
   readonly clients: Unread[];
   readonly account: Account;
 }
 
 /**
- * Watches what clients do not read. If one share holds too much, or the hub holds too much for all together, the watch ends the clients
+ * Watches the unread bytes of clients. If one share holds too much, or the hub holds too much for all together, the watch ends the clients
  * that hold the most. It does not run while there are too few clients to hold that much.
  */
 export class UnreadWatch {
@@ -164,7 +164,7 @@ export class UnreadWatch {
     this.#held.clear();
   }
 
-  /** Whether the clients could hold a quarter of what the hub may hold. Together with everything else that could be too much. */
+  /** Whether the clients could hold a quarter of the limit of the hub. Together with everything else that could be too much. */
   #mayBeTooMuch(count: number): boolean {
     return count * this.#mostOfOne > Math.min(this.#most, held.mostBytes / 4);
   }

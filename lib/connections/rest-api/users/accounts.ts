@@ -35,7 +35,7 @@ const everything = { read: ['**'], write: ['**'], deny: [], dashboards: [], mana
 /** No rights. */
 export const noRights = { read: [], write: [], deny: [], dashboards: [], manage: false, metrics: false };
 
-/** Whether the hub is open to everybody: the settings grant nothing to anybody. */
+/** Whether the hub is open to every client: the settings define no users, rights or credentials. */
 export function isOpen({ username, password, token, users, anonymous }: AccountSettings): boolean {
   return username + password + token === '' && Object.keys(users).length === 0 && anonymous === undefined;
 }
@@ -90,7 +90,7 @@ function tokenMistakes(token: string, users: AccountSettings['users']): SettingM
   });
 }
 
-// Hints for valid settings that are probably not meant: rights to parameters that do not exist, and users without rights.
+// Hints for valid settings that are probably not intended: rights to parameters that do not exist, and users without rights.
 
 export function rightHints(
   { users, anonymous }: Pick<AccountSettings, 'users' | 'anonymous'>,

@@ -52,7 +52,7 @@ export class Devices {
   /** Bounded by the most browsers of each user of the settings, and by the most kiosks. */
   readonly #byDigest = new Map<string, Known>();
   readonly #links = new KioskLinks();
-  /** Measures how long ago devices were seen, whatever the system clock shows. */
+  /** Measures how long ago devices were seen, independently of the system clock. */
   #clock = new AgeClock(beginAge(Date.now()), readClocks());
   #saving: Promise<void> = Promise.resolve();
   #isDue = false;
@@ -72,7 +72,7 @@ export class Devices {
     this.adopt([]);
   }
 
-  /** Finds the user of a token; undefined: nobody has it, or nobody any more. */
+  /** Finds the user of a token; undefined: no user has it, or no longer. */
   find(token: string): SignedInUser | undefined {
     const device = this.#byDigest.get(digestOf(token));
     const account = device && this.#directory.account(device.user);
@@ -92,7 +92,7 @@ export class Devices {
     return this.#directory.signedInBy(account, device.id);
   }
 
-  /** Ends the browsers of a user that were not used for longest, until there is room for one more; returns whether it had to. */
+  /** Ends the browsers of a user that were not used for longest, until another one fits; returns whether it ended any. */
   makeRoom(user: string): boolean {
     const browsers = [...this.#byDigest.values()].filter((one) => one.user === user && one.kind === 'browser');
     const excess = browsers.length + 1 - limits.browsersPerUser.default;
@@ -174,8 +174,8 @@ export class Devices {
   }
 
   /**
-   * Ends devices and links of removed users, and browsers of users with another password. Returns the principals who have to leave: those of
-   * ended devices may not return.
+   * Ends devices and links of removed users, and browsers of users with another password. Returns the principals that have to leave: those
+   * of ended devices may not return.
    */
   adopt(departures: readonly Departure[]): Departure[] {
     const ended = new Set<string | undefined>();

@@ -1,4 +1,5 @@
-// Knows the users. Credentials are compared once: a client that sends the same ones again is known until the settings change.
+// Finds users by their credentials. Credentials are compared once: a client that sends the same ones again is known until the settings
+// change.
 import type { HubPort } from '../../hub-port.ts';
 import { type Account, type AccountSettings, accountOf, accountsOf, digestOf, isOpen, noRights } from './accounts.ts';
 import { type Asker, type PasswordCheck, whenItsTurn } from './passwords.ts';
@@ -16,7 +17,7 @@ export interface Departure {
 export class Directory {
   readonly #hub: HubPort;
   readonly #open: Principal | undefined;
-  /** The principal without any credentials where nothing is needed. */
+  /** The principal of a client without credentials where none are needed. */
   readonly stranger: SignedInUser;
   #accounts = new Map<string, Account>();
   #byToken = new Map<string, Account>();
@@ -84,8 +85,8 @@ export class Directory {
   }
 
   /**
-   * Finds the user of a password; undefined: it is wrong. That takes the same time whether or not the user exists, and whatever credentials
-   * it has, if all passwords in scrypt form have the same parameters.
+   * Finds the user of a password; undefined: it is wrong. That takes the same time whether or not the user exists, and with any
+   * credentials, if all passwords in scrypt form have the same parameters.
    */
   withPassword(
     user: string,

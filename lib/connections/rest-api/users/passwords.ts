@@ -7,16 +7,18 @@ import { limits } from '../limits/client-limits.ts';
 import { LimitError } from '../limits/limit-hits.ts';
 
 // Passwords that wait for comparison. The hub compares one at a time, which leaves the threads of the process to others. Guessing delays no
-// one who signs in: clients that were wrong lately come after those that were not, and networks take turns, the latest arrival first. Of a
-// network that was wrong lately, the newest password comes first: a client that guesses sends the next one when one is answered, and the next
-// to compare is chosen before that arrives. So its oldest ones may never have their turn, and no password waits for longer than 10 s.
+// one who signs in: clients that were wrong lately come after those that were not, and networks take turns, the latest arrival first. In a
+// network that was wrong lately, the newest password comes first: a client that guesses sends the next one when one is answered, and the
+// next to compare is chosen before that arrives. So its oldest ones may never have their turn, and no password waits for longer than 10 s.
 
 const maxWaiting = limits.passwords.default;
-/** Maximum waiting time. Proxies give up after 30 s to a minute, and then nobody learns the reason. */
+/** Maximum waiting time. Proxies give up after 30 s to a minute, and then the client does not learn the reason. */
 const longestWaitMs = 10_000;
-/** The delay of a refusal for want of space. A client that guesses sends the next password then, and each costs a scan of all that wait. */
+/**
+ * The delay of a refusal for lack of space. A client that guesses then sends the next password, and each costs a scan of all waiting ones.
+ */
 const refusalMs = 1000;
-/** A higher suspicion means that the network was wrong lately, or somebody was for the same user. */
+/** A higher suspicion means recent wrong credentials from the network or for the same user. */
 const mostTrusted = 1;
 
 /** The sender of a password to compare. */
@@ -150,7 +152,7 @@ function tooMany(): LimitError {
   );
 }
 
-/** What a password costs a client that guesses: about 0.2 s, and 32 MB. */
+/** The cost of a password for a client that guesses: about 0.2 s, and 32 MB. */
 const usual = { ln: 15, r: 8, p: 3 };
 const saltBytes = 16;
 const hashBytes = 32;

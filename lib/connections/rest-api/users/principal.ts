@@ -1,17 +1,17 @@
-// A principal is an admitted client: a user, one of its devices, or anybody where no credentials are needed.
+// A principal is an admitted client: a user, one of its devices, or any client where no credentials are needed.
 
 import type { HubPort } from '../../hub-port.ts';
 import type { Rights } from './rights.ts';
 import { BoundedView, openView, type View } from './view.ts';
 
 export interface Principal {
-  /** The name of the user; empty: nobody in particular. */
+  /** The name of the user; empty: none. */
   readonly name: string;
   /** The device that has its own token. */
   readonly device: string | undefined;
-  /** undefined: the hub is open, and everybody may do everything. */
+  /** undefined: the hub is open, and every client may do everything. */
   readonly rights: Rights | undefined;
-  /** The key of the filter of what it may read. Principals with the same key receive the same. */
+  /** The key of the filter of the parameters that it may read. Principals with the same key receive the same. */
   readonly key: string;
   readonly view: View;
   /** Whether it must not be here any more: its rights have changed, or it was signed out. */
@@ -41,7 +41,7 @@ export class SignedInUser implements Principal {
   readonly key: string;
   readonly view: BoundedView;
   hasLeft = false;
-  /** Functions that cut what runs for it. */
+  /** Functions that cut its answers and sockets. */
   readonly #cuts = new Set<() => void>();
 
   constructor(name: string, device: string | undefined, rights: Rights, hub: HubPort) {

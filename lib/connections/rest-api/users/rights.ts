@@ -1,11 +1,11 @@
-// The rights of a principal. They are matched with an address once, and remembered. Deny wins.
+// The rights of a principal. They are matched with an address once, and cached. Deny takes precedence.
 
 import type { Parameters } from '../../hub-port.ts';
 import { createGlobFilter } from '../filters/address-glob.ts';
 import { anyOf, type Filter, filterOf, textWork } from '../filters/filter.ts';
 import type { RightSettings, UserSettings } from './user-settings.ts';
 
-/** What a request needs: nothing, an admitted principal, or a right. */
+/** The need of a request: nothing, an admitted principal, or a right. */
 export type Need = 'nothing' | 'entry' | 'manage' | 'metrics';
 
 const nothing = filterOf(textWork, () => false);

@@ -20,7 +20,7 @@ const passwordText = z.string().superRefine((text, context) => {
 const rightSettings = {
   read: globs('parameters that the user may read; default: none'),
   write: globs('parameters that the user may write; default: none'),
-  deny: globs('parameters that the user may neither read nor write, whatever read and write say'),
+  deny: globs('parameters that the user may neither read nor write, regardless of read and write'),
   dashboards: z
     .array(z.string().min(1, { error: 'the name of a dashboard, or a glob of names such as "door*"' }))
     .default([])
@@ -31,7 +31,7 @@ const userSettings = z
   .strictObject({
     password: passwordText
       .optional()
-      .describe('Password for HTTP Basic and the page to sign in: the output of "patchbay password"; default: none'),
+      .describe('Password for HTTP Basic and the sign-in page: the output of "patchbay password"; default: none'),
     token: z
       .string()
       .regex(/^[\x21-\x7e]+$/, { error: 'a token of printable characters without spaces' })

@@ -1,4 +1,4 @@
-// The parameters of the hub as one principal sees them. A parameter that it may not read looks missing, so nobody learns whether it exists. A
+// The parameters of the hub as seen by one principal. A parameter that it may not read looks missing, so its existence is not revealed. A
 // found parameter is remembered, so rights cost nothing from the second time on.
 
 import { HubError, noSuchParameter } from '../../../model/error.ts';
@@ -27,7 +27,7 @@ export interface View {
   show(origin: Origin): Origin;
 }
 
-/** Creates the view of a hub that is open to everybody. */
+/** Creates the view of a hub that is open to every client. */
 export function openView(hub: HubPort): View {
   return {
     find: (address) => hub.find(address),

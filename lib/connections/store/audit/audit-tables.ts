@@ -127,7 +127,7 @@ export function rowOfReported(change: Change, hub: string): AuditRow {
 
 /** Creates the entry for changes of a hub within a second that are too many to be recorded separately. */
 export function rowOfReportedLost(time: number, hub: string): AuditRow {
-  const cause = 'more changes from there within a second than are kept';
+  const cause = 'more changes from this origin within a second than are stored';
   return { ...nothing, n: 0, time, kind: 'lost', user: reporterOf(hub), count: 1, cause };
 }
 

@@ -172,7 +172,7 @@ function conditionsOf({ from, to, address, user, kind, text }: AuditQuestion): [
   return [where, values];
 }
 
-/** Returns an SQLite glob that matches at least what ours does. In SQLite's globs a slash is an ordinary character. */
+/** Returns an SQLite glob that matches at least the addresses of the hub's glob. In SQLite's globs a slash is an ordinary character. */
 function wider(glob: string): string {
   return glob.replace(/[[?]/g, '[$&]').replace(/\*\*\/|\*+/g, '*');
 }
@@ -187,7 +187,7 @@ function containing(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&').replace(/[^ -~]+/g, '%')}%`;
 }
 
-/** Creates the exact filter, since LIKE may match too much. */
+/** Creates the exact filter, because LIKE may match too much. */
 function searchOf({ user = '', text = '' }: AuditQuestion): (entry: AuditEntry) => boolean {
   const has = (value: Value | undefined, part: string) =>
     String(value ?? '')
@@ -224,7 +224,7 @@ function typed(type: ValueType | '', stored: string | Uint8Array | number | null
 }
 
 // The age of entries: marks record from time to time the newest entry, on the clock that determines ages. The times of entries are no
-// measure, since the wall clock may have been set.
+// measure, because the wall clock may have been set.
 
 /** Entries are deleted at most this share of `keep` too late. Marks are at least a minute apart. */
 const markShare = 1 / 100;

@@ -76,7 +76,7 @@ async function nextPiece(thread: StoreThread<BackupQuestion, BackupAnswer>): Pro
   );
 }
 
-// The part of a store for its files as a whole: it publishes where they are, and makes backups.
+// The part of a store for its files as a whole: it publishes their location, and makes backups.
 
 /** Offers the files of the store until it is unsubscribed. Cold; never errs. */
 export function keepStorage(context: ConnectionContext<StoreSettings>, hub: HubPort): Part {

@@ -96,7 +96,7 @@ export class Columns {
   }
 }
 
-// The queue of changes for the disk, in columns, up to a bound. Changes without room are lost and become a gap.
+// The queue of changes for the disk, in columns, up to a bound. Changes beyond it are lost and become a gap.
 
 /** The start of the loss, and the last revision before it. */
 interface Losing {
@@ -139,7 +139,7 @@ export class ColumnQueue {
     return this.#full.length >= maxColumns / 2;
   }
 
-  /** Returns the columns for a change; undefined: there is no room and the change is lost. */
+  /** Returns the columns for a change; undefined: the queue is full and the change is lost. */
   roomFor(time: number, revision: number): Columns | undefined {
     if (this.#losing === undefined && (!this.#columns.isFull || this.#makeRoom())) return this.#columns;
     this.lost++;
@@ -148,7 +148,7 @@ export class ColumnQueue {
     return undefined;
   }
 
-  /** Resumes after a loss if there is room again, and returns the last revision before the loss. */
+  /** Resumes after a loss if the queue has space again, and returns the last revision before the loss. */
   goOn(now: number, reason: string): number | undefined {
     const losing = this.#losing;
     if (losing === undefined || this.#handed + this.#full.length > maxColumns / 2) return undefined;
@@ -169,7 +169,7 @@ export class ColumnQueue {
     losing.lost = 0;
   }
 
-  /** Takes everything that waits, oldest first. `giveBack` returns the buffers later. */
+  /** Takes all waiting changes, oldest first. `giveBack` returns the buffers later. */
   take(): readonly Columns[] {
     const isUsed = this.#columns.length + this.#columns.gaps.length > 0;
     if (isUsed) this.#begin();

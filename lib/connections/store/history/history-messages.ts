@@ -53,7 +53,7 @@ export type HistoryRequest =
   | { readonly ask: 'write'; readonly changes: Changes }
   /** Tries again to write the pending changes. */
   | { readonly ask: 'go on' }
-  /** Checks the whole file, since a reader has found damage. */
+  /** Checks the whole file, because a reader has found damage. */
   | { readonly ask: 'check' }
   | { readonly ask: 'close' };
 
@@ -61,7 +61,7 @@ export type HistoryRequest =
 export interface HistoryAnswer {
   /** A sentence for each loss, with its reason. Each is reported once. */
   readonly losses: readonly string[];
-  /** full: the disk or the room is full; closed: it must be opened again. */
+  /** full: the disk or the database is full; closed: it must be opened again. */
   readonly trouble: { readonly state: 'full' | 'closed'; readonly reason: string } | undefined;
   /** The time up to which everything was recorded when it was opened; undefined: it was empty. */
   readonly seen: number | undefined;

@@ -82,7 +82,7 @@ class HistoryKeeper extends Keeper implements RecordedArchive {
     const { writer } = this.#options;
     if (this.trouble !== undefined) this.#take(await writer.goOn());
     if (this.trouble !== undefined) return 'all';
-    const now = wallClock.now(); // this call first reports a jump of the clock that nobody has noticed yet
+    const now = wallClock.now(); // this call first reports an unnoticed jump of the clock
     this.#recorder.goOn(now, this.#lossReason);
     this.#lossReason = tooFast;
     this.#recorder.catchUp();

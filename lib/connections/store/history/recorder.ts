@@ -1,4 +1,4 @@
-// Puts every recorded change into columns. This runs on the hub's thread, so it does as little as possible for each change.
+// Writes every recorded change into columns. This runs on the hub's thread, so it does as little as possible for each change.
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import { beginningOf } from '../../../model/printable.ts';
 import { type ClockJump, wallClock } from '../../../model/time/wall-clock.ts';
@@ -32,7 +32,7 @@ interface Entry {
 
 type Port = Parameters & Pick<HubPort, 'startedAt'>;
 
-/** Meters change all the time: they are recorded if a rule names more of their address than `**`. */
+/** Meters change all the time: they are recorded only if the pattern of a rule is more specific than `**`. */
 function isSkippedMeter({ about }: Parameter, rule: HistoryRule | undefined): boolean {
   return about?.class === 'meter' && rule?.include.every((glob) => glob === '**') === true;
 }
@@ -113,13 +113,13 @@ export class Recorder {
     }
   }
 
-  /** Resumes after a loss of changes, if there is room again. */
+  /** Resumes after a loss of changes, if there is space again. */
   goOn(now: number, reason: string): void {
     const revision = this.#queue.goOn(now, reason);
     if (revision !== undefined) this.startCatchUp(Math.min(this.#catchUp?.place ?? revision, revision));
   }
 
-  /** Takes everything that waits. The thread returns the buffers later. */
+  /** Takes all waiting changes. The thread returns the buffers later. */
   take(now: number): { readonly changes: Changes; readonly transfer: ArrayBuffer[] } {
     this.#recordPending(now);
     const columns = this.#queue.take();
@@ -182,7 +182,7 @@ export class Recorder {
     }
   }
 
-  /** Records a change. Returns whether there was room. */
+  /** Records a change. Returns whether it fit. */
   #add(entry: Entry, change: Change, time: number): boolean {
     const columns = this.#queue.roomFor(time, change.revision);
     if (columns === undefined) return false;

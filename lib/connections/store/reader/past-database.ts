@@ -56,7 +56,7 @@ const maxGaps = 1000;
 
 export class PastDatabase {
   readonly #path: string;
-  /** Undefined: there is no file, since nothing has been recorded. */
+  /** Undefined: there is no file, because nothing has been recorded. */
   readonly #file: OpenFile | undefined;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
@@ -183,7 +183,7 @@ export class PastDatabase {
     const last = Math.min(newest, Math.ceil(to / hourMs) - 1);
     if (!(first <= last)) return [];
     const isIn = tables.map((table) => `EXISTS (SELECT 1 FROM ${table} WHERE hour = n AND parameter = ?3)`);
-    // From hour to hour, since a clock change leaves hours far from all others.
+    // From hour to hour, because a clock change leaves hours far from all others.
     const select = `WITH RECURSIVE hours (n) AS (
       SELECT ${ofAll('min', 'WHERE hour >= ?1')} UNION ALL SELECT ${ofAll('min', 'WHERE hour > n')} FROM hours WHERE n < ?2
     ) SELECT n FROM hours WHERE n <= ?2 AND (${isIn.join(' OR ')}) LIMIT ?4`;
@@ -287,8 +287,8 @@ export class PastDatabase {
   }
 
   /**
-   * Yields the blocks of a key that may have changes between two times, in the order that is asked for. SQLite prepares a statement with a
-   * range and an order anew each time, which takes ten times as long as to read a block: so the last ones are looked up one by one.
+   * Yields the blocks of a key that may have changes between two times, in the given order. SQLite prepares a statement with a range and an
+   * order again each time, which takes ten times as long as reading a block. So the last ones are looked up one by one.
    */
   *#blocks(key: readonly [number, number], from: number, to: number, which: 'first' | 'last'): Iterable<StoredBlock> {
     const ofKey = 'FROM change_block WHERE hour = ? AND parameter = ? AND time';

@@ -1,4 +1,4 @@
-// The recorded changes of one parameter, and the value it held at some time, from whatever data is still kept.
+// The recorded changes of one parameter, and its value at a time, from the data that is still kept.
 import { HubError } from '../../../model/error.ts';
 import { globToRegExp } from '../../../model/glob.ts';
 import type { History } from '../../../wire/http/past-shapes.ts';
@@ -118,7 +118,7 @@ function changesOf(
   return (which === 'last' ? parts.reverse() : parts).flat();
 }
 
-/** Returns the value right before a time, and since when it held; undefined: unknown. */
+/** Returns the value right before a time, and the time from which it held; undefined: unknown. */
 export function heldBefore(moment: Moment, series: Series, time: number): Held | undefined {
   const { segments } = moment;
   if (segments.isOrdered) return heldIn(moment, series, segments.present, time);

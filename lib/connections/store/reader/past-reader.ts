@@ -15,7 +15,7 @@ export const maxQuestions = 4096;
  * are sent. Queries that it has not reached soon wait for their turn again.
  */
 const maxBatch = 64;
-/** A batch ends after this many parameters of list queries, since queries that the thread does not reach are packed and sent again. */
+/** A batch ends after this many parameters of list queries, because queries that the thread does not reach are packed and sent again. */
 const maxBatchParameters = 1000;
 /** The thread ends after this time without a query. */
 const idleMs = 60_000;
@@ -50,7 +50,10 @@ interface Question extends Waiting {
 
 type Thread = StoreThread<readonly ReadRequest[], readonly ReadAnswer[]>;
 
-/** The part of a store that reads. `offer` publishes the reader and returns how to withdraw it; `finish` awaits its end. Cold; never errs. */
+/**
+ * The part of a store that reads. `offer` publishes the reader and returns a function that withdraws it; `finish` awaits its end. Cold;
+ * never errs.
+ */
 export function readPast(
   options: PastReaderOptions & { offer(past: PastArchive): () => void; finish(work: Promise<unknown>): void },
 ): Observable<ConnectionEvent> {

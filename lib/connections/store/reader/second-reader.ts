@@ -1,5 +1,5 @@
 // A second reader thread that takes over pieces of long lists. It starts with the first long list and lives as long as the first thread.
-// The first thread reads all pieces that the second one does not deliver, for whatever reason.
+// The first thread reads all pieces that the second one does not deliver.
 import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads';
 import type { HistoryQuestion } from '../../persistence.ts';
 import { startThread } from '../store-thread.ts';

@@ -1,4 +1,4 @@
-// A selection of parameters with its snapshots. It saves, recalls, forgets and compares them, and knows whether the current values match
+// A selection of parameters with its snapshots. It saves, recalls, forgets and compares them, and tracks whether the current values match
 // the snapshot that was last saved or recalled.
 import { unknownName } from '../../../json5/nearest-name.ts';
 import { counted, groupDigits } from '../../../model/digits.ts';
@@ -75,7 +75,7 @@ export class LiveSelection {
     this.#compareWithLast();
   }
 
-  /** Checks the name for a save. Errors: `not-convertible`, `conflict` when there is no room. */
+  /** Checks the name for a save. Errors: `not-convertible`, `conflict` when there is no space. */
   nameToSave(input: unknown): string {
     this.#expectReady('save');
     const name = readName(this.#where('save'), input);
@@ -98,7 +98,7 @@ export class LiveSelection {
 
   /**
    * Performs the requests of one turn, in order and within that turn. Of several recalls only the last one counts. A request that is no
-   * longer possible is logged, such as a save after others in the turn took the room.
+   * longer possible is logged, such as a save after others in the turn took the space.
    */
   act(acts: readonly Act[]): void {
     const lastRecall = acts.findLastIndex(({ kind }) => kind === 'recall');
@@ -129,7 +129,7 @@ export class LiveSelection {
     return compare(snapshot, this.#listed.all, hub);
   }
 
-  /** Saves the current values. Errors: `conflict` when there is no room. */
+  /** Saves the current values. Errors: `conflict` when there is no space. */
   #save(name: string): void {
     const { shelf, log } = this.#options;
     this.#expectPlace(name);
@@ -155,7 +155,7 @@ export class LiveSelection {
         try {
           hub.writeTo(parameter, value, store);
         } catch (error) {
-          leftOut.push(messageOf(error)); // for example, there is no room for its text; the others are still recalled
+          leftOut.push(messageOf(error)); // for example, there is no space for its text; the others are still recalled
         }
     log.info({ snapshot: name }, `${this.#what(name)} recalled: ${counted(differing, 'parameter')} differed`);
     if (leftOut.length > 0) log.warn({ snapshot: name }, `${this.#what(name)} recalled without ${listOf(leftOut)}`);

@@ -43,8 +43,8 @@ function next(): BackupAnswer {
   return { piece: done ? undefined : new Uint8Array(value) };
 }
 
-// Collects the contents of a backup: a copy of each database at one moment, which does not block writers, and copies of the other files,
-// so that nothing changes before it is sent.
+// Collects the contents of a backup: a copy of each database at one moment, which does not block writers, and copies of the other files, so
+// no file changes before it is sent.
 
 /** The values come last, so the history has nothing newer than the values. */
 const databases = ['audit', 'history', 'values'];
@@ -57,7 +57,7 @@ interface StagedBackup {
   readonly absolute: readonly string[];
 }
 
-/** Copies everything into the work folder. Errors: a sentence that says which file cannot be copied, and why. */
+/** Copies everything into the work folder. Errors: a sentence with the file that cannot be copied, and the reason. */
 function stageBackup(request: BackupRequest): StagedBackup {
   const { work, folder, startedIn, paths, named } = request;
   makeFolder(work);

@@ -16,7 +16,7 @@ parentPort!.postMessage(makeCopy());
 function makeCopy(): Copied {
   try {
     rmSync(part, { force: true });
-    expectRoom(folder, 'history', statSync(path).size); // a copy leaves as much room as the history does
+    expectRoom(folder, 'history', statSync(path).size); // a copy leaves as much space as the history does
     copyDatabase(path, part);
     checkCopy();
     sync(part);

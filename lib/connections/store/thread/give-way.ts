@@ -22,7 +22,7 @@ let calls = 0;
 
 /**
  * Rests for a moment now and then. A thread calls it for each row that it writes. The Linux scheduler lets a running thread continue for up
- * to 4 ms, whatever its priority, before another thread gets the core.
+ * to 4 ms, regardless of its priority, before another thread gets the core.
  */
 export function giveWay(): void {
   if (++calls % lookEvery !== 0) return;
@@ -32,7 +32,7 @@ export function giveWay(): void {
   restedAt = performance.now();
 }
 
-/** Keeps the calling thread from interrupting others when it wakes up. Its share of time stays the same, since somebody waits for it. */
+/** Keeps the calling thread from interrupting others when it wakes up. Its share of time stays the same, because clients wait for it. */
 export function neverInterrupt(): void {
   const thread = threadNumber();
   if (thread === undefined) return;
@@ -41,7 +41,7 @@ export function neverInterrupt(): void {
   chrt.unref();
 }
 
-/** Keeps the calling thread from interrupting others, and gives it a small share of time, since nobody waits for it. */
+/** Keeps the calling thread from interrupting others, and gives it a small share of time, because nobody waits for it. */
 export function yieldToHub(): void {
   const thread = threadNumber();
   if (thread === undefined) return;

@@ -32,7 +32,7 @@ import { ValueShares } from './shares.ts';
 
 /** The number of values that are counted in one go. */
 const countedAtOnce = 1000;
-/** The most bytes in a batch for values that previously had no room. */
+/** The most bytes in a batch for values that previously did not fit. */
 const fittingBytes = 512 * 1024;
 
 interface ValuesOptions extends KeeperOptions {
@@ -64,7 +64,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
   #lastRows = 0;
   /** Long values that are not on the disk yet. */
   readonly #long = new LongValues();
-  /** The shares of the writers; undefined: there is room for all values. */
+  /** The shares of the writers; undefined: all values fit. */
   #shares: ValueShares | undefined;
   /** Values that are no longer kept, but still on the disk. */
   #forgotten: Parameter[] = [];
@@ -120,7 +120,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     if (restored === undefined && !this.isEnding) giveBack(opened.held);
     snapshots.adopt(opened);
     this.noteOpened(opened);
-    this.isOpen &&= !this.isEnding; // a folder that another hub has released in the meantime is not ours
+    this.isOpen &&= !this.isEnding; // a folder that another hub has released in the meantime does not belong to this hub
     reportOpen(this.isOpen);
   }
 
@@ -156,7 +156,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     return gathered.isFull ? 'more' : isEmpty ? 'nothing' : 'all';
   }
 
-  /** Returns the rows of a batch that fit, and the values that are no longer kept since their writers exceed their shares. */
+  /** Returns the rows of a batch that fit, and the values that are no longer kept because their writers exceed their shares. */
   #within({ values, parameters }: Gathered): { values: readonly ValueRow[]; forgotten: readonly Parameter[] } {
     const forgotten = new Set(this.#forgotten.splice(0));
     const shares = this.#shares;
@@ -192,7 +192,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     return false;
   }
 
-  /** Makes room by dropping values of the largest writers. Returns whether that changed anything. */
+  /** Frees space by dropping values of the largest writers. Returns whether that changed anything. */
   async #giveWay(): Promise<boolean> {
     if (this.#shares === undefined && (await this.#count())) return true;
     const gone = this.#shares!.shrink();
@@ -239,7 +239,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     }
   }
 
-  /** Writes a batch. If there is no room, deletes the values of removed parameters and tries again. */
+  /** Writes a batch. If it does not fit, deletes the values of removed parameters and tries again. */
   async #attempt(batch: Batch): Promise<Written> {
     const { writer, hub } = this.#options;
     const written = await writer.write(batch);
@@ -288,7 +288,7 @@ class Memories {
       else this.#texts.set(keyOf(connection, name), text);
   }
 
-  /** Forgets what is on the disk, so all memories are written again. */
+  /** Forgets the state of the disk, so all memories are written again. */
   renew(): void {
     this.#texts.clear();
     this.#persistence.renewMemories();

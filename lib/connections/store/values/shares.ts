@@ -1,4 +1,4 @@
-// Counts how much of the room for values each writer takes. The count starts once the room is used up. Then the largest writer loses some
+// Counts the space for values that each writer takes. The count starts once the space is used up. Then the largest writer loses some
 // of its values, and smaller writers lose none.
 
 import { groupDigits } from '../../../model/digits.ts';
@@ -6,7 +6,7 @@ import type { Parameter } from '../../../model/parameter.ts';
 import { writerOf } from '../../../model/writer.ts';
 import type { ValueRow } from '../thread/values/values-messages.ts';
 
-/** The largest writer loses values until all values take this share of the budget, which leaves room for the next ones. */
+/** The largest writer loses values until all values take this share of the budget, which leaves space for the next ones. */
 const lessShare = 0.95;
 /** If the database is still full, the budget shrinks, down to this share of the database: snapshots and memories take the rest. */
 const leastShare = 0.2;
@@ -42,7 +42,7 @@ export class ValueShares {
     for (const [writer, { values }] of this.#refused.byWriter) yield [writer, values.size];
   }
 
-  /** Whether all values are kept and there is room for more. */
+  /** Whether all values are kept and more fit. */
   get isPlenty(): boolean {
     return this.#refused.bytes === 0 && this.#kept.bytes < this.#budget * plentyShare;
   }
@@ -62,7 +62,7 @@ export class ValueShares {
     return this.#refused.writerOf(parameter) !== undefined;
   }
 
-  /** Removes a parameter. There may be room again. */
+  /** Removes a parameter, which may free space for others. */
   forget(parameter: Parameter): void {
     this.#refused.delete(parameter);
     this.#kept.delete(parameter);
@@ -112,7 +112,7 @@ export class ValueShares {
     return gone;
   }
 
-  /** Refuses the largest values of the largest writer until there is some room, or until another writer is larger. */
+  /** Refuses the largest values of the largest writer until there is some space, or until another writer is larger. */
   #takeFromLargest(gone: Parameter[]): void {
     const [writer, holding] = this.#kept.largest();
     let second = 0;

@@ -3,7 +3,7 @@
 import { type SchedulerLike, Subscription } from 'rxjs';
 import type { Value } from '../../../model/value.ts';
 
-/** A piece of logic with its memory. It knows nothing of parameters or of the clock that drives it. */
+/** A piece of logic with its memory. It is independent of parameters and of the clock that drives it. */
 export interface Logic {
   /** The results of the last step, in the order in which the outputs are declared. */
   readonly outputs: readonly Value[];
@@ -41,7 +41,7 @@ export class RisingEdge {
   }
 }
 
-// Rings once, at the time to which it was set last.
+// An alarm that rings once, at the time to which it was set last.
 
 interface Alarm {
   /** Sets it to a time of the scheduler, which replaces the previous one; Infinity: it does not ring. */

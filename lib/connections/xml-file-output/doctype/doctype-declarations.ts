@@ -4,7 +4,7 @@ import { describe } from '../../../model/error.ts';
 
 // Reads a text from left to right, token by token (XML 1.0, fifth edition; numbers in brackets are those of its productions).
 
-/** Why a text is not XML, and at which position. */
+/** The reason why a text is not XML, and the position. */
 export class Mistake extends Error {
   readonly at: number;
 

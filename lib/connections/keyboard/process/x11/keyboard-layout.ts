@@ -19,7 +19,7 @@ const otherLayout = 1000;
 interface KeySyms {
   readonly keycode: number;
   readonly layouts: readonly (readonly number[])[];
-  /** How to choose a layout if the key has fewer layouts than there are. */
+  /** The choice of a layout for a key with fewer layouts than the keyboard. */
   readonly outOfRange: number;
 }
 

@@ -1,4 +1,4 @@
-// Detects the keys of an X server, whichever window has the focus, even if a program has grabbed the keyboard (X Input Extension 2.1, raw
+// Detects the keys of an X server, regardless of the focused window, even if a program has grabbed the keyboard (X Input Extension 2.1, raw
 // events), by their names in the layout at that time.
 import type { KeyListener, Presser } from '../hotkeys.ts';
 import type { Layout } from './keyboard-layout.ts';

@@ -1,5 +1,5 @@
 // A connection to an X server in its own protocol (X Window System Protocol, version 11, sections 1 and 8), as far as pressing keys needs it.
-// It is plain JavaScript, so that nothing that a server sends can crash the process.
+// It is plain JavaScript, so no data from a server can crash the process.
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';

@@ -4,7 +4,7 @@ import { encodeText, type HttpRequest } from '../../../../net/uws.ts';
 import { joinedHeaders } from '../../input/parse-input.ts';
 import { jsonType } from './headers.ts';
 
-/** Returns what a client accepts, from all lines of the header. */
+/** Returns the media types that a client accepts, from all lines of the header. */
 export function acceptOf(request: HttpRequest): string {
   const first = request.getHeader('accept');
   return first === '' || first === jsonType ? first : joinedHeaders(request, 'accept')[0]!;

@@ -57,7 +57,7 @@ export function isNotModified(wanted: Preconditions, { etag, modified }: Pick<Fi
 export function expectNoTag(request: HttpRequest): void {
   if (request.getHeader('if-match') === '') return;
   const [ifMatch = ''] = joinedHeaders(request, 'if-match');
-  if (!namesTag(ifMatch, undefined)) throw failed('If-Match', '*, as this has no tags', ifMatch);
+  if (!namesTag(ifMatch, undefined)) throw failed('If-Match', '*, because this resource has no ETag', ifMatch);
 }
 
 function failed(header: string, expected: string, got: string): HubError {
@@ -76,7 +76,9 @@ function namesTag(list: string, etag: string | undefined, isWeak = false): boole
   return false;
 }
 
-/** Returns the requested part; undefined: the whole file, since the client names no range, several, or one of another state of the file. */
+/**
+ * Returns the requested part; undefined: the whole file, because the client names no range, several, or one of another state of the file.
+ */
 export function readRange({ range, ifRange }: RangeHeaders, file: FileState): ByteRange | 'unsatisfiable' | undefined {
   const match = /^bytes=(\d*)-(\d*)$/.exec(range.trim());
   if (match === null || (match[1] === '' && match[2] === '')) return undefined;

@@ -1,5 +1,5 @@
 // Sends an answer whose body is complete. The server would hold any number of unread answers. So `send` checks at random times whether a
-// connection takes its answer. What it does not take waits here, and the connection gets no further answer until it has read.
+// connection takes its answer. The rest waits here, and the connection gets no further answer until it has read.
 
 import { type Account, type HeldKind, held } from '../../../../model/held-bytes.ts';
 import type { HttpResponse } from '../../../../net/uws.ts';
@@ -51,7 +51,7 @@ function isLeft(bytes: number): boolean {
 }
 
 function sendRest(response: HttpResponse, body: string | ArrayBuffer | Uint8Array, total: number): void {
-  const bytes = typeof body === 'string' ? Buffer.from(body) : new Uint8Array(body); // a copy, since the caller may reuse the body
+  const bytes = typeof body === 'string' ? Buffer.from(body) : new Uint8Array(body); // a copy, because the caller may reuse the body
   const client = remoteAddressOf(response);
   const mayWellLeave = peerOf(response) === '' || total > longBytes; // empty: it has left already
   const hits = mayWellLeave ? undefined : servedHits();
@@ -68,8 +68,8 @@ function sendRest(response: HttpResponse, body: string | ArrayBuffer | Uint8Arra
   });
 }
 
-// What the hub holds for HTTP clients until it can continue: incomplete bodies, unread answers, pages in progress. When the hub holds too
-// much in total, the user or network that holds the most loses its connections.
+// The data that the hub holds for HTTP clients until it can continue: incomplete bodies, unread answers, pages in progress. When the hub
+// holds too much in total, the user or network that holds the most loses its connections.
 
 /** Cuts the connection of a response unless the answer is complete. */
 export function cut(response: HttpResponse): void {
@@ -98,7 +98,7 @@ export function holdFor(
   return account;
 }
 
-/** The delay of a refusal for want of space: a client that then sends the next request costs the hub no more than one that waits. */
+/** The delay of a refusal for lack of space: a client that then sends the next request costs the hub no more than one that waits. */
 export const noRoomMs = 1000;
 
 /**
@@ -109,9 +109,9 @@ export function hasRoomForBody(share: string, bytes: number): boolean {
   return bytes === 0 || held.bytesOf(share, 'requests') + bytes <= limits.heldBodies.default - held.bytes.requests;
 }
 
-/** Returns the error for a client for whose body there is no space. */
+/** Returns the error for a client whose body does not fit. */
 export function noRoomForBody(): LimitError {
-  const message = 'body: expected fewer bodies at once: too many are incomplete or wait';
+  const message = 'body: expected fewer bodies at once: too many are incomplete or waiting';
   return new LimitError('heldBodies', 'unavailable', message);
 }
 

@@ -1,5 +1,5 @@
-// Counts wrong credentials by network and by user. Right ones are admitted whatever others do. A client that was wrong too often gets another
-// error, and waits longer where comparing takes time. Credentials that were right before are known and not compared.
+// Counts wrong credentials by network and by user. Right ones are admitted regardless of other clients. A client that was wrong too often
+// gets another error, and waits longer where comparing takes time. Credentials that were right before are known and not compared.
 
 import { wrongInARow } from '../../limits/client-limits.ts';
 import { LimitError } from '../../limits/limit-hits.ts';
@@ -29,7 +29,9 @@ export class Attempts {
     this.#lately = new WrongLately(now);
   }
 
-  /** Returns the asker of a password comparison; `user` is the claimed user, `isGone` says whether nobody waits for the answer any more. */
+  /**
+   * Returns the asker of a password comparison; `user` is the claimed user, `isGone` returns whether nobody waits for the answer any more.
+   */
   asker(address: string, user: string, isGone: () => boolean): Asker {
     const network = networkOf(address);
     return {
@@ -59,8 +61,8 @@ export class Attempts {
   }
 
   /**
-   * Returns how suspect a request is; less suspect ones are compared first. 0: a network from which the user has signed in before; 1: nobody
-   * of the network, and nobody for this user, was wrong lately; higher: the more often somebody was.
+   * Returns how suspect a request is; less suspect ones are compared first. 0: a network from which the user has signed in before; 1: no
+   * recent wrong credentials from the network or for this user; higher: more of them.
    */
   #suspicionOf(network: string, user: string): number {
     const [ofNetwork, ofUser = 0] = keysOf(network, user).map((key) => this.#lately.levelOf(key)) as [number, number?];
@@ -84,7 +86,7 @@ function originOf(network: string, user: string): string {
 
 // The networks and user names with wrong credentials within the last minutes.
 
-/** How long a wrong attempt is remembered: longer than a queue of passwords takes, however slowly somebody guesses. */
+/** How long a wrong attempt is remembered: longer than a queue of passwords takes, even for slow guesses. */
 const latelyMs = 600_000;
 /** Maximum number of keys. The one that was wrong longest ago is forgotten first. */
 const maxRememberedWrong = 10_000;

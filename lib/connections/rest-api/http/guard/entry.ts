@@ -73,7 +73,7 @@ export class Entry {
     auditSink.note('', address, 'refused', 'by an invalid link');
     throw (
       attempts.wrong(address, '') ??
-      new HubError('unauthorized', 'code: expected that of an unopened link; a link works once')
+      new HubError('unauthorized', 'code: expected the code of an unopened link; a link works only once')
     );
   }
 
@@ -118,8 +118,8 @@ export class Entry {
   }
 
   /**
-   * Yields all users of whom a header has a cookie. Any page of the host, on any port, can set cookies of the same name that come first. So
-   * each is looked up, beginning with those that such a page cannot set by plain HTTP. A header holds no more than fits into 4 KB.
+   * Yields all users whose cookies a header contains. Any page of the host, on any port, can set cookies of the same name that come first.
+   * So each is looked up, beginning with those that such a page cannot set by plain HTTP. A header holds no more than fits into 4 KB.
    */
   *#signedInOf(cookie: string): Generator<SignedInUser> {
     const name = this.#options.cookieName();
@@ -143,7 +143,7 @@ export class Entry {
   }
 }
 
-/** Where a request comes from, and how. */
+/** The source of a request, and its transport. */
 export interface Sender {
   readonly address: string;
   /** Whether by HTTPS. */
@@ -158,7 +158,7 @@ export interface Admitted {
   readonly cookies: readonly string[];
 }
 
-// Reports who signed in, was refused, signed out, or got other rights: to the audit of a store, or to the log without one. Guessing floods
+// Reports sign-ins, refusals, sign-outs and changed rights to the audit of a store, or to the log without one. Guessing floods
 // neither: attempts of a network within a minute are one entry after the first.
 
 type Coming = 'in' | 'refused' | 'out' | 'invited' | 'revoked';
@@ -215,7 +215,7 @@ export class AuditSink {
   }
 }
 
-// Owners may take everything that the hub has, including flow files with their secrets: clients with its credentials. A hub without
+// Owners may read everything, including flow files with their secrets: clients with the credentials of the hub. A hub without
 // credentials accepts only programs on its own machine.
 
 /** The headers that proxies add to requests that they pass on: those only seem to come from this machine. */

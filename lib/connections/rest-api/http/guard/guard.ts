@@ -19,7 +19,7 @@ export interface Guard {
    * `foreign-origin`, `unauthorized`, `forbidden`, `too-many-attempts`.
    */
   check(request: HttpRequest, purpose: Purpose, response: HttpResponse): Principal | Promise<Principal>;
-  /** Whether a browser asks what a page of allowedOrigins may send. Such a request has no credentials yet. */
+  /** Whether the request is a preflight for a page of allowedOrigins. Such a request has no credentials yet. */
   isPreflight(request: HttpRequest): boolean;
   /**
    * The value of `WWW-Authenticate` for each scheme in which a user has credentials. With Basic, a browser would open its own prompt in the

@@ -11,7 +11,7 @@ import type { Need } from '../../users/rights.ts';
 /** An upgrade to a WebSocket is a write. */
 export type Act = 'read' | 'write' | 'write by GET';
 
-/** What a request is about to do, and the right that it needs. */
+/** The effect of a request, and the right that it needs. */
 export interface Purpose {
   readonly act: Act;
   readonly need: Need;
@@ -38,7 +38,7 @@ export class SiteCheck {
     throw new HubError('foreign-host', `Host: expected a name of this hub, got "${host}"; allowedHosts adds names`);
   }
 
-  /** Checks which page sent a request, if any; `scheme` is how the client speaks to the hub. Errors: `foreign-origin`. */
+  /** Checks the page that sent a request, if any; `scheme` is the scheme by which the client reaches the hub. Errors: `foreign-origin`. */
   checkOrigin(request: HttpRequest, act: Act, host: string, scheme: Scheme | undefined): void {
     const origin = originOf(request);
     if (origin === '') {
@@ -53,7 +53,7 @@ export class SiteCheck {
     throw foreign(`Origin: expected a page of this hub with its cookie, got none${instead}`);
   }
 
-  /** Whether a browser asks what a page of allowedOrigins may send (Fetch, "CORS-preflight request"). */
+  /** Whether a request is a preflight for a page of allowedOrigins (Fetch, "CORS-preflight request"). */
   isPreflight(request: HttpRequest): boolean {
     const asksFirst =
       request.getCaseSensitiveMethod() === 'OPTIONS' && request.getHeader('access-control-request-method') !== '';
@@ -79,7 +79,7 @@ function checkPage(request: HttpRequest, host: string, scheme: Scheme | undefine
     throw foreign(`Referer: expected a page of this hub, got "${page}"${instead}`);
   }
   if (act === 'write by GET' && isOfBrowser(request))
-    throw foreign(`Referer: expected a page of this hub, got a browser that names none${instead}`);
+    throw foreign(`Referer: expected a page of this hub, got a browser that sends none${instead}`);
 }
 
 function foreign(message: string): HubError {
@@ -155,8 +155,8 @@ export function refererOriginOf(request: HttpRequest): string {
 }
 
 /**
- * Whether an origin is that of pages at a host: `http://Hub.lan`, `hub.lan:80` → true (RFC 6454 section 5). `scheme` is how the client speaks
- * to the hub; undefined: unknown, so pages of both schemes match.
+ * Whether an origin is that of pages at a host: `http://Hub.lan`, `hub.lan:80` → true (RFC 6454 section 5). `scheme` is the scheme by which
+ * the client reaches the hub; undefined: unknown, so pages of both schemes match.
  */
 function isAtHost(origin: string, host: string, scheme: Scheme | undefined): boolean {
   const [, originScheme, originHost] = originForm.exec(origin) ?? [];
@@ -199,7 +199,7 @@ const signs: readonly (readonly [header: string, isBrowsers: (value: string) => 
 /** Some programs call themselves browsers: `Invoke-WebRequest` of PowerShell, and WinHTTP in scripts and macros of Windows. */
 const programs = /PowerShell\/|WinHttp\.WinHttpRequest/;
 
-/** Whether a browser sent a request. Accept-Language and Sec-Fetch-Mode are no signs, since Node.js and Qt send them as well. */
+/** Whether a browser sent a request. Accept-Language and Sec-Fetch-Mode are no signs, because Node.js and Qt send them as well. */
 export function isOfBrowser(request: HttpRequest): boolean {
   return signs.some(([header, isBrowsers]) => isBrowsers(request.getHeader(header)));
 }

@@ -39,7 +39,7 @@ export function hasLeadingZero(bytes: Uint8Array, from: number): boolean {
   return bytes[at] === zero && isDigit(bytes[at + 1]!);
 }
 
-/** Writes what `String` returns; returns the end. 0: the number has more than six decimals, or more than about nine digits. */
+/** Writes the same text as `String`; returns the end. 0: the number has more than six decimals, or more than about nine digits. */
 export function writeDecimal(bytes: Uint8Array, from: number, number: number): number {
   const magnitude = Math.abs(number);
   let decimals = 0;

@@ -75,7 +75,7 @@ export class ListEncoder {
     emit(bytes.subarray(0, end));
   }
 
-  /** Writes a notification and a comma, which the end of the list may replace; returns the end; 0: there is no room. */
+  /** Writes a notification and a comma, which the end of the list may replace; returns the end; 0: it does not fit. */
   #write(from: number, prefix: Uint8Array, value: Value): number {
     this.#bytes.set(prefix, from);
     const end = writeSuffix(this.#bytes, from + prefix.length, value, listBytes - 1);
@@ -90,7 +90,7 @@ export function listOf(frame: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from('['), frame, Buffer.from(']')]);
 }
 
-/** Writes the value and the end of a notification; returns the end; 0: there may be no room. For a number the caller checks the room. */
+/** Writes the value and the end of a notification; returns the end; 0: it may not fit. For a number, the caller checks the space. */
 function writeSuffix(bytes: Buffer, from: number, value: Value, mostBytes: number): number {
   let end = typeof value === 'number' ? writeDecimal(bytes, from + 1, value) : 0;
   if (end === 0) {

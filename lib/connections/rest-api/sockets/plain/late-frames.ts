@@ -1,6 +1,6 @@
-// Holds what takes too long to publish within one round of the event loop: a long text for very many sockets, and all later frames for the
-// same audience. In each round it sends some milliseconds of it, socket by socket, so that nobody else waits. Each socket gets its frames
-// in order. If too much waits for an audience, all of its sockets fall behind and catch up.
+// Holds frames that take too long to publish within one round of the event loop: a long text for very many sockets, and all later frames
+// for the same audience. In each round it sends them for some milliseconds, socket by socket, so no other client waits. Each socket gets
+// its frames in order. If too much waits for an audience, all of its sockets fall behind and catch up.
 
 import type { Value } from '../../../../model/value.ts';
 import type { Publisher } from '../socket-protocol.ts';
@@ -14,7 +14,7 @@ const maxCharacters = 4 * 1024 * 1024;
 const maxCharactersOfAll = 16 * 1024 * 1024;
 const frameCharacters = 64;
 
-/** A topic that sockets subscribe to; `sent` counts what was published on it. */
+/** A topic that sockets subscribe to; `sent` counts the frames that were published on it. */
 export interface Topic {
   readonly name: ArrayBuffer;
   readonly sent: Tally;
@@ -25,7 +25,7 @@ export interface Listener {
   /** It gets no late frames with a lower number: those waited before it joined. */
   readonly liveFrom: number;
   sendLate(frame: Uint8Array): void;
-  /** It is not sent what waits for it, and has to catch up. */
+  /** It does not get the waiting frames, and has to catch up. */
   missLate(): void;
 }
 
@@ -98,7 +98,7 @@ export class LateFrames {
     return this.#lines.size === 0;
   }
 
-  /** Whether something waits for an audience. If so, all its further frames have to wait behind that. */
+  /** Whether frames wait for an audience. If so, all its further frames have to wait behind them. */
   has(audience: Audience): boolean {
     return this.#lines.size > 0 && this.#lines.has(audience);
   }

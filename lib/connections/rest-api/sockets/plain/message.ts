@@ -25,7 +25,7 @@ interface KnownAddress {
   readonly text: string;
 }
 
-/** Reads one message after the other. The value is read by a second call, since its expected kind depends on the address. */
+/** Reads one message after the other. The value is read by a second call, because its expected kind depends on the address. */
 export class PlainReader {
   readonly #known: (KnownAddress | undefined)[] = Array.from({ length: rememberedAddresses });
   #bytes = new Uint8Array(0);

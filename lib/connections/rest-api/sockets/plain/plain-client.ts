@@ -1,6 +1,6 @@
-// A plain client. A live client gets what is published on its topic. A client that asked for a snapshot or reads too slowly is behind: it
-// keeps one number, the revision up to which it has seen everything. The hub sends it the newest values since then as fast as it reads,
-// and then it is live again. A client that asked for lists receives lists, and may send them.
+// A plain client. A live client gets the frames that are published on its topic. A client that asked for a snapshot or reads too slowly is
+// behind: it keeps one number, the revision up to which it has seen everything. The hub sends it the newest values since then as fast as it
+// reads, and then it is live again. A client that asked for lists receives lists, and may send them.
 
 import { HubError } from '../../../../model/error.ts';
 import { type Account, held } from '../../../../model/held-bytes.ts';
@@ -31,18 +31,18 @@ import type { PlainReader } from './message.ts';
 import type { PlainGroups, PlainTopic } from './plain-group.ts';
 import type { Outbox } from './plain-outbox.ts';
 
-/** A client that is behind is sent what it missed while no more than this is unread. */
+/** A client that is behind gets its missed values while no more than this is unread. */
 const catchUpBytes = 256 * 1024;
 /** The client checks the clock after this many items of a list. */
 const lookEvery = 8;
 /** A list that waits for a slice takes about this many times the bytes of its message. */
 const listFactor = 8;
 
-/** What the clients of a connection share. */
+/** The objects that the clients of a connection share. */
 export interface PlainContext
   extends Pick<ProtocolContext, 'hub' | 'log' | 'hits' | 'writes' | 'rates' | 'queue' | 'resume'> {
   readonly rounds: Rounds;
-  /** Counts what clients missed while they were behind. */
+  /** Counts the changes that clients missed while they were behind. */
   readonly lost: FanOut['lost'];
   readonly reader: PlainReader;
   readonly outbox: Outbox;
@@ -51,7 +51,7 @@ export interface PlainContext
   readonly clients: Set<PlainClient>;
 }
 
-/** What the handshake says about a client; `seen` is 0 if it asks for a snapshot. */
+/** The information about a client in its handshake; `seen` is 0 if it asks for a snapshot. */
 interface Accepted extends HandshakeRequest {
   readonly patterns: readonly string[];
   readonly topic: PlainTopic;
@@ -74,7 +74,7 @@ export class PlainClient implements Session, Task, Listener {
   #seen: number | undefined;
   /** Walks the parameters that have changed since; undefined: the walk has not begun. */
   #walk: Iterator<Parameter> | undefined = undefined;
-  /** Since when it has been behind, and when it last read while behind, in milliseconds of the monotonic clock. */
+  /** The times at which it fell behind, and last read while behind, in milliseconds of the monotonic clock. */
   #behindSinceMs = performance.now();
   #readAtMs = 0;
   /** How many fires its group had been sent when it fell behind; undefined: it is not behind. */
@@ -87,7 +87,7 @@ export class PlainClient implements Session, Task, Listener {
   /** How much memory the rest of the list takes while it waits, and the account for it. */
   #listBytes = 0;
   #held: Account | undefined = undefined;
-  /** Why no item of the list may be written. */
+  /** The reason why no item of the list may be written. */
   #refusal: LimitError | undefined = undefined;
 
   constructor(context: PlainContext, { patterns, topic, principal, origin, remoteAddress, seen }: Accepted) {
@@ -263,7 +263,7 @@ export class PlainClient implements Session, Task, Listener {
 
   /** Unsubscribes from the topic. */
   leaveTopic(): void {
-    if (this.#context.outbox.leaving.delete(this)) this.#socket.unsubscribe(this.#topic.text); // only once, since it may be live again
+    if (this.#context.outbox.leaving.delete(this)) this.#socket.unsubscribe(this.#topic.text); // only once, because it may be live again
   }
 
   get unreadBytes(): number {
@@ -275,12 +275,12 @@ export class PlainClient implements Session, Task, Listener {
     if (this.#socket.getBufferedAmount() < catchUpBytes / 2) this.#context.queue.do(this);
   }
 
-  /** Sends more of what the client missed; returns whether it can continue at once. */
+  /** Sends more of the missed values; returns whether it can continue at once. */
   advance(endMs: number): boolean {
     const { clients, outbox } = this.#context;
     if (!clients.has(this)) return false; // its socket may be gone
     if (this.#seen === undefined || this.#socket.isSubscribed(this.#topic.text)) return false;
-    outbox.flush(); // what is published after this catch-up must be newer than what the catch-up sends
+    outbox.flush(); // frames published after this catch-up must be newer than its own
     let hasMore = false;
     this.#socket.cork(() => {
       hasMore = this.#catchUp(endMs);
@@ -333,7 +333,7 @@ export class PlainClient implements Session, Task, Listener {
     this.#socket.send(frame, false, false);
   }
 
-  /** Counts the fires that it missed, except those of the round in which it fell behind: nobody knows which of those it got. */
+  /** Counts the fires that it missed, except those of the round in which it fell behind: it may have received some of those. */
   #countLostFires(): void {
     if (this.#firesBefore !== undefined) this.#context.lost.fires += this.#topic.group.fires - this.#firesBefore;
     this.#firesBefore = undefined;
@@ -349,7 +349,7 @@ export class PlainClient implements Session, Task, Listener {
     this.#socket.subscribe(this.#topic.text);
   }
 
-  /** Sends what the client missed, until a time and while its socket has room. */
+  /** Sends the missed values, until a time and while its socket has space. */
   #catchUp(endMs: number): boolean {
     const socket = this.#socket;
     const { group } = this.#topic;
@@ -393,11 +393,11 @@ function takesNumbers({ type, accept, remote }: Parameter): boolean {
   return (type === 'F' || type === 'I') && accept === undefined && remote === undefined;
 }
 
-/** Counts what a plain client was sent: on its own, and on its topic while it was live. */
+/** Counts the frames sent to a plain client: on its own, and on its topic while it was live. */
 class ClientTally {
-  /** What was sent to this client only. */
+  /** The frames sent to this client only. */
   readonly own = new Tally();
-  /** What has been published on its topic since the topic began. */
+  /** The frames published on its topic since the topic began. */
   readonly #topic: Tally;
   /** Its part of the topic up to when it was last live. */
   #before: Sent = { frames: 0, bytes: 0 };
@@ -408,12 +408,12 @@ class ClientTally {
     this.#topic = topic;
   }
 
-  /** Counts what is published on the topic, from now on. */
+  /** Counts the frames published on the topic, from now on. */
   goLive(): void {
     this.#liveFrom = this.#topic.since(this.#before);
   }
 
-  /** Stops counting what is published on the topic. */
+  /** Stops counting the frames published on the topic. */
   fallBehind(): void {
     this.#before = this.#onTopic();
     this.#liveFrom = undefined;

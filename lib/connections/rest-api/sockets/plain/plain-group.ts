@@ -11,7 +11,7 @@ import { framePrefix } from './frame.ts';
 import type { Audience, ChangeList, Listener, Topic } from './late-frames.ts';
 import type { Outbox } from './plain-outbox.ts';
 
-/** What uWebSockets.js keeps for this many sockets of a topic fits into a CPU cache. */
+/** The data of uWebSockets.js for this many sockets of a topic fits into a CPU cache. */
 const maxTopicMembers = 512;
 
 type PrefixOf = (parameter: Parameter) => Uint8Array;
@@ -52,7 +52,7 @@ class PlainGroup implements Subscriber, Audience {
   }
 }
 
-/** The changes of one parameter for a group. It is one object, since each further one costs another memory access. */
+/** The changes of one parameter for a group. It is one object, because each further one costs another memory access. */
 class PlainObserver implements Observer {
   readonly subscriber: PlainGroup;
   readonly #prefix: Uint8Array;
@@ -101,9 +101,9 @@ export class PlainGroups {
   }
 
   /**
-   * Adds a socket to the group of a key. Only the first member needs the filter, which takes long to compile: what clients with this key may
-   * see and want. With `isList`, which must be part of the key, they get changes in lists. Returns the topic that the socket subscribes to
-   * once the group is prepared. Errors: those of `createFilter`.
+   * Adds a socket to the group of a key. Only the first member needs the filter, which takes long to compile: it selects the parameters
+   * that clients with this key may see and want. With `isList`, which must be part of the key, they get changes in lists. Returns the topic
+   * that the socket subscribes to once the group is prepared. Errors: those of `createFilter`.
    */
   join(key: string, createFilter: () => Filter, isList = false): PlainTopic {
     let group = this.#groups.get(key);

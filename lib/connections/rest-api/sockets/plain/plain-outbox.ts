@@ -1,7 +1,7 @@
-// The outbox keeps the changes for groups until the end of the round of the event loop, and publishes them then. uWebSockets.js sends what
-// one round publishes in runs of 32 frames, each run in one piece, but within a socket handler it sends frame by frame. For each frame it
-// visits all sockets of a topic. So topics are small, and each gets a whole run while its sockets are in the cache. Clients that asked for
-// lists get all changes of a round in one frame.
+// The outbox keeps the changes for groups until the end of the round of the event loop, and publishes them then. uWebSockets.js sends the
+// frames of one round in runs of 32, each run in one piece, but within a socket handler it sends frame by frame. For each frame it visits
+// all sockets of a topic. So topics are small, and each gets a whole run while its sockets are in the cache. Clients that asked for lists
+// get all changes of a round in one frame.
 
 import type { Value } from '../../../../model/value.ts';
 import type { FairQueue } from '../../pacing/fair-queue.ts';
@@ -16,13 +16,13 @@ const maxHeldFrames = 65_536;
 const maxRun = 32;
 /** How long, in each round, the outbox sends late frames. */
 const lateMs = 3;
-/** If what waits for the end of a round takes longer than this, further texts of the round are late. */
+/** If publishing at the end of a round takes longer than this, further texts of the round are late. */
 const mostAtOnceMs = 16;
 
 export interface Outbox {
   /** Adds the frame of a change. `prefix` is its part before the value. */
   put(audience: Audience, prefix: Uint8Array, value: Value, revision: number): void;
-  /** Publishes what waits, except late frames. */
+  /** Publishes all waiting frames, except late ones. */
   flush(): void;
   /** The frames that take longer than a round. */
   readonly late: LateFrames;
@@ -30,7 +30,7 @@ export interface Outbox {
   readonly leaving: Set<Leaver>;
 }
 
-/** A socket that has missed something. While it has its topic, later frames overtake what it missed. */
+/** A socket that has missed frames. While it has its topic, later frames overtake the missed ones. */
 interface Leaver {
   leaveTopic(): void;
 }

@@ -22,10 +22,10 @@ export interface Snapshot {
   readonly isNew: boolean;
 }
 
-/** Why the work for a client stopped: nothing is left, its socket is full, or the time is up. */
+/** The reason why the work for a client stopped: nothing is left, its socket is full, or the time is up. */
 export type Stopped = 'done' | 'full' | 'more';
 
-/** The client, as its catch-up sees it. */
+/** The client as seen by its catch-up. */
 interface Recipient {
   readonly isFull: boolean;
   readonly hasResumed: boolean;
@@ -70,7 +70,7 @@ export class CatchUp {
     }));
   }
 
-  /** Sends what has changed up to a revision, until a time and while the socket has room; returns why it stopped. */
+  /** Sends the changes up to a revision, until a time and while the socket has space; returns the reason why it stopped. */
   run(recipient: Recipient, last: number, endMs: number): Stopped {
     return stepUntil(endMs, recipient, () => this.#define(recipient) || this.#sendWalked(recipient, last));
   }
@@ -95,7 +95,7 @@ export class CatchUp {
     return looked > 0;
   }
 
-  /** Sends a frame of values; returns whether there may be more: the walk may miss what has changed since it began. */
+  /** Sends a frame of values; returns whether there may be more: the walk may miss changes since its beginning. */
   #sendWalked(recipient: Recipient, last: number): boolean {
     if (this.isEmpty) return false;
     const goesOn = this.#walk !== undefined;
@@ -138,7 +138,7 @@ export class CatchUp {
   }
 }
 
-/** Adds a snapshot for each other subscription: what has changed after a revision. */
+/** Adds a snapshot for each other subscription: the changes after a revision. */
 export function withOthers(
   snapshots: readonly Snapshot[],
   subscriptions: readonly Subscription[],

@@ -58,7 +58,7 @@ export class Client {
   #socket: Socket | undefined = undefined;
   #pendingAcks = 0;
   #answered: Promise<void> | undefined = undefined;
-  /** Called when it has read, for the one answer at a time that waits for room. */
+  /** Called when it has read, for the one answer at a time that waits for space. */
   #onRead: (() => void) | undefined = undefined;
   #unsent = nothingUnsent;
   /** Frames for a later round and their bytes; undefined: frames are sent at once. */
@@ -170,7 +170,7 @@ export class Client {
   }
 
   /**
-   * Resumes from an earlier revision (docs/protocol.md "Resuming"): the definitions of what changes are sent with the change. Fires up to
+   * Resumes from an earlier revision (docs/protocol.md "Resuming"): the definition of a parameter is sent with its change. Fires up to
    * `now` are not sent.
    */
   resume(rev: number, now: number): void {
@@ -202,7 +202,7 @@ export class Client {
     } else if (this.#socket!.send(frame, false, false) !== 1) this.#look();
   }
 
-  /** Calls `answer` when the work is done, all earlier answers are sent and there is room. The work must not reject. */
+  /** Calls `answer` when the work is done, all earlier answers are sent and the socket has space. The work must not reject. */
   answerAfter(work: Promise<void> | undefined, answer: () => void): void {
     if (++this.#pendingAcks === maxPendingAcks) this.#events.waits(this, true);
     this.#answered = Promise.all([this.#answered, work]).then(async () => {
@@ -219,7 +219,7 @@ export class Client {
     return promise;
   }
 
-  /** Sends everything that the work sends in as few pieces as possible. */
+  /** Sends all frames of the work in as few pieces as possible. */
   cork(work: () => void): void {
     this.#socket!.cork(work);
   }
@@ -266,7 +266,7 @@ export class Client {
     this.#look();
   }
 
-  /** Sends a frame now, or keeps it until there is room; returns false if too many are kept. */
+  /** Sends a frame now, or keeps it until the socket has space; returns false if too many are kept. */
   sendOrKeep(frame: string): boolean {
     if (!this.isFull && this.#unsent.length === 0) this.send(frame);
     else if (this.#unsent.length === maxUnsent) return false;
@@ -274,7 +274,7 @@ export class Client {
     return true;
   }
 
-  /** Sends kept frames while there is room. */
+  /** Sends kept frames while the socket has space. */
   sendKept(): void {
     while (this.#unsent.length > 0 && !this.isFull) {
       this.send(this.#unsent[0]!);
@@ -292,7 +292,7 @@ export class Client {
     if (this.#socket !== undefined) closeSocket(this.#socket, code, reason);
   }
 
-  /** Returns whether the socket has room again. */
+  /** Returns whether the socket has space again. */
   hasDrained(): boolean {
     if (this.unreadBytes > maxUnreadBytes / 2 || this.#isTooLate) {
       this.#fullSinceMs = performance.now(); // it reads slowly

@@ -1,5 +1,5 @@
 // Clients with the same subscriptions. A change is kept and encoded once for all of them, in the outbox of the liveliest matching
-// subscription. All live members are sent the same bytes. A member without room for them falls back, and nobody waits for it.
+// subscription. All live members are sent the same bytes. A member whose socket is full falls back, and nobody waits for it.
 
 import type { Parameter } from '../../../../model/parameter.ts';
 import { limits } from '../../limits/client-limits.ts';
@@ -24,7 +24,7 @@ export type GiveUp = (client: Client, limit: 'stallMs' | 'unsentFrames' | 'misse
 /** The dependencies that all groups share. */
 export interface GroupContext extends Sources {
   readonly tickerOf: (rate: number) => Ticker;
-  /** Sends parameters that were added or removed, before anything else about them. */
+  /** Sends added or removed parameters, before anything else about them. */
   sendStructure(): void;
   readonly giveUp: GiveUp;
   readonly late: LateClients;
@@ -157,7 +157,7 @@ export class Group implements Subscriber {
       }
   }
 
-  /** Counts what members miss: all changes if some subscription wants every change, otherwise only fires. */
+  /** Counts the changes that members miss: all changes if some subscription wants every change, otherwise only fires. */
   #countMissing(batches: readonly Batch[], missing: Missing): void {
     if (missing.length === 0 && !this.#losses.isOpen) return;
     const { isExact } = this.#outboxes;

@@ -1,4 +1,4 @@
-// The groups of a server, and how clients move between them. A client gets everything of a new subscription, and misses nothing of its
+// The groups of a server, and the moves of clients between them. A client gets everything of a new subscription, and misses nothing of its
 // earlier ones.
 
 import type { HubPort } from '../../../hub-port.ts';
@@ -67,8 +67,9 @@ export class Groups {
   }
 
   /**
-   * Adds a subscription of a client, or replaces the one with its number. Sends `answer`, and then what is new to the client: everything, or
-   * what changed after a revision; undefined: what the client lacks of the replaced subscription, which had the same patterns.
+   * Adds a subscription of a client, or replaces the one with its number. Sends `answer`, and then the data that is new to the client:
+   * everything, or the changes after a revision; undefined: the data that the client lacks of the replaced subscription, which had the same
+   * patterns.
    */
   subscribe(client: Client, subscription: Subscription, from: number | undefined, answer: string): void {
     const { id } = subscription;
@@ -115,7 +116,7 @@ export class Groups {
   resume(client: Client): void {
     const place = this.#placeOf.get(client);
     if (place === undefined) return;
-    client.sendKept(); // before a flush brings values of what it defines
+    client.sendKept(); // before a flush sends values of the parameters that it defines
     this.#queue.do(place.task);
   }
 
@@ -168,7 +169,7 @@ export class Groups {
   #awaitMore(client: Client): void {
     client.awaitMore();
     const settle = () => this.settle(client);
-    setTimeout(() => setImmediate(settle), this.#newMs).unref(); // after the hub has read what arrived while it was busy
+    setTimeout(() => setImmediate(settle), this.#newMs).unref(); // after the hub has read the messages that arrived while it was busy
   }
 
   /** Works for a client until a time; returns whether it can continue at once. */
@@ -210,7 +211,7 @@ export class Groups {
 class Structure {
   readonly #hub: { readonly revision: number };
   readonly #groups: ReadonlyMap<string, Group>;
-  /** What clients do not know yet; bounded by what one reload swaps. */
+  /** Additions and removals that clients do not know yet; bounded by the parameters of one reload. */
   #added: Channel[] = [];
   #removed: Channel[] = [];
   /** The revisions of the last addition and removal; -1: none since the start. */

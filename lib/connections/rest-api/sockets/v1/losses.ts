@@ -4,7 +4,7 @@ import type { Channel } from '../fan-out.ts';
 import { definition, frameLength, isTrigger, itemOf } from './frames.ts';
 import type { GroupChannel } from './outbox.ts';
 
-/** What was missed from the point where one client stopped up to the point where the next one did. */
+/** The changes from the point where one client stopped reading up to the point where the next one did. */
 export interface Segment {
   readonly counts: Map<GroupChannel, number>;
   readers: number;
@@ -18,7 +18,7 @@ export class Losses {
   /** Oldest first; the first one has a reader. Bounded by the number of clients that do not read, and by `size` (see `Group`). */
   readonly #segments: Segment[] = [];
 
-  /** Whether any client misses what is counted. */
+  /** Whether any client misses the counted changes. */
   get isOpen(): boolean {
     return this.#segments.length > 0;
   }
@@ -80,7 +80,9 @@ interface MissedParts {
 // Most clients never miss anything.
 const nothing: ReadonlyMap<Channel, number> = new Map();
 
-/** What one client has missed and does not know yet: how many changes were lost, and of which parameters it needs the newest value. */
+/**
+ * The changes that one client has missed and does not know yet: the number of lost changes, and the parameters whose newest value it needs.
+ */
 export class Missed {
   /** Bounded by its group, which ends the clients that have been full for longest. */
   #counts: Map<Channel, number> | undefined = undefined;

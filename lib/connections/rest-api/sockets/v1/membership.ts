@@ -1,4 +1,4 @@
-// How much a member of a group has been sent of its subscriptions. It is in one of these states:
+// The progress of a member of a group in its subscriptions. It is in one of these states:
 //
 //   enter ──▶ catching up ──finish──▶ fresh ──settle──▶ live
 //                  ▲                    │                 │
@@ -17,11 +17,11 @@ import { cut, defFrame, definition, encode, firedFrame, isTrigger, lostFrame, se
 import type { Losses, Segment } from './losses.ts';
 import { type Batch, type GroupChannel, type Outboxes, Packer } from './outbox.ts';
 
-/** What a client takes along from its previous group. */
+/** The state that a client takes along from its previous group. */
 export interface Handover {
-  /** everything: it lacks nothing; counts: what it lacks has been counted; nothing: only snapshots supply what it lacks. */
+  /** everything: it lacks nothing; counts: its missed changes have been counted; nothing: only snapshots supply its missed values. */
   readonly has: 'everything' | 'counts' | 'nothing';
-  /** Since when it has not been live; undefined: it was live, or had no subscription. */
+  /** The time at which it stopped being live; undefined: it was live, or had no subscription. */
   readonly sinceMs: number | undefined;
   readonly snapshots: readonly Snapshot[];
   readonly ends: readonly number[];
@@ -30,7 +30,7 @@ export interface Handover {
 /** Where a group lists a member: among the live ones, apart from them, or nowhere. */
 export type Standing = 'live' | 'apart' | 'left';
 
-/** What the members of a group share. */
+/** The objects that the members of a group share. */
 export interface Members extends Sources {
   readonly outboxes: Outboxes;
   readonly losses: Losses;
@@ -38,7 +38,7 @@ export interface Members extends Sources {
   move(member: Membership, to: Standing): void;
 }
 
-/** It gets what the group flushes, and has everything that was flushed. */
+/** It gets the flushes of the group, and has all earlier ones. */
 interface Live {
   readonly name: 'live';
 }
@@ -55,7 +55,7 @@ interface CatchingUp {
   /** Waiting changes up to this revision are not for it. */
   from: number;
   readonly catchUp: CatchUp;
-  /** Since when it has not been live, in milliseconds of the monotonic clock. */
+  /** The time at which it stopped being live, in milliseconds of the monotonic clock. */
   readonly sinceMs: number;
   /** Counts the fires that it misses while it is full. */
   segment: Segment | undefined;
@@ -68,13 +68,13 @@ interface Extending {
   readonly catchUp: CatchUp;
 }
 
-/** It does not read, and wants every change. What it misses is counted and reported when it reads again; then it extends. */
+/** It does not read, and wants every change. Its missed changes are counted and reported when it reads again; then it extends. */
 interface Behind {
   readonly name: 'behind';
   from: number;
   readonly catchUp: CatchUp;
   readonly sinceMs: number;
-  /** Counts what it misses along with others; undefined: not all waiting changes are for it, so it is counted separately. */
+  /** Counts its missed changes along with others; undefined: not all waiting changes are for it, so they are counted separately. */
   segment: Segment | undefined;
 }
 
@@ -109,7 +109,7 @@ export class Membership {
     return this.#state.name;
   }
 
-  /** Since when it has not been sent everything at once, in milliseconds of the monotonic clock; undefined: it is. */
+  /** The time at which it stopped receiving everything at once, in milliseconds of the monotonic clock; undefined: it is live. */
   get sinceMs(): number | undefined {
     return 'sinceMs' in this.#state ? this.#state.sinceMs : undefined;
   }
@@ -124,15 +124,15 @@ export class Membership {
     return !this.client.hasResumed && !this.#isBeingDefined;
   }
 
-  /** Whether what it misses is counted with others. */
+  /** Whether its missed changes are counted with others. */
   get isCounted(): boolean {
     return 'segment' in this.#state && this.#state.segment !== undefined;
   }
 
   /**
-   * Returns the revision after which it gets waiting changes; undefined: it gets only fires, or has missed everything. What must not be sent
-   * twice (`isExact`) is encoded for this member alone while something waits that is not for it: `before` is the revision up to which
-   * everything had been sent.
+   * Returns the revision after which it gets waiting changes; undefined: it gets only fires, or has missed everything. Changes that must
+   * not be sent twice (`isExact`) are encoded for this member alone while changes wait that are not for it: `before` is the revision up to
+   * which everything had been sent.
    */
   startOf(before: number, isExact: boolean): number | undefined {
     const state = this.#state;
@@ -140,7 +140,7 @@ export class Membership {
     return state.name === 'fresh' || state.name === 'extending' ? all : undefined;
   }
 
-  /** Removes a client that moves elsewhere. It is sent what waits while there is room, and misses the rest. */
+  /** Removes a client that moves to another group. It gets waiting changes while its socket has space, and misses the rest. */
   take(): Handover {
     const state = this.#state;
     let has: Handover['has'] = 'everything';
@@ -203,7 +203,7 @@ export class Membership {
     return next;
   }
 
-  /** Sends what was encoded for members that are not live; the client misses what it has no room for. */
+  /** Sends the frames for members that are not live; the client misses those that do not fit. */
   sendOwn(packer: Packer, before: number): void {
     const { name } = this.#state;
     if (name === 'fresh' || name === 'extending') {
@@ -216,7 +216,7 @@ export class Membership {
   }
 
   /**
-   * Leaves the live state, because there is no room for a flush. The client has everything up to `complete`; the caller has to count the
+   * Leaves the live state, because a flush does not fit. The client has everything up to `complete`; the caller has to count the
    * rest of the flush, or to note it with `miss`.
    */
   fallBack(complete: number): void {
@@ -234,7 +234,7 @@ export class Membership {
       for (const channel of channels) if (!onlyFires || isFire(channel)) this.client.missed.note(channel, 1);
   }
 
-  /** Counts what the client misses from now on, together with others. */
+  /** Counts the missed changes of the client from now on, together with others. */
   count(): void {
     if ('segment' in this.#state) this.#state.segment ??= this.#members.losses.open();
   }
@@ -256,7 +256,7 @@ export class Membership {
     return state.name === 'catching up' || ('catchUp' in state && !state.catchUp.isEmpty);
   }
 
-  /** Returns the state of a client that is late. It gets counts if every change is wanted, otherwise snapshots of changes after `complete`. */
+  /** Returns the state of a late client. It gets counts if every change is wanted, otherwise snapshots of changes after `complete`. */
   #lagging(how: Pick<Behind, 'from' | 'catchUp' | 'sinceMs'>, complete: number): Behind | CatchingUp {
     if (this.#members.outboxes.isExact) return { name: 'behind', ...how, segment: undefined };
     const snapshots = withOthers(how.catchUp.remaining, this.client.subscriptions, complete);
@@ -264,7 +264,7 @@ export class Membership {
     return { name: 'catching up', ...how, catchUp, segment: undefined };
   }
 
-  /** Reports to a client that reads again what it has missed. */
+  /** Reports the missed changes to a client that reads again. */
   #recover(behind: Behind): void {
     this.#missWaiting(behind);
     behind.from = this.#members.hub.revision;
@@ -273,7 +273,7 @@ export class Membership {
     else this.#state = { name: 'extending', from: behind.from, catchUp: behind.catchUp };
   }
 
-  /** Sends what waits, which is all that the client lacks, and the revision. */
+  /** Sends the waiting changes, which are all that the client lacks, and the revision. */
   #finish({ from, catchUp }: CatchingUp | Extending): void {
     const { client } = this;
     const { revision } = this.#members.hub;
@@ -288,7 +288,7 @@ export class Membership {
     if (revision <= this.#members.outboxes.sent) this.#goLive();
   }
 
-  /** Sends what waits and the client lacks; it misses what it has no room for. Returns whether it took everything. */
+  /** Sends the waiting changes that the client lacks; it misses those that do not fit. Returns whether it took everything. */
   #sendWaiting(from: number): boolean {
     const packer = new Packer();
     this.#members.outboxes.encode(packer, from, this.#state.name === 'catching up');
@@ -297,7 +297,7 @@ export class Membership {
     return taken === packer.batches.length;
   }
 
-  /** Sends what the client has missed and still wants, one frame of each kind at a time, while there is room. */
+  /** Sends the missed changes that the client still wants, one frame of each kind at a time, while its socket has space. */
   #sendMissed(): void {
     const { client } = this;
     const { hub, fanOut, outboxes } = this.#members;
@@ -313,13 +313,13 @@ export class Membership {
     }
   }
 
-  /** Notes what the client has missed, and treats waiting changes as missed. */
+  /** Notes the missed changes of the client, and treats waiting changes as missed. */
   #missWaiting(behind: Behind): void {
     this.#gather(behind);
     for (const channel of this.#members.outboxes.waiting(behind.from)) this.client.missed.note(channel, 1);
   }
 
-  /** Adds what was counted for the client and others to what it has missed. */
+  /** Adds the changes that were counted for the client and others to its missed changes. */
   #gather(state: Behind | CatchingUp): void {
     if (state.segment === undefined) return;
     for (const [channel, count] of this.#members.losses.take(state.segment))

@@ -1,4 +1,4 @@
-// What waits in a group until it is sent: one outbox for each rate and delivery of the group's subscriptions. When a ticker finds an outbox
+// The changes that wait in a group: one outbox for each rate and delivery of its subscriptions. When a ticker finds an outbox
 // due, its changes are encoded once and packed into batches for all members.
 
 import type { Change, Parameter } from '../../../../model/parameter.ts';
@@ -90,7 +90,7 @@ interface Span {
 /** Waiting changes of one rate: for each parameter its newest value (`LatestOutbox`) or every change (`AllOutbox`). Fires are never merged. */
 export abstract class Outbox implements ChangeKeeper, Flushable {
   abstract readonly delivery: Delivery;
-  /** Whether something waits that must not be sent twice. */
+  /** Whether changes wait that must not be sent twice. */
   abstract readonly isExact: boolean;
   readonly rate: number;
   #oldest: number | undefined = undefined;
@@ -130,7 +130,7 @@ export abstract class Outbox implements ChangeKeeper, Flushable {
   /** Yields the channel of each waiting change after the revision `from`. */
   abstract waiting(from: number): Generator<GroupChannel, void, void>;
 
-  /** Drops what waits. */
+  /** Drops all waiting changes. */
   clear(): void {
     this.#oldest = undefined;
     this.forget();

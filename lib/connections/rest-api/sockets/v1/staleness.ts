@@ -111,7 +111,7 @@ export class Staleness {
     if (this.#due.length > 0) setImmediate(this.#work);
   };
 
-  /** Notes the mark of a parameter; if it has changed, gathers what to send. */
+  /** Notes the mark of a parameter; if it has changed, gathers the frames to send. */
   #note(parameter: Parameter, found: Map<Subscriber, MarkFrames>): void {
     const mark = markOf(parameter);
     const before = this.#known.get(parameter) ?? unmarked;
@@ -141,8 +141,8 @@ export class Staleness {
 }
 
 /**
- * Reports to one client the marks of everything that it has subscribed to: after it has subscribed, and after changes that it did not read.
- * Continues as fast as the client reads.
+ * Reports the marks of all subscribed parameters to one client, after it has subscribed and after changes that it did not read. Continues
+ * as fast as the client reads.
  */
 class MarkWalk {
   /** false: nothing was reported to the client, so it needs no report of parameters without marks. */
@@ -166,12 +166,12 @@ class MarkWalk {
     this.#parameters = (listedParameters(subscriptions, find) ?? known).keys();
   }
 
-  /** Sends a report until a time and while there is room; returns why it stopped. */
+  /** Sends a report until a time and while the socket has space; returns the reason why it stopped. */
   run(member: Membership, endMs: number): Stopped {
     return stepUntil(endMs, member.client, () => this.#step(member));
   }
 
-  /** Visits some parameters, and sends their marks even if there is no room; returns whether there may be more. */
+  /** Visits some parameters, and sends their marks even if the socket is full; returns whether there may be more. */
   #step(member: Membership): boolean {
     const marks = new MarkFrames();
     let looked = 0;
@@ -229,7 +229,7 @@ class MarkFrames {
   }
 }
 
-/** Sends frames while there is room; returns whether the client took all. */
+/** Sends frames while the socket has space; returns whether the client took all. */
 function sendAll(client: Client, frames: readonly string[]): boolean {
   for (const frame of frames) {
     if (client.isFull) return false;

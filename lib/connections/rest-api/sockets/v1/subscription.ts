@@ -1,4 +1,4 @@
-// The subscriptions of a client, `{"sub":1,…}` (docs/protocol.md "Subscribing"): how they are read, and what they match.
+// The subscriptions of a client, `{"sub":1,…}` (docs/protocol.md "Subscribing"): their parsing, and the parameters that they match.
 
 import { z } from 'zod';
 import { describe } from '../../../../model/error.ts';
@@ -23,9 +23,9 @@ export interface Subscription {
   readonly delivery: Delivery;
   /** Equal for subscriptions that match the same parameters. */
   readonly patterns: string;
-  /** Equal for subscriptions that are sent the same changes. */
+  /** Equal for subscriptions that receive the same changes. */
   readonly key: string;
-  /** What it matches; used once it is ready. */
+  /** The parameters that it matches; used once it is ready. */
   readonly selection: Selection;
   /** The patterns that operators see. */
   readonly shown: { readonly include: readonly Pattern[]; readonly exclude: readonly Pattern[] };
@@ -42,7 +42,7 @@ interface Wish {
   readonly delivery: Delivery;
 }
 
-/** What a client may see; `key` is equal for clients that may see the same. */
+/** The parameters that a client may see; `key` is equal for clients that may see the same. */
 interface Bound {
   readonly filter: Filter;
   readonly key: string;
@@ -51,7 +51,7 @@ interface Bound {
 /** How many patterns a subscription may have, and how many steps the regular expressions of each list. */
 type PatternLimits = Pick<Limits, 'patterns' | 'patternSteps'>;
 
-/** What an error expects a pattern to be. */
+/** The expected form of a pattern, for errors. */
 const patternExpected = `a pattern of 1 to ${maxPatternLength} characters`;
 
 /** Creates a subscription within a bound. Errors: `bad-request`. */
@@ -133,7 +133,7 @@ function shownOf(key: readonly string[]): readonly Pattern[] {
   return key.slice(0, shownPatterns).map((pattern) => JSON.parse(pattern));
 }
 
-/** A subscription request; `since`: where the client was when its connection broke. */
+/** A subscription request; `since`: the position of the client when its connection broke. */
 export interface Request {
   readonly subscription: Subscription;
   readonly since: Since | undefined;
@@ -145,7 +145,8 @@ export const subscriptionId = z
   .int({ error: idExpected })
   .min(0, { error: idExpected })
   .max(2 ** 31 - 1, { error: idExpected });
-// What exceeds a limit is reported later, when it is counted. Only the first wrong pattern is reported: describing thousands takes too long.
+// Exceeded limits are reported later, when patterns are counted. Only the first wrong pattern is reported: describing thousands takes too
+// long.
 const patterns = z.array(z.unknown(), { error: 'list of patterns' }).transform((list, { issues }) => {
   const index = list.findIndex((one) => !isPattern(one));
   const input = list[index];
@@ -184,8 +185,8 @@ const maxKnown = 1024;
 const maxKnownWork = 2048;
 
 /**
- * Creates a reader of subscriptions; `boundOf` returns what a principal may see. Clients that ask for the same and may see the same share one
- * object, since there may be thousands of them. The reader's errors: `bad-request`.
+ * Creates a reader of subscriptions; `boundOf` returns the parameters that a principal may see. Clients with equal requests and rights
+ * share one object, because there may be thousands of them. The reader's errors: `bad-request`.
  */
 export function createSubscriptionReader(
   boundOf: (principal: Principal) => Filter,

@@ -1,4 +1,4 @@
-// The subprotocol patchbay.v1 (docs/protocol.md): its clients and what they share.
+// The subprotocol patchbay.v1 (docs/protocol.md): its clients and their shared objects.
 
 import { createHmac, randomUUID } from 'node:crypto';
 import type { Parameter } from '../../../../model/parameter.ts';
@@ -108,8 +108,8 @@ function limitsReported({ subscriptions, patterns }: Limits): Greeting['limits']
 }
 
 /**
- * Creates an epoch for each set of rights, since a client with other rights cannot resume: the changes since then lack what it may see only
- * now. The secret keeps a client from learning what it is denied, by comparing its epoch with those of globs that it guesses.
+ * Creates an epoch for each set of rights, because a client with other rights cannot resume: the changes since then lack parameters that it
+ * may see only now. The secret keeps a client from learning its denied globs by comparing its epoch with those of guesses.
  */
 class Epochs {
   readonly #epoch = randomUUID();

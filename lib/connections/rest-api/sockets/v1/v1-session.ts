@@ -17,7 +17,7 @@ const maxMistakes = limits.mistakes.default;
 /** How often full clients are checked. */
 const checkMs = 1000;
 
-/** What the sessions of a server share. */
+/** The objects that the sessions of a server share. */
 interface Shared {
   readonly context: HandlerContext;
   readonly hits: LimitHits;

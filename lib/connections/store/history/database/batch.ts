@@ -90,7 +90,7 @@ export class Batch {
   }
 
   /**
-   * Writes the next rows within a transaction: at most `rows`, of at most `parameters`, since each parameter takes separate pages. `base`
+   * Writes the next rows within a transaction: at most `rows`, of at most `parameters`, because each parameter takes separate pages. `base`
    * is added to revisions; changes with a number up to `known` may be in the database already.
    */
   writeSome(database: HistoryDatabase, rows: number, parameters: number, base: number, known: number): void {

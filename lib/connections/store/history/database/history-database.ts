@@ -67,7 +67,7 @@ const markAnew = `INSERT INTO mark (rowid, seen, minutes, hours)
     SELECT max(hour) AS hour FROM (SELECT max(hour) AS hour FROM change_row UNION ALL SELECT max(hour) FROM change_block))
   WHERE hour IS NOT NULL AND NOT EXISTS (SELECT 1 FROM mark)`;
 
-/** Of changes, only the hours are checked, since there are very many. */
+/** Only the hours of changes are checked, because there are very many changes. */
 const numbers: readonly NumberColumns[] = [
   ['parameter', 'count', 'id'],
   ['writer', 'count', 'id'],
@@ -143,7 +143,9 @@ export class HistoryDatabase {
     createDatabase(path, historyTables);
   }
 
-  /** Checks that a file is ours; with `isChecked`, a small one for damage. Errors: those of SQLite and the file system, `DamagedError`. */
+  /**
+   * Checks that a file is a history; with `isChecked`, a small one for damage. Errors: those of SQLite and the file system, `DamagedError`.
+   */
   static recognise(path: string, isChecked: boolean): void {
     const database = readDatabase(path);
     try {
@@ -380,7 +382,7 @@ const blockBefore = `SELECT last_time, last_revision, ${blockColumns} FROM chang
   WHERE hour = ? AND parameter = ? AND (time, revision) <= (?, ?) AND ${areWhole}
   ORDER BY time DESC, revision DESC LIMIT 1`;
 
-/** Deletes damaged blocks, and describes what is lost. Errors: those of SQLite. */
+/** Deletes damaged blocks, and describes the losses. Errors: those of SQLite. */
 export function dropDamagedBlocks(database: DatabaseSync, path: string): string[] {
   const keys = ['hour', 'parameter', 'time', 'revision'];
   let damaged = 0;

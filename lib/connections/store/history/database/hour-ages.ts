@@ -1,5 +1,5 @@
 // The age of the rows of each hour: when the hour was last written, on the clock that determines ages. The times of rows are no measure,
-// since the wall clock may have been set.
+// because the wall clock may have been set.
 
 import type { DatabaseSync } from 'node:sqlite';
 import { AgeClock, type Ages, beginAge, type ClockReading, readPauses } from '../../../../model/time/age-clock.ts';

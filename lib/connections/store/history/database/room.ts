@@ -1,4 +1,4 @@
-// Makes room before a transaction begins: in the database, in its log, and on the disk.
+// Frees space before a transaction begins: in the database, in its log, and on the disk.
 import { statfsSync, statSync } from 'node:fs';
 import { dayMs } from '../../../../model/time/iso-time.ts';
 import { isWithin } from '../../thread/database/read-rows.ts';
@@ -35,7 +35,7 @@ export class Room {
     this.#logBytes = logBytes;
   }
 
-  /** Makes room for a transaction. Errors: code ENOSPC if there is none; those of SQLite. */
+  /** Frees space for a transaction. Errors: code ENOSPC if there is none; those of SQLite. */
   prepare(): void {
     this.#expectDisk();
     const log = statSync(`${this.#path}-wal`, { throwIfNoEntry: false });
@@ -61,17 +61,17 @@ export class Room {
   }
 }
 
-// When the room is used up, the rows written longest ago are deleted: first changes, hour by hour, then minutes, and finally a quarter of
+// When the space is used up, the rows written longest ago are deleted: first changes, hour by hour, then minutes, and finally a quarter of
 // the remaining data.
 
 /** Minutes are deleted before the changes of the current hour, except for the last day. */
 const keptMinutesMs = dayMs;
-/** The shares of the time since the oldest span that are deleted, until there is room. */
+/** The shares of the time since the oldest span that are deleted, until there is enough space. */
 const shares = [1 / 4, 1 / 2, 3 / 4, 15 / 16];
 
 type Steps = Generator<void, void, void>;
 
-/** Deletes in steps. The caller stops as soon as there is enough room. */
+/** Deletes in steps. The caller stops as soon as there is enough space. */
 function* makeRoom(database: HistoryDatabase): Steps {
   const ages = database.ages.all();
   const { ran } = database.ages;

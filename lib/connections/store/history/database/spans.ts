@@ -1,5 +1,5 @@
 // Aggregates the changes of each parameter by minute or by hour, with each value weighted by how long it held. A span without a change
-// needs no row, since the value held.
+// needs no row, because the value held.
 
 /** A row of `minute` or `hour`. The figures of texts and triggers are undefined. */
 export interface SpanRow {

@@ -13,7 +13,7 @@ import type { HistoryDatabase, Mark, RecordedRun, SpanTable } from './history-da
 import { RuleSpans, readRules, rebuildSpans, type WaitingSpan } from './rebuild.ts';
 import type { Room } from './room.ts';
 
-/** The most changes of one transaction; fewer after one that found no room, since long texts need more. */
+/** The most changes of one transaction; fewer after one that did not fit, because long texts need more space. */
 const transactionRows = 5000;
 const leastRows = 4;
 /** The most rows of minutes and hours in one transaction. */

@@ -118,7 +118,7 @@ class Counts implements Sink {
   }
 }
 
-// The exact history: each value, and the time since when it held.
+// The exact history: each value, and the time from which it held.
 
 /** Returns each value of a number or a boolean; undefined: there are too many. */
 function stateCourse(moment: Moment, series: Series, range: HistoryRange): Course | undefined {

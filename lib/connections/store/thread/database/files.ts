@@ -100,7 +100,7 @@ function nameAside(folder: string, name: string, now: Date): string {
   return target;
 }
 
-/** Removes the oldest damaged files. `newest` is the one set aside last, whatever the clock showed. */
+/** Removes the oldest damaged files. `newest` is the one set aside last, regardless of the clock. */
 function removeOldest(folder: string, name: string, newest: string): void {
   const files = readdirSync(folder).filter((file) => file.startsWith(`${name}.damaged-`));
   const times = new Map<string, number>();

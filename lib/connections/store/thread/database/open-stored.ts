@@ -16,7 +16,7 @@ import { troubleOf } from './store-database.ts';
 interface Opening<Held, Database> extends Recovery<Held> {
   /** The name of its lock in the folder: `hub`. */
   readonly lock: string;
-  /** What another hub with the lock does, for the error: `keeps its values in this folder`. */
+  /** The activity of another hub with the lock, for the error: `keeps its values in this folder`. */
   readonly others: string;
   /** Whether its contents are wanted even if it cannot be written. */
   readonly isRead: boolean;

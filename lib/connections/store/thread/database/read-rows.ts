@@ -32,7 +32,7 @@ function readArrays(statement: StatementSync, values: readonly Argument[]): unkn
   }
 }
 
-/** Returns the list that a column holds as JSON; an empty one if it holds none. */
+/** Returns the list that a column contains as JSON; an empty one if it contains none. */
 export function readList(json: string): readonly unknown[] {
   try {
     const list: unknown = JSON.parse(json);
@@ -50,7 +50,7 @@ function isTooLarge(error: unknown): boolean {
 /** The kind of a column of numbers: a count, milliseconds or hours since 1970, or any integer. */
 type NumberKind = 'count' | 'time' | 'hour' | 'integer';
 
-/** The range of a count leaves room for further rows. */
+/** The range of a count leaves space for further rows. */
 const ranges: Readonly<Record<NumberKind, readonly [least: number, greatest: number]>> = {
   count: [0, 2 ** 52],
   time: [-lastTimeMs, lastTimeMs],
@@ -141,7 +141,7 @@ export class LeftOutRows {
     return leftOut;
   }
 
-  /** Forgets the rows, since the batch is written again. */
+  /** Forgets the rows, because the batch is written again. */
   forget(): void {
     this.#count = 0;
     this.#first = '';

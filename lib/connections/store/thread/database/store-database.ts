@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { fixedText } from '../../../../model/digits.ts';
 import { sync } from './files.ts';
 
-/** Identifies our files among all SQLite files: "Ptch". */
+/** Identifies the files of a hub among all SQLite files: "Ptch". */
 const applicationId = 0x50746368;
 /** How long a statement waits for an exclusive lock of another thread or program. */
 const busyMs = 2000;
@@ -163,9 +163,9 @@ function identify(database: DatabaseSync): void {
   database.exec(`PRAGMA application_id = ${applicationId}`);
 }
 
-// Each part of a store leaves room on the disk for more important parts. From least to most important: backup, history, audit, values.
+// Each part of a store leaves space on the disk for more important parts. From least to most important: backup, history, audit, values.
 
-/** The room that each part leaves; on a small disk, a share of the disk. */
+/** The space that each part leaves; on a small disk, a share of the disk. */
 const reserves = {
   audit: { bytes: 8_000_000, share: 0.1 },
   history: { bytes: 64_000_000, share: 0.2 },
@@ -175,7 +175,7 @@ const reserves = {
 /** The largest share of a small disk for the log of a database. */
 const logShare = 1 / 32;
 
-/** The disk has room, but not for this part of the store. The code is that of a full disk. */
+/** The disk has space, but not for this part of the store. The code is that of a full disk. */
 export class NoRoomError extends Error {
   readonly code = 'ENOSPC';
 }
@@ -214,11 +214,11 @@ function megabytes(bytes: number): string {
 
 // The meaning of SQLite's error codes: https://sqlite.org/rescode.html
 
-/** damaged: the file is broken; full: no room; busy: another thread or program has it; unusable: the folder or the disk refuses. */
+/** damaged: the file is broken; full: no space; busy: another thread or program has it; unusable: the folder or the disk refuses. */
 type Trouble = 'damaged' | 'full' | 'busy' | 'unusable';
 
 const troubles: Readonly<Record<number, Trouble>> = {
-  1: 'damaged', // SQLITE_ERROR: a table is missing or differs from ours
+  1: 'damaged', // SQLITE_ERROR: a table is missing or differs from that of a hub
   5: 'busy',
   6: 'busy',
   11: 'damaged', // SQLITE_CORRUPT

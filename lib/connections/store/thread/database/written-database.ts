@@ -7,7 +7,7 @@ import type { LeftOutRows } from './read-rows.ts';
 import { troubleOf } from './store-database.ts';
 
 interface Database {
-  /** Moves the contents of the log into the database to make room. Errors: those of SQLite. */
+  /** Moves the contents of the log into the database to free space. Errors: those of SQLite. */
   emptyLog(): void;
   /** The refused rows of the last batch. */
   readonly leftOut: LeftOutRows;
@@ -28,7 +28,7 @@ export class WrittenDatabase<Held, Kind extends Database> {
     return this.#stored.opened;
   }
 
-  /** Writes. If there is no room, empties the log and tries once more. Closes a damaged database. */
+  /** Writes. If there is no space, empties the log and tries once more. Closes a damaged database. */
   write(work: (database: Kind) => void): Written {
     try {
       this.#writeInRoom(work);

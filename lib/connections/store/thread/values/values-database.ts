@@ -126,7 +126,7 @@ export class ValuesDatabase {
   readonly #database: DatabaseSync;
   readonly #rows: RowWriter;
   readonly leftOut = new LeftOutRows();
-  /** Whether there was no room in the database for the last batch, although the disk had enough. */
+  /** Whether the last batch did not fit into the database, although the disk had enough space. */
   isUsedUp = false;
 
   /**

@@ -56,7 +56,7 @@ export type KeptSnapshots = Pick<SnapshotBatch, 'saved' | 'last'>;
 export type Request =
   | OpenRequest
   | { readonly ask: 'write'; readonly batch: PackedBatch }
-  /** Deletes every value whose address is not in the list, to make room. */
+  /** Deletes every value whose address is not in the list, to free space. */
   | { readonly ask: 'make room'; readonly addresses: readonly string[] }
   | { readonly ask: 'close' };
 
