@@ -13,13 +13,13 @@ import { Subscriptions } from './subscriptions/subscriptions.ts';
 import { type Entries, Writes } from './writes.ts';
 
 export interface HubSettings extends Partial<LinkTimes> {
-  /** How often a second a value is sent at most, 0.1..1000; 0, the default: with each change. */
+  /** The maximum rate of a value, in messages per second, 0.1..1000; 0, the default: every change. */
   readonly rate?: number;
   /** `latest`, the default: the newest value of each parameter; `all`: every change, in order. */
   readonly delivery?: Delivery;
 }
 
-/** How many changes, or fires, of a parameter were not sent because this side did not read. */
+/** The number of changes or fires of a parameter that were not sent because this side did not read. */
 export interface Loss {
   readonly address: string;
   readonly count: number;
@@ -110,7 +110,7 @@ export function createHub(endpoints: readonly Endpoint[], settings: HubSettings,
   };
 }
 
-/** What events of the link affect. */
+/** The objects that events of the link affect. */
 interface Parts {
   readonly platform: Platform;
   readonly replica: Replica;

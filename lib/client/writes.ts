@@ -1,5 +1,5 @@
-// Writes and their acknowledgements (docs/protocol.md "Writing"). No write is kept for later: while the link is down a write is refused at
-// once, so that no old command reaches a machine minutes after it was given.
+// Writes and their acknowledgements (docs/protocol.md "Writing"). No write is kept for later: while the link is down, a write is refused at
+// once. So no command reaches a machine minutes after it was given.
 
 import type { Value } from '../model/value.ts';
 import { maxMessageBytes } from '../wire/limits.ts';

@@ -1,5 +1,5 @@
 // The format of dashboards: a grid of widgets bound to addresses. It is strict: unknown settings are errors. The types follow from the
-// schemas; the console receives what `parseDashboard` returns.
+// schemas; the console receives the result of `parseDashboard`.
 
 import { z } from 'zod';
 import { parseAddress } from '../model/address.ts';
@@ -11,7 +11,7 @@ export const maxLines = 48;
 export const maxWidgets = 500;
 const maxPlotLines = 4;
 
-/** The meaning of a colour. The theme decides how it looks. */
+/** The meaning of a colour. The theme defines its look. */
 const tones = ['neutral', 'info', 'ok', 'warning', 'danger'] as const;
 export type Tone = (typeof tones)[number];
 

@@ -20,7 +20,7 @@ import {
   widgetSchemas,
 } from './format.ts';
 
-/** Returns why an address is invalid; undefined if it is valid. */
+/** Returns the reason why an address is invalid; undefined if it is valid. */
 type WhyUnknown = (address: string) => string | undefined;
 
 /**
@@ -138,7 +138,7 @@ function* mistakesIn(widget: Loose): Generator<{ key: string; text: string }> {
     yield { key: 'max', text: `expected a number above min, ${min}, got ${describe(max)}` };
 }
 
-// Places on a grid. A widget with `at` takes that place. The others take the first free one, row by row.
+// Places on a grid. A widget with `at` takes that place. Other widgets take the first free one, row by row.
 
 interface Placed {
   /** [column, row] of each item, from 1; [1, 1] if no place was free. */

@@ -31,7 +31,7 @@ export interface LinkEvents {
 
 /** The close code of a link that broke without a close frame. */
 const brokenCode = 1006;
-/** What a hub refuses for good, by HTTP status. */
+/** The reasons for a permanent refusal, by HTTP status. */
 const refusals: ReadonlyMap<number | undefined, string> = new Map([
   [401, 'these credentials'],
   [403, 'this page or this name of the hub'],
@@ -156,7 +156,7 @@ export class Link {
     this.#become({ name: 'waiting', retryAt: this.#platform.clock() + waitMs, reason });
   }
 
-  /** Asks by plain HTTP why a handshake was refused: a socket does not report the status. */
+  /** Requests the reason of a refused handshake over plain HTTP, because a socket does not report the status. */
   async #askWhyRefused(endpoint: Endpoint): Promise<void> {
     const what = refusals.get(await this.#platform.statusOf(endpoint));
     if (what === undefined) this.#refusing.delete(endpoint);

@@ -1,4 +1,4 @@
-// What a browser or Node.js provides to the library: sockets, time, randomness, and events that a sleeping page is awake again.
+// The parts of a browser or Node.js that the library uses: sockets, time, randomness, and an event when a sleeping page wakes up.
 
 import type { Endpoint } from './hub-endpoint.ts';
 
@@ -34,7 +34,7 @@ export interface Platform {
 
 const statusDeadlineMs = 5000;
 
-/** What a page has and Node.js lacks. */
+/** The globals of a page that Node.js lacks. */
 interface Page extends Partial<Pick<EventTarget, 'addEventListener' | 'removeEventListener'>> {
   readonly WebSocket?: SocketClass;
   readonly location?: { readonly href: string };

@@ -33,7 +33,7 @@ export interface ParameterView {
   /** undefined: unknown, or a trigger. */
   readonly value: Value | undefined;
   readonly isKnown: boolean;
-  /** Since when the hub that owns it has been silent, in milliseconds since 1970 of this machine's clock; undefined: it is not silent. */
+  /** When its hub became silent, in milliseconds since 1970 of this machine's clock; undefined: it is not silent. */
   readonly staleSince: number | undefined;
   /** The value that was written and that the device has not confirmed yet; undefined: none is pending. */
   readonly wanted: Value | undefined;
@@ -50,7 +50,10 @@ export class ReplicaParameter implements ParameterView {
   staleSince: number | undefined;
   wanted: Value | undefined;
   about: About | undefined;
-  /** The numbers of the connections, counted from 1, in which it was last defined, reported stale, pending, described, reported and complete. */
+  /**
+   * The numbers of the connections, counted from 1, in which it was last defined, reported stale, pending, described, reported and
+   * complete.
+   */
   definedIn = 0;
   staleIn = 0;
   wantedIn = 0;

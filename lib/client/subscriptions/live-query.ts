@@ -5,7 +5,7 @@ import type { Change, Follower, ParameterView, ReplicaParameter } from '../repli
 import type { Matcher } from '../replica/replica-pattern.ts';
 import { Emitter, type Observer } from '../stream.ts';
 
-/** What one message of the hub has changed. Apply the lists in their order, `removed` first. */
+/** The changes of one message of the hub. Apply the lists in their order, `removed` first. */
 export interface Batch {
   /** Addresses of removed parameters; `changes` lacks them. An address that is also in `defined` now belongs to another parameter. */
   readonly removed: readonly string[];

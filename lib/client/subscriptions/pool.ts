@@ -1,5 +1,5 @@
-// Parameters that are subscribed to by address, grouped into few subscriptions of the protocol. The parameters that a page asks for in one
-// go form one group. Further ones form further groups; when there are too many, all are grouped again.
+// Groups parameters with subscribers by address into a few subscriptions of the protocol. Parameters that a page requests in the same
+// microtask form a group; when there are too many groups, all parameters are grouped again.
 
 import { maxMessageBytes, maxPatternLength, maxPatterns } from '../../wire/limits.ts';
 import type { SubscriptionRequest } from '../../wire/v1/client-messages.ts';

@@ -8,7 +8,7 @@ import { createStream, type Observer, type Stream } from '../stream.ts';
 import { type Batch, LiveQuery } from './live-query.ts';
 import type { Subscription, Subscriptions } from './subscriptions.ts';
 
-/** How many different selections may be subscribed to at a time. */
+/** The maximum number of different selections with subscribers. */
 const maxSelections = 16;
 
 /** Selects addresses that any of `include` (default: all) and none of `exclude` matches. */

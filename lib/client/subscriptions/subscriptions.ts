@@ -11,9 +11,9 @@ export interface Subscription {
   readonly request: SubscriptionRequest;
   /** Returns its parameters in the replica. */
   parameters(): Iterable<ReplicaParameter>;
-  /** Everything of it has arrived; called before observers are notified. */
+  /** Called when all of it has arrived, before observers are notified. */
   complete(): void;
-  /** The hub refused it. */
+  /** Called when the hub has refused it. */
   fail(error: Error): void;
 }
 
@@ -27,7 +27,7 @@ interface Sent {
 interface SubscriptionsOptions {
   readonly replica: Replica;
   send(message: Subscribe | Unsubscribe): void;
-  /** Everything of all subscriptions has arrived. */
+  /** Called when all subscriptions are complete. */
   whole(): void;
 }
 

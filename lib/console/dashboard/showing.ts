@@ -1,5 +1,5 @@
-// How values look on a dashboard: what a widget takes from its parameter, the decimals of numbers, when a lamp is lit, and the tone of a
-// number.
+// The look of values on a dashboard: the settings that a widget takes from its parameter, the decimals of numbers, lit lamps, and the tone
+// of a number.
 
 import type { About, Value } from '../../client/index.ts';
 import type { SingleWidget, Tone, WidgetOf } from '../../dashboard/format.ts';

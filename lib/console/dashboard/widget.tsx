@@ -1,4 +1,4 @@
-// What all widgets share: their properties, how they write, and how they show errors.
+// The shared parts of all widgets: their properties, writes and errors.
 
 import { createEffect, createSignal, on, Show } from 'solid-js';
 import type { Value } from '../../client/index.ts';
@@ -81,7 +81,7 @@ export function useWrites(address: string) {
 /** How long a trigger lights it. */
 const flashMs = 400;
 
-/** A trigger flashes each time it fires. All else is lit at the value `equals`, or at values that D-02 converts to true. */
+/** A trigger flashes each time it fires. Any other parameter lights it at the value `equals`, or at values that D-02 converts to true. */
 export function createLit(parameter: LiveParameter, equals?: Value): () => boolean {
   const [hasFired, setFired] = createSignal(false);
   const flashing = useDelay();

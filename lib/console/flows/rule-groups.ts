@@ -1,4 +1,4 @@
-// Rules in their files and folders, and which of these are open: as many as fit on the screen.
+// Rules in their files and folders, of which as many are open as fit on the screen.
 
 import type { RuleStatus } from '../../model/reports/rule-status.ts';
 

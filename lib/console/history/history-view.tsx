@@ -1,4 +1,4 @@
-// History: what happened to a parameter, when, who did it and why.
+// History: the events of a parameter, with their times, origins and causes.
 import { batch, createEffect, createMemo, createResource, createSignal, on, Show } from 'solid-js';
 import type { ParameterInfo } from '../../wire/http/parameter-shapes.ts';
 import { getJson } from '../hub/page-request.ts';

@@ -1,4 +1,4 @@
-// A parameter over time: the plot, its timeframe, and how often the parameter changed.
+// A parameter over time: the plot, its timeframe, and the number of changes.
 
 import { type Accessor, createEffect, createMemo, createSignal, Index, on, Show } from 'solid-js';
 import type { ValueType } from '../../client/index.ts';
@@ -135,7 +135,7 @@ const leastRefreshMs = 2000;
 export interface Wanted {
   readonly address: string;
   readonly frame: Timeframe;
-  /** How many points fit on the screen; 0: not known yet. */
+  /** The number of points that fit on the screen; 0: not known yet. */
   readonly points: number;
   /** Shifts the timeframe into the past. */
   readonly earlierMs?: number;

@@ -39,7 +39,7 @@ export interface LiveCells {
   drop(address: string): void;
   /** Sets type and access of an address at once. */
   define(address: string, kind: Kind | undefined): void;
-  /** Sets at once since when it is stale. */
+  /** Sets at once the time at which it became stale. */
   age(address: string, staleSince: number | undefined): void;
   /** Sets its pending value and its metadata at once. */
   mark(address: string, marks: { readonly wanted: Value | undefined; readonly about: About | undefined }): void;

@@ -14,7 +14,7 @@ export interface LiveValues {
   of(address: string): LiveParameter;
   /** Drops an address that is no longer followed. */
   drop(address: string): void;
-  /** Whether the hub has sent everything. An address without a kind then has no parameter. */
+  /** Whether the hub has sent everything. An address that still has no kind has no parameter. */
   readonly isComplete: Accessor<boolean>;
 }
 

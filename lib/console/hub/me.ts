@@ -1,4 +1,4 @@
-// The user of the console, and the rights of that user. The console does not offer what the user may not do.
+// The user of the console, and the rights of that user. The console does not offer actions that the user may not perform.
 
 import { createEffect, createMemo, createRoot, createSignal, on } from 'solid-js';
 import { createMatcher } from '../../client/replica/replica-pattern.ts';

@@ -39,7 +39,7 @@ export async function postJson<T>(path: string, body: object): Promise<T> {
   return (await request(path, { method: 'POST', headers, body: JSON.stringify(body) })).json() as Promise<T>;
 }
 
-// Actions of the user: whether one is under way, and why it failed.
+// Actions of the user: whether one is under way, and its error.
 
 export interface Attempt {
   readonly isBusy: Accessor<boolean>;

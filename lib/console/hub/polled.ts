@@ -13,7 +13,7 @@ const defaultIntervalMs = 1000;
 /**
  * Calls `ask` when the page becomes visible, when the link to the hub is back, `againMs` after each answer unless that is undefined, and
  * at each call of the returned function. One request is under way at a time: calls meanwhile lead to one more request afterwards. `ask`
- * never rejects; `isWanted` says whether its answer is still needed.
+ * never rejects; `isWanted` returns whether its answer is still needed.
  */
 export function usePolling(
   ask: (isWanted: () => boolean) => Promise<void>,

@@ -36,7 +36,7 @@ export default function Hubs() {
       <Fault text={error()} />
       <Show when={data()?.link.isOpen}>
         <p role="alert" class="stale-note">
-          <strong>This domain is open.</strong> Its servers require no credentials: anybody who reaches them can write
+          <strong>This domain is open.</strong> Its servers require no credentials: anyone who can reach them can write
           everything that the hubs share, in the name of any hub and user. Give each hub credentials and the permissions
           that <code>patchbay permissions</code> prints.
         </p>

@@ -75,7 +75,7 @@ export default function Log() {
   );
 }
 
-/** The entry of a hub with a store about its restart and how the run before ended. */
+/** The entry of a hub with a store about its restart and the end of the previous run. */
 function Restart({ entry }: { readonly entry: LogEntry }) {
   return (
     <p class="restart" title={formatDate(entry.time)}>
@@ -113,7 +113,7 @@ export interface HeldLog {
 export function useHeldLog(level: Accessor<string>, isPaused: Accessor<boolean>): HeldLog {
   const [held, setHeld] = createSignal<Held>(nothingHeld);
   const [error, setError] = createSignal('');
-  /** The requested level. The page filters what it shows, even while the log is paused. */
+  /** The requested level. The page filters the shown entries, even while the log is paused. */
   let read: 'info' | 'debug' = 'info';
   const ask = async (isWanted: () => boolean): Promise<void> => {
     const isFirstDebug = level() === 'debug' && read === 'info';

@@ -1,5 +1,5 @@
-// Loads the list of all parameters in a worker. For 100,000 parameters it has 15 MB; the page receives only what it searches and draws,
-// in display order.
+// Loads the list of all parameters in a worker. For 100,000 parameters it has 15 MB; the page receives only the parts that it searches and
+// draws, in display order.
 
 import type { ParameterInfo } from '../../wire/http/parameter-shapes.ts';
 
@@ -10,7 +10,7 @@ export interface CatalogueMessage {
   readonly types?: string;
   /** `rw`, `r-` or `-w` for each address. */
   readonly accesses?: string;
-  /** Why there is no list. */
+  /** The reason why there is no list. */
   readonly error?: string;
 }
 

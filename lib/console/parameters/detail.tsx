@@ -101,7 +101,7 @@ function textOf(value: Value | undefined, unit = ''): string {
   return value === undefined ? 'unknown' : `${formatValue(value)} ${unit}`.trim();
 }
 
-/** What is known of a parameter: `Mic 1, −90 to 10 dB`, its description, and its choices. */
+/** The metadata of a parameter: `Mic 1, −90 to 10 dB`, its description, and its choices. */
 function Metadata(props: { readonly about: About }) {
   const range = () => {
     const { min, max, unit } = props.about;
@@ -176,7 +176,7 @@ function StaleNote(props: { readonly since: number; readonly hub: ParameterInfo[
         Stale
         <Since time={props.since} />:
       </strong>{' '}
-      {props.hub === undefined ? 'the device is away' : `no contact with hub ${props.hub}, which owns it`}. The value
+      {props.hub === undefined ? 'the device is offline' : `no contact with hub ${props.hub}, which owns it`}. The value
       may be outdated and cannot be set here.
     </p>
   );

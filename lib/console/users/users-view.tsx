@@ -95,7 +95,7 @@ function Globs(props: { readonly label: string; readonly list: readonly string[]
   );
 }
 
-/** Returns how a user signs in; a user without credentials exists only for kiosks. */
+/** Returns the kinds of credentials of a user; a user without any exists only for kiosks. */
 function waysIn({ hasPassword, hasToken }: UserInfo): string {
   return [...(hasPassword ? ['password'] : []), ...(hasToken ? ['token'] : [])].join(', ') || 'kiosks only';
 }

@@ -103,7 +103,9 @@ function Author(props: Pick<CausedChange, 'origin' | 'awaySince'>) {
         </a>
       </Show>
       <Show when={props.awaySince}>
-        {(since) => <span class="muted"> found when the device came back, away since {formatMoment(since())}</span>}
+        {(since) => (
+          <span class="muted"> found when the device reconnected, offline since {formatMoment(since())}</span>
+        )}
       </Show>
       <Show when={props.origin.file}>
         {' '}

@@ -1,5 +1,5 @@
 // Buttons that are true while they are held. Each press creates a pending release: false is written repeatedly until the hub has
-// acknowledged it, whatever delays it, and even when the button is no longer shown.
+// acknowledged it, even if writes fail or the button is no longer shown.
 
 /** A failed release is retried after this pause, or as soon as the link is back. */
 export const releasePauseMs = 1000;

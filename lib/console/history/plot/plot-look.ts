@@ -8,7 +8,7 @@ import type { TimeRange } from '../time/timeframe.ts';
 
 const mostLetters = 7;
 
-/** What is drawn: numbers, booleans, or marks for events. */
+/** The kind of curve: numbers, booleans, or marks for events. */
 export type Shape = 'numbers' | 'booleans' | 'marks';
 
 export interface PlotLook {
@@ -33,7 +33,7 @@ export function optionsOf(box: HTMLElement, look: PlotLook): uPlot.Options {
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
     scales: { x: { time: true }, y: { range: rangeOf(look.shape) } },
-    padding: [10, 20, 0, 0], // room for the last label of the axis
+    padding: [10, 20, 0, 0], // space for the last label of the axis
     axes: [
       { ...axis, size: 28, values: timesOf, space: 64 },
       { ...axis, size: 56, ...labelsOf(look.shape) },

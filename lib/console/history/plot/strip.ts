@@ -1,4 +1,4 @@
-// The number of changes by round times of the day: users see when something happened, and go there with one click.
+// The number of changes by round times of the day: users see the times with changes, and go there with one click.
 
 import type { History } from '../../../wire/http/past-shapes.ts';
 import { dayMs, hourMs, minuteMs, type TimeRange } from '../time/timeframe.ts';

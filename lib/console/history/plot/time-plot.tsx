@@ -33,7 +33,7 @@ export interface TimePlotProps {
   seen(): Seen;
   move(frame: Timeframe): void;
   reset(): void;
-  /** Receives how many points fit. */
+  /** Receives the number of points that fit. */
   fit(points: number): void;
   /** Receives the time at the pointer and the drawn curves; undefined: it left. */
   point(time: number | undefined, curves: readonly Curve[]): void;

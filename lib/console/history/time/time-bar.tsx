@@ -23,7 +23,7 @@ const lasts = [
   ['30 d', 30 * dayMs],
 ] as const;
 
-/** How much the page itself records, without a store. */
+/** The time that the page itself records, without a store. */
 export const seenMs = 5 * minuteMs;
 
 const others = [

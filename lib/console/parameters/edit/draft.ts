@@ -1,5 +1,5 @@
-// The text of a field. It follows the value until the field gets the focus, and then holds still, so that nothing disturbs selecting
-// and typing. It follows again when the user leaves it unchanged.
+// The text of a field. It follows the value until the field gets the focus, and then stays unchanged, so selecting and typing are not
+// disturbed. It follows again when the user leaves it unchanged.
 import { type Accessor, batch, createSignal } from 'solid-js';
 import type { Value, ValueType } from '../../../client/index.ts';
 
@@ -57,9 +57,9 @@ export interface FieldProps {
   readonly value: Value | undefined;
   /** Whether the last typed text is invalid. */
   readonly isWrong: boolean;
-  /** Writes; resolves with whether the hub has accepted it. */
+  /** Writes; resolves to whether the hub has accepted it. */
   set(value: Value): Promise<boolean>;
-  /** Shows why nothing is written; an empty text clears the error. */
+  /** Shows the reason why nothing is written; an empty text clears the error. */
   refuse(sentence: string): void;
 }
 

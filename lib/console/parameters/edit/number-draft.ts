@@ -4,7 +4,7 @@ import { useDelay } from '../../page/page-timers.ts';
 import { createDraft, type Draft, type FieldProps } from './draft.ts';
 import { readTypedNumber } from './typed-number.ts';
 
-/** For this long a step adds to the one before: values from the hub may be older than the steps. */
+/** For this long, a step adds to the previous one: values from the hub may be older than the steps. */
 const settleMs = 500;
 const digits = 15;
 

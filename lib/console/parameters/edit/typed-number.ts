@@ -1,5 +1,5 @@
-// Parses a typed number: with a point or a decimal comma, an exponent, a sign. It explains what is wrong with other texts, and rejects
-// ambiguous ones instead of guessing.
+// Parses a typed number: with a point or a decimal comma, an exponent, a sign. It explains the errors of other texts, and rejects ambiguous
+// ones instead of guessing.
 
 export type TypedNumber = { readonly value: number } | { readonly mistake: string };
 

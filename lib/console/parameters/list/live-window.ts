@@ -1,5 +1,5 @@
 // Live values of the parameters in view, with the time and writer of the last change. Scrolling past rows costs the hub nothing: the page
-// subscribes to a row once the list has stood still for a moment, and requests the writer after a change.
+// subscribes to a row once the list has not moved for a moment, and requests the writer after a change.
 import { type Accessor, batch, createEffect, createSignal, on, onCleanup } from 'solid-js';
 import type { ParameterInfo } from '../../../wire/http/parameter-shapes.ts';
 import type { LiveParameter } from '../../hub/live-cells.ts';
