@@ -1,5 +1,5 @@
-// Everything that flow files in TypeScript import: their declaration and the types of the model. It loads nothing of the hub, because a
-// thread that loads only this file tries out each saved flow.
+// Everything that flow files in TypeScript import: their declaration and the types of the model. It does not load the hub, because each
+// saved flow is first tried in a thread that loads only this file.
 
 import type { ConnectionSettings } from './connections/connection-types.ts';
 import type { FlowDefinition as AnyFlowDefinition } from './flow/define-flow.ts';

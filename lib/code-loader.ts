@@ -25,7 +25,7 @@ type PieceFunction = (
   keepAll: () => void,
 ) => void;
 
-/** Returns where a file would be if it were not bundled: `hub/version.js`. */
+/** Returns the path of a file in an unbundled package: `hub/version.js`. */
 const fileAt = (...path: string[]) => join(import.meta.dirname, ...path);
 const urlAt = (path: string) => pathToFileURL(fileAt(path)).href;
 const resolveOther = (specifier: string) => pathToFileURL(createRequire(fileAt('.')).resolve(specifier)).href;

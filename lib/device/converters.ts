@@ -4,18 +4,20 @@
 import { HubError } from '../model/error.ts';
 import { readNumber, toText, type Value } from '../model/value.ts';
 
-/** A value, and where it ends in the frame. */
+/** A value, and its end in the frame. */
 export interface Found {
   readonly value: Value;
   readonly end: number;
 }
 
 export interface Converter {
-  /** Reads the value at a position. `limit` is where the next literal begins, or the end of the frame. undefined: there is no such value. */
+  /**
+   * Reads the value at a position. `limit` is the start of the next literal, or the end of the frame. undefined: there is no such value.
+   */
   read(frame: string, at: number, limit: number): Found | undefined;
   /** Errors: `not-convertible`, `out-of-range`. */
   write(value: Value): string;
-  /** Whether it takes everything up to `limit`; a literal has to follow it in a pattern. */
+  /** Whether it reads everything up to `limit`; a literal has to follow it in a pattern. */
   readonly isGreedy: boolean;
 }
 
@@ -69,7 +71,7 @@ class ArgumentReader {
 const isDigit = (code: number) => code >= 48 && code <= 57;
 const isHexDigit = (code: number) => isDigit(code) || (code >= 65 && code <= 70) || (code >= 97 && code <= 102);
 
-/** Returns where a run of characters ends. */
+/** Returns the end of a run of characters. */
 function runEnd(frame: string, at: number, limit: number, belongs: (code: number) => boolean): number {
   let end = at;
   while (end < limit && belongs(frame.charCodeAt(end))) end++;
@@ -121,7 +123,7 @@ const hex: ConverterMaker = (args) => {
   };
 };
 
-/** A decimal number. `digits`: how many are sent after the point. */
+/** A decimal number. `digits`: the number of digits that are sent after the point. */
 const float: ConverterMaker = (args) => {
   const digits = args.integer('digits', 0, 15);
   const isInFloat = (code: number) =>

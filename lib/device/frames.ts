@@ -1,4 +1,4 @@
-// Frames: where one message of a device ends and the next begins in a stream of bytes. A frame that is too long and bytes between frames
+// Frames: divides a stream of bytes into the messages of a device. A frame that is too long and bytes between frames
 // are dropped and counted; the framer finds the next frame again.
 
 /** How a stream of bytes is divided into frames. */
@@ -7,7 +7,7 @@ export type Framing =
   | { readonly kind: 'end'; readonly ends: readonly Buffer[]; readonly sendEnd: Buffer; readonly isBlock: boolean }
   | { readonly kind: 'enclosed'; readonly start: Buffer; readonly end: Buffer; readonly escapeByte: number | undefined }
   | { readonly kind: 'bytes'; readonly bytes: number }
-  /** A header has the length; the frame is that long plus `adds`. */
+  /** A header contains the length; the frame has that length plus `adds`. */
   | {
       readonly kind: 'length';
       readonly at: number;
@@ -21,7 +21,7 @@ export type Framing =
   | { readonly kind: 'whole' };
 
 export interface Framer {
-  /** Takes bytes, and returns the frames that are complete. */
+  /** Receives bytes, and returns the complete frames. */
   push(bytes: Uint8Array): Buffer[];
   /** Returns the bytes since the last frame as a frame, where a pause ends frames. */
   flush(): Buffer[];
@@ -279,7 +279,7 @@ class EnclosedFramer implements Framer {
     return true;
   }
 
-  /** Takes the frame up to the next end. A frame before it that has lost its own end is dropped. undefined: not complete yet, or too long. */
+  /** Takes the frame up to the next end. Drops a frame before it that has lost its own end. undefined: not complete yet, or too long. */
   #takeFrame(): Buffer | undefined {
     const { length } = this.#end;
     const at = this.#unread.indexOf(this.#end, this.#searched);

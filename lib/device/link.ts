@@ -1,5 +1,5 @@
 // The link to a device. `DeviceLink` alone opens, watches and reopens it. After a failure it waits 1 to 30 s, with jitter, and tries the
-// next host. A link that is silent for too long counts as dead, whatever the network reports.
+// next host. A link that is silent for too long counts as dead, regardless of the network.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { messageOf } from '../model/error.ts';
@@ -10,23 +10,23 @@ export interface LinkOptions {
   /** The ways to reach the device, tried in turn. */
   readonly transports: readonly Transport[];
   readonly connectTimeoutMs: number;
-  /** How long a link may be silent before it counts as dead; undefined: any time. */
+  /** How long a link may be silent before it counts as dead; undefined: forever. */
   readonly idleTimeoutMs: number | undefined;
   readonly scheduler: SchedulerLike;
   /** Returns a number from 0 to 1. */
   random?(): number;
 }
 
-/** What the link reports. */
+/** The reports of the link. */
 export interface LinkEvents {
   opened(transport: Transport): void;
   received(bytes: Uint8Array): void;
-  /** The link has ended, or could not be opened. It is tried again after at least the pause that this returns, in milliseconds. */
+  /** The link has ended, or could not be opened. It returns the minimum pause before the next attempt, in milliseconds. */
   ended(reason: string, code: number | undefined): number;
 }
 
 const backoffTimes = { firstMs: 1000, longestMs: 30_000 };
-/** The longest pause while the host refuses the connection: a try costs little, and the program may be back soon. */
+/** The longest pause while the host refuses the connection: an attempt costs little, and the program may be back soon. */
 const refusedMs = 4000;
 
 export class DeviceLink {
@@ -142,7 +142,7 @@ export class DeviceLink {
         this.#ended(link, `the device has been silent for ${Math.round(silentMs / 100) / 10} s`, undefined);
       else next = scheduler.schedule(look, idleTimeoutMs - silentMs);
     };
-    let next = scheduler.schedule(look, idleTimeoutMs); // a subscription would keep each timer that it was ever given
+    let next = scheduler.schedule(look, idleTimeoutMs); // a subscription would keep each timer that was ever added
     this.#timers.add(() => next.unsubscribe());
   }
 

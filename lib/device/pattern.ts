@@ -1,5 +1,5 @@
 // Patterns: a frame with values in braces. `POWR={value:int}` reads `POWR=2`, and writes it. A pattern of bytes is hexadecimal:
-// `90 50 {value:uint} FF`. One pass reads a frame, without backtracking: a text ends where the literal behind it first occurs.
+// `90 50 {value:uint} FF`. One pass reads a frame, without backtracking: a text ends at the first occurrence of the literal behind it.
 
 import { nearestName } from '../json5/nearest-name.ts';
 import { HubError } from '../model/error.ts';
@@ -9,7 +9,7 @@ import { type Converter, converterNames, createConverter } from './converters.ts
 /** Values by name. */
 export type Values = ReadonlyMap<string, Value>;
 
-/** Compiles an expression of a description. Errors: what `compileExpression` throws. */
+/** Compiles an expression of a description. Errors: those of `compileExpression`. */
 export type CompileExpression = (text: string) => (values: Values) => Value;
 
 /** A part of a pattern. */
@@ -116,7 +116,7 @@ export class Pattern {
     return frame;
   }
 
-  /** Returns where the next literal begins, which is where a value ends at the latest; −1: the frame has no such literal. */
+  /** Returns the start of the next literal, which is the latest end of a value; −1: the frame has no such literal. */
   #limitOf(index: number, frame: string, at: number): number {
     const next = this.#parts[index + 1];
     if (next === undefined || !('literal' in next)) return frame.length;

@@ -8,7 +8,7 @@ import type { SerialPort } from 'serialport';
 import type { WebSocket } from 'ws';
 import { messageOf } from '../model/error.ts';
 
-/** What a link reports. `closed` comes once, last, and never during a call of `send`. */
+/** The reports of a link. `closed` is called once, last, and never during a call of `send`. */
 export interface LinkListener {
   opened(): void;
   received(bytes: Uint8Array): void;
@@ -25,18 +25,18 @@ export interface Link {
 }
 
 export interface Transport {
-  /** Shown to people: `router.local:9990`. */
+  /** The name in messages for the operator: `router.local:9990`. */
   readonly name: string;
   /** Whether each chunk is a frame, as with datagrams and WebSocket messages. */
   readonly keepsFrames: boolean;
   /** Whether the device opens the link; then there is no connect timeout. */
   readonly isPassive?: boolean;
   open(listener: LinkListener): Link;
-  /** Frees what is held between links, such as a port; resolves when it is free. */
+  /** Frees the resources that are held between links, such as a port; resolves when they are free. */
   close?(): Promise<void>;
 }
 
-/** How many bytes may wait to be sent. */
+/** The maximum number of unsent bytes. */
 export const maxUnsentBytes = 1_048_576;
 /** The longest WebSocket message. */
 export const maxMessageBytes = 4 * 1_048_576;
@@ -64,7 +64,7 @@ export function tcpTransport({ host, port, tls }: TcpTarget): Transport {
   };
 }
 
-/** Returns what is wrong when the certificate is not the pinned one. */
+/** Returns the error if the certificate is not the pinned one. */
 function fingerprintFault(socket: Socket, expected: string): string | undefined {
   const { fingerprint256 = '' } =
     (socket as { getPeerCertificate?(): { fingerprint256?: string } }).getPeerCertificate?.() ?? {};
@@ -101,7 +101,7 @@ class SocketLink implements Link {
       queueMicrotask(() => {
         if (this.#isEnded) return;
         listener.opened();
-        listen(); // bytes that have arrived by now follow
+        listen(); // bytes that have already arrived follow
       });
     else
       socket.once(openedBy, () => {
@@ -131,7 +131,7 @@ class SocketLink implements Link {
   }
 }
 
-/** Datagrams to and from one peer. The link opens at once; only an answer shows that the peer is there. */
+/** Datagrams to and from one peer. The link opens at once; only an answer shows that the peer is reachable. */
 export function udpTransport(host: string, port: number, localPort = 0): Transport {
   return {
     name: placeOf(host, port),
@@ -172,7 +172,7 @@ class UdpLink implements Link {
 
   send(bytes: Uint8Array): void {
     if (!this.#isConnected || this.#isEnded || this.#socket.getSendQueueSize() > maxUnsentBytes) return;
-    this.#socket.send(bytes, () => {}); // lost datagrams are lost; an error is emitted as an event as well
+    this.#socket.send(bytes, () => {}); // a lost datagram is not resent; an error is emitted as an event as well
   }
 
   end(): void {
@@ -300,7 +300,7 @@ class WsLink implements Link {
   }
 
   async #open(url: string, protocols: readonly string[], tls: TcpTarget['tls'], listener: LinkListener): Promise<void> {
-    const { WebSocket: Socket } = await import('ws'); // most hubs need it for no device
+    const { WebSocket: Socket } = await import('ws'); // most hubs have no device that needs it
     if (this.#isEnded) return;
     const socket = new Socket(url, [...protocols], {
       maxPayload: maxMessageBytes,

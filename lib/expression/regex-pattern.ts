@@ -1,6 +1,6 @@
 // The JSON Schema of an expression: the words and operators that it may contain. Editors use it to mark the syntax of other languages;
 // types, names and brackets are left to the check. The patterns work in every engine, also in RE2, Java and Python: they use no
-// look-around. That is why separate patterns say what an expression must not match.
+// look-around. That is why separate patterns describe texts that an expression must not match.
 import { functionTypes, macroNames } from './functions/functions.ts';
 
 const any = String.raw`(?:[^\n]|\n)`;

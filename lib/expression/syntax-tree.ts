@@ -52,7 +52,7 @@ export function replacePart(
   part.setMeta('alternate', fillIn(environment.parse(text).ast, part, parts) as Part);
 }
 
-/** Substitutes parts for the names that stand for them. Errors report all else at the offset of the replaced part. */
+/** Substitutes parts for the names that stand for them. Errors report every other part at the offset of the replaced one. */
 function fillIn(value: unknown, replaced: Part, parts: Readonly<Record<string, Part | string>>): unknown {
   if (Array.isArray(value)) return value.map((item) => fillIn(item, replaced, parts));
   if (!isPart(value)) return value;

@@ -1,5 +1,5 @@
-// Reads files that users name. It opens without blocking, checks what it opened, and reads only regular files up to a bound. So a named pipe,
-// a device or an endless file never blocks the caller, not even if it replaced a regular file a moment ago.
+// Reads files that users name. It opens without blocking, checks the kind of the open file, and reads only regular files up to a bound. So
+// a named pipe, a device or an endless file never blocks the caller, not even if it replaced a regular file a moment ago.
 
 import { isUtf8 } from 'node:buffer';
 import {
@@ -31,7 +31,10 @@ export const readFlags = constants.O_RDONLY | waitless;
 /** The same flags for a path that must not be a symbolic link. */
 export const readFlagsWithoutLinks = readFlags | (constants.O_NOFOLLOW ?? 0);
 
-/** Reports that a file was not read. `message` names what is there and continues after `got `: `a named pipe`. `cause`: the file system's error. */
+/**
+ * Reports that a file was not read. `message` names the object at the path and continues after `got `: `a named pipe`. `cause`: the file
+ * system's error.
+ */
 export class FileError extends Error {
   /** The code of the file system's error, if there is one. */
   readonly code: string | undefined;
@@ -116,7 +119,7 @@ class Content {
     return !this.#isWhole;
   }
 
-  /** Where the next bytes go. */
+  /** The offset of the next bytes. */
   get room(): Buffer {
     if (this.#filled === this.#buffer.length) {
       const larger = Buffer.allocUnsafe(Math.min(2 * this.#buffer.length, this.#maxBytes + 1));
@@ -159,7 +162,7 @@ function tooLarge(bytes: number, maxBytes: number): FileError {
   });
 }
 
-/** What a `FileError` says if nothing has the name. */
+/** The message of a `FileError` if there is no file of the name. */
 export const nothing = 'none';
 
 const reasons: ReadonlyMap<string, string> = new Map([
@@ -173,7 +176,7 @@ const reasons: ReadonlyMap<string, string> = new Map([
   ['EPERM', 'one that the user of the hub may not read'],
 ]);
 
-/** Converts any error of the file system to one that says what is there. */
+/** Converts any error of the file system to one that names the object at the path. */
 export function asFileError(error: unknown): FileError {
   if (error instanceof FileError) return error;
   const { code, path } = error as NodeJS.ErrnoException;

@@ -99,7 +99,7 @@ export interface RuleFolder {
   readonly rules: readonly FlowRule[];
 }
 
-/** A rule: the hub writes what the stream emits to the address, or to each address of a list. Rules of data are allowed too. */
+/** A rule: the hub writes the values of the stream to the address, or to each address of a list. Rules of data are allowed too. */
 export type FlowRule =
   | DataRule
   | RuleFolder

@@ -23,7 +23,7 @@ export interface Plan {
   readonly files: readonly Omit<FileReport, 'mistakes'>[];
   readonly connections: readonly ConnectionPlan[];
   readonly rules: readonly RulePlan[];
-  /** Returns where a rule stands, `demo.json5:7:20`; undefined for a rule of another plan. The first call reads the texts of the files. */
+  /** Returns the place of a rule, `demo.json5:7:20`; undefined for a rule of another plan. The first call reads the texts of the files. */
   readonly placeOf?: (rule: Pick<RulePlan, 'body'>) => string | undefined;
   /**
    * Returns the reason of a faulty connection as a line with its place, `demo.json5:7:20: connections.api.port: …`, where the reason
@@ -31,7 +31,7 @@ export interface Plan {
    */
   readonly lineAbout?: (connectionId: string, reason: string) => string | undefined;
   readonly tests: readonly TestPlan[];
-  /** Metadata of parameters, by address or glob; later entries win. */
+  /** Metadata of parameters, by address or glob; later entries take precedence. */
   readonly describes?: readonly Described[];
   /** The full paths of the templates that flow files use. */
   readonly templates: readonly string[];
@@ -77,7 +77,7 @@ export interface ConnectionInputs {
   readonly inputs: Readonly<Record<string, string>>;
   readonly inputTypes: InputTypes;
   /**
-   * The position of the connection among everything that waits until a turn has settled: after the connections it listens to.
+   * The position of the connection among all work that waits until a turn has settled: after the connections it listens to.
    * It is negative, so connections come before all rules.
    */
   readonly settleOrder: number;
@@ -113,9 +113,9 @@ export interface ExpressionBody {
   readonly when: RuleExpression | undefined;
   readonly map: RuleExpression | undefined;
   readonly pipe: readonly PreparedStep[];
-  /** The type of what the steps emit. T: still the fire of a trigger; undefined: not known in advance. */
+  /** The type of the values that the steps emit. T: still the fire of a trigger; undefined: not known in advance. */
   readonly result: ValueType | undefined;
-  /** The expression of each destination, in the order of `to`; undefined: all destinations get what the steps emit. */
+  /** The expression of each destination, in the order of `to`; undefined: all destinations get the value that the steps emit. */
   readonly split: readonly RuleExpression[] | undefined;
   /** Whether a write that changes nothing also starts the rule. */
   readonly listensToWrites: boolean;
@@ -123,7 +123,7 @@ export interface ExpressionBody {
   readonly runsAtStart: boolean;
 }
 
-/** What starts a rule: a change at any of the addresses, or a turn in which one of the named parameters changed. */
+/** The start of a rule: a change at any of the addresses, or a turn in which one of the named parameters changed. */
 export type Source =
   | { readonly any: readonly string[] }
   | { readonly named: Readonly<Record<string, string>>; readonly requiresAll: boolean };
@@ -142,7 +142,7 @@ export interface RuleListener {
   next(value: Value): void;
 }
 
-/** What a rule can subscribe to while it runs. */
+/** The subscriptions of a running rule. */
 export interface Sources {
   /** Reports each change at any of the addresses; `listensToWrites`: also writes that change nothing. */
   any(addresses: readonly string[], listener: RuleListener, listensToWrites?: boolean): Subscription;
@@ -159,7 +159,7 @@ export interface Sources {
 /** The values of named sources. An unknown value is missing; a trigger is a boolean: whether it fired in the turn. */
 export type NamedValues = Record<string, Value>;
 
-/** Whether two connections have the same text, whichever files they are in. */
+/** Whether two connections have the same text, regardless of their files. */
 export function haveSameSettings({ key }: Pick<ConnectionPlan, 'key'>, other: Pick<ConnectionPlan, 'key'>): boolean {
   return key.split(' ', 1)[0] === other.key.split(' ', 1)[0];
 }

@@ -1,4 +1,4 @@
-// The files of an installation that the hub never serves, whichever folder they are in.
+// The files of an installation that the hub never serves, in any folder.
 
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';

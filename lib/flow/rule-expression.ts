@@ -1,4 +1,4 @@
-// An expression of a rule between check and run: compiled, but not yet bound to what it looks up.
+// An expression of a rule between check and run: compiled, but not yet bound to the parameters that it looks up.
 
 import type { Expression, LookedUp } from '../expression/expression.ts';
 import type { Value, ValueType } from '../model/value.ts';
@@ -9,7 +9,7 @@ export { expressionSchema } from '../expression/regex-pattern.ts';
 export interface RuleExpression {
   readonly evaluate: Expression;
   readonly type: ValueType | undefined;
-  /** What it reads besides its own variables, looked up on evaluation. */
+  /** The parameters that it reads besides its own variables, looked up on evaluation. */
   readonly lookedUp: readonly LookedUp[];
   readonly readsNow: boolean;
   readonly readsPrevious: boolean;
@@ -17,7 +17,7 @@ export interface RuleExpression {
   readonly passes: string | undefined;
 }
 
-/** An expression bound to what it looks up. */
+/** An expression bound to the parameters that it looks up. */
 export interface BoundExpression {
   /** Evaluates over a scope. Undefined: a value that it reads is unknown, or it failed and has reported so. */
   evaluate(scope: Record<string, Value | undefined>): Value | undefined;

@@ -1,5 +1,5 @@
 // The module that flows in TypeScript get when they import `rxjs`. Operators that hold values back, or emit streams made from them,
-// differ from those of RxJS in one point: a value emitted later keeps the change that it came with as its cause.
+// differ from those of RxJS in one point: a value emitted later keeps the change that it arrived with as its cause.
 import * as rxjs from 'rxjs';
 import { longestDurationMs } from '../model/time/duration.ts';
 import {
@@ -19,7 +19,7 @@ interface Kept<T> {
 
 type Project = (value: unknown, index: number) => rxjs.ObservableInput<unknown>;
 
-/** Passes values on in its own way. It ends with its listener, even in the middle of values that come synchronously. */
+/** Passes values on in its own way. It ends with its listener, even in the middle of synchronous values. */
 class Forwarding<T> extends rxjs.Subscriber<T> {
   readonly #forward: (value: T) => void;
 
@@ -33,7 +33,7 @@ class Forwarding<T> extends rxjs.Subscriber<T> {
   }
 }
 
-/** Wraps an operator that passes values on later, so that each value keeps the change that it came with as its cause. */
+/** Wraps an operator that passes values on later, so each value keeps the change that it arrived with as its cause. */
 function withCauses(operator: rxjs.OperatorFunction<Kept<unknown>, Kept<unknown>>) {
   return (source: rxjs.Observable<unknown>) =>
     new rxjs.Observable((subscriber) => {
@@ -47,7 +47,7 @@ function ofValues<T>(select: (value: unknown) => T): (kept: Kept<unknown>) => T 
   return ({ value }) => select(value);
 }
 
-/** Wraps an operator that makes a stream of each value: the stream runs with the cause that the value came with. */
+/** Wraps an operator that makes a stream of each value: the stream runs with the cause of the value. */
 function withInnerCauses(
   operator: (project: Project, ...others: unknown[]) => rxjs.OperatorFunction<unknown, unknown>,
 ) {

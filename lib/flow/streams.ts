@@ -28,7 +28,7 @@ export class Streams {
   #addresses: readonly string[] = [];
   #sources: Sources | undefined;
 
-  /** `flow` is the name of the file; whatever its streams start, such as a timer, is attributed to it. */
+  /** `flow` is the name of the file; work that its streams start, such as a timer, is attributed to it. */
   constructor(flow: string) {
     this.#flow = flow;
     const one =
@@ -73,7 +73,7 @@ export class Streams {
     return this.#addresses;
   }
 
-  /** Returns the same stream; whatever it starts after the subscription is attributed to the flow. */
+  /** Returns the same stream; work that it starts after the subscription is attributed to the flow. */
   own(stream: Observable<unknown>): Observable<unknown> {
     return new Observable((subscriber) => runInFlow(this.#flow, () => stream.subscribe(subscriber)));
   }

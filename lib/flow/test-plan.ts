@@ -9,13 +9,13 @@ export interface Assignment {
   readonly value: Value;
 }
 
-/** What a test expects of a parameter. */
+/** The expectation of a test on a parameter. */
 export interface Expectation {
   readonly address: string;
   readonly isTrigger: boolean;
-  /** For people: `true`, `"ON AIR"`, `unknown`, `fired`, `fired 3 times`. */
+  /** The expectation as text: `true`, `"ON AIR"`, `unknown`, `fired`, `fired 3 times`. */
   readonly text: string;
-  /** Returns where it stands, `demo.json5:7:20`, by reading the text again. */
+  /** Returns its place, `demo.json5:7:20`, by reading the text again. */
   place(): string;
   /** Whether a value (undefined: unknown), or the number of times that a trigger fired, meets it. */
   isMetBy(actual: Value | undefined): boolean;
@@ -53,7 +53,7 @@ export interface TestStep {
 export interface TestPlan {
   readonly name: string;
   readonly file: string;
-  /** Returns where it stands, `demo.json5:7:20`. */
+  /** Returns its place, `demo.json5:7:20`. */
   place(): string;
   /** The time of day at its start, in milliseconds since 1970; undefined: the default. */
   readonly startMs: number | undefined;
@@ -65,7 +65,7 @@ export interface TestPlan {
   readonly unknown: readonly string[];
 }
 
-/** What a test knows about a parameter. */
+/** The facts that a test needs about a parameter. */
 export interface TestedParameter extends Pick<ParameterDeclaration, 'type' | 'access'> {
   readonly accept?: ParameterDeclaration['accept'] | undefined;
 }
@@ -77,7 +77,7 @@ export function formatValue(value: Value | undefined): string {
   return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }
 
-/** Says for people how often a trigger fired. */
+/** Describes how often a trigger fired. */
 export function timesFired(count: number): string {
   if (count === 0) return 'not fired';
   return count === 1 ? 'fired once' : `fired ${count} times`;

@@ -1,5 +1,5 @@
-// Causes across time. Work that is scheduled during the delivery of a change runs on behalf of that change, however much later. So the
-// cause of a timer that fires is its start, although the timer connection knows nothing of causes.
+// Causes across time. Work that is scheduled during the delivery of a change runs on behalf of that change, no matter how much later. So
+// the cause of a timer that fires is its start, although the timer connection itself does not handle causes.
 
 import type { SchedulerAction, SchedulerLike } from 'rxjs';
 import type { Graph } from './graph.ts';

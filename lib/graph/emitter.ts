@@ -1,12 +1,12 @@
 // A hot stream for a hundred thousand instances and cheap emissions: most have no listener or one. It is an rxjs Observable. Frequent
-// listeners use `addListener`, with nothing of rxjs in between.
+// listeners use `addListener`, without rxjs in between.
 
 import { Observable, type Subscriber } from 'rxjs';
 
 /** Receives values. It must not throw. An rxjs Subscriber is one. */
 export interface Listener<T> {
   next(value: T): void;
-  /** Whether it receives nothing any more; set it before removing the listener. */
+  /** Whether it has stopped receiving values; set it before removing the listener. */
   readonly closed: boolean;
 }
 

@@ -105,7 +105,7 @@ export class Graph extends ParameterTable {
     return this.#delivering ?? this.#earlier;
   }
 
-  /** Returns what was written: the value, or the boolean that the destination converted. Another parameter may convert it differently. */
+  /** Returns the written value, or the boolean that the destination converted. Another parameter may convert it differently. */
   inputOf(change: Change): Value {
     return this.#meant.get(change) ?? change.value;
   }
@@ -132,7 +132,7 @@ export class Graph extends ParameterTable {
       const address = formatAddress(owner.name, declaration.id);
       let known = this.find(address);
       if (known?.remote !== undefined && known.owner.hub !== undefined) {
-        this.remove([known]); // what this hub declares is its own
+        this.remove([known]); // this hub owns the parameters that it declares
         known = undefined;
       }
       if (known !== undefined) {
@@ -158,7 +158,10 @@ export class Graph extends ParameterTable {
     }
   }
 
-  /** Sets metadata by address or glob, also for parameters declared later. Later entries win, and all win over declarations. */
+  /**
+   * Sets metadata by address or glob, also for parameters declared later. Later entries take precedence, and all take precedence over
+   * declarations.
+   */
   describe(described: readonly { readonly glob: string; readonly about: About }[]): void {
     if (described.length === 0 && this.#described.length === 0) return;
     this.#described = described.map(({ glob, about }) => ({ pattern: globToRegExp(glob), about }));
@@ -239,7 +242,7 @@ export class Graph extends ParameterTable {
 
   /**
    * The one way in. Returns the converted value. If another hub owns the parameter, the write is only sent there, and the value changes
-   * when that hub reports it. Errors: `read-only`, `not-convertible`, `out-of-range`; `conflict` without room for a long text;
+   * when that hub reports it. Errors: `read-only`, `not-convertible`, `out-of-range`; `conflict` if a long text does not fit;
    * `unavailable` if this hub finds that it no longer owns the parameter.
    */
   writeTo(
@@ -346,8 +349,8 @@ export class Graph extends ParameterTable {
   }
 
   /**
-   * Restores what another hub stored, within a turn: it notifies everybody, and the limit of writes does not count it. Skips a value that
-   * no longer converts.
+   * Restores a value that another hub stored, within a turn: it notifies all observers, and the limit of writes does not count it. Skips a
+   * value that no longer converts.
    */
   giveBack(node: ParameterNode, { value, time, readCause }: Restored, origin: Origin): void {
     try {
@@ -392,7 +395,7 @@ export class Graph extends ParameterTable {
     this.#finishTurn(change);
   }
 
-  /** Delivers and settles the rest even if something throws that must not. Then it ends the turn and throws the first error. */
+  /** Delivers and settles the rest even if an observer throws, which it must not do. Then ends the turn and throws the first error. */
   #finishTurn(first?: PendingChange): void {
     const earlier = this.#earlier;
     let failure: { readonly error: unknown } | undefined;
@@ -571,7 +574,7 @@ class PendingChange implements Change {
   }
 }
 
-/** How much of a long text a cause keeps: the text itself no longer counts where it has been replaced. */
+/** The length of a long text that a cause keeps: the text itself no longer counts where it has been replaced. */
 const causeTextLength = 256;
 
 /** The cause, or a copy of it with the beginnings of its long texts. */

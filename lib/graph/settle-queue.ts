@@ -1,10 +1,10 @@
 // Work that waits until the writes of a turn have settled, so it sees consistent values. Most tasks are added in the order in which they
-// run, and a list is enough, however long. The others wait in a heap.
+// run, and a list of any length is enough. The others wait in a heap.
 
 import { Heap } from '../model/heap.ts';
 import type { Change } from '../model/parameter.ts';
 
-/** The position of a task among all that wait: lower orders run first. A reload may change it while nothing waits. */
+/** The position of a task among all waiting ones: lower orders run first. A reload may change it while nothing waits. */
 export interface SettlePlace {
   order: number;
 }

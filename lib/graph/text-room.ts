@@ -1,6 +1,6 @@
-// The room for long texts as values, of all parameters together. A parameter keeps its value and the previous one, which `explain` shows:
-// so a text counts twice, and another one of its length always has room. A writer may take as much room as stays free for others, so none
-// can fill it alone.
+// The memory for long texts as values, of all parameters together. A parameter keeps its value and the previous one, which `explain` shows:
+// so a text counts twice, and another one of its length always fits. A writer may use as much memory as stays free for others, so none can
+// fill it alone.
 import { groupDigits } from '../model/digits.ts';
 import { HubError } from '../model/error.ts';
 import type { Change } from '../model/parameter.ts';
@@ -54,7 +54,7 @@ export class TextRoom {
   }
 
   /**
-   * Reserves room for a long text that is about to be written, until another turn reserves some; `turn` 0: it begins with this write.
+   * Reserves memory for a long text that is about to be written, until another turn reserves some; `turn` 0: it begins with this write.
    * Errors: `conflict`.
    */
   take(node: ParameterNode, text: string, by: Pick<Change, 'origin' | 'cause'>, turn: number): void {

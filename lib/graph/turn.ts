@@ -1,12 +1,12 @@
-// The limits and the measurement of turns. The limits end rules that trigger each other forever, and rules that multiply.
+// The limits and the measurement of turns. The limits stop rules that trigger each other forever, and rules that multiply.
 
 import { HubError } from '../model/error.ts';
 import type { Change } from '../model/parameter.ts';
 import { Durations } from '../model/time/duration.ts';
 
-/** How many changes may follow from one another within a turn. */
+/** The maximum number of changes that follow from one another within a turn. */
 export const maxHops = 64;
-/** How many writes one turn may hold. Bounds the queue, and the time that rules which multiply can take. */
+/** The maximum number of writes in a turn. It bounds the queue, and the time that multiplying rules can take. */
 export const maxWritesPerTurn = 131_072;
 
 type TurnLimit = 'hops' | 'writes';

@@ -142,7 +142,7 @@ export class Engine {
     this.#switches.recall((what) => (what.kind === 'rule' ? this.rules.isOn(what) : this.connections.isOn(what)));
   }
 
-  /** Calls back with each turn in which something came from outside, until the recording is stopped. */
+  /** Calls back with each turn that has writes from outside, until the recording is stopped. */
   record(next: (turn: OutsideTurn) => void): Recording {
     const isExternal = (id: string) => this.connections.isExternal(id);
     return record(next, { graph: this.graph, scheduler: this.#scheduler, isExternal });
@@ -157,7 +157,7 @@ export class Engine {
     this.persistence.renewMemories();
   }
 
-  /** Stops rules, then connections. Resolves when the connections have finished what they had begun. */
+  /** Stops rules, then connections. Resolves when the connections have finished their work in progress. */
   async stop(): Promise<void> {
     this.leadership.stop();
     this.#switches.end();
@@ -278,7 +278,7 @@ class HubLeadership implements Leadership {
   }
 }
 
-/** Returns why a hub with such gateways waits for the leadership; undefined: no gateway decides on it. */
+/** Returns the reason why a hub with such gateways waits for the leadership; undefined: no gateway decides on it. */
 function reasonToHold({ connections }: Plan): string | undefined {
   const reasons = connections.map(({ enabled, type, settings }) =>
     enabled && type.isGateway ? type.startsOnLeaderOnly?.(settings) : undefined,
@@ -286,17 +286,17 @@ function reasonToHold({ connections }: Plan): string | undefined {
   return reasons.find((one) => one !== undefined);
 }
 
-// The recorder of events from outside: writes of clients, and events of connections. A replay repeats what rules and connections derive
-// from them, so that is left out. Consequences of events before the recording are recorded.
+// The recorder of events from outside: writes of clients, and events of connections. A replay repeats the changes that rules and
+// connections derive from them, so those are left out. Consequences of events before the recording are recorded.
 
 interface RecordOptions {
   readonly graph: Graph;
   readonly scheduler: SchedulerLike;
-  /** Whether a connection reports what a replay cannot repeat. */
+  /** Whether a connection reports events that a replay cannot repeat. */
   readonly isExternal: (connectionId: string) => boolean;
 }
 
-/** Calls back with each turn in which something came from outside, until it is stopped. */
+/** Calls back with each turn that has writes from outside, until it is stopped. */
 function record(next: (turn: OutsideTurn) => void, { graph, scheduler, isExternal }: RecordOptions): Recording {
   const since = { revision: graph.revision, time: graph.now() };
   const startMs = scheduler.now();

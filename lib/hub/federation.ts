@@ -46,7 +46,7 @@ export class Federation implements MirroringPort {
     this.#graph.notifyMirrored();
     if (this.#hasReturned) {
       this.#hasReturned = false;
-      this.returned$.next(); // listeners may entrust some again
+      this.returned$.next(); // listeners may pass some to another hub again
     }
     if (this.#entrusted.length === 0) return;
     const entrusted = this.#entrusted;

@@ -1,4 +1,4 @@
-// A hub: it turns flow files into a running graph, and implements everything that gateways may see of it and do with it.
+// A hub: it turns flow files into a running graph, and implements the interface of gateways to it.
 
 import { randomUUID } from 'node:crypto';
 import { getHeapStatistics } from 'node:v8';

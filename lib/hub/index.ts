@@ -1,4 +1,4 @@
-// What other layers import of a hub.
+// The exports of a hub for other layers.
 
 export {
   checkFlows,

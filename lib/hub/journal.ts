@@ -91,9 +91,9 @@ export class Journal implements HubLog {
   }
 
   /**
-   * Continues the entries of earlier runs of the hub, with an entry for the restart. Call it before anybody reads: the entries of this run
-   * move behind the earlier ones and get new numbers. It skips enough numbers that no number is used twice, even if an entry was shown and
-   * then not stored.
+   * Continues the entries of earlier runs of the hub, with an entry for the restart. Call it before the first read: the entries of this run
+   * move behind the earlier ones and get new numbers. It skips enough numbers so that no number is used twice, even if an entry was shown
+   * and then not stored.
    */
   continueFrom({ entries, count, endedAt, isClean }: KeptLog): void {
     const own = this.#entries.after(0);

@@ -27,7 +27,7 @@ export interface ReloadTarget {
   readonly persistence: Pick<PersistencePort, 'note'>;
 }
 
-/** The audit name of a save: the hub cannot know who saved a file. */
+/** The audit name of a save: the hub does not know the user who saved a file. */
 const savedBy = 'flow files';
 
 /** Reloads flow files on request, and when the watcher has seen a save. */

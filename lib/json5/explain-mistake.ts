@@ -1,4 +1,4 @@
-// Explains to people who write JSON5 by hand why a text does not parse: which comma, quote or bracket is missing, and what to write.
+// Explains to authors why a JSON5 text does not parse: the missing comma, quote or bracket, and the correction.
 // The parser has already refused the text, so this grammar checks for common errors only. A message never shows a possible secret.
 import { hidden, isSecretName } from '../model/secret.ts';
 import { type Token, tokensOf } from './positions.ts';
@@ -202,14 +202,14 @@ class Explanation {
     return new Found(`expected ${closing[part]} to close ${part}, got the end of the file`, offset);
   }
 
-  /** Returns how far the line of a token is indented. */
+  /** Returns the indentation of the line of a token. */
   #indentOf({ offset }: Token): number {
     const start = this.#text.lastIndexOf('\n', offset - 1) + 1;
     return /^[ \t]*/.exec(this.#text.slice(start, offset))![0].length;
   }
 }
 
-/** Returns where an unclosed comment begins. It comes after the last token. */
+/** Returns the start of an unclosed comment, which follows the last token. */
 function unclosedComment(text: string, last: Token | undefined): number | undefined {
   const starts = /\/\/[^\n]*|\/\*/g;
   starts.lastIndex = last === undefined ? 0 : last.offset + last.part.length;

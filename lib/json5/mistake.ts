@@ -1,4 +1,4 @@
-// Errors in files that people write. Each one says file, line, path, the expected value, the value found and the nearest known name.
+// Errors in files that people write. Each one contains file, line, path, the expected value, the value found and the nearest known name.
 
 import { z } from 'zod';
 import { counted } from '../model/digits.ts';
@@ -19,17 +19,17 @@ export interface CheckedFile {
    * when a function of the file made it.
    */
   positionOf(path: SettingPath, offset?: number, value?: unknown): Position | undefined;
-  /** Returns where the source of a setting that a template made is; if omitted, settings stand where they were written. */
+  /** Returns the place of the source of a setting that a template made; if omitted, settings are at the place where they were written. */
   writtenAt?(path: SettingPath): Written;
   /** Returns a message about a setting without its secrets; if omitted, messages have no secrets. */
   withoutSecrets?(path: SettingPath, message: string): string;
 }
 
-/** Where a setting was written. */
+/** The place where a setting was written. */
 export interface Written {
   readonly file: string;
   readonly path: SettingPath;
-  /** What the template made of it, for people: `instance s1 of studios.json5`; empty: no template is involved. */
+  /** The result of the template, as text: `instance s1 of studios.json5`; empty: no template is involved. */
   readonly made: string;
 }
 

@@ -17,7 +17,7 @@ export type Path = readonly (string | number)[];
 interface Visited {
   /** The length of its path. */
   readonly depth: number;
-  /** A function, since making the path costs more than the visit. */
+  /** A function, because making the path costs more than the visit. */
   readonly path: () => Path;
   readonly offset: number;
   /** Whether the object has had this key before. */
@@ -283,7 +283,7 @@ export interface Token {
   readonly offset: number;
 }
 
-/** Yields tokens without comments. It scans strings by hand, since one may have millions of characters. */
+/** Yields tokens without comments. It scans strings by hand, because one may have millions of characters. */
 export function* tokensOf(text: string, start = 0): Generator<Token, void, void> {
   tokenStart.lastIndex = start;
   for (let match = tokenStart.exec(text); match !== null; match = tokenStart.exec(text)) {

@@ -27,7 +27,7 @@ export interface Json5Text {
   positionOf(path: Path, offset?: number): Position | undefined;
 }
 
-/** The text is not JSON5: `message` says what was expected, `position` where. */
+/** The text is not JSON5: `message` describes the error, `position` is its place. */
 export class Json5Error extends HubError {
   readonly position: Position | undefined;
 

@@ -1,4 +1,4 @@
-// An address is `<Connection ID>/<Parameter ID>`. This file defines what each part may contain (D-01).
+// An address is `<Connection ID>/<Parameter ID>`. This file defines the valid forms of both parts (D-01).
 
 import { describe, HubError } from './error.ts';
 
@@ -11,14 +11,14 @@ const controlCharacter = /\p{Cc}/u;
 const maxSegments = 16;
 const maxParameterIdLength = 255;
 
-/** Returns what is wrong with a Connection ID, or undefined for a valid one. */
+/** Returns the error in a Connection ID, or undefined for a valid one. */
 export function connectionIdMistake(id: string): string | undefined {
   return connectionIdPattern.test(id)
     ? undefined
     : `expected a Connection ID of 1 to 64 characters a-z, 0-9 and -, got ${describe(id)}`;
 }
 
-/** Returns what is wrong with a Parameter ID, or undefined for a valid one. */
+/** Returns the error in a Parameter ID, or undefined for a valid one. */
 export function parameterIdMistake(id: string): string | undefined {
   const mistake = mistakeInParts(id);
   return mistake && `expected a Parameter ID ${mistake}, got ${describe(id)}`;

@@ -1,4 +1,4 @@
-// The error class of the hub, and the catalogue of everything that can be wrong with input from outside.
+// The error class of the hub, and the catalogue of all errors in input from outside.
 // A message is one sentence: where, what was expected, the value received and its type.
 
 /** Every error code with its title. A code never changes its meaning, and there are no others. */

@@ -1,6 +1,6 @@
 // The bytes that the process buffers: values that wait in a step, messages that wait for their slice, responses that no client reads. Each
 // buffer has its own bound. All of them together may take a sixteenth of the maximum heap size. Beyond that, the rule, connection or user
-// that holds most has to release memory first.
+// that holds the most has to release memory first.
 
 import { Heap } from './heap.ts';
 
@@ -160,7 +160,7 @@ export class Account {
   }
 }
 
-/** Returns the bytes that a text takes, whatever its characters. */
+/** Returns the maximum bytes of a text, regardless of its characters. */
 export function textBytes(text: string): number {
   return 2 * text.length;
 }

@@ -12,7 +12,7 @@ export type LogGate = (kind: string, write: (count: number) => void) => void;
 
 interface Kind {
   openAtMs: number;
-  /** How many entries came since the last one written. */
+  /** The number of entries since the last one written. */
   count: number;
   write: (count: number) => void;
 }
@@ -58,7 +58,7 @@ export function createLogGate(reportOthers: (count: number) => void, intervalMs 
   };
 }
 
-/** Returns how often something occurred, for the end of a sentence; empty for once. */
+/** Returns the number of occurrences, for the end of a sentence; empty for one. */
 export function timesText(count: number): string {
   return count > 1 ? ` (${count} times within a second)` : '';
 }

@@ -1,5 +1,5 @@
 // Foreign text for terminals. A terminal obeys control characters: a client could use one to erase lines, to imitate a line of the hub, or
-// to type into the shell. Direction marks reorder what people read. Both are shown as text: `\u001b`.
+// to type into the shell. Direction marks reorder text on the screen. Both are shown as text: `\u001b`.
 
 /**
  * The characters that terminals obey, reorder or hide: control characters, direction marks, line separators, invisible characters, fillers,

@@ -50,7 +50,7 @@ export function record<K extends Key, Value extends z.ZodType>(
   return new Record({ type: 'record', keyType, valueType, ...z.core.util.normalizeParams(params) }) as never;
 }
 
-/** Returns a schema of the results of `read`. Where `read` returns undefined, the error shows what was expected and the input. */
+/** Returns a schema of the results of `read`. Where `read` returns undefined, the error shows the expected form and the input. */
 export function readBy<Schema extends z.ZodType, Result>(
   schema: Schema,
   expected: string,

@@ -1,4 +1,4 @@
-// The five value types and the conversions between them (D-02). Converts what it can, and reports what it cannot.
+// The five value types and the conversions between them (D-02). An impossible conversion is an error.
 
 import { describe, HubError } from './error.ts';
 

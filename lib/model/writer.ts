@@ -1,4 +1,4 @@
-// The name of a writer for people, in the audit, the history, the log and the console. A name from another hub is marked as such and never
+// The display name of a writer, in the audit, the history, the log and the console. A name from another hub is marked as such and never
 // reads like a user of this hub.
 import type { Change, Origin } from './parameter.ts';
 

@@ -1,5 +1,5 @@
-// The clients connected to a port of this machine, from Linux (proc(5), /proc/net/tcp). uWebSockets.js does not report whose connection
-// has closed.
+// The clients connected to a port of this machine, from Linux (proc(5), /proc/net/tcp). uWebSockets.js does not report the address of a
+// closed connection.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';

@@ -105,10 +105,10 @@ function load(): typeof uws {
   throw new HubError('cannot-start', whyNoLibrary({ nodeVersion: versions.node, platform, arch, glibc, reason }));
 }
 
-// Explains why uWebSockets.js does not load, and what to do. npm installs its binary only for the Node.js that runs `npm install`. The newer
-// binaries need glibc 2.38; the older ones exist for Node.js 22 and before.
+// Explains why uWebSockets.js does not load, and suggests a remedy. npm installs its binary only for the Node.js that runs `npm install`.
+// The newer binaries need glibc 2.38; the older ones exist for Node.js 22 and before.
 
-/** What determines the binary. */
+/** The properties that determine the binary. */
 export interface Machine {
   readonly nodeVersion: string;
   /** The names that Node.js uses: `linux`, `x64`. */

@@ -39,7 +39,7 @@ interface Replayed {
 interface Side {
   readonly twin: Twin;
   readonly clock: VirtualClock;
-  /** Connections that differ from the recorded ones. They make their values themselves instead of taking the recorded ones. */
+  /** Connections that differ from the recorded ones. They compute their values instead of taking the recorded ones. */
   readonly own: ReadonlySet<string>;
 }
 

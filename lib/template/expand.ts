@@ -1,5 +1,5 @@
-// Expands templates: replaces variables in texts and keys, and repeats items that have an `each`. It knows nothing about the data
-// except where `each` may stand: in the lists of rules, tests and widgets, and in the object of connections.
+// Expands templates: replaces variables in texts and keys, and repeats items that have an `each`. It depends on the data only for the
+// places of `each`: the lists of rules, tests and widgets, and the object of connections.
 import { type CheckedFile, type MistakeList, type SettingPath, unreadable, type Written } from '../json5/mistake.ts';
 import { groupDigits } from '../model/digits.ts';
 import { messageOf } from '../model/error.ts';
@@ -16,10 +16,10 @@ const mayExpand = /\$\{|\beach\b/;
 const environmentName = /^[A-Z_][A-Z\d_]*$/;
 const variableName = /^[A-Za-z_]\w*(?:\.[\w-]+)*$/;
 
-/** The error for `${` in a secret, which may be part of the secret: the message does not show what follows. */
+/** The error for `${` in a secret, which may be part of the secret: the message does not show the following characters. */
 const inSecret = 'expected a known variable in ${ }: write { env: … } for the environment, or $${ for a literal ${';
 
-/** A variable without a value, and how to report an error at its place in the file. */
+/** A variable without a value, and a function that reports an error at its place in the file. */
 export interface Unknown {
   readonly name: string;
   report(message: string): void;

@@ -29,7 +29,7 @@ export function partsOf(text: string): readonly Part[] | undefined {
   return parts;
 }
 
-/** Returns a value as part of a longer text. Errors: the value has no text form; the message says why. */
+/** Returns a value as part of a longer text. Errors: the value has no text form; the message contains the reason. */
 export function textOf(variable: string, value: unknown): string {
   if (['string', 'number', 'boolean'].includes(typeof value)) return String(value);
   throw new Error(
@@ -80,7 +80,7 @@ interface WrittenValue extends Origin {
 }
 
 export class Origins {
-  /** For lists and objects whose items stand at other places in the file. */
+  /** For lists and objects whose items are at other places in the file. */
   readonly #byContainer = new WeakMap<object, ReadonlyMap<string | number, Origin>>();
 
   set(container: object, origins: ReadonlyMap<string | number, Origin>): void {

@@ -23,7 +23,7 @@ export interface FlowTestResult {
   readonly isPassed: boolean;
   /** The virtual time that passed in the test. */
   readonly virtualMs: number;
-  /** What happened, with a mark where an expectation failed; empty when passed. */
+  /** The timeline, with a mark where an expectation failed; empty when passed. */
   readonly timeline: string;
 }
 
@@ -85,7 +85,7 @@ function unreadable(file: string, timeline: string): FlowTestResult {
   return { name: 'loads without errors', file, place: file, isPassed: false, virtualMs: 0, timeline };
 }
 
-// A test runs only a part of a large installation: the rules that may lead to what it expects, and the parameters that these rules and
+// A test runs only a part of a large installation: the rules that may lead to the expected values, and the parameters that these rules and
 // the test name. Starting thousands of others for each of thousands of tests would take minutes.
 
 /** Returns the plan with the parts that the test needs. Rules in TypeScript may depend on any others, so a plan with them stays whole. */

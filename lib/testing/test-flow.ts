@@ -40,7 +40,7 @@ export interface FlowUnderTest {
   never(duration: number | string, values: Values): void;
   /** Runs steps in the form of flow files. Their times count from the start. */
   do(steps: readonly FlowTestStep[]): void;
-  /** Returns what has happened so far. */
+  /** Returns the timeline so far. */
   timeline(): string;
   stop(): Promise<void>;
 }

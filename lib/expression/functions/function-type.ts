@@ -6,9 +6,9 @@ type Type = string;
 
 export interface FunctionType {
   readonly name: string;
-  /** How to write it, for people. */
+  /** Its usage, for documentation and errors. */
   readonly usages: readonly string[];
-  /** What it returns, for people. */
+  /** Its result, for documentation. */
   readonly summary: string;
   /** It receives the time of the hub as its first argument. */
   readonly readsNow?: true;

@@ -9,7 +9,7 @@ import { pointInTime, pointInTimeFunctions, timeConversions, timeFunctions, time
 
 // Functions of numbers.
 
-/** How many arguments `min` and `max` accept. A list may have more. */
+/** The maximum number of arguments of `min` and `max`. A list may have more. */
 const mostNumbers = 8;
 const lastBit = 31;
 

@@ -152,7 +152,7 @@ function pad(number: number, width: number): string {
   return number < 0 ? `-${digits}` : digits;
 }
 
-/** 1000 zeros are more than anybody needs. */
+/** 1000 zeros are enough for any use. */
 function widthOf(width: number): number {
   return Math.min(1000, Math.max(0, Math.trunc(width) || 0));
 }
@@ -183,7 +183,7 @@ export function isFound(text: string, pattern: string): boolean {
   return regex.test(text);
 }
 
-/** Returns why a pattern is not usable; undefined if it is. */
+/** Returns the reason why a pattern is not usable; undefined if it is. */
 export function whyNoRegex(pattern: string): string | undefined {
   try {
     compile(pattern);

@@ -29,7 +29,7 @@ const words: ReadonlyMap<string, string> = new Map([
   ['else', choice],
 ]);
 
-/** Characters that are not part of the language, and what replaces them. */
+/** Characters that are not part of the language, and their replacements. */
 const characters: Readonly<Record<string, string>> = {
   '&': '&& between two conditions that must both be true',
   '|': '|| between two conditions of which one must be true',
@@ -155,7 +155,7 @@ function bracketMistake(tokens: readonly Token[]): Explained | undefined {
   );
 }
 
-/** Explains what is missing where the parser stopped. */
+/** Explains the missing part where the parser stopped. */
 function placeMistake(text: string, { code, summary, start }: Found, tokens: readonly Token[]): Explained {
   if (text.trim() === '') return { message: 'expected an expression, got an empty text', start: 0 };
   if (code === 'limit_exceeded') return { message: `expected a shorter expression: ${limitOf(summary)}`, start: 0 };

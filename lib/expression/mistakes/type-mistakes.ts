@@ -1,5 +1,4 @@
-// Explains type errors of expressions to people who do not program: names, operators, functions and results, each with what to
-// write instead.
+// Explains type errors of expressions to people who do not program: names, operators, functions and results, each with a correction.
 import { nearestName } from '../../json5/nearest-name.ts';
 import type { ValueType } from '../../model/value.ts';
 import { functionTypes } from '../functions/functions.ts';

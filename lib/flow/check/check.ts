@@ -1,5 +1,5 @@
-// Checks all flow files together before anything runs: settings, addresses across files, rules, tests, and claims of two
-// connections to the same thing. Errors go to the list of mistakes; everything else becomes the plan of a hub.
+// Checks all flow files together before anything runs: settings, addresses across files, rules, tests, and conflicting claims of two
+// connections. Errors go to the list of mistakes; everything else becomes the plan of a hub.
 
 import type { AnyConnectionType } from '../../connections/connection.ts';
 import type { MistakeList } from '../../json5/mistake.ts';
@@ -15,7 +15,7 @@ import { flowFileSchema, flowProgramSchema } from './schema.ts';
 import { type FindDeclaration, SourceLocation } from './source-location.ts';
 import { checkTests, type Testable } from './tests/tests.ts';
 
-/** Checks the files. The plan holds everything without errors; use it only if there are no mistakes. */
+/** Checks the files. The plan contains everything without errors; use it only if there are no mistakes. */
 export function checkFlowFiles(
   files: readonly FlowFile[],
   types: ReadonlyMap<string, AnyConnectionType>,

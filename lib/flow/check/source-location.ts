@@ -109,7 +109,7 @@ export class SourceLocation {
     return this.#mistakes.parse(schema, data, this.file, this.#path, isLenient);
   }
 
-  /** Finds `demo.json5:7:20` on demand, since that reads the text again. */
+  /** Finds `demo.json5:7:20` on demand, because that reads the text again. */
   get place(): () => string {
     const { file } = this;
     return () => {
@@ -134,7 +134,7 @@ export type FindDeclaration = (
   listensToWrites?: boolean,
 ) => ParameterDeclaration | undefined;
 
-// Keys: the source text of connections and rules. A reload compares them to find what changed.
+// Keys: the source text of connections and rules. A reload compares them to find changes.
 
 /** A larger file is not read: its size and modification time stand for its content. */
 const maxHashedBytes = 4 * 1024 * 1024;
@@ -167,7 +167,7 @@ export function ruleKey({ name }: { name: string }, item: unknown): string {
   return JSON.stringify([name, item]);
 }
 
-/** A mark that stands for the content of a file. For an unreadable file it is the code of the error. */
+/** A mark that represents the content of a file. For an unreadable file it is the code of the error. */
 function contentMark(path: string): string {
   try {
     const found = statSync(path);

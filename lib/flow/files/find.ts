@@ -8,7 +8,7 @@ import { groupDigits } from '../../model/digits.ts';
 
 /** An installation has a few; naming a folder of everything is an error. */
 const maxFlowFiles = 10_000;
-/** What counts as a flow file in a folder; descriptions of devices do not. Any other file is read only when it is named. */
+/** The names of flow files in a folder; descriptions of devices are excluded. Any other file is read only when it is named. */
 const flowFilePattern = /(?:(?<!\.device)\.json5|(?<!\.d|\.spec|\.test)\.ts)$/;
 /** Hidden files, files and folders that begin with an underscore, packages, and folders of dashboards. */
 const skippedPattern = /(^|[\\/])([._]|(node_modules|dashboards)([\\/]|$))/;
@@ -35,7 +35,7 @@ export async function findFlowFiles(
   const nameOfReal = new Map<string, string>();
   for (const path of paths)
     for (const name of await listFlowFiles(path, mistakes, links)) {
-      const real = await realpath(name).catch(() => name); // reading it reports what is wrong
+      const real = await realpath(name).catch(() => name); // reading it reports the error
       if (!nameOfReal.has(real)) nameOfReal.set(real, name);
     }
   const names = [...nameOfReal.values()];
@@ -59,7 +59,7 @@ async function listFlowFiles(path: string, mistakes: MistakeList, links: string[
 }
 
 /**
- * Lists the flow files below a folder, also behind links; each folder once. It does not even read what it skips, which may be large. A
+ * Lists the flow files below a folder, also behind links; each folder once. It does not even read skipped folders, which may be large. A
  * folder that cannot be read is an error, and its siblings are still read.
  */
 async function filesBelow(folder: string, mistakes: MistakeList, links: string[]): Promise<string[]> {
@@ -98,7 +98,7 @@ export async function isFolder(path: string): Promise<boolean> {
   }
 }
 
-/** Says why a file or folder cannot be read. */
+/** Describes why a file or folder cannot be read. */
 export function whyNotRead(error: unknown): string {
   const { message } = asFileError(error);
   if (message === nothing) return 'expected a file or folder, found none with this name';

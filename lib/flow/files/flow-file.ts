@@ -1,4 +1,4 @@
-// A flow file as it was read: its content, not yet checked, and where in the file each part stands.
+// A flow file as it was read: its content, not yet checked, and the place of each part in the file.
 
 import type { CheckedFile, SettingPath } from '../../json5/mistake.ts';
 

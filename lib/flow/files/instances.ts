@@ -85,7 +85,7 @@ class Maker {
   /** The variables used by an instance. */
   readonly #used = new Set<string>();
 
-  /** `path` is where the file has its instances. */
+  /** `path` is the path of the instances in the file. */
   constructor(file: FlowFile, path: SettingPath, template: Template, budget: Budget, mistakes: MistakeList) {
     this.#file = file;
     this.#path = path;

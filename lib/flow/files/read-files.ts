@@ -40,7 +40,7 @@ export async function readFlowFiles(
   return files;
 }
 
-/** Returns the file and its instances; an empty list after it has added why the file cannot be read. */
+/** Returns the file and its instances; an empty list after it has added the reason why the file cannot be read. */
 async function readFlowFile(
   name: string,
   programs: FlowPrograms,

@@ -1,4 +1,4 @@
-// Watches flow files and the files that they name. A single file is watched through its folder, since editors save by renaming. The
+// Watches flow files and the files that they name. A single file is watched through its folder, because editors save by renaming. The
 // burst of events of one save is reported once. When a link or folder is replaced, the new target is watched.
 
 import { dirname, relative, resolve, sep } from 'node:path';
@@ -9,7 +9,7 @@ import { messageOf } from '../../model/error.ts';
 import { isFlowFile, isFolder, isSkipped } from './find.ts';
 import { FollowedPlaces } from './watched-places.ts';
 
-/** How long after the first event of a burst it is reported; the watcher itself merges events within 50 ms. */
+/** The delay of the report after the first event of a burst; the watcher itself merges events within 50 ms. */
 const settleMs = 60;
 
 export interface FlowWatcher {
@@ -32,7 +32,7 @@ export async function watchFlowFiles(paths: readonly string[], log: Log): Promis
   let watcher = await watchPaths(paths, notify, log);
   let rewatching: Promise<void> = Promise.resolve();
   let isClosed = false;
-  /** Watches what is there now. */
+  /** Watches the existing files. */
   const rewatch = async () => {
     if (isClosed) return;
     await watcher.close(); // first, because the library shares one watch per path

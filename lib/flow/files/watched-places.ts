@@ -1,6 +1,6 @@
-// Where paths lead, and the files there. A link or folder on the way may be replaced: by `ln -sfn releases/2 current`, by a rename, by
-// an orchestrator that renews a mounted volume. A watcher of files stays with the files that it found, so each name on the way is
-// watched in its folder.
+// The targets of paths, and their files. A link or folder on the way may be replaced: by `ln -sfn releases/2 current`, by a rename, by
+// an orchestrator that renews a mounted volume. A watcher keeps watching the files that it found first, so each name on the way is watched
+// in its folder.
 import { type FSWatcher, type Stats, watch } from 'node:fs';
 import { lstat, readlink } from 'node:fs/promises';
 import { basename, dirname, join, parse, resolve, sep } from 'node:path';
@@ -29,7 +29,7 @@ export class FollowedPlaces {
   readonly #listener: PlaceListener;
   readonly #folders = new Map<string, WatchedFolder>();
   #paths: readonly string[] = [];
-  /** Where each path led at the last look. */
+  /** The target of each path at the last look. */
   #places: ReadonlyMap<string, Place> = new Map();
   /** The files that the paths lead to. */
   #files: ReadonlySet<string | undefined> = new Set();
@@ -60,7 +60,7 @@ export class FollowedPlaces {
     this.#folders.clear();
   }
 
-  /** Finds where all paths lead now, one look after another. */
+  /** Finds the current targets of all paths, one look after another. */
   #look(): Promise<void> {
     this.#isDue = true;
     this.#looking = this.#looking
@@ -77,7 +77,10 @@ export class FollowedPlaces {
     return this.#looking;
   }
 
-  /** Watches the folder of each name on the way of each path, then finds where the paths lead. If something moves meanwhile, it looks again. */
+  /**
+   * Watches the folder of each name on the way of each path, then finds the targets of the paths. If something moves meanwhile, it looks
+   * again.
+   */
   async #watchAll(): Promise<Map<string, Place>> {
     const paths = this.#paths;
     let ways: readonly Way[] = [];
@@ -131,10 +134,10 @@ export class FollowedPlaces {
   }
 }
 
-/** Where a path leads. */
+/** The target of a path. */
 interface Place {
   readonly id: string;
-  /** The file there; undefined: a folder or nothing. */
+  /** Its file; undefined: a folder or nothing. */
   readonly file: string | undefined;
   /** When the file, or a link on the way to it, was last written. */
   readonly changedAt: number;

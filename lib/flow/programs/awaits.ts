@@ -1,4 +1,4 @@
-// Finds where the files of a flow wait at their top level. No error stack leads there, but every `await` makes a promise: so the
+// Finds the places where the files of a flow wait at their top level. No error stack leads there, but every `await` makes a promise: so the
 // stack of each promise made during the load is kept. A file waits at the last one from its top level.
 
 import { promiseHooks } from 'node:v8';
@@ -8,7 +8,7 @@ import { type Frame, framesOf } from './stack.ts';
 const maxPromises = 10_000;
 /** How many stacks are kept: the latest. */
 const maxKept = 5000;
-/** The hook itself, what Node.js and V8 call in between, and the file. */
+/** The hook itself, the calls of Node.js and V8 in between, and the file. */
 const maxFrames = 8;
 
 let wantsSites = false;
@@ -46,7 +46,7 @@ export class Awaits {
     this.#end = undefined;
   }
 
-  /** Where each file, by its full path, made its last promise at its top level. */
+  /** The place where each file, by its full path, made its last promise at its top level. */
   last(): ReadonlyMap<string, Frame> {
     const inOrder = [...this.#stacks.slice(this.#count % maxKept), ...this.#stacks.slice(0, this.#count % maxKept)];
     const frames = inOrder.flatMap((kept) => frameOf(sitesOf(kept)) ?? []);

@@ -81,8 +81,8 @@ export function ownName(file: string, flow: { readonly path: string; readonly na
 }
 
 /**
- * Finds the flow that a stack leads to, and the place. A stack without files of a flow belongs to the flow that started the work,
- * unless it leads to code of the hub.
+ * Finds the flow that a stack leads to, and the place. A stack without files of a flow belongs to the flow that started the work, unless it
+ * contains code of the hub.
  */
 export function flowOf(
   stack: string,

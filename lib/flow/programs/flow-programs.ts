@@ -43,7 +43,7 @@ export interface ReadProgram {
 export class FlowPrograms {
   readonly #options: ProgramOptions;
   readonly #flows = new Map<string, FlowCode>();
-  /** The files that each flow imports, as far as its last trial got. */
+  /** The files that each flow imports, as far as its last trial has found them. */
   readonly #importedBy = new Map<string, readonly string[]>();
   readonly #trials = new Trials();
 
@@ -126,7 +126,7 @@ export class FlowPrograms {
   }
 }
 
-/** Imports a flow file. Errors: `TrialError` when the import does not settle, and whatever the flow throws. */
+/** Imports a flow file. Errors: `TrialError` when the import does not settle, and any error of the flow. */
 async function importFlow({ path, name, versions }: ImportedCode): Promise<unknown> {
   importVersions(versions);
   const href = `${pathToFileURL(path)}?${versions.get(path)}`;

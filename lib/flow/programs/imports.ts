@@ -92,8 +92,8 @@ function ownModule(path: string): string {
 }
 
 /**
- * Resolves an import. Node.js reads the nearest `package.json` above the file for it. Flows import the hub that runs them, wherever their
- * folder is, and the hub's RxJS if their folder has none.
+ * Resolves an import. Node.js reads the nearest `package.json` above the file for it. Flows in any folder import the hub that runs them,
+ * and the hub's RxJS if their folder has none.
  */
 function resolveOwn(...[specifier, context, nextResolve]: Parameters<ResolveHookSync>): ReturnType<ResolveHookSync> {
   const named = /^(?:file:|\.{0,2}\/)/.test(specifier) ? URL.parse(specifier, context.parentURL) : null;
@@ -131,7 +131,7 @@ const rxjsOf: Readonly<Record<string, string>> = {
   rxjs: ownModule('../rxjs'),
   'rxjs/operators': ownModule('../rxjs-operators'),
 };
-/** Whether the RxJS found at a URL has the hub's version, wherever it is. */
+/** Whether the RxJS found at a URL has the hub's version, in any folder. */
 const isOurRxjs = new Map<string, boolean>();
 
 /** From now on, these files import each other in these versions, and the RxJS of the hub. */
@@ -186,7 +186,7 @@ export interface FailedImport {
   readonly specifier: string;
 }
 
-/** Says in one line why an import failed. */
+/** Describes in one line why an import failed. */
 export function describeFailedImport(error: unknown, specifier: string): string {
   const { code, url } = error as { code?: unknown; url?: unknown };
   if (code !== 'ERR_MODULE_NOT_FOUND') return describeThrown(error).replace(/ imported from .*$/, '');

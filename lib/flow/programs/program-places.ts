@@ -3,7 +3,7 @@
 import type { SettingPath } from '../../json5/mistake.ts';
 import { type Position, positionAt } from '../../json5/positions.ts';
 
-/** Where a setting is, or its value if that is a text, or with an offset a character of the value; undefined: not found. */
+/** The place of a setting, or of its value if that is a text, or with an offset of a character of the value; undefined: not found. */
 export function placeOfSetting(
   text: string,
   path: SettingPath,
@@ -32,7 +32,7 @@ export function placeOfSetting(
   return place === undefined ? undefined : positionAt(text, place);
 }
 
-/** Where a text throws a value that is not an Error, and so has no stack. */
+/** The place where a text throws a value that is not an Error, and so has no stack. */
 export function placeOfThrow(text: string, thrown: string): Position | undefined {
   const written = thrown === 'null' || thrown === 'undefined' ? `\\b${thrown}\\b` : literalOf(thrown).source;
   const [first] = findAll(text, new RegExp(`\\bthrow\\s+(?:${written})`, 'g'));

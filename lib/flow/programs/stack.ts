@@ -68,9 +68,9 @@ export function framesOf(stack: string): Frame[] {
   });
 }
 
-// Finds where another thread is right now. It asks the inspector of V8, which interrupts even an endless loop.
+// Finds the current place of another thread. It asks the inspector of V8, which interrupts even an endless loop.
 
-/** How long a busy thread may take to report where it is. */
+/** How long a busy thread may take to report its place. */
 const deadlineMs = 5000;
 
 /** A connection to the inspector of the other thread. */
@@ -93,7 +93,10 @@ interface Paused {
   readonly callFrames: readonly { location: { scriptId: string; lineNumber: number; columnNumber?: number } }[];
 }
 
-/** Where the main thread is: a line per call, innermost first, `file:///…:12:5`; undefined: it runs no code. Call it from another thread. */
+/**
+ * The stack of the main thread: a line per call, innermost first, `file:///…:12:5`; undefined: it runs no code. Call it from another
+ * thread.
+ */
 export function stackOfMainThread(): Promise<string | undefined> {
   return pause((notify) => {
     const session = new Session();
@@ -104,8 +107,8 @@ export function stackOfMainThread(): Promise<string | undefined> {
 }
 
 /**
- * Where a thread started by this thread is, in the form of `stackOfMainThread`. Before you end that thread or the process, abort
- * `signal`: a thread that is interrupted after its observer is gone waits for ever, and the process waits for it.
+ * The stack of a thread started by this thread, in the form of `stackOfMainThread`. Before you end that thread or the process, abort
+ * `signal`: a thread that is interrupted after its observer is gone waits forever, and the process waits for it.
  */
 export function stackOfThread(threadId: number, signal?: AbortSignal): Promise<string | undefined> {
   return pause((notify) => {

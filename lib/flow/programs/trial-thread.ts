@@ -1,5 +1,5 @@
-// The thread that tries a flow in TypeScript before the hub imports it. Whatever the flow does, it does to this thread
-// only. Modules that flows import are loaded before the first trial.
+// The thread that tries a flow in TypeScript before the hub imports it. A faulty flow harms only this thread. Modules that flows import are
+// loaded before the first trial.
 
 import { registerHooks } from 'node:module';
 import { extname } from 'node:path';
@@ -18,7 +18,7 @@ const [hub, authoring] = ['index', 'authoring'].map(
 ) as [string, string];
 let isWhole = false;
 
-/** From now on, flows import only the loaded small part of the hub, which has what flows usually import. */
+/** From now on, flows import only the loaded small part of the hub, which contains the usual imports of flows. */
 export async function useLeanHub(): Promise<void> {
   await import(authoring);
   registerHooks({
@@ -43,7 +43,7 @@ export async function useWholeHub(): Promise<void> {
   await import(hub);
 }
 
-/** A flow to try, by the URL of its file; or `asksWhere`: report where the flow on trial waits. */
+/** A flow to try, by the URL of its file; or `asksWhere`: report the place where the flow on trial waits. */
 export type TrialRequest = { readonly href: string } | { readonly asksWhere: true };
 
 /** An answer of the thread: how a flow did, or whether the thread is ready. */
@@ -60,12 +60,12 @@ export type TrialAnswer =
       /** The import that failed, if any. */
       readonly failedImport: FailedImport | undefined;
     }
-  /** Where the flow waits; undefined: not known. */
+  /** The place where the flow waits; undefined: not known. */
   | { readonly waitsAt: Frame | undefined };
 
 /** How long the thread waits for faults right after a flow was loaded. */
 const lingerMs = 20;
-/** The maximum time that an import of something already imported takes. */
+/** The maximum time of a repeated import. */
 const settlingMs = 20;
 
 const port = parentPort!;
@@ -128,7 +128,7 @@ async function tryFlow(href: string): Promise<void> {
   answer({ imports: imports(), connections: asData(flow?.connections) });
 }
 
-/** Finds where the file waits that all other files wait for. */
+/** Finds the place where the file waits that all other files wait for. */
 async function findWaiting(): Promise<Frame | undefined> {
   awaits.end();
   const files = [...filesOf(fileURLToPath(tried), imports())].reverse(); // imported files first

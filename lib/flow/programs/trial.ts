@@ -43,7 +43,7 @@ interface Tried {
   readonly connections: unknown;
 }
 
-/** Why a flow is rejected, in a sentence; `place` is where in its file, `imports` the imports of its files, as far as known. */
+/** The reason why a flow is rejected, in a sentence; `place` is the place in its file, `imports` the known imports of its files. */
 export class TrialError extends Error {
   readonly place: Place | undefined;
   readonly imports: Imports;
@@ -55,7 +55,7 @@ export class TrialError extends Error {
   }
 }
 
-/** Where a value is thrown that is not an Error, and so has no stack. */
+/** The place where a value is thrown that is not an Error, and so has no stack. */
 function placeOfThrown(message: string, path: string, name: string): Place | undefined {
   const [, thrown] =
     /^(?:cannot be loaded|rules: failed|failed as soon as it was loaded): (.*) was thrown, which is not an Error$/s.exec(
@@ -203,7 +203,7 @@ export class Trial {
     return new TrialError(fault, placeIn(stack ?? '', nameOf));
   }
 
-  /** Where the flow waits; undefined: the thread does not answer. */
+  /** The place where the flow waits; undefined: the thread does not answer. */
   async #askWhere(): Promise<Frame | undefined> {
     const answer = this.#answer().catch(() => undefined);
     this.#worker.postMessage({ asksWhere: true } satisfies TrialRequest);
@@ -223,7 +223,7 @@ export class Trial {
   }
 }
 
-/** How much memory a thread has taken, in MB; undefined: it has ended. */
+/** The memory of a thread, in MB; undefined: it has ended. */
 async function takenBy(thread: Worker): Promise<number | undefined> {
   try {
     const { total_heap_size: heap, external_memory: buffers } = await thread.getHeapStatistics();

@@ -4,7 +4,7 @@ import type { Difference } from '../../model/reports/reload-report.ts';
 
 export type { Difference } from '../../model/reports/reload-report.ts';
 
-/** Compares the names that left with those that came: a name in both has changed. */
+/** Compares removed names with added ones: a name in both has changed. */
 export function differenceOf(left: Iterable<string>, come: Iterable<string>): Difference {
   const before = new Set(left);
   const after = new Set(come);

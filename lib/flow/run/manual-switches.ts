@@ -1,11 +1,11 @@
 // Switches by operators that override the flow files: rules switched off or on, connections stopped or started. A switch lasts until
-// the hub ends or the text changes. Whatever returns to its flow file is named in the log and in the audit.
+// the hub ends or the text changes. The log and the audit name each one that follows its flow file again.
 
 import type { Log } from '../../connections/connection.ts';
 import type { Origin } from '../../model/parameter.ts';
 import type { HubPersistence } from './connections/hub-persistence.ts';
 
-/** How an operator switched a rule or a connection. */
+/** The switch of a rule or a connection by an operator. */
 export interface ManualSwitch {
   readonly isOn: boolean;
   readonly by: Origin;

@@ -88,7 +88,7 @@ export const computingSteps: readonly NamedStep[] = [
   ),
 ];
 
-/** The names that expressions read: one scope for all steps, since no step needs it after its evaluation. */
+/** The names that expressions read: one scope for all steps, because no step needs it after its evaluation. */
 const scope: Record<string, Value | undefined> = {
   value: undefined,
   previous: undefined,

@@ -1,4 +1,4 @@
-// Steps that keep emitting between values, on a time grid of their own.
+// Steps that keep emitting between values, on their own time grid.
 import { concat, NEVER, Observable, of, type SchedulerLike, Subscription, switchMap } from 'rxjs';
 import { z } from 'zod';
 import { groupDigits } from '../../model/digits.ts';
@@ -112,7 +112,7 @@ function repeated(value: Value, everyMs: number, scheduler: SchedulerLike): Obse
   });
 }
 
-/** Moves on from the present number. Emits the first value at once. */
+/** Moves on from the current number. Emits the first value at once. */
 function rampOf({ over, every }: OverEvery, scheduler: SchedulerLike): Operator {
   let present: number | undefined;
   const rampTo = (target: number) =>
@@ -166,7 +166,7 @@ function averageOf({ over, every }: OverEvery, scheduler: SchedulerLike): Operat
     });
 }
 
-// The mean of a number over the last parts of a period, weighted by how long the number lasted. It holds one sum per part, however
+// The mean of a number over the last parts of a period, weighted by how long the number lasted. It stores one sum per part, no matter how
 // often the number changes.
 
 interface MeanOverTime {

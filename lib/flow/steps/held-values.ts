@@ -1,18 +1,18 @@
-// Counts in bytes what steps hold: each step has its own limit, and all of them share the limit of the hub.
+// Counts the bytes that steps hold: each step has its own limit, and all of them share the limit of the hub.
 
 import { Observable, Subject, Subscription } from 'rxjs';
 import { type Account, textBytes } from '../../model/held-bytes.ts';
 import type { Value, ValueType } from '../../model/value.ts';
 import type { Operator, StepRuntime } from './step.ts';
 
-/** How much one step may hold. */
+/** The bytes that one step may hold. */
 export const maxStepBytes = 16 * 1024 * 1024;
 /** The message of a step that the hub has made drop everything. */
 export const letGoMessage = 'the hub holds too much data, so the values that the step held were dropped';
 /** A shorter text costs next to nothing in a step that holds one value. */
 const longText = 1024;
 
-/** The size of a value, without what holds it. */
+/** The size of a value, without its container. */
 export function valueBytes(value: Value): number {
   return typeof value === 'string' ? textBytes(value) : 8;
 }

@@ -1,4 +1,4 @@
-// What a step of `pipe` is: the schema of its setting, how the check prepares it, and what it becomes when its rule runs.
+// The definition of a step of `pipe`: the schema of its setting, its preparation by the check, and its form in a running rule.
 
 import type { OperatorFunction, SchedulerLike } from 'rxjs';
 import type { z } from 'zod';
@@ -34,16 +34,16 @@ export interface PreparedStep {
   create(runtime: StepRuntime): Operator;
 }
 
-/** What a step gets when its rule starts. */
+/** The environment of a step when its rule starts. */
 export interface StepRuntime {
   readonly scheduler: SchedulerLike;
-  /** The same clock for steps that hold each value separately: a delayed value keeps the cause that it came with. */
+  /** The same clock for steps that hold each value separately: a delayed value keeps the cause that it arrived with. */
   readonly causalScheduler: SchedulerLike;
   bind(expression: RuleExpression): BoundExpression;
   /** Reports that a value was dropped because the step is full. */
   overflow(message: string): void;
   /** The size of the changes that led to the current value: a step that holds the value holds them as well. */
   causeBytes(): number;
-  /** Opens an account of what the step holds; `letGo` drops everything when the hub holds too much. */
+  /** Opens an account of the bytes that the step holds; `letGo` drops everything when the hub holds too much. */
   open(letGo: () => void): Account;
 }

@@ -23,7 +23,7 @@ import type { Operator, StepRuntime } from './step.ts';
 
 /** How many values a delay holds. It drops values that arrive while it is full, and the rule is shown as limited. */
 const maxDelayed = 10_000;
-/** The size of what holds a waiting value. */
+/** The size of the container of a waiting value. */
 const delayedBytes = 512;
 const delayIsFull = `a delay holds ${groupDigits(maxDelayed)} values at most; the next one was dropped`;
 const delayIsHeavy = `a delay holds ${maxStepBytes / 1024 / 1024} MB at most; the next one was dropped`;

@@ -8,8 +8,8 @@ import { atLeast, define, type NamedStep, ofNumbers } from './define-step.ts';
 import { letGoMessage } from './held-values.ts';
 import type { Operator, StepRuntime } from './step.ts';
 
-// The numbers of a sliding window, with their least, greatest, mean and count. Adding a number costs the same whatever the
-// size of the window.
+// The numbers of a sliding window, with their least, greatest, mean and count. The cost of adding a number does not depend on the size of
+// the window.
 
 interface Item {
   readonly number: number;

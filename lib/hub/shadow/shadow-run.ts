@@ -14,7 +14,7 @@ import type { HubLog } from '../journal.ts';
 import { Deviations } from '../twin/deviations.ts';
 import { runTwin, simulated, standInFor, type Twin } from '../twin/run-twin.ts';
 
-/** How much later than the live one a timer in shadow may be. */
+/** The maximum delay of a timer in shadow behind the live one. */
 const momentMs = 10;
 
 interface ShadowRuntime {
@@ -120,7 +120,7 @@ export class ShadowRun {
   }
 }
 
-// The dependency closure of what runs in shadow: the shadow rules, or the changes of a reload in shadow, and what follows from them through
+// The dependency closure of the shadow: the shadow rules, or the changes of a reload in shadow, and everything that depends on them through
 // other rules and through connections within the process. The live hub provides everything else.
 
 export interface DependencyClosure {
@@ -233,7 +233,7 @@ function isInner({ type, enabled }: ConnectionPlan): boolean {
   return !type.isExternal && enabled;
 }
 
-/** Whether writes to these addresses change what a connection does. */
+/** Whether writes to these addresses affect a connection. */
 function leadsInto({ id, parameters, inputs }: ConnectionPlan, written: ReadonlySet<string>): boolean {
   return (
     Object.values(inputs).some((address) => written.has(address)) ||

@@ -15,7 +15,7 @@ export interface ShadowOptions {
   readonly graph: Graph;
   readonly scheduler: SchedulerLike;
   readonly log: Journal;
-  /** Returns a plan with what was switched by hand. */
+  /** Returns a plan with the switches of operators. */
   readonly asSwitched: (plan: Plan) => Plan;
 }
 
@@ -109,7 +109,7 @@ export class Shadow {
     this.#run = undefined;
   }
 
-  /** Takes over what was switched by hand. */
+  /** Takes over the switches of operators. */
   followSwitches(): void {
     if (this.#plan !== undefined) this.#renew();
   }
@@ -131,7 +131,7 @@ function isSame(closure: DependencyClosure, other: DependencyClosure): boolean {
   return keys(closure) === keys(other);
 }
 
-/** Returns a log that marks warnings and errors as coming from the shadow, and drops all else. */
+/** Returns a log that marks warnings and errors as coming from the shadow, and drops all other entries. */
 function shadowLog(log: Journal): HubLog {
   const nothing = () => {};
   const logAs = (level: 'warn' | 'error') => (data: object, message: string, kind?: string) =>

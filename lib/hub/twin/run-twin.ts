@@ -1,5 +1,5 @@
-// A twin is a hub beside another one in the same process. It receives what came from outside, derives everything else on its own, and
-// reaches nothing outside: it has its own graph, and no gateways.
+// A twin is a hub beside another one in the same process. It receives the events from outside, derives everything else itself, and reaches
+// nothing outside: it has its own graph, and no gateways.
 import { concatWith, filter, NEVER, of, type SchedulerLike } from 'rxjs';
 import type { AnyConnectionType, ConnectionEvent, ConnectionType } from '../../connections/connection.ts';
 import type { ConnectionPlan, Plan } from '../../flow/plan.ts';
@@ -78,7 +78,7 @@ function writerOf(node: ParameterNode, origin: Origin): Origin {
   return isOwn || access === 'read-only' ? owner : origin;
 }
 
-/** Returns the connection without events that nothing caused, except for the first values of parameters without one. */
+/** Returns the connection without events that have no cause, except for the first values of parameters without a value. */
 function onlyCaused(connection: ConnectionPlan, graph: Graph): ConnectionPlan {
   const type = connection.type as ConnectionType;
   const isCaused = (event: ConnectionEvent) => {

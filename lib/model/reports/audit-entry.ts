@@ -1,4 +1,4 @@
-// The audit: changes from outside of the hub, and what operators did with the hub itself.
+// The audit: changes from outside of the hub, and actions of operators on the hub itself.
 
 import type { Origin } from '../parameter.ts';
 import type { Value } from '../value.ts';
@@ -28,7 +28,7 @@ export interface AuditEntry {
   readonly n: number;
   readonly time: number;
   readonly kind: AuditKind;
-  /** A client, `api 10.0.0.3`, or a connection, `keys`; `flow files` for a reload, `hub` for what the hub does on its own. */
+  /** A client, `api 10.0.0.3`, or a connection, `keys`; `flow files` for a reload, `hub` for actions of the hub itself. */
   readonly user: string;
   /** The address of the parameter; for other kinds the name of the rule or the connection. */
   readonly address?: string | undefined;

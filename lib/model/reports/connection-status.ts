@@ -20,7 +20,7 @@ export interface ConnectionStatus {
   readonly parameters: number;
   /** The flow file that declares it. */
   readonly file: string;
-  /** Of a connection to a device. */
+  /** Only for a connection to a device. */
   readonly wire?: WireTotals | undefined;
 }
 

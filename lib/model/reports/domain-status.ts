@@ -1,4 +1,4 @@
-// The status of a domain of hubs, as one of its hubs sees it. Times are in milliseconds since 1970.
+// The status of a domain of hubs, as seen by one of its hubs. Times are in milliseconds since 1970.
 
 export interface DomainStatus {
   /** The connection that joins the hub to the domain. */
@@ -29,11 +29,11 @@ export interface LeaseStatus {
 export interface LinkStatus {
   readonly isUp: boolean;
   /**
-   * Whether the server accepts anybody with all rights, so that anybody who reaches it can write shared parameters under any name.
+   * Whether the server accepts every client with all rights, so anyone who can reach it can write shared parameters under any name.
    * undefined: no server has answered yet.
    */
   readonly isOpen?: boolean | undefined;
-  /** The connected server, or why there is none. */
+  /** The connected server, or the reason why there is none. */
   readonly text: string;
   readonly servers: readonly string[];
   /** When it came up or went down. */

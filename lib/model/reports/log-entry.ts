@@ -40,12 +40,12 @@ export interface LogPage {
 /** The start of a hub that continues the log of an earlier run. */
 const restartText = 'the hub was restarted';
 
-/** Returns the message for a restart: when and how the previous run ended, as far as known. */
+/** Returns the message for a restart: the time and the kind of the end of the previous run, if known. */
 export function describeRestart(endedAt: number, isClean: boolean): string {
   return `${restartText}: ${describeEnd(endedAt, isClean)}`;
 }
 
-/** Describes how a run of the hub ended, as far as known. */
+/** Describes the end of a run of the hub, if known. */
 export function describeEnd(endedAt: number, isClean: boolean): string {
   const time = new Date(endedAt).toISOString();
   return isClean ? `it had ended cleanly at ${time}` : `it had not ended cleanly, at ${time} it was still running`;

@@ -26,7 +26,7 @@ export interface FileReport {
 
 /**
  * The last load or reload. `time` is in milliseconds since 1970. `isLoaded` is false if the previous configuration remains active; then
- * `reason` says why in one sentence.
+ * `reason` is one sentence with the reason.
  */
 export interface LoadReport {
   readonly time: number;
@@ -35,13 +35,13 @@ export interface LoadReport {
   readonly files: readonly FileReport[];
 }
 
-// What runs in shadow, and how its results differ from the live ones: plain data, copied on request.
+// The state of the shadow, and its deviations from the live results: plain data, copied on request.
 
 /** How many deviations are kept, the newest. */
 export const keptDeviations = 1000;
 
 export interface ShadowReport {
-  /** The start of the comparison, in milliseconds since 1970. A change of what runs in shadow restarts it. */
+  /** The start of the comparison, in milliseconds since 1970. A change of the rules in shadow restarts it. */
   readonly since: number;
   /** rules: flow files declare shadow rules; reload: an operator has reloaded in shadow, and saved files run in shadow until a reload. */
   readonly kind: 'rules' | 'reload';
@@ -59,7 +59,7 @@ export interface ShadowReport {
 
 // Differences between two runs of one installation: the state of a parameter in each of them.
 
-/** The state of a parameter on one side, and who set it. */
+/** The state of a parameter on one side, and its writer. */
 export interface Side {
   /** For a trigger: how often it has fired at this moment; undefined: unknown. */
   readonly value: Value | undefined;

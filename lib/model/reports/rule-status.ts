@@ -23,7 +23,7 @@ export interface RuleStatus {
   readonly reason: string;
   readonly faults: number;
   readonly dropped: number;
-  /** Set if it runs in shadow: its writes are noted, and not made. */
+  /** Set if it runs in shadow: its writes are recorded but not made. */
   readonly shadow?: true;
 }
 
@@ -31,7 +31,7 @@ export interface RuleStatus {
 
 /**
  * wrote: a result went to the destinations; stopped: `when` was false; held: a step let nothing through; waited: `error` names an unknown
- * parameter that the rule reads; failed: `error` says why.
+ * parameter that the rule reads; failed: `error` is the reason.
  */
 export type RuleOutcome = 'wrote' | 'stopped' | 'held' | 'waited' | 'failed';
 

@@ -18,7 +18,7 @@ export interface WireFrame {
   readonly length: number;
 }
 
-/** A frame as people see it, with secrets masked. */
+/** A frame as text for the operator, with secrets masked. */
 export interface ShownFrame extends Omit<WireFrame, 'bytes'> {
   /** Its text; control characters, and bytes that are not UTF-8, are escaped: `\r`, `\xff`. */
   readonly text: string;
@@ -28,7 +28,7 @@ export interface ShownFrame extends Omit<WireFrame, 'bytes'> {
 
 const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\\': '\\\\' };
 
-/** Converts a frame for people; `mask` replaces secrets by `***`. */
+/** Converts a frame to text; `mask` replaces secrets by `***`. */
 export function showFrame({ bytes, ...frame }: WireFrame, mask: (text: string) => string): ShownFrame {
   const buffer = Buffer.from(bytes);
   const [plain, isText] = readText(buffer);

@@ -1,5 +1,5 @@
-// The clock by which the hub judges the age of things that outlive it. Nobody can set it: it counts time that has really passed. The clock
-// of the machine alone never causes a deletion.
+// The clock by which the hub determines the age of data that outlives it. It cannot be set: it counts time that has really passed. The
+// clock of the machine alone never causes a deletion.
 
 import { isTime } from './iso-time.ts';
 import { jumpMs } from './wall-clock.ts';
@@ -57,7 +57,7 @@ function isPause(pause: unknown): pause is AgePause {
   return isTime(at) && isTime(claimedMs) && isTime(countedMs) && 0 <= countedMs! && countedMs! <= claimedMs!;
 }
 
-/** The ages of things at one moment. A thing is identified by the clock reading when it was noted. */
+/** The ages of items at one moment. An item is identified by the clock reading when it was noted. */
 export class Ages {
   /** The reading of the clock at that moment. */
   readonly ran: number;
@@ -78,7 +78,7 @@ export class Ages {
     return this.#ageOf(notedAt, ({ claimedMs }) => claimedMs);
   }
 
-  /** Returns the clock reading of the newest thing that has at least this age. */
+  /** Returns the clock reading of the newest item that has at least this age. */
   newestOf(ageMs: number): number {
     let pausedMs = 0;
     let upper = this.ran;
@@ -138,7 +138,7 @@ export class AgeClock {
 
   #pause(claimedMs: number): void {
     this.#pauses.push({ at: Math.trunc(this.#ran), claimedMs, countedMs: 0 });
-    this.#ran += 1; // things noted from now on are later than the pause
+    this.#ran += 1; // items noted from now on are later than the pause
     if (this.#pauses.length <= mostPauses) return;
     const [one, other] = this.#pauses.splice(0, 2) as [AgePause, AgePause];
     const sum = (key: 'claimedMs' | 'countedMs') => one[key] + other[key];

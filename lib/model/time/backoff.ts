@@ -7,7 +7,7 @@ export interface BackoffTimes {
   readonly provenMs?: number;
 }
 
-/** The pauses before the hub restarts what has crashed: connections, parts of a store, rules in TypeScript. */
+/** The pauses before the hub restarts crashed connections, parts of a store, and rules in TypeScript. */
 export const restartTimes: BackoffTimes = { firstMs: 1000, longestMs: 30_000, provenMs: 60_000 };
 
 export class Backoff {

@@ -24,13 +24,13 @@ export interface WallClock {
    * its age stays correct.
    */
   pin(timeMs: number): () => number;
-  /** Calls back for each jump before anything gets a later time. Returns a function that ends that. */
+  /** Calls back for each jump before any change gets a later time. Returns a function that ends this. */
   watch(listener: (jump: ClockJump) => void): () => void;
 }
 
 /** A difference of at least this size is a jump. Time synchronization causes smaller ones. */
 export const jumpMs = 1000;
-/** How often the clock is read while nothing happens and there is a listener. */
+/** The interval of readings while nothing happens and there is a listener. */
 const lookEveryMs = 1000;
 /** Two consecutive readings are never further apart, unless this thread was stopped in between. */
 const readingMs = 20;

@@ -32,7 +32,7 @@ export function localTime(timeMs: number, zoneName = ownZone()): Date {
 
 /**
  * Returns the moment at which clocks in a zone show a local time. `localMs` is given as by `localTime`: milliseconds whose UTC fields are
- * the local ones. Of a time that occurs twice it returns the first moment, of one that is skipped the moment of the shift. Errors: an
+ * the local ones. For a time that occurs twice it returns the first moment, for a skipped one the moment of the shift. Errors: an
  * unknown zone.
  */
 export function momentOf(localMs: number, zoneName: string): number {
@@ -118,7 +118,7 @@ function zoneOf(name: string): Zone {
   return zone;
 }
 
-/** Before this moment clocks show local mean time, whatever the year. `Date.UTC` would take a year below 100 as one of the last century. */
+/** Before this moment clocks show local mean time, in any year. `Date.UTC` would take a year below 100 as one of the last century. */
 const firstZoneMs = Date.UTC(1700, 0, 1);
 
 function offsetAt(format: Intl.DateTimeFormat, timeMs: number): number {

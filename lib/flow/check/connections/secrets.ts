@@ -25,7 +25,7 @@ interface Reference {
 
 /** Settings with the secret texts in place. */
 interface ReadSettings {
-  /** Where they stand; errors there do not show the texts. */
+  /** Their paths; errors there do not show the texts. */
   readonly location: SourceLocation;
   readonly data: unknown;
   readonly secrets: readonly string[];
@@ -186,7 +186,7 @@ function fileForAll(file: string): string {
   return `expected a file that only the hub can read (chmod o-r), but everybody on this machine can read ${file}`;
 }
 
-/** Whether everybody on this machine may read a file; false where file modes do not say. */
+/** Whether every user of this machine may read a file; false where file modes do not tell. */
 function isForAll(file: string): boolean {
   const found = statSync(file, { throwIfNoEntry: false });
   return platform !== 'win32' && found?.isFile() === true && (found.mode & othersRead) !== 0;

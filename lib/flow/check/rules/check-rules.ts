@@ -74,7 +74,7 @@ export class RuleCheck {
     return this.#known.settle(this.#rules, connections);
   }
 
-  /** Returns a function that finds where the rules returned by `finish` stand. It is valid only if there was no error. */
+  /** Returns a function that finds the places of the rules that `finish` returned. It is valid only if there was no error. */
   placesOf(rules: readonly RulePlan[]): Plan['placeOf'] & {} {
     return createPlaceOf(this.#lists, rules, (item) =>
       isFolder(item) ? (item as { rules: unknown[] }).rules : undefined,
@@ -102,10 +102,10 @@ function isFolder(item: unknown): item is object {
   return isJsonObject(item) && ('folder' in item || ('rules' in item && !('from' in item)));
 }
 
-// Where rules stand in their files. Places are found on demand, since that reads the texts again, and refer to the texts as they are
+// The places of rules in their files. They are found on demand, because that reads the texts again, and refer to the texts as they are
 // now: a text added above a rule moves the rule without changing it.
 
-/** A list of rules and folders, and where it stands. */
+/** A list of rules and folders, and its location. */
 interface RuleList {
   readonly location: SourceLocation;
   readonly items: readonly unknown[];

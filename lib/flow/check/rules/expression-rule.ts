@@ -100,7 +100,7 @@ function checkExpression(
 
 type Variables = Readonly<Record<string, ValueType | undefined>>;
 
-/** What starts a rule, and the names that its expressions may use, with their types. */
+/** The sources of a rule, and the names that its expressions may use, with their types. */
 interface CheckedSource {
   readonly from: Source;
   readonly variables: Variables;

@@ -39,7 +39,7 @@ function isRunning(rule: RulePlan): rule is DataRule {
   return rule.isEnabled && !rule.isShadow && !('stream' in rule.body);
 }
 
-/** Looks up the places of two rules only for a warning, since that reads the files again. */
+/** Looks up the places of two rules only for a warning, because that reads the files again. */
 function* clashesOf({ rules, placeOf, typeOf }: WarningContext): Generator<string> {
   const copies = new Map<string, DataRule[]>();
   for (const rule of rules) {
@@ -118,7 +118,7 @@ function looksAt({ when, map, split = [], pipe }: ExpressionBody): string[] {
   );
 }
 
-/** Finds what parameters are computed from within a turn. */
+/** Finds the parameters from which others are computed within a turn. */
 class Origins {
   readonly #writers = new Map<string, DataRule[]>();
   readonly #connections: ReadonlyMap<string, ConnectionPlan>;
@@ -148,7 +148,7 @@ class Origins {
     return undefined;
   }
 
-  /** What addresses come from, each with whether the way leads through something that waits until the turn's writes are done. */
+  /** The origins of addresses, each with whether its path contains a step or connection that waits until the turn's writes are done. */
   #back(
     starts: readonly string[],
     isMeant: (address: string, isSettled: boolean) => boolean,

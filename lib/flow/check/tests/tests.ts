@@ -98,7 +98,7 @@ type Values = Readonly<Record<string, unknown>>;
 export interface Testable {
   /** Finds the parameter of an address at a location, or returns undefined after adding the error. */
   find(location: SourceLocation, address: string): TestedParameter | undefined;
-  /** Whether the test stands for the outside world of a connection. */
+  /** Whether the test simulates the outside world of a connection. */
   isExternal(connectionId: string): boolean;
   /** Whether a connection is assumed to belong to another hub. */
   isRemote(connectionId: string): boolean;
@@ -311,7 +311,7 @@ function readDuration(location: SourceLocation, input: unknown): number | undefi
   return input === undefined ? undefined : location.attempt(() => readDurationMs(input));
 }
 
-// What the tests of flow files expect of a parameter, read according to the type of the parameter.
+// The expectations of tests on a parameter, read according to the type of the parameter.
 
 /** Numbers that differ by no more than this fraction of them are equal, so that 0.1 + 0.2 is 0.3. */
 const tolerance = 1e-9;

@@ -54,7 +54,7 @@ export class HubPersistence implements PersistencePort {
   /** Unfinished work, by connection and name. */
   readonly #known = new Map<string, Map<string, Read>>();
   readonly #changed = new Map<string, Set<string>>();
-  /** What connections have left for their next runs, by Connection ID. */
+  /** The state that connections have left for their next runs, by Connection ID. */
   readonly #left = new Map<string, { readonly type: string; readonly what: unknown }>();
 
   /** `clock` returns the time of connections in milliseconds, `timeOfDay` milliseconds since 1970. */
@@ -75,12 +75,12 @@ export class HubPersistence implements PersistencePort {
     this.#left.clear();
   }
 
-  /** Keeps what a connection leaves for its next run, until the next reload is over. */
+  /** Keeps the state that a connection leaves for its next run, until the next reload is over. */
   leave({ id, type: { type } }: ConnectionPlan, what: unknown): void {
     this.#left.set(id, { type, what });
   }
 
-  /** Returns what a connection with the same ID and type has left; undefined: nothing. */
+  /** Returns the state that a connection with the same ID and type has left; undefined: none. */
   takeLeft({ id, type: { type } }: ConnectionPlan): unknown {
     const left = this.#left.get(id);
     this.#left.delete(id);
@@ -158,7 +158,7 @@ export class HubPersistence implements PersistencePort {
   }
 
   isFromOutside({ depth, origin: { kind, name, reportedBy }, previous, parameter: { type, remote } }: Change): boolean {
-    if (reportedBy !== undefined && remote === undefined) return true; // another hub requested the write, whatever its origin and cause
+    if (reportedBy !== undefined && remote === undefined) return true; // another hub requested the write, regardless of its origin and cause
     if (depth > 0) return false;
     if (reportedBy !== undefined) return kind === 'client';
     return (
@@ -198,12 +198,12 @@ export class HubPersistence implements PersistencePort {
     };
   }
 
-  /** Remembers something about the hub itself, by name; undefined forgets it. */
+  /** Stores data about the hub itself, by name; undefined deletes it. */
   remember(name: string, read: Read): void {
     if (this.#hasStore) this.#change(hubId, name, read);
   }
 
-  /** Returns what an earlier run of the hub remembered about itself, once. */
+  /** Returns the data that an earlier run of the hub stored about itself, once. */
   takeRemembered(): ReadonlyMap<string, unknown> {
     const recalled = this.#recalled.get(hubId);
     this.#recalled.delete(hubId);

@@ -19,7 +19,7 @@ export interface RunningConnection {
   readonly plan: ConnectionPlan;
   /** Whether its settings enable it. */
   readonly enabled: boolean;
-  /** How an operator switched it; undefined: its settings apply. */
+  /** The switch by an operator; undefined: its settings apply. */
   readonly switched?: ManualSwitch | undefined;
   /** How many parameters it has. */
   readonly parameters: number;
@@ -31,7 +31,7 @@ export interface RunningConnection {
 /** A connection to start. */
 export type ComingConnection = Omit<RunningConnection, 'supervisor' | 'hold'>;
 
-/** Makes a connection to start from a plan. A gateway keeps the whole plan, since a refused reload declares it again. */
+/** Makes a connection to start from a plan. A gateway keeps the whole plan, because a refused reload declares it again. */
 export function toRun(plan: ConnectionPlan): ComingConnection {
   const kept = isGateway(plan) ? plan : withoutDeclarations(plan);
   return { plan: kept, enabled: plan.enabled, parameters: plan.parameters.length };
@@ -127,8 +127,8 @@ export function goesFirst({ type, settings }: Pick<ConnectionPlan, 'type' | 'set
   return type.isGateway === true && type.flushesLast?.(settings) === true;
 }
 
-// The connections that a reload swaps, compared before anything stops. Gateways are swapped first, since one that cannot start makes
-// the whole reload fail.
+// The connections that a reload swaps, compared before anything stops. Gateways are swapped first, because one that cannot start makes the
+// whole reload fail.
 
 /** Connections that stop, and plans that start. */
 export interface Exchange {
@@ -237,7 +237,7 @@ export class DeclaredParameters {
   }
 }
 
-/** Whether a parameter stays. A first default value needs a new parameter, since no rule may observe it. */
+/** Whether a parameter stays. A first default value needs a new parameter, because no rule may observe it. */
 function stays(node: ParameterNode, { type, access, defaultValue }: ParameterDeclaration): boolean {
   const isSetByDefault = node.value === undefined && defaultValue !== undefined;
   return node.type === type && node.access === access && !isSetByDefault;

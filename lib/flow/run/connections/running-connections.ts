@@ -44,7 +44,7 @@ interface ConnectionRuntime extends Pick<SupervisorOptions, 'graph' | 'hub' | 's
   readonly logOf: (connectionId: string) => Log;
 }
 
-/** How long a connection waits for its predecessor to finish with something that both claim, such as a file. */
+/** How long a connection waits for its predecessor to finish with a resource that both claim, such as a file. */
 const longestWaitMs = 1800;
 
 export class RunningConnections {
@@ -57,7 +57,7 @@ export class RunningConnections {
   /** By Connection ID, in the order of the flow files. */
   #running: ReadonlyMap<string, RunningConnection> = new Map();
 
-  /** Resolves when a store that goes first has restored its values; undefined: nobody has to wait. */
+  /** Resolves when a store that goes first has restored its values; undefined: no connection has to wait. */
   #restored: Promise<unknown> | undefined;
 
   readonly #missing: MissingInputs;
@@ -231,7 +231,7 @@ export class RunningConnections {
     return difference;
   }
 
-  /** Has running connections take over what they can without a restart, and nothing else. Returns the resulting plans. */
+  /** Has running connections take over changes that need no restart, and nothing else. Returns the resulting plans. */
   takeOver(plans: readonly ConnectionPlan[]): readonly ConnectionPlan[] {
     const taken = plans
       .map((plan) => takeableOf(this.#running.get(plan.id), plan))
@@ -315,7 +315,7 @@ export class RunningConnections {
     return started;
   }
 
-  /** What a connection must wait for before it starts. */
+  /** The condition that a connection must wait for before it starts. */
   #readyFor(plan: ConnectionPlan, freed: Promise<unknown> | undefined): Promise<unknown> | undefined {
     if (goesFirst(plan)) return this.#leaving.size === 0 ? undefined : this.whenQuiet();
     if (isGateway(plan)) return undefined;
@@ -348,7 +348,7 @@ export class RunningConnections {
     return end;
   }
 
-  /** Errors: `conflict` when a connection that is not disabled claims the same thing. */
+  /** Errors: `conflict` when a connection that is not disabled claims the same resource. */
   #assertFree(plan: ConnectionPlan): void {
     for (const { plan: other, supervisor } of this.#running.values()) {
       const clash = supervisor.status.state === 'disabled' ? undefined : clashOf(plan, other);
@@ -407,7 +407,10 @@ class MissingInputs {
     return missing;
   }
 
-  /** Returns a check whether a connection listens to a withdrawn parameter, or waited for one that is there now. Clears the record of withdrawn ones. */
+  /**
+   * Returns a check whether a connection listens to a withdrawn parameter, or waited for one that now exists. Clears the record of
+   * withdrawn ones.
+   */
   takeTouched(): (plan: ConnectionPlan) => boolean {
     const withdrawn = new Set(this.#withdrawn);
     this.#withdrawn.clear();

@@ -1,5 +1,5 @@
-// Keeps one connection running: starts it, passes what it sets to the graph, shows its state, and restarts it with backoff
-// after a crash. Its neighbours never notice.
+// Keeps one connection running: starts it, passes its values to the graph, shows its state, and restarts it with backoff after a crash. Its
+// neighbours never notice.
 import {
   BehaviorSubject,
   concat,
@@ -159,7 +159,7 @@ export class Supervisor {
     }).pipe(endIsCrash(), retry({ delay: (error) => this.#backOff(error) }));
   }
 
-  /** Like `#run`, once a promise resolves; writes to the connection are held until then. */
+  /** Works as `#run`, once a promise resolves; writes to the connection are held until then. */
   #runWhen(ready: Promise<unknown>): Observable<ConnectionEvent> {
     const holding = this.#held.hold();
     return from(ready).pipe(
@@ -342,10 +342,10 @@ class LiveStatus {
 
 // The parameters of one connection, which finds and sets them while it runs.
 
-/** How many absences of a device are kept. */
+/** How many offline periods of a device are kept. */
 const keptAbsences = 8;
 
-/** Notes that a device has gone, or is back. */
+/** Notes that a device has gone offline, or is online again. */
 function noteAbsence(device: OwnDevice, revision: number): void {
   const { absences, staleSince } = device;
   const last = absences.at(-1);
@@ -385,7 +385,7 @@ class OwnParameters {
     return node;
   }
 
-  /** Returns an inbox. While it is subscribed to, the parameter takes what `accept` returns; undefined: as declared. */
+  /** Returns an inbox. While it is subscribed to, the parameter takes the value that `accept` returns; undefined: as declared. */
   accepting(parameterId: string, accept: ParameterDeclaration['accept'], inbox: Observable<Value>): Observable<Value> {
     const node = this.find(parameterId);
     if (accept === undefined || node === undefined || node.type === 'T') return inbox;
@@ -435,7 +435,7 @@ class OwnParameters {
     if (isStale)
       for (const node of nodes)
         if (node.wanted !== undefined)
-          this.#graph.settle(node as StateNode, new HubError('unavailable', `${node.address}: the device is away`));
+          this.#graph.settle(node as StateNode, new HubError('unavailable', `${node.address}: the device is offline`));
     this.#graph.notifyMarked(nodes);
   }
 
@@ -528,7 +528,7 @@ export class HeldWrites {
     return concat(values, inbox);
   }
 
-  /** Drops everything: the connection has ended. */
+  /** Drops all held writes: the connection has ended. */
   forget(): void {
     this.#queues.clear();
     this.#account.set(0);

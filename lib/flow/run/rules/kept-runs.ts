@@ -14,7 +14,7 @@ const revisionAt = 0;
 const timeAt = 1;
 const valueAt = 2;
 const resultAt = 3;
-/** The outcome and the kinds of both values in one number, since each further number is more memory to wait for. */
+/** The outcome and the kinds of both values in one number, because each further number is more memory to wait for. */
 const kindsAt = 4;
 
 const outcomes: readonly RuleOutcome[] = ['held', 'wrote', 'stopped', 'waited', 'failed'];
@@ -35,7 +35,7 @@ const kindBits = 0b11;
 interface Details {
   value?: Value;
   result?: Value;
-  /** The values of the destinations, if each has its own; undefined for one that got nothing. */
+  /** The values of the destinations, if each has its own; undefined for one that got no value. */
   results?: readonly (Value | undefined)[];
   error?: string;
   refused?: readonly string[];
@@ -45,14 +45,14 @@ interface Details {
 /** A run is added, and completed until the next is added. Calls before the first run do nothing. */
 export abstract class KeptRuns {
   #numbers = nowhere.numbers;
-  /** Where the first and the latest run begin. */
+  /** The positions of the first and the latest run. */
   #first = nowhere.first;
   #at = nowhere.first;
   #count = 0;
   /** The address that started the first run, and those of all runs once they differ. */
   #source: string | undefined;
   #sources: (string | undefined)[] | undefined;
-  /** By the position where the run begins. */
+  /** By the position of the run. */
   #details: Map<number, Details> | undefined;
 
   /** The revision that started the latest run; 0: none did, or there is no run. */
@@ -242,7 +242,7 @@ interface RunPlace {
   readonly first: number;
 }
 
-/** Takes the runs of rules that have ended, which nobody reads. */
+/** Receives the runs of rules that have ended, which nobody reads. */
 const nowhere: RunPlace = { numbers: createBlock(), first: 0 };
 
 /** The places of ended rules: never more than the greatest number of rules at one time. */

@@ -1,4 +1,4 @@
-// What a rule needs while it runs.
+// The environment of a running rule.
 
 import type { SchedulerLike } from 'rxjs';
 import type { Graph } from '../../../graph/graph.ts';
@@ -27,7 +27,7 @@ export interface RuleOutput {
   fail(error: unknown, destination?: string): void;
 }
 
-/** What the body of one rule gets. */
+/** The environment of the body of one rule. */
 export interface RuleContext {
   readonly plan: RulePlan;
   readonly runtime: RuleRuntime;

@@ -21,7 +21,7 @@ export interface RuleName {
   readonly file?: string | undefined;
 }
 
-/** Why a rule does not run normally. */
+/** The reason why a rule does not run normally. */
 interface Problem {
   readonly reason: string;
   readonly until: number;
@@ -51,7 +51,7 @@ export class RuleReports {
   readonly #now: () => number;
   readonly #ownHub: () => string | undefined;
   readonly #records = new Map<string, RuleRecord>();
-  /** How often any rule failed, and how often a limit dropped something of a rule. */
+  /** The number of failures of all rules, and the number of values and writes that limits have dropped. */
   readonly totals = { faults: 0, dropped: 0 };
   /** The last dropped write: a turn may drop a hundred thousand of one rule, whose message is formatted once. */
   #last: { readonly drop: DroppedWrite; readonly change: Change | undefined; report(): void } | undefined;

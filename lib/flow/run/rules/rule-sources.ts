@@ -1,6 +1,6 @@
 // Lets a rule observe changes of parameters, but not the values that they have when it starts.
 // Rules on the same parameter run in the order of their subscriptions. When a reload puts a rule between others,
-// the others subscribe again; no change is missed, and the rules keep everything they hold.
+// the others subscribe again; no change is missed, and the rules keep all values that they hold.
 import { type Observable, Subscription, type Unsubscribable } from 'rxjs';
 import type { Listener } from '../../../graph/emitter.ts';
 import type { Graph } from '../../../graph/graph.ts';
@@ -98,7 +98,7 @@ export class RuleSources implements Sources {
   #listen(node: ParameterNode, listener: RuleListener, listensToWrites: boolean): Unsubscribable {
     const repeats$ = listensToWrites ? this.#graph.repeats(node) : undefined;
     const source = new ListenedSource(node, listener, repeats$, this);
-    this.#listened = this.#listened.concat(source); // push would reserve room for sixteen more
+    this.#listened = this.#listened.concat(source); // push would reserve memory for sixteen more
     return source;
   }
 
@@ -167,7 +167,7 @@ class ChangeListener implements Listener<Value | undefined> {
   }
 }
 
-// Named sources. They are read all at once when the writes of a turn have settled, so that no rule sees half of a turn.
+// Named sources. They are read all at once when the writes of a turn have settled, so no rule sees half of a turn.
 
 /** Values by name; undefined: unknown. */
 export type Scope = Record<string, Value | undefined>;

@@ -145,7 +145,7 @@ class GraphOutput implements RuleOutput {
   }
 
   /**
-   * The input for a destination that reads writes in its own way, or that another hub owns: a fire becomes `true`, since it is 1 only
+   * The input for a destination that reads writes in its own way, or that another hub owns: a fire becomes `true`, because it is 1 only
    * where a number is expected (D-07). Where the type is not known, as with a list of sources or a stream, the 1 of a trigger is its fire.
    */
   #inputFor(destination: ParameterNode, value: unknown, place: number): unknown {

@@ -1,5 +1,5 @@
-// The rules, running or disabled. A reload stops and starts only the rules that it changes. All others keep their subscriptions and
-// what they hold, and rules that share a source still run in the order of the flow files. A rule that an operator switched stays so
+// The rules, running or disabled. A reload stops and starts only the rules that it changes. All others keep their subscriptions and the
+// values that they hold, and rules that share a source still run in the order of the flow files. A rule that an operator switched stays so
 // until its text changes.
 import { Subscription } from 'rxjs';
 import { unknownName } from '../../../json5/nearest-name.ts';
@@ -12,7 +12,7 @@ import type { ManualSwitch, ManualSwitches, Switchable } from '../manual-switche
 import { type StartedRule, startRule } from './rule.ts';
 import type { RuleRuntime } from './rule-context.ts';
 
-/** After rules with this many writes, the next rules begin in another turn. A turn may hold far more writes: others follow. */
+/** After rules with this many writes, the next rules begin in another turn. A turn may have far more writes, but others follow. */
 const begunWritesPerTurn = 10_000;
 
 /** A rule from its first plan on. A reload that does not change its text gives it another plan. */
@@ -22,7 +22,7 @@ interface RunningRule {
   started: StartedRule | undefined;
   /** A missing address of another hub for which the rule waits. */
   waitsFor: string | undefined;
-  /** How an operator switched it; undefined: its flow file applies. */
+  /** The switch by an operator; undefined: its flow file applies. */
   switched: ManualSwitch | undefined;
 }
 
@@ -42,7 +42,7 @@ export interface RuleChange {
   readonly placeOf: Plan['placeOf'];
 }
 
-/** What becomes of switched rules that no rule of the plan continues, such as one moved to another file. */
+/** The switched rules that no rule of the plan continues, such as one moved to another file. */
 interface KeptSwitches {
   /** Switches of rules in the plan with the same text. */
   readonly switched: ReadonlyMap<RulePlan, ManualSwitch>;
@@ -56,7 +56,7 @@ interface KeptSwitches {
 
 type SwitchedRule = Readonly<Pick<RunningRule, 'plan' | 'switched'>>;
 
-/** How many switched rules are remembered that no flow file has right now, such as one being moved from file to file. */
+/** The maximum number of remembered switched rules without a flow file, such as one being moved from file to file. */
 const maxAbsent = 1000;
 
 export class RunningRules {
@@ -65,7 +65,7 @@ export class RunningRules {
   /** Top to bottom. */
   #rules: readonly RunningRule[] = [];
   #placeOf: Plan['placeOf'];
-  /** Why no rule runs; undefined: they run. */
+  /** The reason why no rule runs; undefined: they run. */
   #held: string | undefined = undefined;
   /** Parameters that other hubs have withdrawn since the last comparison with the graph. */
   readonly #withdrawn = new Set<string>();
@@ -86,7 +86,7 @@ export class RunningRules {
     this.#following.add(mirrored$.subscribe({ next: () => this.#waitOrStart(), error: () => {} }));
   }
 
-  /** How many rules run, or will run once the parameters they wait for are there. */
+  /** The number of rules that run, or will run once the parameters that they wait for exist. */
   get enabledCount(): number {
     return this.#rules.reduce((count, rule) => (isEnabled(rule) ? count + 1 : count), 0);
   }
@@ -214,7 +214,7 @@ export class RunningRules {
     );
   }
 
-  /** Stops rules whose parameters another hub has withdrawn, and starts waiting rules whose parameters are all there. */
+  /** Stops rules whose parameters another hub has withdrawn, and starts waiting rules whose parameters all exist. */
   #waitOrStart(): void {
     const isGone = goneWith(new Set(this.#withdrawn));
     this.#withdrawn.clear();

@@ -1,5 +1,5 @@
 // The last runs of rules: a ring of runs per rule. A rule that only copies cannot afford the few stores of a run, and no rule can
-// afford to read the clock: the runs of such rules, and all durations, are recorded only after somebody asks for them. The last
+// afford to read the clock: the runs of such rules, and all durations, are recorded only after a request for them. The last
 // run of a rule that only copies is known anyway, from the last change of its source.
 
 import type { Unsubscribable } from 'rxjs';
@@ -60,7 +60,7 @@ interface TraceParts {
 }
 
 /**
- * The last runs of one rule, which it stores itself, since another object would be one more cache miss. A run: `begin`, then at most
+ * The last runs of one rule, which it stores itself, because another object would be one more cache miss. A run: `begin`, then at most
  * one of `stop` and `result`, `fail` if it fails, `end`.
  */
 export class RuleTrace extends KeptRuns implements Unsubscribable {
@@ -109,7 +109,7 @@ export class RuleTrace extends KeptRuns implements Unsubscribable {
     this.addResult(isValue(value) ? value : describe(value));
   }
 
-  /** Like `result`, with a value for each destination; undefined for one that gets nothing. */
+  /** Like `result`, with a value for each destination; undefined for one that gets no value. */
   results(values: readonly (Value | undefined)[]): void {
     if (!this.#isOpen) this.add(this.#graph.cause, this.#graph.now);
     this.addResults(values);
@@ -141,7 +141,7 @@ export class RuleTrace extends KeptRuns implements Unsubscribable {
     return { rule: name, file, isAlwaysRecorded: this.copies === undefined, runs: this.describe(to) };
   }
 
-  /** Adds the last run of a rule that only copies, unless it was added already or came before the rule. */
+  /** Adds the last run of a rule that only copies, unless it was added already or is older than the rule. */
   #addCopied(): void {
     const change = this.copies?.lastChange;
     if (change === undefined || change.revision <= this.#openedAt || change.revision === this.revision) return;

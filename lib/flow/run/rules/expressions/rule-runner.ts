@@ -1,5 +1,5 @@
-// Runs a rule in JSON5. What a run needs is in few objects, each of one kind: with thousands of rules, each further object is one
-// more cache miss.
+// Runs a rule in JSON5. A run needs only a few objects, each of one kind: with thousands of rules, each further object is one more cache
+// miss.
 import { Observable, Subscriber, type Subscription } from 'rxjs';
 import { createCausalScheduler } from '../../../../graph/causal-scheduler.ts';
 import type { Graph } from '../../../../graph/graph.ts';
@@ -40,7 +40,7 @@ export class RuleRunner {
     this.#next = hasSteps ? new Pipe(body.pipe, last, context, lookup, subscription) : last;
   }
 
-  /** Runs the rule. `scope` has the names of its expressions; `value` is what a rule without `map` writes. */
+  /** Runs the rule. `scope` has the names of its expressions; `value` is the value that a rule without `map` writes. */
   run(scope: Record<string, Value | undefined>, value: Value | undefined): void {
     this.#trace.begin();
     this.#compute(scope, value);
@@ -70,7 +70,7 @@ function createSplit(
   };
 }
 
-// What the expressions of one rule look up, and why they have no result.
+// The parameters that the expressions of one rule look up, and the reasons why they have no result.
 
 export class ExpressionLookup implements ExpressionRuntime {
   readonly #context: RuleContext;
@@ -116,9 +116,9 @@ export class ExpressionLookup implements ExpressionRuntime {
   }
 }
 
-// Binds the expressions of a rule to what they look up at run time.
+// Binds the expressions of a rule to the parameters that they look up at run time.
 
-/** What expressions look up, and where they report why they have no result. */
+/** The parameters that expressions look up, and the receiver of reasons why they have no result. */
 interface ExpressionRuntime {
   now(): number;
   parameterOf(address: string): Parameter;
@@ -129,14 +129,14 @@ interface ExpressionRuntime {
 
 const none: readonly Parameter[] = [];
 
-/** Binds an expression, which writes what it looks up into the scope that it gets. */
+/** Binds an expression, which writes the values that it looks up into its scope. */
 function bindExpression(expression: RuleExpression, runtime: ExpressionRuntime): BoundExpression {
   const { lookedUp } = expression;
   const parameters = lookedUp.length === 0 ? none : lookedUp.map(({ address }) => runtime.parameterOf(address));
   return new Bound(expression, parameters, runtime);
 }
 
-/** Returns what an expression asks about a parameter, other than its value. */
+/** Returns a property of a parameter other than its value, for an expression. */
 function answerOf(
   asks: Exclude<RuleExpression['lookedUp'][number]['asks'], 'value'>,
   parameter: Parameter,
@@ -192,8 +192,8 @@ class Bound implements BoundExpression {
   }
 }
 
-// The steps of a rule, from input to output: at once, or later on behalf of the last input's change. One object is both ends, so
-// that a run finds everything in one place.
+// The steps of a rule, from input to output: at once, or later on behalf of the last input's change. One object is both ends, so a run
+// finds everything in one place.
 
 /** A receiver of values. */
 interface ValueWriter {

@@ -32,7 +32,7 @@ export function runExpressions(body: ExpressionBody, context: RuleContext): Runn
   return { subscription, begin: runsAtStart ? begin : undefined };
 }
 
-/** A rule that only copies. It is traced only after somebody has asked for its trace. */
+/** A rule that only copies. It is traced only after a request for its trace. */
 class Copier implements RuleListener {
   readonly #trace: RuleContext['trace'];
   readonly #output: RuleOutput;
@@ -53,7 +53,7 @@ class Copier implements RuleListener {
   }
 }
 
-// What starts a rule in JSON5: a change of any of its sources, or a turn in which named ones changed. Both functions return the run at
+// The start of a rule in JSON5: a change of any of its sources, or a turn in which named ones changed. Both functions return the run at
 // the start of the rule: at its position in the turn, with the values known then, unless a change has run the rule before.
 
 function listenToAny({ any }: Extract<Source, { any: unknown }>, parts: RunnerParts): () => void {
@@ -67,8 +67,8 @@ function listenToAny({ any }: Extract<Source, { any: unknown }>, parts: RunnerPa
 }
 
 /**
- * The names `value` and `previous`, and what expressions look up: one scope for all rules, since none needs it after its run, and a
- * shared one stays in the CPU caches.
+ * The names `value` and `previous`, and the values that expressions look up: one scope for all rules, because none needs it after its run,
+ * and a shared one stays in the CPU caches.
  */
 const scope: Scope = { value: undefined, previous: undefined, now: undefined };
 

@@ -37,7 +37,7 @@ export function runStream(body: StreamBody, context: RuleContext): Subscription 
   return subscription;
 }
 
-// What the stream of a rule in TypeScript observes. All subscriptions end with the rule, including those that the stream made later and
+// The sources of the stream of a rule in TypeScript. All subscriptions end with the rule, including those that the stream made later and
 // never ended; their number is limited.
 
 /** How many subscriptions the streams of a rule may have at the same time. */

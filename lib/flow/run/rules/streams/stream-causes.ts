@@ -1,5 +1,5 @@
 // The causes of values that a stream in TypeScript emits later. Operators of RxJS that take time schedule their work while a change is
-// delivered; the work then runs on behalf of that change. Values that come later in another way, such as from a promise, have the last
+// delivered; the work then runs on behalf of that change. Values that arrive later in another way, such as from a promise, have the last
 // change that entered the stream as their cause.
 
 import {
