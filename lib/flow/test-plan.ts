@@ -61,7 +61,7 @@ export interface TestPlan {
   readonly steps: readonly TestStep[];
   /** The connections whose devices it plays. */
   readonly played: ReadonlySet<string>;
-  /** Addresses that seem to belong to other hubs, of which nothing else is known: the test cannot run. */
+  /** Addresses that seem to belong to other hubs, but without known types: the test cannot run. */
   readonly unknown: readonly string[];
 }
 

@@ -316,8 +316,8 @@ class TestDevice implements Transport {
   }
 }
 
-// The timeline shows people what happened in a test: each change with its time, its previous value and its origin, and a mark where
-// the test failed. It keeps a bounded number of lines, the newest of each parameter. A failure shows the lines that may have led to it.
+// The timeline of a test: each change with its time, its previous value and its origin, and a mark where the test failed. It keeps a
+// bounded number of lines, the newest of each parameter. A failure shows the lines that may have led to it.
 
 /** The most lines of a timeline, and the most of one parameter. Others are only counted. */
 export const maxTimelineLines = 200;

@@ -1,4 +1,4 @@
-// `patchbay events`: prints what happened to a parameter of a running hub, who did it and what led to it.
+// `patchbay events`: prints the events of a parameter of a running hub, with their origins and causes.
 
 import { pathOf } from '../../model/address.ts';
 import { printable } from '../../model/printable.ts';

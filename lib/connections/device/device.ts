@@ -365,7 +365,7 @@ function inOrder(text: string): string {
   }
 }
 
-// The description of a connection: a ready one, or a file.
+// The description of a connection: a built-in one, or a file.
 
 /** Compiles the description, or takes it from the cache. Checks compile it without secrets. */
 function compileFor(

@@ -47,7 +47,7 @@ interface QueuedWrite {
 
 /** How long a write stays pending after the device has taken it. */
 const confirmMs = 5000;
-/** How many writes of triggers may wait to be sent. */
+/** The maximum number of queued writes of triggers. */
 const maxTriggers = 1024;
 
 export class PendingWrites {
@@ -64,13 +64,13 @@ export class PendingWrites {
     this.#compiled = options.compiled;
   }
 
-  /** Checks a value that is to be written now. Errors: `unavailable`, `out-of-range`, `not-convertible`. */
+  /** Checks a value before it is written. Errors: `unavailable`, `out-of-range`, `not-convertible`. */
   accept(instance: Instance, input: unknown): Value {
-    if (!this.#options.isFresh()) throw new HubError('unavailable', `${instance.id}: the device is away`);
+    if (!this.#options.isFresh()) throw new HubError('unavailable', `${instance.id}: the device is offline`);
     return this.check(instance, input);
   }
 
-  /** Checks a value, whether the device is there or not. Errors: `out-of-range`, `not-convertible`. */
+  /** Checks a value, whether the device is online or not. Errors: `out-of-range`, `not-convertible`. */
   check(instance: Instance, input: unknown): Value {
     const value = acceptedValue(instance.family, input);
     const { write } = instance.family;
@@ -84,8 +84,8 @@ export class PendingWrites {
     const { write, type, isRead, described } = instance.family;
     if (write === undefined) return;
     if (!this.#options.isFresh()) {
-      if (type === 'T') this.#options.log.warn({}, `${instance.id} was not sent: the device is away`, 'not sent');
-      this.#options.settle(instance.id, new HubError('unavailable', `${instance.id}: the device is away`));
+      if (type === 'T') this.#options.log.warn({}, `${instance.id} was not sent: the device is offline`, 'not sent');
+      this.#options.settle(instance.id, new HubError('unavailable', `${instance.id}: the device is offline`));
       return;
     }
     if (type !== 'T') this.#want(instance, value, change);
@@ -168,7 +168,7 @@ export class PendingWrites {
           ? [framing.start, framing.end]
           : [];
     const bytes = Buffer.from(value, encoding);
-    // a single control character of the end counts: a device may take it for the whole end
+    // a single control character of the end counts, because a device may treat it as the whole end
     if (marks.some((mark) => [...mark].some((byte) => byte < 32 && bytes.includes(byte)) || bytes.includes(mark)))
       throw new HubError('out-of-range', 'expected a value without the end of a message in it, got one that has it');
   }
@@ -242,11 +242,11 @@ export class PendingWrites {
     this.#queued.clear();
   }
 
-  /** Ends all pending writes, because the device is away. */
+  /** Ends all pending writes, because the device is offline. */
   giveUpAll(reason: string): void {
     this.#triggers = 0;
     for (const instance of [...this.#wanted.keys()])
-      this.giveUp(instance, new HubError('unavailable', `${instance.id}: the device is away: ${reason}`));
+      this.giveUp(instance, new HubError('unavailable', `${instance.id}: the device is offline: ${reason}`));
   }
 
   /** Writes again what had not been sent when the link broke. */

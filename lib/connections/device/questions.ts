@@ -29,7 +29,7 @@ export class Questions {
   readonly #options: QuestionsOptions;
   readonly #queued = new Set<string>();
   #polls = new Subscription();
-  /** How many of the first questions are not answered yet. */
+  /** The number of first questions without an answer. */
   #loading = 0;
 
   constructor(options: QuestionsOptions) {
@@ -55,7 +55,7 @@ export class Questions {
         for (const instance of family.instances) if (this.askInstance(instance, family.ask, answered)) this.#loading++;
   }
 
-  /** Asks for a group; false: the question waits already. */
+  /** Asks for a group; false: the question is already waiting. */
   #askGroup(group: Group, loaded?: () => void): boolean {
     const ask = group.ask!;
     if (!this.#enqueue(group.name)) return false;
@@ -134,14 +134,14 @@ export class Questions {
     else if (instance?.family.ask !== undefined) this.askInstance(instance, instance.family.ask);
   }
 
-  /** Starts to poll, until the device is away. */
+  /** Starts to poll, until the device is offline. */
   poll(): void {
     this.#polls.unsubscribe();
     this.#polls = new Subscription();
     const { groups, families, keepAlive } = this.#options.compiled;
     const every = (ms: number | undefined, work: () => void) => {
       if (ms === undefined) return;
-      let next = Subscription.EMPTY; // a subscription would keep each timer that it was ever given
+      let next = Subscription.EMPTY; // a subscription would keep each timer that was ever added
       const again = () => {
         next = this.#options.scheduler.schedule(() => {
           work();
@@ -169,7 +169,7 @@ export class Questions {
   }
 }
 
-/** Whether a pattern shows by itself which question it answers. */
+/** Whether a pattern alone identifies the question that it answers. */
 function identifiesQuestion(matcher: Matcher): boolean {
   return matcher.names.has('id') || /^[^{]{2}/.test(matcher.text);
 }

@@ -17,7 +17,7 @@ import type { Each } from './description.ts';
 
 /** What a message says. */
 export interface ReadingEvents {
-  /** `value` undefined: the device does not know it. */
+  /** `value` undefined: the device does not know the value. */
   set(instance: Instance, value: Value | undefined): void;
   discovered(instance: Instance): void;
   withdrawn(instance: Instance): void;
@@ -42,7 +42,7 @@ export class Readings {
     this.#events = events;
   }
 
-  /** Handles a message that comes unasked; false: no pattern matches it. */
+  /** Handles an unsolicited message; false: no pattern matches it. */
   readUnasked(message: Message): boolean {
     let isKnown = false;
     for (const one of this.#compiled.unasked.candidates(message)) {
@@ -92,7 +92,7 @@ export class Readings {
     return family.isDiscovered ? (this.#discoveredOf.get(family)?.values() ?? []) : family.instances;
   }
 
-  /** Finds a parameter. A new one is asked for, and declared when the device has answered. */
+  /** Finds a parameter. The hub asks for a new one, and declares it when the device has answered. */
   #findInstance({ family }: Read, found: ReadonlyMap<string, Value>): Instance | undefined {
     const instance = this.#find(family, found);
     if (instance !== undefined || family.ask === undefined) return instance;
@@ -129,7 +129,7 @@ export class Readings {
     this.#events.withdrawn(instance);
   }
 
-  /** Sets a parameter to a value of the device. Errors: as `convert`. */
+  /** Sets a parameter to a value from the device. Errors: as `convert`. */
   take(instance: Instance, reported: Value | undefined, values?: ReadonlyMap<string, Value>): void {
     const { family } = instance;
     if (reported === undefined) return;
@@ -157,7 +157,7 @@ export class Readings {
     if (this.#known.delete(instance)) this.#events.set(instance, undefined);
   }
 
-  /** Reads a message of a group. `isWhole`: parameters that are not in it do not exist, or are unknown. */
+  /** Reads a message of a group. `isWhole`: parameters that it lacks do not exist, or are unknown. */
   readGroup(group: Group, whole: Message, isWhole: boolean, ofWhole: ReadonlyMap<string, Value> = new Map()): void {
     const { head, each, index, families } = group;
     const seen = new Set<Instance>();

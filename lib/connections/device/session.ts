@@ -51,7 +51,7 @@ type Phase = 'away' | 'greeting' | 'loading' | 'ready' | 'resting';
 
 /** The pause before the next attempt with a device that refuses to work. */
 const refusedPauseMs = 30_000;
-/** How many messages of one read form a turn. */
+/** The maximum number of messages of one read in a turn. */
 const framesPerTurn = 64;
 
 export class Session {
@@ -311,7 +311,7 @@ export class Session {
     this.#flushing = undefined;
     this.#questions.clear();
     this.#writes.clearQueue();
-    this.#requests.clear(`the device is away: ${reason}`);
+    this.#requests.clear(`the device is offline: ${reason}`);
     this.#writes.giveUpAll(reason);
     this.#events.away(fault?.reason ?? reason);
     return fault === undefined ? 0 : refusedPauseMs;

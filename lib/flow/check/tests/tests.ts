@@ -185,7 +185,7 @@ class StepCheck {
   readonly #hub: Testable;
   readonly #devices: Devices;
   readonly #played: ReadonlySet<string>;
-  /** Addresses of other hubs of which nothing else is known. */
+  /** Addresses of other hubs without known types. */
   readonly unknown: string[] = [];
 
   constructor(hub: Testable, devices: Devices, played: ReadonlySet<string>) {
