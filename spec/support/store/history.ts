@@ -54,8 +54,8 @@ export class MadeHistory {
   }
 
   /** Writes changes; no older ones come later than `until`. */
-  write(changes: readonly MadeChange[], until: number): HistoryAnswer {
-    return this.take(this.#made.hand(changes, until));
+  write(changes: readonly MadeChange[], until: number, absences: Changes['absences'] = []): HistoryAnswer {
+    return this.take({ ...this.#made.hand(changes, until), absences });
   }
 
   /** The clock jumps; `write` tells times as it shows them. */

@@ -36,6 +36,15 @@ export interface JumpRow extends ClockJump {
   readonly revision: number | undefined;
 }
 
+/** The values of a connection are stale since `start`; with `end`, they are fresh again. `revision` is that of the hub at the start. */
+export interface AbsenceRow {
+  readonly connection: string;
+  readonly start: number;
+  readonly end: number | undefined;
+  readonly reason: string;
+  readonly revision: number;
+}
+
 /** Changes to write, oldest first. */
 export interface Changes {
   readonly columns: readonly HandedColumns[];
@@ -46,6 +55,8 @@ export interface Changes {
   readonly until: number;
   /** The jumps of the clock since the previous message, in order. */
   readonly jumps?: readonly JumpRow[];
+  /** Absences that began or ended since the previous message, in order. */
+  readonly absences?: readonly AbsenceRow[];
 }
 
 export type HistoryRequest =

@@ -9,6 +9,10 @@ export const maxTextUnits = 1024;
 
 /** The reason of a gap after which a value is unknown until it is recorded again. */
 export const downReason = 'the hub was down';
+/** The reason of an absence of a device. */
+export const awayReason = 'the device was away';
+/** The beginning of the reason when the hub that owns it was away; its name follows. */
+export const noContact = 'no contact with hub ';
 
 /** Tables that an earlier version lacks. They are created when a database is opened for writing. */
 export const laterTables = `
@@ -22,7 +26,11 @@ CREATE TABLE IF NOT EXISTS run (
 CREATE TABLE IF NOT EXISTS age (
   one INTEGER PRIMARY KEY CHECK (one = 1), ran INTEGER NOT NULL, wall INTEGER NOT NULL, pauses TEXT NOT NULL
 ) STRICT;
-CREATE TABLE IF NOT EXISTS hour_age (hour INTEGER PRIMARY KEY, ran INTEGER NOT NULL) STRICT;`;
+CREATE TABLE IF NOT EXISTS hour_age (hour INTEGER PRIMARY KEY, ran INTEGER NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS absence (
+  connection TEXT NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL, reason TEXT NOT NULL, sequence INTEGER NOT NULL,
+  UNIQUE (connection, start)
+) STRICT;`;
 
 /**
  * Two tables have the changes, and two views show all of them to people. An earlier version had one table, `change`. An insert into the view
@@ -90,6 +98,7 @@ ANALYZE sqlite_schema;`;
  * - `run`: one row. The last recorded run of the hub, the base that is added to its revisions, so that they grow over restarts, and the
  *   greatest one.
  * - `age`, `hour_age`: the clock that determines ages, see `KeptAge`, and its reading when an hour was last written.
+ * - `absence`: the values of a connection were stale from `start` to `end`, 0: they still are. `sequence` is the number of a change at its start.
  * - `event`: a view of all changes by name, for people.
  * - `sqlite_stat1`, a table of SQLite, has expected table sizes, so that SQLite looks up the rows of an address hour by hour.
  */

@@ -1,13 +1,14 @@
 // Writes every recorded change into columns. This runs on the hub's thread, so it does as little as possible for each change.
-import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
+import { connectionIdOf } from '../../../model/address.ts';
+import { type Change, type Origin, type Parameter, staleSinceOf } from '../../../model/parameter.ts';
 import { beginningOf } from '../../../model/printable.ts';
 import { type ClockJump, wallClock } from '../../../model/time/wall-clock.ts';
 import { writerName } from '../../../model/writer.ts';
 import type { HubPort, Parameters } from '../../hub-port.ts';
 import { ColumnQueue } from './columns.ts';
-import type { Changes, JumpRow, ParameterRow, WriterRow } from './history-messages.ts';
+import type { AbsenceRow, Changes, JumpRow, ParameterRow, WriterRow } from './history-messages.ts';
 import { createRuleFinder, type HistoryRule } from './history-rules.ts';
-import { maxTextUnits } from './history-tables.ts';
+import { awayReason, maxTextUnits, noContact } from './history-tables.ts';
 
 /** The most jumps of the clock in one message to the thread: the newest ones. */
 const mostJumps = 100;
@@ -30,7 +31,7 @@ interface Entry {
   pendingAt: number;
 }
 
-type Port = Parameters & Pick<HubPort, 'startedAt'>;
+type Port = Parameters & Pick<HubPort, 'startedAt'> & { readonly mirroring?: Pick<HubPort['mirroring'], 'stale$'> };
 
 /** Meters change all the time: they are recorded only if the pattern of a rule is more specific than `**`. */
 function isSkippedMeter({ about }: Parameter, rule: HistoryRule | undefined): boolean {
@@ -49,6 +50,7 @@ export class Recorder {
   /** Records changes that were missed. */
   #catchUp: CatchUp | undefined;
   #jumps: JumpRow[] = [];
+  readonly #absences: Absences;
   readonly #subscription;
 
   /**
@@ -71,6 +73,8 @@ export class Recorder {
     this.#subscription = hub.changes$.subscribe((change) => this.#take(change));
     this.#subscription.add(hub.removed$.subscribe((parameter) => this.#forget(parameter)));
     this.#subscription.add(clock.watch((jump) => this.#jump(jump)));
+    this.#absences = new Absences(hub, clock.now);
+    this.#subscription.add(hub.mirroring?.stale$.subscribe((parameters) => this.#absences.look(parameters)));
     this.startCatchUp();
   }
 
@@ -89,6 +93,7 @@ export class Recorder {
    * changed at the start of the hub.
    */
   startCatchUp(revision = 0): void {
+    if (revision === 0) this.#absences.begin();
     this.#catchUp = new CatchUp(this.#hub, revision);
     this.catchUp();
   }
@@ -124,7 +129,8 @@ export class Recorder {
     this.#recordPending(now);
     const columns = this.#queue.take();
     const handed = columns.map((one) => one.hand());
-    const changes = { columns: handed, ...this.#numbering.take(), until: now, jumps: this.#jumps.splice(0) };
+    const [jumps, absences] = [this.#jumps.splice(0), this.#absences.take()];
+    const changes = { columns: handed, ...this.#numbering.take(), until: now, jumps, absences };
     return { changes, transfer: columns.map(({ buffer }) => buffer) };
   }
 
@@ -160,6 +166,7 @@ export class Recorder {
     this.#queue.jump(jump);
     if (this.#jumps.length === mostJumps) this.#jumps.shift();
     this.#jumps.push({ ...jump, revision: this.#hub.revision });
+    this.#absences.jump(jump);
   }
 
   /** Keeps the last change of each interval, and records it once the interval is over. */
@@ -243,6 +250,82 @@ export class Recorder {
     this.#pending.delete(entry);
     this.#entries.delete(parameter);
     if (entry.number > 0) this.#numbering.retire(entry.number);
+  }
+}
+
+// The times in which the values of a connection are stale, because its device is away or there is no contact with its hub.
+
+/** The most rows that wait for the disk: the newest ones. */
+const mostAbsences = 10_000;
+
+type Away = Pick<AbsenceRow, 'start' | 'reason' | 'revision'> & { readonly parameter: Parameter };
+
+class Absences {
+  readonly #hub: Parameters;
+  readonly #now: () => number;
+  /** By Connection ID. */
+  readonly #away = new Map<string, Away>();
+  #rows: AbsenceRow[] = [];
+  /** The least revision of further rows: they come after the last jump of the clock. */
+  #leastRevision = 0;
+
+  constructor(hub: Parameters, now: () => number) {
+    this.#hub = hub;
+    this.#now = now;
+  }
+
+  /** Notes everything that is stale, for a file that knows of nothing. */
+  begin(): void {
+    this.#away.clear();
+    this.look(this.#hub.parameters());
+  }
+
+  /** Notes the connections of parameters that have become stale or fresh. */
+  look(parameters: Iterable<Parameter>): void {
+    for (const parameter of parameters) {
+      const since = staleSinceOf(parameter);
+      if (since === undefined && this.#away.size === 0) continue;
+      const connection = connectionIdOf(parameter.address);
+      const away = this.#away.get(connection);
+      if (since !== undefined && away === undefined) this.#begin(connection, parameter, since);
+      else if (since === undefined && away !== undefined) this.#end(connection, away, this.#now());
+    }
+  }
+
+  /** Handles a jump of the clock: absences end, and begin at the new time. */
+  jump({ before, after }: ClockJump): void {
+    this.#leastRevision = this.#hub.revision + 1;
+    for (const [connection, away] of [...this.#away]) {
+      this.#end(connection, away, before);
+      this.#begin(connection, away.parameter, after);
+    }
+  }
+
+  take(): readonly AbsenceRow[] {
+    for (const [connection, away] of this.#away)
+      if (this.#hub.find(away.parameter.address) !== away.parameter) {
+        this.#end(connection, away, this.#now()); // a reload has removed it; another one of the connection may have stayed
+        this.look(this.#hub.parameters());
+      }
+    return this.#rows.splice(0);
+  }
+
+  #begin(connection: string, parameter: Parameter, start: number): void {
+    const { remote } = parameter;
+    const reason = remote?.staleSince === undefined ? awayReason : `${noContact}${remote.hub}`;
+    const away = { start, reason, revision: Math.max(this.#hub.revision, this.#leastRevision), parameter };
+    this.#away.set(connection, away);
+    this.#add(connection, away, undefined);
+  }
+
+  #end(connection: string, away: Away, end: number): void {
+    this.#away.delete(connection);
+    this.#add(connection, away, end);
+  }
+
+  #add(connection: string, { start, reason, revision }: Away, end: number | undefined): void {
+    if (this.#rows.length === mostAbsences) this.#rows.shift();
+    this.#rows.push({ connection, start, end: end && Math.max(start, end), reason, revision });
   }
 }
 

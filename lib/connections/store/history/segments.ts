@@ -135,7 +135,8 @@ export class Segments {
   }
 }
 
-function without(intervals: readonly Interval[], { from, to }: Interval): readonly Interval[] {
+/** Returns what is left of intervals. */
+export function without(intervals: readonly Interval[], { from, to }: Interval): readonly Interval[] {
   return intervals.flatMap((one) => [
     ...(one.from < Math.min(one.to, from) ? [{ from: one.from, to: Math.min(one.to, from) }] : []),
     ...(Math.max(one.from, to) < one.to ? [{ from: Math.max(one.from, to), to: one.to }] : []),

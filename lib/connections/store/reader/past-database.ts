@@ -20,7 +20,7 @@ import type { RecordedJump } from '../history/segments.ts';
 import { exists } from '../thread/database/files.ts';
 import { isWithin, readRows, readStored } from '../thread/database/read-rows.ts';
 import { DamagedError, OpenFile, readDatabase } from '../thread/database/store-database.ts';
-import type { RecordedGap } from './histories/gaps.ts';
+import type { RecordedAbsence, RecordedGap } from './histories/gaps.ts';
 
 /** A parameter that has a history. */
 export interface Series {
@@ -130,6 +130,17 @@ export class PastDatabase {
     return this.#all<[number, number, number, string, number]>(select, maxGaps)
       .map(([from, to, lost, reason, row]) => ({ from, to, lost, reason, row }))
       .filter(({ from, to }) => from <= to && isTime(from) && isTime(to)) // an earlier version wrote invalid ones when the clock was set back
+      .reverse();
+  }
+
+  /** Returns the newest absences of a connection, oldest first; `to` is 0 while one lasts. */
+  absences(connection: string): RecordedAbsence[] {
+    if (!this.#hasTable('absence')) return []; // an earlier version recorded none
+    const select =
+      'SELECT start, end, reason, sequence FROM absence WHERE connection = ? ORDER BY start DESC, rowid DESC LIMIT ?';
+    return this.#all<[number, number, string, number]>(select, connection, maxGaps)
+      .map(([from, to, reason, sequence]) => ({ from, to, lost: 0, reason, sequence }))
+      .filter(({ from, to }) => isTime(from) && isTime(to))
       .reverse();
   }
 

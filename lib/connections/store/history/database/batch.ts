@@ -6,7 +6,7 @@ import { storedText } from '../../thread/database/read-rows.ts';
 import { giveWay } from '../../thread/give-way.ts';
 import { Packing } from '../blocks.ts';
 import { Columns, columnRows } from '../columns.ts';
-import type { Changes, JumpRow, WriterRow } from '../history-messages.ts';
+import type { AbsenceRow, Changes, JumpRow, WriterRow } from '../history-messages.ts';
 import { hourMs } from '../history-tables.ts';
 import type { HistoryDatabase } from './history-database.ts';
 
@@ -33,6 +33,7 @@ export class Batch {
   readonly columns: readonly Columns[];
   readonly until: number;
   readonly jumps: readonly JumpRow[];
+  readonly absences: readonly AbsenceRow[];
   readonly #writers: readonly WriterRow[];
   readonly #parameters: readonly (KnownParameter | undefined)[];
   /** Returns whether the single changes of a rule are kept. */
@@ -47,13 +48,14 @@ export class Batch {
 
   /** `parameters` by their numbers. */
   constructor(
-    { columns, writers, until, jumps = [] }: Changes,
+    { columns, writers, until, jumps = [], absences = [] }: Changes,
     parameters: readonly (KnownParameter | undefined)[],
     isKept: (rule: number) => boolean,
   ) {
     this.columns = columns.map((one) => Columns.handed(one));
     this.until = until;
     this.jumps = jumps;
+    this.absences = absences;
     this.#writers = writers;
     this.#parameters = parameters;
     this.#isKept = isKept;
@@ -114,6 +116,12 @@ export class Batch {
         database.leftOut.note(this.#parameters[parameter]!.address, error);
       }
     }
+  }
+
+  /** Returns the keys of the parameters of a connection that the database has. */
+  idsOf(connection: string): ReadonlySet<number> {
+    const own = this.#parameters.filter((known) => known?.address.startsWith(`${connection}/`) && known.id > 0);
+    return new Set(own.map((known) => known!.id));
   }
 
   /** Calls `add` with the changes of columns in their original order. The value of texts and triggers is NaN. */

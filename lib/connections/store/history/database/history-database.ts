@@ -31,7 +31,7 @@ import {
   unpackBlock,
 } from '../blocks.ts';
 import type { Gap } from '../columns.ts';
-import type { HistoryRoom } from '../history-messages.ts';
+import type { AbsenceRow, HistoryRoom } from '../history-messages.ts';
 import { historyTables, hourMs, laterTables, minuteMs, splitChanges } from '../history-tables.ts';
 import type { RecordedJump } from '../segments.ts';
 import { HourAges } from './hour-ages.ts';
@@ -82,6 +82,8 @@ const numbers: readonly NumberColumns[] = [
   ['jump', 'time', 'before', 'after'],
   ['run', 'count', 'base', 'last'],
   ['age', 'time', 'ran', 'wall'],
+  ['absence', 'time', 'start', 'end'],
+  ['absence', 'count', 'sequence'],
   ['hour_age', 'hour', 'hour'],
   ['hour_age', 'time', 'ran'],
 ];
@@ -221,6 +223,21 @@ export class HistoryDatabase {
 
   addGap({ start, end, lost, reason }: Gap): void {
     this.database.prepare('INSERT INTO gap VALUES (?, ?, ?, ?)').run(start, end, lost, reason);
+  }
+
+  /** Adds an absence, or its end. `sequence` is the number of the change at its start. */
+  addAbsence({ connection, start, end = 0, reason }: AbsenceRow, sequence: number): void {
+    this.database
+      .prepare(
+        `INSERT INTO absence (connection, start, end, reason, sequence) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT DO UPDATE SET end = excluded.end`,
+      )
+      .run(connection, BigInt(Math.floor(start)), BigInt(Math.floor(end)), reason, BigInt(sequence));
+  }
+
+  /** Ends the absences of an earlier run. */
+  endAbsences(time: number): void {
+    this.database.prepare('UPDATE absence SET end = max(start, ?) WHERE end = 0').run(time);
   }
 
   /** Returns the last change of the newest block of a parameter in an hour. The next block starts after it. */

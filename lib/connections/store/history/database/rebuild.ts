@@ -135,6 +135,12 @@ export class RuleSpans {
     this.hours?.jump(before, after);
   }
 
+  /** Leaves out the time of some parameters from now on, or counts them again. */
+  pause(parameters: ReadonlySet<number>, time: number, isPaused: boolean): void {
+    this.minutes?.pause(parameters, time, isPaused);
+    this.hours?.pause(parameters, time, isPaused);
+  }
+
   interrupt(start: number, end: number, isForgotten: boolean): void {
     this.minutes?.interrupt(start, end, isForgotten);
     this.hours?.interrupt(start, end, isForgotten);

@@ -23,6 +23,8 @@ interface OpenSpan {
   readonly parameter: number;
   start: number;
   value: number;
+  /** The value before a pause; undefined: there is none, or a newer one has come. */
+  paused: number | undefined;
   /** The value is counted up to this time. */
   counted: number;
   min: number;
@@ -63,6 +65,7 @@ export class Spans {
     const span = this.#spanOf(parameter, time);
     this.#count(span, time);
     span.value = value;
+    span.paused = undefined;
     if (value < span.min) span.min = value;
     if (value > span.max) span.max = value;
     if (span.count++ === 0) this.#changed.push(span);
@@ -98,7 +101,8 @@ export class Spans {
       const end = span.start + this.#lengthMs;
       this.#count(span, Math.min(before, end));
       if (span.count > 0) this.#over(rowOf(span), { knownMs: span.knownMs, isWhole: before >= end });
-      Object.assign(span, emptySpan, { start: this.#startOf(after), value: span.value, counted: after });
+      const { value, paused } = span;
+      Object.assign(span, emptySpan, { start: this.#startOf(after), value, paused, counted: after });
     }
     this.#changed = [];
   }
@@ -108,8 +112,28 @@ export class Spans {
     if (isForgotten) this.endBefore(start); // values are known up to the end of spans that were over by then
     for (const span of this.#open.values()) {
       this.#count(span, Math.min(start, span.start + this.#lengthMs));
-      if (isForgotten) span.value = Number.NaN;
+      if (isForgotten) {
+        span.value = Number.NaN;
+        span.paused = undefined;
+      }
       span.counted = Math.max(span.counted, end);
+    }
+  }
+
+  /** Leaves out the time of some parameters from `time` on; their values hold afterwards, unless they change in between. */
+  pause(parameters: ReadonlySet<number>, time: number, isPaused: boolean): void {
+    for (const parameter of parameters) {
+      const span = this.#open.get(parameter);
+      if (span === undefined) continue;
+      if (isPaused && span.paused === undefined && !Number.isNaN(span.value)) {
+        this.#count(span, Math.min(time, span.start + this.#lengthMs));
+        span.paused = span.value;
+        span.value = Number.NaN;
+      } else if (!isPaused && span.paused !== undefined) {
+        span.value = span.paused;
+        span.paused = undefined;
+        span.counted = Math.max(span.counted, time);
+      }
     }
   }
 
@@ -133,7 +157,7 @@ export class Spans {
     if (span.count > 0) this.#over(rowOf(span), { knownMs: span.knownMs, isWhole: true });
     const start = this.#startOf(time);
     const counted = Math.max(span.counted, start);
-    Object.assign(span, emptySpan, { start, value: span.value, counted });
+    Object.assign(span, emptySpan, { start, value: span.value, paused: span.paused, counted });
   }
 
   /** Counts the value up to a time. */
@@ -156,6 +180,7 @@ export class Spans {
 
 const emptySpan = {
   value: Number.NaN,
+  paused: undefined,
   min: Number.POSITIVE_INFINITY,
   max: Number.NEGATIVE_INFINITY,
   area: 0,
@@ -163,7 +188,8 @@ const emptySpan = {
   count: 0,
 };
 
-function rowOf({ parameter, start, value, min, max, area, knownMs, count }: OpenSpan): SpanRow {
+function rowOf({ parameter, start, paused, value: present, min, max, area, knownMs, count }: OpenSpan): SpanRow {
+  const value = paused ?? present;
   if (min > max)
     return { parameter, time: start, min: undefined, mean: undefined, max: undefined, last: undefined, count };
   const last = Number.isNaN(value) ? undefined : value;

@@ -4,6 +4,7 @@ import { dayMs } from '../../../../model/time/iso-time.ts';
 import type { ClockJump } from '../../../../model/time/wall-clock.ts';
 import { isWithin, readRows } from '../../thread/database/read-rows.ts';
 import { troubleOf } from '../../thread/database/store-database.ts';
+import type { AbsenceRow } from '../history-messages.ts';
 import { defaultTimes, type HistoryRule } from '../history-rules.ts';
 import { downReason, hourMs, minuteMs } from '../history-tables.ts';
 import { type Interval, Segments } from '../segments.ts';
@@ -66,6 +67,7 @@ export class Writing {
   addGap(startedAt: number, now: number): void {
     const { seen } = this.#mark;
     if (seen === 0) return;
+    this.#write(() => this.#database.endAbsences(seen));
     const [end, reason] = this.#isSameRun ? [now, 'the store was stopped'] : [startedAt, downReason];
     const start = Math.min(seen, end);
     this.#write(() => {
@@ -82,8 +84,8 @@ export class Writing {
 
   /** Writes the changes and calls `wrote` after each transaction. Errors: those of SQLite; finished transactions stay. */
   writeChanges(batch: Batch, wrote: (rows: number) => void): void {
-    const { columns, until } = batch;
-    const isIdle = columns.length === 0 && batch.jumps.length === 0;
+    const { columns, until, absences } = batch;
+    const isIdle = columns.length === 0 && batch.jumps.length === 0 && absences.length === 0;
     if (isIdle && Math.abs(until - this.#mark.seen) < seenEveryMs) return;
     while (!batch.isWritten) {
       const before = batch.written;
@@ -101,6 +103,7 @@ export class Writing {
           this.#database.setRun(this.#run);
           for (const jump of batch.jumps) this.#addJump(jump, jump.revision);
           for (const gap of columns.flatMap(({ gaps }) => gaps)) this.#database.addGap(gap);
+          for (const one of absences) this.#database.addAbsence(one, this.#run.base + one.revision);
           this.#setMark({ ...this.#mark, seen: until });
         });
       } catch (error) {
@@ -117,7 +120,13 @@ export class Writing {
 
   /** Counts written changes in their minutes and hours. */
   count(batch: Batch): void {
-    const jumps = [...batch.jumps];
+    const [jumps, absences] = [[...batch.jumps], [...batch.absences]];
+    const timeOf = ({ start, end }: AbsenceRow) => end ?? start;
+    const absence = () => {
+      const one = absences.shift()!;
+      const ids = batch.idsOf(one.connection);
+      for (const spans of this.#spans) spans.pause(ids, timeOf(one), one.end === undefined);
+    };
     const jump = () => {
       const { before, after } = jumps.shift()!;
       for (const spans of this.#spans) spans.jump(before, after);
@@ -125,11 +134,13 @@ export class Writing {
     for (const columns of batch.columns) {
       for (const { start, end } of columns.gaps) for (const spans of this.#spans) spans.interrupt(start, end, false);
       batch.forEachRow(columns, (rule, parameter, time, value, revision) => {
+        while (absences.length > 0 && time > timeOf(absences[0]!)) absence();
         while (jumps.length > 0 && revision > (jumps[0]!.revision ?? 0)) jump();
         if (this.#run.base + revision > this.#countedBefore) this.#spans[rule]?.add(parameter, time, value);
         else this.#spans[rule]?.begin(parameter, time, value);
       });
     }
+    while (absences.length > 0) absence();
     while (jumps.length > 0) jump();
   }
 
@@ -221,6 +232,8 @@ export class Writing {
 export const usualNames = 10_000;
 /** The newest gaps that are kept: more than a query reads. */
 export const keptGaps = 10_000;
+/** The newest absences that are kept, of all connections. */
+export const keptAbsences = 100_000;
 /** The most rows that one step deletes, and the most parameters whose changes it reads. */
 const stepRows = 500;
 const stepParameters = 50;
@@ -256,6 +269,10 @@ function* dropGaps(database: HistoryDatabase): Steps {
   const select = 'SELECT rowid FROM gap ORDER BY rowid DESC LIMIT -1 OFFSET ?';
   const drop = database.database.prepare(`DELETE FROM gap WHERE rowid IN (${select})`);
   if (numberOf(database, 'gap') > keptGaps) database.write(() => drop.run(keptGaps));
+  yield;
+  const older = 'SELECT rowid FROM absence ORDER BY rowid DESC LIMIT -1 OFFSET ?';
+  const dropOlder = database.database.prepare(`DELETE FROM absence WHERE rowid IN (${older})`);
+  if (numberOf(database, 'absence') > keptAbsences) database.write(() => dropOlder.run(keptAbsences));
   yield;
 }
 

@@ -2,24 +2,57 @@
 // value from before holds, unless a newer one was recorded.
 import { describeJump } from '../../../../model/time/wall-clock.ts';
 import type { HistoryGap } from '../../../../wire/http/past-shapes.ts';
-import { downReason } from '../../history/history-tables.ts';
-import type { Interval, Segment, Segments } from '../../history/segments.ts';
+import { awayReason, downReason, noContact } from '../../history/history-tables.ts';
+import { type Interval, type Segment, type Segments, without } from '../../history/segments.ts';
 
 /** A gap with the number of its row. */
 export type RecordedGap = HistoryGap & { readonly row: number };
+
+/** A time in which values of a connection were stale; `to` 0: they still are. */
+export type RecordedAbsence = HistoryGap & { readonly sequence: number };
 
 export class Gaps {
   readonly #list: readonly HistoryGap[];
   /** The times when the hub was down, each with the index of its segment. */
   readonly #downs: readonly (Interval & { readonly index: number | undefined })[];
+  readonly #segments: Segments;
+  readonly #recorded: readonly RecordedGap[];
+  /** With the absences of a connection, by its ID. */
+  readonly #ofConnections = new Map<string, Gaps>();
 
   /** `list` is oldest first. The constructor adds gaps of the clock: where it was set back, and times that it skipped. */
-  constructor(list: readonly RecordedGap[], segments: Segments) {
+  constructor(list: readonly RecordedGap[], segments: Segments, absences: readonly HistoryGap[] = []) {
+    this.#segments = segments;
+    this.#recorded = list;
     this.#downs = list.filter(isDown).map(({ from, to, row }) => ({ from, to, index: segments.indexOfGap(row) }));
-    this.#list =
+    const gaps =
       segments.jumps.length === 0
         ? list.map(({ row, ...gap }) => gap)
         : [...list.flatMap((gap) => leftOf(gap, segments)), ...setBacks(segments), ...neverIn(segments)].sort(byTime);
+    this.#list = absences.length === 0 ? gaps : [...gaps, ...absences].sort(byTime);
+  }
+
+  /** Returns these gaps, and the absences of a connection outside of them. An absence that lasts ends at `until`. */
+  ofConnection(id: string, read: (id: string) => readonly RecordedAbsence[], until: number): Gaps {
+    let found = this.#ofConnections.get(id);
+    if (found === undefined) {
+      const absences = read(id).flatMap((one) => this.#restOf(one, until));
+      found = absences.length === 0 ? this : new Gaps(this.#recorded, this.#segments, absences);
+      this.#ofConnections.set(id, found);
+    }
+    return found;
+  }
+
+  #restOf({ sequence, ...absence }: RecordedAbsence, until: number): HistoryGap[] {
+    const { from } = absence;
+    const whole = { from, to: Math.max(from, absence.to === 0 ? until : absence.to) };
+    const own = this.#segments.isOrdered
+      ? [whole]
+      : this.#segments.within(whole).filter(({ segment }) => segment.index === this.#segments.of(sequence).index);
+    const rest = this.#list
+      .filter((gap) => gap.from < gap.to && gap.to > whole.from && gap.from < whole.to)
+      .reduce<readonly Interval[]>(without, own);
+    return rest.filter((one) => one.from < one.to).map((one) => ({ ...absence, from: one.from, to: one.to }));
   }
 
   /** Returns the gaps that overlap a range. */
@@ -42,6 +75,11 @@ export class Gaps {
 
 export function isDown({ reason }: HistoryGap): boolean {
   return reason === downReason;
+}
+
+/** Whether values were stale. */
+export function isAway({ reason }: HistoryGap): boolean {
+  return reason === awayReason || reason.startsWith(noContact);
 }
 
 function byTime(one: HistoryGap, other: HistoryGap): number {

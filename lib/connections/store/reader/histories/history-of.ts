@@ -1,4 +1,5 @@
 // The history of one parameter of any type.
+import { connectionIdOf } from '../../../../model/address.ts';
 import type { Value, ValueType } from '../../../../model/value.ts';
 import type { History, HistoryGap } from '../../../../wire/http/past-shapes.ts';
 import type { AskedParameter } from '../../../persistence.ts';
@@ -15,7 +16,7 @@ import {
   statesIn,
 } from '../past-moment.ts';
 import { Buckets, chooseStep, completeTables, countAtLeast, emitHistory, type Sink } from './buckets.ts';
-import { floorTo, isDown } from './gaps.ts';
+import { floorTo, isAway, isDown } from './gaps.ts';
 
 type CourseOf = (moment: Moment, series: Series, range: HistoryRange) => Course;
 
@@ -44,8 +45,10 @@ export function historyOf(moment: Moment, parameter: AskedParameter, range: Hist
   const type = series?.type ?? parameter.type;
   if (type === undefined) return undefined;
   const { from, to } = range;
-  const course = series === undefined ? empty[type] : courses[type](moment, series, range);
-  return { address, type, from, to, ...course, gaps: moment.gaps.within(from, to) };
+  const { database, until } = moment;
+  const gaps = moment.gaps.ofConnection(connectionIdOf(address), (id) => database.absences(id), until);
+  const course = series === undefined ? empty[type] : courses[type]({ ...moment, gaps }, series, range);
+  return { address, type, from, to, ...course, gaps: gaps.within(from, to) };
 }
 
 // The history of a number or a boolean: each value if there are few enough points, else buckets.
@@ -141,12 +144,15 @@ function textCourse(moment: Moment, series: Series, range: HistoryRange): Course
   return { kind: 'texts', ...states, ...(hasMore && { more: true }) };
 }
 
-/** Returns the values by time, with null from the start of each gap to its end, or until a value is known again. */
+/**
+ * Returns the values by time, with null from the start of each gap to its end, or until a value is known again. What a device reports before
+ * its values count as fresh also holds afterwards.
+ */
 function statesOf(
   held: Held | undefined,
   rows: readonly StateRow[],
   gaps: readonly HistoryGap[],
-  { from }: { from: number; to: number },
+  { from, to }: { from: number; to: number },
   type: ValueType,
 ): { times: number[]; values: (Value | null)[] } {
   const times: number[] = [];
@@ -167,16 +173,17 @@ function statesOf(
     }
     return next > before;
   };
-  for (const gap of gaps) {
+  for (const [index, gap] of gaps.entries()) {
     putBefore(gap.from);
     if (gap.from === gap.to && !isDown(gap)) continue;
     const before = known;
-    if (before !== undefined) put(gap.from, null);
+    if (before !== undefined && values.at(-1) !== null) put(gap.from, null);
     known = undefined;
-    if (putBefore(gap.to)) continue;
-    if (isDown(gap) || before === undefined) continue;
-    known = before;
-    if (rows[next]?.[0] !== gap.to) put(gap.to, before);
+    const isChanged = putBefore(gap.to);
+    if (isDown(gap) || (isChanged ? !isAway(gap) : before === undefined)) continue;
+    if (!isChanged) known = before;
+    if (isAway(gap) && (gap.to > to || gaps[index + 1]?.from === gap.to)) continue; // the end lies outside, or in the next gap
+    if (known !== undefined && rows[next]?.[0] !== gap.to) put(gap.to, known);
   }
   putBefore(Number.POSITIVE_INFINITY);
   const first = Math.max(
