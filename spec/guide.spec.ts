@@ -17,7 +17,7 @@ const program = join(root, 'lib/main.ts');
 /** Times differ each time, and so does what the hub says about durations. */
 const withoutTimes = (text: string) => text.replace(/\b\d\d:\d\d:\d\d\.\d{3}\b/g, '00:00:00.000');
 
-test('docs/guide.md: a newcomer who follows it sees what it says', async (t) => {
+test('docs/guide.md: its instructions have the described results for a newcomer', async (t) => {
   t.timeout(120_000);
   const top = await createFolder(t);
   const folder = join(top, 'studio');

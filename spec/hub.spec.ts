@@ -104,7 +104,7 @@ test('a loop of two rules is named in the log once, and the hub goes on', async 
   t.true(hub.rules().every(({ dropped }) => dropped === 1000));
 });
 
-test('statusParameter adds _status/connected, which tells whether the connection runs', async (t) => {
+test('statusParameter adds _status/connected, which shows whether the connection runs', async (t) => {
   const hub = await startTestHub(t, {
     connections: {
       desk: { type: 'dummy', statusParameter: true },

@@ -19,7 +19,7 @@ test('each connection type has a README', (t) => {
     t.true(existsSync(join(root, folder, 'README.md')), folder);
 });
 
-test('what specs and code cite is in docs/specification.md, and no file that is not in the repository is cited', (t) => {
+test('the citations of specs and code are in docs/specification.md, and refer only to files of the repository', (t) => {
   const known = new Set(readReadme('docs/specification.md').match(/(?<=^\| )[SD]-\d\d(?= \|)/gm));
   t.true(known.size >= 50);
   for (const file of globSync('{lib,spec,bench,flows,docs}/**/*.{ts,tsx,json5,md}', { cwd: root })) {

@@ -150,7 +150,7 @@ async function startHub(t: ExecutionContext, main: string, flow: string, env: No
 }
 
 for (const readme of readmes)
-  test(`${readme}: each of its links leads to what is there, in the package as well`, async (t) => {
+  test(`${readme}: each of its links leads to an existing place, in the package as well`, async (t) => {
     const { files } = await packed();
     t.true(files.has(readme), 'the package has it');
     const links = linksOf(readReadme(readme));

@@ -38,7 +38,7 @@ test('the lock file asks for what package.json asks for, so that npm install cha
     t.deepEqual(packages[''][kind], asked[kind], kind);
 });
 
-test('what somebody has put beside them is not packed', async (t) => {
+test('additional files of a clone are not packed', async (t) => {
   const folder = await createFolder(t);
   for (const name of ['package.json', 'README.md', 'LICENSE', 'flows', 'docs', '.gitignore', '.npmrc'])
     cpSync(join(root, name), join(folder, name), { recursive: true });

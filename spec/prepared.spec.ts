@@ -11,7 +11,7 @@ import { root } from './support/repository/readme.ts';
 
 const run = promisify(execFile);
 
-test('what is prepared is read, and no longer once a module has changed or other packages are installed', async (t) => {
+test('prepared modules are used, but not once a module has changed or other packages are installed', async (t) => {
   const lock = 'packages as they are';
   const bundler = 'what joins them';
   const folder = await createFolder(t, {

@@ -35,7 +35,7 @@ async function openPage(t: ExecutionContext) {
   return page;
 }
 
-test.serial('README.md: each address that it tells people to open shows what it says', async (t) => {
+test.serial('README.md: each address to open shows the described page', async (t) => {
   const { clone, page } = await demo();
   const readme = clone.text('README.md');
   for (const block of blocksOf(readme)) if (block.text.startsWith('// flows/dashboards/')) await save(t, clone, block);

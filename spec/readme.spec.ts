@@ -43,7 +43,7 @@ for (const [title, followed] of [
   ['README.md', ['README.md']],
   [rooms.join(', '), rooms],
 ] as const)
-  test(`${title}: who follows it in a clone sees what it says`, async (t) => {
+  test(`${title}: its instructions have the described results in a clone`, async (t) => {
     t.timeout(240_000);
     const clone = await createClone(t, await freePort());
     const [, program, ...args] = scripts.start.split(' ');

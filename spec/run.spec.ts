@@ -83,7 +83,7 @@ test('a test that fails beside all others in CI and passes alone is counted, and
   );
 });
 
-test('what fails twice fails, and a crash is no failed test', async (t) => {
+test('a second failure fails, and a crash is not a failed test', async (t) => {
   const twice = await runPackage(t, "test('twice', (t) => t.fail());");
   t.is(twice.status, 1, twice.output);
   t.regex(

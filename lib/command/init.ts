@@ -257,12 +257,12 @@ const connectionsOfHub: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the connections that a hub needs beside its rules, except types that the recipe has: a hub has one store, and a port one
+ * Returns the connections that a hub needs besides its rules, except types that the recipe has: a hub has one store, and a port one
  * listener.
  */
 function hubFor(recipe: string): string {
   const missing = Object.entries(connectionsOfHub).filter(([type]) => !recipe.includes(`type: '${type}'`));
-  return `// What the hub needs beside its rules: a server for browsers and programs, and values that survive a restart.
+  return `// The connections that a hub needs besides its rules: a server for clients, and a store for values.
 {
   connections: {
 ${missing.map(([, connection]) => connection).join('')}  },

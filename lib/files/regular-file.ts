@@ -168,7 +168,7 @@ export const nothing = 'none';
 const reasons: ReadonlyMap<string, string> = new Map([
   ['ENOENT', nothing],
   ['ENOTDIR', nothing],
-  ['ELOOP', 'links that lead in a circle'],
+  ['ELOOP', 'a loop of links'],
   ['ENAMETOOLONG', 'a name that is too long'],
   ['ENXIO', 'a socket or a device'],
   ['EISDIR', 'a folder'],
@@ -182,7 +182,7 @@ export function asFileError(error: unknown): FileError {
   const { code, path } = error as NodeJS.ErrnoException;
   const isLink =
     code === 'ENOENT' && path !== undefined && lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink();
-  if (isLink) return new FileError('a link that leads nowhere', { cause: error });
+  if (isLink) return new FileError('a broken link', { cause: error });
   return new FileError(reasons.get(code ?? '') ?? `an error: ${messageOf(error)}`, { cause: error });
 }
 

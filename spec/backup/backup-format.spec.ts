@@ -44,7 +44,7 @@ async function read(archive: Buffer, pieceBytes = 1000) {
   return { manifest: await readBackup(pieces, target), files };
 }
 
-test('a backup is read as it was written, whatever the pieces, and by tar', async (t) => {
+test('a backup is read as it was written, in pieces of any length, also by tar', async (t) => {
   const archive = await archiveOf(t);
   for (const pieceBytes of [7, 512, 100_000]) {
     const { manifest, files } = await read(archive, pieceBytes);
@@ -57,7 +57,7 @@ test('a backup is read as it was written, whatever the pieces, and by tar', asyn
   for (const [path, text] of Object.entries(contents)) t.is(await readFile(join(folder, path), 'utf8'), text, path);
 });
 
-test('a file of more than 8 GiB is told by pax', (t) => {
+test('a pax header has the size of a file of more than 8 GiB', (t) => {
   const size = 8 ** 11 + 5;
   const blocks = encodeHeader({ path: 'large', size }, 0);
   const pax = decodeHeader(blocks.subarray(0, 512));

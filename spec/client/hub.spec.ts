@@ -76,7 +76,7 @@ test('set, batch and fire resolve when the hub has carried them out, a batch as 
   t.deepEqual(await within(values, 'three values'), [0.5, 7, 8.5]);
 });
 
-test('mistakes are named by address, what is right is written', async (t) => {
+test('mistakes are reported by address, and correct values are written', async (t) => {
   const hub = await startTestHub(t, { connections });
   const client = connectClient(t, hub.port);
   await within(client.whenLive(), 'being live');
@@ -98,7 +98,7 @@ test('mistakes are named by address, what is right is written', async (t) => {
   expectQuietLog(t, hub);
 });
 
-test('a selection has all that matches, and what a mistake is the observer is told', async (t) => {
+test('a selection has all matching parameters, and an observer receives its mistakes', async (t) => {
   const parameters = Array.from({ length: 3000 }, (_, index) => `p${index},I,${index}`);
   const hub = await startTestHub(t, { connections: { ...connections, many: { type: 'dummy', parameters } } });
   const client = connectClient(t, hub.port);

@@ -89,7 +89,7 @@ test('a link that falls silent is stale within the deadline, refuses writes, and
   t.is(hub.find('many/p0')?.value, 3);
 });
 
-test('another run of the hub on the same port: what is no more is told, the rest is there', async (t) => {
+test('another run of the hub on the same port: removed parameters are reported, the others are there', async (t) => {
   const port = await freePort();
   const run = (parameters: string[]) =>
     startTestHub(t, { connections: { api: { ...api, port }, desk: { type: 'dummy', parameters } } });

@@ -75,7 +75,7 @@ test('a stream that replays can be left at its first value', (t) => {
   t.false(emitter.isObserved);
 });
 
-test('who comes or goes while others are told neither misses nor disturbs a round', (t) => {
+test('an observer that is added or removed during a round neither misses nor disturbs it', (t) => {
   const emitter = new Emitter<number>();
   const reported: string[] = [];
   const observer = { next: (value: number) => reported.push(`c${value}`) };

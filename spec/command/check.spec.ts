@@ -51,7 +51,7 @@ test('D-20: check names ten mistakes at once, with file, line, column and path, 
   );
 });
 
-test('D-20: check of good files counts what is there, and ends with status 0', async (t) => {
+test('D-20: check of good files prints counts, and ends with status 0', async (t) => {
   const folder = await createFolder(t, {
     'a.json5': { connections: { api: { type: 'rest-api', port: 0 }, desk: { type: 'dummy', parameters: 'a\nb' } } },
     'more/b.json5': { rules: [{ from: 'desk/a', to: 'desk/b' }] },
@@ -182,7 +182,7 @@ test('D-20: files that are not there, empty or no JSON5 are named, one line each
   t.regex(lines[3]!, /list\.json5:1:1: expected an object such as .*, got \[\] \(array\)$/);
 });
 
-test('what works and is probably not meant is said by check alone, each in a line with its place', async (t) => {
+test('check alone warns of valid but probably unintended settings, each in a line with its place', async (t) => {
   env.PATCHBAY_SPEC_PASSWORD = 'pass-from-env';
   const users = {
     ann: { password: 'geheim', read: ['desk/**', 'dekc/**'], write: ['**/b', '*/z'], deny: ['hub/started'] },
@@ -273,7 +273,7 @@ test('D-20: mistakes in dashboards are named with file, line and column, and unk
   ]);
 });
 
-test('mistakes in dashboards are told beside those in flow files, and none keeps a hub from starting', async (t) => {
+test('mistakes in dashboards are listed with those in flow files, and none prevents the start of a hub', async (t) => {
   const files = withDashboard([`{ type: 'lamp', address: 'desk/lmap' }`]);
   const folder = await createFolder(t, files);
   await t.notThrowsAsync(loadFlows([folder]));

@@ -62,7 +62,7 @@ for (const [what, prepare] of calls)
     t.regex((await runIn(folder, help!, path)).stdout, /^Usage: patchbay /);
   });
 
-test('init makes a folder whose files have no mistake, whose tests pass, and that runs; it never touches what is there', async (t) => {
+test('init creates a folder that runs, with valid files and passing tests; it never changes existing files', async (t) => {
   const folder = await createFolder(t);
   const call = `node ${join(root, 'lib/main.ts')}`;
   const [, begin] = /^Start here: +(.+)$/m.exec((await runIn(folder, call)).stderr)!;
@@ -138,7 +138,7 @@ test('a package of a folder is called by npx', (t) => {
   t.is(calledAs('/home/ann/patch bay/lib/main.ts', '/home/ann'), "node 'patch bay/lib/main.ts'");
 });
 
-test('init says how to go into a folder with a space; a link that leads nowhere is in its way, and then it makes nothing', async (t) => {
+test('init says how to go into a folder with a space; a broken link is in its way, and then it makes nothing', async (t) => {
   const folder = await createFolder(t);
   const call = `node ${join(root, 'lib/main.ts')}`;
   const { stdout } = await runIn(folder, `${call} init "ann's studio"`);
@@ -151,7 +151,7 @@ test('init says how to go into a folder with a space; a link that leads nowhere 
   t.false(existsSync(join(folder, 'flows')));
 });
 
-test('a path is one word of a shell, whatever is in it, and no option', async (t) => {
+test('a quoted path is one word of a shell, with any characters, and no option', async (t) => {
   for (const path of [
     'plain/path.json5',
     'with space',

@@ -117,7 +117,7 @@ test('the examples of the documentation work as they are printed', async (t) => 
   t.true(text.includes('second-studio-desk/mic2'));
 });
 
-test('what is no recipe, no variable or no address is refused with the nearest, and nothing is made', async (t) => {
+test('an unknown recipe or variable, or an invalid address, is refused with the nearest name, and nothing is created', async (t) => {
   const folder = await createFolder(t);
   const rows: [recipe: string, options: Omit<InitOptions, 'recipe'>, reason: string | RegExp][] = [
     [

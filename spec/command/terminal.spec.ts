@@ -116,7 +116,7 @@ async function typed(
   return { status, output };
 }
 
-test('on a terminal `init` asks for each variable of a recipe, says what is wrong with an answer, and makes nothing when there is none', async (t) => {
+test('on a terminal, `init` asks for each variable of a recipe, explains wrong answers, and creates nothing without an answer', async (t) => {
   const folder = await createFolder(t);
   const { status, output } = await typed(
     folder,

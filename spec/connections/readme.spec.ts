@@ -12,7 +12,7 @@ import { unnamedSettings } from '../support/repository/settings.ts';
 const run = promisify(execFile);
 const readme = 'lib/connections/README.md';
 
-test('the example is complete: who does what it shows has a connection type that keeps the contract', async (t) => {
+test('the example is complete: its code is a connection type that fulfils the contract', async (t) => {
   t.timeout(240_000);
   const clone = await createClone(t, 17_011, ['flows', 'lib', 'spec']);
   for (const block of blocksOf(readReadme(readme)))

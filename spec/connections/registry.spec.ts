@@ -8,13 +8,14 @@ import { connectionTypes } from '../../lib/connections/connection-types.ts';
 
 const lib = resolve(import.meta.dirname, '../../lib');
 
-/** What is itself a flow file in code, shows people a line of one, or writes flow files; and what calls browsers devices. */
+/** The files that contain, show or write flow files, and those that use the word device in another sense. */
 const flows = [
   'command/run/run.ts',
   'command/init.ts',
   'command/recipe.ts',
   'console/history/no-store.tsx',
   'console/users/users-view.tsx',
+  'testing/test-flow.ts',
 ];
 
 for (const type of connectionTypes.keys()) {

@@ -211,7 +211,7 @@ test.serial('every view shows every name, address and text', async (t) => {
     await page.getByText(`desk/${text}`, { exact: true }).waitFor();
 });
 
-test.serial('whoever is called so is who uses the console', async (t) => {
+test.serial('any text can be the name of the current user', async (t) => {
   const { hub } = await open();
   for (const name of ['constructor', '__proto__', 'toString']) {
     const { status, text } = await ask(t, hub.port, 'GET /hub/me', {

@@ -20,7 +20,7 @@ const open = shared(async (t) => {
 });
 
 test.serial(
-  'the audit tells live who did what, by text, address and kind, page by page, and leads to the history',
+  'the audit shows actions and authors live, filters by text, address and kind, pages, and links to the history',
   async (t) => {
     const { hub, page } = await open();
     const set = (address: string, value: string) => ask(t, hub.port, `GET /update?parameter=${address}&value=${value}`);

@@ -83,7 +83,7 @@ test.serial('a number typed over a moving one is written as it was meant', async
 });
 
 test.serial(
-  'what is no number, or may mean two, is told beside the field; nothing is written, and the draft stays',
+  'an invalid or ambiguous number is reported next to the field; nothing is written, and the draft stays',
   async (t) => {
     const { hub, page } = await open('desk/level');
     const written = listen(t, hub);
@@ -146,7 +146,7 @@ test.serial('a draft is never written to the parameter that is opened next', asy
 });
 
 test.serial(
-  'while values move, what is selected stays selected, focus and scroll stay, and rows stay chosen',
+  'while values change, selected text stays selected, focus and scroll stay, and rows stay chosen',
   async (t) => {
     const { hub, page } = await open('desk/level');
     const field = page.getByRole('spinbutton');
@@ -185,7 +185,7 @@ test.serial(
   },
 );
 
-test.serial('steps add to one another, also faster than the hub tells, and to what is typed', async (t) => {
+test.serial('steps add to one another, also faster than the reports of the hub, and to a typed number', async (t) => {
   const { hub, page } = await open('desk/take');
   const more = page.getByRole('button', { name: 'Increase by 1' });
   await waitUntil(page, `document.querySelector('.field input')?.value === '3'`);

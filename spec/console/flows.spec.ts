@@ -88,7 +88,7 @@ test.serial('a rule in shadow is marked, cannot be switched, and Why has what wo
   hub.write('desk/mic', false, writer);
 });
 
-test.serial('a rule is disabled and enabled, and its last runs are told', async (t) => {
+test.serial('a rule is disabled and enabled, and its last runs are shown', async (t) => {
   const { hub, page } = await open('#/flows');
   await box(page, 'lamp follows').click();
   const panel = page.getByRole('complementary');
@@ -113,7 +113,7 @@ test.serial('a rule is disabled and enabled, and its last runs are told', async 
   await panel.waitFor({ state: 'detached' });
 });
 
-test.serial('what is wrong with a file after a reload is told, and that all runs on', async (t) => {
+test.serial('a mistake in a file after a reload is shown, and that the previous configuration is active', async (t) => {
   const { hub, page } = await open('#/flows');
   await page.getByText('2 files, no errors').waitFor();
   await writeFile(join(hub.folder, 'other.json5'), "{\n  rules: [{ from: 'desk/mic', too: 'desk/lamp' }]\n}");
@@ -125,39 +125,42 @@ test.serial('what is wrong with a file after a reload is told, and that all runs
   await page.getByText('2 files, no errors').waitFor();
 });
 
-test.serial('keys, wheel and pointer move over the graph; only what is seen and readable is followed', async (t) => {
-  const { hub, page } = await open('#/flows');
-  await box(page, 'in percent').waitFor();
-  const all = ['desk/lamp', 'desk/level', 'desk/mic', 'desk/percent'];
-  await eventually(t, page, () => followed(hub), all);
-  const canvas = page.getByRole('application');
-  const transform = () =>
-    page.locator('.plane').evaluate(({ style }: { style: { transform: string } }) => style.transform);
-  await page.getByText('no errors').waitFor(); // the bar that says so takes some of the height
-  await canvas.focus();
-  await page.keyboard.press('0');
-  const first = await transform();
+test.serial(
+  'keys, wheel and pointer move over the graph; only visible and readable nodes are subscribed',
+  async (t) => {
+    const { hub, page } = await open('#/flows');
+    await box(page, 'in percent').waitFor();
+    const all = ['desk/lamp', 'desk/level', 'desk/mic', 'desk/percent'];
+    await eventually(t, page, () => followed(hub), all);
+    const canvas = page.getByRole('application');
+    const transform = () =>
+      page.locator('.plane').evaluate(({ style }: { style: { transform: string } }) => style.transform);
+    await page.getByText('no errors').waitFor(); // the bar that says so takes some of the height
+    await canvas.focus();
+    await page.keyboard.press('0');
+    const first = await transform();
 
-  await page.keyboard.press('ArrowRight');
-  t.not(await transform(), first);
-  for (let count = 0; count < 6; count++) await page.keyboard.press('-');
-  await eventually(t, page, () => followed(hub), []);
-  await page.keyboard.press('0');
-  t.is(await transform(), first);
-  await eventually(t, page, () => followed(hub), all);
+    await page.keyboard.press('ArrowRight');
+    t.not(await transform(), first);
+    for (let count = 0; count < 6; count++) await page.keyboard.press('-');
+    await eventually(t, page, () => followed(hub), []);
+    await page.keyboard.press('0');
+    t.is(await transform(), first);
+    await eventually(t, page, () => followed(hub), all);
 
-  const { x, y, width, height } = (await canvas.boundingBox())!;
-  await page.mouse.move(x + width / 2, y + height - 30);
-  await page.mouse.wheel(0, -300);
-  await waitUntil(page, `/scale\\(1\\.[1-9]/.test(document.querySelector('.plane').style.transform)`);
-  await page.keyboard.press('0');
-  const xOf = (text: string) => Number(/translate\(([-.\d]+)px/.exec(text)![1]);
-  const start = xOf(await transform());
-  await page.mouse.down();
-  await page.mouse.move(x + width / 2 + 150, y + height - 30, { steps: 5 });
-  await page.mouse.up();
-  t.is(Math.round(xOf(await transform()) - start), 150);
-});
+    const { x, y, width, height } = (await canvas.boundingBox())!;
+    await page.mouse.move(x + width / 2, y + height - 30);
+    await page.mouse.wheel(0, -300);
+    await waitUntil(page, `/scale\\(1\\.[1-9]/.test(document.querySelector('.plane').style.transform)`);
+    await page.keyboard.press('0');
+    const xOf = (text: string) => Number(/translate\(([-.\d]+)px/.exec(text)![1]);
+    const start = xOf(await transform());
+    await page.mouse.down();
+    await page.mouse.move(x + width / 2 + 150, y + height - 30, { steps: 5 });
+    await page.mouse.up();
+    t.is(Math.round(xOf(await transform()) - start), 150);
+  },
+);
 
 test.serial('rules that go on failing take neither the keyboard nor the scroll position out of the list', async (t) => {
   const rules = Array.from({ length: 60 }, (_, n) => ({ name: `rule ${n}`, from: 'desk/text', to: 'desk/percent' }));
@@ -248,7 +251,7 @@ test.serial('500 rules: folders are closed until they are opened, a search opens
   t.true((await page.locator('.box.rule, .box.group').count()) <= 160);
 });
 
-test.serial('the list tells the same, works by keys, and is what a phone gets', async (t) => {
+test.serial('the list has the same content, works by keys, and is the default on a phone', async (t) => {
   const { page: elsewhere } = await start();
   await elsewhere.setViewportSize(phone);
   const { hub, page } = await open('#/flows');

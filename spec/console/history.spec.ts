@@ -60,7 +60,7 @@ allTests.teardown(async () => {
   await rm(folder, { recursive: true });
 });
 
-test.serial('what happened to the lamp last night, and who did it: four clicks', async (t) => {
+test.serial('the events of the lamp last night, and their authors: four clicks', async (t) => {
   const page = await openAt('#/parameters');
   await page.locator('[role=row][data-address="studio-1/lamp"]').click();
   await page.getByRole('complementary').getByRole('link', { name: 'History' }).click();

@@ -26,7 +26,7 @@ const wall = {
   ],
 };
 
-test('hubs, their link and what they own are shown; what is stale is marked in words, and its controls say why they refuse', async (t) => {
+test('hubs, their links and connections are shown; stale ones are marked in words, and their controls explain the refusal', async (t) => {
   const nats = await startNats();
   t.teardown(() => nats.end());
   const house = (hub: string) => ({ type: 'nats', servers: nats.urls, domain: 'house', hub });

@@ -215,7 +215,7 @@ test.serial('on a sign the words take most of their tile, at every size', async 
     }
 });
 
-test.serial('what blinks can be read in both halves, in every tone, light and dark', async (t) => {
+test.serial('blinking text is legible in both halves, in every tone, light and dark', async (t) => {
   const { port } = await start();
   const page = await openConsole(t, browser, port, '', { reducedMotion: 'no-preference' });
   await signIn(page, 'root', 'root');

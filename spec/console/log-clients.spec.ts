@@ -50,7 +50,7 @@ test.serial(
   },
 );
 
-test.serial('while it is paused, levels and texts are chosen from what is there', async (t) => {
+test.serial('a paused log filters its lines by level and text', async (t) => {
   const page = await open();
   await goTo(page, '#/log');
   const entries = page.locator('.entry');
@@ -134,32 +134,29 @@ test.serial('a client that does not read is listed first, with how far it is beh
   );
 });
 
-test.serial(
-  'a hub with a store tells itself that it was restarted; the console hides no line and shows none twice',
-  async (t) => {
-    const page = await open();
-    t.teardown(() => page.context().close()); // other files of specs go on in this process
-    await hub.stop();
-    const folder = await createFolder(t);
-    const store = { type: 'store', folder: join(folder, 'data') };
-    const flow = { connections: { ...connections, store } };
-    const first = await startHubProcess(t, flow);
-    await page.goto(`${first.url}hub/#/log`);
-    await page.reload();
-    const runs = page.locator('.entry', { hasText: 'patchbay' });
-    await runs.first().waitFor();
-    await eventually(() => readKeptLog({ folder }).some((message) => message.startsWith('patchbay ')));
-    first.process.kill('SIGKILL');
-    await first.ended();
-    await startTestHub(t, flow);
-    await page.locator('.restart', { hasText: 'the hub was restarted: it had not ended cleanly' }).waitFor();
-    await runs.nth(1).waitFor();
-    t.is(await page.getByText('The hub was restarted.').count(), 0);
-    const shown = await page.locator('.log .message').allTextContents();
-    await page.reload(); // now all of it comes from the hub
-    await runs.nth(1).waitFor();
-    t.is(await page.locator('.restart').count(), 1);
-    const reported = await page.locator('.log .message').allTextContents();
-    t.deepEqual(reported, shown);
-  },
-);
+test.serial('a hub with a store logs its own restart; the console hides no line and shows none twice', async (t) => {
+  const page = await open();
+  t.teardown(() => page.context().close()); // other files of specs go on in this process
+  await hub.stop();
+  const folder = await createFolder(t);
+  const store = { type: 'store', folder: join(folder, 'data') };
+  const flow = { connections: { ...connections, store } };
+  const first = await startHubProcess(t, flow);
+  await page.goto(`${first.url}hub/#/log`);
+  await page.reload();
+  const runs = page.locator('.entry', { hasText: 'patchbay' });
+  await runs.first().waitFor();
+  await eventually(() => readKeptLog({ folder }).some((message) => message.startsWith('patchbay ')));
+  first.process.kill('SIGKILL');
+  await first.ended();
+  await startTestHub(t, flow);
+  await page.locator('.restart', { hasText: 'the hub was restarted: it had not ended cleanly' }).waitFor();
+  await runs.nth(1).waitFor();
+  t.is(await page.getByText('The hub was restarted.').count(), 0);
+  const shown = await page.locator('.log .message').allTextContents();
+  await page.reload(); // now all of it comes from the hub
+  await runs.nth(1).waitFor();
+  t.is(await page.locator('.restart').count(), 1);
+  const reported = await page.locator('.log .message').allTextContents();
+  t.deepEqual(reported, shown);
+});

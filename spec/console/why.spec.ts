@@ -25,7 +25,7 @@ const open = shared(async (t) => {
   return { hub, page: await openConsole(t, browser, hub.port) };
 });
 
-test.serial('the chain of causes leads from the lamp to who rang, and follows live', async (t) => {
+test.serial('the chain of causes leads from the lamp to the client that rang, and follows live', async (t) => {
   const { hub, page } = await open();
   await page.setViewportSize(desktop);
   await goTo(page, '#/why?address=desk/lamp');
@@ -54,7 +54,7 @@ test.serial('the chain of causes leads from the lamp to who rang, and follows li
   await waitUntil(page, `location.hash === '#/parameters?address=desk/bell'`);
 });
 
-test.serial('an address is asked for by typing; what is unknown, or not there, is said', async (t) => {
+test.serial('a typed address is explained; an unknown or missing one is reported', async (t) => {
   const { hub, page } = await open();
   t.teardown(() => page.context().close()); // other files of specs go on in this process
   await page.setViewportSize(phone);

@@ -145,7 +145,7 @@ test(
   'widgets[500]: expected at most 500 widgets, got more',
 );
 
-test('mistakes are told with line and column, all at once, also a key that is there twice', (t) => {
+test('mistakes are reported with line and column, all at once, also duplicate keys', (t) => {
   const text = `{
   title: 'Desk', title: 'Again',
   widgets: [
@@ -178,7 +178,7 @@ test('widgets without a place take the first free one, those with a place keep t
   t.is(dashboard.rows, 4);
 });
 
-test('what is left out is filled in; the grid of a group is as large as the group', (t) => {
+test('omitted settings have defaults; the grid of a group has the size of the group', (t) => {
   const group = { type: 'group', size: [3, 2], widgets: [{ type: 'button', address: 'desk/lamp' }] };
   const dashboard = parseDashboard('desk.json5', JSON.stringify({ widgets: [group] }));
   const [{ columns, rows, widgets }] = dashboard.widgets as [Group];
@@ -188,7 +188,7 @@ test('what is left out is filled in; the grid of a group is as large as the grou
   ]);
 });
 
-test('the examples are right, also by the JSON Schema for editors, which refuses what is wrong', async (t) => {
+test('the examples are valid, also by the JSON Schema for editors, which refuses mistakes', async (t) => {
   const isValid = new Ajv2020({ strict: false }).compile(dashboardJsonSchema());
   for (const name of await readdir(folder)) {
     const text = await readFile(join(folder, name), 'utf8');

@@ -56,7 +56,7 @@ for (const [name, framing, payload] of carried)
     );
   });
 
-test('what stands between frames is dropped and counted', (t) => {
+test('bytes between frames are dropped and counted', (t) => {
   const framer = createFramer(angles);
   t.deepEqual(framer.push(bytes('noise< REP 1 >more noise<')), [bytes(' REP 1 ')]);
   t.deepEqual(framer.push(bytes('lost < REP 2 >')), [bytes(' REP 2 ')], 'the end of a frame was lost');
@@ -74,7 +74,7 @@ test('a frame that is too long is dropped, and the next one is found', (t) => {
   }
 });
 
-test('a header that tells a length which cannot be is passed over', (t) => {
+test('a header with an impossible length is skipped', (t) => {
   const framer = createFramer(headed, 100);
   t.deepEqual(framer.push(Buffer.from([7, 0xff, 0xff, 7, 0, 1, 9])), [Buffer.from([7, 0, 1, 9])]);
   t.is(framer.droppedBytes, 3);

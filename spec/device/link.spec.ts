@@ -58,7 +58,7 @@ function create(idleTimeoutMs?: number, random = 1) {
   return { link, main: main!, backup: backup!, opens, ends, until, wait: (ms: number) => (leastMs = ms), breakIt };
 }
 
-test('what does not answer is tried again after 1, 2, 4, … 30 s, with each host in turn', (t) => {
+test('an unreachable host is tried again after 1, 2, 4, … 30 s, each host in turn', (t) => {
   const { link, opens, ends, until } = create();
   link.start();
   until(120_000);
@@ -118,7 +118,7 @@ test('a fault in what a device has us do ends its link, and is tried again', (t)
   t.is(opens.length, 2);
 });
 
-test('what a link says after its end is not heard, and after a stop nothing is tried', async (t) => {
+test('events of a link after its end are ignored, and after a stop nothing is tried', async (t) => {
   const { link, main, opens, ends, until, wait } = create();
   link.start();
   const first = main.last();

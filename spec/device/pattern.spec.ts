@@ -87,7 +87,7 @@ test('an expression is written, and has to be what a frame has', (t) => {
   t.is(text('{= "a}b"}').format(new Map()), 'a}b', 'a brace within a text');
 });
 
-test('what does not fit is told with what was expected', (t) => {
+test('a mismatch is reported with the expected text', (t) => {
   const refused = (pattern: Pattern, value: Value) =>
     t.throws(() => pattern.format(new Map([['value', value]])), { instanceOf: HubError }).message;
   t.is(refused(text('{value:int(width=2)}'), 100), 'expected at most 2 digits, got 100');
@@ -98,7 +98,7 @@ test('what does not fit is told with what was expected', (t) => {
   t.is(refused(text('{other}'), 1), 'expected a value for {other}, it is unknown');
 });
 
-test('mistakes in patterns are told with their place', (t) => {
+test('mistakes in patterns are reported with their place', (t) => {
   const mistake = (written: string, isOfBytes = false) => {
     const { message, offset } = t.throws(() => Pattern.parse(written, isOfBytes, compile), {
       instanceOf: PatternError,
@@ -115,7 +115,7 @@ test('mistakes in patterns are told with their place', (t) => {
   t.is(mistake('x {=}'), '4: expression: expected an expression');
 });
 
-test('what a pattern has written it reads back', (t) => {
+test('a pattern reads its own output back', (t) => {
   const pattern = text('{n:int} <{value:float}> {flag:on(yes,no)} {name:quoted} {rest}');
   const values = fc.record({
     n: fc.integer(),

@@ -6,7 +6,7 @@ import test from 'ava';
 import { makeFolder } from '../../lib/files/make-folder.ts';
 import { createFolder } from '../support/folder.ts';
 
-test('a folder is made with its missing parents, or the error names what is in the way; nothing loops', async (t) => {
+test('a folder is made with its missing parents, or the error names the obstacle; nothing loops', async (t) => {
   const folder = await createFolder(t, { file: '' });
   const made = join(folder, 'a/b/c');
   makeFolder(made);

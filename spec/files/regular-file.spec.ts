@@ -28,7 +28,7 @@ test('a file is read as a whole, up to its bound, also where it does not say how
   await t.throwsAsync(readRegularFile('/proc/self/status', 10), { message: /^one of \d+ bytes or more/ });
 });
 
-test('whatever else is there is told, and nobody waits for it', async (t) => {
+test('any other object is reported, without delay', async (t) => {
   const folder = await createFolder(t);
   for (const odd of oddFiles) {
     const path = join(folder, 'odd');

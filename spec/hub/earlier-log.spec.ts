@@ -10,7 +10,7 @@ import type { LogPage } from '../../lib/wire/http/operation.ts';
 import { ask } from '../support/http.ts';
 import { api, startTestHub } from '../support/hub.ts';
 
-test('a hub whose store takes long to read the log starts and restores; who asks for the log is answered with all of it', async (t) => {
+test('a hub whose store takes long to read the log starts and restores; a request for the log gets all of it', async (t) => {
   const read = Promise.withResolvers<KeptLog>();
   const slow = defineGatewayType({
     type: 'slow',

@@ -77,7 +77,7 @@ test('levels that are off are not kept, and all is passed on as it came', (t) =>
   t.is(recorder.lines.length, 3);
 });
 
-test('what comes a thousand times is written once at first, and a second later with its count, each connection by itself', async (t) => {
+test('an entry that repeats a thousand times is written once at first, and a second later with its count, for each connection separately', async (t) => {
   const recorder = createLogRecorder();
   const journal = Journal.of(recorder);
   const [desk, api] = ['desk', 'api'].map((connection) => journal.child({ connection }));
@@ -91,7 +91,7 @@ test('what comes a thousand times is written once at first, and a second later w
   t.like(journal.read(0, 'debug').entries.at(-1), { connection: 'desk', level: 'error' });
 });
 
-test('entries of earlier runs that cannot be had are told, and the journal goes on without them', async (t) => {
+test('unavailable entries of earlier runs are reported, and the journal continues without them', async (t) => {
   const journal = Journal.of(createLogRecorder());
   journal.continueLater(Promise.reject(new Error('the thread has ended')));
   await journal.earlier;

@@ -55,7 +55,7 @@ test('nothing but gateways runs until one begins the work', async (t) => {
   t.is(hub.find('desk/out')!.value, 2);
 });
 
-test('who goes on from values of before starts no rule by that', async (t) => {
+test('a hub that continues with earlier values starts no rule by that', async (t) => {
   const { hub, leadership } = await startHeld(t);
   hub.write('desk/in', 7, writer);
   leadership.begin({ number: 1, continues: true });
@@ -65,7 +65,7 @@ test('who goes on from values of before starts no rule by that', async (t) => {
   t.true(hub.find('desk/_status/connected')!.value);
 });
 
-test('past the time nothing is written any more: not by what is late, nor by a turn that begins', async (t) => {
+test('after the deadline nothing is written: neither by late work, nor by a new turn', async (t) => {
   const { hub, leadership, time } = await startHeld(t);
   let isOver = false;
   let asked = 0;
@@ -112,7 +112,7 @@ function runUntil(stopped: () => void): Observable<{ state: 'running' }> {
   });
 }
 
-test('who ends the work as the hub stops waits for those that are told to stop after it', async (t) => {
+test('the last to end its work waits for those that are stopped after it', async (t) => {
   const ended: string[] = [];
   const save = Promise.withResolvers<void>();
   const settingsSchema = z.strictObject({});

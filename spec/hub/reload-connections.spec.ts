@@ -135,7 +135,7 @@ test('a connection that is only described in other words runs on, and is shown w
   t.deepEqual((await reload('a.json5', flow())).connections, none);
 });
 
-test('a template file is part of its connection, and what is set while a file is being written is not lost', async (t) => {
+test('a template file is part of its connection, and values set while a file is being written are not lost', async (t) => {
   const onair = { type: 'xml-file-output', filename: 'out.xml', templateFile: 'in.xml', statusParameter: true };
   const { folder, reload, write, hub } = await startReloading(t, {
     'a.json5': { connections: { onair } },
@@ -162,7 +162,7 @@ test('a template file is part of its connection, and what is set while a file is
   t.is(hub.find('onair/Lamp')?.value, '5');
 });
 
-test('what is written to a connection that waits for the one before it is kept, in order', async (t) => {
+test('writes to a connection that waits for its predecessor are kept, in order', async (t) => {
   const heard: string[] = [];
   let finish = () => {};
   const slow = defineConnectionType({
@@ -218,7 +218,7 @@ test('a connection that is switched off is stopped, and shows it', async (t) => 
   t.deepEqual(takeChanges(), ['clock/_status/connected=false']);
 });
 
-test('a parameter that stays takes what is written as its new settings say', async (t) => {
+test('a parameter that stays accepts writes by its new settings', async (t) => {
   const flow = (durationMs: number) => ({ connections: { clock: { type: 'timer', timers: [durationMs] } } });
   const { reload, write, hub } = await startReloading(t, { 'a.json5': flow(1000) });
   const start = hub.find('clock/timer/1/start');

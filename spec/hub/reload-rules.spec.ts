@@ -72,7 +72,7 @@ test('rules on one source run in the order of the file, also those that ran befo
   t.deepEqual(takeChanges(), ['desk/a=2', 'desk/b=three', 'desk/b=one', 'desk/b=two']);
 });
 
-test('what a rule holds outlives reloads: delays, values before, sets of several sources, in JSON5 and TypeScript', async (t) => {
+test('the state of a rule outlives reloads: delays, previous values, sets of several sources, in JSON5 and TypeScript', async (t) => {
   const scheduler = new VirtualTimeScheduler();
   const connections = { desk: dummy('a,I', 'b,I', 'late,I', 'step,I', 'sum,I', 'copy,I', 'text') };
   const rules = [

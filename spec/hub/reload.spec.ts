@@ -9,7 +9,7 @@ import { startReloading } from '../support/reload.ts';
 const none = { added: [], removed: [], changed: [] };
 const dummy = (...parameters: string[]) => ({ type: 'dummy', parameters });
 
-test('saving what is the same swaps nothing', async (t) => {
+test('saving unchanged content swaps nothing', async (t) => {
   const flow = { connections: { desk: dummy('a,B') }, rules: [{ from: 'desk/a', to: 'desk/a' }] };
   const { reload } = await startReloading(t, { 'a.json5': flow });
   t.deepEqual(await reload('a.json5', `// a comment\n${JSON.stringify(flow)}`), { connections: none, rules: none });

@@ -55,7 +55,7 @@ test('a change of the source leaves the layers of packages as they are; the last
   t.true(textOf('COPY').includes('--from=packages /opt/patchbay/node_modules /opt/patchbay/node_modules'));
 });
 
-test('what is called as patchbay can be executed: npm packs it as a file that cannot', (t) => {
+test('the file behind patchbay is executable: npm packs it as one that is not', (t) => {
   const [, target] = /ln -s \/opt\/patchbay\/(\S+) \/usr\/local\/bin\/patchbay/.exec(textOf('RUN').join())!;
   t.is(target, JSON.parse(readReadme('package.json')).bin.patchbay);
   t.true(stages.flat().some(({ name, text }) => name === 'RUN' && text.includes(`chmod 755 /packed/${target}`)));
@@ -93,7 +93,7 @@ test('the health check is a program that asks whether the hub lives', (t) => {
   t.true(textOf('EXPOSE').includes(/:(\d+)/.exec(textOf('ENV')[0]!)![1]!));
 });
 
-test('what the context leaves out is there, and what the build needs is not left out', (t) => {
+test('excluded files exist, and no file that the build needs is excluded', (t) => {
   const ignored = readReadme('.dockerignore')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'));

@@ -91,7 +91,7 @@ test('npm run sbom prints every package that the hub needs, as CycloneDX', (t) =
   t.false(there.includes(Object.keys(devDependencies!)[0]!));
 });
 
-test('what the Debian package is made of has its Node.js, which the product depends on', async (t) => {
+test('the parts of the Debian package include its Node.js, which the product depends on', async (t) => {
   const folder = await createFolder(t, {
     'package.json': { name: 'patchbay-hub', version: '1.2.3' },
     node: 'a binary',

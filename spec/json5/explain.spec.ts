@@ -24,7 +24,7 @@ test('a long text of digits that is no number is explained at once', async (t) =
   t.true((await processorTimeOf(explain)) < 500);
 });
 
-test('whatever is wrong is told in one sentence, with a place in the text', (t) => {
+test('any mistake is reported in one sentence, with a place in the text', (t) => {
   const texts = fc.string({ unit: fc.constantFrom(...'{}[]:,\'"#=“ab1- \n/\\') });
   fc.assert(
     fc.property(texts, (text) => {

@@ -31,7 +31,7 @@ test.serial('a short text stays as it is', async (t) => {
   t.is(kept.text, textOf(1));
 });
 
-test.serial('a text is read again as well, and places are told, where the one before is packed', async (t) => {
+test.serial('a text can be read again, and places are reported, while the previous one is packed', async (t) => {
   const before = readJson5(textOf(10_000));
   const place = before.positionOf(['rules', 7, 'to']);
   await before.source.pack(Buffer.from(textOf(10_000)));

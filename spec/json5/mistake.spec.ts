@@ -19,7 +19,7 @@ const rows: [data: unknown, expected: string][] = [
 ];
 
 for (const [data, expected] of rows)
-  test(`${JSON.stringify(data)} is told as ${expected}`, (t) => {
+  test(`${JSON.stringify(data)} is reported as ${expected}`, (t) => {
     const mistakes = new MistakeList();
     mistakes.parse(schema, data, file, []);
     t.deepEqual(mistakes.items.map(formatMistake), [expected]);

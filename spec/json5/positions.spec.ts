@@ -63,7 +63,7 @@ test('a key that an object has twice is found, the same key in two objects is no
   );
 });
 
-test('what is known of a text leads to the same positions, also of items of its lists', (t) => {
+test('known facts about a text lead to the same positions, also of items of its lists', (t) => {
   const long = `{ // a comment: [1]
     tests: [ 7, { name: 'a', steps: [1, { at: 'x' }] },
       { name: "b" }, [2, [3]] ],

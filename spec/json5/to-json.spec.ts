@@ -51,7 +51,7 @@ test.before(() => {
   console.warn = () => {}; // JSON5 warns of U+2028 in texts
 });
 
-test('what is rewritten means what it meant, also with a character lost or too many', (t) => {
+test('a rewritten text keeps its meaning, also with a missing or additional character', (t) => {
   let taken = 0;
   fc.assert(
     fc.property(value, fc.nat(), fc.nat(2), splinter, (whole, place, kind, added) => {
@@ -71,7 +71,7 @@ test('what is rewritten means what it meant, also with a character lost or too m
   t.true(taken > 1000);
 });
 
-test('what authors write is taken', (t) => {
+test('the usual style of authors is accepted', (t) => {
   const author = `// a flow
   { connections: { desk: { type: 'dummy', parameters: ['lamp,B', "it's,S", 'say "hi",S',], }, /* more */ },
     rules: [{ from: 'desk/lamp', when: "value == \\"on\\"", to: 'desk/lamp' }] }`;

@@ -4,7 +4,7 @@ import { beginningOf, cutText } from '../../lib/model/printable.ts';
 import { codePoint } from '../support/any-text.ts';
 import { collectGarbage } from '../support/system/used-memory.ts';
 
-test('a text that is not too long stays as it is, whatever it is', (t) => {
+test('a text that is not too long stays unchanged', (t) => {
   for (const text of ['', 'lamp', '12345', 'a\ud83d']) {
     t.is(cutText(text, 5), text);
     t.is(beginningOf(text, 5), text);
@@ -37,7 +37,7 @@ test('both cut any text alike, to well-formed ones of the same length', (t) => {
 
 for (const [name, cut] of Object.entries({ cutText, beginningOf }))
   for (const letter of ['a', '€'])
-    test(`${name}: what is cut does not keep the whole text: ${letter}`, (t) => {
+    test(`${name}: a truncated text does not retain the whole: ${letter}`, (t) => {
       collectGarbage();
       const before = process.memoryUsage().heapUsed;
       const kept = Array.from({ length: 30 }, (_, index) => cut(`${index} ${letter.repeat(100_000)}!`, 200));

@@ -65,7 +65,7 @@ test('a number is rounded to digits from its first one, however large or small i
   );
 });
 
-test('a number and its negative are rounded alike, and the text reads back as what is rounded', (t) => {
+test('a number and its negative are rounded alike, and the text reads back as the rounded number', (t) => {
   const numbers = fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e20, max: 1e20 });
   fc.assert(
     fc.property(numbers, fc.integer({ min: 0, max: 15 }), (number, digits) => {

@@ -48,7 +48,7 @@ const strangeRows: [value: unknown, expected: string][] = [
   [new Date(0), '{} (object)'],
   [new Uint8Array(100_000_000), `[${'0,'.repeat(28)}… (object)`],
 ];
-test('what is no JSON is shown as well, and nothing throws', (t) => {
+test('other values than JSON are shown as well, and nothing throws', (t) => {
   for (const [value, expected] of strangeRows) t.is(describe(value).slice(0, expected.length), expected);
 });
 

@@ -4,7 +4,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { Heap } from '../../lib/model/heap.ts';
 
-test('whatever is added and taken, it takes the first, as from a sorted list', (t) => {
+test('it removes the first, like a sorted list, after any additions and removals', (t) => {
   const steps = fc.array(fc.option(fc.integer({ min: 0, max: 20 }), { nil: undefined }), { maxLength: 200 });
   fc.assert(
     fc.property(steps, (numbers) => {

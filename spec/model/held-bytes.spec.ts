@@ -24,7 +24,7 @@ test('a sixteenth of the heap may be held, and 64 MiB at least', (t) => {
   t.is(mostHeldBytes(512 * mebibyte), 64 * mebibyte);
 });
 
-test('what is held is counted by kind, and nobody has to let go while there is room', (t) => {
+test('held bytes are counted by kind, and nobody has to release any below the limit', (t) => {
   const ledger = new Ledger(1000);
   const steps = openIn(ledger, 'a');
   const answers = openIn(ledger, 'b', 'answers');
@@ -55,7 +55,7 @@ test('the owner that holds most lets go, its largest place first, until an eight
   t.is(ledger.letGo.steps, 1);
 });
 
-test('who adds may be who has to let go', (t) => {
+test('the holder that adds may have to release', (t) => {
   const ledger = new Ledger(1000);
   openIn(ledger, 'other').account.set(400);
   const { account, asked } = openIn(ledger, 'greedy');
@@ -77,7 +77,7 @@ test('one that does not let go is asked once each time, and the others after it'
   t.is(ledger.totalBytes, 900);
 });
 
-test('whatever is held and let go, the sums are those of the accounts, and never above the bound', (t) => {
+test('the sums match the accounts after any changes, and never exceed the limit', (t) => {
   const change = fc.record({ owner: fc.nat(4), place: fc.nat(3), bytes: fc.nat(500) });
   fc.assert(
     fc.property(fc.array(change, { maxLength: 200 }), (changes) => {

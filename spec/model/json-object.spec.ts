@@ -19,7 +19,7 @@ for (const [text, got] of others)
     t.throws(() => readJsonObject(text), { code: 'bad-request', message: `expected an object, got ${got}` });
   });
 
-test('a mistake says what is read and what it has to be', (t) => {
+test('a mistake names the text and the expected type', (t) => {
   const expected = { where: 'body', object: 'an object with p, v' };
   t.throws(() => readJsonObject('5', expected), { message: 'body: expected an object with p, v, got 5 (number)' });
   t.throws(() => readJsonObject('{', expected), { code: 'bad-request', message: /^body: expected JSON, got .*JSON/ });

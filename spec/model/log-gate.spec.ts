@@ -38,7 +38,7 @@ test('a kind that has been silent for an interval is written at once again', asy
   t.is(written.length, 1);
 });
 
-test('a hundred kinds are told apart, all others together', async (t) => {
+test('a hundred kinds are distinguished, all others are combined', async (t) => {
   const { written, come } = createGate();
   for (let number = 0; number < 10_000; number++) come(`kind ${number}`);
   t.is(written.length, 100);
@@ -47,7 +47,7 @@ test('a hundred kinds are told apart, all others together', async (t) => {
   t.is(all.at(-1), 'others 9900');
 });
 
-test('what writes may come to the gate again', async (t) => {
+test('a writer may call the gate again', async (t) => {
   const written = new Inbox<number>();
   const gate = createLogGate(() => {}, intervalMs);
   const again = (count: number) => {

@@ -47,7 +47,7 @@ for (const [what, text, shown] of rows)
     t.notRegex(printableJson(JSON.stringify({ text })), /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/u);
   });
 
-test('what is printable stays as it is, and no text says anything to a terminal', (t) => {
+test('printable text stays unchanged, and no text controls a terminal', (t) => {
   fc.assert(
     fc.property(fc.string({ unit: codePoint }), (text) => {
       const shown = printable(text);

@@ -16,7 +16,7 @@ test('every key is kept with its value, and none stands for another one', (t) =>
   t.false(Object.hasOwn(record(z.string(), z.number()).parse({}), '__proto__'));
 });
 
-test('what is wrong with a key or a value is told with its path, as z.record tells it', (t) => {
+test('a mistake in a key or a value is reported with its path, as in z.record', (t) => {
   const key = z.string().regex(/^[a-z]+$/, { error: 'small letters' });
   const schema = z.strictObject({
     own: record(key, z.number(), { error: 'numbers by name' }).refine((all) => Object.keys(all).length < 3, {

@@ -4,7 +4,7 @@ import test from 'ava';
 import { awaitAnswer, hasWaitingThreads, untilAllAnswered } from '../../lib/model/waiting-threads.ts';
 import { within } from '../support/deadline.ts';
 
-test.serial('whoever waits for all threads goes on when the last one has answered', async (t) => {
+test.serial('a wait for all threads ends with the last answer', async (t) => {
   const [first, second] = [awaitAnswer({}), awaitAnswer({})];
   const order: string[] = [];
   const all = untilAllAnswered(60_000).then(() => order.push('all'));

@@ -39,7 +39,7 @@ async function startRecorded(t: ExecutionContext) {
   return { hub, file, options, lines, console, has, doReplay };
 }
 
-test('a recording of a running hub tells what a change would have done; damage is told with its line', async (t) => {
+test('a recording of a running hub shows the effect of a change; damage is reported with its line', async (t) => {
   const { hub, file, options, lines, console, has, doReplay } = await startRecorded(t);
   const stop = Promise.withResolvers<string>();
   const recording = record(file, options, console, () => stop.promise);
@@ -81,7 +81,7 @@ test('a recording of a running hub tells what a change would have done; damage i
   await t.throwsAsync(doReplay(), { message: /recording:1: expected the first line of a recording/ });
 });
 
-test('what is no recording is refused with its path: a file that is none, and a line without end', async (t) => {
+test('an invalid recording is refused with its path: a file of another kind, and an unterminated line', async (t) => {
   const folder = await createFolder(t, {});
   const path = join(folder, 'a.recording');
   const refuse = (message: RegExp) => t.throwsAsync(openRecording(path), { message });

@@ -13,7 +13,7 @@ const flow = {
   rules: [{ name: 'light', from: 'desk/mic', to: 'desk/lamp' }],
 };
 
-test('a hub is set and tells of its parameters, why they are so, its connections and rules', async (t) => {
+test('a client sets and reads parameters, their explanations, connections and rules of a hub', async (t) => {
   const hub = new AskedHub((await startTestHub(t, flow)).port);
   await hub.set('desk/mic', true);
   t.is(await hub.value('desk/lamp'), 'true');

@@ -1,20 +1,20 @@
 import test from 'ava';
 import { becomesSo, untilSo } from './deadline.ts';
 
-test('what is so at once is not looked at again', async (t) => {
+test('a condition that holds immediately is checked once', async (t) => {
   let looks = 0;
   const isSo = () => ++looks > 0;
   t.true(await becomesSo(isSo, { deadlineMs: 0, everyMs: 60_000 }));
   t.is(looks, 1);
 });
 
-test('what becomes so in time is so, also where another process is asked', async (t) => {
+test('a condition that becomes true in time holds, also in another process', async (t) => {
   let looks = 0;
   t.true(await becomesSo(() => ++looks === 3, { deadlineMs: 60_000, everyMs: 1 }));
   t.true(await becomesSo(async () => ++looks === 6, { deadlineMs: 60_000, everyMs: 1 }));
 });
 
-test('what does not become so is not waited for any longer than the time', async (t) => {
+test('a condition that stays false is awaited no longer than the time', async (t) => {
   const startMs = performance.now();
   t.false(await becomesSo(() => false, { deadlineMs: 20, everyMs: 1 }));
   t.true(performance.now() - startMs >= 20);
@@ -25,7 +25,7 @@ test('a look that fails ends the waiting', async (t) => {
   await t.throwsAsync(becomesSo(isSo, { deadlineMs: 60_000, everyMs: 1 }), { message: 'the hub has ended' });
 });
 
-test('what is waited for is so in time, or it is said what was expected', async (t) => {
+test('an awaited condition holds in time, or the error has the expectation', async (t) => {
   let looks = 0;
   await untilSo('three looks', () => ++looks === 3, { deadlineMs: 60_000, everyMs: 1 });
   t.is(looks, 3);

@@ -24,10 +24,10 @@ export const oddFiles: readonly OddFile[] = [
   { kind: 'a device that waits', reported: /a device/, make: (path) => symlinkSync('/dev/ptmx', path) },
   {
     kind: 'a link to nowhere',
-    reported: /a link that leads nowhere/,
+    reported: /a broken link/,
     make: (path) => symlinkSync(`${path}-gone`, path),
   },
-  { kind: 'a link to itself', reported: /links that lead in a circle/, make: (path) => symlinkSync(path, path) },
+  { kind: 'a link to itself', reported: /a loop of links/, make: (path) => symlinkSync(path, path) },
   { kind: 'a huge file', reported: /one of 419,430,400 bytes or more/, make: makeHuge },
   {
     kind: 'a link to a file of the system without a size',

@@ -41,7 +41,7 @@ async function resultsOf(folder: string): Promise<FlowTestResult[]> {
   return results;
 }
 
-test('a file tells the parameters of other hubs: tests set and expect them', async (t) => {
+test('a file declares the parameters of other hubs: tests set and expect them', async (t) => {
   const known = flow({ mirrors: './house.types.json' });
   const folder = await createFolder(t, { 'flow.json5': known, 'house.types.json': remotes });
   const results = await resultsOf(folder);
@@ -55,7 +55,7 @@ test('a file tells the parameters of other hubs: tests set and expect them', asy
   run.expect({ 'rack/light': true, 'desk/lamp': undefined });
 });
 
-test('without it a test fails, and says what is missing', async (t) => {
+test('without the declaration a test fails, and names it', async (t) => {
   const folder = await createFolder(t, { 'flow.json5': flow({}) });
   const [result] = await resultsOf(folder);
   t.is(result!.name, 'the lamp follows later');

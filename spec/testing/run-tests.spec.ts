@@ -10,7 +10,7 @@ import { connections, ring, rules, runSteps, types } from '../support/flow/flow-
 import { createFolder } from '../support/folder.ts';
 import { processorTimeOf } from '../support/system/machine.ts';
 
-test('the timeline tells what happened: time, address, old and new value, and who', async (t) => {
+test('the timeline shows events: time, address, old and new value, and author', async (t) => {
   const { timeline } = await runSteps(
     t,
     [

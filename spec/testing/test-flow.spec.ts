@@ -114,7 +114,7 @@ test('a failure carries the timeline, and nothing goes on after it', async (t) =
   t.throws(() => flow.advance(1), { message: /expected false, got true/ });
 });
 
-test('addresses that are not there and values that do not convert are told with the nearest name', async (t) => {
+test('unknown addresses and invalid values are reported with the nearest name', async (t) => {
   const flow = await testFlow(demo);
   t.teardown(() => flow.stop());
   t.throws(() => flow.set({ 'desk/lamp': true, 'desk/door-lamb': true }), {

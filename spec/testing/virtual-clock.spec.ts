@@ -20,7 +20,7 @@ test('actions run by time, equal times by age, and none that is later', (t) => {
   t.is(seen.at(-1), 'late 31');
 });
 
-test('what an action schedules runs in its turn, at once when it has no delay', (t) => {
+test('work scheduled by an action runs in its turn, immediately without a delay', (t) => {
   const clock = new VirtualClock();
   const seen: number[] = [];
   clock.schedule(() => {
@@ -60,7 +60,7 @@ test('actions that start one another at the same time for ever are ended', (t) =
   t.is(runs, maxActionsAtOneTime);
 });
 
-test('it stops early when told so, at the time that it had come to', (t) => {
+test('it stops early on request, at the current time', (t) => {
   const clock = new VirtualClock();
   let runs = 0;
   for (const delayMs of [10, 20, 30]) clock.schedule(() => void runs++, delayMs);

@@ -45,7 +45,7 @@ test('a number that is none is refused, and so are an option and a name that are
   await t.throwsAsync(runWith('tide'), { message: 'expected one of flood, churn, got "tide"' });
 });
 
-test('what is chosen by name is what there is', (t) => {
+test('trials can be selected by name', (t) => {
   t.deepEqual(chosenOf(parts, []), Object.entries(parts));
   t.throws(() => chosenOf(parts, ['toString']), { message: 'expected one of flood, churn, got "toString"' });
   t.is(listOf(parts), 'flood: sends\nchurn: comes and goes');

@@ -4,7 +4,7 @@ import { readOptions, usage } from '../../harness/options.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 
-test('what is not said is as the help says, for this source tree', (t) => {
+test('omitted options have the defaults of the help, for this source tree', (t) => {
   const options = readOptions([])!;
   t.deepEqual(options.sockets, [100, 1000, 5000]);
   t.is(options.rounds, undefined);
@@ -14,7 +14,7 @@ test('what is not said is as the help says, for this source tree', (t) => {
   t.regex(usage, /--sockets <n,…>\s+plain-fan-out: sockets \(100,1000,5000\)/);
 });
 
-test('a quick run is small and of one round, but for what is said', (t) => {
+test('a quick run is small and has one round, unless other options are given', (t) => {
   const options = readOptions(['v1-fan-out', '--quick', '--rounds', '3', '--sockets', '5,7', '--window=16'])!;
   t.deepEqual(options.subjects, ['v1-fan-out']);
   t.is(options.rounds, 3);
@@ -28,7 +28,7 @@ test('help is asked for', (t) => {
   t.is(readOptions(['--help']), undefined);
 });
 
-test('what is no whole number above 0, a list where one number is expected, one where two are, and unknown options are mistakes', (t) => {
+test('anything but whole numbers above 0, a list in place of one number, one number in place of two, and unknown options are mistakes', (t) => {
   for (const [args, says] of [
     [['--rounds', '0'], /^--rounds: expected a whole number above 0, got "0"$/],
     [['--window', '8,16'], /^--window: expected a whole number above 0, got "8,16"$/],
@@ -39,7 +39,7 @@ test('what is no whole number above 0, a list where one number is expected, one 
     t.throws(() => readOptions(args), { message: says });
 });
 
-test('every number that can be set is told by the help', (t) => {
+test('the help lists every number that can be set', (t) => {
   for (const name of ['measure', 'v1-window', 'nats-window', 'stall', 'kills', 'idle-clients', 'hub', 'into'])
     t.true(usage.includes(`--${name} `), name);
 });

@@ -56,21 +56,21 @@ test('a target is met by the median, at its bound as well, and missed by what wa
   t.is(judge({ atLeast: 1, atMost: 3 }, undefined), 'at least 1, at most 3: **missed**');
 });
 
-test('what was missed is a sentence, beside a contender as well', (t) => {
+test('the report describes each loss in a sentence, also next to a contender', (t) => {
   const [{ metrics, ...measured }] = result.cases as [(typeof result.cases)[number]];
   const strict = [{ key: 'rate', title: 'deliveries/s', digits: 0, targets: [{ against: 'raw', atLeast: 0.96 }] }];
   t.deepEqual(missedBy(measured, metrics), ['100 sockets, busy, %: expected at most 50, got 65.00']);
   t.deepEqual(missedBy(measured, strict), ['100 sockets, deliveries/s: expected at least 0.96 times raw, got 0.95']);
 });
 
-test('a chart is XML, with a bar for the hub and each peer, whatever their names are', (t) => {
+test('a chart is XML, with a bar for the hub and each peer, for any names', (t) => {
   const reading = readXml(drawChart(machine.processor, [result]));
   const bars = reading.filter((_, index) => reading[index - 1] === 'rect');
   t.deepEqual(bars, ['@class=hub', '@class=peer']);
   for (const text of ['R&D <prototype>', 'peer <1>', '0.95', '0.50']) t.true(reading.includes(`"${text}`), text);
 });
 
-test('where less is better a bar tells how many times less it is', (t) => {
+test('if less is better, a bar shows how many times less it is', (t) => {
   const metrics = [{ key: 'p99', title: 'p99', digits: 0, better: 'less' as const }];
   const contenders = [
     { name: 'hub', role: 'hub' as const, samples: [{ p99: 4 }] },

@@ -65,7 +65,7 @@ test('a case ends after a first round in which a contender was wrong that is nee
   ]);
 });
 
-test('a figure that a process could not measure, and told as null, is unknown and no mistake', async (t) => {
+test('a figure that a process reports as null is unknown, not a mistake', async (t) => {
   const reported: string[] = [];
   const hub: Contender = { name: 'hub', role: 'hub', measure: async () => JSON.parse('{"rate":100,"p99":null}') };
   const result = await runRounds({ name: 'case', metrics: [], contenders: [hub] }, 1, (line) => reported.push(line));

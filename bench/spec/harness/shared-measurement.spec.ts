@@ -3,7 +3,7 @@
 import test from 'ava';
 import { SharedMeasurement } from '../../subjects/rule-growth.ts';
 
-test('each round is measured once for all who take it, in whatever order', async (t) => {
+test('all callers share one measurement per round, in any order', async (t) => {
   let count = 0;
   const shared = new SharedMeasurement(async () => ++count);
   const round = (...takers: string[]) => Promise.all(takers.map((taker) => shared.take(taker)));
@@ -12,7 +12,7 @@ test('each round is measured once for all who take it, in whatever order', async
   t.deepEqual(await round('hub', 'control'), [3, 3]);
 });
 
-test('who takes it alone gets another measurement each time', async (t) => {
+test('a caller that requires its own measurement gets a new one each time', async (t) => {
   let count = 0;
   const shared = new SharedMeasurement(async () => ++count);
   for (const expected of [1, 2, 3]) t.is(await shared.take('hub'), expected);

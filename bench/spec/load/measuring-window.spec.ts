@@ -16,7 +16,7 @@ function openWindow() {
   };
 }
 
-test('what is done during the warm-up does not count', (t) => {
+test('work during the warm-up does not count', (t) => {
   const { lookAt } = openWindow();
   t.is(lookAt(0, 10), undefined);
   t.is(lookAt(99, 20), undefined);

@@ -135,7 +135,7 @@ for (const [code, name] of [
     t.is(script.isListening, name === 'waiting');
   });
 
-test('a goodbye tells the reason, and whether to try again', (t) => {
+test('a goodbye has a reason, and says whether to try again', (t) => {
   const script = playHub();
   script.socket.accept().says({ bye: { code: 1001, reason: 'the hub is shutting down', retry: true } });
   script.socket.ends(1001);

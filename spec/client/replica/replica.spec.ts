@@ -3,7 +3,7 @@
 import test from 'ava';
 import { follow, microtasks, playHub } from '../../support/sockets/scripted/hub.ts';
 
-test('all of a message is there before anybody is told', async (t) => {
+test('a message is complete before observers are notified', async (t) => {
   const script = playHub();
   const { hub, socket } = script;
   const seen: unknown[] = [];
@@ -33,7 +33,7 @@ test('all of a message is there before anybody is told', async (t) => {
   ]);
 });
 
-test('triggers fire, and tell nothing when they go', async (t) => {
+test('triggers fire, and their removal notifies nobody', async (t) => {
   const script = playHub();
   const go = follow(script, 'desk/go');
   const fires: unknown[] = [];
@@ -55,7 +55,7 @@ test('triggers fire, and tell nothing when they go', async (t) => {
   t.deepEqual(lost, [{ address: 'desk/go', count: 3 }]);
 });
 
-test('a parameter that is no more tells undefined, and may come back as another', async (t) => {
+test('a removed parameter reports undefined, and may return with another type', async (t) => {
   const script = playHub();
   const lamp = follow(script, 'desk/lamp');
   const batches: unknown[] = [];
@@ -91,7 +91,7 @@ test('a parameter that another takes the place of at once loses its value', asyn
   t.deepEqual(lamp, [true, undefined, 'on']);
 });
 
-test('what takes the place of another, of any type, is told as removed and then defined; what is defined and gone, as gone', async (t) => {
+test('a replaced parameter of any type is reported as removed and then defined; a parameter that was defined and removed, as removed', async (t) => {
   for (const type of ['S', 'B']) {
     const script = playHub();
     const reported = new Map<string, unknown>();
@@ -162,7 +162,7 @@ test('a snapshot that was cut is not resumed', async (t) => {
   t.deepEqual(script.socket.heard(), [{ sub: 1, include: ['desk/lamp'] }]);
 });
 
-test('another epoch: what has gone is removed, what became unknown loses its value, equal values tell nothing', async (t) => {
+test('in another epoch, missing parameters are removed, unknown values become undefined, and equal values cause no notification', async (t) => {
   const script = playHub();
   const reported = ['desk/same', 'desk/gone', 'desk/unknown'].map((address) => follow(script, address));
   const selection = script.hub.select({ include: ['desk/*'] });
@@ -233,7 +233,7 @@ test('messages and keys that it does not know are ignored', async (t) => {
   t.is(script.hub.state.name, 'live');
 });
 
-test('it resumes from the revision that came while it waited for no end, whatever it was told else', async (t) => {
+test('it resumes from the latest revision that arrived while it waited for an end, regardless of other messages', async (t) => {
   const script = playHub();
   follow(script, 'desk/a');
   await microtasks();

@@ -73,7 +73,7 @@ test('parameters that come one by one are gathered anew when their subscriptions
   );
 });
 
-test('a subscription holds 2,048 addresses and 64 KiB; what is beyond all of them is an error', async (t) => {
+test('a subscription holds 2,048 addresses and 64 KiB; more than all subscriptions can hold is an error', async (t) => {
   const script = playHub();
   script.socket.accept();
   for (let index = 0; index < 2049; index++) follow(script, `desk/${index}`);
@@ -106,7 +106,7 @@ test('a hub that takes fewer patterns gets shorter subscriptions, also of what w
   t.deepEqual(lengths(), [1]);
 });
 
-test('what nobody subscribes to any more is let go of, half a subscription at a time', async (t) => {
+test('addresses without subscribers are released, half a subscription at a time', async (t) => {
   const script = playHub();
   script.socket.accept();
   const ends = ['a/1', 'a/2', 'a/3', 'a/4'].map((address) => script.hub.param(address).subscribe(() => {}));

@@ -3,7 +3,7 @@
 import test from 'ava';
 import { playHub } from '../../support/sockets/scripted/hub.ts';
 
-test('a selection is told in batches, one per message, and late observers what there is', async (t) => {
+test('a selection notifies in batches, one per message, and gives late observers the current parameters', async (t) => {
   const script = playHub();
   const selection = script.hub.select({ include: ['desk/**', /^core\/.*-lamp$/], exclude: ['desk/secret/*'], rate: 4 });
   const batches: unknown[] = [];

@@ -118,7 +118,7 @@ test('a hub that is lost in the middle, or answers something else, leaves the fi
 });
 
 test.serial(
-  'only who has the credentials gets a backup; without credentials only a program on the machine',
+  'a backup needs credentials; a hub without credentials only gives it to programs on its machine',
   async (t) => {
     const [open, guarded, ...proxied] = portsOf(await plain()) as [number, number, number, number];
     const file = join(await createFolder(t), 'a.tar');

@@ -14,7 +14,7 @@ import { api, startTestHub, writer } from '../../support/hub.ts';
 
 const nul = 'on\0air, "live"';
 
-test('the commands print what was, what happened and who did it; a NUL cuts no text, whoever reads it', async (t) => {
+test('the commands print values, events and their authors; a NUL truncates no text for any reader', async (t) => {
   const folder = await createFolder(t);
   const hub = await startTestHub(t, {
     connections: {

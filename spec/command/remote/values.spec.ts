@@ -96,7 +96,7 @@ const meant: [args: string[], status: number, printed: string][] = [
     'desk/lamq: expected the address of a parameter, got an unknown one, did you mean "desk/lamp"?',
   ],
 ];
-test.serial('set asks where a value is probably not what is meant', async (t) => {
+test.serial('set asks back about a probably unintended value', async (t) => {
   const { hub, url } = await startTestHub(t, {
     connections: { api, desk: { type: 'dummy', parameters: ['lamp,B,false', 'level,F,7', 'text,S'] } },
   }).then((hub) => ({ hub, url: `http://127.0.0.1:${hub.port}` }));
@@ -174,7 +174,7 @@ for (const [what, command, message] of refusals)
     expectQuietLog(t, hub);
   });
 
-test.serial('what the hub refuses goes to standard error, exit status 1', async (t) => {
+test.serial('a refusal of the hub goes to standard error, with exit status 1', async (t) => {
   const { url } = await startDesk(t);
   const { status, output, errors } = await runToEnd(t, ['set', 'desk/unknown', 'loud'], { PATCHBAY_URL: url });
   t.deepEqual([status, output, errors], [1, '', 'expected a number, got "loud" (string)\n']);

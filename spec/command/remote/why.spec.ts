@@ -25,7 +25,7 @@ async function print(
   return { lines, options };
 }
 
-test('the demo: doorbell, rule, timer, rule, lamp off explains back to the client who rang', async (t) => {
+test('the demo: doorbell, rule, timer, rule, lamp off explains back to the client that rang', async (t) => {
   const hub = await startTestHub(t, demo);
   const off = hub.changes$.pipe(filter(({ parameter, value }) => parameter.address === 'desk/door-lamp' && !value));
   const isOff = firstValueFrom(off.pipe(timeout(deadlineMs)));

@@ -44,7 +44,7 @@ async function openPipe(t: ExecutionContext) {
   return { path, output, reported, readUntil, closeReader: () => closeSync(reader) };
 }
 
-test('what is written is read, in order, and flushed', async (t) => {
+test('written lines are read in order, and flushed', async (t) => {
   const { output, readUntil } = await openPipe(t);
   for (let number = 0; number < 1000; number++) output.write(`line ${number}\n`);
   await output.flush(10_000);
@@ -56,7 +56,7 @@ test('what is written is read, in order, and flushed', async (t) => {
   t.deepEqual(output.status, { state: 'running', reason: '', lost: 0 });
 });
 
-test('a pipe that nobody reads keeps nobody waiting; what is lost is counted and told where it is missing', async (t) => {
+test('an unread pipe delays nothing; lost lines are counted and reported in their place', async (t) => {
   const { output, reported, readUntil } = await openPipe(t);
   const total = 100_000;
   const writingMs = await processorTimeOf(() => {
@@ -86,7 +86,7 @@ test('a pipe that nobody reads keeps nobody waiting; what is lost is counted and
   t.deepEqual(output.status, { state: 'running', reason: '', lost: total + 1 - kept });
 });
 
-test('a pipe that is full is told after a second, and its reader loses nothing', async (t) => {
+test('a full pipe is reported after a second, and its reader loses nothing', async (t) => {
   const { output, reported, readUntil } = await openPipe(t);
   for (let number = 0; number < 3000; number++) output.write(`line ${number} ${'x'.repeat(40)}\n`);
   t.is(await reported.next(), 'the log cannot be written: nobody reads it; /hub/log has the newest entries');
@@ -149,7 +149,7 @@ test('a line that is longer than all that may wait is lost alone', async (t) => 
   t.is(bytes.toString('utf8', 0, readSync(descriptor, bytes, 0, 100, 0)), 'after it\n');
 });
 
-test('what waits when the process ends is written at once', async (t) => {
+test('waiting lines are written immediately when the process ends', async (t) => {
   const { output, readUntil } = await openPipe(t);
   output.write('under way\n');
   for (let number = 0; number < 100; number++) output.write(`line ${number}\n`);

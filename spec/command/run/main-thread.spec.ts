@@ -22,7 +22,7 @@ function takenMs(): number {
   return (user + system) / 1000;
 }
 
-test.serial('what other threads work is not counted', async (t) => {
+test.serial('the work of other threads is not counted', async (t) => {
   const busy = new Worker('for (;;);', { eval: true });
   const before = mainThreadMs(process);
   await untilTaken(muchMs);
@@ -30,14 +30,14 @@ test.serial('what other threads work is not counted', async (t) => {
   await busy.terminate();
 });
 
-test.serial('what the main thread works is counted', async (t) => {
+test.serial('the work of the main thread is counted', async (t) => {
   const before = mainThreadMs(process);
   const processBefore = takenMs();
   while (takenMs() - processBefore < muchMs);
   t.true(mainThreadMs(process) - before > muchMs / 2);
 });
 
-test('where the system does not tell threads apart, it is the work of the whole process', (t) => {
+test('if the system does not separate threads, the work of the whole process is counted', (t) => {
   const host = { pid: -1, cpuUsage: () => ({ user: 1500, system: 500 }) } as NodeJS.Process;
   t.is(mainThreadMs(host), 2);
 });

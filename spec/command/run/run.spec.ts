@@ -35,7 +35,7 @@ const watching = shared(async (t) => start(t, ['run', (await notWatching()).fold
 const save = async (content: unknown) =>
   writeFile(join((await notWatching()).folder, 'flow.json5'), JSON.stringify(content));
 
-test.serial('what a flow file in TypeScript prints is in the log', async (t) => {
+test.serial('the output of a flow file in TypeScript is in the log', async (t) => {
   const hub = await notWatching();
   t.is(await hub.logged(/loaded \d/), 'loaded 7 { a: 1 }');
   t.is(await hub.logged(/beware/), 'beware');
@@ -46,7 +46,7 @@ test.serial('a SIGHUP that comes before the hub runs does not end it: it reloads
   t.is(await hub.logged(/^reloaded/), 'reloaded: no changes');
 });
 
-test.serial('a save reloads; a broken one says what is wrong', async (t) => {
+test.serial('saving a file causes a reload; a broken file is reported', async (t) => {
   const hub = await watching();
   await hub.shows(/runs 1 connection, 1 rule,/);
   await save(flow('b'));

@@ -20,7 +20,7 @@ heard.bind(sys.argv[1])
 print('listens', flush=True)
 while True: print(heard.recv(4096).decode(), flush=True)`;
 
-test('systemd is told that the hub runs, that its event loop turns, and that it stops', async (t) => {
+test('systemd learns that the hub runs, that its event loop turns, and that it stops', async (t) => {
   const folder = await createFolder(t, {
     'flow.json5': { connections: { desk: { type: 'dummy', parameters: ['lamp,B'] } } },
   });

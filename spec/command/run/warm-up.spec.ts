@@ -14,7 +14,7 @@ test.serial('a warm-up ends by itself, within its time, and leaves neither socke
   t.pass();
 });
 
-test.serial('`patchbay run` warms up, unless it is told not to', async (t) => {
+test.serial('`patchbay run` warms up, unless the option is off', async (t) => {
   const folder = await createFolder(t, { 'flow.json5': { connections: { desk: { type: 'dummy' } } } });
   for (const args of [[], ['--no-warm-up']]) {
     const hub = start(t, ['--log-level', 'debug', '--log-format', 'json', folder, ...args]);

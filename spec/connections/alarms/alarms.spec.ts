@@ -56,7 +56,7 @@ test('D-37: an alarm of any history is as the table of states says', async (t) =
   await flow.stop();
 });
 
-test('the most urgent alarm is told: by priority, then those to be acknowledged, then what came first', async (t) => {
+test('the most urgent alarm comes first: by priority, then unacknowledged ones, then by age', async (t) => {
   const names = ['x', 'y', 'z', 'low'];
   const flow = await testFlow({
     connections: {
@@ -102,7 +102,7 @@ test('an alarm is unknown as long as its parameter is, and right at the start ot
   await flow.stop();
 });
 
-test('what rises is caused by the parameter, what is acknowledged by who did so', async (t) => {
+test('a parameter causes the rise of an alarm, and its author the acknowledgement', async (t) => {
   const { start } = await install(t, {
     desk,
     alarm: {
@@ -176,7 +176,7 @@ test('a reload lets alarms go on, with their delays; only one whose cause is ano
   t.is(states('slow'), 'unacknowledged', 'a restart by hand loses no alarm');
 });
 
-test('a wrong name is told together with what else is wrong', async (t) => {
+test('a wrong name is reported with all other mistakes', async (t) => {
   const alarms = { 'a//b': { when: 'desk/a' }, c: { when: 5 } };
   t.is((await mistakesOf(t, { connections: { alarm: { type: 'alarms', alarms } } })).length, 2);
 });
@@ -199,7 +199,7 @@ const mistakes: [alarms: object, mistake: RegExp][] = [
 ];
 
 for (const [alarms, mistake] of mistakes)
-  test(`a mistake is told: ${JSON.stringify(alarms)}`, async (t) => {
+  test(`a mistake is reported: ${JSON.stringify(alarms)}`, async (t) => {
     const reported = await mistakesOf(t, {
       connections: { desk: { ...desk, parameters: [...desk.parameters, 'text'] }, alarm: { type: 'alarms', alarms } },
     });

@@ -112,7 +112,7 @@ test('all that a device says is there, however its frames are cut', async (t) =>
   t.is(hub.find('router/out/3/lock')!.value, 'U');
 });
 
-test('what the device says is the state, and the write is its cause', async (t) => {
+test('the report of the device is the state, and the write its cause', async (t) => {
   const peer = await startVideohub(t);
   const hub = await startRouter(t, peer);
   hub.write('desk/take', 1, writer);
@@ -127,7 +127,7 @@ test('what the device says is the state, and the write is its cause', async (t) 
   t.is(hub.find('desk/seen')!.value, 7);
 });
 
-test('what somebody else sets at the device comes unasked', async (t) => {
+test('changes at the device arrive without a request', async (t) => {
   const peer = await startVideohub(t);
   const hub = await startRouter(t, peer);
   peer.send('VIDEO OUTPUT ROUTING:\n2 17\n5 18\n\n');
@@ -213,7 +213,7 @@ test('a silent device counts as offline, although its link is up', async (t) => 
   t.not(hub.find('router/out/1')!.device?.staleSince, undefined);
 });
 
-test('what one read withdraws, declares and sets happens in that order', async (t) => {
+test('withdrawals, declarations and values of one read happen in its order', async (t) => {
   const peer = await startPeer(t, { greeting: () => 'HELLO\n', end: '\n', answer: () => undefined });
   const description = {
     about: 'Inputs that come and go',
@@ -262,7 +262,7 @@ test('two toggles in one turn toggle twice', async (t) => {
   t.is(peer.routing[1], 1);
 });
 
-test('a simulated device confirms what is written at once', async (t) => {
+test('a simulated device confirms writes immediately', async (t) => {
   const router = { type: 'device', tcp: 'nowhere', protocol: 'videohub', simulate: true };
   const hub = await startTestHub(t, { connections: { router } });
   hub.write('router/out/1', 3, writer);
@@ -311,7 +311,7 @@ test('a write waits for the confirmation of the device: 200, 504 without one, 50
   t.true(metrics.includes(`patchbay_device_frames_total{id="router",direction="in"} ${framesIn}\n`), metrics);
 });
 
-test('clients see pending writes, metadata and what is stale, also those that connect later', async (t) => {
+test('clients see pending writes, metadata and stale values, also those that connect later', async (t) => {
   let isHeld = false;
   const peer = await startVideohub(t);
   const holding = await startPeer(t, {
@@ -352,7 +352,7 @@ test('clients see pending writes, metadata and what is stale, also those that co
   t.not(late.staleSince, undefined);
 });
 
-test('what goes over the wire is shown without secrets', async (t) => {
+test('sent and received frames are shown without secrets', async (t) => {
   const peer = await startPeer(t, { greeting: () => 'OK MPD 0.23\n', end: '\n', answer: () => 'OK\n' });
   process.env.PB_SPEC_MPD = 'secret-word';
   const secrets = { password: { env: 'PB_SPEC_MPD' } };
@@ -365,7 +365,7 @@ test('what goes over the wire is shown without secrets', async (t) => {
   t.false(JSON.stringify(shown).includes('secret-word'));
 });
 
-test('what flow files say of parameters goes before what the device says, also after a reload', async (t) => {
+test('metadata of flow files has precedence over metadata of the device, also after a reload', async (t) => {
   const router = { type: 'device', tcp: 'nowhere', protocol: 'videohub', simulate: true };
   const flow = (label: string) => ({
     connections: { router },
@@ -385,7 +385,7 @@ test('what flow files say of parameters goes before what the device says, also a
   await t.throwsAsync(hub.reload(), { message: /describe\["router\/ot\/1"\]: unknown parameter .* did you mean/ });
 });
 
-test('the audit has who wrote to a device, though the device has to confirm it', async (t) => {
+test('the audit has the author of a write to a device, though the device has to confirm it', async (t) => {
   const peer = await startVideohub(t);
   const router = { type: 'device', tcp: `127.0.0.1:${peer.port}`, protocol: 'videohub' };
   const store = { type: 'store', folder: 'data' };

@@ -139,7 +139,7 @@ test('Shure ULX-D: values with offsets and braces, unknown ones, and what comes 
   t.throws(() => hub.write('it/ch/1/name', 'a > b', writer), { code: 'out-of-range' });
 });
 
-test('vMix: a tally is a digit of each input, and functions are confirmed by what is asked for', async (t) => {
+test('vMix: a tally is a digit of each input, and the requested state confirms a function', async (t) => {
   let active = '1';
   const { hub, peer } = await startTcp(t, 'vmix', {
     end: '\r\n',
@@ -201,7 +201,7 @@ test('LWRP: texts in quotes, and pins that are letters', async (t) => {
   await eventually(() => hub.find('it/gpi/1/5')!.value === true);
 });
 
-test('Extron SIS: telnet commands are refused, ties are set, errors are told', async (t) => {
+test('Extron SIS: telnet commands are refused, ties are set, errors are reported', async (t) => {
   const ties = [0, 3, 0, 0, 0, 0, 0, 0, 0];
   const { hub, peer } = await startTcp(t, 'extron-sis', {
     greeting: () => '\xff\xfb\x01(c) Copyright 2009, Extron Electronics, DXP 88, V1.00\r\n',

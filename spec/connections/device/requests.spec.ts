@@ -92,7 +92,7 @@ test('where an answer was lost and nobody knows whose the others are, the link i
   t.deepEqual(failed, ['no answer to LEVEL? within 1 s']);
 });
 
-test('what is asked again is answered by the first answer that comes, and the other one answers nobody', async (t) => {
+test('the first answer answers a repeated question, and the second answer none', async (t) => {
   const { add, sent, told, take, pass } = create();
   add('GET 1', '1={value:int}', { retry: 1 });
   await pass(1000);

@@ -60,7 +60,7 @@ test('parameters are named as the author wrote the combinations', (t) => {
   ]);
 });
 
-test('every mistake of a flow file is told at once, with its place', async (t) => {
+test('every mistake of a flow file is reported at once, with its place', async (t) => {
   const folder = await createFolder(t, {
     'flow.json5': {
       connections: {

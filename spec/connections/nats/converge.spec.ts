@@ -118,7 +118,7 @@ class World {
   }
 }
 
-test('mirrors converge, whatever the network and the hubs do', async (t) => {
+test('mirrors converge, for any behavior of the network and the hubs', async (t) => {
   await fc.assert(
     fc.asyncProperty(
       fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true })),

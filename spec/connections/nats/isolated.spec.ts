@@ -18,7 +18,7 @@ async function write(hub: HubUnderTest, address: string, input: unknown): Promis
   return reported instanceof Error ? reported.message : reported;
 }
 
-test('without servers each hub does its own work, a pair only if it is told to, and then all have what the owners have', async (t) => {
+test('without servers each hub does its own work, a pair only if configured so; later all have the values of the owners', async (t) => {
   const nats = await startNats();
   t.teardown(() => nats.end());
   const start = (hub: string, house: object = {}) =>

@@ -73,7 +73,7 @@ async function forge(
   return answer.json<{ results: unknown[] }>().results;
 }
 
-test('each write of another hub is in the audit as reported by it, whoever it names, and so it is in explain, lists and history', async (t) => {
+test('each write of another hub is in the audit as reported by that hub, for any author, and also in explain, lists and history', async (t) => {
   const { west, rogue } = await startDomain(t);
   const cause = ['desk/n', 'I', 1, ['client', 'api admin'], 1000, 0];
   const forged: [object, string, string?][] = [
@@ -130,7 +130,7 @@ test('each write of another hub is in the audit as reported by it, whoever it na
   t.is(west.find('desk/n')!.value, 10);
 });
 
-test('a hub says that its domain is open: in the log, to who asks how it is, and in the metrics', async (t) => {
+test('a hub reports that its domain is open: in the log, in its health, and in the metrics', async (t) => {
   const { west } = await startDomain(t);
   const reported = west.lines.filter(({ message }) => message.startsWith('domain "house" is open: 127.0.0.1:'));
   t.deepEqual(
@@ -159,7 +159,7 @@ test('a heartbeat with the greatest term, once, makes no hub stale', async (t) =
   await eventually(() => east.find('desk/level')!.value === 0.5);
 });
 
-test('who asks has its answer in an inbox alone, never where a hub sends', async (t) => {
+test('an answer arrives in the inbox of its request only, never on subjects of a hub', async (t) => {
   const { rogue, east } = await startDomain(t);
   const heard: string[] = [];
   for (const subject of ['patchbay.house.west.turns', 'patchbay.house.west.lease', 'patchbay.house.claims'])

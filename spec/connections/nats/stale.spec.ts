@@ -38,7 +38,7 @@ async function expectDescribed(t: ExecutionContext, port: number): Promise<Domai
   return domain;
 }
 
-test('D-34: what a hub is not heard of is stale: told at once, to whom comes then, over a break, and until it is fresh', async (t) => {
+test('D-34: parameters of a silent hub are stale: reported immediately, to later clients, over a break, and until they are fresh', async (t) => {
   const nats = await startNats();
   t.teardown(() => nats.end());
   const house = (hub: string) => ({ type: 'nats', servers: nats.urls, domain: 'house', hub });

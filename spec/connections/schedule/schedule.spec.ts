@@ -259,14 +259,14 @@ const mistakes: [entry: object, mistake: RegExp][] = [
 ];
 
 for (const [entry, mistake] of mistakes)
-  test(`a mistake is told: ${JSON.stringify(entry)}`, async (t) => {
+  test(`a mistake is reported: ${JSON.stringify(entry)}`, async (t) => {
     const flow = { connections: { s: { type: 'schedule', zone: 'UTC', entries: { x: entry } } } };
     const reported = await mistakesOf(t, flow);
     t.is(reported.length, 1, reported.join('\n'));
     t.regex(reported[0]!, mistake);
   });
 
-test('a zone that does not exist and a bad name are told, together with what else is wrong', async (t) => {
+test('an unknown time zone and a bad name are reported with all other mistakes', async (t) => {
   const reported = await mistakesOf(t, {
     connections: { s: { type: 'schedule', zone: 'Europe/Berln', entries: { 'x//y': {}, z: { to: '25:00' } } } },
   });

@@ -85,7 +85,7 @@ test('a folder in the place of a log or of its index is set aside, and the value
   t.deepEqual([values['desk/p0'], losses], [8, []]);
 });
 
-test('the copy of the last hour is used, and the time of it told', async (t) => {
+test('the copy of the last hour is used, and its time reported', async (t) => {
   const installation = await install(t, { desk });
   fill(installation, 7);
   await copyFile(installation.values, copyOf(installation));
@@ -150,7 +150,7 @@ const ids = Array.from({ length: 12 }, (_, index) => `p${index}`);
 const last = ids.at(-1);
 const texts = { type: 'dummy', parameters: ids };
 
-test('a database that is full forgets what no flow file has any more, also once somebody else has let go of it; if it is full of what is there it says so, and goes on once some of that is removed', async (t) => {
+test('a full database forgets entries that no flow file has any more, also after another process has released it; if all its entries are in use it reports that, and continues once some are removed', async (t) => {
   const installation = await install(t, {}, { store: { maxSize } });
   keep(installation, Object.fromEntries(ids.map((id) => [`many/${id}`, text])));
   await installation.change({ others: texts });

@@ -22,7 +22,7 @@ function keptIn(path: string): unknown {
   }
 }
 
-test('a log that was cut after a kill is told, one that is whole is not', async (t) => {
+test('a log that was cut by a kill is reported, a complete one is not', async (t) => {
   const installation = await install(t, { desk });
   const data = join(installation.folder, 'data');
   const killed = join(installation.folder, 'killed');

@@ -97,7 +97,7 @@ test('a snapshot that somebody has edited recalls what can be read of it, and st
   t.true(hub.find('store/all/matches')!.value);
 });
 
-test('a timer that is kept with what is no time does not run on, and its neighbours do', async (t) => {
+test('a saved timer with an invalid time does not continue, and its neighbours do', async (t) => {
   const clock = { type: 'timer' };
   const installation = await install(t, { desk, clock });
   const before = await installation.start();

@@ -45,7 +45,7 @@ test('a copy comes a minute after the first start, and an hour after the one bef
   t.deepEqual([copy.isDue(999), copy.isDue(1000)], [false, true]);
 });
 
-test('a database that is damaged is told, and the copy before stays', async (t) => {
+test('a damaged database is reported, and the previous copy stays', async (t) => {
   const files = filesOf(await createFolder(t), 'values');
   ValuesDatabase.create(files.path);
   const copy = new HourlyCopy(files);

@@ -58,7 +58,7 @@ test('explain goes on behind a restart, and behind two', async (t) => {
   }
 });
 
-test('over HTTP the changes of an earlier run are told like others', async (t) => {
+test('over HTTP the changes of an earlier run look like all others', async (t) => {
   const [before, behind] = (await notify()).map(({ explanation }) => explanation);
   const { chain, forgotten } = behind!;
   t.like(chain[0], { origin: { kind: 'restored', name: 'store' }, time: before!.chain[0]!.time });

@@ -11,7 +11,7 @@ const cell = fc.oneof(
   fc.constant(undefined),
 );
 
-test('rows come out of another thread as they were packed, whatever is in them', (t) => {
+test('rows leave another thread as they were packed, with any content', (t) => {
   const table = fc
     .integer({ min: 1, max: 6 })
     .chain((width) => fc.array(fc.array(cell, { minLength: width, maxLength: width }), { maxLength: 20 }));

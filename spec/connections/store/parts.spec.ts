@@ -53,7 +53,7 @@ test('a part that errs runs again after a second, then two; the others go on', (
   t.deepEqual(events, [{ state: 'degraded', reason: 'history: the thread has ended' }, { state: 'running' }]);
 });
 
-test('what waits to run again ends with the store', (t) => {
+test('a waiting restart ends with the store', (t) => {
   const scheduler = new VirtualTimeScheduler();
   let starts = 0;
   const failing = new Observable<ConnectionEvent>((subscriber) => {

@@ -15,7 +15,7 @@ needs('sqlite3');
 
 const blocks = blocksOf(readReadme('lib/connections/store/README.md'));
 
-test('the example keeps the lamp, and the queries show it, and that of the audit who has set it', async (t) => {
+test('the example keeps the lamp, the queries show it, and that of the audit shows who has set it', async (t) => {
   const example = blocks.find(({ language }) => language === 'json5')!.text;
   const installation = await installText(t, example);
   const hub = await installation.start();
@@ -53,7 +53,7 @@ test('the example of snapshots recalls in listed order, and the query shows what
   t.is(execFileSync('/bin/sh', ['-c', query.text], { cwd: folder, encoding: 'utf8' }), 's1/router|1\ns1/fader|0.5\n');
 });
 
-test('the example of the history records what its first matching entry says, and the query shows who did it', async (t) => {
+test('the example of the history records by its first matching entry, and the query shows the author', async (t) => {
   const ofHistory = (language: string, word: string) =>
     blocks.find((block) => block.language === language && block.text.includes(word))!;
   const [example, query] = [ofHistory('json5', 'deadband'), ofHistory('sh', 'FROM event')];

@@ -109,7 +109,7 @@ test('D-36: values of all types come back with their time, a new revision and th
   t.is(statusOf(hub, 'store').state, 'running');
 });
 
-test('D-36: no rule fires because of what is restored, and each fires at the next change', async (t) => {
+test('D-36: a restored value causes no rule to fire, and the next change does', async (t) => {
   const { before, hub } = await restart();
   t.is(before.find('fired/text')!.value, values.text);
   for (const id of ['lamp', 'level', 'text']) t.is(hub.find(`fired/${id}`)!.value, undefined, id);
@@ -120,14 +120,14 @@ test('D-36: no rule fires because of what is restored, and each fires at the nex
   t.is(hub.find('fired/text')!.value, 'new');
 });
 
-test('only what is selected is kept', async (t) => {
+test('only selected parameters are saved', async (t) => {
   const { hub } = await restart();
   const addresses = ['picked/lamp', 'picked/level', 'picked/count', 'picked/text', 'other/text'];
   const known = addresses.map((one) => hub.find(one)!.value);
   t.deepEqual(known, [false, undefined, values.count, values.text, undefined]);
 });
 
-test('what is computed, status and triggers are never kept', async (t) => {
+test('computed parameters, status and triggers are never saved', async (t) => {
   const { before, kept } = await restart();
   t.is(before.find('core/twice')!.value, 8);
   t.deepEqual(
@@ -161,7 +161,7 @@ test('an XML file that is set in one placeholder after a restart has all others'
   t.is(hub.find('file/A')!.value, 'one');
 });
 
-test('what is set while the store is stopped by hand is kept once it runs again', async (t) => {
+test('values that are set while the store is stopped by hand are saved once it runs again', async (t) => {
   const { hub } = await restart();
   for (const [id, value] of Object.entries(values)) t.is(hub.find(`late/${id}`)!.value, value, id);
 });

@@ -2,7 +2,7 @@ import test from 'ava';
 import type { ConnectionEvent } from '../../../lib/connections/connection.ts';
 import { StateReporter } from '../../../lib/connections/store/keeper.ts';
 
-test('a state is told once, and again when it is another one', (t) => {
+test('a state is reported once, and again when it changes', (t) => {
   const reported: ConnectionEvent[] = [];
   const state = new StateReporter((event) => reported.push(event));
   state.set(undefined);
@@ -19,7 +19,7 @@ test('a state is told once, and again when it is another one', (t) => {
   ]);
 });
 
-test('the first state is told, whatever it is', (t) => {
+test('the first state is always reported', (t) => {
   const reported: ConnectionEvent[] = [];
   new StateReporter((event) => reported.push(event)).set('no room');
   t.deepEqual(reported, [{ state: 'degraded', reason: 'no room' }]);

@@ -88,7 +88,7 @@ test('at the start, too, and where a test sets the timer itself', async (t) => {
   await flow.stop();
 });
 
-test('only where a number is expected is a trigger 1, and a text is told 1', async (t) => {
+test('a trigger is 1 only where a number is expected, and a text becomes 1', async (t) => {
   const to = ['d/text', 'd/whole', 'd/float', 'd/lamp'];
   const flow = await testFlow({ connections, rules: [{ from: 'd/bell', to }] });
   flow.set({ 'd/bell': true });

@@ -14,7 +14,7 @@ const mistakes = test.macro(async (t, outputs: object, expected: readonly string
   );
 });
 
-test('everything wrong with a core, its neighbours and rules is told at once', async (t) => {
+test('all mistakes of a core, its neighbours and rules are reported together', async (t) => {
   const found = await mistakesOf(t, {
     connections: {
       core: {

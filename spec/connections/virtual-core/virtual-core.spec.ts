@@ -70,7 +70,7 @@ test('several writes of one turn are one evaluation, over consistent values', as
   t.deepEqual(core.changes, ['desk/a=2', 'desk/b=2', 'core/sum=4']);
 });
 
-test('only what is affected is evaluated: 3 of 10,000 outputs', (t) => {
+test('only affected outputs are evaluated: 3 of 10,000', (t) => {
   const outputs: Record<string, Output> = {
     ...numbered(9997, (index) => ({ type: 'F', expression: `y + ${index}` })),
     c: { type: 'F', expression: 'b + 1' },

@@ -20,7 +20,7 @@ function mistakeOf({ bytes }: TestDocument): string | undefined {
   }
 }
 
-test('a document that is not well-formed is refused, unless what is wrong stands in another file', (t) => {
+test('a document that is not well-formed is refused, unless the mistake is in another file', (t) => {
   const wrong = documents.filter(({ type }) => type === 'not-wf');
   const accepted = wrong.filter((document) => mistakeOf(document) === undefined).map(({ path }) => path);
   t.log(`${wrong.length} documents, of which ${accepted.length} are wrong in another file`);

@@ -101,7 +101,7 @@ test('in a document that stands alone nothing is declared elsewhere', (t) => {
   }
 });
 
-test('what grows without end or goes too deep is refused at once', (t) => {
+test('unlimited growth or nesting is refused immediately', (t) => {
   const chain = (length: number, sign: string, first: string) => {
     const declare = (name: string, value: string) => `<!ENTITY ${sign === '%' ? '% ' : ''}${name} "${value}">`;
     const links = Array.from({ length }, (_, link) =>

@@ -19,7 +19,7 @@ const setsPerFile = 100;
 /** Long enough that a file written in place is read half-way. */
 const padding = '<line>of a long file</line>\n'.repeat(2000);
 
-test('who reads during 20,000 sets never sees half a file', async (t) => {
+test('a reader never sees half a file during 20,000 sets', async (t) => {
   const template = `<status last="$Last">$Text<![CDATA[$Text]]>\n${padding}</status>`;
   const hub = await startHubFrom(t, {
     'flow.json5': { connections: { onair: { type: 'xml-file-output', filename: 'onair.xml', template } } },

@@ -45,7 +45,7 @@ test('D-23, law: any template and any values make a file that saxes and libxml2 
   t.deepEqual(readByXmllint(batch.paths), batch.readings);
 });
 
-test('law: whatever is accepted as a template makes files that parse', async (t) => {
+test('law: files of any accepted template can be parsed', async (t) => {
   const batch = await createBatch(t);
   fc.assert(
     fc.property(anySoup, anyText, anyText, (text, x, y) => {
@@ -107,7 +107,7 @@ const rows: [title: string, template: string, values: Record<string, string>, fi
 ];
 for (const [title, template, values, file] of rows) test(title, (t) => t.is(fill(template, values), file));
 
-test('what an encoding cannot hold is written as a reference, in CDATA beside the section', (t) => {
+test('characters outside an encoding are written as references, in CDATA next to the section', (t) => {
   const template = parse('<?xml version="1.0" encoding="ISO-8859-1"?><a b="€$X"><![CDATA[€$X]]></a>');
   t.is(
     Buffer.from(template.encoding.encode(fillTemplate(template, new Map([['X', 'é😀']])))).toString('latin1'),

@@ -90,7 +90,7 @@ test('a missing folder is degraded at the start, and what was set meanwhile is w
   await connection.stop();
 });
 
-test('what a crash has left behind is removed when it is old, at the start and once more a minute later', async (t) => {
+test('files of a crash are removed when they are old, at the start and once more a minute later', async (t) => {
   const folder = await createFolder(t);
   const [old, young] = ['.out.xml.0123456789ab.part', '.out.xml.ba9876543210.part'].map((name) => join(folder, name));
   for (const path of [old!, young!]) writeFileSync(path, '<status la');
@@ -111,7 +111,7 @@ test('what a crash has left behind is removed when it is old, at the start and o
   await connection.stop();
 });
 
-test('what was set last is on the disk when the hub has stopped', async (t) => {
+test('the last values are on the disk when the hub has stopped', async (t) => {
   const hub = await startTestHub(t, {
     connections: { onair: { type: 'xml-file-output', filename: 'out.xml', template } },
   });

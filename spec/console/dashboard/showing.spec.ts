@@ -35,7 +35,7 @@ test('D-02: a lamp is lit as a boolean would be true, or at the value that it wa
   t.false(isLit(3, 2) || isLit(undefined, 0));
 });
 
-test('a number has the tone of the highest zone that it has reached, in whatever order they are', (t) => {
+test('a number has the tone of the highest zone that it has reached, in any order of zones', (t) => {
   const zones = [
     { from: 0.9, tone: 'danger' },
     { from: 0.7, tone: 'warning' },

@@ -48,7 +48,7 @@ test('a small installation is all open; of a large one the levels are that can b
   t.is(boxes(large, open), 25);
 });
 
-test('what people open and close counts, and never are more boxes drawn than may be', (t) => {
+test('manually opened and closed groups have precedence, and the number of boxes stays within its limit', (t) => {
   const groups = groupRules(many(25, 20));
   const [file] = groups;
   const last = file!.groups.at(-1)!;

@@ -12,7 +12,7 @@ import { freePort } from '../../support/system/port.ts';
 /** Of a day, some seconds would be less than a pixel. */
 const lately = '#/history?address=desk/level&from=-1m';
 
-test('what failed while the hub was away is asked for again, also of a time that is over, and no view breaks', async (t) => {
+test('failed requests are repeated after the hub returns, also for a past time, and no view breaks', async (t) => {
   const port = await freePort();
   const flow = {
     connections: {

@@ -19,7 +19,7 @@ const page = (numbers: readonly number[], next?: string) =>
   );
 const reported = ({ rows, next }: Held<Row>) => [rows.map(({ value }) => value), next];
 
-test('older ones come below, new ones on top, and what is held is not asked for again', (t) => {
+test('older entries are appended, new ones are prepended, and loaded ones are not requested again', (t) => {
   const held = addOlder(page([9, 8, 7], 'a'), page([6, 5], 'b'), keyOf);
   t.deepEqual(reported(held), [[9, 8, 7, 6, 5], 'b']);
   t.deepEqual(reported(addNewer(held, page([10, 9, 8], 'c'))), [[10, 9, 8, 7, 6, 5], 'b']);
@@ -29,12 +29,12 @@ test('of one page the newest is held', (t) => {
   t.deepEqual(reported(addNewer(page([9, 8, 7], 'a'), page([10, 9, 8], 'b'))), [[10, 9, 8, 7], 'a']);
 });
 
-test('a row that says more is told anew', (t) => {
+test('a row with more details replaces the earlier one', (t) => {
   const more = pageOf([{ ...row(9), count: 5 }, row(8)], 'a', keyOf);
   t.deepEqual(addNewer(page([9, 8], 'a'), more), more);
 });
 
-test('what happened before the time in view goes', (t) => {
+test('entries before the visible time are removed', (t) => {
   t.deepEqual(reported(since(page([10, 9, 8, 7], 'a'), 8)), [[10, 9, 8], undefined]);
   t.deepEqual(reported(since(page([10, 9, 8], 'a'), 8)), [[10, 9, 8], 'a']);
 });

@@ -28,7 +28,7 @@ const page = (after: number, last: number, run: Run = 'a'): LogPage => {
 };
 const numbers = ({ lines }: Held) => lines.map((line) => (line === 'restarted' ? line : line.n));
 
-test('a page comes behind what is held', (t) => {
+test('a page is appended to the held entries', (t) => {
   const first = append(nothingHeld, page(0, 3));
   t.is(append(first, page(first.next, 3)).lines, first.lines, 'no new line is no change');
   t.deepEqual(numbers(append(first, page(first.next, 5))), [1, 2, 3, 4, 5]);
@@ -47,13 +47,13 @@ test('a hub that counts anew was restarted; one that goes on was not, however mu
   t.is((lines.at(-1) as LogEntry).n, 3 * keptEntries);
 });
 
-test('a store that counts otherwise tells nothing twice', (t) => {
+test('a store with other numbers repeats no entry', (t) => {
   const held = restart(append(nothingHeld, page(0, 2)));
   const entries = [entry(1), entry(2), entry(3, 'b')];
   t.deepEqual(numbers(append(held, { entries, next: 3, count: 'c' })), [1, 2, 'restarted', 3]);
 });
 
-test('more levels replace what is held of this count; while it is paused nothing newer comes', (t) => {
+test('further levels replace the held entries of this count; a paused log receives nothing newer', (t) => {
   const first = { entries: [entry(2, 'b'), entry(4, 'b')], next: 4, count: 'b' };
   const held = append(restart(append(nothingHeld, page(0, 2))), first);
   t.deepEqual(numbers(replace(held, page(0, 6, 'b'), false)), [1, 2, 'restarted', 1, 2, 3, 4, 5, 6]);

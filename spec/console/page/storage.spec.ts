@@ -48,7 +48,7 @@ test('the console works wholly: values, colours, keys and pins last as long as t
   t.deepEqual(faults, []);
 });
 
-test('of what is kept as a list of texts, texts alone are taken, and nothing of what is no list', async (t) => {
+test('of a saved list, only texts are used; anything but a list is ignored', async (t) => {
   const hub = await startTestHub(t, {
     connections: { api, desk: { type: 'dummy', parameters: ['level,F,0.5'] } },
   });

@@ -11,7 +11,7 @@ const parts = `(document.querySelector('.sparkline path')?.getAttribute('d') ?? 
   .map((part) => [parseFloat(part), ...[...part.matchAll(/H([0-9.]+)/g)].map(([, x]) => Number(x))])
   .map((xs) => [xs[0], xs.at(-1)])`;
 
-test('nothing is drawn of the time in which the hub told nothing', async (t) => {
+test('nothing is drawn for a time without reports of the hub', async (t) => {
   const desk = { type: 'dummy', parameters: ['level,F,0.5'] };
   const hub = await startTestHub(t, { connections: { api, desk } });
   const network = await openNetwork(t, hub.port);

@@ -62,7 +62,7 @@ test('after a reload in shadow a save runs in shadow too, until somebody reloads
   t.is(value('desk/lamp'), true);
 });
 
-test('mistakes in files that are to run in shadow are told, and nothing changes', async (t) => {
+test('mistakes in files for the shadow are reported, and nothing changes', async (t) => {
   const files = { 'a.json5': { connections: { desk }, rules: [lamp] } };
   const { hub, save, lines } = await startReloading(t, files);
   await save('a.json5', { connections: { desk }, rules: [{ ...lamp, map: 'valu' }] });

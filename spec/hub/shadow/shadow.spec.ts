@@ -25,7 +25,7 @@ function lineOf({ address, done, would }: Deviation): string {
   return `${address}: ${done.value}, would be ${would.value} by ${would.origin?.name}`;
 }
 
-test('a shadow rule writes nothing, and what it would write is noted beside what is', async (t) => {
+test('a shadow rule writes nothing, and its would-be write is noted next to the actual value', async (t) => {
   const { hub, write, takeChanges, logAs } = await start(t, [
     lamp,
     echo,
@@ -39,7 +39,7 @@ test('a shadow rule writes nothing, and what it would write is noted beside what
   t.deepEqual(hub.shadow()!.parameters, [{ address: 'desk/sum', count: 2, differs: false }]);
 });
 
-test('a shadow rule takes the place of the live one of its name, and what follows from it is told as well', async (t) => {
+test('a shadow rule replaces the live one of its name, and its consequences are reported as well', async (t) => {
   const changed = { name: 'lamp', from: 'desk/mic', when: 'value', to: 'desk/lamp', shadow: true };
   const { hub, write, takeChanges, logAs } = await start(t, [lamp, echo, changed]);
   write('desk/mic', true);

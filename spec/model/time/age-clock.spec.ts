@@ -74,7 +74,7 @@ for (const [name, by] of Object.entries(sets)) {
     t.true(isAbout(one.age() - before, hour));
   });
 
-  test(`what is noted while the clock is ${name} wrong is no older than it is, once the clock is right`, (t) => {
+  test(`an entry recorded while the clock is ${name} wrong has its real age once the clock is right`, (t) => {
     const one = machine();
     one.restart(0, by);
     one.run(1000);

@@ -19,7 +19,7 @@ test('after a success the first pause follows', (t) => {
   t.deepEqual(pausesOf(backoff, 2), [1000, 2000]);
 });
 
-test('what ran long enough starts anew', (t) => {
+test('a run that was long enough resets the backoff', (t) => {
   const backoff = new Backoff(times);
   pausesOf(backoff, 5);
   backoff.ran(59_999);

@@ -3,12 +3,12 @@ import { resolve } from 'node:path';
 import test from 'ava';
 import { within } from '../../../lib/model/time/deadline.ts';
 
-test('what comes in time is what was waited for', async (t) => {
+test('a result in time is returned', async (t) => {
   t.is(await within(Promise.resolve(5), 60_000), 5);
   await t.throwsAsync(within(Promise.reject(new Error('its own')), 60_000), { message: 'its own' });
 });
 
-test('what does not come in time is waited for no longer', async (t) => {
+test('a late result is not awaited', async (t) => {
   t.is(await within(new Promise(() => {}), 1), undefined);
 });
 

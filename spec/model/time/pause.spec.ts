@@ -58,7 +58,7 @@ test('waking ends the present pause alone, and is known until it is forgotten', 
   t.false(pause.isWoken);
 });
 
-test('what a pause waits for may be anything, which hears when it is over', async (t) => {
+test('a pause may wait for any object, and notifies it at the end', async (t) => {
   const { pause } = setUp();
   let end = () => {};
   const ended: string[] = [];

@@ -11,14 +11,14 @@ const atOnce = {
   },
 };
 
-test('who waits is asked at each tick whether it is too late', async (t) => {
+test('each tick asks the waiting ones whether they are too late', async (t) => {
   const asked: number[] = [];
   const isLate = (ms: number) => asked.push(ms) === 3;
   t.is(await withinTicks(never, isLate, atOnce), undefined);
   t.deepEqual(asked, [50, 100, 150]);
 });
 
-test('what comes in time is what was waited for, also undefined', async (t) => {
+test('a result in time is returned, also undefined', async (t) => {
   t.is(await withinTicks(Promise.resolve(5), () => true), 5);
   t.is(await withinTicks(Promise.resolve(undefined), () => t.fail()), undefined);
   await t.throwsAsync(

@@ -31,7 +31,7 @@ test('within a round of the event loop the time is one', async (t) => {
 });
 
 for (const [name, by] of Object.entries({ 'back by an hour': -hour, 'ahead by 20 years': 7300 * 24 * hour }))
-  test(`a clock that is set ${name} is told before anything has the new time`, async (t) => {
+  test(`a clock that is set ${name} is reported before the new time is used`, async (t) => {
     const { time, clock, jumps, pass, stop } = machine();
     const order: unknown[] = [];
     const stopOther = clock.watch((jump) => order.push(jump));
@@ -78,7 +78,7 @@ test('time that passes while nothing happens is no jump, and a jump is noticed a
   stop();
 });
 
-test('a jump is told as people say it', (t) => {
+test('a jump is reported in everyday words', (t) => {
   const at = (ms: number) => ({ before: noon, after: noon + ms });
   t.is(
     describeJump(at(-90 * 60_000)),

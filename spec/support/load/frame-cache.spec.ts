@@ -29,7 +29,7 @@ test('a frame that differs in one byte is another frame', (t) => {
   t.is(cache.parsedAt(second), '{"set":[[7,2]],"rev":1}');
 });
 
-test('what a cache keeps is not what the buffer holds later, and only the last frames are kept', (t) => {
+test('a cache keeps its own copy of a frame, and only the last frames', (t) => {
   let parses = 0;
   const cache = new FrameCache((text) => {
     parses++;

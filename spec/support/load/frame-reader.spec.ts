@@ -27,7 +27,7 @@ const lengths = fc.array(
   },
 );
 
-test('frames of any length come out whole, whatever pieces they come in', (t) => {
+test('frames of any length come out whole, in pieces of any length', (t) => {
   fc.assert(
     fc.property(lengths, fc.array(fc.oneof(fc.nat(12), fc.nat(70_000)), { maxLength: 30 }), (sizes, cuts) => {
       const texts = sizes.map((size, index) => String(index % 10).repeat(size));

@@ -10,7 +10,7 @@ test('percentiles are the upper ends of steps of a tenth of a millisecond', (t) 
   t.is(histogram.percentile(1), 100);
 });
 
-test('what is out of range counts at its end, and nothing has no percentile', (t) => {
+test('values out of range count at the end of the range, and an empty histogram has no percentile', (t) => {
   const histogram = new Histogram();
   t.is(histogram.percentile(0.5), Number.NaN);
   histogram.add(-1);

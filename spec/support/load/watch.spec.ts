@@ -3,14 +3,14 @@ import { Watch } from './watch.ts';
 
 const never = new Promise<never>(() => {});
 
-test('what comes is what was waited for', async (t) => {
+test('the awaited message is returned', async (t) => {
   const watch = new Watch();
   t.is(await watch.wait(Promise.resolve(5)), 5);
   t.is(await watch.within(Promise.resolve(5), 'five', 60_000), 5);
   await watch.pass(1);
 });
 
-test('what fails anywhere ends all waiting, also that which begins later', async (t) => {
+test('a failure anywhere ends all waiting, also later waiting', async (t) => {
   const watch = new Watch();
   const waits = [watch.wait(never), watch.within(never, 'an answer', 60_000), watch.pass(60_000)];
   watch.fail('socket 3 was closed');
@@ -33,7 +33,7 @@ test('a standstill fails; what goes on does not', async (t) => {
   await t.throwsAsync(watch.wait(never), { message: 'stalled for 20 ms: 3 answers came' });
 });
 
-test('what is to become so is looked at until it is so, and no longer once something has failed', async (t) => {
+test('a condition is checked until it holds, and no longer after a failure', async (t) => {
   let looks = 0;
   const times = { deadlineMs: 60_000, everyMs: 1 };
   const watch = new Watch();

@@ -150,7 +150,7 @@ export const programMistakes: readonly Made[] = [
   row(
     'an import that is a link to nowhere',
     flow('return [];', "import ¦'./_gone.ts';"),
-    '_gone.ts: expected a file to import, got a link that leads nowhere',
+    '_gone.ts: expected a file to import, got a broken link',
   ),
   row(
     'an import without its ending',

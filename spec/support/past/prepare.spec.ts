@@ -8,7 +8,7 @@ import { prepareStore } from './prepare.ts';
 
 const options = { parameters: 8, days: 1, everyMs: 30_000, rawDays: Infinity, minuteDays: Infinity, port: 0, seed: 1 };
 
-test('changes, minutes and hours agree, and who opens the microphone at night is known', async (t) => {
+test('changes, minutes and hours agree, and include the author who opens the microphone at night', async (t) => {
   const folder = await createFolder(t);
   const { changes, kept } = prepareStore({ ...options, folder, endMs: Date.now() });
   t.is(changes, kept);

@@ -12,7 +12,7 @@ test('a process that ends without an answer is not waited for, before its end an
   t.is(child.exitCode, 0);
 });
 
-test('what is wrong in a process is told in its words', async (t) => {
+test('a failure of a process is reported in its own words', async (t) => {
   const { process: child, answer } = startTask('spec/trials/abuse/attacker.ts', { scenario: 'unknown', port: 0 });
   await t.throwsAsync(answer(), { message: /attack/ });
   child.disconnect();

@@ -8,7 +8,7 @@ holds(
   /^All of it holds\.$/m,
 );
 
-test('what has grown by more than a twentieth is told, and files that stay open', (t) => {
+test('growth by more than a twentieth is reported, and so are open files', (t) => {
   const mark = { minutes: 10, residentBytes: 100 * 2 ** 20, heapBytes: 50 * 2 ** 20, descriptors: 1000 };
   t.deepEqual(mistakesOf(mark, { ...mark, residentBytes: 104 * 2 ** 20, descriptors: 1008 }), []);
   t.deepEqual(mistakesOf(mark, { ...mark, heapBytes: 53 * 2 ** 20, descriptors: 1009 }), [

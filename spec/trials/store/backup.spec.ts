@@ -8,7 +8,7 @@ holds(
   /^1 backups, 0 of them with a mistake; [1-9]\d* changes;/m,
 );
 
-test('what is not one moment is found', (t) => {
+test('a backup of more than one moment is found', (t) => {
   const values = new Map<string, number>([['desk/last', 4]]);
   for (const number of [2, 3, 4]) for (const side of ['a', 'b']) values.set(`desk/${side}${number % 3}`, number);
   t.deepEqual(checkMoment(values, 3, 0, 4), []);

@@ -43,7 +43,7 @@ test('messages in frames of any length, with a PING between any two of them, whi
   );
 });
 
-test('what is left out, changed or doubled is told, and so is a PING within a message', (t) => {
+test('omitted, changed and doubled messages are reported, and so is a PING within a message', (t) => {
   for (const stream of [
     message(0) + message(2),
     message(0) + message(0),
@@ -56,7 +56,7 @@ test('what is left out, changed or doubled is told, and so is a PING within a me
   }
 });
 
-test('a server that does not let a socket in is told', (t) => {
+test('a server that refuses a socket is reported', (t) => {
   const receiver = createNatsDialect('desk/level', batch).createReceiver();
   const frame = encodeServerText("-ERR 'Authorization Violation'\r\n");
   t.throws(() => receiver.read(frame, frame.length), { message: /Authorization Violation/ });

@@ -44,6 +44,6 @@ const wrong: Record<string, { texts: string[]; says: RegExp }> = {
 };
 
 for (const [name, { texts, says }] of Object.entries(wrong))
-  test(`${name} is told`, (t) => {
+  test(`${name} is reported`, (t) => {
     t.throws(() => receive(...picture, ...texts), { message: says });
   });

@@ -14,7 +14,7 @@ function matchesInPieces(expected: ExpectedAnswers, text: string, pieceBytes: nu
   return true;
 }
 
-test('answers match whatever second they tell, in pieces of any length', (t) => {
+test('answers match for any second in them, in pieces of any length', (t) => {
   const text = answerAt(0) + answerAt(0) + answerAt(1) + answerAt(1);
   for (let pieceBytes = 1; pieceBytes <= text.length; pieceBytes++)
     t.true(matchesInPieces(new ExpectedAnswers(answerAt(5), 4), text, pieceBytes), `${pieceBytes} bytes a piece`);

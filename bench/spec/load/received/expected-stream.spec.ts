@@ -9,7 +9,7 @@ function bytesOfStream(cycle: readonly Uint8Array[], length: number): Buffer {
   return Buffer.concat(Array.from({ length: Math.ceil(length / whole.length) }, () => whole)).subarray(0, length);
 }
 
-test('whatever pieces the stream comes in, it matches', (t) => {
+test('the stream matches in pieces of any length', (t) => {
   fc.assert(
     fc.property(parts, fc.array(fc.nat(40)), (cycle, cuts) => {
       const stream = new ExpectedStream(cycle.map((part) => Buffer.from(part)));

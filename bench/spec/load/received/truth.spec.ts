@@ -14,7 +14,7 @@ test('a picture is right when each value is the newest of its revision, or newer
   t.is(createTruth().revision, 104);
 });
 
-test('a value that is too old, missing, or was never written there is told', (t) => {
+test('a value that is too old, missing, or was never written is reported', (t) => {
   t.regex(createTruth().differenceAt(103, Float64Array.of(1, 2, 0))!, /parameter 0 is 1 at revision 103, expected 3/);
   t.regex(createTruth().differenceAt(102, Float64Array.of(1, 0, 0))!, /parameter 1 is 0 at revision 102, expected 2/);
   t.regex(createTruth().differenceAt(100, Float64Array.of(2, 0, 0))!, /parameter 0 is 2, which was never written/);

@@ -50,7 +50,7 @@ function openApiOf(version: string, endpoints: readonly Endpoint[], securitySche
       title: 'Patchbay',
       version,
       description:
-        'Parameters, and the hub that holds them. Write an address, <Connection ID>/<Parameter ID>, into a path as it is, ' +
+        'The parameters of a hub, and its operation. Write an address, <Connection ID>/<Parameter ID>, into a path as it is, ' +
         'with each part between slashes percent-encoded. An endpoint that answers with an ETag answers 304 to it while nothing has changed.',
     },
     servers: [{ url: '/' }],

@@ -70,7 +70,7 @@ test('several hotkeys fire by the same release', (t) => {
   t.deepEqual(hotkeys.up(2), [0, 2]);
 });
 
-test('a key keeps the name that it went down with, whatever stands on it when it goes up', (t) => {
+test('a released key keeps the name of its press, even if the layout has changed', (t) => {
   const hotkeys = new Hotkeys([['a'], ['q']]);
   hotkeys.down(38, ['a']);
   hotkeys.down(38, ['q']); // it repeats, in another layout
@@ -79,7 +79,7 @@ test('a key keeps the name that it went down with, whatever stands on it when it
   t.deepEqual(hotkeys.up(38), [1]);
 });
 
-test('whatever is pressed, a hotkey fires as D-10 says when read back from the whole history', (t) => {
+test('for any presses, a hotkey fires as D-10 defines for the whole history', (t) => {
   const names = ['lctrl', 'rctrl', 'lshift', 'a', 'b'];
   const modifiers = ['lctrl', 'rctrl', 'lshift'];
   const hotkeys = [['ctrl', 'a'], ['lctrl', 'shift', 'a'], ['a', 'b'], ['b']];

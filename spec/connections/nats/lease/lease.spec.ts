@@ -126,7 +126,7 @@ test('a lease on two cells is held as long as either one can be written, and tak
   await time.run(92_000);
 });
 
-test('a renewal that is read late, as its stream had no leader, counts from when it was heard of', async (t) => {
+test('a renewal that is read late, because its stream had no leader, counts from its arrival', async (t) => {
   const latest = { heard: 0, read: 0 };
   for (const way of ['heard', 'read'] as const)
     for (let phase = 0; phase < 1000; phase += 100) {
@@ -151,7 +151,7 @@ test('a renewal that is read late, as its stream had no leader, counts from when
   t.true(latest.read > 8500, `${latest.read} ms`);
 });
 
-test('who has not got all parts gives them back to a holder that is there again, which goes on though others cannot be written', async (t) => {
+test('a hub that lacks some parts returns the others to their returned holder, which continues even if others cannot be written', async (t) => {
   for (const away of [[2], [3], [1, 2]]) {
     const time = new Time();
     const parts = pairParts.slice(0, 4).map(() => new Servers());

@@ -23,7 +23,7 @@ function sessionWith(port: number): Session {
   return { transport: { publish() {}, subscribe: () => () => {}, request } } as unknown as Session;
 }
 
-test('who answers is there, also when this thread was busy until long after that', async (t) => {
+test('a hub that answers is present, even if this thread was busy until long after the answer', async (t) => {
   const server = createServer((socket) => {
     socket.end('yes');
     block(900);
@@ -33,7 +33,7 @@ test('who answers is there, also when this thread was busy until long after that
   t.is(await lifeOf(sessionWith((server.address() as AddressInfo).port), name, 'x'), 'there');
 });
 
-test('who does not answer is waited for no longer than half a second, and is silent', async (t) => {
+test('the register waits at most half a second for a silent hub', async (t) => {
   const server = createServer(() => {});
   t.teardown(() => server.close());
   await once(server.listen(0, '127.0.0.1'), 'listening');

@@ -150,7 +150,7 @@ test('a cell has its stream created where there is none, and asks for that at no
   await eventually(async () => (await register.replace(value, 0).catch(() => undefined)) === 1, 'a new stream');
 });
 
-test('what a hub creates it creates one after another, whatever they come to', async (t) => {
+test('a hub creates its streams one after another, regardless of the results', async (t) => {
   const creations = new Creations();
   const reported: string[] = [];
   const create = (name: string) => async () => {

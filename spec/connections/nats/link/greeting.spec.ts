@@ -40,7 +40,7 @@ test('is waited for no longer than a time, and not after the end', async (t) => 
   await eventually(() => open.size === 0);
 });
 
-test('does not come where nobody listens, or who listens hangs up', async (t) => {
+test('no greeting arrives if nothing listens, or the listener hangs up', async (t) => {
   const { url } = await startServer(t, (socket) => socket.end());
   await t.throwsAsync(awaitGreeting(url, 60_000, never), { message: 'it closes each connection at once' });
   const nowhere = `nats://127.0.0.1:${await freePort()}`;

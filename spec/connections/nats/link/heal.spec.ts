@@ -15,7 +15,7 @@ const desk = { type: 'dummy', parameters: ['lamp,I,0'] };
 /** Pauses that double would be longer than a second by then. */
 const awayMs = 4500;
 
-test('when servers are there again hubs are fresh within a second, and tell no reason of before', async (t) => {
+test('hubs are fresh within a second after servers return, and give no earlier reason', async (t) => {
   const nats = await startNats();
   t.teardown(() => nats.end());
   const house = (hub: string) => ({ type: 'nats', servers: nats.urls, domain: 'd', hub });

@@ -24,7 +24,7 @@ function start() {
   return { log, intake: new Intake({ soon: setImmediate, log }) };
 }
 
-test('what comes while there is time is done at once, in the order in which it came', (t) => {
+test('messages are processed immediately and in order while time remains', (t) => {
   const { intake } = start();
   const done: number[] = [];
   for (let number = 0; number < 5; number++)
@@ -64,7 +64,7 @@ test('long work is done in rounds of some milliseconds, and what waits for it co
   t.true(most <= 5, `${most} steps of 2 ms without a turn for others`);
 });
 
-test('what is read and what is worked through have one time in each round, and what waits leaves some of it', async (t) => {
+test('reading and processing share one time budget per round, and waiting work leaves some of it', async (t) => {
   let nowMs = 0;
   let soon: (() => void)[] = [];
   const intake = new Intake({ soon: (work) => soon.push(work), log: createLogRecorder(), now: () => nowMs });
@@ -122,7 +122,7 @@ test('a hub of which much waits keeps no other one waiting', async (t) => {
   t.true(busy < 100, `${busy} of the busy hub by then`);
 });
 
-test('what waits of a hub is bounded: what comes beyond is refused, counted and logged, and others still have theirs', async (t) => {
+test('the queue of a hub is bounded: further messages are refused, counted and logged, and other hubs keep their share', async (t) => {
   const { intake, log } = start();
   let taken = 0;
   const take = (hub: string) =>
@@ -145,7 +145,7 @@ test('what waits of a hub is bounded: what comes beyond is refused, counted and 
   t.is(intake.refusedOf('evil'), refused, 'there is room again');
 });
 
-test('work that fails is told to who waits for it, or logged, and the next goes on', async (t) => {
+test('failed work is reported to its caller, or logged, and the next work continues', async (t) => {
   const { intake, log } = start();
   await t.throwsAsync(
     intake.run('west', () => {

@@ -82,7 +82,7 @@ test('those that answer later than the first are closed', async (t) => {
   t.deepEqual(state().isOpen, ['a at 801']);
 });
 
-test('what answers after the end is closed', async (t) => {
+test('a late answer after the end is closed', async (t) => {
   const { time, attempts, state } = begin(['a'], () => 400);
   await time.run(200);
   attempts.unsubscribe();
@@ -100,7 +100,7 @@ test('of several servers the next one is tried at once after one that refuses, a
   t.deepEqual(state().reasons, []);
 });
 
-test('why none can be reached is told once it is known of each', async (t) => {
+test('the reasons are reported once they are known for each unreachable server', async (t) => {
   const { time, attempts, state } = begin(['a', 'b'], (server) => (server === 'a' ? 'refuse' : 'hang'));
   await time.run(3100);
   attempts.unsubscribe();

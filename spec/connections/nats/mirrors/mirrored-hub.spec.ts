@@ -38,14 +38,14 @@ async function expectOwn(t: ExecutionContext, { time, west, east }: Two): Promis
   east.stop();
 }
 
-test('what was shown of another hub and is declared here does not follow that hub any more', async (t) => {
+test('a mirrored parameter that is declared locally no longer follows its hub', async (t) => {
   const two = await startTwo();
   t.deepEqual(two.east.valuesOf('west'), two.west.valuesOf('west'));
   two.declare();
   await expectOwn(t, two);
 });
 
-test('what was refused here because another hub has it is shown of that hub once it is declared here no longer', async (t) => {
+test('a parameter that was refused because another hub has it is shown once its local declaration ends', async (t) => {
   const { time, west, east, declare } = await startTwo();
   declare();
   const lamp = east.graph.find('west/lamp')!;
@@ -59,7 +59,7 @@ test('what was refused here because another hub has it is shown of that hub once
   east.stop();
 });
 
-test('a lesser term is refused, until nothing else was heard of for long: servers that have lost all leases begin anew', async (t) => {
+test('a lower term is refused, until no other has arrived for long: servers that lost all leases start again', async (t) => {
   const time = new Time();
   const network = new LossyNetwork(time, () => 0.5);
   const start = (name: string, term: number) => new JoinedHub(name, time, network.transportOf(name), term);
@@ -78,7 +78,7 @@ test('a lesser term is refused, until nothing else was heard of for long: server
   for (const hub of [east, again]) hub.stop();
 });
 
-test('fires that were lost are told also when parameters came and went meanwhile; those of a trigger that came are not', async (t) => {
+test('lost fires are reported also if parameters came and went meanwhile; fires of a new trigger are not', async (t) => {
   const { time, network, west, east } = await startTwo();
   const trigger = { type: 'T', access: 'read-write' } as const;
   west.declare({ ...trigger, id: 'go' });
@@ -104,7 +104,7 @@ test('fires that were lost are told also when parameters came and went meanwhile
   east.stop();
 });
 
-test('what is declared here while something is asked for that was missed does not follow that hub either', async (t) => {
+test('a parameter that is declared locally during a request for missed changes does not follow its hub either', async (t) => {
   const two = await startTwo();
   const { network, west, time } = two;
   network.faults = { ...network.faults, lost: 100 };
@@ -122,7 +122,7 @@ test('what is declared here while something is asked for that was missed does no
   await expectOwn(t, two);
 });
 
-test('what is not known any more, after its hub has started again or it was declared anew, is not shown as it was', async (t) => {
+test('parameters that are unknown after a restart of their hub, or after a new declaration, do not keep their old values', async (t) => {
   const { time, network, west, east } = await startTwo();
   const { defaultValue, ...unknown } = declaration;
   t.deepEqual(east.valuesOf('west'), { 'west/lamp': 'I 1', 'west/other': 'I 1' });
@@ -145,7 +145,7 @@ test('what is not known any more, after its hub has started again or it was decl
   for (const hub of [again, east]) hub.stop();
 });
 
-test('what has come back to its value while nothing was heard is told as no change, but who set it then is known', async (t) => {
+test('a value that returned to its old state during a break is no change, but its latest writer is known', async (t) => {
   const { time, network, west, east } = await startTwo();
   const lamp = east.graph.find('west/lamp')!;
   const { revision } = lamp.lastChange!;
@@ -177,7 +177,7 @@ test('what has come back to its value while nothing was heard is told as no chan
   for (const hub of [west, east]) hub.stop();
 });
 
-test('who is back in the network before the hub that it mirrors asks that hub as soon as it hears of it', async (t) => {
+test('a hub that returns to the network before a mirrored hub asks that hub as soon as it hears from it', async (t) => {
   const { time, network, west, east } = await startTwo();
   for (const hub of [west, east]) {
     hub.sharer.detach();

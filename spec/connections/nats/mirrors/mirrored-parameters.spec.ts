@@ -57,7 +57,7 @@ test('those that come with their values, and those that go, are taken a few at a
   east.stop();
 });
 
-test('where that is not gone through to its end, nothing is left behind when all is told anew, or shown no longer', (t) => {
+test('after an incomplete walk, nothing is left behind by a new declaration, or a withdrawal', (t) => {
   const { east, graph, bounds, parameters, goThrough } = start();
   goThrough(
     parameters.take([{ declared, changes: values('one') }], () => {}),

@@ -59,7 +59,7 @@ async function startTwo() {
   return { time, network, west, east, write };
 }
 
-test('what was asked of a hub that joins anew meanwhile is not done twice', async (t) => {
+test('a request to a hub that joins again meanwhile is not executed twice', async (t) => {
   const { time, network, west, east, write } = await startTwo();
   let fires = 0;
   west.graph.find('west/bell')!.subscribe(() => {
@@ -114,7 +114,7 @@ test('values that are too long for a message are refused at once, since they hav
   east.stop();
 });
 
-test('what is no value is refused as its owner refuses it, and a text that no message can hold at once', async (t) => {
+test('an invalid value is refused as its owner refuses it, and a text too long for any message immediately', async (t) => {
   const { time, west, east } = await startTwo();
   const accept = (input: unknown) => {
     throw new HubError('out-of-range', `expected less, got ${describe(input)}`);
@@ -150,7 +150,7 @@ function withoutRoom<T>(call: () => T): T {
   }
 }
 
-test('a write that comes when nobody waits for it any more is not done, and what is asked after that is', async (t) => {
+test('a write that nobody waits for any more is not executed, and the next request is', async (t) => {
   const { time, network, west, east, write } = await startTwo();
   network.faults = { ...network.faults, delayMs: 6000 }; // half of it is what each message takes
   const written = write('lamp');

@@ -105,7 +105,7 @@ test('a term is believed once the lease is held in it, and the one before no mor
   two.east.stop();
 });
 
-test('a revision that is far ahead, and a turn that fits, are found out by what the hub itself tells', async (t) => {
+test('a revision that is far ahead, and a turn that fits, are detected by the messages of the hub itself', async (t) => {
   const two = await startTwo();
   const value = () => two.east.graph.find('west/n')!.value;
   const rev = two.reported().rev as number;
@@ -230,7 +230,7 @@ test('an address that comes twice, and a number that does, are no definitions', 
   }
 });
 
-test('connections of this hub, and those that the claims give to others, are not shown as those of who tells them', async (t) => {
+test('connections of this hub, and connections claimed by others, are not shown as those of another sender', async (t) => {
   const claims = new Map([['desk', 'west']]);
   const claimed$ = new Subject<void>();
   const ownership = { ownerOf: (id: string) => claims.get(id), claimed$ };

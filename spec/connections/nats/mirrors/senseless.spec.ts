@@ -83,7 +83,7 @@ test('a hub whose answers make no sense is asked again less and less often, and 
   east.stop();
 });
 
-test('what does not name the hub that its subject is of is not taken, neither for the one nor for the other', async (t) => {
+test('a message with the name of another hub than its subject is ignored, for both hubs', async (t) => {
   const { time, network, east, notify } = await startRaw([{ at: 5 }, 5, 1]);
   const reported = { ...head, structure: 0, prev: 1, rev: 1, turns: [] };
   const evil = (message: object) =>

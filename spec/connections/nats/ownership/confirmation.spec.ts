@@ -17,7 +17,7 @@ needs('nats');
 /** A holder that is so busy that it has stopped at its fence, and goes on later. */
 const paused = /: no hub runs the connections of "west" at the moment/;
 
-test('writes that wait share a renewal, which begins once all of them have been told', async (t) => {
+test('waiting writes share a renewal, which begins once all of them have been sent', async (t) => {
   const done: string[] = [];
   let finish: (isHeld: boolean) => void = () => {};
   const lease = {
@@ -58,7 +58,7 @@ test('writes that wait share a renewal, which begins once all of them have been 
   t.true(ms < 3000, `both have waited for 2 s, not ${Math.round(ms)} ms`);
 });
 
-test('what the holder of a pair acknowledges is there after a takeover; while it is cut off it acknowledges nothing', async (t) => {
+test('writes acknowledged by the holder of a pair exist after a takeover; an isolated holder acknowledges nothing', async (t) => {
   const nats = await startNats();
   t.teardown(() => nats.end());
   const link = await startProxy(nats.servers[0]!.port);

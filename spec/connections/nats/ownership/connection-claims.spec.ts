@@ -92,7 +92,7 @@ async function withWest() {
   return { time, servers, join };
 }
 
-test('who has all that it wants asks rarely; who does not asks each second, and gets what is given up', async (t) => {
+test('a hub with all its connections asks rarely; a hub that lacks some asks each second, and gets released ones', async (t) => {
   const time = new Time();
   const join = domain(time);
   let wanted = ['desk'];
@@ -112,7 +112,7 @@ test('who has all that it wants asks rarely; who does not asks each second, and 
   t.is(east.claims.refusals?.size, 0);
 });
 
-test('what a hub comes to want while it looks is claimed without a pause', async (t) => {
+test('a connection that a hub adds during a claim is claimed without a pause', async (t) => {
   const time = new Time();
   const ids = ['desk'];
   const { claims } = domain(time)('west', () => {
@@ -210,7 +210,7 @@ test('a list that can be read and not written counts', async (t) => {
   t.is(east.claims.owners.get('rack'), 'east');
 });
 
-test('who takes over has what the list said last, at once; one that yields, or stands by, takes nothing', async (t) => {
+test('a hub that takes over has the last list immediately; a hub that yields, or stands by, takes nothing', async (t) => {
   const { time, servers, join } = await withWest();
   let isMain = false;
   const standby = join(
@@ -249,7 +249,7 @@ test('a hub whose lease nobody could read or renew is not taken for gone', async
   t.is(east.claims.owners.get('desk'), 'east');
 });
 
-test('what an ended run of a hub has released is left to the next one, which runs though it could not take its lease yet', async (t) => {
+test('connections released by an ended run are left to the next run, which starts even without its lease', async (t) => {
   const { time, servers, join } = await withWest();
   const withoutTerm = new Set(['west']);
   const east = join(
@@ -298,7 +298,7 @@ async function afterLoss() {
   return { time, servers, join, ...hubs, back, desk };
 }
 
-test('when servers have lost all, who is back first takes nothing of a hub that is there, however long they were away', async (t) => {
+test('when servers have lost all data, the first returning hub takes nothing from a present hub, after any outage', async (t) => {
   const { join, west, east, back } = await afterLoss();
   await back('east', 50);
   t.deepEqual(join.list(), { desk: 'west', rack: 'east' });
@@ -316,7 +316,7 @@ test('when servers have lost all, what a hub had that does not come back is free
   t.is(desk(), 'east');
 });
 
-test('when servers have lost all, a connection is given back to who had it by one that came anew, and later none takes it from the other', async (t) => {
+test('when servers have lost all data, a new hub returns a connection to its former owner, and later nobody takes it from that hub', async (t) => {
   for (const [ms, owner] of [
     [1000, 'west'],
     [30_000, 'north'],
@@ -343,7 +343,7 @@ test('when servers have lost all, a connection is given back to who had it by on
   }
 });
 
-test('who has claimed what nobody had before takes it back of one that is not heard to have it', async (t) => {
+test('the hub that claimed a connection first takes it back from a hub that does not announce it', async (t) => {
   const time = new Time();
   const join = domain(time);
   const west = join('west', () => ['desk']);

@@ -99,7 +99,7 @@ test('a reload that adds a connection of another hub never starts it, and starts
   await eventually(() => statusOf(east, 'desk').state === 'running' && east.find('desk/lamp')!.remote === undefined);
 });
 
-test('one of a pair whose lease cannot be written answers until it hears of who has followed it', async (t) => {
+test('a member of a pair whose lease cannot be written answers until it hears from its successor', async (t) => {
   const nats = await startNats();
   t.teardown(() => nats.end());
   const house = { type: 'nats', servers: nats.urls, domain: 'd', hub: 'west', pair: true };

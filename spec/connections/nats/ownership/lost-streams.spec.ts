@@ -15,7 +15,7 @@ needs('nats');
 
 const lamp = (value: number) => ({ type: 'dummy', parameters: [`lamp,I,${value}`] });
 
-test('when servers have lost the claims, who is back first leaves each connection to the hub that had it', async (t) => {
+test('when servers have lost the claims, the first returning hub leaves each connection to its former hub', async (t) => {
   const nats = await startNats();
   t.teardown(() => nats.end());
   const [server] = nats.servers;

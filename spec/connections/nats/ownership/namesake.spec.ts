@@ -39,7 +39,7 @@ function beginBeside() {
   return { time, servers, namesake, hub, run };
 }
 
-test('who goes by a name has 10 s to take its lease from when servers answer, however long they did not', async (t) => {
+test('a hub has 10 s to take the lease of its name after servers return, after any outage', async (t) => {
   const { servers, hub, run } = beginBeside();
   await run(60_000, true);
   servers.areThere = true;
@@ -55,7 +55,7 @@ test('who goes by a name has 10 s to take its lease from when servers answer, ho
   hub.lease.stop();
 });
 
-test('who goes by a name, and is not heard of for 2 s, is not waited for', async (t) => {
+test('a hub does not wait for a namesake that was silent for 2 s', async (t) => {
   const { servers, hub, run } = beginBeside();
   await run(20_000, true);
   servers.areThere = true;
@@ -68,7 +68,7 @@ test('who goes by a name, and is not heard of for 2 s, is not waited for', async
   hub.lease.stop();
 });
 
-test('a process that was stopped has not missed who goes by its name', (t) => {
+test('a stopped process has not missed a namesake', (t) => {
   const time = new Time();
   const namesake = new Namesake(time);
   namesake.note(waiting);

@@ -119,7 +119,7 @@ test('the standby mirrors, takes over what was and no rule runs by that; a pair 
   t.deepEqual(states, ['live'], 'the page has never lost its hub');
 });
 
-test('other settings of its domain are no new start of a pair, neither for the holder nor for who stands by', async (t) => {
+test('other settings of its domain cause no new start of a pair, neither for the holder nor for the standby', async (t) => {
   const { start, flowOf } = await startDomain(t);
   const pair = { hub: 'west', pair: true };
   const settled = (hub: HubUnderTest) => eventually(() => runs(hub) && statusOf(hub, 'desk').state === 'running');
@@ -139,7 +139,7 @@ test('other settings of its domain are no new start of a pair, neither for the h
   t.is(valueAt(standby, 'desk/starts'), 1);
 });
 
-test('what only the holder declares the standby shows for as long as the holder has it; whether a connection runs it says', async (t) => {
+test('the standby shows connections that only the holder declares, while the holder has them, and whether they run', async (t) => {
   const { start, flowOf } = await startDomain(t);
   const pair = { hub: 'west', pair: true };
   const shelf = { ...desk, statusParameter: true };
@@ -163,7 +163,7 @@ test('what only the holder declares the standby shows for as long as the holder 
   t.is(connected.value, true);
 });
 
-test('what the holder has withdrawn nobody writes on the standby, until the holder has it again', async (t) => {
+test('parameters withdrawn by the holder cannot be written on the standby, until the holder has them again', async (t) => {
   const { start, flowOf } = await startDomain(t);
   const pair = { hub: 'west', pair: true };
   const both = { desk, shelf: { type: 'dummy', parameters: ['moved,I,0', 'stays,I,0'] } };

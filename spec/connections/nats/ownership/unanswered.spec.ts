@@ -16,7 +16,7 @@ needs('nats');
 
 const lamp = (value: number) => ({ type: 'dummy', parameters: [`lamp,I,${value}`] });
 
-test('a hub that starts without a leader is heard of after 2 s, a second one of its name is not, nor what another one has', async (t) => {
+test('a hub that starts without a leader announces itself after 2 s; a second hub of its name does not, nor connections of another hub', async (t) => {
   const nats = await startNats(3);
   t.teardown(() => nats.end());
   const house = (hub: string) => ({ house: { type: 'nats', servers: [nats.urls[0]], domain: 'd', hub } });
@@ -63,7 +63,7 @@ test('a hub that starts without a leader is heard of after 2 s, a second one of 
   t.is(edge.find('desk/lamp')!.remote!.staleSince, undefined);
 });
 
-test('of two hubs of a name that start at one moment without a leader one is heard of, and the other one once that has ended', async (t) => {
+test('of two hubs of the same name that start together without a leader, one announces itself, and the other one after the end of the first', async (t) => {
   const nats = await startNats(3);
   t.teardown(() => nats.end());
   const house = (hub: string) => ({ house: { type: 'nats', servers: [nats.urls[0]], domain: 'd', hub } });

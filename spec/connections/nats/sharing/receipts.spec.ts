@@ -44,7 +44,7 @@ function standBy() {
   return { state, expect, expectFor, pass };
 }
 
-test('who is behind is reminded once, and waited for', async (t) => {
+test('a late hub is reminded once, and awaited', async (t) => {
   const { state, expect, expectFor, pass } = standBy();
   for (const answer of [
     { epoch: 'e', rev: 4 },
@@ -63,7 +63,7 @@ test('who is behind is reminded once, and waited for', async (t) => {
   t.deepEqual(await expectFor(() => {}), { has: false, ms: 500 }, 'it does not come');
 });
 
-test('who is not there, or has nothing yet, is not waited for', async (t) => {
+test('a missing hub, or a hub without any data yet, is not awaited', async (t) => {
   const { state, expect, expectFor } = standBy();
   state.isThere = false;
   t.true(await expect(t.fail));
@@ -74,7 +74,7 @@ test('who is not there, or has nothing yet, is not waited for', async (t) => {
   t.deepEqual(await expectFor(() => {}), { has: false, ms: 500 }, 'it has come');
 });
 
-test('who does not answer is waited for once, and again from when it answers', async (t) => {
+test('a silent hub is awaited once, and again after its next answer', async (t) => {
   const { state, expect, expectFor, pass } = standBy();
   t.deepEqual(await expectFor(t.fail), { has: true, ms: 350 });
   for (let count = 0; count < 20; count++) t.true(await expect(t.fail));
@@ -86,7 +86,7 @@ test('who does not answer is waited for once, and again from when it answers', a
   t.deepEqual(await expectFor(() => {}), { has: false, ms: 500 });
 });
 
-test('what has been answered in time is read, also when this thread was busy meanwhile', async (t) => {
+test('answers in time are read, even if this thread was busy meanwhile', async (t) => {
   const server = createServer((socket) => {
     socket.end(JSON.stringify({ epoch: 'e', rev: 4 }));
     block(400);

@@ -39,7 +39,7 @@ function openDesk(confirm: (() => Promise<boolean>) | undefined, ...declarations
   return { time, west, ask };
 }
 
-test('what is not confirmed is refused, also when it is asked for again, and what is asked for again waits as well', async (t) => {
+test('unconfirmed writes are refused, also when they are repeated, and repeated ones wait as well', async (t) => {
   const confirming: ((isConfirmed: boolean) => void)[] = [];
   const confirm = () =>
     new Promise<boolean>((resolve) => {

@@ -7,7 +7,7 @@ import { Time } from '../support/time.ts';
 
 const lamp = { type: 'I', access: 'read-write' } as const;
 
-test('what a hub shares after it has joined anew comes to the parameters that it is of', async (t) => {
+test('changes that a hub shares after it joined again arrive at their own parameters', async (t) => {
   const time = new Time();
   const network = new LossyNetwork(time, () => 0.5);
   const [west, east] = ['west', 'east'].map((name) => new JoinedHub(name, time, network.transportOf(name))) as [

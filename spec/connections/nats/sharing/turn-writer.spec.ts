@@ -6,7 +6,7 @@ import { maxStep } from '../../../../lib/connections/nats/wire/domain-messages.t
 import { Graph } from '../../../../lib/graph/graph.ts';
 import type { Change } from '../../../../lib/model/parameter.ts';
 
-test('a change behind parameters that come says who made it, and when', (t) => {
+test('a change after new parameters has its author and time', (t) => {
   const graph = new Graph(() => 1000);
   const changes: Change[] = [];
   graph.changes$.subscribe((change) => changes.push(change));

@@ -8,7 +8,7 @@ import { Time } from '../support/time.ts';
 const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
 const textOf = (character: string) => character.repeat(60_000);
 
-test('long texts and what led to them arrive at who follows, and at who comes later', async (t) => {
+test('long texts and their causes arrive at followers, also at later ones', async (t) => {
   const time = new Time();
   const network = new LossyNetwork(time, () => 0.5);
   const [west, east] = ['west', 'east'].map((name) => new JoinedHub(name, time, network.transportOf(name))) as [

@@ -5,7 +5,7 @@ import { JoinedHub } from '../support/joined-hub.ts';
 import { LossyNetwork } from '../support/lossy-network.ts';
 import { Time } from '../support/time.ts';
 
-test('what a rule of a long name has written arrives, also at who comes later, and so does what it asks for', async (t) => {
+test('the writes of a rule with a long name arrive, also at later followers, and so do its causes', async (t) => {
   const time = new Time();
   const network = new LossyNetwork(time, () => 0.5);
   const start = (name: string) => new JoinedHub(name, time, network.transportOf(name));

@@ -29,7 +29,7 @@ const numbers = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY,
 const objects = [{}, [1, 'a'], deep, new Date(0), Object(7), Object('x'), { toJSON: () => 7 }, new Map()];
 const others = [undefined, null, true, '', '\ud800', 5n, Symbol('lamp'), () => 7];
 
-test('whatever it is, it becomes the same on the other hub, with the same error', (t) => {
+test('any value becomes the same on the other hub, with the same error', (t) => {
   for (const input of [...numbers, ...objects, ...others]) t.deepEqual(outcomesOf(farAway(input)), outcomesOf(input));
   fc.assert(
     fc.property(fc.anything({ withBigInt: true, withDate: true, withMap: true, withSparseArray: true }), (input) => {

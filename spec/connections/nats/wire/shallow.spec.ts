@@ -33,7 +33,7 @@ for (const [what, text, expected] of [
     t.throws(() => readHubReport(data), { message: expected });
   });
 
-test('what hubs send is not, of the greatest length', (t) => {
+test('the longest messages of hubs are accepted', (t) => {
   const context = (index: number) =>
     `{"by":["client","api user ${index}","","west"],"at":${1_700_000_000_000 + index},"hop":1}`;
   const turn = listOf(Math.floor((2 * maxStep) / 3), (index) => `${context(index)},${index},"some text ${index}"`);

@@ -74,7 +74,7 @@ const mistakes: [text: string, detail: RegExp][] = [
   [`{ a: '${'x'.repeat(1024 * 1024)}' }`, /^bad\.json5: expected at most 1048576 bytes, got 1048585$/],
 ];
 for (const [text, detail] of mistakes)
-  test(`a mistake in a dashboard is told: ${detail.source.slice(0, 60)}`, async (t) => {
+  test(`a mistake in a dashboard is reported: ${detail.source.slice(0, 60)}`, async (t) => {
     const hub = await start(t, { [at('bad.json5')]: text }, settings);
     const answer = await ask(t, hub.port, 'GET /hub/dashboards/bad');
     t.is(answer.status, 500);

@@ -189,7 +189,7 @@ test.serial('each operation answers as it says, when all is well and when it is 
   t.deepEqual([...asked].sort(), all.sort(), 'every operation was asked for');
 });
 
-test.serial('it says what is answered to whoever asks again, by another name, or from another site', async (t) => {
+test.serial('it documents the answers to a repeated request, by another name, and from another site', async (t) => {
   const { hub, check } = await start();
   for (const question of questions) {
     const [, url, status, body, headers = {}] = question;
@@ -207,7 +207,7 @@ const users = {
   bob: { password: 'x', read: ['desk/a'] },
 };
 
-test.serial('it says what is answered to users, to those who may not, and to nobody', async (t) => {
+test.serial('it documents the answers to users, to users without permission, and to nobody', async (t) => {
   const hub = await startHubFrom(t, {
     ...files,
     'flow.json5': {
@@ -234,7 +234,7 @@ test.serial('it says what is answered to users, to those who may not, and to nob
   }
 });
 
-test.serial('it says what is answered where there is neither store nor dashboard, and no update by GET', async (t) => {
+test.serial('it documents the answers without a store, without a dashboard, and without updates by GET', async (t) => {
   const hub = await startHubFrom(t, {
     'flow.json5': {
       connections: { api: { ...api, getUpdates: false, console: false }, desk: { type: 'dummy', parameters: ['a,I'] } },

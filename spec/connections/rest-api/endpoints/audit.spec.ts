@@ -29,7 +29,7 @@ const prepare = shared(async (t) => {
   return { get, page, port };
 });
 
-test('it tells what was done, newest first, page by page, and what is asked for alone', async (t) => {
+test('it lists actions, newest first, page by page, and filtered', async (t) => {
   const { get, page } = await prepare();
   const all = await page('');
   t.deepEqual(
@@ -62,7 +62,7 @@ test('it tells what was done, newest first, page by page, and what is asked for 
   t.truthy(etag);
 });
 
-test('what makes no sense is refused with a sentence, and a hub without a store has none', async (t) => {
+test('an invalid query is refused with a sentence, and a hub without a store has no audit', async (t) => {
   const { get } = await prepare();
   const rows: [string, RegExp][] = [
     ['kind=none', /^kind: expected one of change, fire, .*, got "none" \(string\)$/],

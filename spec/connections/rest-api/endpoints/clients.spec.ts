@@ -84,7 +84,7 @@ test('clients of both protocols are listed with what they asked for', async (t) 
   );
 });
 
-test('what a plain client was sent is counted to the byte: notifications, a snapshot, errors', async (t) => {
+test('bytes sent to a plain client are counted exactly: notifications, a snapshot, errors', async (t) => {
   const hub = await startDesk(t);
   hub.write('desk/a', padding, writer);
   const clients = [await openRawClient(t, hub.port), await openRawClient(t, hub.port, '?snapshot=true')];
@@ -109,7 +109,7 @@ test('what a plain client was sent is counted to the byte: notifications, a snap
   t.is((await list(t, hub))[2]!.sentBytes, payload.length);
 });
 
-test('what a client of patchbay.v1 was sent is counted to the byte', async (t) => {
+test('bytes sent to a client of patchbay.v1 are counted exactly', async (t) => {
   const hub = await startDesk(t);
   const socket = new WebSocket(`ws://127.0.0.1:${hub.port}/ws`, 'patchbay.v1');
   t.teardown(() => socket.close());

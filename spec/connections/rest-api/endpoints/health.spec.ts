@@ -6,7 +6,7 @@ import { api, startTestHub } from '../../../support/hub.ts';
 import { openClient } from '../../../support/sockets/socket.ts';
 import { freePort } from '../../../support/system/port.ts';
 
-test('a supervisor needs no credentials; what has failed is told to those who may manage', async (t) => {
+test('a supervisor needs no credentials; only managers see failed connections', async (t) => {
   const xml = { type: 'xml-file-output', filename: 'x.xml', template: '<x a="$a"></y>' };
   const authorization = 'Bearer YQ==';
   for (const settings of [

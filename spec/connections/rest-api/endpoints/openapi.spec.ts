@@ -60,7 +60,7 @@ test('it names the credentials that are wanted', async (t) => {
   }
 });
 
-test('what needs no credentials says so, and where people sign in there is a cookie', async (t) => {
+test('operations without credentials are marked, and a hub with a sign-in page has a cookie', async (t) => {
   const users = { ann: { password: 'x', read: ['**'] } };
   const hub = await startHubFrom(t, { 'flow.json5': { connections: { api: { ...api, users } } } });
   const headers = { authorization: `Basic ${btoa('ann:x')}` };

@@ -34,7 +34,7 @@ function expectProblem(t: ExecutionContext, answer: Answer, status: number, deta
   else t.regex(problem.detail, detail);
 }
 
-test('a connection is stopped, started and restarted, and tells by whom', async (t) => {
+test('a connection is stopped, started and restarted, and shows the author', async (t) => {
   const hub = await startTestHub(t, flow);
   const file = join(hub.folder, 'flow.json5');
   const { connections } = await get(t, hub, 'connections');
@@ -131,7 +131,7 @@ test('of two rules with one name the file says which', async (t) => {
   expectProblem(t, await post(t, hub, 'rules', { rule: 'copy', enabled: false }), 409, /expected the file as well/);
 });
 
-test('the files tell what the last load said of them, and that of a reload that was refused', async (t) => {
+test('the files show the messages of their last load, and of a refused reload', async (t) => {
   const hub = await startTestHub(t, flow);
   const path = join(hub.folder, 'flow.json5');
   const first = await get(t, hub, 'files');
@@ -153,7 +153,7 @@ test('the files tell what the last load said of them, and that of a reload that 
   t.like(await get(t, hub, 'files'), { loaded: true, files: { length: 3 } });
 });
 
-test('a reload that a gateway refuses is told with its reason, though the files are right', async (t) => {
+test('a reload that a gateway refuses has its reason, though the files are valid', async (t) => {
   const hub = await startTestHub(t, flow);
   const other = await startTestHub(t, flow);
   const taken = { ...flow, connections: { ...flow.connections, second: { ...api, port: other.port } } };
@@ -245,7 +245,7 @@ test('pages of other sites, foreign names and strangers change nothing', async (
   t.is(hub.connections()[1]?.state, 'running');
 });
 
-test('what has not changed is answered 304, also to HEAD; what has is not', async (t) => {
+test('unchanged content is answered 304, also to HEAD; changed content is not', async (t) => {
   const hub = await startTestHub(t, flow);
   const wire = await openWire(t, hub.port);
   for (const path of ['connections', 'rules', 'files', 'log', 'dashboards', 'openapi.json', 'trace?rule=copy']) {

@@ -101,7 +101,7 @@ test('D-14: a client that leaves while the list is sent disturbs nobody', async 
   expectQuietLog(t, hub);
 });
 
-test('D-14: /hub/health tells how the hub and its connections are', async (t) => {
+test('D-14: /hub/health shows the state of the hub and its connections', async (t) => {
   const hub = await startTestHub(t, {
     connections: { api, off: { type: 'timer', enabled: false, description: 'for later' } },
   });

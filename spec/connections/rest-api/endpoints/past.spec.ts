@@ -14,7 +14,7 @@ import { createLogRecorder } from '../../../support/connection.ts';
 import { serveHandler } from '../../../support/handler.ts';
 import { openWire, request } from '../../../support/http.ts';
 
-test('a question that makes no sense, of somebody who has no room for one more, is refused and nothing else', async (t) => {
+test('an invalid query of a client at its limit is refused, without other effects', async (t) => {
   const archive = { past: { ask: () => new Promise<never>(() => {}) } };
   const hub = { persistence: { archive }, find: () => undefined, parameters: () => [] } as unknown as HubPort;
   const shares = new PastShares();

@@ -11,7 +11,7 @@ import { api, startTestHub } from '../../../support/hub.ts';
 env.PATCHBAY_SPEC_FOLDER = './hidden-folder';
 
 for (const folder of ['./data', { env: 'PATCHBAY_SPEC_FOLDER' }])
-  test(`the folder ${JSON.stringify(folder)} is told unless it is a secret, its files in any case`, async (t) => {
+  test(`the folder ${JSON.stringify(folder)} is reported unless it is a secret, its files in any case`, async (t) => {
     const hub = await startTestHub(t, { connections: { api, store: { type: 'store', folder } } });
     await eventually(
       () => hub.persistence.archive?.storage !== undefined && hub.persistence.archive.audit !== undefined,

@@ -187,7 +187,7 @@ for (const [type, body, status, sentence] of badBodies)
     expectQuietLog(t, hub);
   });
 
-test('S-11: an update by HTTP is told to the sockets, an equal one is not', async (t) => {
+test('S-11: the sockets receive an update by HTTP, but not an equal one', async (t) => {
   const hub = await startDesk(t);
   const client = await openClient(t, hub.port);
   for (const value of ['1', '1', '1.2', '2']) await ask(t, hub.port, `GET /update?parameter=desk/i&value=${value}`);

@@ -49,7 +49,7 @@ test('D-32: with tls the hub reads, writes and serves files by HTTPS', async (t)
   t.is((await ask(t, hub.port, 'GET /a.txt', { ca })).text, 'a');
 });
 
-test('with tls the cookie of who signs in goes over TLS alone, and to this host alone', async (t) => {
+test('with tls, the cookie of a session goes over TLS only, and to this host only', async (t) => {
   const { ca, port } = await startSecure(t, {}, { users: { ann: { password: 'geheim', read: ['desk/**'] } } });
   const headers = { 'content-type': 'application/json', accept: 'application/json' };
   const body = JSON.stringify({ user: 'ann', password: 'geheim' });

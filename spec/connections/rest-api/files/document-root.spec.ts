@@ -174,7 +174,7 @@ test('a Document Root that is a file is named in the log, as one that is missing
   t.is((await ask(t, hub.port, 'GET /')).status, 404);
 });
 
-test('S-12: a Document Root may itself be a link, and may come later; the log tells that it is missing', async (t) => {
+test('S-12: a Document Root may be a link, and may be created later; the log reports that it is missing', async (t) => {
   const hub = await startSite(t, {});
   t.like(hub.lines, { 0: { level: 'warn', message: `documentRoot: expected a folder, there is none at ${hub.root}` } });
   t.is((await ask(t, hub.port, 'GET /a.txt')).status, 404);

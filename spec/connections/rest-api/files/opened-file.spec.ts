@@ -78,7 +78,7 @@ for (const [what, path, swapped] of [
   ['a file', '/file.txt', 'file.txt'],
   ['an index', '/index/', 'index/index.html'],
 ] as const)
-  test(`${what} that is swapped for a link at any moment shows nothing of what is outside`, async (t) => {
+  test(`${what} that is replaced by a link at any moment shows nothing from outside`, async (t) => {
     const folder = await createFolder(t, {
       'www/folder/x.txt': 'inside',
       'www/folder/deep/x.txt': 'inside',
@@ -112,7 +112,7 @@ for (const [what, path, swapped] of [
       }
   });
 
-test('where the system does not tell where an open file is, it has to be the one that its path leads to', async (t) => {
+test('if the system does not show the path of an open file, it must be the file of its own path', async (t) => {
   const folder = await createFolder(t, { a: 'a', b: 'b' });
   const path = join(folder, 'a');
   const descriptor = openSync(path, 'r');

@@ -44,7 +44,7 @@ const refused: [headers: string[], body: string, said?: RegExp][] = [
   [['Transfer-Encoding: chunked'], `0x${chunked}`],
 ];
 
-test('RFC 9112: who could be understood in two ways is answered 400, and nothing of it is done', async (t) => {
+test('RFC 9112: an ambiguous request is answered 400, and has no effect', async (t) => {
   const hub = await startTestHub(t, {
     connections: { api, desk: { type: 'dummy', parameters: ['i,I,0'] } },
   });

@@ -54,7 +54,7 @@ for (const [what, start, drop, late] of rows)
     expectHits(t, hub, late === 0 ? [] : ['bodyMs']);
   });
 
-test('a body that takes two seconds is answered; who leaves before its body is late is not counted', async (t) => {
+test('a body that takes two seconds is answered; a client that leaves before its body is late is not counted', async (t) => {
   const hub = await startDesk(t);
   const leaving = await openWire(t, hub.port);
   leaving.send(request('POST /update', { headers: announced, body: body.slice(0, 5) }));

@@ -165,7 +165,7 @@ test('behind an nginx of HTTPS the cookie is Secure, and pages of plain HTTP are
   }
 });
 
-test('behind nginx one stranger who sends wrong tokens locks out neither others nor those who come from its address', async (t) => {
+test('behind nginx, a stranger with wrong tokens locks out neither others nor clients of its own address', async (t) => {
   const { port } = await startBehindNginx(t, { users });
   const wire = await openWire(t, port);
   for (let count = 0; count < 66; count++) {
@@ -180,7 +180,7 @@ test('behind nginx one stranger who sends wrong tokens locks out neither others 
   }
 });
 
-test('behind nginx, and behind two of them, the hub knows where a client is, whatever it says itself', async (t) => {
+test('behind nginx, and behind two of them, the hub knows the address of a client, regardless of its headers', async (t) => {
   const { hub, port, folder } = await startBehindNginx(t, { users });
   const outer = await freePort();
   await runNginx(t, folder, port, outer);

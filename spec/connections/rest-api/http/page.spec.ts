@@ -28,7 +28,7 @@ function startPage(t: ExecutionContext, read: () => Page | Promise<Page>, signed
   return { port: serveHandler(t, '/page', handler, signedIn), isAsked: () => isAsked };
 }
 
-test('a page that comes late is sent to whoever is still there, and to nobody else', async (t) => {
+test('a late page is sent to each client that is still there, and to no other', async (t) => {
   const answerOf = async (leaves: boolean) => {
     const page = Promise.withResolvers<Page>();
     const signedIn = createGuest();
@@ -78,7 +78,7 @@ test('of the pages of one user that take several slices eight are in the making 
   t.true(most > 1 && most <= 14, `${most}: eight, the one whose first slice it is, and the five that were left`);
 });
 
-test('whoever leaves in the middle of a long page has a connection that is cut', async (t) => {
+test('the connection of a client that leaves in the middle of a long page is cut', async (t) => {
   const signedIn = createGuest();
   const list = function* () {
     for (let item = 0; ; item++) {

@@ -47,7 +47,7 @@ test('several rounds take them together', (t) => {
   t.false(postponed.hasTime());
 });
 
-test('what requests publish counts', (t) => {
+test('publications of requests count', (t) => {
   const { round, postponed } = postpone();
   round.workedMs = 4;
   for (round.publishingMs = 1; round.publishingMs < 26; round.publishingMs += 8) t.true(postponed.hasTime());

@@ -93,7 +93,7 @@ for (const lines of expectations)
     t.deepEqual([status, headers['content-type']], [400, 'application/problem+json']);
   });
 
-test('section 10.1.1: a client that waits and is refused is told so at once, and its connection ends', async (t) => {
+test('section 10.1.1: a refused client that waits to continue gets the answer immediately, and its connection ends', async (t) => {
   const hub = await start(t, { token: 'token-of-the-hub-itself' });
   const right = 'Authorization: Bearer token-of-the-hub-itself';
   for (const [line, lines, expected] of [

@@ -28,7 +28,7 @@ async function reported(t: ExecutionContext, port: number): Promise<unknown> {
 
 const regexes = (size: number) => [{ regex: `a{${size}}` }];
 
-test('subscriptions, patterns and steps that are set lower are told in hello, and hold', async (t) => {
+test('lower limits of subscriptions, patterns and steps are sent in hello, and apply', async (t) => {
   const hub = await startDesk(t, { subscriptions: 2, patterns: 3, patternSteps: 256, clientSteps: 300 });
   const all = { messageBytes: 65_536, subscriptions: 2, patterns: 3, regexes: 16, rate: 1000 };
   t.deepEqual(await reported(t, hub.port), all);

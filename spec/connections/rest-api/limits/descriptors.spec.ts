@@ -22,7 +22,7 @@ const flow = {
   rules: [{ from: 'desk/i', to: 'onair/I' }],
 };
 
-test('the system tells how many descriptors there may be, and are', (t) => {
+test('the system reports the maximum and current number of descriptors', (t) => {
   t.true(descriptorLimit() >= openDescriptors());
 });
 

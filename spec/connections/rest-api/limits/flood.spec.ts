@@ -62,25 +62,28 @@ test.serial(
   },
 );
 
-test.serial('what a client has sent while the hub stood still is taken, and the client is not closed', async (t) => {
-  const hub = await hubs.backlogBytes();
-  const wire = await openWire(t, hub.port);
-  wire.send(request('GET /ws?filter=nothing', { headers: handshake() }));
-  t.is((await wire.answer()).status, 101);
-  const total = 50_000;
-  const sent = Array.from({ length: total }, (_, index) => frame(opcodes.text, `{"p":"desk/i","v":${index + 1}}`));
-  hub.process.kill('SIGSTOP');
-  wire.send(Buffer.concat(sent));
-  await after(500); // what fits into the buffers of the system has come by then
-  hub.process.kill('SIGCONT');
-  wire.send(frame(opcodes.ping, ''));
-  const [firstByte] = await wire.take(1);
-  t.is(firstByte, 0x80 | opcodes.pong, 'the answer to a ping, or the end');
-  await eventually(async () => (await hub.get('parameters/desk/i')) === `${total}`, 'all that was sent');
-});
+test.serial(
+  'messages that a client sent while the hub was stopped are accepted, and the client is not closed',
+  async (t) => {
+    const hub = await hubs.backlogBytes();
+    const wire = await openWire(t, hub.port);
+    wire.send(request('GET /ws?filter=nothing', { headers: handshake() }));
+    t.is((await wire.answer()).status, 101);
+    const total = 50_000;
+    const sent = Array.from({ length: total }, (_, index) => frame(opcodes.text, `{"p":"desk/i","v":${index + 1}}`));
+    hub.process.kill('SIGSTOP');
+    wire.send(Buffer.concat(sent));
+    await after(500); // what fits into the buffers of the system has come by then
+    hub.process.kill('SIGCONT');
+    wire.send(frame(opcodes.ping, ''));
+    const [firstByte] = await wire.take(1);
+    t.is(firstByte, 0x80 | opcodes.pong, 'the answer to a ping, or the end');
+    await eventually(async () => (await hub.get('parameters/desk/i')) === `${total}`, 'all that was sent');
+  },
+);
 
 for (const [index, [what, limit, begin, piece]] of floods.entries())
-  test.serial(`a flood of ${what}: others are served, the log names who it was, signals are heard`, async (t) => {
+  test.serial(`a flood of ${what}: others are served, the log names the client, and signals are handled`, async (t) => {
     const hub = await hubs[limit]();
     const address = `127.0.1.${index + 1}`;
     flood(t, hub.port, address, begin, piece);
@@ -137,7 +140,7 @@ function flood(t: ExecutionContext, port: number, localAddress: string, begin: B
   open();
 }
 
-test('who floods is told bye, and closed with 4008', async (t) => {
+test('a flooding client gets bye, and is closed with 4008', async (t) => {
   const hub = await startTestHub(t, {
     connections: { ...flow.connections, api: { ...api, limits: { backlogBytes: 65_536 } } },
   });
@@ -167,7 +170,7 @@ test('README: a client with at most 64 KiB under way is never ended, and all tha
   expectQuietLog(t, hub);
 });
 
-test('who pipelines and reads is answered in order', async (t) => {
+test('a pipelining client that reads is answered in order', async (t) => {
   const hub = await startTestHub(t, flow);
   hub.write('desk/text', 'x'.repeat(1000), { kind: 'client', name: 'spec' });
   const wire = await openWire(t, hub.port);

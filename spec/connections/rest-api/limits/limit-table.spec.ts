@@ -60,7 +60,7 @@ test('a hit is counted and logged with the address of the client, once a second 
   t.is(await recorder.logged(/times/), `${mistakes}: close code 4500 (4 times within a second)`);
 });
 
-test('many clients at a limit cause a hundred lines a second at the most, and what was left out is told', async (t) => {
+test('many clients at a limit cause at most a hundred log lines a second, and omitted lines are reported', async (t) => {
   const recorder = createLogRecorder();
   const hits = createLimitHits(Journal.of(recorder));
   for (let client = 0; client < 5000; client++) hits.add('clients', `2001:db8::${client.toString(16)}`);

@@ -19,7 +19,7 @@ test('one address may ask so many questions at once, and others may ask meanwhil
   t.throws(() => shares.enter('10.0.0.1'));
 });
 
-test('who does not read answers is told to do so first, and others are not', (t) => {
+test('only a client that does not read its answers is asked to read them first', (t) => {
   const shares = new PastShares();
   const leave = shares.enter('10.0.0.1');
   const free = shares.hold('10.0.0.1', most);

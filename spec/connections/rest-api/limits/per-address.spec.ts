@@ -16,7 +16,7 @@ test('the network of an address is the address, or the /64 of IPv6', (t) => {
   t.is(networkOf('2001:0db8:0001:0002:0003:0004:0005:0006'), '2001:0db8:0001:0002::/64');
 });
 
-test('what is counted of a network is forgotten when it has gone', (t) => {
+test('the counts of a network are forgotten with its last client', (t) => {
   const counts = new NetworkCounts();
   counts.add('2001:0db8:0001:0002:0003:0004:0005:0006');
   counts.add('2001:0db8:0001:0002:0000:0000:0000:0001');
@@ -27,7 +27,7 @@ test('what is counted of a network is forgotten when it has gone', (t) => {
   t.is(counts.of('192.0.2.7'), 0);
 });
 
-test('who guesses credentials is answered 429, sockets that are open stay, and the right ones are let in meanwhile', async (t) => {
+test('an address that guesses credentials is answered 429; open sockets stay, and correct credentials are accepted meanwhile', async (t) => {
   const hub = await startTestHub(t, { connections: { api: { ...api, username: 'op', password: 'right' }, desk } });
   const client = await openClient(t, hub.port, '', basic('right'));
   const statuses: number[] = [];

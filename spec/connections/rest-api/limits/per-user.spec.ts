@@ -20,7 +20,7 @@ const start = (t: ExecutionContext, limits: object): Promise<HubUnderTest> =>
   });
 const v1 = (who: object) => ({ ...who, 'sec-websocket-protocol': 'patchbay.v1' });
 
-test('a share is that of a user, or of the network of those who are none', (t) => {
+test('a share belongs to a user, or to the network of anonymous clients', (t) => {
   t.is(shareOf({ name: 'ann' }, '10.0.0.1'), 'user ann');
   t.is(shareOf({ name: '' }, '2001:0db8:0001:0002:0003:0004:0005:0006'), '2001:0db8:0001:0002::/64');
 });
@@ -72,7 +72,7 @@ test('the clients of a user have so many subscriptions and steps together; what 
   expectHits(t, hub, []);
 });
 
-test('the patterns of all subscriptions of a user have so many characters together, whatever they cost', async (t) => {
+test('the patterns of all subscriptions of a user share a limit of characters, regardless of their cost', async (t) => {
   const hub = await start(t, { patternTextPerUser: 65_536 });
   const open = (who: object) => openClient(t, hub.port, '', v1(who));
   const [one, other] = [await open(ann), await open(ann)];
@@ -127,7 +127,7 @@ test('requestsPerUser: what the guard refuses counts for its address', async (t)
   }
 });
 
-test('a balancer that asks for health is neither refused nor counted, whatever others of its address ask', async (t) => {
+test('a load balancer that checks the health is neither refused nor counted, regardless of other requests from its address', async (t) => {
   const hub = await start(t, { requestsPerUser: 3 });
   const statusOf = async (line: string, headers = {}) => (await ask(t, hub.port, line, { headers })).status;
   for (let count = 0; count < 10; count++)
@@ -161,7 +161,7 @@ test('writes per second of a user and of a client: the bound is kept in virtual 
   t.is(rates.writes!({ share: 'user ann', id: undefined }, 1)?.code, 'too-many-requests', 'and is paid for');
 });
 
-test('who writes too much is told for each value, by HTTP, plain and v1, and nothing is written', async (t) => {
+test('a client that writes too much gets an error for each value, by HTTP, plain and v1, and nothing is written', async (t) => {
   const hub = await start(t, { writesPerUser: 1 });
   const message = 'expected at most 1 writes per second from user ann, got more';
   const fast = await openClient(t, hub.port, '', v1(ann));
@@ -191,7 +191,7 @@ test('who writes too much is told for each value, by HTTP, plain and v1, and not
   t.is(hub.find('desk/i')!.value, 5);
 });
 
-test('of a user whose clients do not read, those that hold the most are closed with 4001; who reads stays', async (t) => {
+test('of a user whose clients do not read, the heaviest clients are closed with 4001; reading clients stay', async (t) => {
   const hub = await start(t, { unreadBytesPerUser: 1024 * 1024 });
   const idle = await Promise.all(Array.from({ length: 6 }, () => openRawClient(t, hub.port, '', undefined, ann)));
   const reading = await openClient(t, hub.port, '', ann);

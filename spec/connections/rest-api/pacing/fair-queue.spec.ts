@@ -50,7 +50,7 @@ test('shares take turns, then what each of them asked for does', async (t) => {
   t.true(log.indexOf('b1') <= 1, log.join());
 });
 
-test('who asks for what cannot be divided waits until the others have had as much', async (t) => {
+test('a client with an indivisible request waits until the others have had the same time', async (t) => {
   const { queue, task, log, done } = start();
   for (let count = 0; count < 3; count++) queue.add(task('long', { share: 'a', ms: 20 }));
   for (let count = 0; count < 60; count++) queue.add(task('short', { share: 'b', ms: 1 }));
@@ -74,7 +74,7 @@ test('a socket that has just come has its turn before those of its share that ha
   t.true(log.indexOf('comer') - before <= flooders.length, `after ${log.indexOf('comer') - before}`);
 });
 
-test('who leaves after each slice, and comes again, does not come before those who have had less', async (t) => {
+test('a client that leaves after each slice, and returns, does not precede clients that have had less time', async (t) => {
   const { queue, task, log, done } = start();
   const comeAgain = (name: string, line: object, times: number): Task => ({
     ...{ share: 'a', line },
@@ -124,7 +124,7 @@ test('work is done at once when nobody of its share waits and the round has time
   await done();
 });
 
-test('the time between two rounds has an end, whatever waits', async (t) => {
+test('the time between two rounds is limited, regardless of waiting work', async (t) => {
   const { queue, task, rounds, done } = start();
   for (let count = 0; count < 40; count++) queue.add(task(String(count)));
   await done();
@@ -135,7 +135,7 @@ test('the time between two rounds has an end, whatever waits', async (t) => {
   t.is(rounds.flat().length, 40);
 });
 
-test('what is put off until the end of that time is done in it, and else with the round', async (t) => {
+test('work postponed until the end of that time is done within it, or else in the round', async (t) => {
   const { queue, task, log, done } = start();
   const end = () => void log.push('end');
   queue.add({ share: 'a', line: undefined, advance: () => queue.atEnd(end) as undefined & false });
@@ -148,7 +148,7 @@ test('what is put off until the end of that time is done in it, and else with th
   t.is(log.length, 3);
 });
 
-test('what somebody has published counts as time that was had, also when it is published later', async (t) => {
+test('a publication counts as time of its client, also if it happens later', async (t) => {
   const { queue, round, task, log, done } = start();
   const publish = (line: object, times: number): Task => {
     let left = times;
@@ -169,7 +169,7 @@ test('what somebody has published counts as time that was had, also when it is p
   t.true(log.lastIndexOf('short') < log.length - 6, log.join(' ')); // each of the long ones had one slice, as all had
 });
 
-test('whoever has had published what takes long does nothing at once for a while, and comes after those who wait', async (t) => {
+test('a client with a long publication pauses for a while, and comes after waiting clients', async (t) => {
   const { queue, round, task, log, done } = start();
   const publisher = {};
   const text = (line: object): Task => ({
@@ -199,7 +199,7 @@ test('whoever has had published what takes long does nothing at once for a while
   t.is(log.length, 5);
 });
 
-test('what is removed is not done', async (t) => {
+test('removed work is not done', async (t) => {
   const { queue, task, log, done } = start();
   const gone = task('gone', { share: 'a' });
   queue.add(gone);

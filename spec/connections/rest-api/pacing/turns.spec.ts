@@ -80,7 +80,7 @@ test.serial('messages behind a subscription that takes long are carried out in t
   t.is(client.picture.values.get('desk/lamp'), 1);
 });
 
-test.serial('who sends more than waits behind a subscription is closed with 4008', async (t) => {
+test.serial('a client that sends more than may wait behind a subscription is closed with 4008', async (t) => {
   const hub = await startPlant(t, 20_000, { backlogBytes: 256 * 1024 });
   const client = await openV1(t, hub.port);
   client.send({ sub: 1, include: [{ regex: worst('~6') }] });
@@ -97,7 +97,7 @@ test.serial('a plain socket hears of every change from its handshake on, however
   for (let value = 11; value <= 13; value++) t.deepEqual(await client.next(), { p: 'desk/lamp', v: String(value) });
 });
 
-test.serial('who goes away before it is answered leaves nothing to do', async (t) => {
+test.serial('a client that leaves before its answer leaves no work behind', async (t) => {
   const { port } = await plant();
   const path = `/hub/parameters?filter=${encodeURIComponent(worst('~3'))}`;
   const leave = () => fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(20) });

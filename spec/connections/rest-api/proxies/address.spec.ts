@@ -37,7 +37,7 @@ const addresses: [text: string, address: string | undefined][] = [
 for (const [text, address] of addresses)
   test(`${JSON.stringify(text)} is read as ${address ?? 'no address'}`, (t) => t.is(readAddress(text), address));
 
-test('an address in its one form is read as itself, whatever form it came in', (t) => {
+test('an address in its canonical form is read as itself, from any original form', (t) => {
   fc.assert(
     fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (text) => {
       const address = readAddress(text);

@@ -57,7 +57,7 @@ for (const [xForwardedFor, xForwardedProto, hops] of older)
   test(`X-Forwarded-For: ${xForwardedFor} with X-Forwarded-Proto: ${xForwardedProto}`, (t) =>
     t.is(shown(hopsOfOlder(xForwardedFor, xForwardedProto)), hops));
 
-test('whatever a client has written, what the proxy adds behind it is read as it is', (t) => {
+test('the entry of the proxy is read correctly, after any text of a client', (t) => {
   const text = fc.string({ unit: fc.constantFrom(...'"\\,;= for1.:[]x\t') });
   fc.assert(
     fc.property(text, fc.boolean(), (written, isQuoted) => {

@@ -62,7 +62,7 @@ const cases: [lines: string[], address: string][] = [
   // Other headers say nothing.
   [['X-Real-IP: 198.51.100.1', 'X-Client-IP: 198.51.100.1', 'Via: 1.1 198.51.100.1'], '127.0.0.1'],
 ];
-test('whoever a trusted proxy names has written', async (t) => {
+test('the client named by a trusted proxy is the author', async (t) => {
   const hub = await startTestHub(t, { connections: { api: trusted, desk } });
   for (const [lines, address] of cases) t.is(await writerOf(t, hub, lines), address, lines.join(' | '));
   expectQuietLog(t, hub);
@@ -72,7 +72,7 @@ for (const [what, trustedProxies] of [
   ['no proxy is trusted', []],
   ['another one is', ['127.0.0.2', '10.0.0.0/8']],
 ] as const)
-  test(`a client that names another address is who it is where ${what}`, async (t) => {
+  test(`a client that claims another address keeps its own where ${what}`, async (t) => {
     const hub = await startTestHub(t, { connections: { api: { ...api, trustedProxies }, desk } });
     for (const [lines] of cases) t.is(await writerOf(t, hub, lines), '127.0.0.1', lines.join(' | '));
   });
@@ -81,7 +81,7 @@ const users = { ann: { token: 'token-of-ann', read: ['**'], write: ['**'], manag
 const by = (address: string) => ({ 'x-forwarded-for': address, authorization: 'Bearer token-of-ann' });
 const json = { 'content-type': 'application/json', accept: 'application/json' };
 
-test('sockets, the log of those who came in, and what explains a change name the client', async (t) => {
+test('sockets, the log of new clients, and the explanation of a change name the client', async (t) => {
   const hub = await startTestHub(t, { connections: { api: { ...trusted, users }, desk } });
   const plain = await openClient(t, hub.port, '', by(client));
   await openClient(t, hub.port, '', { ...by('2001:db8:2::1'), 'sec-websocket-protocol': 'patchbay.v1' });
@@ -150,7 +150,7 @@ for (const [proxies, mistake] of [
   [['::1', '10.0.0.0/33'], /trustedProxies\[1\]: expected an IP address.*got "10\.0\.0\.0\/33"/],
   ['127.0.0.1', /trustedProxies: expected .*got "127\.0\.0\.1"/],
 ] as const)
-  test(`a mistake is told: trustedProxies: ${JSON.stringify(proxies)}`, async (t) => {
+  test(`a mistake is reported: trustedProxies: ${JSON.stringify(proxies)}`, async (t) => {
     const error = await t.throwsAsync(
       startTestHub(t, { connections: { api: { ...api, trustedProxies: proxies }, desk } }),
     );

@@ -58,7 +58,7 @@ test('D-28: a filter is matched once per parameter, also while thousands come an
   t.deepEqual([...new Set(staying.asked.values())], [1]);
 });
 
-test('D-28: who comes after a change hears of the next, who has left of none', (t) => {
+test('D-28: a client that joins after a change receives the next, a client that left receives none', (t) => {
   const { fanOut, change } = start();
   const [first, second] = [createSubscriber(''), createSubscriber('p1')];
   fanOut.join(first.subscriber);
@@ -72,7 +72,7 @@ test('D-28: who comes after a change hears of the next, who has left of none', (
   t.deepEqual(second.reported, ['desk/p1=2', 'desk/p1=3']);
 });
 
-test('D-28: parameters that never change again do not remember those who left', (t) => {
+test('D-28: parameters that never change again do not remember clients that left', (t) => {
   const { graph, fanOut, change } = start();
   const staying = createSubscriber('');
   fanOut.join(staying.subscriber);

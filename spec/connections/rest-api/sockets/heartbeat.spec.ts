@@ -59,7 +59,7 @@ for (const count of [1, 29, 30, 95, 10_000])
     t.is(most, Math.ceil(count / 30));
   });
 
-test('who comes while others are pinged is pinged as well, who has gone is not', async (t) => {
+test('a client that joins during a round of pings is pinged as well, a client that left is not', async (t) => {
   const [clients] = startBeating(t, 40);
   await eventually(() => Math.max(...clients.pings.values()) > 0);
   const [gone] = [...clients.pings].at(-1)!;

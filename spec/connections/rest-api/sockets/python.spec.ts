@@ -51,7 +51,7 @@ test('S-10: python3-websockets reads, writes and says goodbye', async (t) => {
   expectQuietLog(t, hub);
 });
 
-test('D-43: the example of README.md sets values by a list, and prints what it is told', async (t) => {
+test('D-43: the example of README.md sets values by a list, and prints the messages of the hub', async (t) => {
   const hub = await startTestHub(t, {
     connections: { api, desk: { type: 'dummy', parameters: ['level,F,0', 'mic-open,B'] } },
   });

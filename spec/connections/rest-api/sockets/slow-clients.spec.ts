@@ -120,7 +120,7 @@ test('D-28: more changes in one turn of the event loop than a client may have un
   }
 });
 
-test('D-06: a snapshot of more than 10,000 parameters ends with the right picture, whatever changes meanwhile', async (t) => {
+test('D-06: a snapshot of more than 10,000 parameters ends with the right values, after any changes meanwhile', async (t) => {
   const names = numbered(12_000);
   const hub = await startDesk(t, [...names, 'mark,I']);
   names.forEach((name, index) => {
@@ -192,7 +192,7 @@ test('D-28: a client that does not read the answers to its mistakes loses some o
   expectQuietLog(t, hub);
 });
 
-test('D-28: long texts for many clients come to each in order, with the fires between them, and to who comes meanwhile', async (t) => {
+test('D-28: long texts for many clients arrive in order, with the fires between them, also at clients that join meanwhile', async (t) => {
   const hub = await startDesk(t, ['text', 'count,I', 'go,T']);
   const readers = await Promise.all(Array.from({ length: 100 }, () => openRawClient(t, hub.port)));
   const long = 'x'.repeat(60_000);

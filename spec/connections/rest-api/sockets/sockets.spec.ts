@@ -22,7 +22,7 @@ const frames: [line: string, value: unknown, frame: string][] = [
   ['p,T', 'anything', '{"p":"desk/p","v":"1"}'],
 ];
 for (const [line, value, frame] of frames)
-  test(`S-09, D-04: ${line} set to ${JSON.stringify(value)} is told as ${frame}`, async (t) => {
+  test(`S-09, D-04: ${line} set to ${JSON.stringify(value)} is sent as ${frame}`, async (t) => {
     const hub = await startDesk(t, [line]);
     const client = await openRawClient(t, hub.port);
     hub.write(`desk/${line.split(',')[0]}`, value, writer);
@@ -52,14 +52,14 @@ const sent: [line: string, v: unknown, reported: string][] = [
   ['p,T', 0, '1'],
 ];
 for (const [line, v, reported] of sent)
-  test(`S-10, D-02: a client's ${JSON.stringify(v)} to ${line} is told to it and to others as "${reported}"`, async (t) => {
+  test(`S-10, D-02: a client's ${JSON.stringify(v)} to ${line} is sent to it and to others as "${reported}"`, async (t) => {
     const hub = await startDesk(t, [line]);
     const [ann, bob] = [await openClient(t, hub.port), await openClient(t, hub.port)];
     ann.send({ p: 'desk/p', v });
     for (const client of [ann, bob]) t.deepEqual(await client.next(), { p: 'desk/p', v: reported });
   });
 
-test('S-11: changes by rules, timers and pulses are told, each once and in order', async (t) => {
+test('S-11: changes by rules, timers and pulses are sent, each once and in order', async (t) => {
   const hub = await startTestHub(t, {
     connections: {
       api,
@@ -83,7 +83,7 @@ test('S-11: changes by rules, timers and pulses are told, each once and in order
   for (let count = 0; count < 3; count++) t.deepEqual(await pulses.next(), { p: 'clock/pulse/1', v: '1' });
 });
 
-test('S-11: an equal value is no change and is not told, a trigger is told each time', async (t) => {
+test('S-11: an equal value is no change and is not sent, a trigger is sent each time', async (t) => {
   const hub = await startDesk(t, ['p,I,5', 'go,T']);
   const client = await openClient(t, hub.port);
   for (const [p, v] of [
@@ -174,7 +174,7 @@ test('D-28: six hundred clients that come and go each hear every change while th
   expectQuietLog(t, hub);
 });
 
-test('S-10: every REST API connection tells what comes in by any other', async (t) => {
+test('S-10: every REST API connection sends the changes that arrive by any other', async (t) => {
   const hub = await startTestHub(t, {
     connections: { one: api, two: api, desk: { type: 'dummy', parameters: ['lamp,B', 'go,T'] } },
   });

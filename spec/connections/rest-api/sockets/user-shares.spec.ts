@@ -76,7 +76,7 @@ test('after long texts all clients are looked at, before it is time for the next
   t.is(ended.length, 2, 'the ten held more than 8,000 bytes');
 });
 
-test('who is closed and does not read is cut, while much is held for others who were closed before', (t) => {
+test('a closed client that does not read is cut, while much is held for other closed clients', (t) => {
   const reported: string[] = [];
   const client = (unread: number) => {
     const data = { isCut: false };

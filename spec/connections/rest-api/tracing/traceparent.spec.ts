@@ -46,7 +46,7 @@ async function originsOf(t: ExecutionContext, hub: StoredHub, address: string) {
   return (JSON.parse(text) as Explanation).chain.map(({ origin }) => origin);
 }
 
-test('explain, audit and log tell which trace a change follows, also after a restart', async (t) => {
+test('explain, audit and log show the trace of a change, also after a restart', async (t) => {
   const desk = { type: 'dummy', parameters: ['mic,B', 'light,B', 'level,I'] };
   const rules = [{ name: 'red light', from: 'desk/mic', to: 'desk/light' }];
   const installation = await install(t, { api, desk }, { rules });

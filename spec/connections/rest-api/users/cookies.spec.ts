@@ -127,7 +127,7 @@ test('a client that is no trusted proxy does not decide what its cookie is', asy
   t.regex(setOf(answer), secure);
 });
 
-test('a cookie from before the hub knew of HTTPS goes on, and whoever signs in by HTTPS gets the new one in its place', async (t) => {
+test('a cookie from before the hub knew of HTTPS remains valid, and a sign-in by HTTPS replaces it', async (t) => {
   const hub = await start(t, { trustedProxies: ['127.0.0.1'] });
   const old = pairOf(await signIn(t, hub.port));
   const headers = { ...byHttps, cookie: old, origin: 'https://localhost' };
@@ -137,7 +137,7 @@ test('a cookie from before the hub knew of HTTPS goes on, and whoever signs in b
   t.regex(cleared!, /^patchbay-\d+=; Path=\/; Max-Age=0; HttpOnly; SameSite=Strict; Secure$/);
 });
 
-test('who signs out is out, whichever of several cookies the browser has', async (t) => {
+test('a sign-out is effective for any of several cookies in the browser', async (t) => {
   const hub = await start(t, { trustedProxies: ['127.0.0.1'] });
   const [old, older] = [pairOf(await signIn(t, hub.port)), pairOf(await signIn(t, hub.port))];
   const now = pairOf(await signIn(t, hub.port, byHttps));

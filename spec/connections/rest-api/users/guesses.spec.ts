@@ -201,7 +201,7 @@ test('a wrong password takes as long for a name that nobody has as for one with 
   t.is(await directory.withPassword('device', '', asker), undefined);
 });
 
-test('what is under way ends with the right to it: a recording is cut, and requests whose bodies come later do nothing', async (t) => {
+test('work in progress ends with its permission: a recording is cut, and requests whose bodies arrive later have no effect', async (t) => {
   const users = { bob: { token: 'token-of-bob', read: ['**'], write: ['**'], manage: true } };
   const hub = await startTestHub(t, flow(users));
   const recording = await openWire(t, hub.port);

@@ -103,7 +103,7 @@ for (const [user, dashboard, status, detail] of dashboards)
     t.deepEqual((await list()).kioskLinks, []);
   });
 
-test('who manages may open all dashboards that there are', async (t) => {
+test('a manager may open all dashboards', async (t) => {
   const { invite } = await start(t);
   t.like(await invite('Wall', 'root', 'desk'), { kioskLinks: [{ dashboard: 'desk' }] });
 });

@@ -10,7 +10,7 @@ const signedInBy = (name: string) => ({ name, hasLeft: false }) as SignedInUser;
 const header = fc.string({ unit: fc.constantFrom('a', 'b', '='), maxLength: 7 });
 const act = fc.record({ header, does: fc.constantFrom('add', 'find', 'find', 'leave') });
 
-test('whoever came with a header is found by it until it leaves', (t) => {
+test('a client is found by its header until it leaves', (t) => {
   fc.assert(
     fc.property(fc.array(act, { maxLength: 200 }), (acts) => {
       const known = new KnownHeaders();
@@ -27,7 +27,7 @@ test('whoever came with a header is found by it until it leaves', (t) => {
   );
 });
 
-test('of many headers the oldest are forgotten, and all of them when it is told to', (t) => {
+test('of many headers the oldest are forgotten, and all of them on request', (t) => {
   const known = new KnownHeaders();
   for (let index = 0; index < 10_001; index++) known.add(`Bearer ${index}`, signedInBy(`${index}`));
   t.is(known.find('Bearer 0'), undefined);

@@ -197,7 +197,7 @@ test('without a proxy that it trusts the hub lets in the right ones as well: a w
   await comesIn(t, hub, 'the page', signIn(people[0]!, password, {}), 200);
 });
 
-test('who has used up the requests of an address keeps nobody behind it from signing in, or from coming in with a token', async (t) => {
+test('a client that has used up the requests of an address prevents nobody behind it from signing in, or from using a token', async (t) => {
   const limits = { requestsPerUser: 5 };
   const users = { ann: { password: 'geheim', read: ['**'] }, root: { token, read: ['**'] } };
   const hub = await startTestHub(t, { connections: { api: { ...api, limits, users }, desk } });

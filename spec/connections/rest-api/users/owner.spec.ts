@@ -60,7 +60,7 @@ test('the owner has other credentials: the old ones are good for nothing, and th
   for (const headers of [basic('root:geheim2'), bearer('own2')]) t.is(await statusOf(t, hub, headers), 200);
 });
 
-test('an owner who has come, or changed the kind of credentials, is one of the document and of the challenges', async (t) => {
+test('a new owner, or one with other credentials, appears in the document and in the challenges', async (t) => {
   const hub = await startTestHub(t, flow({ users }));
   const socket = await openClient(t, hub.port, '', bearer('token-of-ann'));
   const schemes = async () => {

@@ -52,7 +52,7 @@ test('of networks that are equally suspect the one that came last comes first', 
   t.is(order.join(''), 'adcb');
 });
 
-test('whoever sends the next one as soon as one is answered holds up nobody of its network for longer than one takes', async (t) => {
+test('a client that sends attempts without a pause delays its network by no more than one comparison', async (t) => {
   const queue = new PasswordQueue();
   const asker = { network: 'a', suspicion: () => 3, isSlowed: () => false, isGone: () => false };
   let guesses = 0;
@@ -74,7 +74,7 @@ test('whoever sends the next one as soon as one is answered holds up nobody of i
   await Promise.all(guessers);
 });
 
-test('who was not wrong lately comes before who was, and does not wait for what is being compared', async (t) => {
+test('a client without recent mistakes precedes one with mistakes, and does not wait for the current comparison', async (t) => {
   const { add, order, begin } = createQueue();
   const all = Array.from({ length: 100 }, (_, index) => add(`guesser ${index}`, 3));
   all.push(add('b', 2), add('c', 1), add('d', 0));
@@ -151,7 +151,7 @@ test('of a network that guesses without end each one is answered in time: those 
   t.true(longestMs < 2000, `${longestMs} ms`);
 });
 
-test('whoever has gone before its turn has nothing compared', async (t) => {
+test('for a client that leaves before its turn, nothing is compared', async (t) => {
   const { add, order, begin } = createQueue();
   let hasGone = false;
   const first = add('a');
@@ -164,7 +164,7 @@ test('whoever has gone before its turn has nothing compared', async (t) => {
   t.deepEqual(order, ['a', 'b']);
 });
 
-test('an error in one of them is told, and the next one is compared', async (t) => {
+test('an error in a comparison is reported, and the next one follows', async (t) => {
   const queue = new PasswordQueue();
   const asker = { network: 'a', suspicion: () => 1, isSlowed: () => false, isGone: () => false };
   await t.throwsAsync(

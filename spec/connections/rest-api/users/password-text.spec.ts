@@ -65,7 +65,7 @@ test('a password that was right once is known from then on, but takes as long fo
   );
 });
 
-test('whoever was wrong too often waits, whatever the password costs and whether or not it is right', async (t) => {
+test('after too many mistakes a client waits, for any cost of the password, right or wrong', async (t) => {
   for (const check of [createPasswordCheck('right'), createPasswordCheck(quick)]) {
     const started = performance.now();
     await Promise.all(['right', 'wrong', 'other'].map((password) => check.isRight(password, slowed)));

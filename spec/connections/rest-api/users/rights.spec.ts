@@ -253,7 +253,7 @@ test('an epoch does not let a user find out what it is denied: another hub has a
   t.is(await endOf(one), await endOf(one), 'who comes again with the same rights can resume');
 });
 
-test('a user who is taken out while a reload runs in shadow is out at once', async (t) => {
+test('a user who is removed while a reload runs in shadow is signed out immediately', async (t) => {
   const flow = (users: object, map: string) => ({
     connections: {
       api: { ...api, users: { root: { token: 'token-of-root', read: ['**'] }, ...users } },

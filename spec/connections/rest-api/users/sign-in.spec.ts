@@ -142,7 +142,7 @@ async function openKiosk(t: ExecutionContext, port: number, user = 'door'): Prom
   return cookieOf(await post(t, port, '/hub/sign-in', { code: link.split('#')[1] }));
 }
 
-test('a user who signs in again and again ends the oldest of its own browsers, with its sockets, and nobody else', async (t) => {
+test('a user who signs in repeatedly ends the oldest of their own browsers, with its sockets, and nobody else', async (t) => {
   const hub = await startTestHub(t, flow({ ...users, bob: { password: 'bobs', read: ['**'] } }));
   const kiosk = await openKiosk(t, hub.port);
   const bob = cookieOf(await post(t, hub.port, '/hub/sign-in', { user: 'bob', password: 'bobs' }));
@@ -160,7 +160,7 @@ test('a user who signs in again and again ends the oldest of its own browsers, w
   await hub.logged(/exceeded the limit browsersPerUser/);
 });
 
-test('a browser whose user has another password is told not to come back; a kiosk of that user is to', async (t) => {
+test('a browser whose user has another password is asked not to return; a kiosk of that user is asked to return', async (t) => {
   const hub = await startTestHub(t, flow());
   const origin = `http://127.0.0.1:${hub.port}`;
   const cookies = [cookieOf(await signIn(t, hub.port)), await openKiosk(t, hub.port, 'ann')];
@@ -172,7 +172,7 @@ test('a browser whose user has another password is told not to come back; a kios
   t.deepEqual(await Promise.all(cookies.map((cookie) => read(t, hub.port, cookie))), [401, 200]);
 });
 
-test('a browser and a kiosk whose user has another token stay signed in, and come back; what came by the token is told not to', async (t) => {
+test('a browser and a kiosk whose user has another token stay signed in, and return; clients with the token are asked not to', async (t) => {
   const withToken = (token: string) => flow({ ...users, ann: { ...users.ann, token } });
   const hub = await startTestHub(t, withToken('one'));
   const origin = `http://127.0.0.1:${hub.port}`;
@@ -198,7 +198,7 @@ test('a kiosk link whose user was taken out is good for nothing', async (t) => {
   expectQuietLog(t, hub);
 });
 
-test('who guesses at a user from anywhere is slowed, who has come before is not', async (t) => {
+test('guesses for a user from any address are slowed down, earlier clients are not', async (t) => {
   const hub = await startTestHub(t, flow({ ...users, ann: { password: 'geheim', read: ['**'] } }));
   const read = (text: string) => ask(t, hub.port, 'GET /parameters/desk/lamp', { headers: basic(text) });
   t.is((await read('ann:wrong')).status, 401);
@@ -207,7 +207,7 @@ test('who guesses at a user from anywhere is slowed, who has come before is not'
   t.true(statuses.includes(429), statuses.join());
 });
 
-test('of many wrong passwords at once those past the limit are told so, and come after those of others', async (t) => {
+test('of many simultaneous wrong passwords, those above the limit are refused, and come after the attempts of others', async (t) => {
   const hub = await startTestHub(t, flow());
   const startMs = performance.now();
   const guesses = Array.from({ length: 64 }, (_, index) => signIn(t, hub.port, `wrong ${index}`));
@@ -248,7 +248,7 @@ const mistakes: [user: object, mistake: RegExp][] = [
   [{ token: 'a b' }, /users\.x\.token: expected a token of printable characters without spaces/],
 ];
 for (const [user, mistake] of mistakes)
-  test(`a mistake is told: ${JSON.stringify(user)}`, async (t) => {
+  test(`a mistake is reported: ${JSON.stringify(user)}`, async (t) => {
     const error = await t.throwsAsync(startTestHub(t, { connections: { api: { ...api, users: { x: user } } } }));
     t.regex(error.message, mistake);
   });

@@ -30,7 +30,7 @@ const flow = (ann: object) => ({
   },
 });
 
-test('who came in, by which way, who was refused, who went, was revoked, and has other rights', async (t) => {
+test('the audit has arrivals with their credentials, refusals, departures, revocations, and changed permissions', async (t) => {
   const hub = await startTestHub(t, flow({ read: ['desk/**'] }));
   const post = (path: string, body: object, headers = {}): Promise<Answer> =>
     ask(t, hub.port, `POST ${path}`, { headers: { ...json, ...headers }, body: JSON.stringify(body) });

@@ -67,7 +67,7 @@ test('an entry that was taken is written again, under its number, when it counts
   t.like(again, { n: taken.n, before: taken.before, count: 4, after: last });
 });
 
-test('what waits is bounded: what is lost is counted, and said', (t) => {
+test('waiting entries are limited: lost ones are counted, and reported', (t) => {
   const queue = new AuditQueue();
   for (let second = 0; queue.length < maxWaitingRows; second++)
     for (let count = 0; count < exactRowsPerSecond; count++) {

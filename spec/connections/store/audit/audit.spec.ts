@@ -20,7 +20,7 @@ const reported = ({ kind, user, address, before, after, cause }: AuditLine) => [
   cause,
 ];
 
-test('what clients write is noted once each, and what rules, timers and defaults do is not', async (t) => {
+test('writes of clients are recorded once each; rules, timers and defaults are not', async (t) => {
   const installation = await install(t, { desk, clock }, { rules, store: { audit: { exclude: ['desk/scratch'] } } });
   const hub = await installation.start();
   hub.write('desk/lamp', true, writer);
@@ -49,7 +49,7 @@ test('what clients write is noted once each, and what rules, timers and defaults
   );
 });
 
-test('what operators do is noted, with who did it, and a reload with what it changed or why it was refused', async (t) => {
+test('actions of operators are recorded with their author, and a reload with its changes or the reason of its refusal', async (t) => {
   const installation = await install(t, { desk }, { rules });
   const hub = await installation.start();
   hub.switchRule('copies', undefined, false, writer);

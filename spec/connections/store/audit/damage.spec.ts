@@ -58,7 +58,7 @@ const damages: Readonly<Record<string, (path: string) => Promise<unknown>>> = {
   },
 };
 
-test('what is damaged at the start is set aside, and a new file or the copy of the last hour takes its place', async (t) => {
+test('a file that is damaged at the start is set aside, and replaced by a new one or the copy of the last hour', async (t) => {
   for (const [what, damage] of Object.entries(damages))
     for (const hasCopy of what === 'noise' ? [false, true] : [false]) {
       const { folder, path } = await filled(t, 100);

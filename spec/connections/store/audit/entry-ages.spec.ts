@@ -91,7 +91,7 @@ for (const [name, by] of Object.entries({ '-1 d': -day, '-91 d': -91 * day, '+91
       t.is(audit.numbers().length, 47);
     });
 
-test('a clock that was set back hides no entry from those who ask for a time', async (t) => {
+test('a clock that was set back hides no entry from a query by time', async (t) => {
   const audit = await open(t);
   audit.write(10);
   audit.set(-30 * step);

@@ -74,7 +74,7 @@ const questions: readonly Partial<AuditQuestion>[] = [
   { text: 'desk' },
 ];
 
-test('D-47: entries in blocks are found as those that have a row each, by whatever is asked', async (t) => {
+test('D-47: any query finds entries in blocks like entries with a row each', async (t) => {
   let blocks = 0;
   await fc.assert(
     fc.asyncProperty(
@@ -136,7 +136,7 @@ const numbersOf = (path: string) => {
   return { ...row } as { first: number; last: number; count: number };
 };
 
-test('what counts further changes has a row of its own, which is written again', async (t) => {
+test('an entry that counts further changes has its own row, which is rewritten', async (t) => {
   const made = rowsFrom(1, 40, (n) => n).map((row) => (row.n === 20 ? { ...row, isCounting: true } : row));
   const { rows, blocks } = packEntries(made);
   t.deepEqual(

@@ -150,7 +150,7 @@ function expectAll(t: ExecutionContext, history: MadeHistory, all: readonly Reco
   }
 }
 
-test('D-47: whatever is recorded is found as it was, in blocks and beside them', async (t) => {
+test('D-47: every recording is found unchanged, in blocks and beside them', async (t) => {
   let blocks = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(fc.array(change, { maxLength: 60 }), { minLength: 1, maxLength: 5 }), async (batches) => {
@@ -218,7 +218,7 @@ for (const [how, what] of [
     t.deepEqual(found(history), [...numbers(10, 30), ...numbers(50, 60)]);
   });
 
-test('what is told again after the file was opened anew is there once', async (t) => {
+test('an entry that is repeated after the file was reopened exists once', async (t) => {
   const history = await makeHistory(t);
   history.open(noon);
   history.take(handed(row(0, 10), noon + 10, true));

@@ -83,7 +83,7 @@ test('a kill in the middle of a minute changes none of its figures, nor those of
   }
 });
 
-test('what was not recorded has a gap, which counts for no mean', async (t) => {
+test('a period without recording is a gap, which counts for no mean', async (t) => {
   const history = await makeHistory(t);
   history.open(start);
   history.write([['a', 'F', start, 10]], start + 10_000);

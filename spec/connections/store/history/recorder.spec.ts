@@ -13,7 +13,7 @@ import '../../../support/own-process.ts';
 const desk: Origin = { kind: 'connection', name: 'desk' };
 const client: Origin = { kind: 'client', name: 'ann' };
 
-test('what comes while so many changes wait is lost: a gap tells it, and afterwards what is then is recorded', async (t) => {
+test('changes above the limit of waiting ones are lost: a gap shows it, and later the current value is recorded', async (t) => {
   const history = await makeHistory(t);
   const graph = Object.assign(new Graph(), { startedAt: Date.now() });
   graph.declare(
@@ -63,7 +63,7 @@ test('what comes while so many changes wait is lost: a gap tells it, and afterwa
   );
 });
 
-test('a long text that waits is cut, and does not hold what is cut off', async (t) => {
+test('a long waiting text is truncated, and does not retain the rest', async (t) => {
   const graph = Object.assign(new Graph(), { startedAt: Date.now() });
   graph.declare(desk, [{ id: 'a', type: 'S', access: 'read-write' }]);
   const rules = rulesOf(historySetting.parse([{}]));

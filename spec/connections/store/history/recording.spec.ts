@@ -77,7 +77,7 @@ const recorded = shared(async (t) => {
   return { installation, rows, gaps, ofSecond, stoppedAt, startedAt: hub.startedAt };
 });
 
-test('each change is recorded with who wrote it, who did it, and what led to it', async (t) => {
+test('each change is recorded with its writer, author and cause', async (t) => {
   const { installation, rows } = await recorded();
   const byHand = { writer: 'client spec', source: 'client spec', cause: null };
   t.deepEqual(
@@ -135,7 +135,7 @@ test('a restart has a gap, and after it a row for everything that is known', asy
   ]);
 });
 
-test('the first entry that selects a parameter says what is recorded of it', async (t) => {
+test('the first entry that selects a parameter defines its recording', async (t) => {
   const picked = (await recorded()).rows.filter(({ address }) => /^picked/.test(`${address}`));
   const minutes = picked.filter(({ address }) => address === 'picked/count');
   t.is(minutes.at(-1)!.value, 3);

@@ -45,7 +45,7 @@ async function start(t: ExecutionContext, desk: (typeof desks)[number]) {
   return { hub, text, json, refused, write };
 }
 
-test('numbers, booleans, texts and triggers are told as they were', async (t) => {
+test('numbers, booleans, texts and triggers are returned unchanged', async (t) => {
   const { json, write } = await start(t, 'told');
   await write(['told/level', 2], ['told/level', 2.5], ['told/level', -3]);
   await write(['told/mic', true], ['told/mic', false], ['told/mic', true], ['told/go', 1], ['told/go', 1]);
@@ -68,7 +68,7 @@ test('numbers, booleans, texts and triggers are told as they were', async (t) =>
   t.deepEqual([later.values, later.times[0]], [[-3], level.times[3]], 'what held at the start may be older than it');
 });
 
-test('more than is asked for is told in buckets', async (t) => {
+test('a result above the requested number is returned in buckets', async (t) => {
   const { json, write } = await start(t, 'counted');
   await write(...Array.from({ length: 39 }, (_, index): [string, number] => ['counted/level', index + 2]));
   const { kind, stepMs, times, min, max, mean, counts } = await json<History>(
@@ -101,7 +101,7 @@ test('several parameters are asked for at once, page by page', async (t) => {
   ]);
 });
 
-test('events tell what wrote, who did it and what led to it, page by page', async (t) => {
+test('events have their writer, author and cause, page by page', async (t) => {
   const { json, write } = await start(t, 'caused');
   await write(['caused/mic', true], ['caused/mic', false]);
   const list = await json<EventList>('/hub/events/caused/text?limit=1');
@@ -156,7 +156,7 @@ test('CSV is for spreadsheets: no text of it is a formula', async (t) => {
   );
 });
 
-test('an answer is asked for again by its ETag, and HEAD tells how long it is', async (t) => {
+test('a conditional request uses the ETag of an answer, and HEAD returns its length', async (t) => {
   const { hub, json } = await start(t, 'repeated');
   const { to } = await json<History>(`/hub/history/repeated/level?from=-1h`);
   const path = `/hub/history/repeated/level?from=${to - 10_000}&to=${to}`;

@@ -55,7 +55,7 @@ test('the thread is there from the first question on, until nobody has asked for
   t.deepEqual(await values(), [7], 'and it comes again');
 });
 
-test('what is damaged is told to who asks and to who writes it; a new file is read as soon as it is there', async (t) => {
+test('damage is reported to the reader and to the writer; a new file is read as soon as it exists', async (t) => {
   const { path, fill, damages, ask, values } = await prepare(t);
   t.deepEqual(await values(), [7]);
   fill(8);

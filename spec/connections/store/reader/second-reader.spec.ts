@@ -75,7 +75,7 @@ test('a long list that two threads read is what one of them reads', async (t) =>
   await expectHelp(alone);
 });
 
-test('what the second thread cannot read, or finds otherwise, the first reads itself', async (t) => {
+test('answers that the second thread cannot read, or finds changed, are read by the first', async (t) => {
   const { folder, write, second, answer, expectHelp } = await prepare(t);
   const alone = answer({}, false);
   await expectHelp(alone);

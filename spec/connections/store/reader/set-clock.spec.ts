@@ -152,7 +152,7 @@ const farAhead: readonly Step[] = [
   { is: 'change', afterMs: minute, value: 1 },
 ];
 
-test('whatever the clock does, the history says what was, its times grow, and no gap ends before it begins', async (t) => {
+test('after any clock changes, the history has the right values, growing times, and no gap that ends before it begins', async (t) => {
   await fc.assert(
     fc.asyncProperty(steps, async (steps) => {
       const { model, raw, events } = await play(t, steps);

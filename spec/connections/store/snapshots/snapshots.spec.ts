@@ -77,7 +77,7 @@ test('a recall writes what differs, in listed order, as one turn that the recall
   t.deepEqual(changes, [], 'nothing differs');
 });
 
-test('matches follows each change, also those that rules make of a recall, and tells no step between', async (t) => {
+test('matches follows each change, also by rules after a recall, and reports no intermediate step', async (t) => {
   const { hub, at, set, matches, find } = await startDesk('ruled');
   set({ router: 9 });
   set({ fader: 0.1 });
@@ -159,7 +159,7 @@ const refused: readonly (readonly [
   ['no text', 'save', null, 'not-convertible', /expected text/],
 ];
 
-test('what cannot be saved or recalled is refused, with a sentence', async (t) => {
+test('a snapshot that cannot be saved or recalled is refused, with a sentence', async (t) => {
   const { hub, at, set, list } = await startDesk('refused');
   const none = t.throws(() => hub.write(at.recall, 'evening', writer), { instanceOf: HubError });
   t.regex(none!.message, /unknown snapshot "evening" \(string\), no snapshot was saved yet$/);
@@ -238,7 +238,7 @@ test('snapshots are there after a restart, and the database shows them', async (
   t.is(hub.find('kept/router')!.value, 2, 'after a restart of the connection alone too');
 });
 
-test('what is no more, or converts no longer, is left out of a recall with a warning', async (t) => {
+test('removed parameters, and values that no longer convert, are skipped by a recall with a warning', async (t) => {
   const { hub } = await restart();
   const { at, set, find, matches } = useDesk(hub, 'changed');
   set({ far: false, fader: 8 });

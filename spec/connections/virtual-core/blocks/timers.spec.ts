@@ -27,7 +27,7 @@ test('TON: an input that returns starts the time anew', diagram, 'TON', {
   'q/elapsed': '001001230',
 });
 
-test('TON: a new pt counts at once and from the same start; what is on stays on', diagram, 'TON', {
+test('TON: a new pt counts immediately and from the same start; an output that is on stays on', diagram, 'TON', {
   in: '_##########_',
   pt: '666622288882',
   q: '____#######_',
@@ -87,7 +87,7 @@ test('TOF: pt 0 is off with its input', diagram, 'TOF', {
   'q/elapsed': '000',
 });
 
-test('TP: a pulse of pt, whatever the input does meanwhile', diagram, 'TP', {
+test('TP: a pulse of pt, for any input meanwhile', diagram, 'TP', {
   in: '_#____#######__#_#_#__',
   q: '_###__###______###_###',
   'q/elapsed': '0012000123333000120012',

@@ -62,7 +62,7 @@ test('a pending release is written at once when the link is back, also by anothe
   t.deepEqual(releases.pending, ['desk/other']);
 });
 
-test('a button that is pressed again is not put off by its earlier release, whatever becomes of that', async (t) => {
+test('a button that is pressed again is not delayed by its earlier release, for any result of that', async (t) => {
   const first = Promise.withResolvers<void>();
   const { releases, written } = recorded([Promise.resolve(), refused(), Promise.resolve(), first.promise]);
   await releases.press(address);

@@ -46,7 +46,7 @@ test('nothing is sent before the write under way has got there', async (t) => {
   t.deepEqual(sent, [1, 2]);
 });
 
-test('of a failure and a later success the success is told, and the other way round the failure', async (t) => {
+test('a success after a failure is shown, and a failure after a success', async (t) => {
   const failing = (bad: number) => (value: unknown) =>
     value === bad ? Promise.reject(new Error('no')) : Promise.resolve();
   for (const [bad, expected] of [

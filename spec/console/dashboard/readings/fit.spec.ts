@@ -13,7 +13,7 @@ test('a text takes as many lines as let it be largest', (t) => {
   t.deepEqual(fitInto('a much longer label here', tile, widthOf).lines, ['a much', 'longer', 'label here']);
 });
 
-test('a sign takes most of its tile, whatever its shape', (t) => {
+test('a sign takes most of its tile, in any shape', (t) => {
   for (const [width, height] of [
     [320, 180],
     [180, 320],

@@ -66,7 +66,7 @@ test('within a gap nothing is known, and neither is it after one before the next
   t.deepEqual(values, [1, 1, null, 2, 2]);
 });
 
-test('what the page has seen goes on where the history ends, without a seam', (t) => {
+test('live values continue the history without a seam', (t) => {
   const past = raw([900, 1500], [1, 2]);
   const early = continueWith(past, { times: [1200, 1500, 2100, 2200], values: [1, 2, 3, 3] });
   t.deepEqual(
@@ -97,7 +97,7 @@ test('what the page has seen goes on where the history ends, without a seam', (t
   t.is(continueWith(past, { times: [], values: [] }), past);
 });
 
-test('while the page is without news nothing is drawn, until the history tells what was', (t) => {
+test('a page without news draws nothing, until the history has the missing time', (t) => {
   const seen = { times: [1600, 2100, 2300, 2400], values: [2, null, 5, 5] };
   const early = continueWith(raw([900, 1500], [1, 2]), seen);
   t.deepEqual(early.times, [900, 1500, 1600, 2099, 2100, 2300, 2400]);

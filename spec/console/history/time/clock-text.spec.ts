@@ -25,12 +25,12 @@ for (const text of ['', 'now', '3', '24:00', '3:60', '3:04:60', '2026-11-31 03:0
     t.is(readField(text, now), undefined);
   });
 
-test('what a field shows is read as the same second', (t) => {
+test('the text of a field is read as the same second', (t) => {
   t.is(fieldText(now), '2026-11-22 09:30:00');
   t.is(readField(fieldText(now), now), now);
 });
 
-test('an axis says what tells its times apart', (t) => {
+test('an axis shows the part of its times that differs', (t) => {
   t.is(axisText(at(22, 3, 4, 10), 60_000, 10_000), '03:04:10');
   t.is(axisText(at(22, 3), dayMs, hourMs), '03:00');
   t.is(axisText(at(22), dayMs, hourMs), '22 Nov', 'where a day begins');

@@ -18,7 +18,7 @@ const now = new Date(2026, 10, 22, 9, 30).getTime();
 const hour: Timeframe = { lastMs: hourMs };
 const at = (...parts: [day: number, hours: number]) => new Date(2026, 10, ...parts).getTime();
 
-test('what goes with the clock ends now', (t) => {
+test('a period that follows the clock ends now', (t) => {
   t.deepEqual(rangeOf(hour, now), { from: now - hourMs, to: now });
   t.deepEqual(rangeOf({ from: 1, to: 2 }, now), { from: 1, to: 2 });
 });

@@ -24,7 +24,7 @@ const text = fc
   .array(fc.constantFrom('a', 'b', '\t', ' ', '\n', '\r', '\r\n', '😀'), { maxLength: 12 })
   .map((parts) => parts.join(''));
 
-test('what is left alone is as it was; what is changed is shown as it was typed', (t) => {
+test('unchanged text stays as it was; edited text is shown as it was typed', (t) => {
   fc.assert(
     fc.property(text, text, (original, other) => {
       t.is(restoreLineBreaks(withLineFeeds(original), original), original);

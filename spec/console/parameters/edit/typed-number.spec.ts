@@ -57,7 +57,7 @@ const refused: [typed: string, isInteger: boolean, mistake: RegExp][] = [
   ['x'.repeat(5000), false, /got "x{40}…"/],
 ];
 
-test('what is no number, or may mean two, is refused with a sentence', (t) => {
+test('an invalid or ambiguous number is refused with a sentence', (t) => {
   for (const [typed, isInteger, mistake] of refused) {
     const answer = readTypedNumber(typed, isInteger);
     t.regex('mistake' in answer ? answer.mistake : `written: ${answer.value}`, mistake, typed);

@@ -9,7 +9,7 @@ import {
   pauseMs,
 } from '../../../../lib/console/parameters/list/pace.ts';
 
-test('what moves without a pause is drawn calmly after a while, and often again after a pause', (t) => {
+test('a continuously changing list is drawn slowly after a while, and often again after a pause', (t) => {
   const pace = createPace();
   const start = 10_000;
   for (let ms = start; ms < start + calmAfterMs; ms += 100) t.is(pace.rateAt(ms), livelyRate);
@@ -18,7 +18,7 @@ test('what moves without a pause is drawn calmly after a while, and often again 
   t.is(pace.rateAt(last + pauseMs), livelyRate);
 });
 
-test('another list is drawn often at first, whatever moved before', (t) => {
+test('another list is drawn often at first, after any earlier changes', (t) => {
   const pace = createPace();
   pace.rateAt(0);
   for (let ms = 0; ms < 2 * calmAfterMs; ms += 500) pace.rateAt(ms);
@@ -27,6 +27,6 @@ test('another list is drawn often at first, whatever moved before', (t) => {
   t.is(pace.rateAt(2 * calmAfterMs + 1), livelyRate);
 });
 
-test('what is drawn calmly makes no pause by that', (t) => {
+test('slow drawing does not count as a pause', (t) => {
   t.true(pauseMs > 1000 / calmRate);
 });

@@ -70,7 +70,7 @@ test.serial('a server that wants a cookie gets the one that the file of authorit
   }
 });
 
-test.serial('what a request does wrong is said, and the connection serves on if it was waited for', async (t) => {
+test.serial('a failed request is reported, and the connection continues if the request was awaited', async (t) => {
   const server = await XServer.open((await startXServer(t)).display);
   const getGeometryOfNothing = () => Buffer.from([14, 0, 0, 0, 0xff, 0xff, 0xff, 0x1f]);
   const message = 'the X server refuses a request: BadDrawable, opcode 14.0';
@@ -92,7 +92,7 @@ test.serial('a server that goes away is an error of what waits and of what comes
   await t.throwsAsync(XServer.open(x.display), { message: /^no X server answers at the display :\d+ \(connect ECONN/ });
 });
 
-test.serial('what is no X server is found out', async (t) => {
+test.serial('a server other than X is recognized', async (t) => {
   const folder = await createFolder(t);
   const answer = async (name: string, bytes: Buffer) => {
     const server = createServer((socket) => socket.end(bytes));

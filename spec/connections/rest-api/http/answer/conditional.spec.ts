@@ -123,7 +123,7 @@ test('RFC 9110 section 14: a range of the same ETag is a part, of an empty file 
   t.is((await ask(t, hub.port, 'GET /empty', { headers: { range: 'bytes=0-' } })).status, 416);
 });
 
-test('D-16: HEAD tells what GET would, without the file, and knows no range', async (t) => {
+test('D-16: HEAD has the headers of GET, without the file, and supports no range', async (t) => {
   const hub = await startSite(t, { 'www/digits': digits, 'www/panel/index.html': '' });
   const wire = await openWire(t, hub.port);
   const head = async (path: string, headers: Record<string, string> = {}) => {

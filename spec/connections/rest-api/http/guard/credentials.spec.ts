@@ -75,7 +75,7 @@ for (const [settings, challenges] of [
     });
   });
 
-test('S-13: every endpoint asks for credentials, before it tells or changes anything', async (t) => {
+test('S-13: every endpoint requires credentials, before it shows or changes anything', async (t) => {
   const documentRoot = await createFolder(t, { 'a.txt': 'a', 'index.html': '' });
   const hub = await startDesk(t, { ...both, documentRoot });
   const form = { 'content-type': 'application/x-www-form-urlencoded' };

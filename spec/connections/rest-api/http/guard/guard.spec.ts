@@ -49,7 +49,7 @@ const hosts: [host: string, isOurs: boolean][] = [
   ['256.1.1.1', false],
 ];
 for (const [host, isOurs] of hosts)
-  test(`D-15: Host ${host} is ${isOurs ? 'ours' : 'refused, whatever is asked'}`, async (t) => {
+  test(`D-15: Host ${host} is ${isOurs ? 'ours' : 'refused, for any request'}`, async (t) => {
     const hub = await startDesk(t, { allowedHosts });
     const answer = await ask(t, hub.port, read, { headers: { host } });
     t.is(answer.status, isOurs ? 200 : 403);
@@ -99,7 +99,7 @@ const malformed = [
     '..:x',
   ],
 ]; // prettier-ignore
-test('RFC 9112: a Host that is none is answered 400, whatever is asked', async (t) => {
+test('RFC 9112: a malformed Host is answered 400, for any request', async (t) => {
   const hub = await startDesk(t, { allowedHosts });
   for (const host of malformed.filter((host) => host !== '.')) {
     for (const line of [
@@ -330,7 +330,7 @@ for (const [host, scheme, origin, isSame] of same)
     }
   });
 
-test('a client that comes by no proxy of the hub speaks as the hub does, whatever it says', async (t) => {
+test('a client without a trusted proxy has the scheme of the hub, regardless of its headers', async (t) => {
   const hub = await startDesk(t, { trustedProxies: ['127.0.0.2'] });
   for (const [origin, status] of [
     ['http://localhost', 200],

@@ -58,7 +58,7 @@ const numberLike = fc.oneof(
   fc.double().map(String),
 );
 
-test('D-02: what is read of any text is the number that it is', (t) => {
+test('D-02: any text is read as its exact number', (t) => {
   let readable = 0;
   fc.assert(
     fc.property(numberLike, (text) => {
@@ -97,7 +97,7 @@ for (const [number, text] of written)
     t.is(write(number), text);
   });
 
-test('D-02: what is written of any number is its shortest form, and short numbers are written', (t) => {
+test('D-02: any number is written in its shortest form, and short numbers are written', (t) => {
   const short = fc.tuple(fc.integer(), fc.nat(6)).map(([digits, decimals]) => digits / 10 ** decimals);
   let count = 0;
   fc.assert(

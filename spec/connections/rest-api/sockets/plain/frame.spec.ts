@@ -8,7 +8,7 @@ import { codePoint } from '../../../../support/any-text.ts';
 
 const expectedOf = (p: string, value: Value) => JSON.stringify({ p, v: toText(value) });
 
-test('S-09: a frame is the JSON of any address and value, whatever came before', (t) => {
+test('S-09: a frame is the JSON of any address and value, after any other frame', (t) => {
   const text = fc.string({ unit: codePoint, maxLength: 20 }).map((any) => any.toWellFormed());
   const value = fc.oneof(
     text,

@@ -88,7 +88,7 @@ test('D-43: a list has what passes the filter of its client, and clients of othe
     );
 });
 
-test('D-43: the example of README.md for Node.js sets values by a list, and shows what it is told', async (t) => {
+test('D-43: the example of README.md for Node.js sets values by a list, and shows the messages of the hub', async (t) => {
   const hub = await startDesk(t, ['level,F,0', 'mic-open,B', 'other,S']);
   const [code] = /(?<=```js\n)\/\/ Node\.js[\s\S]*?(?=```)/.exec(readReadme('docs/api.md')) ?? [];
   const shown = new Inbox<string>();
@@ -137,7 +137,7 @@ for (const [what, value] of [
   ['texts of three bytes a character', (index: number) => `${index} ${'€'.repeat(index % 200)}`],
   ['long texts', (index: number) => `${index} ${'x'.repeat(index % 7 === 0 ? 65_530 : 7000)}`],
 ] as const)
-  test(`D-43: many ${what} are spread over lists of at most 64 KiB each, and what is longer comes alone`, async (t) => {
+  test(`D-43: many ${what} are spread over lists of at most 64 KiB each, and a longer one has its own list`, async (t) => {
     const names = numbered(60);
     const hub = await startDesk(t, [...names, 'mark,I']);
     const client = await openRawClient(t, hub.port, '?list=true');
@@ -318,7 +318,7 @@ test('D-43, D-28: a client of lists that stops reading costs a bounded amount, g
   t.is((await readUntil(stalled, 'desk/mark', '-1'))[0].length, 301);
 });
 
-test.serial('D-43: a list that waits counts among what is held for its client, until it is written', async (t) => {
+test.serial('D-43: a waiting list counts among the held bytes of its client, until it is written', async (t) => {
   const hub = await startDesk(t, ['i,I', 'mark,I']);
   await Promise.all(Array.from({ length: 100 }, () => openRawClient(t, hub.port)));
   const [sender, other] = [await openClient(t, hub.port, '?list=true&filter=^$'), await openClient(t, hub.port)];

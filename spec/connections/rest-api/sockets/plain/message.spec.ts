@@ -128,7 +128,7 @@ function expectSame(t: { deepEqual(one: unknown, other: unknown): void }, reader
   for (const type of valueTypes) t.deepEqual(converted(type, read(reader, text)), converted(type, expected));
 }
 
-test('S-10: whatever comes is read as JSON says, whatever came before', (t) => {
+test('S-10: any message is read as JSON, after any other message', (t) => {
   const piece = fc.oneof(
     fc.constantFrom(
       '{"p":',
@@ -189,7 +189,7 @@ test('S-10: whatever comes is read as JSON says, whatever came before', (t) => {
   t.true(accepted > 2000);
 });
 
-test('an address is told from others that fall into its place of the table, and from longer and shorter ones', (t) => {
+test('an address is distinguished from others with the same place in the table, and from longer and shorter ones', (t) => {
   const reader = new PlainReader();
   const addresses = Array.from({ length: 5000 }, (_, index) => `desk/${index % 2500}${'ü'.repeat(index % 7)}`);
   for (const p of [...addresses, ...addresses, 'x'.repeat(300), 'x'.repeat(300)])

@@ -103,7 +103,7 @@ test('a topic is handed a run of 32 frames, then the next one is handed the same
   ]);
 });
 
-test('what waits leaves at the end of the round of the event loop, once, for the topics that are there by then', async (t) => {
+test('waiting messages leave once at the end of the round of the event loop, for the topics that exist by then', async (t) => {
   const { published, ...outbox } = start();
   const topics = [createTopic('a')];
   outbox.put(audienceOf(topics, 1), prefixes[0]!, 1, 1);
@@ -177,7 +177,7 @@ test('a long text for very many sockets is sent over several rounds, in order, a
   t.deepEqual(published.slice(2), [{ topic: 'many', frame: frameOf(3) }], 'a short one is published again');
 });
 
-test('D-43: for those who want lists a long text is late as a list of one, and so is what comes behind it', async (t) => {
+test('D-43: for clients with lists, a long text is late as a list of one, and so are later messages', async (t) => {
   const { published, ...outbox } = start();
   const listeners = Array.from({ length: 40 }, () => new SlowListener());
   const many = audienceOf([createTopic('many')], 1000, listeners, true);
@@ -192,7 +192,7 @@ test('D-43: for those who want lists a long text is late as a list of one, and s
   );
 });
 
-test('who comes while something is late is sent what comes afterwards alone', async (t) => {
+test('a client that joins while a message is late only receives later messages', async (t) => {
   const { published, ...outbox } = start();
   const listeners = [new SlowListener(), new SlowListener()];
   const many = audienceOf([createTopic('many')], 1000, listeners);

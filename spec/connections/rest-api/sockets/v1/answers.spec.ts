@@ -59,7 +59,7 @@ function subjectOf({ ack, error, errors, pong, sub }: Message): string {
 
 const isAnswer = (message: Message) => ['ack', 'error', 'errors', 'pong'].some((key) => key in message);
 
-test('what is wrong with a message is told after the answers to those before it, and a ping is answered at once', async (t) => {
+test('a mistake in a message is reported after the answers to earlier messages, and a ping is answered immediately', async (t) => {
   const { client, answer } = await connect(t);
   client.send({ set: [['far/lamp', true]], ack: 5 });
   client.send({ set: 'all', ack: 6 });
@@ -87,7 +87,7 @@ test('no more than 1,000 writes wait for another hub: further messages are recei
   );
 });
 
-test('no answer of another hub is left out for who does not read', async (t) => {
+test('a client that does not read misses no answer of another hub', async (t) => {
   const { client, answer, received } = await connect(t);
   const asked = [...Array(900).keys()];
   for (const ack of asked) client.send({ set: [['far/lamp', true]], ack });
@@ -103,7 +103,7 @@ test('no answer of another hub is left out for who does not read', async (t) => 
   );
 });
 
-test('who sends only what makes no sense is told what waits before it is sent away', async (t) => {
+test('a client that only sends invalid messages receives the waiting ones before it is closed', async (t) => {
   const { client, answer, received } = await connect(t);
   client.send({ set: [['far/lamp', true]], ack: 0 });
   for (let ack = 1; ack <= 101; ack++) client.send({ set: 'all', ack });

@@ -31,7 +31,7 @@ async function start(count: number) {
   return { context, connect, stop };
 }
 
-test('a client that does not read is given up when too much is to be told of parameters that came', async (t) => {
+test('a client that does not read is given up when it has too many new parameters to receive', async (t) => {
   const { context, connect, stop } = await start(1);
   const [stopped, reading] = [await connect(), await connect()];
   await stop(stopped);
@@ -47,7 +47,7 @@ test('a client that does not read is given up when too much is to be told of par
   t.deepEqual([...stopped.faults, ...reading.faults], []);
 });
 
-test('who has read nothing for longest is given up when too many changes are counted for those who want all and do not read', async (t) => {
+test('the longest idle reader is given up when too many changes are counted for clients that want all and do not read', async (t) => {
   const most = limits.missedChanges.default * 0.6; // of each
   const { context, connect, stop } = await start(most);
   const first = await connect();

@@ -12,7 +12,7 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('count' as const), places: fc.array(fc.nat(8), { maxLength: 12 }) }),
 );
 
-test('each reader takes what was counted since it was opened, whoever else comes and goes', (t) => {
+test('each reader gets the counts since its start, regardless of other readers', (t) => {
   const { all } = new Channels(9, () => ({ delivery: 'all', put: () => {} }));
   fc.assert(
     fc.property(fc.array(step, { maxLength: 80 }), (steps) => {

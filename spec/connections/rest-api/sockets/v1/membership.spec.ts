@@ -116,7 +116,7 @@ class Play {
   }
 }
 
-test('every revision that may be kept holds, none is older than one before, and what was told and lost is all', async (t) => {
+test('every revision that may be kept is valid, none is older than its predecessor, and sent and lost changes add up to all', async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 70, size: 'max' }), (steps) => new Play().run(steps)),
     { numRuns: 150, includeErrorInReport: true, interruptAfterTimeLimit: 20_000 },
@@ -124,7 +124,7 @@ test('every revision that may be kept holds, none is older than one before, and 
   t.pass();
 });
 
-test('no revision is told that is older than one before when all outboxes of a group leave at once', async (t) => {
+test('no revision is older than its predecessor when all outboxes of a group are flushed together', async (t) => {
   const play = new Play();
   const [reader] = play.readers;
   reader!.subscribe(0, { include: ['desk/p1*'], rate: 1, delivery: 'all' });

@@ -164,7 +164,7 @@ const beyond: [limit: string, include: unknown[]][] = [
   ['regexes', Array(17).fill({ regex: 'a' })],
   ['patternSteps', [{ regex: 'a{1000}' }]],
 ];
-test('docs/protocol.md: whoever asks for more than a limit allows is answered, and the limit is named in the log', async (t) => {
+test('docs/protocol.md: a request above a limit is answered, and the log names the limit', async (t) => {
   for (const [limit, include] of beyond) {
     const hub = await startDesk(t);
     const client = await openV1(t, hub.port);

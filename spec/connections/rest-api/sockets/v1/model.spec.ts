@@ -126,7 +126,7 @@ async function run(
   }
 }
 
-test('docs/protocol.md: whatever clients do, they know what the hub knows', async (t) => {
+test('docs/protocol.md: clients know the state of the hub, after any actions', async (t) => {
   const hub = await startDesk(t);
   const history = new History(hub);
   await fc.assert(

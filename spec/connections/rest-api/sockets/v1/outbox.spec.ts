@@ -29,7 +29,7 @@ function read({ batches }: Packer): { reported: HubReport[]; revisions: number[]
 }
 
 for (const OutboxClass of [AllOutbox, LatestOutbox])
-  test(`${OutboxClass.name}: what is encoded after a revision is what has changed since; a flush leaves nothing`, (t) => {
+  test(`${OutboxClass.name}: the changes since a revision are encoded; a flush leaves nothing`, (t) => {
     fc.assert(
       fc.property(changes, share, fc.boolean(), (places, reported, onlyFires) => {
         let flushes = 0;

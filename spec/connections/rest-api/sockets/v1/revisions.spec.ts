@@ -34,7 +34,7 @@ function expectAll(t: ExecutionContext, hub: HubUnderTest, { values }: V1Client[
 
 const revisionsOf = (messages: readonly Message[]) => messages.flatMap(({ rev = [] }) => rev);
 
-test('no revision is told between the answer to a subscription and its end, also of what the client had before', async (t) => {
+test('no revision is sent between the answer to a subscription and its end, also for earlier subscriptions', async (t) => {
   const hub = await startDesk(t);
   const client = await openV1(t, hub.port);
   await client.subscribe(small);
@@ -55,7 +55,7 @@ test('no revision is told between the answer to a subscription and its end, also
   expectAll(t, hub, client.picture);
 });
 
-test('who keeps the revision of the end of a small subscription, and is cut while a large one is on its way, resumes whole', async (t) => {
+test('a client that keeps the revision after a small subscription, and is cut during a large one, resumes completely', async (t) => {
   const hub = await startDesk(t);
   const first = await openV1(t, hub.port);
   await first.subscribe(small);
@@ -112,7 +112,7 @@ async function sinceOf(t: ExecutionContext, hub: HubUnderTest): Promise<object> 
 }
 
 test.serial(
-  'the first end of a connection, and with it the first revision, waits 250 ms for further subscriptions of who answers no ping',
+  'the first end of a connection, and its first revision, wait 250 ms for further subscriptions of a client that answers no ping',
   async (t) => {
     const hub = await startFew(t);
     const client = await subscribeRaw(t, hub.port);

@@ -75,7 +75,7 @@ function expectNewest(t: ExecutionContext, picture: Picture, hub: HubUnderTest):
 
 const wishes = ['all', 'latest'].flatMap((delivery) => [0, 40].map((rate) => ({ delivery, rate })));
 
-test('docs/protocol.md: who stops reading is told the newest of all and what was lost, exactly: all and latest, at rate 0 and 40', async (t) => {
+test('docs/protocol.md: a client that stops reading gets the newest values and the exact losses: all and latest, at rate 0 and 40', async (t) => {
   const hub = await startDesk(t);
   const { made, burst, mark } = createWriter(hub);
   const reader = await openV1(t, hub.port);
@@ -124,7 +124,7 @@ test('docs/protocol.md: who stops reading is told the newest of all and what was
   expectQuietLog(t, hub);
 });
 
-test('docs/protocol.md: who does not read a snapshot is sent it when it does, changes and subscriptions of meanwhile too', async (t) => {
+test('docs/protocol.md: a client that reads a snapshot late gets it then, with the changes and subscriptions in between', async (t) => {
   const hub = await startDesk(t);
   const { burst, mark } = createWriter(hub);
   for (const name of names) hub.write(`desk/${name}`, `0 ${padding.repeat(100)}`, writer);
@@ -152,7 +152,7 @@ test('docs/protocol.md: who does not read a snapshot is sent it when it does, ch
   t.deepEqual(slow.picture.faults, []);
 });
 
-test('docs/protocol.md: no answer is left out for who does not read: what it asks meanwhile waits', async (t) => {
+test('docs/protocol.md: a client that does not read misses no answer: its further requests wait', async (t) => {
   const hub = await startDesk(t, { limits: { backlogBytes: 64 * 1024 * 1024 } });
   const slow = await openV1(t, hub.port);
   const reader = await openV1(t, hub.port);
@@ -176,7 +176,7 @@ test('docs/protocol.md: no answer is left out for who does not read: what it ask
   expectQuietLog(t, hub);
 });
 
-test('docs/protocol.md: who reads nothing for longer than stallTimeout is closed with 4001, others are not', async (t) => {
+test('docs/protocol.md: a client that reads nothing for longer than stallTimeout is closed with 4001, others are not', async (t) => {
   const hub = await startDesk(t, { stallTimeout: 1000 });
   const { burst } = createWriter(hub);
   const slow = await openV1(t, hub.port);
@@ -268,7 +268,7 @@ test('docs/protocol.md: long texts for many clients come to each in order, every
   expectQuietLog(t, hub);
 });
 
-test('docs/protocol.md: who wants the newest of long texts, and reads, has it, however many they are, and is live', async (t) => {
+test('docs/protocol.md: a reading client of the newest values gets any number of long texts, and is live', async (t) => {
   const hub = await startDesk(t);
   const clients = await Promise.all(Array.from({ length: 70 }, () => openV1(t, hub.port)));
   await Promise.all(clients.map((client) => client.subscribe({ sub: 1 })));

@@ -12,7 +12,7 @@ const padding = 'x'.repeat(900);
 const nextRound = () => new Promise((done) => setImmediate(done));
 
 for (const delivery of ['latest', 'all'] as const)
-  test(`${delivery}: who did not read is told the newest values first, and then that they are fresh`, async (t) => {
+  test(`${delivery}: a client that did not read gets the newest values first, and then learns that they are fresh`, async (t) => {
     const remote = { hub: 'west', staleSince: undefined as number | undefined, write: async () => [] };
     const ids = Array.from({ length: count }, (_, index) => `p${index}`);
     const context = new ScriptedDesk(ids.map((id) => ({ id, type: 'S', access: 'read-write' })));

@@ -195,7 +195,7 @@ test('docs/protocol.md: after unsub nothing of it comes any more', async (t) => 
   t.deepEqual(await client.sync(), [{ pong: 1 }]);
 });
 
-test('docs/protocol.md: who comes while changes wait that it does not need is told the revision all the same', async (t) => {
+test('docs/protocol.md: a client that joins while irrelevant changes wait gets the revision all the same', async (t) => {
   const hub = await startDesk(t);
   const rates = [
     { sub: 1, include: ['desk/count'], rate: 2, delivery: 'all' },
@@ -224,7 +224,7 @@ test('docs/protocol.md: who comes while changes wait that it does not need is to
   t.deepEqual(late.picture.values.get('desk/level'), 3);
 });
 
-test('docs/protocol.md: the rate is kept, whoever else comes and goes, and the last value arrives', async (t) => {
+test('docs/protocol.md: the rate is kept, regardless of other clients, and the last value arrives', async (t) => {
   const hub = await startDesk(t);
   const client = await openV1(t, hub.port);
   const others = await Promise.all([openV1(t, hub.port), openV1(t, hub.port)]);

@@ -144,7 +144,7 @@ const onTheHour: Case = {
   points: 1,
 };
 
-test('whatever is kept, and whatever is asked, the figures are those of the model', async (t) => {
+test('the figures are those of the model, for any recording and any query', async (t) => {
   const path = join(await createFolder(t), 'history.db');
   const kinds = new Set<string>();
   const property = fc.property(cases, (one) => {
