@@ -92,7 +92,7 @@ function unreadable(file: string, timeline: string): FlowTestResult {
 function neededFor(plan: Plan, { given, steps, played }: TestPlan): Plan {
   if (plan.rules.some(({ body }) => 'stream' in body)) return plan;
   const expected = steps.flatMap(({ expect, never }) => [...expect, ...never]).map(({ address }) => address);
-  // what is written to a device may change anything of it
+  // a write to a device may change any of its parameters
   const ofDevices = plan.connections
     .filter(({ id }) => played.has(id))
     .flatMap(({ id, parameters }) => parameters.map((one) => formatAddress(id, one.id)));

@@ -237,7 +237,7 @@ export class TestRun {
   }
 }
 
-/** The most frames that wait for a `sent`. */
+/** The maximum number of frames that wait for a `sent`. */
 const maxKeptFrames = 20_000;
 
 /** A device that the steps of a test play: the transport of its connection, over which nothing leaves the process. */

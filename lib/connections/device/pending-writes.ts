@@ -1,5 +1,5 @@
-// The writes to the parameters of a device: what is checked, waits to be sent, and is pending until the device confirms it (D-46). A newer
-// write replaces one that waits. After the link has broken nothing is sent again, unless the description says `replay`.
+// The writes to the parameters of a device. A write is checked, waits to be sent, and is pending until the device confirms it (D-46). A
+// newer write replaces a waiting one. After a broken link nothing is sent again, unless the description sets `replay`.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { HubError } from '../../model/error.ts';
@@ -13,7 +13,7 @@ export interface PendingWritesOptions {
   readonly compiled: Compiled;
   readonly scheduler: SchedulerLike;
   readonly log: Log;
-  /** Whether the device is there, and its values are up to date. */
+  /** Whether the device is online, and its values are up to date. */
   isFresh(): boolean;
   /** Returns the values that a message may use. */
   scope(more: Iterable<readonly [string, Value]>): Map<string, Value>;
@@ -96,7 +96,7 @@ export class PendingWrites {
       return;
     }
     if (type === 'T' && this.#triggers >= maxTriggers) {
-      this.#options.log.warn({}, `more than ${maxTriggers} triggers wait to be sent, one was dropped`);
+      this.#options.log.warn({}, `more than ${maxTriggers} triggers wait to be sent, dropped one`);
       return;
     }
     const one: QueuedWrite = { instance, value, change };
@@ -125,7 +125,7 @@ export class PendingWrites {
   #takeQueued(one: QueuedWrite, sent: QueuedWrite[]): void {
     const { family } = one.instance;
     if (family.type === 'T') this.#triggers--;
-    if (!this.#queued.has(one.instance) && family.type !== 'T') return; // another frame has sent it
+    if (!this.#queued.has(one.instance) && family.type !== 'T') return; // an earlier frame has included it
     sent.push(one);
     this.#queued.delete(one.instance);
     const most = family.write?.batch?.most ?? 1;

@@ -1,5 +1,5 @@
-// The questions to a device: all of them once after a connect, those that are repeated, and those that follow a write or an event. What is
-// asked and not answered yet is not asked again.
+// The questions to a device: all of them once after a connect, the repeated ones, and those that follow a write or an event. A question
+// without an answer yet is not sent again.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import type { Matcher } from '../../device/message.ts';
@@ -41,7 +41,7 @@ export class Questions {
     return this.#loading === 0;
   }
 
-  /** Asks for everything once, and calls `loaded` when all is answered. */
+  /** Sends every question once, and calls `loaded` after the last answer. */
   load(loaded: () => void): void {
     const { families, groups } = this.#options.compiled;
     this.#loading = 0;
@@ -86,7 +86,7 @@ export class Questions {
     return true;
   }
 
-  /** Asks what keeps the link alive, if there is such a question. */
+  /** Sends the question that keeps the link alive, if the description has one. */
   keepAlive(): void {
     const { keepAlive: ask } = this.#options.compiled;
     if (ask !== undefined && this.#enqueue('keepAlive'))
@@ -162,7 +162,7 @@ export class Questions {
     every(keepAlive?.everyMs, () => this.keepAlive());
   }
 
-  /** Forgets what was asked, and ends the polls, because the link has ended. */
+  /** Discards waiting questions, and ends the polls, because the link has ended. */
   clear(): void {
     this.#polls.unsubscribe();
     this.#queued.clear();

@@ -1,4 +1,4 @@
-// Reads messages of a device into parameters, and keeps those that it has discovered.
+// Reads messages of a device into parameters, and keeps the discovered ones.
 
 import { Message, partAt } from '../../device/message.ts';
 import { messageOf } from '../../model/error.ts';
@@ -15,15 +15,15 @@ import {
 } from './compiled.ts';
 import type { Each } from './description.ts';
 
-/** What a message says. */
+/** The content of a message. */
 export interface ReadingEvents {
   /** `value` undefined: the device does not know the value. */
   set(instance: Instance, value: Value | undefined): void;
   discovered(instance: Instance): void;
   withdrawn(instance: Instance): void;
-  /** An item of a group names a parameter without its value: the device has to be asked for it. */
+  /** An item of a group names a parameter without its value, so the hub has to ask for it. */
   announced(instance: Instance, ask: Ask): void;
-  /** The device has to be asked for a group again. */
+  /** The hub has to ask for a group again. */
   changed(groupName: string): void;
 }
 
@@ -104,7 +104,7 @@ export class Readings {
 
   #discover(family: Family, values: ReadonlyMap<string, Value>): Instance | undefined {
     if (this.#discovered >= maxParameters) {
-      this.#log.warn({}, `the device has more than ${maxParameters} parameters, one is left out`);
+      this.#log.warn({}, `the device has more than ${maxParameters} parameters, ignored one`);
       return undefined;
     }
     const instance = family.discover(values);

@@ -56,9 +56,9 @@ export interface RequestsOptions {
   isUnasked(message: Message): boolean;
   /** Called when answers can no longer be matched to requests. */
   fail(reason: string): void;
-  /** Called when no request waits any more. */
+  /** Called when no request is waiting. */
   idle(): void;
-  /** Runs work after the present turn; left out: in a microtask. */
+  /** Runs work after the current turn. Default: in a microtask. */
   soon?(work: () => void): void;
 }
 

@@ -31,7 +31,7 @@ export interface SessionEvents {
   away(reason: string): void;
   /** A frame was sent or received. */
   wire(direction: 'in' | 'out', bytes: Uint8Array): void;
-  /** Makes one turn of all events during the work. */
+  /** Combines all events during the work into one turn. */
   turn(work: () => void): void;
 }
 
@@ -43,7 +43,7 @@ export interface SessionOptions {
   readonly connectTimeoutMs: number;
   readonly idleTimeoutMs: number | undefined;
   random?(): number;
-  /** Runs work after the present turn; left out: in a microtask. */
+  /** Runs work after the current turn. Default: in a microtask. */
   soon?(work: () => void): void;
 }
 
@@ -202,7 +202,7 @@ export class Session {
     this.#timers.add(
       this.#options.scheduler.schedule(() => {
         if (this.#phase === 'greeting' || (this.#phase === 'loading' && !this.#hasHeard && this.#asksAnything))
-          this.#link.fail(`the device sent nothing that was expected within ${limitMs / 1000} s`);
+          this.#link.fail(`the device sent no expected message within ${limitMs / 1000} s`);
       }, limitMs),
     );
     if (greet.length > 0) this.#greet(greet[0]!);
@@ -260,7 +260,7 @@ export class Session {
   /** Requests all values once. */
   #load(): void {
     if (this.#isFresh) {
-      this.#phase = 'ready'; // the link had only rested
+      this.#phase = 'ready'; // the link was only closed between requests
       this.#requests.hold(false);
       return;
     }

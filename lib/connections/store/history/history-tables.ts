@@ -9,9 +9,9 @@ export const maxTextUnits = 1024;
 
 /** The reason of a gap after which a value is unknown until it is recorded again. */
 export const downReason = 'the hub was down';
-/** The reason of an absence of a device. */
-export const awayReason = 'the device was away';
-/** The beginning of the reason when the hub that owns it was away; its name follows. */
+/** The reason for a gap of an offline device. */
+export const awayReason = 'the device was offline';
+/** The beginning of the reason for an unreachable hub; its name follows. */
 export const noContact = 'no contact with hub ';
 
 /** Tables that an earlier version lacks. They are created when a database is opened for writing. */

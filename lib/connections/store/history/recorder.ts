@@ -10,7 +10,7 @@ import type { AbsenceRow, Changes, JumpRow, ParameterRow, WriterRow } from './hi
 import { createRuleFinder, type HistoryRule } from './history-rules.ts';
 import { awayReason, maxTextUnits, noContact } from './history-tables.ts';
 
-/** The most jumps of the clock in one message to the thread: the newest ones. */
+/** The maximum number of clock jumps in one message to the thread; the newest ones are kept. */
 const mostJumps = 100;
 
 /** The recording state of a parameter. */
@@ -253,9 +253,9 @@ export class Recorder {
   }
 }
 
-// The times in which the values of a connection are stale, because its device is away or there is no contact with its hub.
+// The times of stale values, by connection: its device was offline, or its hub unreachable.
 
-/** The most rows that wait for the disk: the newest ones. */
+/** The maximum number of rows that wait for the disk; the newest ones are kept. */
 const mostAbsences = 10_000;
 
 type Away = Pick<AbsenceRow, 'start' | 'reason' | 'revision'> & { readonly parameter: Parameter };
@@ -266,7 +266,7 @@ class Absences {
   /** By Connection ID. */
   readonly #away = new Map<string, Away>();
   #rows: AbsenceRow[] = [];
-  /** The least revision of further rows: they come after the last jump of the clock. */
+  /** The minimum revision of further rows: they come after the last clock jump. */
   #leastRevision = 0;
 
   constructor(hub: Parameters, now: () => number) {
@@ -274,13 +274,13 @@ class Absences {
     this.#now = now;
   }
 
-  /** Notes everything that is stale, for a file that knows of nothing. */
+  /** Records all current absences, for a new file. */
   begin(): void {
     this.#away.clear();
     this.look(this.#hub.parameters());
   }
 
-  /** Notes the connections of parameters that have become stale or fresh. */
+  /** Records the connections of parameters that have become stale or fresh. */
   look(parameters: Iterable<Parameter>): void {
     for (const parameter of parameters) {
       const since = staleSinceOf(parameter);
@@ -304,7 +304,7 @@ class Absences {
   take(): readonly AbsenceRow[] {
     for (const [connection, away] of this.#away)
       if (this.#hub.find(away.parameter.address) !== away.parameter) {
-        this.#end(connection, away, this.#now()); // a reload has removed it; another one of the connection may have stayed
+        this.#end(connection, away, this.#now()); // a reload has removed this parameter, but maybe not all of the connection
         this.look(this.#hub.parameters());
       }
     return this.#rows.splice(0);

@@ -186,7 +186,7 @@ function fileForAll(file: string): string {
   return `expected a file that only the hub can read (chmod o-r), but everybody on this machine can read ${file}`;
 }
 
-/** Whether every user of this machine may read a file; false where file modes do not tell. */
+/** Whether every user of this machine may read a file; false if file modes do not show it. */
 function isForAll(file: string): boolean {
   const found = statSync(file, { throwIfNoEntry: false });
   return platform !== 'win32' && found?.isFile() === true && (found.mode & othersRead) !== 0;

@@ -23,7 +23,7 @@ interface OpenSpan {
   readonly parameter: number;
   start: number;
   value: number;
-  /** The value before a pause; undefined: there is none, or a newer one has come. */
+  /** The value before a pause; undefined: there is none, or a newer one has arrived. */
   paused: number | undefined;
   /** The value is counted up to this time. */
   counted: number;
@@ -120,7 +120,7 @@ export class Spans {
     }
   }
 
-  /** Leaves out the time of some parameters from `time` on; their values hold afterwards, unless they change in between. */
+  /** Excludes the time from `time` on for some parameters. Their values hold again afterwards, unless they change in between. */
   pause(parameters: ReadonlySet<number>, time: number, isPaused: boolean): void {
     for (const parameter of parameters) {
       const span = this.#open.get(parameter);

@@ -8,7 +8,7 @@ import { type Interval, type Segment, type Segments, without } from '../../histo
 /** A gap with the number of its row. */
 export type RecordedGap = HistoryGap & { readonly row: number };
 
-/** A time in which values of a connection were stale; `to` 0: they still are. */
+/** A time when the values of a connection were stale; `to` 0: they still are. */
 export type RecordedAbsence = HistoryGap & { readonly sequence: number };
 
 export class Gaps {
@@ -17,7 +17,7 @@ export class Gaps {
   readonly #downs: readonly (Interval & { readonly index: number | undefined })[];
   readonly #segments: Segments;
   readonly #recorded: readonly RecordedGap[];
-  /** With the absences of a connection, by its ID. */
+  /** The gaps with the absences of a connection, by its ID. */
   readonly #ofConnections = new Map<string, Gaps>();
 
   /** `list` is oldest first. The constructor adds gaps of the clock: where it was set back, and times that it skipped. */

@@ -145,8 +145,8 @@ function textCourse(moment: Moment, series: Series, range: HistoryRange): Course
 }
 
 /**
- * Returns the values by time, with null from the start of each gap to its end, or until a value is known again. What a device reports before
- * its values count as fresh also holds afterwards.
+ * Returns the values by time, with null from the start of each gap to its end, or until a value is known again. Values that a device
+ * reports before it counts as fresh also hold afterwards.
  */
 function statesOf(
   held: Held | undefined,
@@ -182,7 +182,7 @@ function statesOf(
     const isChanged = putBefore(gap.to);
     if (isDown(gap) || (isChanged ? !isAway(gap) : before === undefined)) continue;
     if (!isChanged) known = before;
-    if (isAway(gap) && (gap.to > to || gaps[index + 1]?.from === gap.to)) continue; // the end lies outside, or in the next gap
+    if (isAway(gap) && (gap.to > to || gaps[index + 1]?.from === gap.to)) continue; // the end is out of range, or in the next gap
     if (known !== undefined && rows[next]?.[0] !== gap.to) put(gap.to, known);
   }
   putBefore(Number.POSITIVE_INFINITY);
