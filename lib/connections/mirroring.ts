@@ -1,7 +1,15 @@
 // The access of a gateway that joins hubs to the graph: it shows parameters that another hub owns, and makes the writes that other hubs
 // request.
 import type { Observable } from 'rxjs';
-import type { Change, MirroredChange, Origin, Parameter, ParameterDeclaration, Remote } from '../model/parameter.ts';
+import type {
+  Change,
+  DeviceState,
+  MirroredChange,
+  Origin,
+  Parameter,
+  ParameterDeclaration,
+  Remote,
+} from '../model/parameter.ts';
 import type { DomainStatus } from '../model/reports/domain-status.ts';
 import type { Value } from '../model/value.ts';
 
@@ -32,6 +40,8 @@ export interface MirroringPort {
   readonly returned$: Observable<void>;
   /** Reports that the hub that owns parameters has become stale or fresh. */
   reportStale(parameters: Iterable<Parameter>): void;
+  /** Sets the state of the device of a parameter of another hub. Call `reportStale` afterwards. */
+  setDevice(parameter: Parameter, device: DeviceState | undefined): void;
   /**
    * Parameters that have become stale or fresh, as their `remote` says; some may be unchanged. Each subscriber may iterate them later. Hot,
    * replays nothing, synchronous, never completes, never errors.

@@ -4,7 +4,7 @@ import { Subject } from 'rxjs';
 import type { LostFires, MirroredDeclaration, MirroringPort } from '../connections/mirroring.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { ParameterNode } from '../graph/parameter-node.ts';
-import type { Change, MirroredChange, Origin, Parameter, Remote } from '../model/parameter.ts';
+import type { Change, DeviceState, MirroredChange, Origin, Parameter, Remote } from '../model/parameter.ts';
 import type { Value } from '../model/value.ts';
 
 export class Federation implements MirroringPort {
@@ -56,6 +56,10 @@ export class Federation implements MirroringPort {
 
   reportStale(parameters: Iterable<Parameter>): void {
     this.stale$.next(parameters);
+  }
+
+  setDevice(parameter: Parameter, device: DeviceState | undefined): void {
+    (parameter as ParameterNode).device = device;
   }
 
   reportLost(fires: LostFires): void {

@@ -176,7 +176,7 @@ function StaleNote(props: { readonly since: number; readonly hub: ParameterInfo[
         Stale
         <Since time={props.since} />:
       </strong>{' '}
-      {props.hub === undefined ? 'the device is offline' : `no contact with hub ${props.hub}, which owns it`}. The value
+      {props.hub === undefined ? 'the device is offline' : `no contact with hub ${props.hub}, which owns it, or with its device`}. The value
       may be outdated and cannot be set here.
     </p>
   );

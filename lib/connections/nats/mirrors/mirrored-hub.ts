@@ -105,6 +105,8 @@ export class MirroredHub implements Remote {
   /** Whether the set of parameters to show has changed since the open request. */
   #isOutdated = false;
   #waiting = Subscription.EMPTY;
+  /** The stale connections of a report that waits for values. */
+  #staleDue: HubReport['stale'];
   readonly #fires: FireCounts;
   /** Counts since the start of the hub, for operators. */
   readonly counts = { turns: 0, gaps: 0, snapshots: 0, lostFires: 0, refused: 0 };
@@ -186,6 +188,11 @@ export class MirroredHub implements Remote {
     const isBack = !this.#hasReceived;
     this.#receive(report);
     if (report.machine !== undefined) this.heartbeat = { term: report.term, machine: printable(report.machine) };
+    if (report.stale !== undefined) {
+      const hasAll = !this.#isRepairing && this.#position !== undefined;
+      if (hasAll) this.#parameters.setStale(report.stale);
+      this.#staleDue = hasAll ? undefined : report.stale;
+    }
     if (this.#isRepairing && !this.#isAsked && isBack) this.#repair();
     else if (this.#isRepairing) this.#keep(report, bytes);
     else return this.#follow(report);
@@ -449,6 +456,8 @@ export class MirroredHub implements Remote {
     this.hasMirrored = true;
     this.#hasFollowed = false;
     this.#position = { epoch, structure, rev };
+    if (this.#staleDue !== undefined) this.#parameters.setStale(this.#staleDue);
+    this.#staleDue = undefined;
     this.#refresh();
     if (this.#isOutdated) {
       this.#position = undefined;

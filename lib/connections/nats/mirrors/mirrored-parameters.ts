@@ -3,7 +3,7 @@
 
 import { connectionIdOf } from '../../../model/address.ts';
 import { describe } from '../../../model/error.ts';
-import type { Change, Origin, Parameter, Remote } from '../../../model/parameter.ts';
+import type { Change, DeviceState, Origin, Parameter, Remote } from '../../../model/parameter.ts';
 import { isValueOf, type Value } from '../../../model/value.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { MadeSteps } from '../link/nats-intake.ts';
@@ -14,6 +14,7 @@ import {
   type HubReport,
   readContext,
   readStructure,
+  type StaleConnection,
   type WireTurn,
 } from '../wire/domain-messages.ts';
 import { type Bounds, Holding, maxMirroredInAll, moreTexts } from './mirror-bounds.ts';
@@ -68,6 +69,8 @@ export class MirroredParameters {
   /** The addresses of parameters that others have removed since the last check. */
   readonly #gone = new Set<string>();
   readonly #connections = new Map<string, Origin>();
+  /** The connections of the owner whose devices are away. */
+  readonly #away = new Map<string, DeviceState>();
   /** Its share of the bounds, for shown and hidden parameters. */
   readonly #holding: Holding;
   /** The numbers of parameters that exceed a bound. They are removed after the turn. */
@@ -241,6 +244,23 @@ export class MirroredParameters {
     return { [Symbol.iterator]: () => shown(byNumber) };
   }
 
+  /** Marks the parameters of these connections as stale, and all others as fresh. */
+  setStale(stale: readonly StaleConnection[]): void {
+    const { hub, timeOfDay } = this.#context;
+    const changed = new Map<string, DeviceState | undefined>();
+    const now = new Map(stale);
+    for (const id of this.#away.keys()) if (!now.has(id)) changed.set(id, undefined);
+    for (const [id, ageMs] of now)
+      if (!this.#away.has(id)) changed.set(id, { staleSince: timeOfDay() - ageMs, absences: [] });
+    if (changed.size === 0) return;
+    for (const [id, device] of changed)
+      if (device === undefined) this.#away.delete(id);
+      else this.#away.set(id, device);
+    const marked = [...shown(this.#byNumber)].filter(({ address }) => changed.has(connectionIdOf(address)));
+    for (const parameter of marked) hub.mirroring.setDevice(parameter, changed.get(connectionIdOf(parameter.address)));
+    hub.mirroring.reportStale(marked);
+  }
+
   /** Removes all parameters; those that this hub declares are its own again. */
   clear(): void {
     const all = [...shown(this.#byNumber), ...this.#before.values()];
@@ -397,6 +417,11 @@ export class MirroredParameters {
     }
     if (this.#isEntrusted(parameter)) hub.mirroring.entrust(parameter, remote);
     this.#connectionOf(address);
+    const device = this.#away.get(connectionIdOf(address));
+    if (parameter.device !== device) {
+      hub.mirroring.setDevice(parameter, device);
+      hub.mirroring.reportStale([parameter]);
+    }
     this.#byNumber[number] = parameter;
     this.#size++;
   }

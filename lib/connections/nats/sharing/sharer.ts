@@ -5,11 +5,12 @@ import { hostname } from 'node:os';
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { connectionIdOf } from '../../../model/address.ts';
 import type { Change, Parameter } from '../../../model/parameter.ts';
-import { Pause } from '../../../model/time/wall-clock.ts';
+import { Pause, wallClock } from '../../../model/time/wall-clock.ts';
 import type { HubPort, Parameters } from '../../hub-port.ts';
 import { type HubName, subjectOf, subjectOfWrites } from '../link/subjects.ts';
 import type { Message, Transport } from '../link/transport.ts';
 import type { Ownership } from '../ownership/ownership.ts';
+import { maxStaleConnections, type StaleConnection } from '../wire/domain-messages.ts';
 import { Receipts } from './receipts.ts';
 import { RemoteWriteHandler } from './remote-write-handler.ts';
 import { answerWalk, reportState, SharedParameters } from './shared-parameters.ts';
@@ -17,6 +18,8 @@ import { TurnWriter, type Written } from './turn-writer.ts';
 
 const machineText = JSON.stringify(hostname());
 const heartbeatMs = 500;
+/** How often a heartbeat names all devices that are away, in case that another hub has missed a change of them. */
+const staleEveryMs = 5000;
 /** The minimum interval between messages, because each one wakes every mirror. Later changes wait for the next one. */
 const messageEveryMs = 1;
 /** Above this many changes per millisecond the interval is longer, because then the number of messages dominates the cost. */
@@ -55,6 +58,11 @@ export class Sharer {
   #reported = 0;
   /** How often each trigger has fired. */
   readonly #fires = new Map<Parameter, number>();
+  /** The connections whose devices are away, each with one of its parameters. */
+  readonly #away = new Map<string, Parameter>();
+  /** When the next heartbeat has to name them. */
+  #staleDueMs = 0;
+  #isBeatDue = false;
 
   constructor(context: SharerContext) {
     const { hub, ownership } = context;
@@ -73,8 +81,10 @@ export class Sharer {
     follow(hub.changes$, (change: Change) => this.#take(change));
     follow(hub.declared$, (parameter: Parameter) => this.#declare(parameter));
     follow(hub.removed$, (parameter: Parameter) => this.#withdraw([parameter]));
+    follow(hub.mirroring.stale$, (parameters: Iterable<Parameter>) => this.#look(parameters));
     follow(ownership.changed$, () => {
       this.#compare();
+      this.#staleDueMs = 0;
       context.soon(() => this.#beat()); // hubs that consider this one stale need not wait for the next heartbeat
     });
   }
@@ -89,6 +99,9 @@ export class Sharer {
     const { name, scheduler, hub } = this.#context;
     this.detach();
     this.#compare();
+    this.#away.clear();
+    this.#look(this.#shared.parameters());
+    this.#staleDueMs = 0;
     this.#transport = transport;
     this.#reported = hub.revision;
     this.#session = new Subscription();
@@ -199,12 +212,50 @@ export class Sharer {
     this.#changes = 0;
     const prev = this.#reported;
     this.#reported = Math.max(prev, rev);
-    const machine = turns === '' ? `,"machine":${machineText}` : '';
-    const head = `"hub":"${name.hub}","epoch":"${this.#shared.epoch}","term":${ownership.term},"structure":${this.#shared.structure},"clock":${Math.floor(nowMs)}${machine}`;
+    const heartbeat = turns === '' ? `,"machine":${machineText}${this.#staleText(nowMs)}` : '';
+    const head = `"hub":"${name.hub}","epoch":"${this.#shared.epoch}","term":${ownership.term},"structure":${this.#shared.structure},"clock":${Math.floor(nowMs)}${heartbeat}`;
     this.#transport?.publish(
       subjectOf(name, 'turns'),
       `{${head},"prev":${prev},"rev":${this.#reported},"turns":[${turns}]}`,
     );
+  }
+
+  /** Notes devices that have gone or are back, and reports them after the values that they have sent. */
+  #look(parameters: Iterable<Parameter>): void {
+    let isChanged = false;
+    for (const parameter of parameters) {
+      if (parameter.device === undefined || parameter.remote !== undefined) continue;
+      const connection = connectionIdOf(parameter.address);
+      const isAway = parameter.device.staleSince !== undefined;
+      if (isAway === this.#away.has(connection) || (isAway && this.#shared.numberOf(parameter) === undefined)) continue;
+      if (isAway) this.#away.set(connection, parameter);
+      else this.#away.delete(connection);
+      isChanged = true;
+    }
+    if (!isChanged) return;
+    this.#staleDueMs = 0;
+    if (this.#transport === undefined || this.#isBeatDue) return;
+    this.#isBeatDue = true;
+    this.#context.soon(() => {
+      this.#isBeatDue = false;
+      this.#beat();
+    });
+  }
+
+  /** Returns the part of a heartbeat that names all devices that are away; empty: it is not due. */
+  #staleText(nowMs: number): string {
+    if (nowMs < this.#staleDueMs) return '';
+    if ([...this.#away.values()].some((parameter) => this.#shared.numberOf(parameter) === undefined)) {
+      this.#away.clear(); // a reload has removed the parameter, or another hub has the connection
+      this.#look(this.#shared.parameters());
+    }
+    this.#staleDueMs = nowMs + staleEveryMs;
+    const now = wallClock.now();
+    const stale = [...this.#away].slice(0, maxStaleConnections).map(([id, { device }]) => {
+      const since = device?.staleSince ?? now;
+      return [id, Math.max(0, Math.round(now - since))] satisfies StaleConnection;
+    });
+    return `,"stale":${JSON.stringify(stale)}`;
   }
 
   #answer(message: Message): void {
@@ -214,7 +265,9 @@ export class Sharer {
     const clock = Math.floor(scheduler.now());
     const head = { hub: name.hub, epoch: this.#shared.epoch, term: ownership.term, rev: this.#reported, clock };
     const answer = answerWalk(message.data, head, this.#shared, hub, this.#fires);
-    if (answer !== undefined) message.reply(answer);
+    if (answer === undefined) return;
+    message.reply(answer);
+    this.#staleDueMs = 0; // who asks may be new
   }
 
   #isShared({ address, remote }: Parameter): boolean {

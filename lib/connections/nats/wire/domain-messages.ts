@@ -1,7 +1,7 @@
 // The messages between hubs, JSON in every direction. Everything received is checked before use.
 
 import { z } from 'zod';
-import { isAddress } from '../../../model/address.ts';
+import { connectionIdMistake, isAddress } from '../../../model/address.ts';
 import { Described, describe, type ErrorCode, errorCatalogue } from '../../../model/error.ts';
 import type { Access } from '../../../model/parameter.ts';
 import { isTime } from '../../../model/time/iso-time.ts';
@@ -85,7 +85,14 @@ export interface HubReport {
   readonly turns: readonly (WireTurn | WireStructure)[];
   /** The machine of the sender; heartbeats have it. */
   readonly machine?: string | undefined;
+  /** All connections whose devices are away, and for how long; left out: as before. */
+  readonly stale?: readonly StaleConnection[] | undefined;
 }
+
+/** A connection whose device is away, since so many milliseconds. */
+export type StaleConnection = readonly [connectionId: string, ageMs: number];
+/** The most connections in `stale`: of more, the rest counts as fresh. */
+export const maxStaleConnections = 10_000;
 const reportNumbers = ['structure', 'clock', 'prev', 'rev'] as const;
 
 /** Requests definitions from a number on, or the changes since a revision. */
@@ -167,7 +174,8 @@ export function readHubReport(data: Uint8Array): HubReport {
     reportNumbers.every((key) => isCount(report[key])) &&
     report.prev <= report.rev &&
     Array.isArray(report.turns) &&
-    (report.machine === undefined || isName(report.machine));
+    (report.machine === undefined || isName(report.machine)) &&
+    (report.stale === undefined || areStale(report.stale));
   if (!isHubReport) throw new Error('expected a report of a hub');
   return report;
 }
@@ -217,6 +225,16 @@ export function sizeOf(report: WireTurn | WireStructure): number {
 
 function isListOf<T>(isItem: (item: unknown) => item is T): (list: unknown) => list is readonly T[] {
   return (list): list is readonly T[] => Array.isArray(list) && list.every(isItem);
+}
+
+function areStale(list: unknown): boolean {
+  return isListOf(isStaleConnection)(list) && list.length <= maxStaleConnections;
+}
+
+function isStaleConnection(item: unknown): item is StaleConnection {
+  if (!Array.isArray(item) || item.length !== 2) return false;
+  const [id, ageMs] = item;
+  return typeof id === 'string' && connectionIdMistake(id) === undefined && isCount(ageMs);
 }
 
 function isTerm(term: unknown): term is number {

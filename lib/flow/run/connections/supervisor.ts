@@ -431,7 +431,7 @@ class OwnParameters {
     device.staleSince = isStale ? this.#graph.now() : undefined;
     noteAbsence(device, this.#graph.revision);
     const nodes = [...this.#plan.map(({ id }) => id), ...this.#discovered].flatMap((id) => this.find(id) ?? []);
-    if (isFirst) for (const node of nodes) node.device = device;
+    for (const node of nodes) node.device = device;
     if (isStale)
       for (const node of nodes)
         if (node.wanted !== undefined)
